@@ -78,7 +78,7 @@ class WholeSearch:
         self.ask(["harbour"])
 
     def ask(self, words: Sequence[str]) -> object:
-        return self._search(" ".join(words)).unwrap()
+        return [hit.snippet for hit in self._search(" ".join(words)).unwrap().hits]
 
 
 class Fts5:

@@ -27,7 +27,7 @@ from bench.measure import print_table
 from bench.results import Figure, keep
 
 from agent_memory.app import Memory, open_memory
-from agent_memory.domain.entry import NoteDraft
+from agent_memory.domain.planning.drafts import NoteDraft
 from agent_memory.domain.searching.search import Mode, SearchRequest
 from agent_memory.reading import ListFilter
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from returns.result import Failure, Success
 
 from agent_memory.app import Memory, open_memory
-from agent_memory.domain.entry import NoteDraft
+from agent_memory.domain.planning.drafts import NoteDraft
 from agent_memory.errors import UsageInvalid
 from agent_memory.results import as_result, sealed
 from agent_memory.surfaces.mcp.tools import TOOLS, Tool, error_text

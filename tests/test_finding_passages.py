@@ -7,7 +7,7 @@ from returns.result import Success
 
 from agent_memory import Memory, injecting, open_memory
 from agent_memory.domain.entry import Listed, MemoryEntry, Meta, StoredEntry
-from agent_memory.domain.searching.search import Mode, SearchAnswer, SearchHit, Snippet
+from agent_memory.domain.searching.search import Mode, SearchAnswer, SearchHit
 from agent_memory.domain.vocabulary import Origin
 
 PROMPT = "Where does the zebra keep its lock file?"
@@ -29,7 +29,7 @@ def note(title: str, superseded_by: str | None = None) -> SearchHit:
     meta = Meta("id__zebra1", title, created_at_ms=1, updated_at_ms=1, origin=Origin.USER)
     entry = MemoryEntry(meta, "The zebra keeps its lock file beside the door.")
     stored = StoredEntry(Listed(meta, "topics/zebra.md", ""), entry.body)
-    return SearchHit(stored, 1.0, Snippet(""), superseded_by=superseded_by)
+    return SearchHit(stored, 1.0, superseded_by=superseded_by)
 
 
 def answer(hits: tuple[SearchHit, ...], *notices: str) -> Success[SearchAnswer]:

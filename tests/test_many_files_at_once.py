@@ -9,7 +9,7 @@ import pytest
 
 from agent_memory.adapters.store.note_index import note_index
 from agent_memory.app import Memory, open_memory
-from agent_memory.domain.entry import NoteDraft
+from agent_memory.domain.planning.drafts import NoteDraft
 from agent_memory.domain.searching.search import Mode, Refreshed, SearchRequest
 
 MANY, VERY_MANY = 2_000, 50_000

@@ -11,7 +11,7 @@ from attrs import evolve
 from returns.result import Result, Success
 
 from agent_memory.app import Memory, open_memory
-from agent_memory.domain.entry import NoteDraft
+from agent_memory.domain.planning.drafts import NoteDraft
 from agent_memory.domain.similarity import Subject
 from agent_memory.errors import Error
 from agent_memory.known_notes import KnownNotes, Near

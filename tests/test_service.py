@@ -10,8 +10,8 @@ from attrs import define, evolve, field
 from returns.result import Failure, Result
 
 from agent_memory.domain.change import Change, Receipt, Together
-from agent_memory.domain.entry import Caller, MemoryEntry, MetaPatch, NoteDraft, StoredEntry, Usage
-from agent_memory.domain.planning.drafts import EDITABLE
+from agent_memory.domain.entry import Caller, MemoryEntry, StoredEntry, Usage
+from agent_memory.domain.planning.drafts import EDITABLE, MetaPatch, NoteDraft
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status, TierList
 from agent_memory.errors import ActRefused, EntryInvalid, EntryNotFound, EntryProtected, Error, StoreIo
 from agent_memory.reading import ListFilter, Reading

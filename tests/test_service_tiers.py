@@ -6,7 +6,8 @@ import pytest
 from attrs import define, field
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.entry import Caller, MetaPatch, NoteDraft
+from agent_memory.domain.entry import Caller
+from agent_memory.domain.planning.drafts import MetaPatch, NoteDraft
 from agent_memory.domain.section import Published
 from agent_memory.domain.vocabulary import TIERS_FILE, Harness, Sensitivity, Status, Tier, TierList
 from agent_memory.errors import ActRefused, Error, StoreIo

@@ -10,9 +10,10 @@ from attrs import define, evolve, field
 from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.entry import MAX_VALUE_BYTES, Caller, key_problem
+from agent_memory.domain.entry import Caller
 from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.errors import Error, StateCorrupt, StateInvalid, StateNotFound
+from agent_memory.formats.bookkeeping_json import MAX_VALUE_BYTES, key_problem
 from agent_memory.keeping import StateKeeping
 from agent_memory.recorded_writes import RecordedWrites
 from stand_ins.dict_locks import DictLocks

@@ -32,15 +32,11 @@ if TYPE_CHECKING:
     )
     from agent_memory.domain.entry import (
         Caller as Caller,
-        Expiry as Expiry,
         Listed as Listed,
         Listing as Listing,
         MemoryEntry as MemoryEntry,
         Meta as Meta,
-        MetaPatch as MetaPatch,
-        NoteDraft as NoteDraft,
         Source as Source,
-        StateValue as StateValue,
         StoredEntry as StoredEntry,
         Usage as Usage,
     )
@@ -56,6 +52,7 @@ if TYPE_CHECKING:
     from agent_memory.domain.injecting.assembling import Injection as Injection
     from agent_memory.domain.injecting.candidates import InjectRequest as InjectRequest
     from agent_memory.domain.plan import Plan as Plan
+    from agent_memory.domain.planning.drafts import Expiry as Expiry, MetaPatch as MetaPatch, NoteDraft as NoteDraft
     from agent_memory.domain.queue import (
         AmpThread as AmpThread,
         Context as Context,
@@ -74,8 +71,8 @@ if TYPE_CHECKING:
         SearchAnswer as SearchAnswer,
         SearchHit as SearchHit,
         SearchRequest as SearchRequest,
-        Snippet as Snippet,
     )
+    from agent_memory.domain.searching.snippet import Snippet as Snippet
     from agent_memory.domain.section import Published as Published, SectionBudget as SectionBudget, Target as Target
     from agent_memory.domain.tagging import TagVocabulary as TagVocabulary
     from agent_memory.domain.vocabulary import (
@@ -89,6 +86,7 @@ if TYPE_CHECKING:
         TierList as TierList,
     )
     from agent_memory.errors import Error as Error, describe as describe
+    from agent_memory.formats.bookkeeping_json import StateValue as StateValue
     from agent_memory.known_notes import KnownNotes as KnownNotes
     from agent_memory.machines import (
         Consolidate as Consolidate,

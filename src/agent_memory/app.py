@@ -26,7 +26,6 @@ from agent_memory.domain.entry import Caller
 from agent_memory.domain.instants import DAY_MS, iso_of
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Sensitivity, Status
 from agent_memory.errors import Error, HomeUnknown, StateInvalid, StateNotFound, SyncRefused, UsageInvalid
-from agent_memory.reading import ListFilter, Reading, status_shown
 from agent_memory.results import as_result, unwrap
 
 if TYPE_CHECKING:
@@ -72,6 +71,7 @@ if TYPE_CHECKING:
     from agent_memory.pipelines.undo import UndoIo
     from agent_memory.ports import Agent, Embedder, HistorySource
     from agent_memory.publishing import KeepSections, Publisher
+    from agent_memory.reading import Reading
     from agent_memory.recorded_writes import RecordedWrites
     from agent_memory.service import MemoryService
 
@@ -285,6 +285,8 @@ class Memory:
     @property
     def reading(self) -> Reading:
         """For what only looks at notes."""
+        from agent_memory.reading import Reading
+
         return Reading(self.store, self.ledger, self.clock, self.caller)
 
     @property
@@ -805,6 +807,7 @@ class Memory:
         from agent_memory.adapters.injecting import DeliveryLog
         from agent_memory.domain.health import period_of, statistics_of
         from agent_memory.domain.run_log import MOST_RUNS
+        from agent_memory.reading import ListFilter, status_shown
 
         live = unwrap(self.reading.list(ListFilter()))
         if live.untiered is not None:  # there are all other numbers
@@ -875,7 +878,7 @@ class Memory:
         of it; `Busy` when a run is at work. For a person alone."""
         from agent_memory.adapters.git.git_history import is_in_history
         from agent_memory.adapters.records.bookkeeping_files import path_of
-        from agent_memory.domain.entry import key_problem
+        from agent_memory.formats.bookkeeping_json import key_problem
 
         path = path_of(key)
         self.caller.only_a_person("state delete --purge")

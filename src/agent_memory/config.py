@@ -13,11 +13,13 @@ from typing import Any, Literal
 from attrs import field, frozen
 from returns.result import Failure
 
-from agent_memory.domain.command import BUILTIN, PRESETS
 from agent_memory.domain.injecting.assembling import SECTIONS
 
 Check = Callable[[Any], "str | None"]
 """What is wrong with a value of the right type, or None."""
+
+BUILTIN = "builtin"
+"""The preset without a command: the built-in extractor."""
 
 
 def _key(meaning: str, default: Any = None, **facts: Any) -> Any:
@@ -91,7 +93,7 @@ class LlmConfig:
     command: str | None = _key(
         "The agent command, split like a shell would and run without one; wins over `preset`.", check=_argv_problem
     )
-    preset: str = _key("`builtin` (no LLM), a built-in preset, or a name from `presets`.", "builtin", check=_not_blank)
+    preset: str = _key("`builtin` (no LLM), a built-in preset, or a name from `presets`.", BUILTIN, check=_not_blank)
     presets: dict[str, PresetConfig | str] = _key(
         "Presets of your own by name: a command, or `{argv, env, input}`.",
         dict,
@@ -183,8 +185,10 @@ OPEN_SECTIONS = ("search", "inject")
 
 def preset_problem(llm: LlmConfig) -> str | None:
     """What is wrong with the choice of preset, where no command is set: an unknown name, or a missing model."""
-    if llm.command is not None or llm.preset == BUILTIN or llm.preset in llm.presets:
+    if llm.command is not None or llm.preset in (BUILTIN, *llm.presets):
         return None
+    from agent_memory.domain.command import PRESETS
+
     preset = PRESETS.get(llm.preset)
     if preset is None:
         return f"llm.preset is unknown; there are {', '.join(sorted({BUILTIN, *PRESETS, *llm.presets}))}"

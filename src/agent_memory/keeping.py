@@ -14,7 +14,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.surroundings.places import UNKNOWN, KnownPlace, KnownPlaces, redacted_scope, root_commit_of
 from agent_memory.adapters.surroundings.repository import Repository, scope_there
 from agent_memory.domain.change import Dropped
-from agent_memory.domain.entry import Listed, Listing, StateValue, UnreadableFile, key_problem
+from agent_memory.domain.entry import Listed, Listing, UnreadableFile
 from agent_memory.domain.health import ScopeUse
 from agent_memory.domain.run_log import LoggedRun, logged_actions, short_id
 from agent_memory.domain.tagging import VOCABULARY_KEY, TagUse, TagVocabulary, alike, survey_tags, tag_counts
@@ -22,7 +22,7 @@ from agent_memory.domain.text.file_name import DEFAULT_PREFIX, normal_tag
 from agent_memory.domain.text.plain_text import counted
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity
 from agent_memory.errors import Error, StateInvalid, StateNotFound, UsageInvalid
-from agent_memory.formats.bookkeeping_json import state_value
+from agent_memory.formats.bookkeeping_json import StateValue, key_problem, state_value
 from agent_memory.ports import Clock, RunLog
 from agent_memory.recorded_writes import RecordedWrites
 from agent_memory.results import as_result, unwrap

@@ -64,17 +64,14 @@ class ListFilter:
 
     def accepts(self, meta: Meta, tier: Tier) -> bool:
         """Whether a note of this tier is wanted, by all that is known without its body."""
-        asked = (
-            (self.kind, meta.kind),
-            (self.scope, meta.scope),
-            (self.origin, meta.origin),
-            (self.tier, tier),
-            (self.status, status_shown(meta.status, tier)),
-        )
         words = (self.query or "").casefold().split()
         said = f"{meta.id} {meta.title} {meta.description} {' '.join(meta.tags)}".casefold() if words else ""
         return (
-            all(wanted is None or wanted == found for wanted, found in asked)
+            self.kind in (None, meta.kind)
+            and self.scope in (None, meta.scope)
+            and self.origin in (None, meta.origin)
+            and self.tier in (None, tier)
+            and self.status in (None, status_shown(meta.status, tier))
             and (self.tag is None or not set(normal_tags([self.tag])).isdisjoint(meta.tags))
             and (self.session is None or self.session in meta.thread_ids)
             and (self.expired_by_ms is None or (meta.expires_at_ms or math.inf) <= self.expired_by_ms)
@@ -119,10 +116,9 @@ class Reading:
         listed, untiered = (TierList(), None) if archived else self._tiers()
         tiers: Mapping[str, Tier] = {} if archived else tiers_of(listed, listing.entries)
         totals = unwrap(self.ledger.totals())
-        seen = self._seen(listing).entries
-        accepted = [each for each in seen if wanted.accepts(each.meta, tiers.get(each.meta.id, Tier.COLD))]
-        found = newest_first(accepted)
-        entries = [ShownEntry(each, reads_of(each.meta, totals), tiers.get(each.meta.id, Tier.COLD)) for each in found]
+        seen = newest_first(self._seen(listing).entries)
+        found = (ShownEntry(each, reads_of(each.meta, totals), tiers.get(each.meta.id, Tier.COLD)) for each in seen)
+        entries = [each for each in found if wanted.accepts(each.listed.meta, each.tier)]
         if not wanted.is_open:
             return ListedEntries(tuple(entries), listing.unreadable, untiered)
         from agent_memory.domain.text.markdown import check_boxes

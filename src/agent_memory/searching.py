@@ -33,9 +33,7 @@ from agent_memory.domain.searching.search import (
     SearchAnswer,
     SearchHit,
     SearchRequest,
-    Snippet,
 )
-from agent_memory.domain.searching.snippet import snippet_of
 from agent_memory.domain.searching.terms import QueryWord, query_words, weighed_words
 from agent_memory.domain.vocabulary import Tier, TierList
 from agent_memory.errors import EntryNotFound, Error, UsageInvalid
@@ -247,14 +245,13 @@ class Searching:
                 continue
             if stored.meta.is_secret or not query.request.lets_through(stored.listed):
                 continue  # it has become another meanwhile
-            # What each term is worth in a passage of it: what it was found by, and whatever else the query says.
             worth = {word.term: word.idf for word in found.matches.words}
             worth.update({part.found: worth.get(part.term, 1.0) for part in said})
             successor = None if ranked.successor is None else found.listed.get(ranked.successor)
             yield SearchHit(
                 stored,
                 score,
-                snippet_of((stored.meta.description, stored.body), worth or dict.fromkeys(query_terms, 1.0)),
+                worth or dict.fromkeys(query_terms, 1.0),
                 tiers.get(stored.meta.id, Tier.COLD),
                 with_words(ranked.parts, said),
                 None if successor is None or successor.meta.is_secret else successor.meta.id,
@@ -270,5 +267,5 @@ class Searching:
             stored = None if id in known else self.store.read(id).value_or(None)
             if stored is not None and stored.meta.is_secret and query.request.lets_through(stored.listed):
                 hidden = evolve(stored, body="")
-                hits.append(SearchHit(hidden, 1.0, Snippet(""), Tier.COLD, (ScorePart("id", 1.0),)))
+                hits.append(SearchHit(hidden, 1.0, parts=(ScorePart("id", 1.0),)))
         return hits

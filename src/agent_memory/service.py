@@ -14,8 +14,6 @@ from agent_memory.domain.entry import (
     Listing,
     MemoryEntry,
     Meta,
-    MetaPatch,
-    NoteDraft,
     Source,
     StoredEntry,
     body_hash,
@@ -23,6 +21,8 @@ from agent_memory.domain.entry import (
 )
 from agent_memory.domain.planning.drafts import (
     EDITABLE,
+    MetaPatch,
+    NoteDraft,
     edited_title,
     kept_description,
     patched,

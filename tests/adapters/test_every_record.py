@@ -28,7 +28,6 @@ from agent_memory.adapters.records.bookkeeping_files import (
 from agent_memory.adapters.records.run_files import RunLogFiles
 from agent_memory.adapters.surroundings.trust import TrustedConfig, TrustFile
 from agent_memory.domain.agent_request import DaySpend
-from agent_memory.domain.entry import StateValue
 from agent_memory.domain.forgetting import EntryTombstone, SessionTombstone
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.instants import DAY_MS, ms_of
@@ -37,6 +36,7 @@ from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.domain.undo_run import SectionChange
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Busy, Error, PathRefused, SpendExhausted, StateCorrupt, StoreIo
+from agent_memory.formats.bookkeeping_json import StateValue
 from agent_memory.ports import SessionMarks, Tombstones
 from agent_memory.results import as_result
 from faults import each_failure, failing_on, snapshot

@@ -13,11 +13,11 @@ OURS = """\
 id: id__a1b2c3
 title: "it's: \\"quoted\\" \\u0085"
 description: Plain, with (signs) - and more.
-tags: [topic__x, topic__c++, "topic__.net"]
+tags: [topic__x, topic__c++, topic__.net, "1.5"]
 aliases: []
 supersedes:
   - id__a1b2c3
-  - "topic__.net"
+  - "1.5"
 confidence: 0.9
 pinned: true
 promotedBy: null
@@ -62,7 +62,7 @@ def test_what_we_write_is_read_quickly() -> None:
         "a:b",
         "a: b ",
         "a: [b,c]",
-        "a: [b, [c]]",
+        "a: [b, [c, [d]]]",
         "  - {a: b}",
         'a: "\\x41"',
         'a: "\\ud83e\\udd14"',

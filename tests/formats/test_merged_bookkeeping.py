@@ -4,13 +4,20 @@ import pytest
 from attrs import evolve
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.entry import StateValue
 from agent_memory.domain.forgetting import EntryTombstone, SessionTombstone
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.tagging import VOCABULARY_FILE, TagVocabulary
 from agent_memory.domain.usage import Base, DayReads, LedgerRecord, Read, Total, counted
 from agent_memory.domain.vocabulary import TIERS_FILE, Harness, TierList
-from agent_memory.formats.bookkeeping_json import PURGE, SESSION_MARK, STATE_VALUE, TAG_VOCABULARY, TOMBSTONE, Tombstone
+from agent_memory.formats.bookkeeping_json import (
+    PURGE,
+    SESSION_MARK,
+    STATE_VALUE,
+    TAG_VOCABULARY,
+    TOMBSTONE,
+    StateValue,
+    Tombstone,
+)
 from agent_memory.formats.ledger_lines import parse_ledger_line, render_ledger_line
 from agent_memory.formats.merged_bookkeeping import FORGOTTEN, PURGE_FILE, merged_bookkeeping, merged_ledger
 from agent_memory.formats.tiers_json import parse_tiers, render_tiers

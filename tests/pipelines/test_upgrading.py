@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from returns.result import Failure, Result, Success
 
+from agent_memory.config import BUILTIN
 from agent_memory.domain.change import Create
-from agent_memory.domain.command import BUILTIN
 from agent_memory.domain.entry import MemoryEntry, Meta, Source
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.queue import UPGRADE_EVENT, Context, InboxEntry

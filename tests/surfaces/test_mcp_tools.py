@@ -16,7 +16,7 @@ pytest.importorskip("mcp")
 import mcp.types as wire
 
 from agent_memory.app import Memory
-from agent_memory.domain.entry import NoteDraft
+from agent_memory.domain.planning.drafts import NoteDraft
 from agent_memory.domain.vocabulary import Harness, Kind, Origin, Sensitivity, Status
 from agent_memory.reading import ListFilter
 from agent_memory.surfaces.mcp.server import client_caller

@@ -12,7 +12,7 @@ import pytest
 from returns.result import Failure, Success
 
 from agent_memory.app import Memory as Opened, open_memory
-from agent_memory.domain.entry import NoteDraft
+from agent_memory.domain.planning.drafts import NoteDraft
 from agent_memory.domain.queue import InlineNote
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import EntryInvalid, InboxEntryInvalid, StateInvalid, UsageInvalid

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agent_memory.domain.entry import Expiry
 from agent_memory.domain.instants import DAY_MS, HOUR_MS, ms_of
+from agent_memory.domain.planning.drafts import Expiry
 from agent_memory.errors import UsageInvalid
 from agent_memory.surfaces.arguments import expiry_of
 from agent_memory.surfaces.cli.dialogue import short_age, time_until

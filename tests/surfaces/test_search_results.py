@@ -10,16 +10,16 @@ from wcwidth import wcswidth
 
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.instants import DAY_MS
-from agent_memory.domain.searching.search import Mode, ScorePart, SearchAnswer, SearchHit, Snippet
+from agent_memory.domain.searching.search import Mode, ScorePart, SearchAnswer, SearchHit
 from agent_memory.domain.vocabulary import Kind, Origin, Tier
 from agent_memory.surfaces.cli.search import closing_line, hit_lines, plain_line
 
 NOW_MS = 1_771_000_205_123
 META = Meta("id__a1b2c3", "Locks", NOW_MS, NOW_MS - 3 * DAY_MS, kind=Kind.LESSON, origin=Origin.EXTERNAL)
 HIT = SearchHit(
-    StoredEntry(Listed(META, "topics/Locks -- id__a1b2c3.md", "hash"), ""),
+    StoredEntry(Listed(META, "topics/Locks -- id__a1b2c3.md", "hash"), "the zebra lock"),
     0.934,
-    Snippet("the zebra lock", ((4, 9),)),
+    {"zebra": 1.0},
     Tier.WARM,
     (ScorePart("words", 0.9, "zebra"), ScorePart("recency", -0.05)),
 )
@@ -39,7 +39,9 @@ def test_a_line_of_fields_for_programs() -> None:
 def test_text_of_others_breaks_no_line_and_no_field() -> None:
     hostile = evolve(META, title="a\tb\nc\x1b[31m\u202ed")
     hit = evolve(
-        HIT, stored=StoredEntry(evolve(HIT.listed, meta=hostile), ""), parts=(ScorePart("words", 1.0, "x\ny\tz"),)
+        HIT,
+        stored=StoredEntry(evolve(HIT.listed, meta=hostile), HIT.stored.body),
+        parts=(ScorePart("words", 1.0, "x\ny\tz"),),
     )
     line = plain_line(hit, explain=True)
     assert line.count("\t") == 9
@@ -58,7 +60,9 @@ def test_a_hit_for_people() -> None:
         "   the zebra lock",
         "",
     ]
-    archived = evolve(HIT, stored=StoredEntry(evolve(HIT.listed, archived=True), ""), superseded_by="id__c3d4e5")
+    archived = evolve(
+        HIT, stored=StoredEntry(evolve(HIT.listed, archived=True), HIT.stored.body), superseded_by="id__c3d4e5"
+    )
     lines = shown(1, archived, colour=False, explain=True, width_cells=80)
     assert lines[1:] == [
         "   id__a1b2c3 · archived · lesson · from external · 3 d ago · 0.93",
@@ -81,7 +85,7 @@ def test_what_answered_is_said() -> None:
 @pytest.mark.parametrize("width", [20, 40, 80])
 def test_no_line_of_a_hit_is_wider_than_the_terminal(width: int) -> None:
     meta = evolve(META, title="The zebra lock of 東京の倉庫 " * 5, scope="github.com/ada/" + "long" * 12)
-    hit = evolve(HIT, stored=StoredEntry(evolve(HIT.listed, meta=meta), ""))
+    hit = evolve(HIT, stored=StoredEntry(evolve(HIT.listed, meta=meta), HIT.stored.body))
     lines = shown(10, hit, colour=False, width_cells=width)
     assert max(map(wcswidth, lines)) <= width
     assert lines[0].startswith("10. The zebra")

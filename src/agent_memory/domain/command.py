@@ -12,9 +12,6 @@ from typing import Literal
 
 from attrs import field, frozen
 
-BUILTIN = "builtin"
-"""The preset without a command: the built-in extractor."""
-
 PRIVATE_DIRECTORY = "{private}"
 """Stands, in `env`, for the private directory in which an agent command runs."""
 

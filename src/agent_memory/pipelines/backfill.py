@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from attrs import define, evolve, field, frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.command import BUILTIN
+from agent_memory.config import BUILTIN
 from agent_memory.domain.entry import Listing
 from agent_memory.domain.found_session import Backfill, FoundSession, Rest, Sight, Sighted, short_number
 from agent_memory.domain.history import COPY, History, Role, SessionMark

@@ -14,9 +14,9 @@ from itertools import compress
 from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
+from agent_memory.config import BUILTIN
 from agent_memory.domain.agent_request import AgentReply, SessionRequest
 from agent_memory.domain.change import Change, Create, Receipt, Retire
-from agent_memory.domain.command import BUILTIN
 from agent_memory.domain.entry import Listing, Meta, StoredEntry
 from agent_memory.domain.forgetting import REASON, forgotten_note, without_forgotten
 from agent_memory.domain.handover import is_handoff_of

@@ -8,13 +8,15 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from agent_memory.domain.entry import Expiry
 from agent_memory.domain.instants import DAY_MS, HOUR_MS, ms_of
 from agent_memory.domain.text.file_name import normal_tag, split_tags
 from agent_memory.errors import UsageInvalid
 from agent_memory.surfaces.console import Console
+
+if TYPE_CHECKING:
+    from agent_memory.domain.planning.drafts import Expiry
 
 Options: TypeAlias = argparse._ActionsContainer  # pyright: ignore[reportPrivateUsage] - a parser, or a group of one
 Run: TypeAlias = Callable[[argparse.Namespace, Console], int | None]
@@ -181,6 +183,8 @@ def since_ms_of(text: str, now_ms: int) -> int:
 def expiry_of(text: str, now_ms: int) -> Expiry:
     """The end that `30d` from now (also `m h w y`), the end of the day `2026-12-31` (UTC), an instant, or `never` means;
     refused where that is past."""
+    from agent_memory.domain.planning.drafts import Expiry  # few commands ask
+
     word = text.strip()
     if word == "never":
         return Expiry(None)

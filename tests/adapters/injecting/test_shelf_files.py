@@ -14,9 +14,9 @@ import pytest
 from agent_memory import app
 from agent_memory.adapters import injecting
 from agent_memory.adapters.injecting import MAX_BYTES, DeliveryLog, Shelf, keep_shelf, looks_of, read_shelf
-from agent_memory.domain.entry import NoteDraft
 from agent_memory.domain.injecting.assembling import Passage
 from agent_memory.domain.injecting.moment import Delivery
+from agent_memory.domain.planning.drafts import NoteDraft
 from agent_memory.injecting import prepare
 from faults import failing_on
 

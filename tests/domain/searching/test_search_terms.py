@@ -8,11 +8,11 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
+from agent_memory.domain.searching import TERMS_VERSION
 from agent_memory.domain.searching.terms import (
     MAX_COUNT,
     MAX_QUERY_TERMS,
     MAX_TERM_CHARS,
-    TERMS_VERSION,
     chunk_terms,
     chunks_of,
     field_terms,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.searching.search import Snippet
-from agent_memory.domain.searching.snippet import SNIPPET_CHARS, snippet_of
+from agent_memory.domain.searching.snippet import SNIPPET_CHARS, Snippet, snippet_of
 from agent_memory.domain.searching.terms import query_words
 
 FILLER = "Nothing of note happens in this sentence. " * 40

@@ -23,10 +23,10 @@ from agent_memory.adapters.disk.durable import DIRECTORY_MODE, make_directories,
 from agent_memory.adapters.disk.paths import as_store_io
 from agent_memory.adapters.disk.root import CHILD_MARK, DEPTH_VARIABLE, home_of, local_state_directory
 from agent_memory.adapters.records.bookkeeping_files import SpendLedgerFiles
-from agent_memory.config import LlmConfig, PresetConfig, preset_problem
+from agent_memory.config import BUILTIN, LlmConfig, PresetConfig, preset_problem
 from agent_memory.domain.actions import Action, kind_of
 from agent_memory.domain.agent_request import AgentReply, AgentRequest, DefragRequest, SessionRequest
-from agent_memory.domain.command import BUILTIN, PRESETS, PRIVATE_DIRECTORY, Preset, failure_cause, message_cause
+from agent_memory.domain.command import PRESETS, PRIVATE_DIRECTORY, Preset, failure_cause, message_cause
 from agent_memory.domain.history import History, Turn
 from agent_memory.domain.plan import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.domain.queue import FileSnapshot, InlineNote

@@ -11,14 +11,13 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.paths import JsonFile, names_below, real_root
 from agent_memory.domain.agent_request import DaySpend, Spend, with_added
-from agent_memory.domain.entry import StateValue
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.instants import day_of
 from agent_memory.domain.tagging import VOCABULARY_FILE, TagVocabulary
 from agent_memory.domain.text.file_name import slug_beginning, slug_of
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, SpendExhausted, StateCorrupt
-from agent_memory.formats.bookkeeping_json import SESSION_MARK, SPEND, STATE_VALUE, TAG_VOCABULARY
+from agent_memory.formats.bookkeeping_json import SESSION_MARK, SPEND, STATE_VALUE, TAG_VOCABULARY, StateValue
 from agent_memory.ports import Locks
 from agent_memory.results import as_result
 

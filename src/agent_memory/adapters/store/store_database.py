@@ -41,7 +41,7 @@ from agent_memory.adapters.store.entry_files import (
     unreadable,
 )
 from agent_memory.domain.entry import Listed, Listing, UnreadableFile, content_hash
-from agent_memory.domain.searching.terms import TERMS_VERSION
+from agent_memory.domain.searching import TERMS_VERSION
 from agent_memory.domain.text.file_name import NOTE_ENDING, is_id
 from agent_memory.domain.text.plain_text import counted
 from agent_memory.domain.vocabulary import Sensitivity
@@ -556,8 +556,8 @@ def _one_an_id(seen: Sequence[Seen]) -> Listing:
     for id, same in by_id.items():
         if len(same) > 1:
             same.sort(key=lambda each: standing(each.provisional_id, each.meta.id, each.path))
-        first, *others = same
-        problems += (UnreadableFile(each.path, (f"it has the id {id}, as has {first.path}",)) for each in others)
+            first, *others = same
+            problems += (UnreadableFile(each.path, (f"it has the id {id}, as has {first.path}",)) for each in others)
     entries = (same[0] for same in by_id.values())
     return Listing(tuple(sorted(entries, key=_path)), tuple(sorted(problems, key=_path)))
 

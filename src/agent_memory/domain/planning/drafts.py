@@ -1,4 +1,4 @@
-"""A proposed text made fit to be stored: nothing hidden in it (P18), no secret (P20), within the limits, written out whole."""
+"""What a person or an agent asks to be stored or changed, and a proposed text made fit to be stored: nothing hidden in it (P18), no secret (P20), within the limits, written out whole."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Container, Iterable, Mapping
 from attrs import evolve, frozen
 
 from agent_memory.domain.change import Dropped
-from agent_memory.domain.entry import BY_A_PERSON, Caller, Listed, Listing, MemoryEntry, Meta, MetaPatch, folded_ids
+from agent_memory.domain.entry import BY_A_PERSON, Caller, Listed, Listing, MemoryEntry, Meta, folded_ids
 from agent_memory.domain.redaction import redact, stored_line
 from agent_memory.domain.text.file_name import ID_PATTERN, is_id, normal_tags
 from agent_memory.domain.text.markdown import (
@@ -23,7 +23,51 @@ from agent_memory.domain.text.markdown import (
 )
 from agent_memory.domain.text.plain_text import clean_text, one_line, spliced
 from agent_memory.domain.transcripts.own_marks import PROMPT_MARKER
-from agent_memory.domain.vocabulary import Origin, Status, furthest, least_trusted
+from agent_memory.domain.vocabulary import Importance, Kind, Origin, Sensitivity, Status, furthest, least_trusted
+
+
+@frozen
+class Expiry:
+    """When a note is to expire; None: never. What expired goes to the archive with the next defrag."""
+
+    at_ms: int | None
+
+
+@frozen
+class NoteDraft:
+    """A note to be stored at once. A missing title is the body's first line; a missing scope is `global`."""
+
+    body: str
+    title: str | None = None
+    description: str | None = None
+    tags: tuple[str, ...] = ()
+    kind: Kind = Kind.FACT
+    scope: str = "global"
+    importance: Importance = Importance.MEDIUM
+    sensitivity: Sensitivity = Sensitivity.NORMAL
+    cwd: str | None = None
+    agent: str | None = None
+    """Which of the agents of a client writes, as it calls itself."""
+    expiry: Expiry = Expiry(None)
+    supersedes: tuple[str, ...] = ()
+    """Ids of live entries that it takes the place of: they go to the archive, and were true until now."""
+    here: str | None = None
+    """The scope key of the place where it is said, which the note need not be about; None: its own scope."""
+
+
+@frozen
+class MetaPatch:
+    """New values for some of an entry's frontmatter; None keeps what is there."""
+
+    title: str | None = None
+    description: str | None = None
+    tags: tuple[str, ...] | None = None
+    kind: Kind | None = None
+    scope: str | None = None
+    importance: Importance | None = None
+    sensitivity: Sensitivity | None = None
+    expiry: Expiry | None = None
+
 
 MAX_BODY_CHARS = 8_000
 

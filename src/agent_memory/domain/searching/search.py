@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from attrs import field, frozen
 
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.text.file_name import DEFAULT_PREFIX, normal_tag
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind, Tier
+
+if TYPE_CHECKING:
+    from agent_memory.domain.searching.snippet import Snippet
 
 MAX_HITS = 1_000
 """The most that can be asked for at once."""
@@ -77,15 +82,6 @@ class SearchRequest:
 
 
 @frozen
-class Snippet:
-    """The best passage of an entry, on one line, without control characters."""
-
-    text: str
-    marks: tuple[tuple[int, int], ...] = ()
-    """Where the words of the query are in `text`: half-open ranges of characters, in order."""
-
-
-@frozen
 class ScorePart:
     """One reason for a score: `name` is a word for it, `value` what it adds to (or takes from) the sum."""
 
@@ -101,7 +97,8 @@ class SearchHit:
     stored: StoredEntry
     score: float
     """0 to 1, for the best hit of a good match about 1; comparable within one answer, not between answers."""
-    snippet: Snippet
+    worth: Mapping[str, float] = field(factory=dict[str, float])
+    """What each term is worth in a passage of it: those it was found by, and whatever else the query says."""
     tier: Tier = Tier.COLD
     parts: tuple[ScorePart, ...] = ()
     superseded_by: str | None = None
@@ -110,6 +107,14 @@ class SearchHit:
     @property
     def listed(self) -> Listed:
         return self.stored.listed
+
+    @cached_property
+    def snippet(self) -> Snippet:
+        """The passage that says most of what the query asks; nothing of a secret entry."""
+        from agent_memory.domain.searching.snippet import Snippet, snippet_of  # what is shown to nobody needs none
+
+        meta = self.stored.meta
+        return Snippet("") if meta.is_secret else snippet_of((meta.description, self.stored.body), self.worth)
 
 
 @frozen

@@ -8,7 +8,6 @@ from operator import itemgetter
 
 from attrs import frozen
 
-from agent_memory.domain.searching.search import Snippet
 from agent_memory.domain.searching.terms import beginnings_of, chunk_pattern, chunk_terms, may_begin
 from agent_memory.domain.text.plain_text import clean_text, cut_chars
 
@@ -33,6 +32,15 @@ _NOISE = re.compile(
     re.VERBOSE | re.MULTILINE,
 )
 _LABELLED_LINK = re.compile(r"!?\[\[[^\[\]|\n]*\|([^\[\]\n]*)\]\]|!?\[([^\[\]\n]*)\]\([^()\s]*(?:\s\"[^\"\n]*\")?\)")
+
+
+@frozen
+class Snippet:
+    """The best passage of an entry, on one line, without control characters."""
+
+    text: str
+    marks: tuple[tuple[int, int], ...] = ()
+    """Where the words of the query are in `text`: half-open ranges of characters, in order."""
 
 
 @frozen

@@ -290,9 +290,6 @@ def slips_between(one: str, other: str, most: int) -> int:
     return row[-1]
 
 
-TERMS_VERSION = 4
-"""Changes with what `terms`, the stemmer or the words below make of a text: an older index is then made anew."""
-
 # What is a content word in another of these languages or among programmers is left out (`dos`, `sin`, `sea`, `era`, `son`), and
 # so is what says when and where (`after`, `before`, `under`): it is frequent, but a query that says it means it.
 _ENGLISH = """

@@ -53,13 +53,14 @@ _NAMES = (*_HIDDEN_BY_NAME, _SENTINELS)
 
 _HONEST = re.compile(r"[\t\n\x20-\x7e\xa1-\xac\xae-\xff–—‘’“”•…]*")
 """Nothing hidden among these, and nothing that NFC would make something else of."""
-_HIDDEN = re.compile(f"[{''.join(_HIDDEN_BY_NAME.values())}]")
-_TERMINAL_COLOUR = re.compile(r"\x1b\[[0-9;:?]*[ -/]*[@-~]")
-_LINE_END = re.compile("\r\n?|[\v\f\x85\u2028\u2029]")
-_PRESENTATION = re.compile("[\ufe0e\ufe0f]+")
+# Most texts are honest: these are compiled where one is not.
+_HIDDEN = f"[{''.join(_HIDDEN_BY_NAME.values())}]"
+_TERMINAL_COLOUR = r"\x1b\[[0-9;:?]*[ -/]*[@-~]"
+_LINE_END = "\r\n?|[\v\f\x85\u2028\u2029]"
+_PRESENTATION = "[\ufe0e\ufe0f]+"
 _EMOJI_BASES = "‼⁉ℹ〰〽"
 _KEYCAP = "\u20e3"
-_SENTINEL = re.compile(r"(agent-memory):(?=start|end)|(<!--\s*agent-memory)\s*:\s*(?=start|end)", re.IGNORECASE)
+_SENTINEL = r"(?i)(agent-memory):(?=start|end)|(<!--\s*agent-memory)\s*:\s*(?=start|end)"
 
 
 @frozen
@@ -78,15 +79,15 @@ def clean_text(text: str) -> Cleaned:
     """
     if _HONEST.fullmatch(text) and "agent-memory" not in text.lower():
         return Cleaned(text)
-    text = _LINE_END.sub("\n", text)
+    text = re.sub(_LINE_END, "\n", text)
     removed = {name for name, members in _HIDDEN_BY_NAME.items() if re.search(f"[{members}]", text)}
-    visible = _HIDDEN.sub("", _TERMINAL_COLOUR.sub("", text)) if removed else text
-    presented = _PRESENTATION.sub(_one_selector, visible)
+    visible = re.sub(_HIDDEN, "", re.sub(_TERMINAL_COLOUR, "", text)) if removed else text
+    presented = re.sub(_PRESENTATION, _one_selector, visible)
     if presented != visible:
         removed.add("variation selectors")
     composed = unicodedata.normalize("NFC", presented)
     defused = (
-        _SENTINEL.sub(lambda found: f"{found[1] or found[2]} ", composed)
+        re.sub(_SENTINEL, lambda found: f"{found[1] or found[2]} ", composed)
         if "agent-memory" in composed.lower()
         else composed
     )

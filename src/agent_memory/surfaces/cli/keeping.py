@@ -10,13 +10,13 @@ from typing import Any
 
 from agent_memory.app import Memory
 from agent_memory.domain.change import Dropped
-from agent_memory.domain.entry import StateValue
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.queueing.scope import stated_scope
 from agent_memory.domain.run_log import short_id
 from agent_memory.domain.tagging import Standing
 from agent_memory.domain.text.plain_text import clean_text, counted, one_line
 from agent_memory.errors import StateNotFound, UsageInvalid
+from agent_memory.formats.bookkeeping_json import StateValue
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import add_flag, set_command, text_of
 from agent_memory.surfaces.cli.dialogue import open_here, warn_unreadable

@@ -14,7 +14,8 @@ from pathlib import Path
 from returns.result import Result
 
 from agent_memory.app import Memory
-from agent_memory.domain.entry import Expiry, MemoryEntry, MetaPatch, NoteDraft, StoredEntry
+from agent_memory.domain.entry import MemoryEntry, StoredEntry
+from agent_memory.domain.planning.drafts import Expiry, MetaPatch, NoteDraft
 from agent_memory.domain.vocabulary import Importance, Kind, Sensitivity
 from agent_memory.errors import EntryInvalid, EntryUnreadable, Error, UsageInvalid
 from agent_memory.formats.note import read_note, render_note

@@ -16,12 +16,12 @@ from typing import Annotated, Any, get_type_hints
 from attrs import frozen
 
 from agent_memory.app import Memory
-from agent_memory.domain.entry import Expiry, Meta, MetaPatch, NoteDraft
+from agent_memory.domain.entry import Meta
 from agent_memory.domain.inbox_rules import shown
 from agent_memory.domain.injecting.assembling import SESSION_START
 from agent_memory.domain.injecting.candidates import InjectRequest
 from agent_memory.domain.instants import DAY_MS, iso_of
-from agent_memory.domain.planning.drafts import stored_agent, stored_body
+from agent_memory.domain.planning.drafts import Expiry, MetaPatch, NoteDraft, stored_agent, stored_body
 from agent_memory.domain.redaction import stored_line
 from agent_memory.domain.searching.search import Mode, SearchHit, SearchRequest
 from agent_memory.domain.text.file_name import normal_tags, split_tags
