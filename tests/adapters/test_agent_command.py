@@ -158,11 +158,6 @@ class TestRecursion:
         assert an_agent(home, command, ledger=ledger, environ=environ).answer(a_request()) == refused
         assert ledger.days() == Success({})
 
-    def test_inside_a_harness_it_may_run(self, home: Path) -> None:
-        environ = {"HOME": str(home), "CLAUDE_CODE_CHILD_SESSION": "1"}
-        opened = open_agent(LlmConfig(command="echo"), TemporarySpendLedger(), FixedClock(), environ)
-        assert opened.unwrap().name.startswith("command:")
-
 
 class TestSpend:
     def test_a_command_that_cannot_start_costs_nothing(self, home: Path) -> None:
@@ -192,10 +187,6 @@ class TestEndings:
     def test_what_is_not_there_or_no_program_is_missing(self, home: Path, program: str) -> None:
         agent = an_agent(home, Preset("test", (program, "-p")))
         assert agent.answer(a_request()) == Failure(AgentMissing(f"{program} -p"))
-
-    @pytest.mark.parametrize("status", ["126", "127"])
-    def test_what_a_shell_could_not_run_is_missing(self, home: Path, status: str) -> None:
-        assert isinstance(error_of(behaving(home, "exit_with", status).answer(a_request())), AgentMissing)
 
     def test_a_script_without_a_first_line_is_missing_not_a_crash(self, home: Path, tmp_path: Path) -> None:
         script = tmp_path / "script"
@@ -271,16 +262,12 @@ class TestEndings:
         assert isinstance(error, StoreIo)
         assert error.operation == "prepare"
 
+    @pytest.mark.parametrize("status", ["126", "127"])
+    def test_what_a_shell_could_not_run_is_missing(self, home: Path, status: str) -> None:
+        assert isinstance(error_of(behaving(home, "exit_with", status).answer(a_request())), AgentMissing)
+
 
 class TestChoice:
-    def test_a_command_wins_over_the_preset_and_no_shell_reads_it(self) -> None:
-        chosen = choose_command(
-            LlmConfig(command="~/bin/ask --q 'a b' $HOME | tee", preset="claude"), "/home/ann"
-        ).unwrap()
-        assert chosen.argv == ("/home/ann/bin/ask", "--q", "a b", "$HOME", "|", "tee")
-        assert chosen.name.startswith("command:")
-        assert len(chosen.name) == len("command:") + 8
-
     def test_a_preset_has_its_name_its_variables_and_those_passed(self) -> None:
         chosen = choose_command(LlmConfig(preset="claude", model="m", pass_env=("MINE",))).unwrap()
         assert chosen.name == "claude"
@@ -322,6 +309,14 @@ class TestChoice:
     def test_without_a_home_there_is_no_private_directory(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("agent_memory.adapters.disk.root._home_in_password_database", lambda: "")
         assert open_agent(LlmConfig(command="x"), TemporarySpendLedger(), FixedClock(), {}) == Failure(HomeUnknown())
+
+    def test_a_command_wins_over_the_preset_and_no_shell_reads_it(self) -> None:
+        chosen = choose_command(
+            LlmConfig(command="~/bin/ask --q 'a b' $HOME | tee", preset="claude"), "/home/ann"
+        ).unwrap()
+        assert chosen.argv == ("/home/ann/bin/ask", "--q", "a b", "$HOME", "|", "tee")
+        assert chosen.name.startswith("command:")
+        assert len(chosen.name) == len("command:") + 8
 
 
 # -- the environment ---------------------------------------------------------------------------------------------------
@@ -386,10 +381,6 @@ def test_every_harness_with_an_agent_of_its_own_is_recognised() -> None:
 def test_a_persons_terminal_in_an_editor_is_not_an_agent() -> None:
     assert caller_of(EDITOR_TERMINAL) == Caller()
     assert caller_of({**EDITOR_TERMINAL, "CURSOR_AGENT": "1"}).variable == "CURSOR_AGENT"
-
-
-def test_an_empty_variable_is_no_sign() -> None:
-    assert caller_of({"CURSOR_AGENT": "", "AGENT_MEMORY_DEPTH": ""}) == Caller()
 
 
 def test_an_act_that_raises_trust_is_refused_to_an_agent_and_open_to_a_person_p19() -> None:

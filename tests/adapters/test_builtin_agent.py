@@ -196,24 +196,8 @@ def test_what_it_proposes_for_a_store_comes_back_from_the_envelope(entries: list
 # -- documents ---------------------------------------------------------------------------------------------------------
 
 
-NOTES = """# Team notes
-
-We use Postgres 16 because of its JSON indexes.
-
-## Billing
-
-Ana owns the billing module.
-"""
-
-
 def document(text: str) -> History:
     return History(Harness.MANUAL, "file-1", document_turns(text, "file"), title=first_heading(text))
-
-
-def test_a_short_one_is_one_note_under_its_own_title() -> None:
-    (note,) = document_notes(document(NOTES)).entries
-    assert (note.title, note.turns) == ("Team notes", (1,))
-    assert note.body == NOTES.strip()
 
 
 def test_a_long_one_is_a_note_for_every_few_sections_named_after_both() -> None:

@@ -69,18 +69,6 @@ def open_descriptors() -> list[str]:
     return sorted(os.listdir("/dev/fd"))
 
 
-def test_what_goes_in_comes_out_of_a_child_that_echoes() -> None:
-    ten_mb = os.urandom(1000) * 10_000
-    finished = run("echo", stdin=ten_mb, max_stdout_bytes=len(ten_mb))
-    assert finished == Finished(0, ten_mb, b"", timed_out=False, stdout_capped=False, stdin_taken=True)
-
-
-def test_exit_status_and_signal_are_told_apart() -> None:
-    assert run("exit_with", "3", "out", "err") == Finished(3, b"out", b"err", False, False, True)
-    killed = run("killed_halfway")
-    assert (killed.exit_status, killed.stdout) == (-signal.SIGKILL, b"half\n")
-
-
 def test_a_child_that_ignores_sigterm_is_killed_p10() -> None:
     finished = run("ignore_sigterm", timeout_seconds=0.5)
     assert finished.timed_out
@@ -278,3 +266,9 @@ def test_a_time_out_keeps_what_was_said_before_it_p10() -> None:
     assert finished.stdout == b"half an answer\n"
     finished = run("no_stdin_read_and_hang", stdin=b"p" * 10 * MIB, timeout_seconds=0.3)
     assert (finished.timed_out, finished.stdin_taken) == (True, False)
+
+
+def test_exit_status_and_signal_are_told_apart() -> None:
+    assert run("exit_with", "3", "out", "err") == Finished(3, b"out", b"err", False, False, True)
+    killed = run("killed_halfway")
+    assert (killed.exit_status, killed.stdout) == (-signal.SIGKILL, b"half\n")

@@ -7,12 +7,12 @@ import os
 from pathlib import Path
 
 import pytest
-from returns.result import Failure, Success
+from returns.result import Success
 
 from agent_memory.adapters.surroundings.config_files import Effective, load_config
 from agent_memory.adapters.surroundings.trust import TrustFile
 from agent_memory.config import Config, PresetConfig
-from agent_memory.errors import ConfigInvalid, ConfigUnreadable, Error, HomeUnknown
+from agent_memory.errors import ConfigInvalid, ConfigUnreadable, Error
 
 
 @pytest.fixture
@@ -108,13 +108,6 @@ def test_a_link_that_leads_nowhere_is_not_a_missing_config_p6(home: Path, projec
     assert isinstance(load_config({"HOME": str(home)}, str(project)), Success)
 
 
-def test_without_a_home_the_environment_can_name_the_root(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agent_memory.adapters.disk.root._home_in_password_database", lambda: "")
-    assert load_config({}, str(project)) == Failure(HomeUnknown())
-    effective = load_config({"AGENT_MEMORY_ROOT": "/r"}, None).unwrap()
-    assert effective.config.storage.root == "/r"
-
-
 def test_a_relative_root_in_a_directory_that_is_gone_is_an_error_value(
     home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,6 +151,16 @@ class TestCurrentDirectory:
         assert effective.config.inject == Config().inject
         assert len(effective.warnings) == 1
         assert "was ignored" in effective.warnings[0]
+
+    def test_one_that_is_no_file_breaks_nothing(self, home: Path, project: Path) -> None:
+        path = project / "memory.config.json"
+        os.mkfifo(path)
+        assert load(home, project).warnings == (f"{path} was ignored: it is not a regular file.",)
+
+    def test_a_trusted_one_that_is_wrong_is_refused(self, home: Path, project: Path) -> None:
+        path = write_local(project, {"llm": {"comand": "x"}})
+        trust(home, path)
+        assert isinstance(failure(home, project), ConfigInvalid)
 
     def test_hostile_text_in_it_reaches_no_terminal(self, home: Path, project: Path) -> None:
         write_local(project, {"llm": {"presets": {"a\x1b[2J": "x"}}})

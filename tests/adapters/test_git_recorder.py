@@ -295,14 +295,6 @@ def test_a_path_behind_a_link_hinders_no_other(store: Path, tmp_path: Path) -> N
     assert _git(store, "show", "--format=", "--name-only").splitlines() == [".gitignore", "topics/a.md"]
 
 
-def test_a_template_that_is_no_commit_is_a_config_error_and_nothing_is_made(store: Path) -> None:
-    _write(store, "topics/a.md")
-    refused = _recorder(store, StorageConfig(commit_hook="sh -c 'rm -rf /'")).record(["topics/a.md"], "x")
-    assert isinstance(refused, Failure)
-    assert isinstance(refused.failure(), ConfigInvalid)
-    assert not (store / ".git").exists()
-
-
 @pytest.mark.parametrize("name", ["index.lock", "HEAD.lock", "refs/heads/main.lock", "next-index-77.lock"])
 def test_p4_a_stale_lock_blocks_nothing_and_is_removed(store: Path, name: str) -> None:
     _record(store)
@@ -468,15 +460,6 @@ def _paths(store: Path, commit: str = "HEAD") -> list[str]:
     return sorted(name for name in names if name and name != ".gitignore")
 
 
-def test_a_file_that_is_gone_is_recorded_as_removed(store: Path) -> None:
-    _record(store)
-    (store / "topics/a.md").unlink()
-    _write(store, "archive/a/1.md", "a")
-    paths = ["topics/a.md", "archive/a/1.md", "topics/never.md"]
-    assert _recorder(store).record(paths, "archive: a") == Success(None)
-    assert _paths(store) == ["archive/a/1.md", "topics/a.md"]
-
-
 ODD_NAMES = (
     "-rf",
     "--all",
@@ -540,3 +523,11 @@ def test_p20_a_file_that_holds_a_secret_stays_out_and_is_named(store: Path) -> N
     assert len(_subjects(store)) == 1
     assert _paths(store) == ["topics/fine.md"]
     assert [warning for warning in recorder.warnings() if "topics/secret.md" in warning and "secret" in warning]
+
+
+def test_a_template_that_is_no_commit_is_a_config_error_and_nothing_is_made(store: Path) -> None:
+    _write(store, "topics/a.md")
+    refused = _recorder(store, StorageConfig(commit_hook="sh -c 'rm -rf /'")).record(["topics/a.md"], "x")
+    assert isinstance(refused, Failure)
+    assert isinstance(refused.failure(), ConfigInvalid)
+    assert not (store / ".git").exists()

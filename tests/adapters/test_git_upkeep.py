@@ -172,12 +172,6 @@ def test_a_repository_that_cannot_be_looked_at_is_not_taken_for_none_p6(tmp_path
         )
 
 
-def test_a_damaged_repository_has_none(tmp_path: Path, git: GitProcess) -> None:
-    written(tmp_path, NOTE, "Ports.\n", "written")
-    (tmp_path / ".git" / "HEAD").write_text("nonsense\n")
-    assert subjects(git, NOTE) == []
-
-
 def test_what_another_program_committed_is_shown_on_one_clean_line_without_secrets_p20(
     tmp_path: Path, git: GitProcess
 ) -> None:

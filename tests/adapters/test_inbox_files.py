@@ -225,23 +225,6 @@ def test_processes_that_put_at_once_lose_and_overwrite_nothing(root: Path) -> No
     assert len(load_files(InboxFiles(root)).pending) == 150
 
 
-def test_only_entries_are_listed(inbox: InboxFiles, root: Path) -> None:
-    name = inbox.put(note()).unwrap()
-    for other in (".tmp-1234", ".tmp-1.json", "notes.txt", "bad.json.reason.json", ".hidden.json"):
-        (root / "inbox" / other).write_text("{")
-    assert inbox.names() == Success((name,))
-    assert load_files(inbox).quarantined == ()
-
-
-def test_a_hand_written_file_is_welcome_and_sorted_by_its_mtime(inbox: InboxFiles, root: Path) -> None:
-    first, last = (inbox.put(session(at_ms=AT_MS + n)).unwrap() for n in (0, 60_000))
-    mine = root / "inbox" / "my note.json"
-    mine.write_text("\ufeff" + json.dumps(json.loads(render_inbox_entry(note("mine"))), indent=2))
-    os.utime(mine, (AT_MS / 1000 + 30, AT_MS / 1000 + 30))
-    assert inbox.names() == Success((first, "my note.json", last))
-    assert note("mine") in [pending.entry for pending in load_files(inbox).pending]
-
-
 MALFORMED = {
     "empty.json": b"",
     "cut.json": b'{"version": 1, "timest',
@@ -504,11 +487,6 @@ def ids(found: Iterable[Result[InboxEntry, Error]]) -> list[str | None]:
     return [session_id_of(each.unwrap()) for each in found]
 
 
-def test_sessions_come_the_newest_first(inbox_recent: InboxFiles) -> None:
-    assert ids(inbox_recent.recent()) == ["s-2", "s-1", "s-0"]
-    assert ids(inbox_recent.recent(most=3)) == ["s-2"]
-
-
 def test_what_cannot_be_looked_at_is_said_and_hides_nothing_else(inbox_recent: InboxFiles) -> None:
     """P6."""
     whole, refused = ids(inbox_recent.recent()), 0
@@ -597,3 +575,12 @@ def test_no_link_inside_the_root_is_followed_p21(tmp_path: Path) -> None:
     (tmp_path / "root" / "inbox").symlink_to(tmp_path / "elsewhere" / "inbox")
     with pytest.raises(PathRefused):
         captures_beginning_with(str(tmp_path / "root"), "s-1")
+
+
+def test_a_hand_written_file_is_welcome_and_sorted_by_its_mtime(inbox: InboxFiles, root: Path) -> None:
+    first, last = (inbox.put(session(at_ms=AT_MS + n)).unwrap() for n in (0, 60_000))
+    mine = root / "inbox" / "my note.json"
+    mine.write_text("\ufeff" + json.dumps(json.loads(render_inbox_entry(note("mine"))), indent=2))
+    os.utime(mine, (AT_MS / 1000 + 30, AT_MS / 1000 + 30))
+    assert inbox.names() == Success((first, "my note.json", last))
+    assert note("mine") in [pending.entry for pending in load_files(inbox).pending]

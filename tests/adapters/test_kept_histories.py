@@ -82,15 +82,6 @@ class TestKeptHistories:
             kept.keep(history("s1", 3), "record-2").unwrap()
         assert numbers_of(kept.fetch(Harness.CLAUDE_CODE, "s1", None).unwrap()) == [1, 2, 3]
 
-    def test_only_what_the_mark_does_not_cover_is_fetched(self) -> None:
-        kept = self.opened()
-        kept.keep(history("s1", 1, 2), None).unwrap()
-        kept.keep(history("s1", 3, 4), "record-2").unwrap()
-        assert numbers_of(kept.fetch(Harness.CLAUDE_CODE, "s1", mark(1)).unwrap()) == [2, 3, 4]
-        assert numbers_of(kept.fetch(Harness.CLAUDE_CODE, "s1", mark(2)).unwrap()) == [3, 4]
-        assert numbers_of(kept.fetch(Harness.CLAUDE_CODE, "s1", mark(3)).unwrap()) == [4]
-        assert kept.fetch(Harness.CLAUDE_CODE, "s1", mark(4)) == Success(None)
-
     def test_tools_that_answered_before_the_mark_are_remembered(self) -> None:
         """P19"""
         kept = self.opened()

@@ -64,14 +64,6 @@ def test_a_file_where_a_directory_belongs_is_refused(tmp_path: Path) -> None:
     assert inside(f"{tmp_path}/topics", "a.md") == Failure(PathRefused(f"{tmp_path}/topics", "it is not a directory"))
 
 
-def test_reading_gives_bytes_or_none(tmp_path: Path) -> None:
-    (tmp_path / "a").write_bytes(b"\xff\x00")
-    image = read_file(f"{tmp_path}/a", 2).unwrap()
-    assert image is not None
-    assert (image.data, image.mtime_ns) == (b"\xff\x00", (tmp_path / "a").stat().st_mtime_ns)
-    assert read_file(f"{tmp_path}/missing", 2) == Success(None)
-
-
 def test_special_files_are_refused_without_waiting_p21(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "link").symlink_to("/etc/hostname")
@@ -195,14 +187,6 @@ def test_a_directory_that_cannot_be_listed_is_an_error_wherever_it_is(tmp_path: 
 # -- where the root is -------------------------------------------------------------------------------------------------
 
 
-def test_the_variable_wins_over_the_config_and_the_config_over_the_default() -> None:
-    environ = {"HOME": "/home/me", "AGENT_MEMORY_ROOT": "/a"}
-    assert storage_root(environ, "/b") == "/a"
-    assert storage_root({"HOME": "/home/me"}, "/b") == "/b"
-    assert storage_root({"HOME": "/home/me"}) == "/home/me/.local/share/agent-memory"
-    assert storage_root({**environ, "AGENT_MEMORY_ROOT": ""}, "/b") == "/b"
-
-
 def test_the_commonplace_is_used_where_it_exists(home: Path) -> None:
     environ = {"HOME": str(home), "XDG_DATA_HOME": "/data"}
     assert default_root(environ) == "/data/agent-memory"
@@ -224,13 +208,6 @@ def test_the_data_directory_is_not_taken_for_a_commonplace_that_cannot_be_looked
         f"{home}/.local/share/agent-memory",
         f"{home}/commonplace cannot be looked at: Input/output error",
     )
-
-
-def test_a_tilde_is_the_home_and_dots_are_resolved() -> None:
-    environ = {"HOME": "/home/me/"}
-    assert storage_root(environ, "~/m/../n/") == "/home/me/n"
-    assert storage_root({**environ, "AGENT_MEMORY_ROOT": "~"}) == "/home/me"
-    assert storage_root(environ, "~other/x") == "/home/me/~other/x"
 
 
 def test_a_relative_variable_counts_from_here_and_a_relative_setting_from_the_home(

@@ -60,13 +60,6 @@ def test_branch_commit_and_remote_are_what_git_says(git: Git, project: Path, hom
     assert read(project, home) == read(project / "deep" / "er", home) == expected
 
 
-def test_a_branch_with_slashes_and_packed_refs(git: Git, project: Path, home: Path) -> None:
-    git(project, "checkout", "-q", "-b", "feature/x/y")
-    git(project, "pack-refs", "--all")
-    assert not (project / ".git" / "refs" / "heads" / "feature").exists()
-    assert read(project, home)[1:] == ("feature/x/y", git(project, "rev-parse", "HEAD"))
-
-
 def test_a_packed_branch_whose_name_begins_like_another(git: Git, project: Path, home: Path) -> None:
     git(project, "branch", "mainline")
     git(project, "commit", "-q", "--allow-empty", "-m", "second")
@@ -150,20 +143,6 @@ def test_an_abbreviation_of_the_persons_own_is_written_out(git: Git, project: Pa
     assert read(project, home)[0] == "example.org/owner/repo"
 
 
-def test_a_clone_by_ssh_and_one_by_https_are_one_wherever_and_whatever_they_are_called(
-    git: Git, project: Path, home: Path
-) -> None:
-    git(project, "remote", "add", "origin", "git@github.com:owner/repo.git")
-    key = read(project, home)[0]
-    project.rename(home / "renamed")
-    git(home / "renamed", "worktree", "add", "-q", str(home / "tree"))
-    other = home / "machine" / "else" / "repo"
-    other.mkdir(parents=True)
-    git(other, "init", "-q")
-    git(other, "remote", "add", "upstream", "https://token:x@GitHub.com/owner/repo")
-    assert {read(each, home)[0] for each in (home / "renamed", home / "tree", other)} == {key}
-
-
 def test_a_bare_repository_and_its_work_trees_are_one(git: Git, project: Path, home: Path) -> None:
     git(home, "clone", "-q", "--bare", str(project), str(home / "lamp" / ".bare"))
     (home / "lamp" / ".git").write_text("gitdir: ./.bare\n")
@@ -220,12 +199,6 @@ def test_special_files_hold_nothing_up(home: Path) -> None:
     thread.start()
     thread.join(5)
     assert [one.branch for one in found] == ["main"]
-
-
-def test_a_git_file_that_points_nowhere_is_no_repository(home: Path) -> None:
-    (home / "p").mkdir()
-    (home / "p" / ".git").write_text("gitdir: /nowhere\n")
-    assert read(home / "p", home)[0] == f"path:{home}/p"
 
 
 @pytest.mark.parametrize("ending", ["inner/.git", "inner/.git/HEAD"])

@@ -66,12 +66,6 @@ def run(run_id: str, *ids: str, machine: Machine = "consolidate", undid: str | N
 
 
 class TestRuns:
-    def test_runs_come_newest_first(self, kept: Kept) -> None:
-        for run_id in (SECOND, THIRD, FIRST):
-            kept.log.put_report(run(run_id)).unwrap()
-        assert [each.run_id for each in kept.log.runs().unwrap()] == [THIRD, SECOND, FIRST]
-        assert [each.run_id for each in kept.log.runs(2).unwrap()] == [THIRD, SECOND]
-
     @pytest.mark.parametrize("name", [FIRST, FIRST[:12], "3dbfbe", "3d"])
     def test_a_run_is_named_by_its_beginning_or_that_of_its_last_part(self, kept: Kept, name: str) -> None:
         for run_id in (FIRST, SECOND):
@@ -80,12 +74,6 @@ class TestRuns:
 
 
 class TestFootprints:
-    def test_a_run_that_left_none_is_not_found(self, kept: Kept) -> None:
-        kept.log.put_report(run(FIRST)).unwrap()
-        for run_id in (FIRST, SECOND, "..", ""):
-            assert kept.log.footprint(run_id) == Failure(RunNotFound(run_id))
-        assert not kept.log.runs().unwrap()[0].kept
-
     def test_all_of_a_runs_transactions_are_in_it_in_order(self, kept: Kept) -> None:
         later = FileChange("topics/a id__a1b2c3.md", NOTE.after, None)
         kept.leave(FIRST, NOTE)
@@ -102,13 +90,6 @@ class TestFootprints:
 
 
 class TestUndone:
-    def test_a_run_that_was_undone_says_by_which(self, kept: Kept) -> None:
-        for each in (run(FIRST), run(SECOND, machine="undo", undid=FIRST)):
-            kept.log.put_report(each).unwrap()
-        kept.log.mark_undone(FIRST, SECOND, frozenset({"f1"})).unwrap()
-        assert {each.run_id: each.undone_by for each in kept.log.runs().unwrap()} == {FIRST: SECOND, SECOND: None}
-        assert kept.log.undone() == Success(frozenset({"f1"}))
-
     def test_undoing_the_undo_makes_the_run_stand_again(self, kept: Kept) -> None:
         for each in (run(FIRST), run(SECOND, machine="undo", undid=FIRST), run(THIRD, machine="undo", undid=SECOND)):
             kept.log.put_report(each).unwrap()

@@ -16,7 +16,7 @@ from agent_memory.adapters.harness import session_finders, watched_finders
 from agent_memory.adapters.harness.amp import AmpThreads
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.instants import iso_of
-from agent_memory.domain.queue import AmpThread, retrieval_of
+from agent_memory.domain.queue import AmpThread
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StoreIo, TranscriptRefused
 from agent_memory.ports import SessionFinder
@@ -104,16 +104,6 @@ class FinderContract:
     def finder(self, sessions: Sequence[tuple[str, int]]) -> SessionFinder:
         raise NotImplementedError
 
-    def test_a_harness_that_was_never_used_has_no_sessions(self) -> None:
-        assert ids(self.finder([])) == []
-
-    def test_each_session_is_found_once_with_the_way_to_its_history(self) -> None:
-        one, two = self.ids()
-        sessions = found_by(self.finder([(one, CHANGED_MS), (two, CHANGED_MS + 1)]))
-        assert {each.session_id: each.changed_at_ms for each in sessions} == {one: CHANGED_MS, two: CHANGED_MS + 1}
-        for each in sessions:
-            assert each.retrieval == retrieval_of(each.harness, each.session_id, each.path)
-
     def test_only_what_changed_since_then_is_found(self) -> None:
         one, two = self.ids()
         finder = self.finder([(one, CHANGED_MS), (two, CHANGED_MS + 1)])
@@ -193,15 +183,6 @@ def test_other_roots_of_the_person_are_looked_into(tmp_path: Path) -> None:
     put(tmp_path, f"archive/-srv-x/{TWO}.jsonl")
     assert ids(finder(tmp_path, Harness.CLAUDE_CODE, CLAUDE_CONFIG_DIR=str(tmp_path / "elsewhere"))) == [ONE]
     assert ids(finder(tmp_path, Harness.CLAUDE_CODE, str(tmp_path / "archive"))) == [TWO]
-
-
-def test_one_root_may_hold_the_sessions_of_several_harnesses(tmp_path: Path) -> None:
-    for path, text in LAYOUTS.values():
-        put(tmp_path, f"all/{Path(path.format(id=ONE)).name}", text.format(id=ONE) if "{id}" in text else text)
-    for harness in (Harness.CODEX, Harness.PI):
-        (found,) = found_by(finder(tmp_path, harness, str(tmp_path / "all")))
-        assert found.path is not None
-        assert Path(found.path).name == Path(LAYOUTS[harness][0].format(id=ONE)).name
 
 
 # -- Amp --------------------------------------------------------------------------------------------------------------
@@ -349,18 +330,6 @@ def test_a_harness_that_was_never_used_has_no_sessions(tmp_path: Path, harness: 
     assert list(finder(tmp_path, harness).find(None)) == []
     database(tmp_path, harness, {})
     assert list(finder(tmp_path, harness).find(None)) == []
-
-
-def test_each_session_is_found_with_the_way_to_its_history(tmp_path: Path, harness: Harness) -> None:
-    path = database(tmp_path, harness, {ONE: CHANGED_MS, TWO: CHANGED_MS + 1})
-    found = found_by_database(finder(tmp_path, harness))
-    assert {id: each.changed_at_ms for id, each in found.items()} == {
-        ONE: CHANGED_MS,
-        TWO: CHANGED_MS + 1,
-    }
-    for id, each in found.items():
-        assert each.retrieval == retrieval_of(harness, id, str(path))
-        assert each.ended_at_ms is None
 
 
 def test_only_what_changed_since_then_is_found(tmp_path: Path, harness: Harness) -> None:

@@ -73,16 +73,6 @@ class TestStoreFiles:
     def hash_of(self, store: Store, id: str) -> str:
         return store.read(id).unwrap().listed.content_hash
 
-    def test_what_is_written_is_read_back(self, store: Store) -> None:
-        receipt = write(store, entry(), None).unwrap()
-        stored = store.read(A).unwrap()
-        assert stored.entry == entry()
-        assert stored.listed.path == path()
-        assert not stored.listed.archived
-        hash = stored.listed.content_hash
-        assert receipt == Receipt((Applied(A, "create", path(), (path(),), None, hash),))
-        assert store.list() == Success(Listing((stored.listed,)))
-
     def test_creating_another_entry_with_a_taken_id_is_refused_p15(self, store: Store) -> None:
         write(store, entry(), None).unwrap()
         assert write(store, entry(body="Other."), None) == Failure(str(EntryExists(A, path())))
@@ -153,15 +143,6 @@ class TestStoreFiles:
         write(store, entry(body="By hand."), shown).unwrap()
         assert write(store, entry(body="By the model."), shown) == Failure(str(EntryChanged(A)))
         assert delete(store, A).map(lambda receipt: receipt.applied[0].act) == Success("retire")
-
-    def test_replacing_again_with_the_same_is_done_already(self, store: Store) -> None:
-        write(store, entry(), None).unwrap()
-        shown = self.hash_of(store, A)
-        replace = Replace(entry(title="New", body="New."), shown)
-        first = store.apply([replace]).unwrap().applied[0]
-        again = store.apply([replace]).unwrap().applied[0]
-        assert (again.path, again.before_hash, again.after_hash) == (first.path, shown, first.after_hash)
-        assert set(again.touched) < set(first.touched)
 
     def test_a_deleted_entry_is_in_the_archive_with_its_bytes_p12(self, store: Store) -> None:
         write(store, entry(), None).unwrap()
@@ -378,14 +359,6 @@ def test_a_result_takes_over_the_aliases_of_its_sources_p15(store: Store) -> Non
     assert {store.read(id).unwrap().meta.id for id in (A, B, C, M)} == {"id__wwwwww"}
 
 
-def test_an_update_may_keep_an_alias_and_not_take_one_that_is_taken_p15(store: Store, put: Put) -> None:
-    put(f"topics/odd {M}.md", f"---\nid: {M}\ntitle: Odd\ncreatedAt: {MS}\naliases: [{C}]\n---\nBy hand.\n")
-    odd = store.read(M).unwrap()
-    assert store.apply([Replace(evolve(odd.entry, body="New."), odd.listed.content_hash)]).unwrap().dropped == ()
-    receipt = store.apply([Replace(plain(A, aliases=(B,)), hash_of(store, A))]).unwrap()
-    assert [each.subject for each in receipt.dropped] == [A]
-
-
 # -- tiers ------------------------------------------------------------------------------------------------------------
 
 
@@ -398,16 +371,6 @@ def test_tiers_are_kept_in_their_order_whatever_ids_they_hold(store: Store) -> N
     assert store.tiers() == Success(tiers)
     assert store.apply([], tiers=TierList()) == Success(Receipt((), tiers_changed=True))
     assert store.tiers() == Success(TierList())
-
-
-def test_tiers_and_changes_are_one_batch(store: Store) -> None:
-    receipt = store.apply([merge(store)], tiers=TierList((M,), (C,))).unwrap()
-    assert receipt.tiers_changed
-    assert receipt.touched[-1] == TIERS_FILE
-    before = state(store)
-    refused = store.apply([Create(plain("nonsense"))], tiers=TierList((C,)))
-    assert isinstance(refused.failure(), EntryInvalid)
-    assert state(store) == before
 
 
 @pytest.mark.parametrize("tiers", [TierList((A, A)), TierList((A,), (A,)), TierList(("x",))])
@@ -552,15 +515,6 @@ def test_notes_in_a_directory_are_reported_and_other_directories_are_let_be(root
     assert unreadable(root) == {"topics/deeper": "it is a directory, and the notes in it are not seen"}
 
 
-def test_other_programs_files_are_ignored(root: Path, topics: Path) -> None:
-    (topics / "a.md").write_text(note(A))
-    for name in (".DS_Store", ".hidden.md", ".tmp-0123456789abcdef", "notes.txt", "a.md~", "a.md.swp"):
-        (topics / name).write_text(note(B))
-    (topics / ".#a.md").symlink_to("user@host.123")
-    assert ids(root) == [A]
-    assert unreadable(root) == {}
-
-
 def test_a_bad_file_hides_no_other(root: Path, topics: Path) -> None:
     (topics / "a.md").write_text(note(A))
     (topics / "binary.md").write_bytes(b"\xff\xfe\x00")
@@ -658,3 +612,20 @@ def test_a_listing_holds_no_body_p25(root: Path, topics: Path, monkeypatch: pyte
         tracemalloc.stop()
     assert len(listed.entries) == 40
     assert len(body) < peak_bytes < 40 * len(body) / 2, peak_bytes / len(body)
+
+
+def test_other_programs_files_are_ignored(root: Path, topics: Path) -> None:
+    (topics / "a.md").write_text(note(A))
+    for name in (".DS_Store", ".hidden.md", ".tmp-0123456789abcdef", "notes.txt", "a.md~", "a.md.swp"):
+        (topics / name).write_text(note(B))
+    (topics / ".#a.md").symlink_to("user@host.123")
+    assert ids(root) == [A]
+    assert unreadable(root) == {}
+
+
+def test_an_update_may_keep_an_alias_and_not_take_one_that_is_taken_p15(store: Store, put: Put) -> None:
+    put(f"topics/odd {M}.md", f"---\nid: {M}\ntitle: Odd\ncreatedAt: {MS}\naliases: [{C}]\n---\nBy hand.\n")
+    odd = store.read(M).unwrap()
+    assert store.apply([Replace(evolve(odd.entry, body="New."), odd.listed.content_hash)]).unwrap().dropped == ()
+    receipt = store.apply([Replace(plain(A, aliases=(B,)), hash_of(store, A))]).unwrap()
+    assert [each.subject for each in receipt.dropped] == [A]

@@ -18,7 +18,7 @@ from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.change import Change, Create, Receipt, Replace, Restore, Retire
 from agent_memory.domain.entry import MemoryEntry, Meta
-from agent_memory.errors import Busy, EntryChanged, EntryExists, EntryInvalid, PathRefused, StateCorrupt, StoreIo
+from agent_memory.errors import EntryChanged, EntryExists, EntryInvalid, PathRefused, StateCorrupt, StoreIo
 from agent_memory.results import sealed
 from faults import each_failure, each_kill, failing_on, snapshot
 from one_change import delete, write
@@ -203,14 +203,6 @@ def test_writers_at_the_same_time_lose_nothing_p7_p8(root: Path) -> None:
     assert len(list((root / f"archive/{A}").iterdir())) == sum(wins)
 
 
-def test_a_store_whose_lock_is_held_is_busy_for_writers_and_open_to_readers(root: Path) -> None:
-    write(store(root), entry(A), None).unwrap()
-    with KernelLocks(root).write():
-        waiting = StoreFiles(root, KernelLocks(root, write_limit_seconds=0))
-        assert isinstance(write(waiting, entry(B), None).failure(), Busy)
-        assert waiting.read(A).unwrap().entry == entry(A)
-
-
 def test_an_edit_between_decision_and_write_wins_p8(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(store(root), entry(A), None).unwrap()
     shown = hash_of(root, A)
@@ -368,15 +360,6 @@ def test_no_title_or_tag_leaves_topics_p21(root: Path, text: str) -> None:
 
 
 class TestReadAgain:
-    def test_what_was_listed_is_read_as_if_it_had_not_been(self, root: Path) -> None:
-        files = store(root)
-        files.apply([Create(entry(A, body="One.\n\n---\n\nTwo."))]).unwrap()
-        (root / "topics" / "by hand.md").write_bytes(b"\xef\xbb\xbf# By hand\r\n\r\nIt has no frontmatter.\r\n")
-        listed = store(root).list().unwrap().entries
-        assert len(listed) == 2
-        for each in listed:
-            assert files.read_again(each) == store(root).read(each.meta.id)
-
     def test_what_was_edited_meanwhile_is_read_as_it_is_now(self, root: Path) -> None:
         files = store(root)
         files.apply([Create(entry(A))]).unwrap()

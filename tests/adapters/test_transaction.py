@@ -52,12 +52,6 @@ AFTER = {
 BEFORE = {"topics/a.md": b"A", "topics/b.md": b"B", "topics/c.md": b"C"}
 
 
-def test_all_changes_are_made_and_nothing_is_left_over(tmp_path: Path) -> None:
-    assert Transactions(str(tmp_path)).commit(fill(tmp_path))
-    assert snapshot(tmp_path) == AFTER
-    assert not (tmp_path / JOURNAL).exists()
-
-
 def test_what_moves_keeps_its_time_and_everything_is_private_p22(tmp_path: Path) -> None:
     root = tmp_path / "new/root"
     earlier = os.umask(0)

@@ -59,12 +59,6 @@ class TestUsageLedgerFiles:
         assert isinstance(ledger.append(id, 1, reader).failure(), EntryInvalid)
         assert ledger.totals() == Success({})
 
-    def test_all_hosts_count(self, root: Path) -> None:
-        for host in ("one", "two", "Tünde's Mac/../x"):
-            UsageLedgerFiles(root, host).append(A, 1, "manual").unwrap()
-        assert UsageLedgerFiles(root).totals() == Success({A: Usage(3, 1)})
-        assert len(list((root / "usage").iterdir())) == 3
-
     def test_the_file_is_private_under_any_umask_p22(self, root: Path) -> None:
         earlier = os.umask(0)
         try:

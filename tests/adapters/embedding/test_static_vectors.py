@@ -22,12 +22,11 @@ from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.searching.search import Nearness
 from agent_memory.domain.searching.terms import weighed_words
-from agent_memory.domain.similarity import cosine
 from agent_memory.domain.text.file_name import mint_id
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import Error, StoreIo
 from agent_memory.ports import Embedder
-from one_change import delete, write
+from one_change import write
 from stand_ins.dict_embedder import DictEmbedder
 from static_vectors import VOCABULARY, make_package, opened, row_of, small_embedder, tokenizer_of, weights_of
 
@@ -51,27 +50,9 @@ def test_a_text_without_words_is_all_zeros(embedder: Embedder) -> None:
     assert embedder.embed(["zebra"]).unwrap() != (zeros,)
 
 
-def test_words_count_by_their_weight(embedder: Embedder) -> None:
-    zebra, lock = embedder.embed(["zebra", "lock"]).unwrap()
-    mostly = embedder.embed_words((("zebra", 9.0), ("lock", 1.0))).unwrap()
-    assert cosine(mostly, zebra) > cosine(mostly, lock)
-    assert embedder.embed_words((("zebra", 2.0),)).unwrap() == zebra
-    assert (
-        embedder.embed_words(()).unwrap() == embedder.embed_words((("?!", 1.0),)).unwrap() == bytes(embedder.dimensions)
-    )
-
-
 def test_any_text_has_a_vector(embedder: Embedder) -> None:
     texts = ["\x00", "\ud800", "日本語", "zebra " * 20_000, "z" * 20_000]
     assert all(len(vector) == embedder.dimensions for vector in embedder.embed(texts).unwrap())
-
-
-def test_what_was_embedded_before_changes_no_vector(embedder: Embedder) -> None:
-    texts = ["zebra lock", "", "lock abc ?! zebra"]
-    before = embedder.embed(texts).unwrap()
-    assert len(embedder.embed(["zebra lock " * 1_000] * 20).unwrap()) == 20
-    assert embedder.embed(texts).unwrap() == before
-    assert embedder.embed(["", "?!"]).unwrap() == (bytes(embedder.dimensions),) * 2
 
 
 # -- the files of a model ----------------------------------------------------------------------------------------------
@@ -268,15 +249,6 @@ def test_without_its_model_the_search_goes_on_and_says_so(world: World) -> None:
     found = IndexedMeanings(world.index, world.store, Broken()).near(ENGINE).unwrap()
     assert found.cosines == {}
     assert "weights" in found.notices[0]
-
-
-def test_a_note_that_cannot_be_read_is_left_for_another_time(world: World) -> None:
-    gone = world.put("Engine", "The engine overheats.")
-    [note] = world.index.notes([gone]).unwrap().values()
-    assert isinstance(delete(world.store, note.meta.id), Success)
-    found = world.near("engine overheats")
-    assert gone not in found.cosines
-    assert found.notices == ()
 
 
 def test_where_vectors_cannot_be_kept_the_others_are_searched(world: World) -> None:

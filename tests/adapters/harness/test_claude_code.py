@@ -413,6 +413,15 @@ class TestOtherRecords:
         assert isinstance(error, HistoryUnreadable)
         assert error.reason.startswith("2 of its 3 records are of kinds not known to this version")
 
+    def test_a_thousand_unknown_types_are_not_a_thousand_counts(self, talk: Talk) -> None:
+        talk.user("Hello.")
+        talk.agent("Hello.")
+        for number in range(1000):
+            talk.record(f"type-{number}")
+        history = talk.history()
+        assert len(history.skipped) <= 61
+        assert history.unknown_records == sum(history.skipped.values()) == 1000
+
     def test_a_pull_request_is_told_once(self, talk: Talk) -> None:
         for _ in range(2):
             talk.put(

@@ -35,13 +35,10 @@ from agent_memory.adapters.harness.pi import PiSessions
 from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.queue import (
-    SESSION_METHODS,
-    AmpThread,
     Context,
     FileSnapshot,
     InboxEntry,
     InlineNote,
-    Retrieval,
     SessionFile,
     SessionMethod,
     retrieval_of,
@@ -269,25 +266,6 @@ def test_a_database_cut_or_overwritten_anywhere_is_an_error_or_what_is_left(tmp_
                 assert {turn.text for turn in found.unwrap().turns} & whole or found.unwrap().skipped
     assert outcomes <= {HistoryUnreadable, HistoryUnavailable}
     assert HistoryUnreadable in outcomes
-
-
-def test_every_method_listed_has_a_source_that_refuses_the_entries_of_others() -> None:
-    sources = history_sources(surroundings("/nowhere"))
-    assert sources.keys() == {*SESSION_METHODS, "amp-thread", "file", "inline"}
-    entries = {method: _retrieval(method) for method in sources}
-    for method, source in sources.items():
-        for other, retrieval in entries.items():
-            if other != method:
-                with pytest.raises(TypeError):
-                    source.fetch(InboxEntry(0, Harness.MANUAL, retrieval), None)
-
-
-def _retrieval(method: str) -> Retrieval:
-    for session_method in SESSION_METHODS:
-        if method == session_method:
-            return SessionFile(session_method, "s")
-    others = (AmpThread("T-1"), FileSnapshot("inbox/x"), InlineNote("t", "b"))
-    return next(retrieval for retrieval in others if retrieval.method == method)
 
 
 # -- directories that cannot be listed (P6) ----------------------------------------------------------------------------

