@@ -318,6 +318,9 @@ class TestChoice:
         assert chosen.name.startswith("command:")
         assert len(chosen.name) == len("command:") + 8
 
+    def test_a_preset_of_ones_own_stands_before_a_built_in_one(self) -> None:
+        assert choose_command(LlmConfig(preset="claude", presets={"claude": "mine"})).unwrap().argv == ("mine",)
+
 
 # -- the environment ---------------------------------------------------------------------------------------------------
 

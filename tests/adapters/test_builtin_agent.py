@@ -16,12 +16,12 @@ from agent_memory.domain.extraction.text import LONGEST_TITLE_CHARS
 from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.plan import ChangeSet, PlanFacts
 from agent_memory.domain.planning.plan_window import plan_window
-from agent_memory.domain.queue import InboxEntry, InlineNote, SessionFile
+from agent_memory.domain.queue import InboxEntry, SessionFile
 from agent_memory.domain.text.markdown import first_heading
 from agent_memory.domain.transcripts.turns import document_turns
-from agent_memory.domain.vocabulary import Harness, Kind, Origin, Status, TierList
+from agent_memory.domain.vocabulary import Harness, Origin, Status, TierList
 from agent_memory.formats.reply import parse_defrag_reply, parse_reply
-from conversations import MUCH_LATER_MS, STARTED_AT_MS, agent, history, user, work_on
+from conversations import MUCH_LATER_MS, STARTED_AT_MS, history, user, work_on
 from defrag_requests import request_of, stored
 
 NONCE = "n0nce-4711"
@@ -34,23 +34,6 @@ def asked(window: History, entry: InboxEntry = ENTRY, now_ms: int = MUCH_LATER_M
     assert isinstance(parsed, Success)
     change_set: ChangeSet = parsed.unwrap()
     return change_set
-
-
-def test_where_it_recognises_nothing_it_says_so_of_itself_and_names_what_may_find_more() -> None:
-    change_set = asked(history(user("hello"), agent("Hi there.")))
-    assert change_set.entries == ()
-    assert change_set.skipped is not None
-    assert change_set.skipped.startswith(
-        "the built-in extractor, which goes by a few hundred phrases, recognised nothing"
-    )
-    assert "llm.preset" in change_set.skipped
-
-
-def test_an_inline_note_is_stored_whole() -> None:
-    note = InlineNote("Printer API", "It has no sandbox.\n\n- test on Sundays", ("topic__printer",), Kind.LESSON)
-    entry = InboxEntry(STARTED_AT_MS, Harness.MANUAL, note)
-    (stored,) = asked(history(user("Printer API\n\nIt has no sandbox.")), entry).entries
-    assert (stored.title, stored.body, stored.tags, stored.kind) == (note.title, note.body, note.tags, note.kind)
 
 
 def test_a_lone_surrogate_in_a_message_does_not_break_the_reply() -> None:

@@ -272,3 +272,9 @@ def test_exit_status_and_signal_are_told_apart() -> None:
     assert run("exit_with", "3", "out", "err") == Finished(3, b"out", b"err", False, False, True)
     killed = run("killed_halfway")
     assert (killed.exit_status, killed.stdout) == (-signal.SIGKILL, b"half\n")
+
+
+def test_handlers_of_the_caller_are_left_as_they_were() -> None:
+    before = [signal.getsignal(n) for n in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)]
+    run("nothing")
+    assert [signal.getsignal(n) for n in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)] == before

@@ -128,20 +128,6 @@ def test_the_leaked_variables_do_harm_where_nothing_scrubs_them(store: Path, pro
     assert _state_of(project) != before
 
 
-def test_a_store_inside_a_repository_has_its_own_and_says_so_once(project: Path) -> None:
-    before = _git(project, "log", "--format=%H")
-    store = project / "memories"
-    recorder = _recorder(store)
-    _record(store, recorder=recorder)
-    _record(store, "topics/b.md", recorder=recorder)
-    again = _recorder(store)
-    _record(store, "topics/c.md", recorder=again)
-    assert _git(project, "log", "--format=%H") == before
-    assert len(_subjects(store)) == 3
-    assert [str(project) in warning for warning in recorder.warnings()] == [True]
-    assert again.warnings() == ()
-
-
 def test_hooks_templates_signing_and_ignores_of_the_user_do_not_apply(store: Path, tmp_path: Path) -> None:
     home = tmp_path / "home"
     hook = home / "hooks/pre-commit"
@@ -531,3 +517,47 @@ def test_a_template_that_is_no_commit_is_a_config_error_and_nothing_is_made(stor
     assert isinstance(refused, Failure)
     assert isinstance(refused.failure(), ConfigInvalid)
     assert not (store / ".git").exists()
+
+
+def test_an_empty_branch_file_is_a_corrupt_repository_and_not_a_new_one(store: Path) -> None:
+    _record(store)
+    _empty(store / ".git/refs/heads/main")
+    _record(store, "topics/b.md")
+    assert len(list(store.glob(".git.broken-*"))) == 1
+
+
+def test_a_line_of_dashes_in_a_note_hides_no_trailer(store: Path) -> None:
+    _write(store, "topics/a.md")
+    assert _recorder(store).record(["topics/a.md"], "x", "y\n---\nz", "T-1") == Success(None)
+    assert _git(store, "log", "--format=%B").rstrip() == "x\n\ny\n- ---\nz\n\nThread-Id: T-1"
+
+
+def test_a_symbolic_link_is_recorded_as_a_link_and_not_followed(store: Path, tmp_path: Path) -> None:
+    (tmp_path / "outside").write_text("outside")
+    _record(store)
+    (store / "topics/link.md").symlink_to(tmp_path / "outside")
+    assert _recorder(store).adopt_hand_edits() == Success(1)
+    assert _git(store, "ls-tree", "HEAD", "topics/link.md").startswith("120000")
+
+
+def test_a_template_may_name_the_harness(store: Path) -> None:
+    _write(store, "topics/a.md")
+    config = StorageConfig(commit_hook="git commit --trailer 'Harness: {harness}' --trailer 'Thread-Id: {threadId}'")
+    assert _recorder(store, config).record(["topics/a.md"], "x", harness="amp") == Success(None)
+    assert _git(store, "log", "--format=%(trailers)").strip() == "Harness: amp"
+
+
+def test_a_repository_inside_the_store_is_not_swallowed(store: Path) -> None:
+    _record(store)
+    inner = store / "topics/clone"
+    inner.mkdir()
+    _git(inner, "init", "--quiet")
+    _write(inner, "x")
+    assert _recorder(store).adopt_hand_edits() == Success(0)
+
+
+def test_a_pointer_to_a_repository_that_is_gone_is_moved_aside(store: Path) -> None:
+    store.mkdir()
+    (store / ".git").write_text("gitdir: /nowhere/at/all\n")
+    _record(store)
+    assert _subjects(store) == ["write topics/a.md"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import subprocess
 from pathlib import Path
@@ -76,13 +75,6 @@ def test_what_failed_is_recorded_before_hand_edits_are_adopted(unrecorded: Path)
     assert not (unrecorded / "runs/owed.json").exists()
 
 
-def test_a_debt_stays_until_it_is_paid(unrecorded: Path) -> None:
-    broken(unrecorded).record(["topics/a.md"], "first")
-    assert isinstance(broken(unrecorded).adopt_hand_edits(), Failure)
-    owed = json.loads((unrecorded / "runs/owed.json").read_text())
-    assert [each["subject"] for each in owed] == ["first"]
-
-
 def test_a_debt_that_can_never_be_paid_stands_in_nobodys_way(unrecorded: Path) -> None:
     refused = recorder(unrecorded).record(["../x"], "first")
     assert isinstance(refused, Failure)
@@ -130,18 +122,6 @@ def written(root: Path, path: str, text: str, subject: str) -> None:
 
 def subjects(git: GitProcess, path: str, most: int = 9) -> list[str]:
     return [each.subject for each in revisions_of(git, path, most).unwrap()]
-
-
-def test_newest_first_and_no_more_than_asked_for(tmp_path: Path, git: GitProcess) -> None:
-    for number in range(3):
-        written(tmp_path, NOTE, f"Port {number}.\n", f"change {number}")
-    written(tmp_path, "topics/other -- id__b2c3d4.md", "Other.\n", "another note")
-    assert subjects(git, NOTE) == ["change 2", "change 1", "change 0"]
-    assert subjects(git, NOTE, 2) == ["change 2", "change 1"]
-    (newest, *_) = revisions_of(git, NOTE, 1).unwrap()
-    assert newest.author == "agent-memory"
-    assert newest.at.startswith("20")
-    assert newest.commit
 
 
 def test_through_the_renames_of_the_file(tmp_path: Path, git: GitProcess) -> None:
@@ -322,3 +302,10 @@ def test_attributes_that_cannot_be_read_are_not_written_over_p6(tmp_path: Path) 
         if name == "open":
             assert kept == Failure(StoreIo(str(attributes), "write", "EIO", "Input/output error"))
         assert attributes.read_text().startswith("*.png binary\n" if name == "stat" else "*.png binary")
+
+
+def test_few_loose_objects_stay_loose(tmp_path: Path) -> None:
+    _repository(tmp_path)
+    before = _loose(tmp_path)
+    pack_history(tmp_path, ENVIRON).unwrap()
+    assert _loose(tmp_path) == before > 0

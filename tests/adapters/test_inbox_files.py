@@ -110,17 +110,11 @@ class TestInbox:
         assert (loaded.pending, loaded.waiting) == ((), 1)
         assert len(load(inbox, now_ms=NOW + 1)) == 1
 
-    def test_what_was_given_up_is_no_longer_pending_until_it_is_retried(self, inbox: Inbox) -> None:
-        for entry in (session(), session(at_ms=AT_MS + 1), note()):
-            inbox.put(entry).unwrap()
-        before = load(inbox)
-        for pending in before:
-            inbox.note(pending, Trouble(attempts=3)).unwrap()
-            inbox.give_up(pending, GAVE_UP).unwrap()
-        assert inbox.names() == Success(())
-        assert inbox.retry_failed() == Success(2)
-        assert load(inbox) == before
-        assert inbox.retry_failed() == Success(0)
+    def test_trouble_stays_with_the_session_when_it_grows(self, inbox: Inbox) -> None:
+        inbox.put(session()).unwrap()
+        inbox.note(load(inbox)[0], Trouble(attempts=1)).unwrap()
+        inbox.put(session(at_ms=AT_MS + 1)).unwrap()
+        assert load(inbox)[0].trouble.attempts == 1
 
 
 def test_a_name_of_which_the_entry_changed_meanwhile_is_worked_on_next(root: Path) -> None:
@@ -584,3 +578,11 @@ def test_a_hand_written_file_is_welcome_and_sorted_by_its_mtime(inbox: InboxFile
     os.utime(mine, (AT_MS / 1000 + 30, AT_MS / 1000 + 30))
     assert inbox.names() == Success((first, "my note.json", last))
     assert note("mine") in [pending.entry for pending in load_files(inbox).pending]
+
+
+def test_only_entries_are_listed(inbox: InboxFiles, root: Path) -> None:
+    name = inbox.put(note()).unwrap()
+    for other in (".tmp-1234", ".tmp-1.json", "notes.txt", "bad.json.reason.json", ".hidden.json"):
+        (root / "inbox" / other).write_text("{")
+    assert inbox.names() == Success((name,))
+    assert load_files(inbox).quarantined == ()

@@ -24,8 +24,10 @@ from agent_memory.adapters.store.store_database import DIRECTORY, NAME
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.searching.search import Matches, NoteLink, Refreshed, Relation, SearchRequest
 from agent_memory.domain.searching.terms import query_words
+from agent_memory.domain.vocabulary import Kind
 from agent_memory.errors import StoreIo
 from agent_memory.ports import Store
+from one_change import delete
 
 A, B, C = "id__aaaaaa", "id__bbbbbb", "id__cccccc"
 
@@ -587,3 +589,45 @@ def vectors(world: World, model: str) -> dict[int, bytes]:
     """By number."""
     found = world.index.vectors(model).unwrap()
     return dict(found)
+
+
+@pytest.mark.parametrize(
+    "among",
+    [
+        SearchRequest("", kind=Kind.TASK),
+        SearchRequest("", tags=("topic__x",)),
+        SearchRequest("", tags=("x", "nothing")),
+        SearchRequest("", scopes=frozenset({"github.com/o/r"})),
+        SearchRequest("", since_ms=1771000205124),
+        SearchRequest("", session="T-1"),
+        SearchRequest("", agent="amp"),
+        SearchRequest("", agent="oracle"),
+    ],
+)
+def test_a_filter_lets_through_what_it_says(world: World, among: SearchRequest) -> None:
+    source = "{harness: amp, threadId: T-1, agent: oracle, turns: [3]}"
+    world.put(
+        A,
+        "zebra",
+        kind="task",
+        tags="[topic__x]",
+        scope="github.com/o/r",
+        updatedAt=1771000205124,
+        sensitivity="private",
+        sources=f"\n  - {source}",
+    )
+    world.put(B, "zebra", tags="[area__y]", sources="\n  - {harness: codex, threadId: T-2}")
+    world.refresh()
+    assert world.found("zebra", among) == [A]
+    assert world.index.among(among).unwrap() == {world.number(A)}
+    assert sorted(world.found("zebra")) == [A, B]
+
+
+def test_an_archived_note_is_found_only_where_that_is_wanted(world: World) -> None:
+    world.put(A, "zebra")
+    world.refresh()
+    delete(world.store, A).unwrap()
+    world.refresh()
+    assert world.found("zebra") == []
+    assert world.found("zebra", EVERY_NOTE) == [A]
+    assert world.ids([world.number(A)]) == [A]

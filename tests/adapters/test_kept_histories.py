@@ -134,6 +134,11 @@ class TestKeptHistories:
         ).unwrap()
         assert [each.name for each in kept.sessions().unwrap()] == ["claude-code_a"]
 
+    def test_a_history_without_turns_is_not_kept(self) -> None:
+        kept = self.opened()
+        kept.keep(evolve(history("s1", 1), turns=()), None).unwrap()
+        assert kept.sessions() == Success(())
+
 
 def files(root: Path) -> list[Path]:
     return sorted((root / "histories").iterdir())

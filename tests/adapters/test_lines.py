@@ -209,3 +209,12 @@ def test_only_the_outermost_members_count() -> None:
 
 def test_a_number_that_may_go_on_behind_the_cut_does_not_count() -> None:
     assert scan_members('{"a": 1, "b": 12', frozenset("ab")) == {"a": 1}
+
+
+def test_strings_in_a_short_line_are_kept_whole() -> None:
+    text = "x" * (LONG_STRING_BYTES * 2)
+    assert objects_in(json.dumps({"text": text}).encode()).found == ({"text": text},)
+
+
+def test_a_line_end_of_windows_and_a_byte_order_mark_do_no_harm() -> None:
+    assert objects_in(b'\xef\xbb\xbf{"a": 1}\r') == Objects(({"a": 1},))

@@ -263,3 +263,7 @@ def test_what_was_only_read_is_closed_without_an_error(tmp_path: Path, monkeypat
         again = read_repository(str(git.parent), {}, str(tmp_path))
     assert (again.scope, again.branch) == (straight.scope, straight.branch) == ("github.com/ada/lamp", "main")
     assert len(closed) > 1
+
+
+def test_a_relative_data_directory_is_ignored() -> None:
+    assert default_root({"HOME": "/home/me", "XDG_DATA_HOME": "data"}) == "/home/me/.local/share/agent-memory"

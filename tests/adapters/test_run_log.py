@@ -74,33 +74,11 @@ class TestRuns:
 
 
 class TestFootprints:
-    def test_all_of_a_runs_transactions_are_in_it_in_order(self, kept: Kept) -> None:
-        later = FileChange("topics/a id__a1b2c3.md", NOTE.after, None)
-        kept.leave(FIRST, NOTE)
-        kept.leave(FIRST, later, number=2)
-        kept.log.put_report(run(FIRST)).unwrap()
-        assert kept.log.footprint(FIRST) == Success(Footprint((NOTE, later)))
-        assert kept.log.runs().unwrap()[0].kept
-
     def test_what_is_known_of_a_section_stays_p16(self, kept: Kept) -> None:
         other = evolve(SECTION, path="/home/dana/CLAUDE.md")
         kept.log.put_sections(FIRST, [SECTION]).unwrap()
         kept.log.put_sections(FIRST, [evolve(SECTION, before=SECTION.after, after="newer"), other]).unwrap()
         assert kept.log.footprint(FIRST).unwrap().sections == (SECTION, other)
-
-
-class TestUndone:
-    def test_undoing_the_undo_makes_the_run_stand_again(self, kept: Kept) -> None:
-        for each in (run(FIRST), run(SECOND, machine="undo", undid=FIRST), run(THIRD, machine="undo", undid=SECOND)):
-            kept.log.put_report(each).unwrap()
-        kept.log.mark_undone(FIRST, SECOND, frozenset({"f1"})).unwrap()
-        kept.log.mark_undone(SECOND, THIRD, frozenset()).unwrap()
-        assert {each.run_id: each.undone_by for each in kept.log.runs().unwrap()} == {
-            FIRST: None,
-            SECOND: THIRD,
-            THIRD: None,
-        }
-        assert kept.log.undone() == Success(frozenset())
 
 
 class TestChurn:
@@ -234,14 +212,6 @@ REPLY = KeptReply("the lamp is green", "n1", "0" * 64, {"id__a1b2c3": "1" * 64})
 @pytest.fixture
 def replies(tmp_path: Path) -> RunRecordsFiles:
     return RunRecordsFiles(tmp_path, DictClock())
-
-
-def test_what_is_kept_is_found_until_it_is_spent(replies: RunRecordsFiles) -> None:
-    assert replies.keep_reply("run-1", "key", REPLY) == Success(None)
-    assert replies.find_reply("key") == Success(REPLY)
-    assert replies.find_reply("other") == Success(None)
-    assert replies.spend_reply("key") == Success(None)
-    assert replies.find_reply("key") == Success(None)
 
 
 @pytest.mark.parametrize("spent", [True, False])
@@ -388,16 +358,6 @@ def health(root: Path, *runs: LoggedRun) -> Health:
         named = evolve(run, run_id=f"2026-02-13T14-30-{number:02}.123Z_dbfbe{number}")
         memory.log.put_report(named, AgentMissing("llm") if run.result == "paused" else None).unwrap()
     return memory.health().unwrap()
-
-
-def test_a_pause_is_told_though_another_machine_ran_since(root: Path) -> None:
-    found = health(
-        root,
-        evolve(RUN_STATUS, result="paused"),
-        evolve(RUN_STATUS, machine="defrag"),
-        evolve(RUN_STATUS, machine="undo"),
-    )
-    assert found.problems == (f"the last consolidate paused: {AgentMissing('llm')!s}",)
 
 
 def test_a_damaged_report_hides_no_other_and_is_told_p6(root: Path) -> None:

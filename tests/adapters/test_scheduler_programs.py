@@ -33,13 +33,6 @@ def test_the_first_is_run(programs: Programs, tmp_path: Path) -> None:
     assert read_crontab(programs) == b"system\n"
 
 
-def test_one_that_is_not_there_is_said_to_be_missing(programs: Programs) -> None:
-    assert not programs.has("systemctl")
-    with pytest.raises(SchedulerFailed) as error:
-        programs.run(("systemctl",))
-    assert "there is no systemctl on PATH" in error.value.reason
-
-
 @pytest.mark.parametrize("number", [errno.EINTR, errno.EIO, errno.EMFILE])
 def test_where_the_first_cannot_be_looked_at_no_other_is_run_p6(
     programs: Programs, number: int, monkeypatch: pytest.MonkeyPatch

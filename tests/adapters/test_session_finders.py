@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -98,53 +98,25 @@ def ids(finder: SessionFinder, since_ms: int | None = None) -> list[str]:
     return sorted(each.session_id for each in found_by(finder, since_ms))
 
 
-class FinderContract:
-    """Missing, one, since, twice."""
-
-    def finder(self, sessions: Sequence[tuple[str, int]]) -> SessionFinder:
-        raise NotImplementedError
-
-    def test_only_what_changed_since_then_is_found(self) -> None:
-        one, two = self.ids()
-        finder = self.finder([(one, CHANGED_MS), (two, CHANGED_MS + 1)])
-        assert ids(finder, CHANGED_MS) == [one, two]
-        assert ids(finder, CHANGED_MS + 1) == [two]
-        assert ids(finder, CHANGED_MS + 2) == []
-
-    def ids(self) -> tuple[str, str]:
-        return ONE, TWO
-
-
-class TestTranscriptFinder(FinderContract):
-    @pytest.fixture(autouse=True, params=sorted(LAYOUTS))
-    def _layout(self, request: pytest.FixtureRequest, tmp_path: Path) -> None:
-        self.harness: Harness = request.param
-        self.home = tmp_path
-
-    def finder(self, sessions: Sequence[tuple[str, int]]) -> SessionFinder:
-        path, text = LAYOUTS[self.harness]
-        for session_id, changed_ms in sessions:
-            named = path.format(id=session_id).replace("aaaa.jsonl", f"{session_id[:8]}.jsonl")
-            put(self.home, named, text.format(id=session_id) if "{id}" in text else text, changed_ms)
-        return finder(self.home, self.harness)
-
-    def test_what_is_no_session_of_a_persons_is_not_found(self) -> None:
-        for path, text in NO_SESSIONS[self.harness].items():
-            put(self.home, path, text)
-        assert ids(self.finder([(ONE, CHANGED_MS)])) == [ONE]
-
-    def test_links_and_special_files_are_passed_over(self) -> None:
-        """P27"""
-        path, _ = LAYOUTS[self.harness]
-        found = self.finder([(ONE, CHANGED_MS)])
-        real = self.home / path.format(id=ONE).replace("aaaa.jsonl", f"{ONE[:8]}.jsonl")
-        other = self.home / path.format(id=TWO).replace("aaaa.jsonl", f"{TWO[:8]}.jsonl")
-        other.parent.mkdir(parents=True, exist_ok=True)
-        other.symlink_to(real)
-        assert ids(found) == [ONE]
-        other.unlink()
-        os.mkfifo(other)
-        assert ids(found) == [ONE]
+@pytest.mark.parametrize("harness", sorted(LAYOUTS))
+def test_only_a_persons_sessions_that_changed_since_then_are_found(tmp_path: Path, harness: Harness) -> None:
+    """P27: links and special files are passed over."""
+    path, text = LAYOUTS[harness]
+    content = {id: text.format(id=id) if "{id}" in text else text for id in (ONE, TWO)}
+    named = {id: path.format(id=id).replace("aaaa.jsonl", f"{id[:8]}.jsonl") for id in (ONE, TWO)}
+    one, two = (put(tmp_path, named[id], content[id], CHANGED_MS + at) for at, id in enumerate((ONE, TWO)))
+    looking = finder(tmp_path, harness)
+    assert [ids(looking, CHANGED_MS + at) for at in range(3)] == [[ONE, TWO], [TWO], []]
+    two.unlink()
+    two.symlink_to(one)
+    assert ids(looking) == [ONE]
+    two.unlink()
+    os.mkfifo(two)
+    assert ids(looking) == [ONE]
+    two.unlink()
+    for other, said in NO_SESSIONS[harness].items():
+        put(tmp_path, other, said)
+    assert ids(looking) == [ONE]
 
 
 def test_a_directory_that_cannot_be_listed_is_an_error_and_hides_no_other(
@@ -198,12 +170,10 @@ def printed(text: str, status: int = 0, stderr: str = "") -> Finished:
     return finished(text.encode(), status, stderr.encode())
 
 
-class TestAmpFinder(FinderContract):
-    def finder(self, sessions: Sequence[tuple[str, int]]) -> SessionFinder:
-        return amp(printed(json.dumps([{"id": id, "updatedAt": at} for id, at in sessions])))
-
-    def ids(self) -> tuple[str, str]:
-        return THREAD, OTHER
+def test_only_threads_that_changed_since_then_are_found() -> None:
+    listed = json.dumps([{"id": THREAD, "updatedAt": CHANGED_MS}, {"id": OTHER, "updatedAt": CHANGED_MS + 1}])
+    found = [ids(amp(printed(listed)), CHANGED_MS + at) for at in range(3)]
+    assert found == [[THREAD, OTHER], [OTHER], []]
 
 
 @pytest.mark.parametrize(

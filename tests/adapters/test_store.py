@@ -515,15 +515,6 @@ def test_notes_in_a_directory_are_reported_and_other_directories_are_let_be(root
     assert unreadable(root) == {"topics/deeper": "it is a directory, and the notes in it are not seen"}
 
 
-def test_a_bad_file_hides_no_other(root: Path, topics: Path) -> None:
-    (topics / "a.md").write_text(note(A))
-    (topics / "binary.md").write_bytes(b"\xff\xfe\x00")
-    (topics / "open.md").write_text("---\ntitle: x\n")
-    (topics / "huge.md").write_bytes(b"x" * (5 << 20))
-    assert ids(root) == [A]
-    assert sorted(unreadable(root)) == ["topics/binary.md", "topics/huge.md", "topics/open.md"]
-
-
 def test_a_file_whose_reading_fails_is_reported_and_not_missing_p6(
     root: Path, topics: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -580,13 +571,6 @@ def test_the_archive_lists_the_newest_file_of_each_id(root: Path, topics: Path) 
     assert store_at(root).read(B, archived=True).unwrap().meta.title == "Newer"
 
 
-def test_a_version_without_an_id_of_its_own_has_that_of_its_directory(root: Path) -> None:
-    (root / f"archive/{A}").mkdir(parents=True)
-    (root / f"archive/{A}/5.md").write_text("Just words.\n")
-    listed = store_at(root).read(A, archived=True).unwrap().listed
-    assert (listed.meta.id, listed.provisional_id) == (A, False)
-
-
 def test_a_version_that_cannot_be_read_is_reported_and_the_one_before_it_shown(root: Path) -> None:
     (root / f"archive/{A}").mkdir(parents=True)
     (root / f"archive/{A}/5.md").write_text(note(A))
@@ -629,3 +613,10 @@ def test_an_update_may_keep_an_alias_and_not_take_one_that_is_taken_p15(store: S
     assert store.apply([Replace(evolve(odd.entry, body="New."), odd.listed.content_hash)]).unwrap().dropped == ()
     receipt = store.apply([Replace(plain(A, aliases=(B,)), hash_of(store, A))]).unwrap()
     assert [each.subject for each in receipt.dropped] == [A]
+
+
+def test_an_alias_that_another_entry_has_is_refused_p15(store: Store) -> None:
+    store.apply([merge(store)]).unwrap()
+    receipt = store.apply([Create(plain("id__dddddd", aliases=(A,)))]).unwrap()
+    assert [each.subject for each in receipt.dropped] == ["id__dddddd"]
+    assert store.read(A).unwrap().meta.id == M

@@ -357,15 +357,3 @@ def test_no_title_or_tag_leaves_topics_p21(root: Path, text: str) -> None:
     assert all(len(path.name.encode()) <= 200 for path in notes)
     assert len(store(root).list().unwrap().entries) == len(notes)
     assert isinstance(write(store(root), entry(B, text), None), Success)
-
-
-class TestReadAgain:
-    def test_what_was_edited_meanwhile_is_read_as_it_is_now(self, root: Path) -> None:
-        files = store(root)
-        files.apply([Create(entry(A))]).unwrap()
-        (listed,) = files.list().unwrap().entries
-        path = root / listed.path
-        path.write_text(path.read_text().replace("About.", "Else.").replace("Body.", "Changed."))
-        stored = files.read_again(listed).unwrap()
-        assert (stored.meta.description, stored.body) == ("Else.", "Changed.")
-        assert stored.listed.content_hash != listed.content_hash

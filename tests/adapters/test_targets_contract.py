@@ -10,7 +10,7 @@ import pytest
 from attrs import frozen
 from returns.result import Failure, Success
 
-from agent_memory.adapters.targets import TargetFiles, chosen_targets, expanded, told_path
+from agent_memory.adapters.targets import TargetFiles, chosen_targets, told_path
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
 from agent_memory.errors import StoreIo, TargetRefused
 from agent_memory.ports import Targets
@@ -218,14 +218,6 @@ def test_what_is_read_in_every_session_shows_what_is_global_whatever_repository_
     assert scopes(home / ".config/goose/.goosehints", home, places) == {GLOBAL_SCOPE}
     assert scopes(home / ".amp/AGENTS.md", home, places) == {GLOBAL_SCOPE}
     assert scopes(home / "dotfiles/amp/AGENTS.md", home, places) == {GLOBAL_SCOPE, DOTFILES}
-
-
-def test_paths_are_expanded() -> None:
-    assert expanded("~/x", "/home/ada") == "/home/ada/x"
-    assert expanded("~", "/home/ada") == "/home/ada"
-    assert expanded("x/../y", "/home/ada", "/srv") == "/srv/y"
-    assert expanded("/x", "/home/ada", "/work") == "/x"
-    assert expanded("x", "/home/ada") == "x"
 
 
 def test_a_path_in_the_home_is_told_without_its_name(home: Path, tmp_path: Path) -> None:

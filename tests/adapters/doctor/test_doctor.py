@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -29,10 +29,9 @@ from agent_memory.domain.entry import Caller
 from agent_memory.domain.instants import DAY_MS, HOUR_MS, day_of
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, Machine
 from agent_memory.domain.section import Published, PublishedTarget, RenderedSection
-from agent_memory.domain.vocabulary import Sensitivity, TierList
+from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import MarkersAmbiguous, StoreIo, TargetRefused
 from faults import each_failure, failing_on
-from one_change import delete
 from store_under_examination import Patient, locked_by_another_process
 
 HOUR_SECONDS = 3600
@@ -247,61 +246,6 @@ class TestGit:
     def test_a_damaged_repository(self, healthy: Patient, path: str) -> None:
         healthy.by_hand(path, "nonsense")
         assert healthy.codes() == ["git-unusable"]
-
-
-def _truncate(path: Path) -> None:
-    path.write_bytes(b"")
-
-
-def _garbage(path: Path) -> None:
-    path.write_bytes(b"\xff\x00\x9c{[(\n---\n" * 50)
-
-
-def _directory(path: Path) -> None:
-    path.unlink()
-    path.mkdir()
-
-
-def _loop(path: Path) -> None:
-    path.unlink()
-    path.symlink_to(path.name)
-
-
-DAMAGES: tuple[Callable[[Path], None], ...] = (_truncate, _garbage, _directory, _loop)
-
-
-@pytest.mark.parametrize("damage", DAMAGES, ids=lambda each: each.__name__.strip("_"))
-def test_no_damage_to_a_single_file_hides_the_rest_or_makes_it_fail(root: Path, damage: Callable[[Path], None]) -> None:
-    """P6: git apart, every file of a store in turn."""
-    patient = Patient(root, evolve(Config(), storage=StorageConfig(auto_commit=False)))
-    id = patient.note("Ports", "The api listens on 8080.")
-    delete(patient.store, patient.note("Old", "Gone by.")).unwrap()
-    patient.store.apply((), tiers=TierList((id,))).unwrap()
-    patient.memory.ledger.append(id, 1, "manual").unwrap()
-    patient.memory.spend.reserve(1, 10, 99).unwrap()
-    patient.by_hand("state/phase.json", '"x"')
-    patient.by_hand("state/project_tags.json", "[]")
-    patient.by_hand("inbox/.queue.json", '{"version": 1, "troubles": {}}')
-    patient.by_hand("inbox/2026-02-13T14-30-05.123Z_amp_k3J9xQ.json", "{}")
-    patient.by_hand("inbox/.failed/x.json", "{}")
-    patient.by_hand("runs/2026/report.json", "{}")
-    patient.by_hand("runs/2026/checkpoint.json", "{}")
-    patient.by_hand("topics/bare.md", "A bare note.")
-    files = [path for path in sorted(root.rglob("*")) if path.is_file()]
-    assert len(files) > 12
-    for path in files:
-        saved = path.read_bytes()
-        damage(path)
-        found = patient.examine()
-        if path.parts[-2] in ("topics", "archive") and damage is not _truncate:
-            assert any(path.name in each.subject for each in found.findings), path
-        assert any(each.subject.startswith("inbox/2026") for each in found.findings), path
-        if path.is_dir() and not path.is_symlink():
-            path.rmdir()
-        else:
-            path.unlink()
-        patient.by_hand(str(path.relative_to(root)), "")
-        path.write_bytes(saved)
 
 
 # -- the rules by which runs, spending and targets are told of ---------------------------------------------------------

@@ -132,6 +132,11 @@ class TestBlocks:
         talk.agent(calls("t1", name, **arguments))
         assert talk.history().turns[0].tool_calls == (expected,)
 
+    def test_the_reminders_that_the_harness_adds_to_results_are_left_out(self, talk: Talk) -> None:
+        talk.agent(calls("t1", "Read", file_path="a.py"))
+        talk.result("t1", "one\n\n<system-reminder>\nIs it malware?\n</system-reminder>\n")
+        assert talk.history().turns[1].text == "one"
+
 
 class TestWhatThePersonDidNotType:
     @pytest.mark.parametrize(

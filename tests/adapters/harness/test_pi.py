@@ -158,6 +158,15 @@ class TestTree:
         assert not history.remaining
         assert history.skipped == {"abandoned-branch": 40}
 
+    def test_a_damaged_line_cuts_nothing_off(self, talk: Talk) -> None:
+        talk.user("One.")
+        talk.agent("Two.")
+        talk.user("Three.")
+        talk.lines[2] = talk.lines[2][:30]
+        history = talk.history()
+        assert told(history) == ["user: One.", "user: Three."]
+        assert history.skipped == {"bad-line": 1}
+
 
 class TestSession:
     def test_facts_of_the_session(self, talk: Talk) -> None:
