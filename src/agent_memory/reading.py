@@ -118,7 +118,8 @@ class Reading:
         totals = unwrap(self.ledger.totals())
         seen = newest_first(self._seen(listing).entries)
         found = (ShownEntry(each, reads_of(each.meta, totals), tiers.get(each.meta.id, Tier.COLD)) for each in seen)
-        entries = [each for each in found if wanted.accepts(each.listed.meta, each.tier)]
+        is_asked = wanted != ListFilter()
+        entries = [each for each in found if not is_asked or wanted.accepts(each.listed.meta, each.tier)]
         if not wanted.is_open:
             return ListedEntries(tuple(entries), listing.unreadable, untiered)
         from agent_memory.domain.text.markdown import check_boxes

@@ -176,7 +176,7 @@ class Listed:
 
 def content_hash(data: bytes) -> str:
     """SHA-256, hex: what tells one content of an entry's file from another (P8)."""
-    from hashlib import sha256  # listings do without
+    from hashlib import sha256  # loads OpenSSL: listings do without
 
     return sha256(data).hexdigest()
 

@@ -13,7 +13,7 @@ from attrs import frozen
 from agent_memory.domain.agent_request import DaySpend, Spend
 from agent_memory.domain.entry import Meta
 from agent_memory.domain.injecting.moment import Delivery
-from agent_memory.domain.instants import DAY_MS, iso_of
+from agent_memory.domain.instants import DAY_MS, day_of
 from agent_memory.domain.queue import Trouble
 from agent_memory.domain.run_log import LoggedRun
 from agent_memory.domain.scheduling import JobHealth
@@ -247,7 +247,7 @@ def statistics_of(
         "runs": by_day(period, ((each.started_at_ms // DAY_MS, 1) for each in runs)),
         "failed runs": by_day(period, ((each.started_at_ms // DAY_MS, 1) for each in failed)),
     }
-    names = tuple(iso_of(day * DAY_MS)[:10] for day in period)
+    names = tuple(day_of(day * DAY_MS) for day in period)
     ended: dict[str, Counts] = {name: _counted(run.result for run in runs if run.machine == name) for name in machines}
     return Statistics(names, len(metas), len(archived), unreadable, reads_ever, counts, ended, days)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from datetime import date, datetime
 from typing import Annotated, TypeAlias, TypeGuard
 
 _ISO = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d{1,9}))?\s*(Z|[+-]\d\d:?\d\d)?", re.ASCII)
@@ -13,8 +14,10 @@ Instant: TypeAlias = Annotated[int, "ISO 8601"]
 
 DAY_MS = 86_400_000
 HOUR_MS = 3_600_000
-_LAST_MS = 253_402_300_799_999
-"""The end of the year 9999: no calendar shows what is later."""
+_FIRST_MS, _LAST_MS = -62_135_596_800_000, 253_402_300_799_999
+"""The years 1 to 9999: no calendar shows what is earlier or later."""
+_FIRST_DAY = 719_163
+"""That of 1970-01-01, counted from the first of the year 1."""
 
 
 def latest(*instants: int | None) -> int | None:
@@ -41,7 +44,7 @@ def iso_of(at_ms: int) -> str:
 
 def day_of(at_ms: int) -> str:
     """`2026-02-13`, in UTC; the nearest day that a calendar shows, since files that people wrote may hold any number."""
-    return iso_of(min(max(at_ms, 0), _LAST_MS))[:10]
+    return date.fromordinal(_FIRST_DAY + min(max(at_ms, _FIRST_MS), _LAST_MS) // DAY_MS).isoformat()
 
 
 def ms_in_name(name: str) -> int | None:
@@ -55,8 +58,6 @@ def ms_of(text: str) -> int | None:
     found = _ISO.fullmatch(text.strip())
     if not found:
         return None
-    from datetime import datetime  # which takes as long to load as a note to read and show
-
     day, clock, fraction, zone = found.groups()
     clock = clock if len(clock) == 8 else f"{clock}:00"
     offset = "+00:00" if zone in (None, "Z") else zone

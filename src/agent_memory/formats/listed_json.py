@@ -31,6 +31,7 @@ _HARNESSES = {member.value: member for member in Harness}
 _TAGS, _ALIASES, _SUPERSEDES, _SOURCES = (_META.index(name) for name in ("tags", "aliases", "supersedes", "sources"))
 
 _render = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_parse = json.JSONDecoder().decode
 _meta_values = attrgetter(*_META)
 _listed_values = attrgetter(*_LISTED)
 _source_values = attrgetter(*_SOURCE)
@@ -45,7 +46,7 @@ def render_listed(listed: Listed) -> str:
 
 def parse_listed(text: str) -> Listed:
     """What was rendered. ValueError, TypeError or LookupError for what was not, or is damaged."""
-    meta, *others = json.loads(text)
+    meta, *others = _parse(text)
     for at, members in _ENUMS:
         meta[at] = members[meta[at]]
     for at in (_TAGS, _ALIASES, _SUPERSEDES):

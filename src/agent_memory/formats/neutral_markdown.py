@@ -15,7 +15,7 @@ from agent_memory.domain.entry import Meta, StoredEntry
 from agent_memory.domain.history import Role
 from agent_memory.domain.injecting.assembling import Passage
 from agent_memory.domain.injecting.moment import unread_session
-from agent_memory.domain.instants import iso_of
+from agent_memory.domain.instants import day_of
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.directives import is_directive
 from agent_memory.domain.text.markdown import MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS, CheckBoxes, check_boxes
@@ -183,7 +183,7 @@ def brief_note(meta: Meta, contradicted_by: str = "") -> str:
     title = shown_title(meta)
     description = neutral_line(redact(meta.description).text, MAX_DESCRIPTION_CHARS)
     said = "" if not description or description == title else f": {description}"
-    return f"- {title}{said} ({_mark(meta)}, {iso_of(meta.updated_at_ms)[:10]}{contradiction(contradicted_by)})"
+    return f"- {title}{said} ({_mark(meta)}, {day_of(meta.updated_at_ms)}{contradiction(contradicted_by)})"
 
 
 def title_note(meta: Meta, contradicted_by: str = "") -> str:
@@ -204,7 +204,7 @@ def facts_line(meta: Meta, contradicted_by: str = "") -> str:
     """Which note it is, of what kind, who says it, and when it was last changed."""
     vouched = ", vouched for by the person" if meta.promoted_by and meta.origin is not Origin.USER else ""
     said = f"{_SAID_BY[meta.origin]}{vouched}"
-    changed = f"{iso_of(meta.updated_at_ms)[:10]}{contradiction(contradicted_by)}"
+    changed = f"{day_of(meta.updated_at_ms)}{contradiction(contradicted_by)}"
     return f"{meta.id} · {meta.kind.value} · {said} · {changed}"
 
 

@@ -131,7 +131,7 @@ def look_at_directory(root: str, directory: str) -> DirectoryLook:
         for entry in found:
             path = f"{directory}/{entry.name}"
             if is_note_name(entry.name):
-                match look_at_file(root, path):
+                match look_at_file(root, path, entry):
                     case None:
                         pass
                     case int(look):
@@ -148,10 +148,10 @@ def look_at_directory(root: str, directory: str) -> DirectoryLook:
     return DirectoryLook(files, tuple(odd), tuple(directories))
 
 
-def look_at_file(root: str, path: str) -> int | UnreadableFile | None:
+def look_at_file(root: str, path: str, entry: os.DirEntry[str] | None = None) -> int | UnreadableFile | None:
     """How one regular file looks, else what is to be said about it; None for one that is gone."""
     try:
-        status = os.lstat(f"{root}/{path}")
+        status = os.lstat(f"{root}/{path}") if entry is None else entry.stat(follow_symlinks=False)
     except OSError as error:
         if error.errno == errno.ENOENT:
             return None

@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
-from functools import cache
 
 from attrs import evolve, frozen
 
@@ -69,13 +68,14 @@ _MONTHS = {
 _MONTH = r"(?P<month>[a-zç]{3,9})\b\.?"  # a word; whether it is a month, the table tells
 _DAY = r"(?P<day>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?\b"
 _YEAR = r"(?P<year>(?:19|20)\d\d)\b"
+_IN_A_MONTH = rf"(?:in|since|during|until|before|after|desde|em|en)\s+{_MONTH}"
 _DATES = (
     rf"{_YEAR}-(?P<monthnumber>0[1-9]|1[0-2])-(?P<day>[0-2]\d|3[01])\b",
     rf"{_YEAR}-(?P<monthnumber>0[1-9]|1[0-2])\b",
     rf"{_MONTH}\s+{_DAY}(?:,?\s+{_YEAR})?",
     rf"{_DAY}\s+(?:of\s+|de\s+)?{_MONTH}(?:,?\s+(?:of\s+|de\s+)?{_YEAR})?",
     rf"{_MONTH},?\s+(?:of\s+|de\s+)?{_YEAR}",
-    rf"(?:in|since|during|until|before|after|desde|em|en)\s+{_MONTH}",
+    _IN_A_MONTH,
     rf"(?:in|since|during|until|before|after|from|desde|em|en)\s+{_YEAR}",
 )
 _OPEN_END = r"(?:since|after|from|desde|depois de|después de)(?:\s+(?:in|the))?\s*$"
@@ -93,7 +93,7 @@ _RELATIVE = {
     "ayer": (1, 1),
 }
 _RELATIVE_TIME = rf"\b(?:{'|'.join(_RELATIVE)})\b"
-_ID = re.compile(rf"(?<!\w){ID_PATTERN}(?!\w)")
+_ID = rf"(?<!\w){ID_PATTERN}(?!\w)"
 _MOST_IDS = 20
 
 
@@ -126,36 +126,33 @@ def hints_of(query: str, now_ms: int) -> QueryHints:
     without a year is the last one that is not in the future."""
     asked = query[:_LOOKED_AT_CHARS]
     return QueryHints(
-        frozenset(kind for kind, cues in _KIND_CUES.items() if _compiled(rf"(?<!\w)(?:{cues})").search(asked)),
-        _compiled(_NEWEST).search(asked) is not None,
+        frozenset(kind for kind, cues in _KIND_CUES.items() if re.search(rf"(?i)(?<!\w)(?:{cues})", asked)),
+        re.search(_NEWEST, asked, re.IGNORECASE) is not None,
         _periods(asked, now_ms),
-        tuple(dict.fromkeys(_ID.findall(query)))[:_MOST_IDS],
+        tuple(dict.fromkeys(re.findall(_ID, query)))[:_MOST_IDS],
     )
-
-
-@cache
-def _compiled(expression: str, flags: re.RegexFlag = re.IGNORECASE) -> re.Pattern[str]:
-    """Compiled when the first query is looked at, not when the module is loaded."""
-    return re.compile(expression, flags)
 
 
 def _periods(asked: str, now_ms: int) -> tuple[Period, ...]:
     found: list[tuple[re.Match[str], Period]] = []
-    for form in _DATES:
-        for named in _compiled(rf"\b(?:{form})", _PLAIN).finditer(asked):
+    has_number = any(map(str.isdigit, asked))  # which nearly all forms of a date have
+    for form in _DATES if has_number else (_IN_A_MONTH,):
+        for named in re.finditer(rf"\b(?:{form})", asked, _PLAIN):
             is_free = not any(other.start() < named.end() and named.start() < other.end() for other, _ in found)
             if is_free and (period := _period_of(named.groupdict(), now_ms)) is not None:
                 found.append((named, period))
     today = now_ms - now_ms % DAY_MS
-    for named in _compiled(_RELATIVE_TIME, _PLAIN).finditer(asked):
+    for named in re.finditer(_RELATIVE_TIME, asked, _PLAIN):
         first, last = _RELATIVE[named[0].lower()]
         found.append((named, Period(today - first * DAY_MS, today - (last - 1) * DAY_MS)))
     periods: list[Period] = []
     for named, period in sorted(found, key=lambda each: each[0].span()):
         before, word = asked[max(0, named.start() - 20) : named.start()], named[0]
-        if _compiled(_OPEN_END).search(before) or re.match(r"(?:since|after|from|desde)\b", word, re.IGNORECASE):
+        if re.search(_OPEN_END, before, re.IGNORECASE) or re.match(
+            r"(?:since|after|from|desde)\b", word, re.IGNORECASE
+        ):
             period = Period(period.start_ms, None)
-        elif _compiled(_OPEN_START).search(before) or re.match(r"(?:before|until)\b", word, re.IGNORECASE):
+        elif re.search(_OPEN_START, before, re.IGNORECASE) or re.match(r"(?:before|until)\b", word, re.IGNORECASE):
             period = Period(None, period.end_ms)
         periods.append(period)
     return tuple(periods)

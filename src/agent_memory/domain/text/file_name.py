@@ -7,11 +7,10 @@ import re
 import unicodedata
 from array import array
 from collections.abc import Container, Iterable
-from hashlib import sha256
 from itertools import count
 from typing import Annotated, TypeAlias
 
-from agent_memory.domain.entry import Meta
+from agent_memory.domain.entry import Meta, content_hash
 from agent_memory.domain.inbox_rules import shown
 from agent_memory.domain.text.plain_text import clean_text, cut_bytes, cut_chars
 
@@ -118,7 +117,7 @@ def _id_of(text: str) -> str:
     # "surrogatepass" makes this total: a title from a foreign program may hold what UTF-8 cannot.
     import base58  # loads OpenSSL: hardly a command mints an id
 
-    number = int.from_bytes(sha256(text.encode("utf-8", "surrogatepass")).digest(), "big")
+    number = int(content_hash(text.encode("utf-8", "surrogatepass")), 16)
     return "id__" + base58.b58encode_int(number % 58**_DIGITS).decode("ascii").rjust(_DIGITS, "1")
 
 
@@ -283,7 +282,7 @@ def slug_of(text: str) -> str:
     if _SAFE.fullmatch(text):
         return text
     readable = _UNSAFE_RUN.sub("-", text).strip("-._")[:_READABLE_CHARS] or "x"
-    return f"{readable}-{sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
+    return f"{readable}-{content_hash(text.encode('utf-8', 'surrogatepass'))[:12]}"
 
 
 def slug_beginning(text: str) -> str:

@@ -85,9 +85,7 @@ _LINE_MARK = re.compile(r"\s*(?:[-*+•]\s+|\d{1,3}[.)]\s+|#{1,6}\s+|>\s?|\[[ xX
 _STOP, _CLOSING = "[.!?…。！？]", r"[\"'”’)\]*_`]"
 # A stop, then white space; `;` or `:`, white space and a word; a dash between white space. Written so that it begins with what
 # few characters of a text are: the search then skips the others. Nothing is tried at each place of a long run of white space.
-_END = re.compile(
-    rf"[\s\"'”’)\]*_`—–](?:(?<={_STOP}{_CLOSING}){_CLOSING}*\s+|(?<={_STOP}\s)\s*|(?<=[;:]\s)\s*(?=[^\W\d_])|(?<=\s[—–])\s+)"
-)
+_END = rf"[\s\"'”’)\]*_`—–](?:(?<={_STOP}{_CLOSING}){_CLOSING}*\s+|(?<={_STOP}\s)\s*|(?<=[;:]\s)\s*(?=[^\W\d_])|(?<=\s[—–])\s+)"
 _ONLY_MARKS = re.compile(r"[\W_]*")
 
 
@@ -97,11 +95,12 @@ def statements(text: str) -> tuple[str, ...]:
     parts = (
         part.strip()
         for line in text.split("\n")
-        for part in _END.split(_LINE_MARK.sub("", line, count=1) if _LINE_MARK.match(line) else line)
+        for part in re.split(_END, _LINE_MARK.sub("", line, count=1) if _LINE_MARK.match(line) else line)
     )
     return tuple(part for part in parts if not _ONLY_MARKS.fullmatch(part))
 
 
+# Compiled where they are asked for: hooks look at content words alone.
 _SPAN = r"`[^`\n]{2,80}`"
 _URL = r"https?://[^\s)>\]]+"
 _PATH = r"(?<![\w.-])(?:[\w.-]+/)+[\w.-]+"
@@ -111,41 +110,34 @@ _ACRONYM = r"\b[A-Z]{2,}[A-Z0-9_]*\b"
 _NUMBER = r"\b\d[\d.,:]*\d\b"
 
 # One pattern over all, so that a long token is taken whole; then those that it would hide inside one another.
-_WHOLE = re.compile("|".join((_SPAN, _URL, _PATH, _DOTTED, _CAMEL, _ACRONYM, _NUMBER)))
-_MORE = tuple(
-    re.compile(pattern)
-    for pattern in (
-        r"`[^`\n]+`",
-        _NUMBER,
-        r"(?<![\w.,:])\d(?![\w.,:]*\d|\w)",
-        r"\b[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+\b",
-        r"\b\w+_\w+\b",
-        r"(?<![\w-])--?[A-Za-z][\w-]*",
-        r"\$\{?[A-Za-z_]\w*\}?",
-        r"(?<![\w/])(?:~|\.{1,2})?/[\w.@+-]+(?:/[\w.@+-]*)*",
-        r"(?<!\w)@[\w.-]+/[\w.-]+",
-        r"#\d+\b",
-        r"(?i)\b((?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:segunda|terça|quarta|quinta|sexta)-feira|sábado|domingo)s?\b",
-    )
+_WHOLE = "|".join((_SPAN, _URL, _PATH, _DOTTED, _CAMEL, _ACRONYM, _NUMBER))
+_MORE = (
+    r"`[^`\n]+`",
+    _NUMBER,
+    r"(?<![\w.,:])\d(?![\w.,:]*\d|\w)",
+    r"\b[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+\b",
+    r"\b\w+_\w+\b",
+    r"(?<![\w-])--?[A-Za-z][\w-]*",
+    r"\$\{?[A-Za-z_]\w*\}?",
+    r"(?<![\w/])(?:~|\.{1,2})?/[\w.@+-]+(?:/[\w.@+-]*)*",
+    r"(?<!\w)@[\w.-]+/[\w.-]+",
+    r"#\d+\b",
+    r"(?i)\b((?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:segunda|terça|quarta|quinta|sexta)-feira|sábado|domingo)s?\b",
 )
 _HOST = r"\b[A-Za-z][\w-]+(?:\.[A-Za-z][\w-]+)+\b"
 """A host name, or a file name with its ending."""
-_ACTIONABLE = re.compile(
-    "|".join((r"`[^`\n]+`", _URL, _PATH, r"(?<![\w-])--?[A-Za-z][\w-]*", r"\$\{?[A-Za-z_]\w*\}?", _HOST))
-)
-_LINK_TARGET = re.compile(r"\[\[(?:id__|ref:)[\w.-]+(?=[|\]])")
-_LIST_NUMBER = re.compile(r"(?m)^\s*\d{1,3}[.)]\s+")
-_FENCED = re.compile(r"(?ms)^ {0,3}(`{3,}|~{3,})[^\n]*\n(.*?)^ {0,3}\1")
+_ACTIONABLE = "|".join((r"`[^`\n]+`", _URL, _PATH, r"(?<![\w-])--?[A-Za-z][\w-]*", r"\$\{?[A-Za-z_]\w*\}?", _HOST))
+_LINK_TARGET = r"\[\[(?:id__|ref:)[\w.-]+(?=[|\]])"
+_LIST_NUMBER = r"(?m)^\s*\d{1,3}[.)]\s+"
+_FENCED = r"(?ms)^ {0,3}(`{3,}|~{3,})[^\n]*\n(.*?)^ {0,3}\1"
 
-_NEGATION = re.compile(
-    r"\b(?:not|no|never|none|nothing|nobody|nowhere|neither|nor|without|cannot|\w+n['’]t|avoid\w*|refus\w+|forbid\w*|forbidden|"
-    r"prohibit\w*|não|nao|nunca|jamais|sem|nem|nenhum\w*|nada|ninguém|proibid\w+|evit\w+)\b",
-    re.IGNORECASE,
+_NEGATION = (
+    r"(?i)\b(?:not|no|never|none|nothing|nobody|nowhere|neither|nor|without|cannot|\w+n['’]t|avoid\w*|refus\w+|forbid\w*|forbidden|"
+    r"prohibit\w*|não|nao|nunca|jamais|sem|nem|nenhum\w*|nada|ninguém|proibid\w+|evit\w+)\b"
 )
-_DENYING = re.compile(
-    r"\b(?:only|instead of|rather than|except|unless|unable|disabled?|missing|lack\w*|fail\w*|skip\w*|ban\w*|"
-    r"exclud\w*|ignor\w*|omit\w*|reject\w*|stop\w*|leave\w* out|out of|só|apenas|somente|em vez|exceto|falt\w*|falh\w*)\b",
-    re.IGNORECASE,
+_DENYING = (
+    r"(?i)\b(?:only|instead of|rather than|except|unless|unable|disabled?|missing|lack\w*|fail\w*|skip\w*|ban\w*|"
+    r"exclud\w*|ignor\w*|omit\w*|reject\w*|stop\w*|leave\w* out|out of|só|apenas|somente|em vez|exceto|falt\w*|falh\w*)\b"
 )
 """What says in other words that something is denied."""
 _WORD = re.compile(r"\w")
@@ -164,7 +156,7 @@ class Negation:
 
 def actionable_tokens(text: str) -> frozenset[str]:
     """The tokens that could be typed or opened: code spans, URLs, hosts, paths, flags, variables; lower case, without backticks."""
-    return frozenset(token.strip("`").strip().lower() for token in _ACTIONABLE.findall(text))
+    return frozenset(token.strip("`").strip().lower() for token in re.findall(_ACTIONABLE, text))
 
 
 def typed_tokens(text: str) -> frozenset[str]:
@@ -175,11 +167,11 @@ def typed_tokens(text: str) -> frozenset[str]:
 def salient_tokens(text: str) -> frozenset[str]:
     """The salient tokens except negations: lower case, without backticks. The lines of fenced code count as tokens; targets of
     links do not: a text may be linked differently."""
-    text = _LINK_TARGET.sub("[[", text)
-    unnumbered = _LIST_NUMBER.sub("", text)
-    found = set(_WHOLE.findall(text))
-    found.update(token for pattern in _MORE for token in pattern.findall(unnumbered))
-    found.update(line.strip() for block in _FENCED.finditer(text) for line in block[2].split("\n"))
+    text = re.sub(_LINK_TARGET, "[[", text)
+    unnumbered = re.sub(_LIST_NUMBER, "", text)
+    found = set(re.findall(_WHOLE, text))
+    found.update(token for pattern in _MORE for token in re.findall(pattern, unnumbered))
+    found.update(line.strip() for block in re.finditer(_FENCED, text) for line in block[2].split("\n"))
     return frozenset(bare for bare in (token.strip("`").strip().lower() for token in found) if bare)
 
 
@@ -187,7 +179,7 @@ def negations(text: str) -> tuple[Negation, ...]:
     """What the text negates, in order: each negation with the next content words of its sentence (else those before)."""
     negated: list[Negation] = []
     for sentence in statements(text):
-        for found in _NEGATION.finditer(sentence):
+        for found in re.finditer(_NEGATION, sentence):
             start, end = found.span()
             following = content_sequence(sentence[end : end + _REACH_CHARS])[:_FOLLOWING_TERMS]
             about = following or content_sequence(sentence[max(start - _REACH_CHARS, 0) : start])[-_FOLLOWING_TERMS:]
@@ -198,12 +190,12 @@ def negations(text: str) -> tuple[Negation, ...]:
 
 def is_negated(text: str) -> bool:
     """Whether the text negates anything."""
-    return _NEGATION.search(text) is not None
+    return re.search(_NEGATION, text) is not None
 
 
 def denying_words(text: str) -> frozenset[str]:
     """What denies something in other words than a negation: "skips", "instead of"."""
-    return frozenset(found.lower() for found in _DENYING.findall(text))
+    return frozenset(found.lower() for found in re.findall(_DENYING, text))
 
 
 def lost_salience(before: str, after: str, drops: Iterable[str] = ()) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from agent_memory.app import Memory
 from agent_memory.domain.change import Dropped
-from agent_memory.domain.instants import iso_of
+from agent_memory.domain.instants import day_of
 from agent_memory.domain.queueing.scope import stated_scope
 from agent_memory.domain.run_log import short_id
 from agent_memory.domain.tagging import Standing
@@ -112,7 +112,7 @@ def _list_state(memory: Memory, console: Console) -> None:
     console.answer({"state": list(map(_state_document, kept.values)), "unreadable": unreadable})
     rows: list[tuple[str, ...]] = []
     for each in kept.values:
-        day = "" if each.updated_at_ms is None else iso_of(each.updated_at_ms)[:10]
+        day = "" if each.updated_at_ms is None else day_of(each.updated_at_ms)
         rows.append((each.key, day, one_line(each.json, _TABLE_CHARS) if console.is_terminal else each.json))
     nothing = "No state yet. `memory state set KEY VALUE` keeps a value."
     _print_rows(console, ("key", "set", "value"), rows, nothing)

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 
 from agent_memory.domain.entry import Source
-from agent_memory.domain.instants import iso_of
+from agent_memory.domain.instants import day_of
 from agent_memory.domain.text.plain_text import counted, one_line
 from agent_memory.domain.vocabulary import Kind, Origin, Status, Tier
 from agent_memory.reading import ListFilter, ReadEntry, ShownEntry, status_shown
@@ -74,7 +74,7 @@ def _list(arguments: argparse.Namespace, console: Console) -> None:
 def _plain_lines(entries: Sequence[ShownEntry]) -> Iterator[str]:
     for each in entries:
         meta = each.listed.meta
-        facts = (meta.id, meta.kind, status_shown(meta.status, each.tier), meta.origin, iso_of(meta.updated_at_ms)[:10])
+        facts = (meta.id, meta.kind, status_shown(meta.status, each.tier), meta.origin, day_of(meta.updated_at_ms))
         yield "\t".join((*facts, str(each.usage.count), one_line(meta.title, _TITLE_CHARS), " ".join(meta.tags)))
         for box in each.open_boxes:
             yield f"\t- [ ] {box}"
@@ -122,7 +122,7 @@ def _read(arguments: argparse.Namespace, console: Console) -> None:
 def _page(entry: ReadEntry) -> Iterator[str]:
     meta = entry.stored.meta
     status = status_shown(meta.status, entry.tier)
-    used = f"updated {iso_of(meta.updated_at_ms)[:10]} · read {counted(entry.usage.count, 'time')}"
+    used = f"updated {day_of(meta.updated_at_ms)} · read {counted(entry.usage.count, 'time')}"
     yield f"# {meta.title}"
     yield ""
     yield f"{meta.id} · {meta.kind} · {status} · {entry.tier} · said by: {meta.origin} · {meta.scope}"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from agent_memory.app import Memory
 from agent_memory.domain.entry import Usage, reads_of
-from agent_memory.domain.instants import iso_of
+from agent_memory.domain.instants import day_of
 from agent_memory.domain.searching.search import MAX_HITS, Mode, ScorePart, SearchAnswer, SearchHit, SearchRequest
 from agent_memory.domain.text.file_name import normal_tag, split_tags
 from agent_memory.domain.text.plain_text import counted, one_line
@@ -142,7 +142,7 @@ def plain_line(hit: SearchHit, *, explain: bool = False) -> str:
         _place(hit),
         meta.kind.value,
         meta.origin.value,
-        iso_of(meta.updated_at_ms)[:10],
+        day_of(meta.updated_at_ms),
         one_line(meta.title, _TITLE_CHARS),
         one_line(hit.snippet.text, len(hit.snippet.text)),
         hit.superseded_by or "",

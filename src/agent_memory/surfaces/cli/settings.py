@@ -26,7 +26,7 @@ from agent_memory.adapters.surroundings.config_files import (
 from agent_memory.adapters.surroundings.shipped_files import read_shipped
 from agent_memory.adapters.surroundings.trust import TrustedConfig, TrustFile
 from agent_memory.config import Config
-from agent_memory.domain.instants import iso_of
+from agent_memory.domain.instants import day_of
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.plain_text import one_line
@@ -118,7 +118,7 @@ def _trust(arguments: argparse.Namespace, console: Console) -> None:
     if arguments.list:
         configs = [(each, _state(each)) for each in trust.configs()]
         documents = [fields_of(each, "path", "sha256", "trusted_at_ms") | {"state": state} for each, state in configs]
-        lines = [f"{iso_of(each.trusted_at_ms)[:10]}  {each.path}  {state}".rstrip() for each, state in configs]
+        lines = [f"{day_of(each.trusted_at_ms)}  {each.path}  {state}".rstrip() for each, state in configs]
         console.answer({"trusted": documents}, *(lines or ["No config is trusted."]))
         return
     given: str = arguments.path
