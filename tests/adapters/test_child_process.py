@@ -70,7 +70,7 @@ def open_descriptors() -> list[str]:
 
 
 def test_a_child_that_ignores_sigterm_is_killed_p10() -> None:
-    finished = run("ignore_sigterm", timeout_seconds=0.5)
+    finished = run("ignore_sigterm", timeout_seconds=0.7)
     assert finished.timed_out
     assert finished.exit_status == -signal.SIGKILL
 
@@ -261,7 +261,7 @@ def test_a_caller_that_ignores_sigchld_gets_its_answer() -> None:
 
 
 def test_a_time_out_keeps_what_was_said_before_it_p10() -> None:
-    finished = run("hang_after_output", timeout_seconds=0.5)
+    finished = run("hang_after_output", timeout_seconds=0.7)
     assert (finished.timed_out, finished.exit_status) == (True, -signal.SIGTERM)
     assert finished.stdout == b"half an answer\n"
     finished = run("no_stdin_read_and_hang", stdin=b"p" * 10 * MIB, timeout_seconds=0.3)

@@ -26,6 +26,7 @@ from agent_memory.adapters.records.bookkeeping_files import (
     TagVocabularyFile,
 )
 from agent_memory.adapters.records.run_files import RunLogFiles
+from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.adapters.surroundings.trust import TrustedConfig, TrustFile
 from agent_memory.domain.agent_request import DaySpend
 from agent_memory.domain.forgetting import EntryTombstone, SessionTombstone
@@ -34,7 +35,7 @@ from agent_memory.domain.instants import DAY_MS, ms_of
 from agent_memory.domain.run_log import Undoing
 from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.domain.undo_run import SectionChange
-from agent_memory.domain.vocabulary import Harness
+from agent_memory.domain.vocabulary import Harness, TierList
 from agent_memory.errors import Busy, Error, PathRefused, SpendExhausted, StateCorrupt, StoreIo
 from agent_memory.formats.bookkeeping_json import StateValue
 from agent_memory.ports import SessionMarks, Tombstones
@@ -73,6 +74,11 @@ RECORDS = {
         "state/project_tags.json",
         lambda root, number: TagVocabularyFile(root).put(TagVocabulary(frozenset((f"topic__{number}",)), {})),
         lambda root: TagVocabularyFile(root).get(),
+    ),
+    "tiers": Record(
+        "state/tiers.json",
+        lambda root, number: StoreFiles(root, DictLocks()).apply((), tiers=TierList((f"id__aaaaa{number}",))),
+        lambda root: StoreFiles(root, DictLocks()).tiers(),
     ),
     "spend": Record(
         "runs/spend.json",
@@ -143,7 +149,7 @@ def test_a_damaged_one_is_never_a_missing_one_and_is_left_alone_p6(record: Recor
         assert path.read_bytes() == damage
 
 
-@pytest.mark.parametrize("name", ["spend", "trust", "undone runs", "sections of a run"])
+@pytest.mark.parametrize("name", ["spend", "tiers", "trust", "undone runs", "sections of a run"])
 def test_a_damaged_one_that_only_grows_is_not_written_over_p6(tmp_path: Path, name: str) -> None:
     record = RECORDS[name]
     record.put(tmp_path, 1).unwrap()
@@ -352,7 +358,7 @@ def ledger(tmp_path: Path) -> SpendLedgerFiles:
     return SpendLedgerFiles(tmp_path / "root", DictLocks())
 
 
-class TestContract:
+class TestSpend:
     def test_the_call_after_the_last_is_refused_and_not_counted_p10(self, ledger: SpendLedgerFiles) -> None:
         assert ledger.reserve(NOON_MS, 1, 2) == Success(None)
         assert ledger.reserve(NOON_MS, 1, 2) == Success(None)
@@ -379,7 +385,7 @@ class TestContract:
         assert ledger.reserve(NOON_MS + 5 * DAY_MS, 1, 1) == Failure(SpendExhausted(1, 1))
 
 
-class TestOnDisk:
+class TestSpendOnDisk:
     def test_a_lock_that_is_not_free_stops_spending(self, tmp_path: Path) -> None:
         class Taken(DictLocks):
             def write(self) -> NoReturn:

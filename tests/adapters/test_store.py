@@ -26,11 +26,9 @@ from agent_memory.errors import (
     EntryNotFound,
     EntryUnreadable,
     PathRefused,
-    StateCorrupt,
     StoreIo,
 )
 from agent_memory.ports import Store
-from faults import snapshot
 from one_change import delete, write
 
 A, B, C = "id__aaaaaa", "id__bbbbbb", "id__cccccc"
@@ -397,27 +395,6 @@ def test_an_unchanged_tier_list_is_not_written_again(files: StoreFiles, root: Pa
     assert path.stat().st_ino != before.st_ino
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.parent.stat().st_mode & 0o777 == 0o700
-
-
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"hot": []}', f'{{"hot": ["{A}", "{A}"], "warm": []}}'])
-def test_a_damaged_tier_list_is_an_error_and_is_left_alone_p6(files: StoreFiles, root: Path, text: str) -> None:
-    (root / TIERS_FILE).write_text(text)
-    before = snapshot(root)
-    damaged = files.tiers().failure()
-    assert isinstance(damaged, StateCorrupt)
-    assert damaged.path == str(root / TIERS_FILE)
-    assert files.apply([Create(plain(B))], tiers=TierList((B,))) == Failure(damaged)
-    assert snapshot(root) == before
-    assert files.apply([Create(plain(B))]).unwrap().dropped == ()
-
-
-def test_a_link_in_the_place_of_the_tier_list_is_not_followed_p21(files: StoreFiles, root: Path, home: Path) -> None:
-    (home / "elsewhere").write_text('{"hot": [], "warm": []}')
-    (root / TIERS_FILE).unlink()
-    (root / TIERS_FILE).symlink_to(home / "elsewhere")
-    assert files.tiers().failure().code == "path-refused"
-    assert files.apply([], tiers=TierList((A,))).failure().code == "path-refused"
-    assert (home / "elsewhere").read_text() == '{"hot": [], "warm": []}'
 
 
 # -- what lies in a directory of notes ---------------------------------------------------------------------------------
