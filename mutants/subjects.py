@@ -29,10 +29,7 @@ class Subject:
         return tuple(sorted(path for pattern in self.tests for path in Path("tests").glob(pattern)))
 
 
-_PLANNING = (
-    "body_checks directives drafts inline_fallback known_subjects new_entries origin plan_provenance planning "
-    "planning_properties related replacements salience statements"
-)
+_PLANNING = "body_checks directives drafts origin planning planning_properties related salience statements"
 
 SUBJECTS: Mapping[str, Subject] = {
     "ids": Subject(

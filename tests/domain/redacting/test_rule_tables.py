@@ -12,7 +12,6 @@ from fixtures.rule_examples import (
     ADDRESS_EXAMPLES,
     ASSIGNED_EXAMPLES,
     HEADER_EXAMPLES,
-    PLATFORM_EXAMPLES,
     TOKEN_EXAMPLES,
     VENDOR_EXAMPLES,
     Example,
@@ -21,7 +20,7 @@ from fixtures.rule_examples import (
 )
 
 _TABLES = {
-    "TOKENS": (*TOKEN_EXAMPLES, *PLATFORM_EXAMPLES),
+    "TOKENS": TOKEN_EXAMPLES,
     "ADDRESSES": ADDRESS_EXAMPLES,
     "VENDORS": VENDOR_EXAMPLES,
     "HEADERS": HEADER_EXAMPLES,
