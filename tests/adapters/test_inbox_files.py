@@ -481,9 +481,12 @@ def ids(found: Iterable[Result[InboxEntry, Error]]) -> list[str | None]:
     return [session_id_of(each.unwrap()) for each in found]
 
 
-def test_what_cannot_be_looked_at_is_said_and_hides_nothing_else(inbox_recent: InboxFiles) -> None:
+def test_sessions_come_the_newest_first_and_what_cannot_be_looked_at_hides_nothing_else(
+    inbox_recent: InboxFiles,
+) -> None:
     """P6."""
     whole, refused = ids(inbox_recent.recent()), 0
+    assert (whole, ids(inbox_recent.recent(most=3))) == (["s-2", "s-1", "s-0"], ["s-2"])
     for _, failing in each_failure(errno.EIO):
         with failing:
             found = list(inbox_recent.recent())

@@ -163,6 +163,13 @@ class TestOnDisk:
         with failing_at(1, errno.EIO, once=True):
             assert isinstance(log.footprint(FIRST).failure(), StoreIo)
 
+    def test_other_directories_beside_them_are_no_runs(self, tmp_path: Path) -> None:
+        log = RunLogFiles(tmp_path)
+        log.put_report(run(FIRST)).unwrap()
+        (tmp_path / "runs/deliveries").mkdir()
+        (tmp_path / "runs/deliveries/report.json").write_text("no report")
+        assert log.runs() == Success((run(FIRST),))
+
 
 # -- records of a run at work: what cannot be looked at is never taken for missing (P6) --------------------------------
 

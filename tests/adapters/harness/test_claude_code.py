@@ -250,24 +250,17 @@ class TestWhatThePersonDidNotType:
 
 
 class TestWhatThePersonSaidElsewhere:
-    def test_a_queued_prompt_that_exists_only_as_an_attachment_is_kept(self, talk: Talk) -> None:
-        talk.attachment(type="queued_command", prompt="also the docs", commandMode="prompt", origin={"kind": "human"})
-        talk.attachment(type="queued_command", prompt=[{"type": "text", "text": "and the changelog"}])
-        talk.attachment(type="hook_success", content="not typed")
-        history = talk.history()
-        assert told(history) == ["user: also the docs", "user: and the changelog"]
+    def test_a_queued_prompt_that_exists_only_as_an_attachment_is_kept_if_somebody_typed_it(self, talk: Talk) -> None:
+        def queued(prompt: object, **further: object) -> None:
+            talk.attachment(type="queued_command", prompt=prompt, **further)
 
-    @pytest.mark.parametrize(
-        "attachment",
-        [
-            {"prompt": "<task-notification><status>completed</status></task-notification>", "commandMode": "prompt"},
-            {"prompt": "ping", "commandMode": "task-notification"},
-            {"prompt": "ping", "commandMode": "prompt", "origin": {"kind": "coordinator"}},
-        ],
-    )
-    def test_a_queued_command_that_nobody_typed_is_left_out(self, talk: Talk, attachment: dict[str, object]) -> None:
-        talk.attachment(type="queued_command", **attachment)
-        assert talk.told() == []
+        queued("also the docs", commandMode="prompt", origin={"kind": "human"})
+        queued([{"type": "text", "text": "and the changelog"}])
+        talk.attachment(type="hook_success", content="not typed")
+        queued("<task-notification><status>completed</status></task-notification>", commandMode="prompt")
+        queued("ping", commandMode="task-notification")
+        queued("ping", commandMode="prompt", origin={"kind": "coordinator"})
+        assert talk.told() == ["user: also the docs", "user: and the changelog"]
 
     def test_the_text_of_a_removal_from_the_queue_is_kept_where_nothing_else_has_it(self, talk: Talk) -> None:
         talk.agent("Starting.")
@@ -560,27 +553,20 @@ class TestBounds:
 
 
 class TestOwnCallsAndAutomation:
-    def test_prompts_sent_through_the_sdk_are_nobodys(self, talk: Talk) -> None:
-        talk.user("Review this diff.", entrypoint="sdk-py")
-        talk.agent("Fine.", entrypoint="sdk-py")
-        history = talk.history()
+    def test_prompts_sent_through_the_sdk_are_nobodys_and_all_others_a_persons(self) -> None:
+        script = Talk()
+        script.user("Review this diff.", entrypoint="sdk-py")
+        script.agent("Fine.", entrypoint="sdk-py")
+        history = script.history()
         assert history.automated
         assert [(turn.role, turn.tool_name) for turn in history.turns] == [(Role.TOOL, "script"), (Role.AGENT, None)]
-
-    @pytest.mark.parametrize(
-        "further",
-        [
-            {},
-            {"entrypoint": "cli"},
-            {"entrypoint": "claude-vscode", "promptSource": "sdk"},
-            {"entrypoint": "sdk-py", "origin": {"kind": "human"}},
-        ],
-    )
-    def test_a_persons_session_is_not_automated(self, talk: Talk, further: dict[str, object]) -> None:
-        talk.user("Review this diff.", **further)
-        history = talk.history()
-        assert not history.automated
-        assert history.turns[0].role is Role.USER
+        human = {"entrypoint": "sdk-py", "origin": {"kind": "human"}}
+        for further in ({}, {"entrypoint": "cli"}, {"entrypoint": "claude-vscode", "promptSource": "sdk"}, human):
+            talk = Talk()
+            talk.user("Review this diff.", **further)
+            history = talk.history()
+            assert not history.automated, further
+            assert history.turns[0].role is Role.USER, further
 
 
 class TestMemorysOwnWords:

@@ -254,26 +254,20 @@ class TestAutomation:
     """Trap 10."""
 
     @pytest.mark.parametrize("meta", [{"source": "exec"}, {"originator": "codex_exec"}, {"source": "mcp"}])
-    def test_prompts_that_a_program_sent_are_nobodys(self, meta: dict[str, Any]) -> None:
+    def test_prompts_that_a_program_sent_are_nobodys_until_a_person_resumes(self, meta: dict[str, Any]) -> None:
         rollout = Thread(**meta)
         rollout.user("Review this.")
         rollout.agent("Fine.")
         history = rollout.history()
         assert history.automated
         assert history.turns[0].tool_name == "script"
-
-    @pytest.mark.parametrize("meta", [{"source": "cli"}, {"source": "vscode", "originator": "Codex Desktop"}])
-    def test_a_persons_session_is_not_automated(self, meta: dict[str, Any]) -> None:
-        rollout = Thread(**meta)
-        rollout.user("Review this.")
-        assert not rollout.history().automated
-
-    def test_one_that_a_person_resumed_is_not_automated(self) -> None:
-        rollout = Thread(source="exec")
-        rollout.user("Review this.")
         rollout.line("session_meta", id=THREAD, source="cli", originator="codex-tui")
         rollout.user("And that.")
         assert not rollout.history().automated
+        for meta in ({"source": "cli"}, {"source": "vscode", "originator": "Codex Desktop"}):
+            persons = Thread(**meta)
+            persons.user("Review this.")
+            assert not persons.history().automated
 
 
 class TestForks:
@@ -323,20 +317,9 @@ class TestOurselves:
 
 
 class TestSession:
-    def test_facts_of_the_session(self, rollout: Thread) -> None:
+    def test_facts_of_the_session_and_how_many_kinds_are_unknown(self, rollout: Thread) -> None:
         rollout.turn(AFTER_FORK)
         rollout.event("thread_name_updated", thread_name="The port")
-        rollout.user("Hello.")
-        history = rollout.history()
-        assert (history.title, history.cwd, history.branch, history.agent) == (
-            "The port",
-            "/srv/harbour",
-            "main",
-            "gpt-6",
-        )
-        assert history.started_at_ms == STARTED_MS
-
-    def test_unknown_kinds_are_counted(self, rollout: Thread) -> None:
         rollout.user("Hello.")
         rollout.agent("Hello.")
         rollout.event("hologram")
@@ -344,7 +327,8 @@ class TestSession:
         rollout.line("hologram")
         rollout.event("item_completed", item={"type": "Hologram"})
         history = rollout.history()
-        assert history.unknown_records == 4
+        assert (history.title, history.cwd, history.branch) == ("The port", "/srv/harbour", "main")
+        assert (history.agent, history.started_at_ms, history.unknown_records) == ("gpt-6", STARTED_MS, 4)
         assert set(history.skipped) == {
             "unknown-type:event_msg/hologram",
             "unknown-type:response_item/hologram",

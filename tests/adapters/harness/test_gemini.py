@@ -167,20 +167,16 @@ class TestWhatNobodyTyped:
 
 
 class TestSession:
-    def test_facts_of_the_session(self, chat: Talk) -> None:
+    def test_facts_of_the_session_and_how_many_kinds_are_unknown(self, chat: Talk) -> None:
         chat.user("Hello.")
         chat.agent("Hello.")
         chat.put({"$set": {"summary": "The port"}})
-        history = chat.history()
-        assert (history.title, history.agent, history.cwd) == ("The port", "gemini-3-pro", None)
-        assert history.started_at_ms == STARTED_MS
-
-    def test_unknown_kinds_are_counted(self, chat: Talk) -> None:
-        chat.user("Hello.")
         chat.message("hologram", "x")
         chat.put({"id": "x"})
         chat.put({"no": "type"})
         history = chat.history()
+        assert (history.title, history.agent, history.cwd) == ("The port", "gemini-3-pro", None)
+        assert history.started_at_ms == STARTED_MS
         assert history.skipped == {"bad-record": 1, "unknown-type:hologram": 1, "unknown-type:message": 1}
         assert history.unknown_records == 2
 

@@ -169,20 +169,16 @@ class TestTree:
 
 
 class TestSession:
-    def test_facts_of_the_session(self, talk: Talk) -> None:
+    def test_facts_of_the_session_and_how_many_kinds_are_unknown(self, talk: Talk) -> None:
         talk.entry("session_info", name="The port")
         talk.entry("model_change", provider="zai", modelId="glm-6")
-        talk.user("Hello.")
-        history = talk.history()
-        assert (history.title, history.cwd, history.agent) == ("The port", "/srv/harbour", "glm-6")
-        assert history.started_at_ms == STARTED_MS
-
-    def test_unknown_kinds_are_counted(self, talk: Talk) -> None:
         talk.user("Hello.")
         talk.entry("hologram")
         talk.message("hologram", "x")
         talk.put({"no": "type"})
         history = talk.history()
+        assert (history.title, history.cwd, history.agent) == ("The port", "/srv/harbour", "glm-6")
+        assert history.started_at_ms == STARTED_MS
         assert history.skipped == {"bad-record": 1, "unknown-type:hologram": 1, "unknown-type:message/hologram": 1}
         assert history.unknown_records == 2
 
