@@ -1,4 +1,4 @@
-# The scheduled jobs, from the file that `memory install-cron` takes them from. `settings` are those of the module; `program` is
+# The scheduled jobs, from the file that `memory schedule on` takes them from. `settings` are those of the module; `program` is
 # the path of `memory`. The rules are those of agent_memory/domain/scheduling/cadence.py.
 { lib }:
 let
@@ -58,7 +58,8 @@ in
             ExecStart = lib.concatStringsSep " " (
               [
                 program
-                "run-scheduled"
+                "schedule"
+                "run"
                 name
               ]
               ++ every
@@ -78,7 +79,8 @@ in
           Label = "com.agent-memory.${name}";
           ProgramArguments = [
             program
-            "run-scheduled"
+            "schedule"
+            "run"
             name
           ];
           StartInterval = interval;

@@ -75,7 +75,7 @@ def _with_crontab(memory: Memory) -> None:
 
 def _with_cron_jobs(memory: Memory) -> None:
     _with_crontab(memory)
-    done = memory("install-cron", "--system", "cron", "--yes", environ={"PATH": str(memory.home / "bin")})
+    done = memory("schedule", "on", "--system", "cron", "--yes", environ={"PATH": str(memory.home / "bin")})
     assert done.code == 0, done
 
 
@@ -276,9 +276,9 @@ SCENES = {
         prepare=_given_up,
         admits=_says_what_waits,
     ),
-    "run-scheduled": Scene(("run-scheduled", "consolidate", "--json"), notes_and_queue_of),
+    "schedule run": Scene(("schedule", "run", "consolidate", "--json"), notes_and_queue_of),
     "run by cron": Scene(
-        ("run-scheduled", "consolidate", "--json"),
+        ("schedule", "run", "consolidate", "--json"),
         notes_and_queue_of,
         prepare=_with_cron_jobs,
         environ={"PATH": "~/bin"},
@@ -318,8 +318,8 @@ SCENES = {
     "doctor --fix": Scene(
         ("doctor", "--fix", "--json"), live_notes_of, prepare=_damaged, takes_away=True, ends=(0, 1)
     ),  # the file that a person wrote gets a name
-    "install-cron": Scene(
-        ("install-cron", "--system", "cron", "--yes", "--json"),
+    "schedule on": Scene(
+        ("schedule", "on", "--system", "cron", "--yes", "--json"),
         _table_of,
         prepare=_with_crontab,
         environ={"PATH": "~/bin"},

@@ -945,7 +945,7 @@ class Memory:
         )
 
     def scheduling(self) -> Scheduling:
-        """For `memory install-cron` and `memory uninstall-cron`."""
+        """For `memory schedule`."""
         from agent_memory.adapters.scheduling.scheduling import open_scheduling
         from agent_memory.adapters.setup.setup_files import SettingsFiles
 

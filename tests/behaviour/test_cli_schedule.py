@@ -1,4 +1,4 @@
-"""The schedule from a shell: install-cron, uninstall-cron, run-scheduled, and what status says of them."""
+"""The schedule from a shell: `memory schedule`, and what status says of it."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def configure(memory: Memory, **schedule: float) -> None:
 
 def test_a_dry_run_shows_everything_and_changes_nothing(memory: Memory) -> None:
     for system in ("launchd", "systemd", "cron"):
-        done = memory("install-cron", "--dry-run", "--system", system, "--json")
+        done = memory("schedule", "on", "--dry-run", "--system", system, "--json")
         assert (done.code, done.document["scheduler"], done.document["dryRun"]) == (0, system, True)
     assert not any("enable" in call or "bootstrap" in call or call == "crontab -" for call in calls(memory))
     assert not state(memory, "installed.json").exists()
@@ -70,7 +70,7 @@ def test_a_dry_run_shows_everything_and_changes_nothing(memory: Memory) -> None:
 
 
 def test_without_a_terminal_nothing_is_installed_unasked(memory: Memory) -> None:
-    done = memory("install-cron", "--system", "cron")
+    done = memory("schedule", "on", "--system", "cron")
     assert done.code == 2
     assert "no terminal to ask on" in done.err
     assert not (memory.home / "table").exists()
@@ -78,32 +78,32 @@ def test_without_a_terminal_nothing_is_installed_unasked(memory: Memory) -> None
 
 def test_cron_keeps_every_other_byte_and_takes_ours_out_again(memory: Memory) -> None:
     (memory.home / "table").write_bytes(MINE)
-    assert memory("install-cron", "--yes").out.endswith("cron runs `memory defrag` every 1 day from now on\n")
+    assert memory("schedule", "on", "--yes").out.endswith("cron runs `memory defrag` every 1 day from now on\n")
     table = (memory.home / "table").read_bytes()
     assert table.startswith(MINE + b"\n# agent-memory: start")
-    assert table.count(b"run-scheduled") == 2
+    assert table.count(b"schedule run") == 2
 
     configure(memory, consolidateIntervalHours=5)
-    again = memory("install-cron", "--yes")
+    again = memory("schedule", "on", "--yes")
     assert "is looked at every 1 h, and runs when it is due" in again.err
     table = (memory.home / "table").read_bytes()
-    assert (table.count(b"run-scheduled"), b"--every 18000" in table) == (2, True)
+    assert (table.count(b"schedule run"), b"--every 18000" in table) == (2, True)
 
-    assert memory("uninstall-cron", "--yes").code == 0
+    assert memory("schedule", "off", "--yes").code == 0
     assert (memory.home / "table").read_bytes() == MINE + b"\n"
-    assert memory("uninstall-cron", "--yes").out == "Nothing is scheduled.\n"
+    assert memory("schedule", "off", "--yes").out == "Nothing is scheduled.\n"
 
 
 def test_a_crontab_that_was_not_there_is_gone_again(memory: Memory) -> None:
-    assert memory("install-cron", "--yes").code == 0
-    assert memory("uninstall-cron", "--yes").code == 0
+    assert memory("schedule", "on", "--yes").code == 0
+    assert memory("schedule", "off", "--yes").code == 0
     assert not (memory.home / "table").exists()
     assert calls(memory)[-1] == "crontab -r"
 
 
 def test_a_crontab_that_refuses_is_one_sentence(memory: Memory) -> None:
     (memory.home / "refuses").touch()
-    done = memory("install-cron", "--yes", "--system", "cron", "--json")
+    done = memory("schedule", "on", "--yes", "--system", "cron", "--json")
     assert done.code == 10
     assert done.error["code"] == "scheduler-failed"
     assert "you are not allowed to use this program" in done.error["message"]
@@ -111,7 +111,7 @@ def test_a_crontab_that_refuses_is_one_sentence(memory: Memory) -> None:
 
 
 def test_systemd_without_a_bus_says_what_to_do(memory: Memory) -> None:
-    done = memory("install-cron", "--yes", "--system", "systemd")
+    done = memory("schedule", "on", "--yes", "--system", "systemd")
     assert done.code == 10
     assert "No medium found" in done.err
     assert done.err.endswith("Log in to a desktop or by ssh, or use --system cron.\n")
@@ -120,7 +120,7 @@ def test_systemd_without_a_bus_says_what_to_do(memory: Memory) -> None:
 
 def test_systemd_gets_units_and_is_told(memory: Memory) -> None:
     (memory.home / "bus").touch()
-    assert memory("install-cron", "--yes").code == 0
+    assert memory("schedule", "on", "--yes").code == 0
     units = memory.home / ".config/systemd/user"
     assert sorted(path.name for path in units.iterdir()) == [
         "agent-memory-consolidate.service",
@@ -136,16 +136,16 @@ def test_systemd_gets_units_and_is_told(memory: Memory) -> None:
         f"systemctl --user enable {timers}",
         f"systemctl --user restart {timers}",
     ]
-    assert memory("uninstall-cron", "--yes").code == 0
+    assert memory("schedule", "off", "--yes").code == 0
     assert not list(units.iterdir())
     assert f"systemctl --user disable --now {timers}" in calls(memory)
 
 
 def test_launchd_gets_agents_and_is_told(memory: Memory) -> None:
-    assert memory("install-cron", "--yes", "--system", "launchd").code == 0
+    assert memory("schedule", "on", "--yes", "--system", "launchd").code == 0
     agents = memory.home / "Library/LaunchAgents"
     agent = plistlib.loads((agents / "com.agent-memory.defrag.plist").read_bytes())
-    assert agent["ProgramArguments"][1:] == ["run-scheduled", "defrag"]
+    assert agent["ProgramArguments"][1:] == ["schedule", "run", "defrag"]
     assert agent["EnvironmentVariables"]["AGENT_MEMORY_ROOT"] == str(memory.root)
     domain = f"gui/{os.getuid()}"
     expected = [
@@ -155,25 +155,25 @@ def test_launchd_gets_agents_and_is_told(memory: Memory) -> None:
         f"launchctl bootstrap {domain} {agents}/com.agent-memory.defrag.plist",
     ]
     assert calls(memory) == expected
-    assert memory("install-cron", "--yes", "--system", "launchd").code == 0
+    assert memory("schedule", "on", "--yes", "--system", "launchd").code == 0
     assert calls(memory) == expected * 2
-    assert memory("uninstall-cron", "--yes").code == 0
+    assert memory("schedule", "off", "--yes").code == 0
     assert not list(agents.iterdir())
 
 
 def test_another_scheduler_takes_over_whole(memory: Memory) -> None:
-    assert memory("install-cron", "--yes", "--system", "cron").code == 0
+    assert memory("schedule", "on", "--yes", "--system", "cron").code == 0
     (memory.home / "bus").touch()
-    assert memory("install-cron", "--yes").code == 0
+    assert memory("schedule", "on", "--yes").code == 0
     assert not (memory.home / "table").exists()
     assert len(list((memory.home / ".config/systemd/user").iterdir())) == 4
 
 
 def test_what_was_edited_by_hand_is_shown_and_kept_aside(memory: Memory) -> None:
-    assert memory("install-cron", "--yes", "--system", "launchd").code == 0
+    assert memory("schedule", "on", "--yes", "--system", "launchd").code == 0
     agent = memory.home / "Library/LaunchAgents/com.agent-memory.defrag.plist"
     agent.write_bytes(agent.read_bytes().replace(b"<integer>10</integer>", b"<integer>5</integer>"))
-    done = memory("install-cron", "--yes", "--system", "launchd")
+    done = memory("schedule", "on", "--yes", "--system", "launchd")
     assert "-\t<integer>5</integer>" in done.out
     (kept,) = [line.split(" kept in ")[1] for line in done.out.splitlines() if " kept in " in line]
     assert b"<integer>5</integer>" in Path(kept).read_bytes()
@@ -182,23 +182,23 @@ def test_what_was_edited_by_hand_is_shown_and_kept_aside(memory: Memory) -> None
 
 def test_an_agent_installs_nothing(memory: Memory) -> None:
     """P19: what runs by itself is for a person to decide."""
-    done = memory("install-cron", "--yes", environ={"AGENT_MEMORY_DEPTH": "1"})
+    done = memory("schedule", "on", "--yes", environ={"AGENT_MEMORY_DEPTH": "1"})
     assert done.code == 2
     assert not (memory.home / "table").exists()
-    assert memory("install-cron", "--dry-run", environ={"AGENT_MEMORY_DEPTH": "1"}).code == 0
+    assert memory("schedule", "on", "--dry-run", environ={"AGENT_MEMORY_DEPTH": "1"}).code == 0
 
 
 @pytest.mark.parametrize(("hours", "code"), [(0, 10), (-1, 10), (99_999, 10), (0.01, 2)])
 def test_an_interval_that_makes_no_sense_is_refused(memory: Memory, hours: float, code: int) -> None:
     configure(memory, defragIntervalHours=hours)
-    done = memory("install-cron", "--yes")
+    done = memory("schedule", "on", "--yes")
     assert (done.code, "defragIntervalHours" in done.err) == (code, True)
 
 
 def test_a_scheduled_run_is_written_down_and_shown(memory: Memory) -> None:
-    assert memory("install-cron", "--yes").code == 0
+    assert memory("schedule", "on", "--yes").code == 0
     memory("remember", "The backup runs at four")
-    assert memory("run-scheduled", "consolidate").code == 0
+    assert memory("schedule", "run", "consolidate").code == 0
     status = memory("status")
     assert status.code == 0
     (line,) = [line for line in status.out.splitlines() if line.startswith("schedule  consolidate")]
@@ -211,6 +211,12 @@ def test_a_scheduled_run_is_written_down_and_shown(memory: Memory) -> None:
     ]
     assert jobs[0]["lastRun"]["exitCode"] == 0
     assert jobs[1]["lastRun"] is None
+    shown = memory("schedule", "status")
+    assert (shown.code, shown.err) == (0, "")
+    assert [f"schedule  {each}" for each in shown.out.splitlines()] == [
+        each for each in status.out.splitlines() if each.startswith("schedule")
+    ]
+    assert memory("schedule", "status", "--json").document == {"jobs": jobs, "problems": []}
 
 
 def test_under_cron_a_run_takes_the_low_priority_that_the_others_are_given(memory: Memory) -> None:
@@ -221,35 +227,36 @@ def test_under_cron_a_run_takes_the_low_priority_that_the_others_are_given(memor
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps({"llm": {"preset": "mine", "presets": {"mine": {"argv": [str(agent)]}}}}), "utf-8")
     memory("capture", "--title", "Backup", "--body", "It runs at four.")
-    memory("run-scheduled", "consolidate")
+    memory("schedule", "run", "consolidate")
     before = int((memory.home / "niceness").read_text("utf-8"))
-    assert memory("install-cron", "--yes").code == 0
+    assert memory("schedule", "on", "--yes").code == 0
     memory("capture", "--title", "Restore", "--body", "It runs at five.")
-    memory("run-scheduled", "consolidate")
+    memory("schedule", "run", "consolidate")
     assert int((memory.home / "niceness").read_text("utf-8")) == min(before + 10, 19)
 
 
 def test_a_run_that_somebody_else_has_scheduled_is_shown_too(memory: Memory) -> None:
     """A Nix module leaves no receipt of ours."""
     assert "schedule" not in memory("status").out
-    memory("run-scheduled", "defrag")
+    assert memory("schedule", "status").out.startswith("Nothing is scheduled: `memory schedule on` ")
+    memory("schedule", "run", "defrag")
     (line,) = [line for line in memory("status").out.splitlines() if line.startswith("schedule")]
     assert line.startswith("schedule  defrag every 1 day: last ")
 
 
 def test_a_tick_before_the_job_is_due_does_nothing(memory: Memory) -> None:
-    memory("install-cron", "--yes")
-    assert memory("run-scheduled", "consolidate", "--every", "7200", "--json").document["ran"] is True
-    assert memory("run-scheduled", "consolidate", "--every", "7200", "--json").document["ran"] is False
+    memory("schedule", "on", "--yes")
+    assert memory("schedule", "run", "consolidate", "--every", "7200", "--json").document["ran"] is True
+    assert memory("schedule", "run", "consolidate", "--every", "7200", "--json").document["ran"] is False
 
 
 def test_a_failure_is_told_to_the_next_command_once(memory: Memory) -> None:
-    memory("install-cron", "--yes")
+    memory("schedule", "on", "--yes")
     memory("capture", "--title", "backup", "--body", "It runs at four")
     path = memory.home / ".config/agent-memory/config.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"llm": {"command": "there-is-no-such-program"}}), "utf-8")
-    failed = memory("run-scheduled", "consolidate")
+    failed = memory("schedule", "run", "consolidate")
     assert failed.code == 40
 
     assert memory("list", "--json").err == ""
@@ -260,21 +267,21 @@ def test_a_failure_is_told_to_the_next_command_once(memory: Memory) -> None:
     assert memory("list").err == ""
     assert state(memory, "notice-session").exists()
 
-    status = memory("status")
-    assert status.code == 1
-    assert "the scheduled consolidate failed: " in status.out
-    memory("run-scheduled", "consolidate")
+    for status in (memory("status"), memory("schedule", "status")):
+        assert status.code == 1
+        assert "the scheduled consolidate failed: " in status.out + status.err
+    memory("schedule", "run", "consolidate")
     assert "(2 times in a row)" in memory("status").out
 
     path.write_text("{}", "utf-8")
-    assert memory("run-scheduled", "consolidate").code == 0
+    assert memory("schedule", "run", "consolidate").code == 0
     assert memory("list").err == ""
     assert not state(memory, "notice-session").exists()
     assert memory("status").code == 0
 
 
 def test_an_executable_that_is_gone_is_a_problem(memory: Memory) -> None:
-    memory("install-cron", "--yes")
+    memory("schedule", "on", "--yes")
     receipt = state(memory, "installed.json")
     document = json.loads(receipt.read_bytes())
     document["program"] = "/gone/memory"
@@ -282,25 +289,25 @@ def test_an_executable_that_is_gone_is_a_problem(memory: Memory) -> None:
     status = memory("status")
     assert status.code == 1
     assert "/gone/memory, which the schedule calls, is gone" in status.out
-    assert memory("install-cron", "--yes").code == 0
+    assert memory("schedule", "on", "--yes").code == 0
     assert memory("status").code == 0
 
 
 def test_a_receipt_that_is_damaged_is_never_taken_for_none(memory: Memory) -> None:
     """P6"""
-    memory("install-cron", "--yes")
+    memory("schedule", "on", "--yes")
     state(memory, "installed.json").write_text("{", "utf-8")
-    assert memory("uninstall-cron", "--yes").code == 20
+    assert memory("schedule", "off", "--yes").code == 20
     assert memory("status").code == 20
-    run = memory("run-scheduled", "consolidate")
+    run = memory("schedule", "run", "consolidate")
     assert (run.code, "installed.json cannot be understood" in run.err) == (20, True)
 
 
 def test_a_log_that_has_grown_is_turned(memory: Memory) -> None:
-    memory("install-cron", "--yes")
+    memory("schedule", "on", "--yes")
     log = state(memory, "consolidate.log")
     log.write_bytes(b"x" * ((1 << 20) + 1))
-    memory("run-scheduled", "consolidate")
+    memory("schedule", "run", "consolidate")
     assert state(memory, "consolidate.log.1").stat().st_size > 1 << 20
 
 
@@ -310,7 +317,7 @@ def test_keys_of_this_shell_are_not_written_down_but_named(memory: Memory) -> No
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps({"llm": {"preset": "claude"}}), "utf-8")
     key = "sk-ant-api03-" + "Ab3" * 30
-    done = memory("install-cron", "--yes", "--system", "launchd", environ={"ANTHROPIC_API_KEY": key})
+    done = memory("schedule", "on", "--yes", "--system", "launchd", environ={"ANTHROPIC_API_KEY": key})
     assert "ANTHROPIC_API_KEY is set in this shell only" in done.err
     written = [each.read_bytes() for each in memory.home.rglob("*") if each.is_file()]
     assert written
@@ -319,7 +326,7 @@ def test_keys_of_this_shell_are_not_written_down_but_named(memory: Memory) -> No
 
 def test_setup_names_the_schedule_and_uninstall_remembers_it(memory: Memory) -> None:
     parts = ("claude-code", "--yes", "--no-hooks", "--no-skill")
-    assert "Next: `memory install-cron`" in memory("setup", *parts).out
-    memory("install-cron", "--yes")
-    assert "install-cron" not in memory("setup", *parts).out
-    assert "`memory uninstall-cron` ends that" in memory("uninstall", "--yes").out
+    assert "Next: `memory schedule on`" in memory("setup", *parts).out
+    memory("schedule", "on", "--yes")
+    assert "schedule", "on" not in memory("setup", *parts).out
+    assert "`memory schedule off` ends that" in memory("uninstall", "--yes").out

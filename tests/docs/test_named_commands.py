@@ -43,7 +43,7 @@ def wrong_calls(text: str) -> list[str]:
                 wrong += [
                     f"memory {name} {each}" for each in re.findall(r"(?<!\S)\[?(--[a-z-]+)", rest) if each not in known
                 ]
-            elif not name.startswith("-"):
+            elif not name.startswith("-") and name != "help":
                 wrong.append(f"memory {name}")
     return wrong
 

@@ -52,7 +52,7 @@ def test_a_launchd_agent_holds_what_is_known_here_and_all_that_the_source_says()
     assert agent == {
         **SOURCE.launchd,
         "Label": "com.agent-memory.consolidate",
-        "ProgramArguments": [PLACE.program, "run-scheduled", "consolidate"],
+        "ProgramArguments": [PLACE.program, "schedule", "run", "consolidate"],
         "StartInterval": 5 * 3_600,
         "EnvironmentVariables": PLACE.environment,
         "StandardOutPath": log,
@@ -96,7 +96,7 @@ def test_systemd_finds_nothing_to_say_about_the_units(tmp_path: Path, hours: flo
 def test_a_unit_quotes_what_systemd_would_read_otherwise() -> None:
     service = render_service(SOURCE, job(5), PLACE)
     assert (
-        'ExecStart=/usr/bin/env "/home/ü \\"x\\"/bin/100%% $$HOME/memory" run-scheduled consolidate --every 18000\n'
+        'ExecStart=/usr/bin/env "/home/ü \\"x\\"/bin/100%% $$HOME/memory" schedule run consolidate --every 18000\n'
         in service
     )
     assert 'Environment="PATH=/usr/bin:/home/ü \\"x\\"/bin:/a\\\\b%%c"\n' in service
@@ -115,10 +115,10 @@ def test_a_line_of_a_crontab_reaches_the_shell_as_it_was_meant(tmp_path: Path) -
     command = line.removeprefix("0 * * * * ").replace("\\%", "%")  # as cron does
     assert "%" not in line.replace("\\%", "")
     subprocess.run(["/bin/sh", "-c", command], check=True)
-    assert (tmp_path / "50% log" / "consolidate.log").read_text("utf-8") == "run-scheduled consolidate --every 18000\n"
+    assert (tmp_path / "50% log" / "consolidate.log").read_text("utf-8") == "schedule run consolidate --every 18000\n"
 
 
-LINES = ("0 * * * * memory run-scheduled consolidate",)
+LINES = ("0 * * * * memory schedule run consolidate",)
 
 
 @given(
@@ -128,7 +128,7 @@ LINES = ("0 * * * * memory run-scheduled consolidate",)
 def test_every_other_byte_of_a_crontab_stays(before: bytes, after: bytes) -> None:
     """P17 for a crontab: what is put in comes out again, and nothing else."""
     installed = with_cron_lines(before, LINES) + after
-    again = with_cron_lines(installed, (*LINES, "0 3 * * * memory run-scheduled defrag"))
+    again = with_cron_lines(installed, (*LINES, "0 3 * * * memory schedule run defrag"))
     gone = with_cron_lines(again, ())
     between = b"" if before.endswith(b"\n") or not before else b"\n"
     assert gone == before + between + after

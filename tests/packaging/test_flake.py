@@ -127,7 +127,7 @@ def test_the_cadence_is_that_of_install_cron(nix: Any) -> None:
         every = "" if ours.is_exact else f" --every {ours.interval_seconds}"
         assert job == {
             "calendar": calendars(ours.tick_seconds)[0],
-            "exec": f"/bin/memory run-scheduled consolidate{every}",
+            "exec": f"/bin/memory schedule run consolidate{every}",
             "seconds": ours.interval_seconds,
         }
 

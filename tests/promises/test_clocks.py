@@ -74,7 +74,7 @@ def test_the_hour_that_is_missing_or_comes_twice_loses_nothing(memory: Memory, t
 def test_a_schedule_counts_hours_that_pass_and_not_those_of_the_wall(memory: Memory, turn: float) -> None:
     every = str(2 * HOUR)
     ran = [
-        at(memory, moment, BERLIN)("run-scheduled", "consolidate", "--every", every, "--json").document["ran"]
+        at(memory, moment, BERLIN)("schedule", "run", "consolidate", "--every", every, "--json").document["ran"]
         for moment in (turn - HOUR, turn - 60, turn + 60, turn + HOUR + 5, turn + HOUR + 65)
     ]
     assert ran == [True, False, False, True, False]
@@ -82,7 +82,7 @@ def test_a_schedule_counts_hours_that_pass_and_not_those_of_the_wall(memory: Mem
 
 def test_a_clock_that_is_set_back_keeps_no_job_from_running_and_loses_nothing(memory: Memory) -> None:
     now, before = at(memory, AUTUMN), at(memory, AUTUMN - DAY)
-    job = ("run-scheduled", "consolidate", "--every", str(2 * HOUR), "--json")
+    job = ("schedule", "run", "consolidate", "--every", str(2 * HOUR), "--json")
     words = []
     for name, there in (("NOW", now), ("BEFORE", before)):
         there.captured("Tides", f"High tide is told by TIDE_{name}.")

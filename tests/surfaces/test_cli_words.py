@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -17,10 +18,10 @@ def memory(home: Path) -> Memory:
 
 
 def test_help_lists_every_command_and_needs_no_store(memory: Memory) -> None:
-    for words in ((), ("--help",), ("-h",)):
+    for words in ((), ("--help",), ("-h",), ("help",)):
         done = memory(*words, environ={"HOME": "/dev/null/x"})
         assert (done.code, done.err) == (0, "")
-        assert all(f"  {name} " in done.out for name in COMMANDS)
+        assert COMMANDS.keys() <= set(re.findall(r"[a-z-]+", done.out))
     assert memory("--version").out == f"agent-memory {__version__}\n"
 
 
@@ -30,7 +31,14 @@ def test_every_command_explains_itself(memory: Memory, name: str) -> None:
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith(f"usage: memory {name} ")
     assert "--json" in done.out
+    assert done == memory("help", name, environ={"COLUMNS": "80"})
     assert not memory.root.exists()
+
+
+def test_commands_answer_to_the_names_that_they_had(memory: Memory) -> None:
+    for earlier, now in (("install-cron", "on"), ("uninstall-cron", "off"), ("run-scheduled", "run")):
+        assert memory(earlier, "--help") == memory("schedule", now, "--help")
+        assert f" {earlier}" not in memory("--help").out
 
 
 @pytest.mark.parametrize(
@@ -45,6 +53,11 @@ def test_every_command_explains_itself(memory: Memory, name: str) -> None:
         (["list", "extra"], "Unrecognized arguments: extra. See `memory list --help`."),
         (["remember", "x", "--title=--"], "Argument --title: -- is no value."),
         (["search", "a", "--limit", "2", "b", "--nonsense"], "Unrecognized arguments: b --nonsense."),
+        (["help", "lst"], "Did you mean `memory list`?"),
+        (["schedule"], "The following arguments are required: on|off|run|status."),
+        (["schedule", "run"], "`schedule run` needs a job. Name consolidate or defrag."),
+        (["schedule", "off", "--every", "3"], "--every does not go with `schedule off`."),
+        (["schedule", "on", "defrag"], "JOB does not go with `schedule on`."),
         (["state", "set", "k", "--text", "v", "w"], "Unrecognized arguments: w."),
         (["forget", "id__a1b2c3", "--dry-run", "id__d4e5f6"], "Unrecognized arguments: id__d4e5f6."),
         (["read"], "The following arguments are required: ID."),

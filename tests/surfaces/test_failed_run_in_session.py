@@ -25,7 +25,7 @@ def memory(tmp_path: Path) -> Memory:
     program.chmod(0o755)
     memory.configure(llm={"command": str(program)})
     memory.captured("backup", "It runs at four")
-    assert memory("run-scheduled", "consolidate").code != 0
+    assert memory("schedule", "run", "consolidate").code != 0
     return memory
 
 

@@ -23,15 +23,15 @@ def test_no_other_store_is_worked_on_where_the_receipt_of_a_crontab_cannot_be_re
     environment = {"AGENT_MEMORY_ROOT": mine}
     state.receipt.write(InstalledSchedule("cron", "/bin/memory", mine, environment, 0, ()))
     with failing_on("installed.json", "open"):
-        assert main(["run-scheduled", "consolidate"]) == 20
+        assert main(["schedule", "run", "consolidate"]) == 20
     assert "installed.json" in capsys.readouterr().err
     receipt = Path(state.directory, "installed.json")
     whole = receipt.read_bytes()
     receipt.write_bytes(whole[:-9])
-    assert main(["run-scheduled", "consolidate"]) == 20
+    assert main(["schedule", "run", "consolidate"]) == 20
     assert state.record("consolidate") == NO_RUNS
     receipt.write_bytes(whole)
-    assert main(["run-scheduled", "consolidate"]) == 0
+    assert main(["schedule", "run", "consolidate"]) == 0
     assert state.record("consolidate").runs
     assert not (home / "elsewhere").exists()
 

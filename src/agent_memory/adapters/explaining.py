@@ -271,7 +271,7 @@ def read_health(
     ]
     if installed is not None and not os.access(installed.program, os.X_OK):
         # A job that fails since an executable is gone says so nowhere else.
-        problems.insert(0, f"{installed.program}, which the schedule calls, is gone: `memory install-cron` mends it")
+        problems.insert(0, f"{installed.program}, which the schedule calls, is gone: `memory schedule on` mends it")
     return Health(
         root=str(root),
         entries=len(live.entries),

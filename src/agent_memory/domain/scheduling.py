@@ -120,7 +120,7 @@ class Place:
 def arguments_of(job: Job, *, ticks: bool) -> tuple[str, ...]:
     """What stands behind the program's name. `ticks`: the scheduler has a calendar, and may call before the job is due."""
     every = ("--every", str(job.interval_seconds)) if ticks and not job.is_exact else ()
-    return ("run-scheduled", job.name, *every)
+    return ("schedule", "run", job.name, *every)
 
 
 # -- runs --------------------------------------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ NO_RUNS = JobRecord((), 0)
 
 @frozen
 class InstalledJob:
-    """What `install-cron` has installed."""
+    """What `schedule on` has installed."""
 
     name: str
     interval_seconds: int
@@ -172,7 +172,7 @@ class InstalledJob:
 
 @frozen
 class InstalledSchedule:
-    """The receipt of `install-cron`."""
+    """The receipt of `schedule on`."""
 
     scheduler: Scheduler
     program: str
@@ -207,7 +207,7 @@ class JobHealth:
         if now_ms - since_ms > MISSED * self.interval_seconds * 1_000:
             seconds = (now_ms - since_ms) // 1_000
             unit = DAY if seconds >= 2 * DAY else HOUR if seconds >= 2 * HOUR else MINUTE
-            mended_by = "" if self.scheduler is None else "; `memory install-cron` sets the schedule up again"
+            mended_by = "" if self.scheduler is None else "; `memory schedule on` sets the schedule up again"
             return (
                 f"{self.name} should run every {in_words(self.interval_seconds)}, and has not for "
                 f"{in_words(max(unit, seconds // unit * unit))}{mended_by}"

@@ -53,7 +53,7 @@ def test_a_job_that_does_not_run_any_more_is_seen() -> None:
     hours = 3_600_000
     assert health(installed_at_ms=0).problem(5 * hours) is None
     assert health(installed_at_ms=0).problem(50 * hours) == (
-        "consolidate should run every 2 h, and has not for 2 days; `memory install-cron` sets the schedule up again"
+        "consolidate should run every 2 h, and has not for 2 days; `memory schedule on` sets the schedule up again"
     )
     assert health(WELL, installed_at_ms=48 * hours).problem(50 * hours) is None
 

@@ -1,6 +1,6 @@
 """What this machine remembers of its schedule, in `~/.local/state/agent-memory/schedule/`: 0700, files 0600.
 
-installed.json        the receipt of `install-cron`
+installed.json        the receipt of `schedule on`
 <job>.json            its last runs
 <job>.log             all that they printed
 notice-command, notice-session   a failure that the next command, and the next session, is to be told of

@@ -415,7 +415,7 @@ def _quoted(text: str) -> str:
 
 # -- cron: our lines in a person's crontab, between two marks; every other byte stays ----------------------------------
 
-CRON_START = b"# agent-memory: start (`memory uninstall-cron` takes these lines out)"
+CRON_START = b"# agent-memory: start (`memory schedule off` takes these lines out)"
 CRON_END = b"# agent-memory: end"
 _START, _END = rb"# agent-memory: (start)", rb"[ \t]*# agent-memory: (end)[ \t\r\f\v]*$"
 _MARK = re.compile(rb"^(?:%s|%s)" % (_START, _END), re.MULTILINE)

@@ -160,15 +160,6 @@ def configure_status(parser: argparse.ArgumentParser) -> None:
 def _status(arguments: argparse.Namespace, console: Console) -> int:
     health = unwrap(open_here(console).health())
     last = health.last_runs[0] if health.last_runs else None
-    jobs = [
-        {
-            **fields_of(each, "name", "scheduler", "interval_seconds", "next_at_ms"),
-            "failures": each.record.failures,
-            "lastRun": each.record.last
-            and fields_of(each.record.last, "started_at_ms", "ended_at_ms", "exit_code", "message"),
-        }
-        for each in health.jobs
-    ]
     document = {
         **fields_of(health, "root", "entries", "archived", "unreadable", "pending", "oldest_pending_at_ms", "failed"),
         "setBack": [
@@ -183,7 +174,7 @@ def _status(arguments: argparse.Namespace, console: Console) -> int:
             "message": last.error,
             "sessions": len(last.sessions),
         },
-        "schedule": jobs,
+        "schedule": job_documents(health),
         **fields_of(health, "hook_problems", "agent"),
         "spend": {
             "day": day_of(health.now_ms),
@@ -195,6 +186,19 @@ def _status(arguments: argparse.Namespace, console: Console) -> int:
     width = terminal_columns() if console.is_terminal else None
     console.answer(document, *health_lines(health, width, colour=console.colour))
     return 1 if health.problems else 0
+
+
+def job_documents(health: Health) -> list[dict[str, Any]]:
+    """The scheduled jobs, as `--json` shows them."""
+    return [
+        {
+            **fields_of(each, "name", "scheduler", "interval_seconds", "next_at_ms"),
+            "failures": each.record.failures,
+            "lastRun": each.record.last
+            and fields_of(each.record.last, "started_at_ms", "ended_at_ms", "exit_code", "message"),
+        }
+        for each in health.jobs
+    ]
 
 
 _COLOURS = {"ok": "\x1b[1;32m", "problem": "\x1b[1;31m"}
@@ -237,7 +241,7 @@ def _facts(health: Health) -> Iterator[tuple[str, str]]:
             yield "delivered", f"{each.harness} {counted(each.this_week, 'time')}, last {last}"
     yield "last run", _last_run(health)
     for job in health.jobs:
-        yield "schedule", _job(job, now_ms)
+        yield "schedule", job_in_words(job, now_ms)
     spent = health.spent_today
     calls = f"{spent.calls} of {health.max_calls_per_day} calls today"
     yield "agent", f"{health.agent}, {calls}, {spent.prompt_chars:,} characters sent"
@@ -257,7 +261,8 @@ def _last_run(health: Health) -> str:
     return f"{last.machine} {last.result} {at}: {what} (runs/{last.run_id})"
 
 
-def _job(job: JobHealth, now_ms: int) -> str:
+def job_in_words(job: JobHealth, now_ms: int) -> str:
+    """How often a job is to run, when it ran last, what became of it, and when it is due."""
     last = job.record.last
     if last is None:
         ran = "has not run yet"

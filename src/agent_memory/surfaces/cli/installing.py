@@ -1,5 +1,5 @@
-"""`memory setup`, `uninstall`, `install-cron`, `uninstall-cron` and `run-scheduled`: what is put into harnesses and the machine's
-scheduler, with the diffs, the question, and what became of each file; and what the scheduler calls."""
+"""`memory setup`, `uninstall` and `schedule`: what is put into harnesses and the machine's scheduler, with the diffs, the question,
+and what became of each file; and what the scheduler calls."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import argparse
 import io
 import os
 import time
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from typing import Any, TextIO, TypeVar, get_args
 
@@ -26,8 +26,9 @@ from agent_memory.domain.redaction import redact
 from agent_memory.domain.scheduling import BUSY_CODE, NO_RUNS, ScheduledRun, Scheduler, in_words, is_due
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import Error, UsageInvalid
-from agent_memory.results import as_result
-from agent_memory.surfaces.arguments import add_flag, add_harnesses, add_number, set_command
+from agent_memory.results import as_result, unwrap
+from agent_memory.surfaces.arguments import Run, add_flag, add_harnesses, add_number, set_command
+from agent_memory.surfaces.cli.care import job_documents, job_in_words
 from agent_memory.surfaces.cli.dialogue import home_here, is_agreed, open_here
 from agent_memory.surfaces.console import CYAN, GREEN, RED, Console, fields_of, rows_of
 
@@ -116,7 +117,7 @@ def _setup(arguments: argparse.Namespace, console: Console) -> int:
             trials = _tried(console, memory, installation, plan)
         console.warn(*plan.notes)
         if not arguments.dry_run and not _is_scheduled(installation):
-            console.out("Next: `memory install-cron` lets this machine consolidate and defrag by itself.")
+            console.out("Next: `memory schedule on` lets this machine consolidate and defrag by itself.")
         document = {
             "dryRun": arguments.dry_run,
             "files": rows_of((*outcomes, *plan.refused)),
@@ -185,7 +186,7 @@ def _uninstall(arguments: argparse.Namespace, console: Console) -> int:
         elif (left := as_result(installation.state.receipt)().value_or(None)) is not None and not left.harnesses:
             console.out(f"Nothing of memory is left in any harness. The memories stay in {memory.root}.")
             if _is_scheduled(installation):
-                console.out("This machine still consolidates and defrags by itself: `memory uninstall-cron` ends that.")
+                console.out("This machine still consolidates and defrags by itself: `memory schedule off` ends that.")
         console.answer({"dryRun": arguments.dry_run, "files": rows_of((*outcomes, *plan.refused))})
         return _exit_code(plan, outcomes)
 
@@ -228,25 +229,57 @@ def _exit_code(plan: InstallPlan, outcomes: Iterable[FileOutcome]) -> int:
     return next((each.exit_code for each in errors if each is not None), 0)
 
 
-# -- install-cron -----------------------------------------------------------------------------------------------------
+# -- schedule ---------------------------------------------------------------------------------------------------------
+
+JOBS = ("consolidate", "defrag")
 
 
-def configure_install_cron(parser: argparse.ArgumentParser) -> None:
-    system = "launchd, systemd or cron; default: launchd on macOS, a systemd of yours if it answers, else cron"
+def configure_schedule(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("act", metavar="|".join(_ACTS), choices=list(_ACTS), help="what to do")
+    parser.add_argument("job", choices=JOBS, metavar="JOB", nargs="?", help="with run: consolidate or defrag")
+    system = "with on: launchd, systemd or cron; default: launchd on macOS, a systemd of yours if it answers, else cron"
     parser.add_argument("--system", choices=get_args(Scheduler), help=system)
-    add_flag(parser, "--dry-run", "print what would be installed, and change nothing")
-    add_flag(parser, "--yes", "install without asking")
+    add_flag(parser, "--dry-run", "with on or off: print what would change, and change nothing")
+    add_flag(parser, "--yes", "with on or off: change it without asking")
+    every = "with run: do nothing unless so long has passed since the last run began"
+    add_number(parser, "--every", every, "SECONDS", least=0)
     epilog = (
-        "Lets this machine run `memory consolidate` and `memory defrag` as often as `schedule` in the config says, at a low "
-        "priority, with this shell's PATH. Shows each file first. To call it again is how a changed interval, or an "
-        "executable that has moved, is taken over. `memory status` tells when each ran last and what became of it; all "
-        "that they print is in ~/.local/state/agent-memory/schedule/. Example: memory install-cron --dry-run"
+        "`on` lets this machine run `memory consolidate` and `memory defrag` as often as `schedule` in the config says, at a "
+        "low priority, with this shell's PATH. It shows each file first. To call it again is how a changed interval, or an "
+        "executable that has moved, is taken over. All that the jobs print is in ~/.local/state/agent-memory/schedule/. "
+        "`off` takes out exactly what `on` has put in; every other line of a crontab stays, and a file of ours that was "
+        "edited by hand is kept aside. `status` tells when each job ran last, what became of it, and when it is due; exit "
+        "code 1 when one needs a look. `run` is what a scheduler calls: it runs the command, writes down how it ended, and "
+        "lets the next command and the next session know of a failure. Its exit code is that of the command, but 0 where "
+        "another run was at work."
     )
-    set_command(parser, _install_cron, epilog)
+    set_command(parser, _schedule, epilog, "memory schedule on --dry-run")
 
 
-def _install_cron(arguments: argparse.Namespace, console: Console) -> None:
-    with _locked("install-cron", arguments, console, Memory.scheduling) as (memory, scheduling):
+def _schedule(arguments: argparse.Namespace, console: Console) -> int:
+    act, taken = _ACTS[arguments.act]
+    given = {name: getattr(arguments, name) for name in ("job", "system", "dry_run", "yes", "every")}
+    for name, value in given.items():
+        if name not in taken and value not in (None, False):
+            word = "JOB" if name == "job" else f"--{name.replace('_', '-')}"
+            raise UsageInvalid(f"{word} does not go with `schedule {arguments.act}`", "See `memory schedule --help`.")
+    if "job" in taken and arguments.job is None:
+        raise UsageInvalid(f"`schedule {arguments.act}` needs a job", "Name consolidate or defrag.")
+    return act(arguments, console) or 0
+
+
+def _schedule_status(_: argparse.Namespace, console: Console) -> int:
+    health = unwrap(open_here(console).health())
+    problems = [problem for each in health.jobs if (problem := each.problem(health.now_ms)) is not None]
+    lines = [job_in_words(each, health.now_ms) for each in health.jobs]
+    nothing = "Nothing is scheduled: `memory schedule on` lets this machine consolidate and defrag by itself."
+    console.answer({"jobs": job_documents(health), "problems": problems}, *(lines or [nothing]))
+    console.warn(*problems)
+    return 1 if problems else 0
+
+
+def _schedule_on(arguments: argparse.Namespace, console: Console) -> None:
+    with _locked("schedule on", arguments, console, Memory.scheduling) as (memory, scheduling):
         scheduler = scheduling.choose(arguments.system, dry_run=arguments.dry_run)
         plan = scheduling.plan(scheduler, dry_run=arguments.dry_run)
         # The jobs would run twice if two schedulers had them.
@@ -260,7 +293,7 @@ def _install_cron(arguments: argparse.Namespace, console: Console) -> None:
             commands = (*(() if removal is None else removal.stop), *plan.start)
             console.out(*(f"$ {' '.join(argv)}" for argv in commands))
             console.out("Nothing was installed.")
-        elif changed and not arguments.yes and not is_agreed(console, "memory install-cron", "Install this?"):
+        elif changed and not arguments.yes and not is_agreed(console, "memory schedule on", "Install this?"):
             console.out("Nothing was installed.")
             return
         else:
@@ -297,21 +330,8 @@ def _missing_keys(memory: Memory) -> tuple[str, ...]:
     return (note,)
 
 
-# -- uninstall-cron ---------------------------------------------------------------------------------------------------
-
-
-def configure_uninstall_cron(parser: argparse.ArgumentParser) -> None:
-    add_flag(parser, "--dry-run", "print what would go, and change nothing")
-    add_flag(parser, "--yes", "take it out without asking")
-    epilog = (
-        "Takes out exactly what `memory install-cron` has put in; every other line of a crontab stays. A file of ours that "
-        "was edited by hand is kept aside. Example: memory uninstall-cron --dry-run"
-    )
-    set_command(parser, _uninstall_cron, epilog)
-
-
-def _uninstall_cron(arguments: argparse.Namespace, console: Console) -> None:
-    with _locked("uninstall-cron", arguments, console, Memory.scheduling) as (_, scheduling):
+def _schedule_off(arguments: argparse.Namespace, console: Console) -> None:
+    with _locked("schedule off", arguments, console, Memory.scheduling) as (_, scheduling):
         document: dict[str, Any] = {"dryRun": arguments.dry_run, "scheduler": None, "files": [], "setAside": []}
         plan = scheduling.plan_removal()
         if plan is None:
@@ -322,7 +342,7 @@ def _uninstall_cron(arguments: argparse.Namespace, console: Console) -> None:
         if arguments.dry_run:
             console.out(*(f"$ {' '.join(argv)}" for argv in plan.stop))
             console.out(_NOTHING_CHANGED)
-        elif not arguments.yes and not is_agreed(console, "memory uninstall-cron", "Take this out?"):
+        elif not arguments.yes and not is_agreed(console, "memory schedule off", "Take this out?"):
             console.out(_NOTHING_CHANGED)
             return
         else:
@@ -333,27 +353,14 @@ def _uninstall_cron(arguments: argparse.Namespace, console: Console) -> None:
         console.answer({**document, "scheduler": plan.scheduler, "files": files, "setAside": list(aside)})
 
 
-# -- run-scheduled: what a scheduler calls ----------------------------------------------------------------------------
+# -- what a scheduler calls -------------------------------------------------------------------------------------------
 
-JOBS = ("consolidate", "defrag")
 _MAX_MESSAGE_CHARS = 300
 _NICENESS = 10
 """As the other schedulers are told in plists/jobs.json."""
 
 
-def configure_run_scheduled(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("job", choices=JOBS, metavar="JOB", help="consolidate or defrag")
-    every = "do nothing unless so long has passed since the last run began"
-    add_number(parser, "--every", every, "SECONDS", least=0)
-    epilog = (
-        "What `memory install-cron` lets a scheduler call: runs the command, writes down how it ended for `memory status`, "
-        "and lets the next command and the next session know of a failure. Exit code: that of the command, but 0 where "
-        "another run was at work. Example: memory run-scheduled consolidate"
-    )
-    set_command(parser, _run_scheduled, epilog)
-
-
-def _run_scheduled(arguments: argparse.Namespace, console: Console) -> int:
+def _schedule_run(arguments: argparse.Namespace, console: Console) -> int:
     job: str = arguments.job
     state = ScheduleState(home_here())
     # Unread, what it says of the root is not known, and it is not to be another one (P6).
@@ -417,3 +424,12 @@ class _Heard(io.StringIO):
 
     def flush(self) -> None:
         self._stream.flush()
+
+
+_ACTS: Mapping[str, tuple[Run, tuple[str, ...]]] = {
+    "on": (_schedule_on, ("system", "dry_run", "yes")),
+    "off": (_schedule_off, ("dry_run", "yes")),
+    "run": (_schedule_run, ("job", "every")),
+    "status": (_schedule_status, ()),
+}
+"""What can be done with the schedule, and which arguments go with it."""

@@ -61,19 +61,32 @@ COMMANDS: Mapping[str, Command] = {
     "config": Command("settings", "show every setting and where it comes from"),
     "setup": Command("installing", "let the harnesses on this machine tell memory of their sessions"),
     "uninstall": Command("installing", "take out of every harness exactly what setup put in"),
-    "install-cron": Command("installing", "let this machine consolidate and defrag by itself"),
-    "uninstall-cron": Command("installing", "take that out again"),
-    "run-scheduled": Command("installing", "what the machine's scheduler calls"),
+    "schedule": Command("installing", "let this machine consolidate and defrag by itself, and see how that goes"),
     "completions": Command("settings", "a completion script for your shell"),
     "trust": Command("settings", "let the config in this directory set everything"),
 }
 
+GROUPS: Mapping[str, Sequence[str]] = {
+    "Get started": ("setup", "schedule", "backfill", "status"),
+    "Notes": ("search", "list", "read", "remember", "edit", "pin", "archive", "forget"),
+    "Runs": ("consolidate", "log", "undo", "why"),
+    "Care": ("doctor", "sync", "config"),
+}
+"""The commands that people use, as `memory --help` shows them; the others are plumbing."""
 
-_SILENT = frozenset({"capture", "inject", "mcp", "run-scheduled", "merge-driver"})
+_EARLIER: Mapping[str, Sequence[str]] = {
+    "install-cron": ("schedule", "on"),
+    "uninstall-cron": ("schedule", "off"),
+    "run-scheduled": ("schedule", "run"),
+}
+"""Names that commands had, by which schedulers and scripts call them."""
+
+
+_SILENT = frozenset({"capture", "inject", "mcp", "schedule run", "merge-driver"})
 """Commands that no person reads: they leave it to others to tell of what went wrong in the background."""
 
 
-_GO_ON = frozenset({"mcp", "run-scheduled", "watch"})
+_GO_ON = frozenset({"mcp", "schedule run", "watch"})
 """Commands that say what there is to say when it happens."""
 
 
@@ -115,13 +128,20 @@ def _failed(error: Error) -> int:
 
 def overview() -> argparse.ArgumentParser:
     """The parser of `memory` itself, which knows the commands by name and summary only."""
-    width = max(map(len, COMMANDS))
-    lines = "\n".join(f"  {name:{width}}  {command.summary}" for name, command in COMMANDS.items())
+    import textwrap
+
+    used = [name for names in GROUPS.values() for name in names]
+    width = max(map(len, used))
+    lines: list[str] = []
+    for heading, names in GROUPS.items():
+        lines += [f"{heading}:", *(f"  {name:{width}}  {COMMANDS[name].summary}" for name in names), ""]
+    others = ", ".join(name for name in COMMANDS if name not in used)
+    plumbing = textwrap.fill(others, 78, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
     parser = Parser(
         prog="memory",
         usage="memory COMMAND [ARGUMENTS …]",
         description="The memory your coding agents share: plain markdown in a git repository.",
-        epilog=f"commands:\n{lines}\n\n`memory COMMAND --help` explains one.",
+        epilog="\n".join((*lines, "Plumbing:", plumbing, "", "`memory help COMMAND` explains one.")),
         formatter_class=_UNSHOWN,
     )
     parser.add_argument("--version", action="version", version=f"agent-memory {__version__}")
@@ -151,6 +171,9 @@ def run_command(argv: Sequence[str]) -> int:
         except UnicodeEncodeError:  # bytes that are not UTF-8 reach us as halves of surrogate pairs
             return _failed(UsageInvalid(f"The argument {word!r} is not text in UTF-8"))
     words = [word for word in argv if word != "--json"] if argv[:1] == ["--json"] else list(argv)
+    if words[:1] == ["help"]:
+        words = [*words[1:2], "--help"]
+    words = [*_EARLIER.get(words[0], words[:1]), *words[1:]] if words else []
     if not words or words[0].startswith("-"):
         parser = overview()
         parser.parse_args(words)
@@ -161,11 +184,12 @@ def run_command(argv: Sequence[str]) -> int:
         close = _closest(name, COMMANDS)
         hint = f"Did you mean `memory {close}`?" if close else "`memory --help` lists the commands."
         return _failed(UsageInvalid(f"There is no command {name!r}", hint))
+    act = "schedule run" if words[:2] == ["schedule", "run"] else name
     as_json = "--json" in argv
-    console = Console(sys.stdout, sys.stderr, json=as_json, holds=as_json and name not in _GO_ON)
+    console = Console(sys.stdout, sys.stderr, json=as_json, holds=as_json and act not in _GO_ON)
     try:
         arguments = _parsed(command_parser(name), words[1:])
-        if name not in _SILENT and not as_json:
+        if act not in _SILENT and not as_json:
             # Said once: that a scheduled run has failed.
             from agent_memory.adapters.disk.root import home_of
             from agent_memory.adapters.scheduling.notices import COMMAND, take_notice
