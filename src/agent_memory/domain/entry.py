@@ -212,7 +212,7 @@ class UnreadableFile:
     """What the operating system said, if that was the reason: then nobody knows which entry it is (P6)."""
 
 
-@frozen
+@frozen(slots=False)
 class Listing:
     """All files of `topics/` (or of the archive), by path."""
 

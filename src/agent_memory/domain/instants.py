@@ -7,7 +7,7 @@ import time
 from datetime import date, datetime
 from typing import Annotated, TypeAlias, TypeGuard
 
-_ISO = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d{1,9}))?\s*(Z|[+-]\d\d:?\d\d)?", re.ASCII)
+_ISO = r"(?a)(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d{1,9}))?\s*(Z|[+-]\d\d:?\d\d)?"
 
 Instant: TypeAlias = Annotated[int, "ISO 8601"]
 """Of an attribute: it stands in files as ISO 8601, and not as a number."""
@@ -55,7 +55,7 @@ def ms_in_name(name: str) -> int | None:
 
 def ms_of(text: str) -> int | None:
     """Milliseconds of an ISO 8601 instant; a missing zone means UTC; None for anything else."""
-    found = _ISO.fullmatch(text.strip())
+    found = re.fullmatch(_ISO, text.strip())
     if not found:
         return None
     day, clock, fraction, zone = found.groups()

@@ -24,9 +24,8 @@ from agent_memory.domain.usage import LARGEST, Base, DayReads, LedgerRecord, Rea
 MAX_LINE_BYTES = 4096
 """Of a line with its `\\n`: one `write` of this size to a file in append mode is never torn by another."""
 
-_READER_PATTERN = "[a-z0-9][a-z0-9._-]{0,63}"
-_READER = re.compile(_READER_PATTERN, re.ASCII)
-_READ_LINE = re.compile(rf'\{{"id":"({ID_PATTERN})","at":(0|[1-9]\d{{0,14}}),"by":"({_READER_PATTERN})"\}}\n', re.ASCII)
+_READER = "[a-z0-9][a-z0-9._-]{0,63}"
+_READ_LINE = re.compile(rf'\{{"id":"({ID_PATTERN})","at":(0|[1-9]\d{{0,14}}),"by":"({_READER})"\}}\n', re.ASCII)
 """A read as we write it: every search takes all lines since the last compaction into account, and nearly all are this."""
 
 
@@ -41,7 +40,7 @@ def _is_instant(value: object) -> bool:
 _Rule = tuple[str, Callable[[Any], bool]]
 """What a member is expected to be, and whether it is."""
 _ID: _Rule = ("id__ and six base58 digits", lambda value: isinstance(value, str) and is_id(value))
-_BY: _Rule = ("a harness", lambda value: isinstance(value, str) and _READER.fullmatch(value) is not None)
+_BY: _Rule = ("a harness", lambda value: isinstance(value, str) and re.fullmatch(_READER, value) is not None)
 _COUNT: _Rule = ("a number of reads", lambda value: _is_whole(value) and value >= 0)
 _AT: _Rule = ("milliseconds since 1970", _is_instant)
 _LAST: _Rule = ("milliseconds since 1970, or null", lambda value: value is None or _is_instant(value))

@@ -156,8 +156,8 @@ def scope_of(given: str, here: str) -> str:
 
 # -- periods and days as people write them ----------------------------------------------------------------------------
 
-_PERIOD = re.compile(r"(\d{1,6})\s*(m|h|d|w|y)", re.ASCII)
-_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_PERIOD = r"(?a)(\d{1,6})\s*(m|h|d|w|y)"
+_DATE = r"(?a)\d{4}-\d\d-\d\d"
 _UNITS_MS = {"m": 60_000, "h": HOUR_MS, "d": DAY_MS, "w": 7 * DAY_MS, "y": 365 * DAY_MS}
 _LATEST_MS = 253_402_300_799_999
 """The last instant of the year 9999, beyond which no date can be written."""
@@ -191,7 +191,7 @@ def expiry_of(text: str, now_ms: int) -> Expiry:
     period_ms = _period_ms(word)
     if period_ms is not None:
         at_ms: int | None = now_ms + period_ms
-    elif _DATE.fullmatch(word):
+    elif re.fullmatch(_DATE, word):
         midnight = ms_of(f"{word}T00:00")
         at_ms = None if midnight is None else midnight + DAY_MS - 1
     else:
@@ -205,5 +205,5 @@ def expiry_of(text: str, now_ms: int) -> Expiry:
 
 
 def _period_ms(word: str) -> int | None:
-    found = _PERIOD.fullmatch(word)
+    found = re.fullmatch(_PERIOD, word)
     return int(found[1]) * _UNITS_MS[found[2]] if found else None

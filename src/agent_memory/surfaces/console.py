@@ -84,7 +84,7 @@ def table_lines(
 # -- passages ---------------------------------------------------------------------------------------------------------
 
 _MARK, _OFF = "\x1b[1;33m", "\x1b[0m"
-_LAST_SPACES = re.compile(r" +((?:\x1b\[[\d;]*m)*)$")
+_LAST_SPACES = r" +((?:\x1b\[[\d;]*m)*)$"
 
 
 def broken_lines(text: str, width_cells: int) -> list[str]:
@@ -105,7 +105,7 @@ def marked_lines(text: str, marks: Sequence[tuple[int, int]], width_cells: int, 
             written += f"{text[at:first]}{_MARK}{text[first:last]}{_OFF}"
             at = last
     # A space at which a line is broken within a mark stays in front of the end of the mark.
-    return [_LAST_SPACES.sub(r"\1", line) for line in broken_lines(written + text[at:], width_cells)]
+    return [re.sub(_LAST_SPACES, r"\1", line) for line in broken_lines(written + text[at:], width_cells)]
 
 
 # -- documents --------------------------------------------------------------------------------------------------------

@@ -72,7 +72,7 @@ def load_config(environ: Mapping[str, str], cwd: str | None) -> Effective:
     for path, layer in layers.items():
         document = _merged(document, layer)
         sources |= dict.fromkeys(set_keys(layer), path)
-    config: Config = value_of(document, Config) if document else Config()
+    config: Config = value_of(document, Config)
     if problem := preset_problem(config.llm):
         raise ConfigInvalid(sources.get("llm.preset", next(reversed(layers), "")), (problem,))
     if environ.get(ROOT_VARIABLE):

@@ -90,7 +90,7 @@ class ScorePart:
     detail: str = ""
 
 
-@frozen
+@frozen(slots=False)
 class SearchHit:
     """One entry that was found, as it is now; of a secret one the text is left out."""
 

@@ -22,13 +22,14 @@ MAX_TAG_CHARS = 64
 DEFAULT_PREFIX = "topic"
 
 _NORMAL = re.compile(r"[a-z][a-z0-9]*(?<!id)__[a-z0-9]+(?:[-.+#][a-z0-9]+)*", re.ASCII)
-_PREFIXED = re.compile(r"([A-Za-z][A-Za-z0-9]*)__(.*)", re.DOTALL)
-_HASHED = re.compile(r"(?<![^\s(,;])#([^\W\d_][\w-]*)(?![\w#(<])")
-_COLOUR = re.compile(r"[0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8}")
-_CODE = re.compile(r"(?ms)^ {0,3}(`{3,}|~{3,}).*?(?:^ {0,3}\1|\Z)|`[^`\n]*`")
+# What few commands need is compiled where it is met.
+_PREFIXED = r"(?s)([A-Za-z][A-Za-z0-9]*)__(.*)"
+_HASHED = r"(?<![^\s(,;])#([^\W\d_][\w-]*)(?![\w#(<])"
+_COLOUR = r"[0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8}"
+_CODE = r"(?ms)^ {0,3}(`{3,}|~{3,}).*?(?:^ {0,3}\1|\Z)|`[^`\n]*`"
 _SELECTORS = "\ufe0e\ufe0f"
-_BETWEEN_TAGS = re.compile(r"[\s,]+")
-_REPEATS = re.compile(r"-{2,}|\.{2,}")
+_BETWEEN_TAGS = r"[\s,]+"
+_REPEATS = r"-{2,}|\.{2,}"
 
 
 def normal_tag(text: str) -> str | None:
@@ -40,7 +41,7 @@ def normal_tag(text: str) -> str | None:
     if len(text) <= MAX_TAG_CHARS and _NORMAL.fullmatch(text):
         return text
     cleaned = clean_text(text.strip()).text
-    prefixed = _PREFIXED.fullmatch(cleaned)
+    prefixed = re.fullmatch(_PREFIXED, cleaned)
     # `id__…` and `grid__…` could read as an entry's id in a file name.
     if prefixed and not prefixed[1].lower().endswith("id"):
         prefix, rest = prefixed[1].lower(), prefixed[2]
@@ -57,13 +58,13 @@ def normal_tags(texts: Iterable[str]) -> tuple[str, ...]:
 
 def tags_in(text: str) -> tuple[str, ...]:
     """The normal tags that a text names as `#word`, outside code: not a number, a colour or a part of an address."""
-    words = _HASHED.findall(_CODE.sub(" ", text))
-    return normal_tags(word for word in words if not _COLOUR.fullmatch(word))
+    words = re.findall(_HASHED, re.sub(_CODE, " ", text))
+    return normal_tags(word for word in words if not re.fullmatch(_COLOUR, word))
 
 
 def split_tags(text: str) -> tuple[str, ...]:
     """The words of a list separated by commas or white space, as they were written."""
-    return tuple(word for word in _BETWEEN_TAGS.split(text) if word)
+    return tuple(word for word in re.split(_BETWEEN_TAGS, text) if word)
 
 
 def _slug(text: str) -> str:
@@ -75,7 +76,7 @@ def _slug(text: str) -> str:
         else:
             continues = character in "-.+#" or category[0] in "LN"
         kept += character if continues else "-"
-    slug = _REPEATS.sub(lambda run: run[0][0], kept).rstrip("-.").lstrip("-#+")
+    slug = re.sub(_REPEATS, lambda run: run[0][0], kept).rstrip("-.").lstrip("-#+")
     return slug if any(character.isalnum() for character in slug) else ""
 
 
@@ -174,7 +175,7 @@ NOTE_ENDING = ".md"
 UNTITLED = "untitled"
 _SEPARATOR = " --"
 _NAME_ID = re.compile(rf"(?:^|[ /])({ID_PATTERN})\.md\Z")
-_NAME_TITLE = re.compile(rf"(.*?)(?: -- .*|(?:^| ){ID_PATTERN}|)\.md", re.DOTALL)
+_NAME_TITLE = rf"(?s)(.*?)(?: -- .*|(?:^| ){ID_PATTERN}|)\.md"
 
 _SEPARATORS = ((re.compile(r"\s*:\s+"), " - "), (re.compile(r"[/\\:|]+"), "-"))
 _NOT_OURS = (
@@ -231,7 +232,7 @@ def id_in_name(name: str) -> str | None:
 
 def title_in_name(name: str) -> str:
     """What a file name says of the title: all before tags, id and `.md`; may be empty."""
-    found = _NAME_TITLE.fullmatch(name)
+    found = re.fullmatch(_NAME_TITLE, name)
     return (found[1] if found else name).strip()
 
 
@@ -270,7 +271,7 @@ def folded_name(name: str) -> str:
 
 _SAFE = re.compile(r"(?:T-)?[a-z0-9][a-z0-9._-]{0,99}", re.ASCII)
 _READABLE_CHARS = 80
-_UNSAFE_RUN = re.compile(r"[^A-Za-z0-9._-]+", re.ASCII)
+_UNSAFE_RUN = r"[^A-Za-z0-9._-]+"
 
 
 def slug_of(text: str) -> str:
@@ -281,11 +282,11 @@ def slug_of(text: str) -> str:
     """
     if _SAFE.fullmatch(text):
         return text
-    readable = _UNSAFE_RUN.sub("-", text).strip("-._")[:_READABLE_CHARS] or "x"
+    readable = re.sub(_UNSAFE_RUN, "-", text).strip("-._")[:_READABLE_CHARS] or "x"
     return f"{readable}-{content_hash(text.encode('utf-8', 'surrogatepass'))[:12]}"
 
 
 def slug_beginning(text: str) -> str:
     """How the slug of every text that begins with `text` begins; other slugs may begin so, too."""
-    readable = text if _SAFE.fullmatch(text) else _UNSAFE_RUN.sub("-", text).strip("-._")
+    readable = text if _SAFE.fullmatch(text) else re.sub(_UNSAFE_RUN, "-", text).strip("-._")
     return readable[:_READABLE_CHARS].rstrip("-._")
