@@ -29,7 +29,7 @@ class Subject:
         return tuple(sorted(path for pattern in self.tests for path in Path("tests").glob(pattern)))
 
 
-_PLANNING = "body_checks directives drafts origin planning planning_properties related salience statements"
+_PLANNING = "directives drafts origin planning planning_properties related salience"
 
 SUBJECTS: Mapping[str, Subject] = {
     "ids": Subject(

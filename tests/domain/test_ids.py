@@ -1,13 +1,13 @@
-"""Ids. The known answers were computed with openssl and perl's big integers, not with this package."""
+"""Ids and sets of them. The known answers were computed with openssl and perl's big integers, not with this package."""
 
 from __future__ import annotations
 
 import re
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.text.file_name import ID_PATTERN, is_id, mint_id
+from agent_memory.domain.text.file_name import ID_PATTERN, IdSet, is_id, mint_id
 
 KNOWN = [
     ("xstate guard patterns", 1770990605123, "id__hs3B4a", "id__AxfeRM"),
@@ -71,3 +71,22 @@ def test_six_base58_digits_after_the_prefix_are_an_id(text: str) -> None:
 )
 def test_anything_else_is_no_id_p21(text: str) -> None:
     assert not is_id(text)
+
+
+@settings(max_examples=40)
+@given(st.lists(st.text(max_size=4), max_size=60))
+def test_it_is_a_set(ids: list[str]) -> None:
+    held, reference = IdSet(), set[str]()
+    for id in ids:
+        assert held.add(id) is (id not in reference)
+        reference.add(id)
+    assert len(held) == len(reference)
+    assert all(id in held for id in reference)
+    assert "none of them" not in held
+
+
+def test_it_grows() -> None:
+    held = IdSet()
+    assert all(held.add(f"id-{number}") for number in range(5_000))
+    assert not any(held.add(f"id-{number}") for number in range(5_000))
+    assert len(held) == 5_000

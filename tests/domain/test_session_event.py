@@ -1,9 +1,19 @@
+"""Which session a hook's payload or a transcript's path tells of."""
+
 from __future__ import annotations
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.queueing.session_event import PAYLOAD_KEYS, SHAPES, SessionEvent, method_of, session_event
+from agent_memory.domain.queueing.session_event import (
+    PAYLOAD_KEYS,
+    SHAPES,
+    SessionEvent,
+    keeper_of,
+    method_of,
+    root_session,
+    session_event,
+)
 
 ID = "10000000-0000-4000-8000-00000000000c"
 CLAUDE: dict[str, object] = {"session_id": ID, "transcript_path": "/t/x.jsonl", "cwd": "/p", "hook_event_name": "Stop"}
@@ -119,6 +129,7 @@ def test_an_unknown_harness_is_a_problem() -> None:
 _values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=8,
 )
 
 
@@ -126,12 +137,10 @@ _values = st.recursive(
     st.sampled_from(sorted(SHAPES)),
     st.dictionaries(st.sampled_from(sorted(PAYLOAD_KEYS)) | st.text(), _values, max_size=8) | _values,
 )
-@settings(max_examples=150)
+@settings(max_examples=100)
 def test_no_payload_makes_it_crash(harness: str, payload: object) -> None:
     assert isinstance(session_event(harness, payload), SessionEvent | str | None)
 
-
-# -- every harness
 
 CODEX_END: dict[str, object] = {
     "session_id": ID,
@@ -166,7 +175,6 @@ GOOSE: dict[str, object] = {"event": "Stop", "session_id": "20260213_3", "matche
 AMP: dict[str, object] = {"type": "agent.end", "thread": {"id": "T-1"}, "status": "done", "cwd": "/p"}
 OPENCODE: dict[str, object] = {"type": "session.idle", "properties": {"sessionID": "ses_1"}, "directory": "/p"}
 PI: dict[str, object] = {"type": "agent_end", "sessionId": ID, "sessionFile": f"/s/x_{ID}.jsonl", "cwd": "/p"}
-
 PAYLOADS = {
     "claude-code": {**CLAUDE, "transcript_path": f"/h/.claude/projects/p/{ID}.jsonl"},
     "codex": CODEX_END,
@@ -267,8 +275,6 @@ def test_an_event_as_opencode_hands_it_to_a_plugin_may_be_passed_on_whole() -> N
     assert (event.session_id, event.event, event.cwd) == ("ses_1", "session.idle", "/p")
 
 
-# -- sub-agents belong to the session that started them
-
 CURSOR_ROOT = "/c/agent-transcripts/root-1"
 
 
@@ -301,3 +307,58 @@ def test_a_root_that_could_not_be_one_is_no_root(root: object) -> None:
 def test_a_path_that_names_no_possible_root_is_a_roots(path: str) -> None:
     event = read({**CLAUDE, "transcript_path": path})
     assert (event.session_id, event.session_path) == (ID, path)
+
+
+HOME = "/home/ada"
+KEPT = {
+    f"{HOME}/.claude/projects/-home-ada-lamp/3f1c.jsonl": "claude-code",
+    "/srv/claude/projects/p/3f1c.jsonl": "claude-code",
+    f"{HOME}/.codex/sessions/2026/02/13/rollout-2026-02-13T14-30-05-3f1c.jsonl": "codex",
+    f"{HOME}/.cursor/projects/home-ada-lamp/agent-transcripts/3f1c/3f1c.jsonl": "cursor",
+    f"{HOME}/.cursor/projects/home-ada-lamp/agent-transcripts/3f1c.txt": "cursor",
+    f"{HOME}/.cursor/projects/home-ada-lamp/agent-transcripts/3f1c/subagents/9a.jsonl": "cursor",
+    f"{HOME}/.gemini/tmp/lamp/chats/session-2026-02-13T14-30-3f1c8f0e.jsonl": "gemini",
+    f"{HOME}/.gemini/tmp/lamp/chats/session-2026-02-13T14-30-3f1c8f0e.json": "gemini",
+    f"{HOME}/.gemini/tmp/lamp/chats/3f1c/9a.jsonl": "gemini",
+    f"{HOME}/.copilot/session-state/3f1c/events.jsonl": "copilot",
+    f"{HOME}/.copilot/session-state/3f1c.jsonl": "copilot",
+}
+
+
+@pytest.mark.parametrize(("path", "harness"), KEPT.items())
+def test_each_harness_keeps_its_transcripts_in_its_own_way(path: str, harness: str) -> None:
+    assert keeper_of(path) == harness
+
+
+@pytest.mark.parametrize(
+    "path", ["", "/", "x", "/t/x.jsonl", f"{HOME}/projects/lamp.jsonl", f"{HOME}/projects/a/b/c.md"]
+)
+def test_any_other_path_says_nothing(path: str) -> None:
+    assert keeper_of(path) is None
+
+
+ROOTS = {
+    f"{HOME}/.claude/projects/p/3f1c/subagents/agent-9a.jsonl": ("3f1c", f"{HOME}/.claude/projects/p/3f1c.jsonl"),
+    f"{HOME}/.claude/projects/p/3f1c/subagents/flow/agent-9a.jsonl": ("3f1c", f"{HOME}/.claude/projects/p/3f1c.jsonl"),
+    "/c/agent-transcripts/3f1c/subagents/9a.jsonl": ("3f1c", "/c/agent-transcripts/3f1c/3f1c.jsonl"),
+    "/g/chats/3f1c/9a.jsonl": ("3f1c", None),
+}
+
+
+@pytest.mark.parametrize(("path", "root"), ROOTS.items())
+def test_a_sub_agents_transcript_tells_which_session_started_it(path: str, root: tuple[str, str | None]) -> None:
+    assert root_session(path) == root
+
+
+@pytest.mark.parametrize("path", [each for each in KEPT if "9a" not in each])
+def test_a_roots_transcript_tells_of_no_other(path: str) -> None:
+    assert root_session(path) is None
+
+
+@given(
+    st.lists(st.sampled_from(["", "a", "subagents", "chats", "projects", "agent-transcripts", "x.jsonl"])).map("/".join)
+)
+@settings(max_examples=60)
+def test_no_path_makes_it_crash(path: str) -> None:
+    assert isinstance(keeper_of(path), str | None)
+    assert isinstance(root_session(path), tuple | None)

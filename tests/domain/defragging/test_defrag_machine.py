@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import runpy
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -212,7 +211,7 @@ class DefragMachine(RuleBasedStateMachine):
 
 
 TestDefragMachine = DefragMachine.TestCase
-TestDefragMachine.settings = settings(max_examples=15, stateful_step_count=8, deadline=None)
+TestDefragMachine.settings = settings(max_examples=8, stateful_step_count=8, deadline=None)
 
 
 def test_the_machine_does_apply_actions() -> None:
@@ -224,8 +223,10 @@ def test_the_machine_does_apply_actions() -> None:
 
 
 @pytest.mark.shared
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # of the oracle
 def test_an_independent_check_of_the_files_finds_nothing_lost(shared: Path, tmp_path: Path) -> None:
     """P12, P13, P14, P15 by the developers' oracle, run for run."""
+    check = runpy.run_path(str(shared / "tools" / "store_oracle.py"))["check"]
     for seed in range(2):
         random, root = Random(seed), tmp_path / f"root{seed}"
         world = World(StoreFiles(root, KernelLocks(root, {"HOME": str(tmp_path)})), random)
@@ -233,11 +234,5 @@ def test_an_independent_check_of_the_files_finds_nothing_lost(shared: Path, tmp_
             before = tmp_path / f"before{seed}-{run}"
             shutil.copytree(root, before)
             world.defrag(random, edited_meanwhile=False)
-            assert _oracle_says(shared, before, root) == "ok"
+            assert check(str(before), str(root), 1) == []
             world.add(random)
-
-
-def _oracle_says(shared: Path, before: Path, after: Path) -> str:
-    oracle = shared / "tools" / "store_oracle.py"
-    command = [sys.executable, "-B", str(oracle), str(before), str(after), "--max-changed", "1"]
-    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()

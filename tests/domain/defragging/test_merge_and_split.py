@@ -7,8 +7,8 @@ from attrs import evolve
 
 from agent_memory.domain.actions import Merge, Split, SplitPart
 from agent_memory.domain.change import Create, Retire
-from agent_memory.domain.entry import MemoryEntry, Meta, Source, Usage
-from agent_memory.domain.text.file_name import mint_id
+from agent_memory.domain.entry import MemoryEntry, Meta, Source, StoredEntry, Usage
+from agent_memory.domain.text.file_name import file_name_of, mint_id
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
 from defrag_entries import LONG_AGO, NOW, REPO, facts_of, note, planned, reasons, retired, written
 
@@ -270,3 +270,17 @@ def test_hidden_text_sentinels_and_secrets_are_taken_out_of_what_is_written() ->
     assert "\u200b" not in text
     assert "agent-memory:end" not in text
     assert entry.meta.title == "Staging ports and more"
+
+
+def at(stored: StoredEntry, path: str) -> StoredEntry:
+    return evolve(stored, listed=evolve(stored.listed, path=path))
+
+
+def test_no_file_that_another_entry_has_is_written() -> None:
+    """P15: a file may be called by another id than that of its entry."""
+    (entry,) = written(planned(facts_of(PORT, DEPLOY), BOTH))
+    name = file_name_of(entry.meta)
+    taken = planned(facts_of(PORT, DEPLOY, hidden=(at(OVERSIZED, f"topics/{name.upper()}"),)), BOTH)
+    assert taken.actions == ()
+    assert "another file has the name that it would get" in reasons(taken)
+    assert planned(facts_of(PORT, DEPLOY, hidden=(at(OVERSIZED, f"topics/x{name}"),)), BOTH).dropped == ()

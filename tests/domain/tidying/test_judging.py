@@ -1,15 +1,15 @@
-"""What is to be judged, and what was."""
+"""What is to be judged, what was, and what is left to a person or a model."""
 
 from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.findings import Analysis, Finding, FindingKind, candidates_of
+from agent_memory.domain.actions import Archive, Merge
+from agent_memory.domain.findings import Analysis, Finding, FindingKind, candidates_of, left_to_judge
 
 IDS = tuple(f"id__{letter * 6}" for letter in "abcdefgh")
 HASHES = {id: f"{place:064x}"[::-1] for place, id in enumerate(IDS)}
 NEED_NO_JUDGEMENT = (FindingKind.EXPIRED, FindingKind.SURPLUS)
-
 some_ids = st.frozensets(st.sampled_from(IDS))
 others = st.lists(
     st.builds(
@@ -55,3 +55,23 @@ def test_nobody_is_asked_about_what_was_judged(
     whole = {key for key in told if seen.issuperset(by_key[key].ids)}
     after = whole | (judged & told) if whole - judged else told
     assert candidates.without(hidden).judged(seen, judged) == after
+
+
+NEAR = Finding(FindingKind.NEAR_DUPLICATE, ("id__aaaaaa", "id__bbbbbb"), "91 % of their words are the same")
+CONTRARY = Finding(FindingKind.CONTRADICTION, ("id__cccccc", "id__dddddd"), "port 8080 and port 9090")
+STALE = Finding(FindingKind.STALE, ("id__eeeeee",), "not used for 130 days")
+
+
+def test_near_duplicates_and_contradictions_are_flagged_worst_first() -> None:
+    assert left_to_judge(Analysis((STALE, NEAR, CONTRARY)), ()) == (CONTRARY, NEAR)
+
+
+def test_what_an_action_has_dealt_with_is_flagged_no_more() -> None:
+    merge = Merge(NEAR.ids, "One", "One.")
+    assert left_to_judge(Analysis((NEAR, CONTRARY)), (merge, Archive("id__dddddd", "it is wrong"))) == ()
+
+
+def test_of_many_duplicates_some_wait_for_the_next_run() -> None:
+    twins = Finding(FindingKind.DUPLICATE, ("id__aaaaaa", "id__bbbbbb", "id__cccccc", "id__dddddd"), "they are equal")
+    assert left_to_judge(Analysis((twins,)), (Merge(twins.ids[:2], "One", "One."),)) == ()
+    assert left_to_judge(Analysis((twins,)), ()) == (twins,)
