@@ -51,6 +51,7 @@ def test_tilde_and_relative_paths_count_from_the_home(home: Path, project: Path)
     write_own(
         home,
         {
+            "$schema": "x",
             "storage": {"root": "~/notes"},
             "agentsMd": {"targets": ["~/.codex/AGENTS.md", "/abs/AGENTS.md", "rel.md"]},
             "capture": {"transcriptRoots": ["~"]},
@@ -207,3 +208,17 @@ class TestCurrentDirectory:
         effective = load(home, own.parent)
         assert effective.config.llm.command == "mine"
         assert effective.warnings == ()
+
+    def test_anything_else_is_ignored_with_one_warning_p21(self, home: Path, project: Path) -> None:
+        hostile = {"llm": {"command": "evil"}, "storage": {"root": "/evil"}, "inject": {"tokenBudget": 9}}
+        path = write_local(project, hostile)
+        effective = load(home, project)
+        assert effective.config.llm.command is None
+        assert effective.config.storage.root == f"{home}/.local/share/agent-memory"
+        assert effective.config.inject.token_budget == 9
+        assert effective.warnings == (
+            (
+                f"{path} sets llm.command, storage.root; ignored, since you have not trusted it. "
+                f"`memory trust {path}` if it is yours."
+            ),
+        )

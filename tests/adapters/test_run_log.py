@@ -13,6 +13,7 @@ from returns.result import Failure, Result, Success
 from agent_memory import app
 from agent_memory.adapters.inbox.hook_files import LOG_NAME, log_hook_problem
 from agent_memory.adapters.records.run_files import (
+    DEFRAG_CHECKPOINT,
     DefragRecordsFiles,
     RunLogFiles,
     RunRecordsFiles,
@@ -169,6 +170,18 @@ class TestOnDisk:
         (tmp_path / "runs/deliveries").mkdir()
         (tmp_path / "runs/deliveries/report.json").write_text("no report")
         assert log.runs() == Success((run(FIRST),))
+
+    def test_a_dry_run_and_files_beside_the_runs_are_no_runs(self, tmp_path: Path) -> None:
+        (tmp_path / f"runs/{FIRST}/replies").mkdir(parents=True)
+        (tmp_path / "runs/spend.json").write_text("{}")
+        (tmp_path / "runs/.hidden").mkdir()
+        assert RunLogFiles(tmp_path).runs() == Success(())
+
+    def test_a_tidying_at_work_is_known_as_one(self, tmp_path: Path) -> None:
+        kept = Kept(RunLogFiles(tmp_path), tmp_path)
+        kept.leave(FIRST, NOTE)
+        (tmp_path / f"runs/{FIRST}" / DEFRAG_CHECKPOINT).write_text("{}")
+        assert [each.machine for each in kept.log.runs().unwrap()] == ["defrag"]
 
 
 # -- records of a run at work: what cannot be looked at is never taken for missing (P6) --------------------------------
