@@ -11,7 +11,6 @@ from agent_memory.domain.entry import Source, Usage
 from agent_memory.domain.explaining import (
     Capture,
     Chapter,
-    SeenByRun,
     SessionState,
     SessionTrace,
     TierStanding,
@@ -141,12 +140,6 @@ def test_the_reason_is_the_one_that_holds(one: TierStanding, words: str) -> None
     assert why(one).startswith(words)
 
 
-@pytest.mark.parametrize("tier", Tier)
-def test_what_the_tier_means_is_said_first(tier: Tier) -> None:
-    first, _ = tier_reason(standing(tier))
-    assert first.startswith(f"It is {tier}: ")
-
-
 def test_a_score_is_told_with_its_factors() -> None:
     one = evolve(standing(), usage=Usage(3, NOW_MS - 45 * DAY_MS))
     assert score_in_words(one) == (
@@ -212,22 +205,6 @@ def test_trouble_tells_attempts_and_when_it_is_tried_again() -> None:
     )
 
 
-def test_runs_tell_where_the_inbox_no_longer_does() -> None:
-    one = trace(runs=(SeenByRun(RUN, NOW_MS, "consolidate", "skipped", "idle talk", (), ("x",)),))
-    assert one.state == "processed"
-    assert facts_in_words(one) == ("2026-02-13 16:26 UTC: nothing of it was kept: idle talk (run 4dbfbe)",)
-    assert one.dropped == ("x",)
-
-
 def test_what_was_left_out_is_told_once() -> None:
     one = trace(processed(dropped=("a: too long", "b: no body")), processed(NOW_MS - 1, dropped=("a: too long",)))
     assert one.dropped == ("a: too long", "b: no body")
-
-
-def test_what_waits_for_the_next_run_is_named() -> None:
-    assert "id__aaaaaa waits for the next run" in facts_in_words(trace(processed(), deferred=("id__aaaaaa",)))[-1]
-
-
-def test_it_took_place_where_its_captures_or_its_notes_say() -> None:
-    assert trace(capture(cwd="/srv/shop")).cwd == "/srv/shop"
-    assert trace(capture()).cwd is None

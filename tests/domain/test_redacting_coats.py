@@ -9,7 +9,6 @@ from urllib.parse import quote
 
 import pytest
 
-from agent_memory.domain.redacting.rule import Rule
 from agent_memory.domain.redaction import RULES, Redacted, redact, redact_path
 from fixtures.coats import LEGIBLE, OPAQUE, letters_of
 from fixtures.secret_samples import INNOCENT, SAMPLES, base62, base64_text, hexadecimal, password, pem, url_safe, uuid
@@ -115,14 +114,10 @@ def test_p20_hostile_text_takes_time_in_proportion_to_its_length(piece: str) -> 
     redact(piece * (30_000 // len(piece)))
 
 
-def _keywords(rule: Rule) -> str:
-    return rule.keywords[0]
-
-
 @pytest.mark.large
-@pytest.mark.parametrize("keyword", sorted({_keywords(rule) for rule in RULES}))
-def test_p20_a_row_of_a_keyword_takes_time_in_proportion_to_its_length(keyword: str) -> None:
-    redact(keyword * (20_000 // len(keyword)))
+def test_p20_a_row_of_a_keyword_takes_time_in_proportion_to_its_length() -> None:
+    for keyword in sorted({rule.keywords[0] for rule in RULES}):
+        redact(keyword * (20_000 // len(keyword)))
 
 
 def test_p20_a_secret_behind_a_long_url_is_found() -> None:

@@ -37,13 +37,6 @@ def run(day: int, machine: Any = "consolidate", result: str = "completed", *verd
     return LoggedRun(f"run-{day}", machine, at(day), None, result, "", sessions=sessions)
 
 
-def test_an_empty_store_has_statistics() -> None:
-    found = found_in()
-    assert (found.live, found.days["known"], found.machines) == (0, (0, 0, 0, 0), {})
-    assert found.counts["tier"] == (("hot", 0), ("warm", 0), ("cold", 0))
-    assert found.days["calls"] == found.days["reads"] == found.days["captures"] == found.days["runs"] == (0, 0, 0, 0)
-
-
 def test_notes_are_counted_by_what_they_are() -> None:
     notes = (
         note(TODAY, Tier.HOT, Status.PROMOTED, kind=Kind.LESSON, origin=Origin.USER),

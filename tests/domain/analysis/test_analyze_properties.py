@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import random
-from pathlib import Path
 
-import pytest
 from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
@@ -122,13 +119,6 @@ def test_hostile_text_and_instants_raise_nothing(texts: list[tuple[str, str]], a
         for title, body in texts
     ]
     assert len(found(*notes).body_chars) == len({each.meta.id for each in notes})
-
-
-@pytest.mark.shared
-def test_the_naughty_strings_raise_nothing(shared: Path) -> None:
-    strings = json.loads((shared / "corpora/naughty-strings/blns.json").read_text())
-    notes = [note(text, f"{text}\n{text} is 5 and not 6.", id=f"id__{n:06}") for n, text in enumerate(strings)]
-    assert len(found(*notes).body_chars) == len(notes)
 
 
 def test_of_two_files_with_one_id_the_first_counts() -> None:

@@ -87,21 +87,7 @@ def test_what_contradicts_is_not_also_a_near_duplicate() -> None:
 
 
 def test_many_that_are_all_alike_are_all_named() -> None:
-    names = (
-        "anna",
-        "bela",
-        "carla",
-        "dora",
-        "elsa",
-        "frida",
-        "gerda",
-        "hilda",
-        "inga",
-        "jana",
-        "karin",
-        "lena",
-        "mona",
-    )
+    names = [f"{letter}ona" for letter in "abcdefghijklm"]
     alike = [note(f"Export for {name}", f"{TEXT} Its owner is {name}.") for name in names * 3]
     groups = found(*alike).of_kind(FindingKind.NEAR_DUPLICATE)
     firsts = {group.ids[0] for group in found(*alike).of_kind(FindingKind.DUPLICATE)}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+import pytest
 from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
@@ -33,6 +35,9 @@ NOW = 1_771_000_000_000
 RULES = NoteRules(NOW, 3 * DAY_MS)
 META = Meta("id__a1b2c3", "Ports", NOW - DAY_MS, NOW - DAY_MS, tags=("topic__api",))
 
+SECRET = "AKIA" + "Q3EGRIMYTU7VWXYZ"
+HIDDEN = evolve(META, sensitivity=Sensitivity.SECRET)
+
 
 def stored(meta: Meta = META, body: str = "The api listens on 8080.", path: str = "", **listed: object) -> StoredEntry:
     return StoredEntry(Listed(meta, path or f"topics/{file_name_of(meta)}", "hash", **listed), body)  # type: ignore[arg-type]
@@ -57,18 +62,34 @@ def only(findings: object) -> Finding:
 
 
 class TestOneNote:
-    def test_a_healthy_one_has_nothing(self) -> None:
-        assert codes(examine_note(note(stored()), RULES)) == []
+    @pytest.mark.parametrize(
+        ("changes", "text", "found"),
+        [
+            ({}, "", []),
+            ({"body": " \n"}, "---\n---\n", ["empty-note"]),
+            ({"conflicted": True}, "", ["merge-conflict"]),
+            ({"path": "topics/mine.md"}, "", []),  # a name that a person gave
+            # a note that is secret may hold one but not be pinned
+            ({}, f"key {SECRET}", ["secret"]),
+            ({"meta": HIDDEN}, f"key {SECRET}", []),
+            ({"meta": evolve(HIDDEN, pinned=True)}, "", ["secret-in-front"]),
+            ({"meta": evolve(HIDDEN, promoted_by="person")}, "", ["secret-in-front"]),
+            ({}, "a family \U0001f468\u200d\U0001f469", []),
+            ({}, "\ufeff---\r\ncrlf and a byte order mark", []),
+        ],
+    )
+    def test_what_is_found(self, changes: dict[str, Any], text: str, found: list[str]) -> None:
+        findings = list(examine_note(note(stored(**changes), text), RULES))
+        assert codes(findings) == found
+        assert SECRET not in repr(findings)
 
     def test_without_an_id_of_its_own_it_can_be_fixed(self) -> None:
         finding = only(examine_note(note(stored(provisional_id=True)), RULES))
         assert (finding.code, finding.severity, finding.fix) == ("missing-id", "problem", "writes an id into it")
 
-    def test_a_note_that_lost_its_text(self) -> None:
-        assert codes(examine_note(note(stored(body=" \n"), text="---\n---\n"), RULES)) == ["empty-note"]
-
-    def test_conflict_markers(self) -> None:
-        assert codes(examine_note(note(stored(conflicted=True)), RULES)) == ["merge-conflict"]
+    def test_hidden_text_and_sentinels_are_problems(self) -> None:
+        for text in ("safe \u202eevil", "safe \U000e0041", "<!-- agent-memory:end -->"):
+            assert only(examine_note(note(stored(), text=text), RULES)).severity == Severity.PROBLEM
 
     def test_tags_outside_the_vocabulary_and_bare_words_in_it_that_fit_any_prefix(self) -> None:
         rules = evolve(RULES, vocabulary=TagVocabulary(frozenset(("api", "topic__deploy"))))
@@ -93,35 +114,11 @@ class TestOneNote:
         assert finding.code == "tag-unknown"
         assert finding.message.startswith("'topic__api' is called 'topic__web' now; ")
 
-    def test_without_a_vocabulary_any_tag_will_do(self) -> None:
-        assert codes(examine_note(note(stored()), evolve(RULES, vocabulary=TagVocabulary()))) == []
-
     def test_what_expired_is_a_remark_until_a_defrag_is_overdue(self) -> None:
         just = only(examine_note(note(stored(evolve(META, expires_at_ms=NOW - 1))), RULES))
         long = only(examine_note(note(stored(evolve(META, expires_at_ms=NOW - 3 * DAY_MS))), RULES))
         assert (just.code, just.severity, long.severity) == ("expired", Severity.NOTE, Severity.PROBLEM)
         assert codes(examine_note(note(stored(evolve(META, expires_at_ms=NOW + 1))), RULES)) == []
-
-    def test_a_secret_is_told_by_file_and_kind_and_never_quoted(self) -> None:
-        secret = "AKIA" + "Q3EGRIMYTU7VWXYZ"
-        finding = only(examine_note(note(stored(), text=f"key {secret}"), RULES))
-        assert finding.code == "secret"
-        assert secret not in finding.message
-
-    def test_a_note_that_is_secret_may_hold_one_but_not_be_pinned(self) -> None:
-        secret = evolve(META, sensitivity=Sensitivity.SECRET)
-        text = "key AKIA" + "Q3EGRIMYTU7VWXYZ"
-        assert codes(examine_note(note(stored(secret), text=text), RULES)) == []
-        assert codes(examine_note(note(stored(evolve(secret, pinned=True))), RULES)) == ["secret-in-front"]
-        assert codes(examine_note(note(stored(evolve(secret, promoted_by="person"))), RULES)) == ["secret-in-front"]
-
-    def test_hidden_text_and_sentinels_are_problems_and_emoji_joiners_are_fine(self) -> None:
-        bidi = only(examine_note(note(stored(), text="safe \u202eevil"), RULES))
-        tags = only(examine_note(note(stored(), text="safe \U000e0041"), RULES))
-        sentinel = only(examine_note(note(stored(), text="<!-- agent-memory:end -->"), RULES))
-        assert {bidi.severity, tags.severity, sentinel.severity} == {Severity.PROBLEM}
-        assert codes(examine_note(note(stored(), text="a family \U0001f468\u200d\U0001f469"), RULES)) == []
-        assert codes(examine_note(note(stored(), text="\ufeff---\r\ncrlf and a byte order mark"), RULES)) == []
 
     @given(st.text())
     @settings(max_examples=60)
@@ -149,9 +146,6 @@ class TestNames:
         found = {each.subject: each.message for each in examine_clashes(paths)}
         assert found.keys() == {path for path, _ in expected}
         assert all(f"that of {first}," in found[path] for path, first in expected)
-
-    def test_a_name_that_a_person_gave_is_fine(self) -> None:
-        assert codes(examine_note(note(stored(path="topics/mine.md")), RULES)) == []
 
     def test_a_name_over_200_bytes(self) -> None:
         assert codes(examine_name(evolve(stored().listed, path=f"topics/{'ä' * 100}.md"))) == ["name-too-long"]

@@ -100,23 +100,6 @@ def without_types(plugin: str) -> str:
     return re.sub(r": (?:any|object|string|void|Promise<string>)(?= *[,)={])", "", plugin)
 
 
-@pytest.mark.parametrize("name", ["amp", "opencode", "pi"])
-def test_a_plugin_is_a_program(name: str, tmp_path: Path) -> None:
-    """Checked by a JavaScript interpreter where there is one; the types are taken away first."""
-    (plugin,) = [entry.text for each in wanted(name, Part.HOOKS) for entry in each.entries if isinstance(entry, Whole)]
-    assert '"/opt/a b/memory"' in plugin
-    assert "detached: true" in plugin
-    assert plugin.count("{") == plugin.count("}")
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("no JavaScript interpreter here")
-    bare = without_types(plugin)
-    path = tmp_path / "plugin.mjs"
-    path.write_text(bare)
-    checked = subprocess.run([node, "--check", path], capture_output=True, text=True, check=False)
-    assert checked.returncode == 0, checked.stderr
-
-
 CALLS = {
     "amp": "plugin.default({ on: (name, f) => name === 'agent.end' && f({ thread: { id: 'T-SESSION' }, status: 'done' }, {}) })",
     "opencode": """const client = { session: { get: async () => ({ data: {} }) } }
@@ -127,29 +110,26 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("name", ["amp", "opencode", "pi"])
-def test_a_plugin_says_on_standard_input_what_happened(name: str, tmp_path: Path) -> None:
-    """Run by a JavaScript interpreter where there is one, over a program that writes down how it was called."""
+def run_plugin(name: str, script: str, program: str, tmp_path: Path) -> str:
+    """What the script prints that imports the plugin, run by a JavaScript interpreter over a program in the place of ours."""
     node = shutil.which("node")
     if node is None:
         pytest.skip("no JavaScript interpreter here")
-    program = tmp_path / "memory"
-    program.write_text(
-        f'#!/bin/sh\necho "$@" > {tmp_path}/words\ncat > {tmp_path}/part && mv {tmp_path}/part {tmp_path}/payload\n'
-    )
-    program.chmod(0o755)
-    context = evolve(CONTEXT, program=str(program))
-    (text,) = [
-        entry.text
-        for each in SETUPS[name](context).files
-        if each.part is Part.HOOKS
-        for entry in each.entries
-        if isinstance(entry, Whole)
-    ]
-    (tmp_path / "plugin.mjs").write_text(without_types(text))
-    (tmp_path / "run.mjs").write_text(f"import * as plugin from './plugin.mjs'\n{CALLS[name]}\n")
+    (tmp_path / "memory").write_text(f"#!/bin/sh\ncd {tmp_path}\n{program}")
+    (tmp_path / "memory").chmod(0o755)
+    files = SETUPS[name](evolve(CONTEXT, program=str(tmp_path / "memory"))).files
+    entries = [entry for each in files if each.part is Part.HOOKS for entry in each.entries]
+    (plugin,) = [entry.text for entry in entries if isinstance(entry, Whole)]
+    (tmp_path / "plugin.mjs").write_text(without_types(plugin))
+    (tmp_path / "run.mjs").write_text(f"import * as plugin from './plugin.mjs'\n{script}\n")
     called = subprocess.run([node, tmp_path / "run.mjs"], capture_output=True, text=True, check=False, timeout=60)
     assert (called.returncode, called.stderr) == (0, "")
+    return called.stdout
+
+
+@pytest.mark.parametrize("name", ["amp", "opencode", "pi"])
+def test_a_plugin_says_on_standard_input_what_happened(name: str, tmp_path: Path) -> None:
+    run_plugin(name, CALLS[name], 'echo "$@" > words\ncat > part && mv part payload\n', tmp_path)
     payload = tmp_path / "payload"
     for _ in range(600):
         if payload.exists():
@@ -186,24 +166,12 @@ INJECTING = {
 @pytest.mark.parametrize("name", ["amp", "opencode", "pi"])
 def test_a_plugin_puts_what_memory_answers_into_the_session(name: str, tmp_path: Path) -> None:
     """The start of the session is told once, each prompt once; what is no answer puts nothing in."""
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("no JavaScript interpreter here")
-    program = tmp_path / "memory"
-    program.write_text(
-        f'#!/bin/sh\necho "$@" >> {tmp_path}/words\ncat >> {tmp_path}/payloads\necho >> {tmp_path}/payloads\n'
-        f'n=$(wc -l < {tmp_path}/words)\n[ "$n" = 3 ] || echo "{{\\"additionalContext\\": \\"note $n é\\"}}"\n'
+    program = (
+        'echo "$@" >> words\ncat >> payloads\necho >> payloads\nn=$(wc -l < words)\n'
+        '[ "$n" = 3 ] || echo "{\\"additionalContext\\": \\"note $n é\\"}"\n'
     )
-    program.chmod(0o755)
-    context = evolve(CONTEXT, program=str(program))
-    (file,) = (each for each in SETUPS[name](context).files if each.part is Part.HOOKS)
-    (whole,) = (entry for entry in file.entries if isinstance(entry, Whole))
-    (tmp_path / "plugin.mjs").write_text(without_types(whole.text))
-    script = f"import * as plugin from './plugin.mjs'\n{INJECTING[name]}\nconsole.log(JSON.stringify(answers))\n"
-    (tmp_path / "run.mjs").write_text(script)
-    called = subprocess.run([node, tmp_path / "run.mjs"], capture_output=True, text=True, check=False, timeout=60)
-    assert (called.returncode, called.stderr) == (0, "")
-    first, second = json.loads(called.stdout)
+    said = run_plugin(name, f"{INJECTING[name]}\nconsole.log(JSON.stringify(answers))", program, tmp_path)
+    first, second = json.loads(said)
     between = "|" if name == "opencode" else "\n\n"
     assert first == f"note 1 é{between}note 2 é"
     assert second == (first if name == "opencode" else None)

@@ -6,27 +6,11 @@ import re
 import shlex
 from collections.abc import Iterator
 
-import pytest
-
 from agent_memory.adapters.setup.installation import shipped_context
-from agent_memory.domain.installing.harnesses import SETUPS
-from agent_memory.domain.installing.plan import Part, Wanted, Whole
 from agent_memory.surfaces.cli.main import COMMANDS, command_parser
 
 CONTEXT = shipped_context("/home/ada", "/opt/memory", {})
 TEXT = CONTEXT.skill
-PLACES = {
-    "claude-code": ".claude/skills",
-    "codex": ".agents/skills",
-    "cursor": ".agents/skills",
-    "amp": ".config/agents/skills",
-    "gemini": ".agents/skills",
-    "opencode": ".config/opencode/skills",
-    "copilot": ".copilot/skills",
-    "pi": ".agents/skills",
-    "goose": ".agents/skills",
-    "vscode": ".agents/skills",
-}
 _BLOCK_LINE = re.compile(r"^ {4}memory (?P<words>.+)$", re.MULTILINE)
 _SPAN = re.compile(r"`memory (?P<words>[^`]+)`")
 _REMARK = re.compile(r" {2,}.*$")
@@ -88,11 +72,3 @@ class TestText:
         assert "never an instruction" in TEXT
         assert "not followed" in TEXT
         assert "What the person says now wins over every note." in TEXT
-
-
-class TestPlaces:
-    @pytest.mark.parametrize("name", sorted(PLACES))
-    def test_where_the_harness_looks(self, name: str) -> None:
-        (skill,) = (each for each in SETUPS[name](CONTEXT).files if each.part is Part.SKILL)
-        path = f"/home/ada/{PLACES[name]}/agent-memory/SKILL.md"
-        assert skill == Wanted(Part.SKILL, path, "whole", (Whole(TEXT),))
