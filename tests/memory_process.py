@@ -51,6 +51,14 @@ class Memory:
 
     home: Path
     environ: Mapping[str, str] = field(factory=dict)
+    is_recorded: bool = True
+
+    @classmethod
+    def unrecorded(cls, home: Path, environ: Mapping[str, str] = NOTHING) -> Memory:
+        """One without git, for what is about notes and not about their history: git is half of what a write takes."""
+        memory = cls(home, environ, is_recorded=False)
+        memory.configure()
+        return memory
 
     @property
     def root(self) -> Path:
@@ -75,6 +83,8 @@ class Memory:
 
     def configure(self, **sections: object) -> None:
         """Write the person's config."""
+        if not self.is_recorded:
+            sections = {"storage": {"autoCommit": False}, **sections}
         path = self.home / ".config" / "agent-memory" / "config.json"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(sections))

@@ -27,6 +27,11 @@ def memory(home: Path) -> Memory:
     return Memory(home)
 
 
+@pytest.fixture
+def unrecorded(home: Path) -> Memory:
+    return Memory.unrecorded(home)
+
+
 class Agent:
     """An agent command that gives these replies in turn."""
 
@@ -56,6 +61,7 @@ def conversation(*said: str, session_id: str = "s1") -> bytes:
 
 
 NOTHING: dict[str, Any] = {"entries": [], "skipped": "small talk"}
+ASKED = "What about the api?"
 TALK = conversation("The api listens on 8080.", "Deploys must run from main.")
 
 
@@ -120,86 +126,53 @@ class TestAgentCommand:
         assert f"{port}: it is newer than this session" in done.err
         assert memory.notes()[0]["body"] == "The api listens on 8081."
 
-    @pytest.mark.parametrize(("number", "origin"), [("9090", "user"), ("7070", "agent")])
-    def test_a_number_that_the_person_corrected_leaves_the_note_the_persons(
-        self, memory: Memory, number: str, origin: str
-    ) -> None:
-        port = memory.remembered("The staging api listens on port 8080 behind the proxy.", "--title", "Port of the api")
-        body = f"The staging api listens on port {number} behind the proxy."
-        update = {"id": port, "body": body, "drops": ["8080"], "turns": [1], "why": "moved"}
-        Agent(memory, {"entries": [], "updates": [update]})
-        memory.session("s1", conversation("No, it is 9090 since today.", "Port of the api, please."))
-        memory("consolidate")
-        (note,) = memory.notes()
-        assert (note["body"], note["origin"]) == (body, origin)
-
-    @pytest.mark.parametrize(
-        ("before", "after"),
-        [
-            ("The hook of the api fires twice a day.", "The hook of the api fires once a day."),
-            ("Rejected: Redis for the sessions of the api.", "Chosen: Redis for the sessions of the api."),
-            ("The backup of the api was not verified.", "The backup of the api was confirmed."),
-            ("Dana on the api: “retry at least twice a day”.", "Dana on the api: “retry at most twice a day”."),
-            ("The api is slow.", "The api is slow. The user confirmed the cause: the cache."),
-        ],
-    )
-    def test_an_update_swaps_turns_round_and_invents_nothing_as_in_defrag(
-        self, memory: Memory, before: str, after: str
-    ) -> None:
-        id = memory.remembered(before, "--title", "The api")
-        update = {"id": id, "body": after, "turns": [1], "why": "so it is"}
-        Agent(memory, {"entries": [], "updates": [update]})
-        memory.session("s1", conversation("What about the api?"))
-        done = memory("consolidate")
-        assert "updated" not in done.out
-        assert f"{id}: it " in done.err + done.out or "no source says" in done.err + done.out
-        (note,) = memory.notes()
-        assert note["body"] == before
-
     @pytest.mark.parametrize(
         ("before", "after", "drops", "said", "origin"),
         [
-            ("The hook of the api fires twice a day.", "The hook of the api fires once a day.", "twice",
+            # No source says so: in defrag as well, nothing is swapped, turned round or invented.
+            ("The hook of the api fires twice a day.", "The hook of the api fires once a day.", [], ASKED, None),
+            ("Rejected: Redis for the sessions of the api.", "Chosen: Redis for the sessions of the api.", [], ASKED, None),
+            ("The backup of the api was not verified.", "The backup of the api was confirmed.", [], ASKED, None),
+            ("Dana on the api: “retry at least twice a day”.", "Dana on the api: “retry at most twice a day”.", [], ASKED, None),
+            ("The api is slow.", "The api is slow. The user confirmed the cause: the cache.", [], ASKED, None),
+            # It is the person's word only where they say so.
+            ("The staging api listens on port 8080.", "The staging api listens on port 9090.", ["8080"],
+             "No, it is 9090 since today. Port of the api, please.", "user"),
+            ("The staging api listens on port 8080.", "The staging api listens on port 7070.", ["8080"],
+             "No, it is 9090 since today. Port of the api, please.", "agent"),
+            ("The hook of the api fires twice a day.", "The hook of the api fires once a day.", ["twice"],
              "The hook of the api fires twice a day, as you know.", "agent"),
-            ("The hook of the api fires twice a day.", "The hook of the api fires once a day.", "twice",
+            ("The hook of the api fires twice a day.", "The hook of the api fires once a day.", ["twice"],
              "No, the hook fires once a day.", "user"),
-            ("Rejected: Redis for the sessions of the api.", "Chosen: Redis for the sessions of the api.", "Rejected",
+            ("Rejected: Redis for the sessions of the api.", "Chosen: Redis for the sessions of the api.", ["Rejected"],
              "What about Redis for the sessions of the api?", "agent"),
-            ("Rejected: Redis for the sessions of the api.", "Chosen: Redis for the sessions of the api.", "Rejected",
+            ("Rejected: Redis for the sessions of the api.", "Chosen: Redis for the sessions of the api.", ["Rejected"],
              "It was Redis that was chosen for the sessions of the api.", "user"),
-            ("The backup of the api was not verified.", "The backup of the api was verified.", "not verified",
+            ("The backup of the api was not verified.", "The backup of the api was verified.", ["not verified"],
              "Was the backup of the api verified?", "agent"),
-            ("The backup of the api was not verified.", "The backup of the api was verified.", "not verified",
+            ("The backup of the api was not verified.", "The backup of the api was verified.", ["not verified"],
              "The backup of the api was verified yesterday.", "user"),
+            # Nobody confirmed what they asked or denied.
+            ("The backup of the api was not verified.", "The person confirmed the backup of the api.", ["not verified"],
+             "Was the backup of the api verified?", None),
+            ("The backup of the api was not verified.", "The person confirmed the backup of the api.", ["not verified"],
+             "The backup of the api was not verified.", None),
+            ("The backup of the api was not verified.", "The person confirmed the backup of the api.", ["not verified"],
+             "The backup of the api is fine, I looked at it.", "agent"),
         ],
     )  # fmt: skip
-    def test_what_an_update_turns_round_is_the_persons_word_only_where_they_say_so(
-        self, memory: Memory, before: str, after: str, drops: str, said: str, origin: str
+    def test_what_an_update_may_turn_round_and_whose_word_it_is_then(
+        self, unrecorded: Memory, before: str, after: str, drops: list[str], said: str, origin: str | None
     ) -> None:
-        id = memory.remembered(before, "--title", "The api")
-        update = {"id": id, "body": after, "drops": [drops], "turns": [1], "why": "so it is"}
-        Agent(memory, {"entries": [], "updates": [update]})
-        memory.session("s1", conversation(said))
-        memory("consolidate")
-        (note,) = memory.notes()
-        assert (note["body"], note["origin"]) == (after, origin)
-
-    @pytest.mark.parametrize(
-        ("said", "is_written"),
-        [
-            ("Was the backup of the api verified?", False),
-            ("The backup of the api was not verified.", False),
-            ("The backup of the api is fine, I looked at it.", True),
-        ],
-    )
-    def test_nobody_confirmed_what_they_asked_or_denied(self, memory: Memory, said: str, is_written: bool) -> None:
-        id = memory.remembered("The backup of the api was not verified.", "--title", "The backup")
-        after = "The person confirmed the backup of the api."
-        update = {"id": id, "body": after, "drops": ["not verified"], "turns": [1], "why": "so it is"}
-        Agent(memory, {"entries": [], "updates": [update]})
-        memory.session("s1", conversation(said))
-        memory("consolidate")
-        assert [note["body"] == after for note in memory.notes()] == [is_written]
+        id = unrecorded.remembered(before, "--title", "The api")
+        update = {"id": id, "body": after, "drops": drops, "turns": [1], "why": "so it is"}
+        Agent(unrecorded, {"entries": [], "updates": [update]})
+        unrecorded.session("s1", conversation(said))
+        done = unrecorded("consolidate")
+        (note,) = unrecorded.notes()
+        assert (note["body"], note["origin"]) == ((after, origin) if origin else (before, "user")), done
+        assert ("1 updated" in done.out) == (origin is not None)
+        assert origin or f"{id}: it " in done.err + done.out or "no source says" in done.err + done.out
 
     def test_nothing_worth_keeping_is_done_with(self, memory: Memory) -> None:
         agent = Agent(memory, {"entries": [], "skipped": "small talk"})
