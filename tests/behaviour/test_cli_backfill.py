@@ -27,6 +27,11 @@ STARTED_MS = 1_770_000_000_000
 
 @pytest.fixture
 def memory(home: Path) -> Memory:
+    return Memory.unrecorded(home)
+
+
+@pytest.fixture
+def recorded(home: Path) -> Memory:
     return Memory(home)
 
 
@@ -165,19 +170,19 @@ class TestKeptHistories:
     def kept(self, memory: Memory) -> list[Path]:
         return sorted((memory.root / "histories").glob("*"))
 
-    def test_they_are_private_redacted_and_not_in_git(self, memory: Memory) -> None:
+    def test_they_are_private_redacted_and_not_in_git(self, recorded: Memory) -> None:
         """P20, P22"""
         secret = "ghp_" + "0123456789abcdefghijABCDEFGHIJ012345"
-        talk(ONE, f"The token for deploys is {secret}.", "Remember: ruff runs first.").write(projects(memory))
-        assert memory("backfill").code == 0
-        assert memory("consolidate").code == 0
-        (path,) = self.kept(memory)
+        talk(ONE, f"The token for deploys is {secret}.", "Remember: ruff runs first.").write(projects(recorded))
+        assert recorded("backfill").code == 0
+        assert recorded("consolidate").code == 0
+        (path,) = self.kept(recorded)
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         text = gzip.decompress(path.read_bytes()).decode()
         assert "The token for deploys" in text
         assert secret not in text
-        memory.log()
-        assert "histories" not in memory.git("log", "--name-only", "--format=")
+        recorded.log()
+        assert "histories" not in recorded.git("log", "--name-only", "--format=")
 
     def test_they_can_be_switched_off_and_are_capped(self, memory: Memory) -> None:
         two_sessions(memory)

@@ -18,7 +18,7 @@ SESSION = "11111111-2222-4333-8444-555555555555"
 
 @pytest.fixture
 def memory(home: Path) -> Memory:
-    return Memory(home)
+    return Memory.unrecorded(home)
 
 
 def test_sessions_in_databases_are_put_into_the_inbox_once(memory: Memory) -> None:

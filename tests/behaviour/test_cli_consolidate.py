@@ -24,12 +24,12 @@ ANSWERS = Path(__file__).parents[1] / "fixtures" / "agents" / "answers.py"
 
 @pytest.fixture
 def memory(home: Path) -> Memory:
-    return Memory(home)
+    return Memory.unrecorded(home)
 
 
 @pytest.fixture
-def unrecorded(home: Path) -> Memory:
-    return Memory.unrecorded(home)
+def recorded(home: Path) -> Memory:
+    return Memory(home)
 
 
 class Agent:
@@ -66,9 +66,9 @@ TALK = conversation("The api listens on 8080.", "Deploys must run from main.")
 
 
 class TestAgentCommand:
-    def test_its_reply_is_what_is_written_links_included(self, memory: Memory) -> None:
+    def test_its_reply_is_what_is_written_links_included(self, recorded: Memory) -> None:
         Agent(
-            memory,
+            recorded,
             {
                 "entries": [
                     entry("Deploys", "They run from main only, on [[ref:ports]].", ref="deploys", turns=[3]),
@@ -76,10 +76,10 @@ class TestAgentCommand:
                 ]
             },
         )
-        memory.session("s1", TALK)
-        done = memory("consolidate")
+        recorded.session("s1", TALK)
+        done = recorded("consolidate")
         assert (done.code, done.err, done.out) == (0, "", "1 session processed, 2 entries written\n")
-        by_title = {note["title"]: note for note in memory.notes()}
+        by_title = {note["title"]: note for note in recorded.notes()}
         assert set(by_title) == {"Deploys", "Ports"}
         deploys, ports = by_title["Deploys"], by_title["Ports"]
         assert deploys["body"] == f"They run from main only, on [[{ports['id']}]]."
@@ -87,8 +87,8 @@ class TestAgentCommand:
         assert f"[[{deploys['id']}]]" in ports["body"].split("See also:")[1]
         assert (ports["kind"], ports["status"], ports["tags"]) == ("fact", "consolidated", ["topic__deploy"])
         assert deploys["sources"][0]["turns"] == [3]
-        assert memory.pending() == []
-        assert memory.log("%an: %s|%(trailers:key=Thread-Id,valueonly,separator=%x2C)") == [
+        assert recorded.pending() == []
+        assert recorded.log("%an: %s|%(trailers:key=Thread-Id,valueonly,separator=%x2C)") == [
             "agent-memory: consolidate: 2 notes from claude-code session s1|s1"
         ]
 
@@ -162,14 +162,14 @@ class TestAgentCommand:
         ],
     )  # fmt: skip
     def test_what_an_update_may_turn_round_and_whose_word_it_is_then(
-        self, unrecorded: Memory, before: str, after: str, drops: list[str], said: str, origin: str | None
+        self, memory: Memory, before: str, after: str, drops: list[str], said: str, origin: str | None
     ) -> None:
-        id = unrecorded.remembered(before, "--title", "The api")
+        id = memory.remembered(before, "--title", "The api")
         update = {"id": id, "body": after, "drops": drops, "turns": [1], "why": "so it is"}
-        Agent(unrecorded, {"entries": [], "updates": [update]})
-        unrecorded.session("s1", conversation(said))
-        done = unrecorded("consolidate")
-        (note,) = unrecorded.notes()
+        Agent(memory, {"entries": [], "updates": [update]})
+        memory.session("s1", conversation(said))
+        done = memory("consolidate")
+        (note,) = memory.notes()
         assert (note["body"], note["origin"]) == ((after, origin) if origin else (before, "user")), done
         assert ("1 updated" in done.out) == (origin is not None)
         assert origin or f"{id}: it " in done.err + done.out or "no source says" in done.err + done.out
@@ -468,50 +468,52 @@ class TestSeveralAtOnce:
         assert first.returncode == 0
         assert (memory.titles(), len(agent.prompts)) == (["Deploys"], 1)
 
-    def test_twenty_captures_and_two_runs_lose_nothing_p7(self, memory: Memory) -> None:
+    def test_twenty_captures_and_two_runs_lose_nothing_p7(self, recorded: Memory) -> None:
         texts = {f"Service {name}": f"Service {name} keeps its own port." for name in "abcdefghijklmnopqrst"}
-        captures = [memory.start("capture", "--title", title, "--body", body) for title, body in texts.items()]
-        runs = [memory.start("consolidate") for _ in range(2)]
+        captures = [recorded.start("capture", "--title", title, "--body", body) for title, body in texts.items()]
+        runs = [recorded.start("consolidate") for _ in range(2)]
         assert {capture.wait() for capture in captures} == {0}
         assert {run.wait() for run in runs} <= {0, 75}
         for process in (*captures, *runs):
             process.communicate()
-        assert memory("consolidate").code == 0
-        assert memory.titles() == sorted(texts)
-        assert len(memory.log()) == 20
-        assert memory.pending() == []
+        assert recorded("consolidate").code == 0
+        assert recorded.titles() == sorted(texts)
+        assert len(recorded.log()) == 20
+        assert recorded.pending() == []
 
 
 class TestSecondRun:
-    def test_changes_nothing(self, memory: Memory) -> None:
-        memory.captured("Ports", "The api listens on 8080.")
-        memory.session("s1", conversation("Remember that deploys run from main only.", "Please always run the linter."))
-        assert memory("consolidate").code == 0
-        before, log = memory.snapshot(), memory.log()
-        assert memory("consolidate").out == "0 sessions processed, 0 entries written\n"
-        memory.capture_session("s1", memory.home / ".claude" / "projects" / "lamp" / "s1.jsonl")
-        assert memory("consolidate").code == 0
-        assert (memory.snapshot(), memory.log()) == (before, log)
+    def test_changes_nothing(self, recorded: Memory) -> None:
+        recorded.captured("Ports", "The api listens on 8080.")
+        recorded.session(
+            "s1", conversation("Remember that deploys run from main only.", "Please always run the linter.")
+        )
+        assert recorded("consolidate").code == 0
+        before, log = recorded.snapshot(), recorded.log()
+        assert recorded("consolidate").out == "0 sessions processed, 0 entries written\n"
+        recorded.capture_session("s1", recorded.home / ".claude" / "projects" / "lamp" / "s1.jsonl")
+        assert recorded("consolidate").code == 0
+        assert (recorded.snapshot(), recorded.log()) == (before, log)
 
     @pytest.mark.shared
     def test_all_recorded_sessions_consolidate_and_a_second_run_changes_nothing(
-        self, memory: Memory, shared: Path
+        self, recorded: Memory, shared: Path
     ) -> None:
-        project = memory.home / ".claude" / "projects" / "recorded"
+        project = recorded.home / ".claude" / "projects" / "recorded"
         project.mkdir(parents=True)
-        for number, recorded in enumerate(sorted((shared / "fixtures" / "claude-code").rglob("*.jsonl"))):
+        for number, session in enumerate(sorted((shared / "fixtures" / "claude-code").rglob("*.jsonl"))):
             path = project / f"s{number}.jsonl"
-            shutil.copy(recorded, path)
-            memory.capture_session(f"s{number}", path)
-        done = memory("consolidate", "--json")
+            shutil.copy(session, path)
+            recorded.capture_session(f"s{number}", path)
+        done = recorded("consolidate", "--json")
         assert done.code == 0
         assert {each["outcome"]["verdict"] for each in done.document["sessions"]} <= {"written", "skipped", "unchanged"}
-        before, log = memory.snapshot(), memory.log()
+        before, log = recorded.snapshot(), recorded.log()
         assert before
         for path in project.iterdir():
-            memory.capture_session(path.stem, path)
-        assert memory("consolidate").code == 0
-        assert (memory.snapshot(), memory.log()) == (before, log)
+            recorded.capture_session(path.stem, path)
+        assert recorded("consolidate").code == 0
+        assert (recorded.snapshot(), recorded.log()) == (before, log)
 
 
 GOOD = {
@@ -583,29 +585,29 @@ class TestHostileCommands:
         assert "2 waiting (" in said
 
     @pytest.mark.parametrize("mode", sorted(GOOD))
-    def test_a_good_reply_is_written_and_nothing_else(self, memory: Memory, shared: Path, mode: str) -> None:
-        code, _ = self.consolidated(memory, shared, mode)
+    def test_a_good_reply_is_written_and_nothing_else(self, recorded: Memory, shared: Path, mode: str) -> None:
+        code, _ = self.consolidated(recorded, shared, mode)
         assert code == 0
         # The note is a person's: what the agent leaves out of its reply is stored as it is.
-        assert {note["title"]: note["body"] for note in memory.notes()} == {
+        assert {note["title"]: note["body"] for note in recorded.notes()} == {
             "Ports of the api": "The api listens on 8080.",
             "retry budget for flaky bun tests": "Use `bun test --rerun 2` only in CI.",
         }
-        assert memory.pending() == []
-        assert len(memory.log()) == 1
+        assert recorded.pending() == []
+        assert len(recorded.log()) == 1
 
     @pytest.mark.parametrize("mode", sorted(CLEANED))
-    def test_what_is_unsafe_in_a_reply_is_cleaned_or_dropped(self, memory: Memory, shared: Path, mode: str) -> None:
-        self.consolidated(memory, shared, mode)
-        for path in (memory.root / "topics").iterdir():
+    def test_what_is_unsafe_in_a_reply_is_cleaned_or_dropped(self, recorded: Memory, shared: Path, mode: str) -> None:
+        self.consolidated(recorded, shared, mode)
+        for path in (recorded.root / "topics").iterdir():
             assert len(path.name.encode()) <= 200
             assert not any(evil in path.read_text() for evil in ("agent-memory:end", "ghp_A1b2", "\U000e0069"))
-        for note in memory.notes():
+        for note in recorded.notes():
             assert (note["pinned"], note["status"] == "promoted", note["tier"]) == (False, False, "cold")
             assert note["id"] != "id__111111"
         assert not Path("/tmp/pwn").exists()
-        assert {path.name for path in memory.root.iterdir()} <= OURS
-        memory.log()
+        assert {path.name for path in recorded.root.iterdir()} <= OURS
+        recorded.log()
 
 
 def test_a_file_that_a_person_hands_over_is_kept_as_it_stands_and_as_external_p19(memory: Memory) -> None:

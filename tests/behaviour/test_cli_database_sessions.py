@@ -81,7 +81,7 @@ KEPT: dict[str, tuple[str, str, Lays]] = {
 
 @pytest.fixture
 def memory(home: Path) -> Memory:
-    return Memory(home, {"PATH": f"{home / 'bin'}:{os.environ['PATH']}"})
+    return Memory.unrecorded(home, {"PATH": f"{home / 'bin'}:{os.environ['PATH']}"})
 
 
 @pytest.mark.parametrize("name", list(KEPT))

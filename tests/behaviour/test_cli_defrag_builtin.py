@@ -15,7 +15,7 @@ TWIN = "Deploys run from main only, and never from a branch."
 
 @pytest.fixture
 def memory(home: Path) -> Memory:
-    return Memory(home)
+    return Memory.unrecorded(home)
 
 
 def copied(memory: Memory, id: str, new_id: str, **replaced: str) -> None:

@@ -40,6 +40,12 @@ def held(memory: Memory, said: Conversation) -> None:
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Memory:
+    (tmp_path / "home").mkdir()
+    return Memory.unrecorded(tmp_path / "home")
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Memory:
     memory = Memory(tmp_path / "home")
     memory.home.mkdir()
     return memory
@@ -88,17 +94,17 @@ def test_of_a_session_that_was_cut_off_the_last_words_are_given_on(memory: Memor
     assert "7 days" in old["notStoredBecause"]
 
 
-def test_the_note_is_brought_up_to_date_in_place_when_the_session_goes_on(memory: Memory) -> None:
-    held(memory, conversation(memory.home, closed=False))
-    first = memory("handoff", "--json").document["stored"]
-    assert "The last request was not finished" in memory.notes()[0]["body"]
-    assert memory("handoff", "--json").document["stored"] == first
-    commits = len(memory.log())
-    held(memory, conversation(memory.home))
-    assert memory("handoff", "--json").document["stored"] == first
-    (note,) = memory.notes()
+def test_the_note_is_brought_up_to_date_in_place_when_the_session_goes_on(recorded: Memory) -> None:
+    held(recorded, conversation(recorded.home, closed=False))
+    first = recorded("handoff", "--json").document["stored"]
+    assert "The last request was not finished" in recorded.notes()[0]["body"]
+    assert recorded("handoff", "--json").document["stored"] == first
+    commits = len(recorded.log())
+    held(recorded, conversation(recorded.home))
+    assert recorded("handoff", "--json").document["stored"] == first
+    (note,) = recorded.notes()
     assert "The last request was not finished" not in note["body"]
-    assert len(memory.log()) == commits + 1
+    assert len(recorded.log()) == commits + 1
 
 
 def test_it_is_worded_for_whoever_takes_over(memory: Memory) -> None:

@@ -62,7 +62,7 @@ def kept(request: pytest.FixtureRequest) -> Kept:
 
 @pytest.fixture
 def memory(home: Path) -> Memory:
-    return Memory(home)
+    return Memory.unrecorded(home)
 
 
 def consolidated(memory: Memory) -> None:

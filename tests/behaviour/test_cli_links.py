@@ -11,7 +11,7 @@ from memory_process import Memory
 
 @pytest.fixture
 def memory(home: Path) -> Memory:
-    return Memory(home)
+    return Memory.unrecorded(home)
 
 
 def test_both_directions_with_titles(memory: Memory) -> None:

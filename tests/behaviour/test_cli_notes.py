@@ -22,20 +22,25 @@ ENTRY_KEYS = {
 
 @pytest.fixture
 def memory(home: Path) -> Memory:
+    return Memory.unrecorded(home, {"VISUAL": ""})
+
+
+@pytest.fixture
+def recorded(home: Path) -> Memory:
     return Memory(home, {"VISUAL": ""})
 
 
 class TestRemember:
-    def test_as_the_documentation_says(self, memory: Memory) -> None:
-        done = memory("remember", NOTE, "--kind", "convention", "--tags", "deploy,ci rules", "--title", "Deploys")
+    def test_as_the_documentation_says(self, recorded: Memory) -> None:
+        done = recorded("remember", NOTE, "--kind", "convention", "--tags", "deploy,ci rules", "--title", "Deploys")
         assert (done.code, done.err) == (0, "")
         found = re.fullmatch(r"Remembered (id__\w{6})  Deploys  \(global\)\n", done.out)
         assert found
-        (note,) = memory.notes()
+        (note,) = recorded.notes()
         assert note["id"] == found[1]
         assert note["tags"] == ["topic__deploy", "topic__ci", "topic__rules"]
         assert (note["status"], note["origin"], note["body"]) == ("captured", "user", NOTE)
-        assert memory.log() == ["agent-memory: remember: Deploys"]
+        assert recorded.log() == ["agent-memory: remember: Deploys"]
 
     def test_from_standard_input(self, memory: Memory) -> None:
         assert memory("remember", "-", data="\ufeffone\r\ntwo — é\n".encode()).code == 0
@@ -70,14 +75,14 @@ class TestRemember:
         done = memory("remember", "Deploys run as [[id__zzzzzz]] says.")
         assert (done.code, done.err) == (0, "memory: The link to id__zzzzzz leads nowhere: there is no such note.\n")
 
-    def test_a_similar_one_is_named_and_linked_and_the_same_is_stored_once(self, memory: Memory) -> None:
-        first = memory.remembered(NOTE)
-        similar = memory("remember", "Deploys run from main only, and never on a Friday.")
+    def test_a_similar_one_is_named_and_linked_and_the_same_is_stored_once(self, recorded: Memory) -> None:
+        first = recorded.remembered(NOTE)
+        similar = recorded("remember", "Deploys run from main only, and never on a Friday.")
         assert f"similar, linked: {first}" in similar.out
-        assert f"[[{first}]]" in memory.notes()[0]["body"]
+        assert f"[[{first}]]" in recorded.notes()[0]["body"]
         for text in (NOTE, f"\n{NOTE}\n\n", "Deploys run from main only, and never on a Friday."):
-            assert memory("remember", text).out.startswith("Already stored as id__")
-        assert len(memory.log()) == 2
+            assert recorded("remember", text).out.startswith("Already stored as id__")
+        assert len(recorded.log()) == 2
 
     def test_words_with_a_hash_are_tags(self, memory: Memory) -> None:
         text = "The #deploy (#CI) of #12 is #fff at http://x.org/#part, `#include` and C# apart. #área"
@@ -210,14 +215,14 @@ class TestRemember:
         assert memory("remember", "It is port 9.", "--supersedes", first, environ=inside).code == 20
         assert len(memory.notes()) == 1
 
-    def test_a_secret_is_taken_out_before_it_is_anywhere_p20(self, memory: Memory) -> None:
+    def test_a_secret_is_taken_out_before_it_is_anywhere_p20(self, recorded: Memory) -> None:
         token = "ghp_" + "A1b2C3d4" * 4 + "E5f6"
-        done = memory("remember", f"The token of the bot is {token} for now.", "--title", f"Bot {token}")
+        done = recorded("remember", f"The token of the bot is {token} for now.", "--title", f"Bot {token}")
         assert (done.code, done.err) == (0, "")
         assert token not in done.out
-        everything = b"".join(each.read_bytes() for each in memory.root.rglob("*") if each.is_file())
+        everything = b"".join(each.read_bytes() for each in recorded.root.rglob("*") if each.is_file())
         assert token.encode() not in everything
-        assert token not in memory.git("log", "-p")
+        assert token not in recorded.git("log", "-p")
 
     @pytest.mark.parametrize(
         ("words", "code", "sentence"),
@@ -338,29 +343,29 @@ class TestListAndRead:
 
 
 class TestEdit:
-    def test_by_flags(self, memory: Memory) -> None:
-        id = memory.remembered(NOTE)
-        done = memory(
+    def test_by_flags(self, recorded: Memory) -> None:
+        id = recorded.remembered(NOTE)
+        done = recorded(
             "edit", id, "--title", "Deploys", "--tags", "ci", "--kind", "convention", "--body", "-", data=b"New"
         )
         assert done.out == f"Edited {id}  Deploys\n"
-        (note,) = memory.notes()
+        (note,) = recorded.notes()
         assert (note["title"], note["tags"], note["kind"], note["body"]) == (
             "Deploys",
             ["topic__ci"],
             "convention",
             "New",
         )
-        assert NOTE in memory("read", id, "--archived").out
-        assert memory.log()[0] == "agent-memory: edit: Deploys"
+        assert NOTE in recorded("read", id, "--archived").out
+        assert recorded.log()[0] == "agent-memory: edit: Deploys"
 
-    def test_what_reads_so_already_is_not_said_to_be_edited(self, memory: Memory) -> None:
-        id = memory.remembered(NOTE, "--tags", "ci")
-        log = memory.log()
-        untouched = self.editor(memory, "true")
+    def test_what_reads_so_already_is_not_said_to_be_edited(self, recorded: Memory) -> None:
+        id = recorded.remembered(NOTE, "--tags", "ci")
+        log = recorded.log()
+        untouched = self.editor(recorded, "true")
         for words in (("--tags", "ci"), ("--body", NOTE), ()):
-            assert memory("edit", id, *words, environ=untouched).out == f"Nothing changed in {id}  {NOTE}\n"
-        assert memory.log() == log
+            assert recorded("edit", id, *words, environ=untouched).out == f"Nothing changed in {id}  {NOTE}\n"
+        assert recorded.log() == log
 
     def test_a_title_is_not_edited_away(self, memory: Memory) -> None:
         id = memory.remembered(NOTE)
@@ -373,15 +378,15 @@ class TestEdit:
         path.chmod(0o700)
         return {"EDITOR": f"'{path}' --wait", "TMPDIR": str(memory.home)}
 
-    def test_in_an_editor(self, memory: Memory) -> None:
-        id = memory.remembered(NOTE)
-        done = memory(
-            "edit", id, environ=self.editor(memory, 'sed -i -e "s/never/not/" -e "s/^kind: .*/kind: lesson/" "$2"')
+    def test_in_an_editor(self, recorded: Memory) -> None:
+        id = recorded.remembered(NOTE)
+        done = recorded(
+            "edit", id, environ=self.editor(recorded, 'sed -i -e "s/never/not/" -e "s/^kind: .*/kind: lesson/" "$2"')
         )
         assert (done.code, done.err) == (0, "")
-        (note,) = memory.notes()
+        (note,) = recorded.notes()
         assert (note["body"], note["kind"]) == (NOTE.replace("never", "not"), "lesson")
-        assert len(memory.log()) == 2
+        assert len(recorded.log()) == 2
 
     @pytest.mark.parametrize(
         ("script", "code", "sentence"),
@@ -448,10 +453,10 @@ class TestTrust:
         assert memory.snapshot() == before
         assert act == "trust" or memory(act, id).code == 0
 
-    def test_what_an_agent_remembers_is_the_agents(self, memory: Memory) -> None:
-        document = memory("remember", NOTE, "--json", environ=AGENT).document
+    def test_what_an_agent_remembers_is_the_agents(self, recorded: Memory) -> None:
+        document = recorded("remember", NOTE, "--json", environ=AGENT).document
         assert (document["origin"], document["sources"][0]["harness"]) == ("agent", "claude-code")
-        assert "By: claude-code" in memory.git("log", "--format=%B")
+        assert "By: claude-code" in recorded.git("log", "--format=%B")
 
     def test_a_secret_is_the_persons_alone(self, memory: Memory) -> None:
         id = memory.remembered("The door opens with 4711.", "--sensitivity", "secret")
@@ -466,19 +471,19 @@ class TestTrust:
 
 
 class TestArchive:
-    def test_there_and_back(self, memory: Memory) -> None:
-        id = memory.remembered(NOTE)
-        before = memory.snapshot()
-        assert memory("archive", id).out.startswith(f"Archived {id}")
-        assert memory("list").out == ""
-        assert memory("list", "--archived").out.startswith(id)
-        gone = memory("read", id)
+    def test_there_and_back(self, recorded: Memory) -> None:
+        id = recorded.remembered(NOTE)
+        before = recorded.snapshot()
+        assert recorded("archive", id).out.startswith(f"Archived {id}")
+        assert recorded("list").out == ""
+        assert recorded("list", "--archived").out.startswith(id)
+        gone = recorded("read", id)
         assert gone.code == 20
         assert f"`memory restore {id}`" in gone.err
-        assert NOTE in memory("read", id, "--archived").out
-        assert memory("restore", id).out.startswith(f"Restored {id}")
-        assert memory.snapshot() == before
-        assert [line.split(": ")[1] for line in memory.log()] == ["restore", "archive", "remember"]
+        assert NOTE in recorded("read", id, "--archived").out
+        assert recorded("restore", id).out.startswith(f"Restored {id}")
+        assert recorded.snapshot() == before
+        assert [line.split(": ")[1] for line in recorded.log()] == ["restore", "archive", "remember"]
 
 
 class TestJson:
@@ -520,15 +525,15 @@ class TestJson:
 
 
 class TestSeveralAtOnce:
-    def test_twenty_notes_are_twenty_notes_p7(self, memory: Memory) -> None:
+    def test_twenty_notes_are_twenty_notes_p7(self, recorded: Memory) -> None:
         texts = [f"{word} keeps its port {8000 + number}" for number, word in enumerate("abcdefghijklmnopqrst")]
-        writers = [memory.start("remember", text) for text in texts]
+        writers = [recorded.start("remember", text) for text in texts]
         for writer in writers:
             out, err = writer.communicate()
             assert (writer.returncode, err) == (0, b""), out
-        assert len(memory.titles()) == 20
-        assert len(memory.log()) == 20
-        assert {line.partition(": ")[0] for line in memory.log()} == {"agent-memory"}
+        assert len(recorded.titles()) == 20
+        assert len(recorded.log()) == 20
+        assert {line.partition(": ")[0] for line in recorded.log()} == {"agent-memory"}
 
     def test_the_same_words_from_six_are_one_note(self, memory: Memory) -> None:
         writers = [memory.start("remember", NOTE) for _ in range(6)]
@@ -537,12 +542,12 @@ class TestSeveralAtOnce:
         assert sorted(outs) == [b"Already"] * 5 + [b"Remembered"]
         assert len(memory.titles()) == 1
 
-    def test_acts_on_one_note_come_one_after_the_other(self, memory: Memory) -> None:
-        id = memory.remembered(NOTE)
-        acts = [memory.start("edit", id, "--tags", f"t{number}") for number in range(5)]
-        acts.append(memory.start("pin", id))
+    def test_acts_on_one_note_come_one_after_the_other(self, recorded: Memory) -> None:
+        id = recorded.remembered(NOTE)
+        acts = [recorded.start("edit", id, "--tags", f"t{number}") for number in range(5)]
+        acts.append(recorded.start("pin", id))
         assert [act.wait() for act in acts] == [0] * 6
         for act in acts:
             act.communicate()
-        assert memory.notes()[0]["pinned"] is True
-        assert len(memory.log()) == 7
+        assert recorded.notes()[0]["pinned"] is True
+        assert len(recorded.log()) == 7

@@ -15,7 +15,7 @@ DAY_MS = 86_400_000
 
 @pytest.fixture
 def memory(home: Path) -> Memory:
-    return Memory(home)
+    return Memory.unrecorded(home)
 
 
 class TestOpen:

@@ -18,7 +18,7 @@ class Calls:
     """`memory` whose agent command is a harness with our hook, and one session of a person's that waits."""
 
     def __init__(self, home: Path, way: str, *guards: str) -> None:
-        self.memory = Memory(home)
+        self.memory = Memory.unrecorded(home)
         self._directory = home / "agent"
         self._directory.mkdir()
         words = [sys.executable, str(AGENT), str(self._directory), str(self.memory.root), way, *guards]

@@ -19,7 +19,7 @@ TEXT = "Deploys of the lamp run from main only."
 
 @pytest.fixture
 def memory(home: Path) -> Memory:
-    return Memory(home)
+    return Memory.unrecorded(home)
 
 
 def git(directory: Path, *words: str) -> None:

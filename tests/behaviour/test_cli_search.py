@@ -16,7 +16,7 @@ AGENT = {"CLAUDE_CODE_CHILD_SESSION": "1"}
 
 @pytest.fixture
 def memory(home: Path) -> Memory:
-    return Memory(home)
+    return Memory.unrecorded(home)
 
 
 def found(memory: Memory, *words: str, data: bytes = b"") -> list[str]:

@@ -11,9 +11,8 @@ from memory_process import Memory
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Memory:
-    memory = Memory(tmp_path / "home")
-    memory.home.mkdir()
-    return memory
+    (tmp_path / "home").mkdir()
+    return Memory.unrecorded(tmp_path / "home")
 
 
 def test_a_store_that_is_not_there_has_statistics_and_stays_away(memory: Memory) -> None:

@@ -14,6 +14,11 @@ AGENT = {"CLAUDE_CODE_CHILD_SESSION": "1"}
 
 @pytest.fixture
 def memory(home: Path) -> Memory:
+    return Memory.unrecorded(home)
+
+
+@pytest.fixture
+def recorded(home: Path) -> Memory:
     return Memory(home)
 
 
@@ -60,55 +65,55 @@ def test_notes_whose_tags_are_not_known_are_told_p6(memory: Memory) -> None:
         assert (told.code, told.err.count(path.name)) == (0, 1), told
 
 
-def test_what_is_accepted_makes_the_others_proposed_and_nothing_is_dropped(memory: Memory) -> None:
-    noted(memory)
-    before = memory.snapshot()
-    done = memory("tags", "accept", "Deploy", "area__web")
+def test_what_is_accepted_makes_the_others_proposed_and_nothing_is_dropped(recorded: Memory) -> None:
+    noted(recorded)
+    before = recorded.snapshot()
+    done = recorded("tags", "accept", "Deploy", "area__web")
     assert (done.code, done.out) == (0, "The vocabulary has 2 tags now.\n")
-    standings = {each["tag"]: each["standing"] for each in memory("tags", "--json").document["tags"]}
+    standings = {each["tag"]: each["standing"] for each in recorded("tags", "--json").document["tags"]}
     assert standings == {
         "topic__deploy": "accepted",
         "topic__ci": "proposed",
         "topic__deployments": "proposed",
         "area__web": "accepted",
     }
-    assert memory.snapshot() == before
-    assert memory.log()[0] == "agent-memory: tags: accept area__web, topic__deploy"
-    told = {each["subject"]: each["code"] for each in memory("doctor", "--json").document["symptoms"]}
+    assert recorded.snapshot() == before
+    assert recorded.log()[0] == "agent-memory: tags: accept area__web, topic__deploy"
+    told = {each["subject"]: each["code"] for each in recorded("doctor", "--json").document["symptoms"]}
     assert told == {"topic__ci": "tag-unknown", "topic__deployments": "tag-alike"}
-    assert memory("tags", "accept", "--all", "--json").document["vocabulary"] == [
+    assert recorded("tags", "accept", "--all", "--json").document["vocabulary"] == [
         "area__web",
         "topic__ci",
         "topic__deploy",
         "topic__deployments",
     ]
-    memory.remembered("Boats float.", "--tags", "boat", "--title", "Four")
-    assert tags_of(memory)["Four"] == ["topic__boat"]
+    recorded.remembered("Boats float.", "--tags", "boat", "--title", "Four")
+    assert tags_of(recorded)["Four"] == ["topic__boat"]
 
 
-def test_a_renaming_is_one_commit_and_holds_for_what_comes_later(memory: Memory) -> None:
-    noted(memory)
-    changed_at = {each["id"]: each["updatedAt"] for each in memory.notes()}
-    commits = len(memory.log())
-    done = memory("tags", "rename", "deploy", "release")
+def test_a_renaming_is_one_commit_and_holds_for_what_comes_later(recorded: Memory) -> None:
+    noted(recorded)
+    changed_at = {each["id"]: each["updatedAt"] for each in recorded.notes()}
+    commits = len(recorded.log())
+    done = recorded("tags", "rename", "deploy", "release")
     assert (done.code, done.out) == (0, "topic__deploy is topic__release now, in 2 notes.\n")
-    assert tags_of(memory) == {
+    assert tags_of(recorded) == {
         "One": ["topic__release", "topic__ci"],
         "Two": ["topic__deployments"],
         "Three": ["topic__release"],
     }
-    assert {each["id"]: each["updatedAt"] for each in memory.notes()} == changed_at
-    assert [each["path"] for each in memory.notes() if "topic__deploy " in each["path"]] == []
-    assert len(memory.log()) == commits + 1
-    assert memory.log()[0] == "agent-memory: tags: rename topic__deploy to topic__release (2 notes)"
-    later = memory.remembered("Boats float.", "--tags", "deploy,boat", "--title", "Four")
-    assert tags_of(memory)["Four"] == ["topic__release", "topic__boat"]
-    assert memory("edit", later, "--tags", "boat,deploy").code == 0
-    assert tags_of(memory)["Four"] == ["topic__boat", "topic__release"]
-    assert memory("tags", "--json").document["renamed"] == {"topic__deploy": "topic__release"}
-    back = memory("tags", "rename", "release", "deploy", "--json").document
+    assert {each["id"]: each["updatedAt"] for each in recorded.notes()} == changed_at
+    assert [each["path"] for each in recorded.notes() if "topic__deploy " in each["path"]] == []
+    assert len(recorded.log()) == commits + 1
+    assert recorded.log()[0] == "agent-memory: tags: rename topic__deploy to topic__release (2 notes)"
+    later = recorded.remembered("Boats float.", "--tags", "deploy,boat", "--title", "Four")
+    assert tags_of(recorded)["Four"] == ["topic__release", "topic__boat"]
+    assert recorded("edit", later, "--tags", "boat,deploy").code == 0
+    assert tags_of(recorded)["Four"] == ["topic__boat", "topic__release"]
+    assert recorded("tags", "--json").document["renamed"] == {"topic__deploy": "topic__release"}
+    back = recorded("tags", "rename", "release", "deploy", "--json").document
     assert (len(back["notes"]), back["left"]) == (3, [])
-    assert memory("tags", "--json").document["renamed"] == {"topic__release": "topic__deploy"}
+    assert recorded("tags", "--json").document["renamed"] == {"topic__release": "topic__deploy"}
 
 
 def test_two_tags_become_one(memory: Memory) -> None:

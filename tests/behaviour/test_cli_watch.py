@@ -22,7 +22,7 @@ OWN = "99999999-2222-4333-8444-555555555555"
 
 @pytest.fixture
 def memory(home: Path) -> Memory:
-    return Memory(home)
+    return Memory.unrecorded(home)
 
 
 def projects(memory: Memory) -> Path:

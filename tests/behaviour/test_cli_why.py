@@ -27,6 +27,11 @@ SESSION_KEYS = {
 
 @pytest.fixture
 def memory(home: Path) -> Memory:
+    return Memory.unrecorded(home)
+
+
+@pytest.fixture
+def recorded(home: Path) -> Memory:
     return Memory(home)
 
 
@@ -55,9 +60,9 @@ def kept_files(memory: Memory) -> dict[Path, bytes]:
 
 
 class TestAnEntry:
-    def test_a_note_that_a_session_left_tells_all_of_it(self, memory: Memory) -> None:
-        id = learnt(memory)
-        done = memory("why", id)
+    def test_a_note_that_a_session_left_tells_all_of_it(self, recorded: Memory) -> None:
+        id = learnt(recorded)
+        done = recorded("why", id)
         assert (done.code, done.err) == (0, "")
         assert "  You said it in a session.\n" in done.out
         assert re.search(r"  claude-code session 5f2c-11, turn 1, in ", done.out)
@@ -94,10 +99,10 @@ class TestAnEntry:
         assert story["tier"]["tier"] == "hot"
         assert story["tier"]["reasons"][-1].startswith("You pinned it")
 
-    def test_an_archived_note_is_found(self, memory: Memory) -> None:
-        id = memory.remembered("We store money as integer cents.")
-        assert memory("archive", id).code == 0
-        story = memory("why", id, "--json").document
+    def test_an_archived_note_is_found(self, recorded: Memory) -> None:
+        id = recorded.remembered("We store money as integer cents.")
+        assert recorded("archive", id).code == 0
+        story = recorded("why", id, "--json").document
         assert story["archived"] is True
         assert story["tier"]["reasons"] == ["It is archived."]
         assert len(story["commits"]) >= 1
