@@ -24,7 +24,7 @@ from agent_memory.domain.text.file_name import mint_id
 from agent_memory.domain.vocabulary import Harness, Kind, Sensitivity
 from agent_memory.errors import EntryNotFound, Error, StoreIo
 from agent_memory.searching import Searching
-from one_change import delete, write
+from one_change import write
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_embedder import DictEmbedder
 
@@ -79,18 +79,6 @@ def meant_world(root: Path) -> World:
     return World(root, meaning=True)
 
 
-def test_the_entry_with_the_words_comes_first_with_its_passage_and_reasons(world: World) -> None:
-    world.put("Something else", "A zebra.")
-    wanted = world.put("Locks", "The zebra takes the lock before the migration.", description="About locks.")
-    [hit, other] = world.answer("zebra lock migration").hits
-    assert hit.listed.meta.id == wanted
-    assert hit.score == pytest.approx(1.0)
-    assert 0 < other.score < hit.score
-    assert [hit.snippet.text[a:b] for a, b in hit.snippet.marks] == ["zebra", "lock", "migration"]
-    assert hit.parts[0].name == "words"
-    assert "zebra" in hit.parts[0].detail
-
-
 def test_a_chance_word_scores_less_than_a_good_match(world: World) -> None:
     world.put("The zebra lock", "A migration of zebras.")
     world.put("Payments", "Stripe and refunds.")
@@ -128,13 +116,6 @@ def test_the_filters_hold_for_what_is_found_and_what_is_beside_it(world: World) 
     assert world.ids("zebra", scope="h/o/r", scopes=frozenset({"global"})) == []
 
 
-def test_the_limit_holds_and_says_how_many_there_are(world: World) -> None:
-    for number in range(5):
-        world.put(f"Zebra {number}")
-    answer = world.answer("zebra", limit=2)
-    assert (len(answer.hits), answer.matched) == (2, 5)
-
-
 def test_neighbouring_turns_are_found_with_what_they_answer(world: World) -> None:
     def turn(number: int) -> dict[str, Any]:
         return {"sources": (Source(Harness.CODEX, "s1", turns=(number,)),)}
@@ -150,16 +131,6 @@ def test_what_is_superseded_is_below_its_successor_and_says_so(world: World) -> 
     new = world.put("Zebra listens elsewhere", "It is 9090 now.", supersedes=(old,))
     hits = world.answer("port of the zebra service").hits
     assert [(hit.listed.meta.id, hit.superseded_by) for hit in hits] == [(new, None), (old, new)]
-
-
-def test_the_archive_is_searched_where_it_is_asked_for_and_stands_below(world: World) -> None:
-    gone = world.put("Zebra zebra", "zebra zebra")
-    kept = world.put("Notes", "There was once a zebra in this long sentence about other matters.")
-    assert isinstance(delete(world.store, gone), Success)
-    assert world.ids("zebra") == [kept]
-    answer = world.answer("zebra", archived=True)
-    assert [hit.listed.meta.id for hit in answer.hits] == [kept, gone]
-    assert answer.hits[0].score >= answer.hits[1].score
 
 
 def test_a_secret_is_named_to_a_person_by_its_id_and_never_to_an_agent_p20(home: Path) -> None:
@@ -210,14 +181,6 @@ def test_a_score_says_the_same_whatever_else_is_found(world: World) -> None:
     scores = {hit.listed.meta.id: hit.score for hit in world.answer("lamp wick oven").hits}
     assert scores[first] < scores[second] < 1
     assert scores[first] <= alone.score < 1
-
-
-def test_without_a_model_words_answer_and_who_asked_for_meaning_is_told(world: World) -> None:
-    world.put("Zebra")
-    assert world.answer("zebra").mode is Mode.BM25
-    assert world.answer("zebra").notices == ()
-    asked = world.answer("zebra", mode=Mode.SEMANTIC)
-    assert (asked.mode, asked.notices, len(asked.hits)) == (Mode.BM25, ("No model is installed.",), 1)
 
 
 @pytest.fixture(scope="module")

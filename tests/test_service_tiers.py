@@ -9,8 +9,8 @@ from returns.result import Failure, Result, Success
 from agent_memory.domain.entry import Caller
 from agent_memory.domain.planning.drafts import MetaPatch, NoteDraft
 from agent_memory.domain.section import Published
-from agent_memory.domain.vocabulary import TIERS_FILE, Harness, Sensitivity, Status, Tier, TierList
-from agent_memory.errors import ActRefused, Error, StoreIo
+from agent_memory.domain.vocabulary import TIERS_FILE, Sensitivity, Status, Tier, TierList
+from agent_memory.errors import Error, StoreIo
 from agent_memory.reading import ListFilter, Reading
 from agent_memory.recorded_writes import RecordedWrites
 from agent_memory.service import MemoryService
@@ -74,14 +74,6 @@ def test_promoting_again_makes_hot_again_what_defrag_had_moved(world: World) -> 
     assert stored.meta.promoted_by == "person"
     assert world.store.tiers().unwrap() == TierList((id,))
     assert world.recorder.commits[-1].paths == (TIERS_FILE,)
-
-
-def test_an_act_that_is_refused_changes_no_tier_and_publishes_nothing_p19(world: World) -> None:
-    id = world.note("Kites need wind.")
-    agent = world.service(Caller(Harness.CLAUDE_CODE, "CLAUDE_CODE_CHILD_SESSION"))
-    assert isinstance(agent.promote(id).failure(), ActRefused)
-    assert world.store.tiers().unwrap() == TierList((), (id,))
-    assert world.publications == 1
 
 
 def test_what_is_hot_counts_as_promoted_and_no_note_says_so(world: World) -> None:

@@ -112,28 +112,17 @@ def test_damaged_trouble_is_never_none_and_a_damaged_change_counts_as_not_writte
 @pytest.mark.parametrize(
     ("document", "problem"),
     [
-        (changed(version=None), "version is null, expected 1"),
-        (changed(timestamp=None), "timestamp is null, expected an instant"),
-        (changed(retrieval=None), "retrieval is null, expected an object"),
-        (changed(context=None), "context is null, expected an object"),
-        (changed(version=True), "version is true, expected 1"),
-        (changed(version=1.0), "version is 1.0, expected 1"),
         (changed(version=2), "version is 2, expected 1"),
-        (changed(timestamp=1_770_993_005), "timestamp is 1770993005, expected an instant"),
         (changed(timestamp="2026-02-30T00:00:00Z"), "timestamp is '2026-02-30T00:00:00Z'"),
         (changed(timestamp="0001-01-01T00:00:00Z"), "timestamp is '0001-01-01T00:00:00Z'"),
-        (changed(harness=["amp"]), "harness is a list, expected one of"),
         (changed(harness="codex"), "harness is 'codex', but amp-thread belongs to amp"),
-        (changed(retrieval="amp-thread"), "retrieval is 'amp-thread', expected an object"),
         (changed(retrieval={"method": "amp-thread"}), "retrieval.threadId is missing"),
         (changed(retrieval={"method": "amp-thread", "threadId": ""}), "retrieval.threadId is empty"),
-        (changed(retrieval={"method": "amp-thread", "threadId": None}), "retrieval.threadId is null, expected text"),
         (changed(retrieval={"method": "amp-thread", "threadId": "a/../b"}), "expected letters, digits and"),
         (changed(retrieval={"method": "amp-thread", "threadId": "-rf"}), "expected a letter or digit first"),
         (changed(retrieval={"method": "amp-thread", "threadId": "T\u0000"}), "holds the control character U+0000"),
         (changed(retrieval={"method": "amp-thread", "threadId": "x" * 201}), "has 201 characters, at most 200"),
         (changed(retrieval={"method": "amp-thread", "threadId": "T", "sessionId": "x"}), "sessionId is unknown"),
-        (changed(context=[]), "context is a list, expected an object"),
         (changed(context={"cwd": "/a\x1b[31m"}), "context.cwd holds the control character U+001B"),
         (changed(context={"cwd": "/" + "é" * 3000}), "context.cwd has 6,001 bytes, at most 4,096"),
         (changed(context={"branch": "b\ud800"}), "context.branch holds half of a surrogate pair"),
@@ -149,21 +138,11 @@ def test_a_malformed_value_is_refused(document: object, problem: str) -> None:
     assert problem in found
 
 
-def inline(**members: Any) -> dict[str, Any]:
-    return {**AMP, "retrieval": {"method": "inline", "title": "t", "body": "b", **members}}
-
-
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "not JSON"),
-        ("{", "not JSON"),
         ("[]", "the document is a list, expected an object"),
         ('{"version": 1, "version": 1}', "the key 'version' stands twice in one object"),
-        ('{"version": NaN}', "NaN is no number"),
-        ('{"version": -Infinity}', "-Infinity is no number"),
-        ('{"version": ' + "1" * 5000 + "}", "a number has 5,000 digits"),
-        ("[" * 200_000, "nested too deeply"),
         ('{"a":' * 200_000, "nested too deeply"),
         ("\ufeff[]", "expected an object"),
     ],

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from agent_memory.adapters.scheduling.schedule_state import INSTALLED, RECORD
 from agent_memory.adapters.scheduling.scheduling import (
     ScheduleSource,
     cron_line,
@@ -22,15 +21,11 @@ from agent_memory.adapters.scheduling.scheduling import (
     with_cron_lines,
 )
 from agent_memory.domain.scheduling import (
-    InstalledJob,
-    InstalledSchedule,
     Job,
-    JobRecord,
     Place,
-    ScheduledRun,
     interval_of,
 )
-from agent_memory.errors import SchedulerFailed, StateCorrupt
+from agent_memory.errors import SchedulerFailed
 
 PLISTS = Path(__file__).parents[2] / "plists"
 SOURCE = ScheduleSource(**json.loads((PLISTS / "jobs.json").read_text("utf-8")))
@@ -148,29 +143,3 @@ def test_ambiguous_marks_are_refused(crontab: bytes) -> None:
     for lines in (LINES, ()):
         with pytest.raises(SchedulerFailed):
             with_cron_lines(crontab, lines)
-
-
-SCHEDULE = InstalledSchedule(
-    "systemd", "/bin/memory", "/root", {"PATH": "/bin"}, 5, (InstalledJob("defrag", 60),), {"/x": "ab"}
-)
-RUNS = JobRecord((ScheduledRun(1, 2, 40, "ü"), ScheduledRun(3)), 1)
-
-
-def test_receipt_and_record_come_back_as_they_were() -> None:
-    assert INSTALLED.parse(INSTALLED.render(SCHEDULE).encode(), "x") == SCHEDULE
-    assert RECORD.parse(RECORD.render(RUNS).encode(), "x") == RUNS
-
-
-def test_those_of_an_earlier_version_are_read() -> None:
-    written = (
-        b'{"version": 1, "failures": 0, "runs": [{"startedAt": 1, "endedAt": null, "exitCode": null, "message": ""}]}'
-    )
-    assert RECORD.parse(written, "x") == JobRecord((ScheduledRun(1),), 0)
-
-
-@given(st.binary(max_size=60) | st.sampled_from([b'{"version": 1}', b'{"version": 2}', b"[1]", b'"x"', b"null"]))
-def test_what_is_no_receipt_is_never_taken_for_none(data: bytes) -> None:
-    """P6"""
-    for parse in (INSTALLED.parse, RECORD.parse):
-        with pytest.raises(StateCorrupt):
-            parse(data, "x")

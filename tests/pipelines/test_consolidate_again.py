@@ -21,11 +21,9 @@ from agent_memory.pipelines.consolidate import steps
 from pipelines.consolidate_world import (
     CWD,
     NOON_MS,
-    REPO,
     ScriptedAgent,
     World,
     entries,
-    envelope,
     history,
     note,
     skipped,
@@ -54,66 +52,6 @@ def kept_numbers(world: World, session_id: str = "s1") -> list[int]:
 # -- keeping ----------------------------------------------------------------------------------------------------------
 
 
-def test_the_history_of_a_consolidated_session_is_kept_redacted() -> None:
-    """P20"""
-    secret = "ghp_" + "0123456789abcdefghijABCDEFGHIJ012345"
-    store = world(entries(note("One thing")))
-    store.capture("s1", f"use the token {secret}", "then deploy")
-    store.run()
-    found = store.kept.fetch(CLAUDE, "s1", None).unwrap()
-    assert found is not None
-    assert kept_numbers(store) == [1, 2]
-    assert secret not in str(found)
-    assert "use the token" in found.turns[0].text
-    assert found.cwd == CWD
-
-
-def test_what_came_since_is_kept_as_a_part_of_its_own() -> None:
-    store = world(entries(note("One thing")), skipped())
-    store.capture("s1", "first")
-    store.run()
-    store.capture("s1", "first", "second", "third")
-    store.run()
-    (session,) = store.kept.sessions().unwrap()
-    assert session.name == "claude-code_s1"
-    assert kept_numbers(store) == [1, 2, 3]
-
-
-class FullDisk(TemporaryKeptHistories):
-    def keep(self, history: History, after_record_id: str | None) -> Result[None, Error]:
-        return Failure(StoreIo("histories", "write", "ENOSPC", "No space left on device"))
-
-
-def test_a_history_that_cannot_be_kept_is_a_warning_and_costs_no_note() -> None:
-    """P5"""
-    store = world(entries(note("One thing")))
-    store.kept = FullDisk()
-    store.capture("s1", "hello")
-    run = store.run()
-    assert store.titles() == ["One thing"]
-    assert any("No space left" in warning for warning in run.warnings)
-
-
-@pytest.mark.parametrize("state", ["run_agent", "parse_output", "write_entries", "mark_processed", "commit_changes"])
-def test_a_run_killed_anywhere_leaves_the_history_kept_once(state: str) -> None:
-    """P3: a run that goes on from a checkpoint has no history, so it must have been kept before."""
-    store = world(entries(note("One thing")))
-    store.capture("s1", "first", "second")
-    io = store.io()
-    table = steps(io)
-    run = Run("run-1", store.clock.at_ms)
-    for step in ("load_queue", "fetch_history", "run_agent", "parse_output", "write_entries", "mark_processed"):
-        assert store.runs.checkpoint(step, run) == Success(None)
-        if step == state:
-            break
-        run = table[step](run).unwrap()
-    store.run()
-    assert kept_numbers(store) == [1, 2]
-    assert store.titles() == ["One thing"]
-    assert store.marks.get(CLAUDE, "s1").unwrap() is not None
-    assert not store.inbox.entries
-
-
 def with_a_lost_transcript() -> World:
     """A session of which one turn was seen and two were kept, captured again after its transcript went."""
     store = world(skipped(), entries(note("Found later")))
@@ -128,12 +66,6 @@ def with_a_lost_transcript() -> World:
 
 
 # -- a second look ----------------------------------------------------------------------------------------------------
-
-
-def test_a_session_whose_transcript_is_gone_is_read_from_what_was_kept() -> None:
-    store = with_a_lost_transcript()
-    assert store.verdicts(store.run()) == ["written"]
-    assert [turn.number for turn in store.agent.asked[-1].window.turns] == [2]
 
 
 def test_what_was_kept_of_an_unreadable_transcript_is_not_taken_for_all_of_it_p6() -> None:
@@ -200,32 +132,6 @@ def consolidated_by_builtin() -> World:
     return store
 
 
-def test_a_command_updates_what_the_builtin_wrote_instead_of_doubling_it() -> None:
-    store = consolidated_by_builtin()
-    (before,) = store.listed()
-
-    def improved(request: SessionRequest) -> str:
-        (shown,) = request.shown
-        update = {
-            "id": shown.meta.id,
-            "title": "Staging port",
-            "body": "The staging port is `8123`, behind the proxy.",
-            "turns": [1],
-        }
-        return envelope(request, entries=[], updates=[update])
-
-    store.agent = ScriptedAgent([improved])
-    assert upgraded(store) == 1
-    assert store.verdicts(store.run()) == ["written"]
-    (after,) = store.listed()
-    assert (after.meta.id, after.meta.title, after.meta.status) == (before.meta.id, "Staging port", Status.CONSOLIDATED)
-    assert [turn.number for turn in store.agent.asked[0].window.turns] == [1, 2]
-    assert after.meta.scope == REPO
-    mark = store.marks.get(CLAUDE, "s1").unwrap()
-    assert mark is not None
-    assert (mark.agent_name, mark.turns_seen, mark.entry_ids) == ("scripted", 2, (before.meta.id,))
-
-
 def test_what_came_since_is_not_left_to_the_next_capture_when_it_cannot_be_read_now_p6() -> None:
     store = consolidated_by_builtin()
     upgraded(store)
@@ -263,14 +169,6 @@ def test_one_that_is_gone_and_was_not_kept_is_given_up_at_once_with_the_reason()
     assert not store.inbox.entries
     assert upgraded(store) == 0
     assert store.titles() == ["Ports"]
-
-
-def test_it_works_after_the_transcript_is_gone() -> None:
-    store = consolidated_by_builtin()
-    store.histories.put("s1", GONE)
-    upgraded(store)
-    assert store.verdicts(store.run()) == ["skipped"]
-    assert [turn.number for turn in store.agent.asked[0].window.turns] == [1, 2]
 
 
 def test_what_was_said_since_is_looked_at_right_after() -> None:
@@ -324,14 +222,6 @@ def with_note() -> tuple[World, str]:
     store.run()
     (listed,) = store.listed()
     return store, listed.meta.id
-
-
-def test_an_entry_that_an_agent_opened_directly_counts_once_a_session() -> None:
-    store, id = with_note()
-    session_with(store, "s1", agent_turn(2, opens(id), opens(id)), agent_turn(3, opens(id)))
-    session_with(store, "s2", agent_turn(2, opens(id)))
-    store.run()
-    assert store.ledger.totals() == Success({id: Usage(2, NOON_MS + 2000)})
 
 
 def test_a_session_that_grew_counts_no_entry_again() -> None:

@@ -11,7 +11,7 @@ from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.queue import Context, FileSnapshot, InboxEntry, Pending, SessionFile
 from agent_memory.domain.run import KeptReply, Run, Work
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness
-from agent_memory.errors import AgentTimedOut, Defect, Error, HistoryUnavailable, StateCorrupt, StoreIo
+from agent_memory.errors import Defect, Error, HistoryUnavailable, StateCorrupt, StoreIo
 from agent_memory.pipelines.consolidate import ConsolidateIo, consolidate, rescue
 from pipelines.consolidate_world import CWD, NOON_MS, REPO, ScriptedAgent, World, entries, history, note
 from stand_ins.temporary_records import (
@@ -89,17 +89,6 @@ class TestTheStoresFault:
         world.runs = Full()
         assert world.result() == Failure(FULL)
         assert (world.titles(), len(world.inbox.entries)) == ([], 1)
-
-
-class TestTheCommandsFault:
-    def test_after_an_answer_a_timeout_is_the_first_in_a_row_again(self, world: World) -> None:
-        slow = AgentTimedOut("scripted", 60)
-        world.agent.answers = [slow, entries(note("Backups run at night")), slow]
-        for each in ("s1", "s2", "s3"):
-            world.capture(each, "Remember: backups run at night")
-        run = world.run()
-        assert world.verdicts(run) == ["timed-out", "written", "timed-out"]
-        assert run.paused is None
 
 
 class TestWhatIsToBeRead:

@@ -81,18 +81,18 @@ def test_what_is_not_read_is_judged_all_the_same(world: World) -> None:
 
 @pytest.mark.parametrize("secrets", [0, 8])
 def test_twins_for_which_one_run_has_no_room_are_merged_by_the_next(world: World, secrets: int) -> None:
-    _twins(world, 12)
+    _twins(world, 6)
     for number in range(secrets):
         world.note(f"Secret {number}", f"Matter {number} of the harbour {number * 7}.", sensitivity=Sensitivity.SECRET)
     merged, left, asked = list[int](), list[int](), list[bool]()
-    for _ in range(9):
+    for _ in range(8):
         run, _ = world.tidied()
         merged.append(len(run.plan.actions))
         left.append(len(run.left))
         asked.append(run.asked)
-    assert sum(merged) == 12
-    assert len(world.live()) == 12 + secrets
-    assert left == [0] * 9
+    assert sum(merged) == 6
+    assert len(world.live()) == 6 + secrets
+    assert left == [0] * 8
     assert asked[-1] is False  # what was left for want of room is no question for ever
 
 

@@ -20,7 +20,6 @@ from agent_memory.errors import (
     Error,
     HistoryUnavailable,
     HistoryUnreadable,
-    SessionForgotten,
     StateCorrupt,
     StoreIo,
     UsageInvalid,
@@ -102,12 +101,6 @@ def nobody_asked(session_id: str) -> History:
 
 
 class TestASessionByItsId:
-    def test_it_is_taken_by_its_newest_capture(self, handing: Handing) -> None:
-        handing.session("s1")
-        handing.session("s2")
-        taken = handing.named("s1").unwrap()
-        assert (taken.entry.retrieval, taken.handover.session_id) == (SessionFile(METHOD, "s1"), "s1")
-
     def test_where_not_all_captures_can_be_looked_at_it_is_not_unknown_p6(self, handing: Handing) -> None:
         unseen = StoreIo("inbox", "list", "EIO", "Input/output error")
         handing.unseen.append(unseen)
@@ -128,11 +121,6 @@ class TestASessionByItsId:
     ) -> None:
         handing.session("s1", evolve(history("s1", *ASKED), own_call=own_call, automated=automated))
         assert isinstance(handing.named("s1").failure(), UsageInvalid)
-
-    def test_one_that_was_forgotten_is_not_read_p28(self, handing: Handing) -> None:
-        handing.session("s1")
-        handing.tombstones.put(SessionTombstone("s1", CLAUDE, NOON_MS)).unwrap()
-        assert handing.named("s1") == Failure(SessionForgotten("s1", NOON_MS))
 
     def test_nothing_is_read_while_it_is_unknown_what_was_forgotten_p28(self, handing: Handing) -> None:
         class Damaged(TemporaryTombstones):

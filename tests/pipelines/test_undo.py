@@ -16,11 +16,10 @@ from agent_memory.domain.findings import store_fingerprint
 from agent_memory.domain.run import TieringMemo
 from agent_memory.domain.run_log import LoggedAction, Undoing, short_id
 from agent_memory.domain.vocabulary import TierList
-from agent_memory.errors import EntryUnreadable, Error, RunNotFound, StateCorrupt, StoreIo, UndoRefused, UsageInvalid
+from agent_memory.errors import EntryUnreadable, Error, StateCorrupt, StoreIo, UndoRefused
 from agent_memory.pipelines.undo import finish_undo, undo
 from faults import Killed, failing_at, killed_at
 from pipelines.undo_world import NOON_MS, World
-from stand_ins.dict_recorder import DictRecorder
 from stand_ins.temporary_records import TemporaryDefragRecords
 
 
@@ -46,18 +45,6 @@ def everything_at_once(world: World) -> str:
 
 
 class TestBytes:
-    def test_undoing_the_undo_makes_the_run_stand_again_p16(self, world: World) -> None:
-        before = world.tree()
-        run = everything_at_once(world)
-        after = world.tree()
-        first = world.undo()
-        again = world.undo(first.run_id)
-        assert world.tree() == after
-        assert again.root.run_id == run
-        world.undo(again.run_id)
-        assert world.tree() == before
-        assert "it is undone already" in world.refused(run)
-
     def test_one_undo_after_the_other_goes_back_run_by_run_p16(self, world: World) -> None:
         trees = [world.tree()]
         for letter in "ab":
@@ -117,14 +104,6 @@ class TestBytes:
 
 
 class TestWhichRun:
-    def test_a_name_of_several_runs_or_of_none_is_an_error(self, world: World) -> None:
-        world.run(world.replace("a", "Changed."))
-        before = world.everything()
-        assert isinstance(world.result("0000").failure(), UsageInvalid)
-        assert world.result("nonsense") == Failure(RunNotFound("nonsense"))
-        assert world.result("") == Failure(RunNotFound(""))
-        assert world.everything() == before
-
     def test_an_older_run_is_undone_where_nothing_after_it_touched_the_same_notes_p16(self, world: World) -> None:
         before = world.path("a").read_bytes()
         older = world.run(world.replace("a", "Changed."))
@@ -227,19 +206,6 @@ class TestRefusals:
 
 
 class TestWhatIsRemembered:
-    def test_hand_edits_are_recorded_first_and_half_done_runs_finished(self, world: World) -> None:
-        calls: list[str] = []
-
-        class Told(DictRecorder):
-            def adopt_hand_edits(self, among: object = None) -> Success[int]:
-                calls.append(f"adopt after {len(world.finished)}")
-                return Success(0)
-
-        world.recorder = Told()
-        world.run(world.replace("a", "Changed."))
-        world.undo()
-        assert calls == ["adopt after 1"]
-
     def test_a_tidied_store_counts_as_tidied_after_its_undo(self, world: World) -> None:
         everything_at_once(world)
         tidied = store_fingerprint(world.store.list().unwrap().entries)
@@ -262,12 +228,6 @@ class TestWhatIsRemembered:
 
 
 class TestHalfDone:
-    def test_a_run_that_changed_only_a_section_has_no_files_to_put_back_p16(self, world: World) -> None:
-        before = world.tree()
-        run = world.run(section="Words.")
-        undone = world.undo(run)
-        assert (undone.sections, undone.actions, world.tree()) == ((str(world.target),), (), before)
-
     def test_what_an_undo_did_is_never_guessed_p6(self, world: World) -> None:
         """Its own footprint is damaged: it stays half done, and says so."""
         run = world.run(world.replace("a", "Changed."))

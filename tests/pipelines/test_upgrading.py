@@ -78,15 +78,6 @@ def test_a_damaged_mark_is_told_and_hides_no_session_p6() -> None:
     assert ["state/sessions/x.json" in each for each in upgrades.warnings] == [True]
 
 
-def test_what_waits_already_is_counted_and_not_asked_for_twice() -> None:
-    inbox, marks = DictInbox(), marks_of(mark("s1"), mark("s2"))
-    ask_again(inbox, planned(marks_of(mark("s1")))).unwrap()
-    upgrades = planned(marks, inbox)
-    assert (sessions(upgrades), upgrades.waiting) == (["s2"], 1)
-    ask_again(inbox, upgrades).unwrap()
-    assert planned(marks, inbox) == Upgrades(waiting=2)
-
-
 def test_where_a_session_took_place_is_known_from_its_notes() -> None:
     store = store_of(Source(CLAUDE, "s1", repo=REPO, cwd=CWD))
     (entry,) = planned(marks_of(mark("s1")), store=store).entries

@@ -6,15 +6,14 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
-from attrs import define, evolve, field
+from attrs import define, field
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.found_session import FoundSession, Rest
-from agent_memory.domain.queue import WATCH_EVENT, InboxEntry
-from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import Error, HistoryUnreadable, StoreIo, UsageInvalid
+from agent_memory.domain.queue import InboxEntry
+from agent_memory.errors import Error, HistoryUnreadable, StoreIo
 from agent_memory.pipelines.backfill import Watching, WatchIo, watch
-from pipelines.consolidate_world import NOON_MS, history
+from pipelines.consolidate_world import NOON_MS
 from pipelines.test_backfill import Past
 from stand_ins.dict_inbox import DictInbox
 
@@ -77,17 +76,6 @@ def room() -> Room:
     return Room()
 
 
-def test_a_transcript_that_changed_and_rested_is_captured_and_later_handed_over(room: Room) -> None:
-    room.says(10, "s1", "one", "two")
-    done = room.watch()
-    assert done == Watching(captured=1, handed_over=1)
-    assert room.captured() == room.handed_over == ["s1"]
-    (entry,) = room.past.waiting()
-    assert entry.context.event == WATCH_EVENT
-    assert len(room.told) == 2
-    assert "captured claude-code s1: about " in room.told[0]
-
-
 def test_one_that_goes_on_and_on_is_captured_when_it_rests(room: Room) -> None:
     for second in range(10, 100, 20):
         room.says(second, "s1", *[f"turn {n}" for n in range(second)])
@@ -121,21 +109,6 @@ def test_what_was_there_before_is_left_to_backfill_but_for_what_changed_just_bef
     room.past.session("just-now", "one", at_ms=NOON_MS - 70_000)  # its file changed ten seconds ago
     room.watch()
     assert room.captured() == ["just-now"]
-
-
-def test_own_calls_and_automated_sessions_are_neither_captured_nor_handed_over(room: Room) -> None:
-    """P23"""
-    own = evolve(history("own", "x"), own_call=True, turns=())
-    robot = evolve(history("robot", "x"), automated=True)
-    room.at(10, lambda: room.past.put("own", own, NOON_MS))
-    room.at(11, lambda: room.past.put("robot", robot, NOON_MS))
-    room.says(12, "s1", "one")
-    room.watch()
-    assert room.captured() == room.handed_over == ["s1"]
-    assert [line.split(maxsplit=1)[1] for line in room.told if "left out" in line] == [
-        "left out claude-code own: memory's own call",
-        "left out claude-code robot: automated, without a person",
-    ]
 
 
 def test_one_that_cannot_be_read_is_told_and_the_watch_goes_on(room: Room) -> None:
@@ -179,9 +152,3 @@ def test_a_capture_that_fails_is_told_and_the_watch_goes_on(room: Room) -> None:
     assert room.captured() == ["s2"]
     assert (done.captured, len(done.problems)) == (1, 1)
     assert "claude-code s1" in done.problems[0]
-
-
-def test_a_harness_that_cannot_be_watched_is_a_wrong_call(room: Room) -> None:
-    error = watch(room.io(), (Harness.AMP,), REST).failure()
-    assert isinstance(error, UsageInvalid)
-    assert "memory backfill amp" in error.hint
