@@ -148,7 +148,7 @@ def searches_all_the_same(searched: Searched, damage: Damage, times: int) -> Non
 
 @pytest.mark.parametrize("damage", [flipped, cut_off, half_written])
 def test_a_damaged_index_is_no_error(searched: Searched, damage: Damage) -> None:
-    searches_all_the_same(searched, damage, 20)
+    searches_all_the_same(searched, damage, 10)
 
 
 @pytest.mark.slow

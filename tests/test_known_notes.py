@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -38,16 +39,24 @@ def put(store: StoreFiles, title: str, body: str, **values: Any) -> str:
     return meta.id
 
 
-@pytest.fixture
-def store(root: Path) -> StoreFiles:
-    store = StoreFiles(root, KernelLocks(root))
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of thirty notes, to be copied."""
+    root = tmp_path_factory.mktemp("home") / "memories"
+    store = StoreFiles(root, KernelLocks(root, {"HOME": str(root.parent)}))
     for number in range(30):
         put(
             store,
             f"Matter {number}",
             f"The queue of shop{number} has a file for order{number}, and is drained at night.",
         )
-    return store
+    return root
+
+
+@pytest.fixture
+def store(root: Path, made: Path) -> StoreFiles:
+    shutil.copytree(made, root)
+    return StoreFiles(root, KernelLocks(root))
 
 
 class BrokenIndex(NoteIndex):

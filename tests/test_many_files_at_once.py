@@ -12,7 +12,7 @@ from agent_memory.app import Memory, open_memory
 from agent_memory.domain.planning.drafts import NoteDraft
 from agent_memory.domain.searching.search import Mode, Refreshed, SearchRequest
 
-MANY, VERY_MANY = 2_000, 50_000
+MANY, VERY_MANY = 1_000, 50_000
 DIGITS = "123456789A"
 
 

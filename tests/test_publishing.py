@@ -58,22 +58,6 @@ def world() -> World:
     return World()
 
 
-def test_every_target_gets_its_section_and_the_second_time_nothing_is_written_p17(world: World) -> None:
-    world.tier([world.note("a")], [world.note("b")])
-    world.note("c")
-    world.targets.files[CLAUDE] = b"Mine.\r\n"
-    first = world.publish(CLAUDE, CODEX)
-    assert [each.outcome for each in first.targets] == ["written", "written"]
-    rendered = first.targets[0].rendered
-    assert rendered is not None
-    assert (rendered.hot, rendered.warm, rendered.cold) == (("id__aaaaaa",), ("id__bbbbbb",), 1)
-    assert world.targets.files[CLAUDE].startswith(b"Mine.\r\n\r\n<!-- agent-memory:start -->\r\n")
-    assert world.targets.files[CODEX].startswith(SECTION_START.encode())
-    before = dict(world.targets.files)
-    assert [each.outcome for each in world.publish(CLAUDE, CODEX).targets] == ["unchanged", "unchanged"]
-    assert world.targets.files == before
-
-
 def test_how_sections_change_is_kept_before_the_first_write_p16(world: World) -> None:
     world.targets.files[CLAUDE] = b"Mine."
     world.publish(CLAUDE, CODEX)

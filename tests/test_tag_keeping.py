@@ -10,7 +10,6 @@ from returns.result import Failure, Result, Success
 from agent_memory.domain.change import Create
 from agent_memory.domain.entry import Caller, MemoryEntry, Meta
 from agent_memory.domain.section import Published
-from agent_memory.domain.tagging import VOCABULARY_FILE
 from agent_memory.errors import Error, StoreIo, UsageInvalid
 from agent_memory.keeping import TagKeeping
 from agent_memory.recorded_writes import RecordedWrites
@@ -57,20 +56,6 @@ class FullDisk(TemporaryStore):
 
     def apply(self, changes: Any, **more: Any) -> Any:
         return Failure(FULL) if self.full else super().apply(changes, **more)
-
-
-def test_a_renaming_is_one_record_with_all_its_files_and_shown_at_once() -> None:
-    world = World()
-    one, other = world.note("a", "topic__x", "topic__z"), world.note("b", "topic__x")
-    kept = world.note("c", "topic__z")
-    done = world.tags().rename("x", "y").unwrap()
-    assert done.notes == (one, other)
-    assert (world.tags_of(one), world.tags_of(kept)) == (("topic__y", "topic__z"), ("topic__z",))
-    (commit,) = world.recorder.commits
-    assert commit.message.startswith("tags: rename topic__x to topic__y (2 notes)")
-    assert VOCABULARY_FILE in commit.paths
-    assert world.published == 1
-    assert world.store.read(one).unwrap().meta.updated_at_ms == 2_000
 
 
 def test_a_pinned_note_is_retagged_too_since_a_person_asks() -> None:

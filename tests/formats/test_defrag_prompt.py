@@ -26,7 +26,6 @@ from agent_memory.formats.prompt import (
     render_defrag_prompt,
     template_problems,
 )
-from agent_memory.formats.reply import parse_defrag_reply
 
 TEMPLATE = (Path(__file__).resolve().parents[2] / "prompts" / "defrag.md").read_text(encoding="utf-8")
 NONCE = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
@@ -164,11 +163,6 @@ def test_where_not_all_fit_what_is_in_a_tier_pinned_or_shown_is_listed_first_and
     assert len(lines) > 150
 
 
-def test_an_echo_of_the_prompt_is_no_proposal() -> None:
-    """P9"""
-    assert isinstance(parse_defrag_reply(rendered(stored()), NONCE), Failure)
-
-
 def test_the_template_has_every_place_and_what_an_echo_is_recognised_by() -> None:
     assert template_problems(TEMPLATE, PLACES["defrag"]) == ()
     prompt = rendered(stored())
@@ -222,7 +216,7 @@ def test_the_whole_defrag_prompt_fits(texts: list[str], line: str, max_prompt_ch
             tags=(line[:60],),
             sensitivity=data.draw(st.sampled_from(list(Sensitivity))),
         )
-        for n, text in enumerate(texts * data.draw(st.integers(1, 20)), 1)
+        for n, text in enumerate(texts * data.draw(st.integers(1, 10)), 1)
     )
     ids = [each.meta.id for each in notes]
     budget = budget_of(max_prompt_chars, tuple(each.listed for each in notes))

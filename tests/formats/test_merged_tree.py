@@ -103,12 +103,6 @@ class TestANote:
             assert merged.files() == live(NEW)
             assert merged.remarks() == [f"{A} was removed on one machine and changed on the other: it stays"]
 
-    def test_archived_on_one_machine_and_changed_on_the_other_it_stays_live(self) -> None:
-        for ours, theirs in ((live(NEW), retired(OLD)), (retired(OLD), live(NEW))):
-            merged = Merged(live(OLD), ours, theirs)
-            assert merged.files() == live(NEW)
-            assert merged.remarks() == [f"{A} was archived on one machine and changed on the other: it stays live"]
-
     def test_where_another_note_has_taken_its_place_the_change_is_in_the_archive_p12(self) -> None:
         into = entry(B, "Both.", aliases=(A,))
         merged = Merged(live(OLD), live(NEW), {**retired(OLD), **live(into)})
@@ -224,12 +218,6 @@ class TestOtherFiles:
         assert merged.files() == {"state/tags.json": b"{"}
         assert merged.remarks() == ["state/tags.json could not be merged, so this machine's stays"]
 
-    def test_tiers_that_both_changed_are_one(self) -> None:
-        both = live(OLD, entry(B, "B."))
-        ours, theirs = ({**both, TIERS_FILE: render_tiers(each)} for each in (TierList((A,), ()), TierList((), (B,))))
-        merged = Merged(both, ours, theirs)
-        assert parse_tiers(merged.files()[TIERS_FILE], TIERS_FILE).unwrap() == TierList((A,), (B,))
-
     def test_tiers_name_only_what_is_still_live(self) -> None:
         both = live(OLD, entry(B, "B."), entry(C, "C."))
         ours = {**both, TIERS_FILE: render_tiers(TierList((A,), (B, C)))}
@@ -241,11 +229,6 @@ class TestOtherFiles:
 
 class TestWhatIsNeverWritten:
     LINK = "topics/link.md"
-
-    def test_it_stays_in_git_and_is_told_of_p21(self) -> None:
-        merged = Merged({}, {}, {self.LINK: b"/etc/passwd"}, {self.LINK: "120000"})
-        assert merged.tree.outside == {self.LINK}
-        assert merged.remarks() == [f"{self.LINK} stays in git and was not written here: it is a symbolic link"]
 
     def test_of_two_files_that_an_agent_might_obey_ours_stays_in_git_p21(self) -> None:
         merged = Merged({}, {"AGENTS.md": b"one"}, {"AGENTS.md": b"other"})

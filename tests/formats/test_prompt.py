@@ -26,7 +26,6 @@ from agent_memory.formats.prompt import (
     render_consolidate_prompt,
     template_problems,
 )
-from agent_memory.formats.reply import parse_reply
 
 TEMPLATE = (Path(__file__).resolve().parents[2] / "prompts" / "consolidate.md").read_text(encoding="utf-8")
 NONCE = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
@@ -162,11 +161,6 @@ def test_a_part_of_a_session_and_an_earlier_handoff_are_mentioned_after_the_data
     plain = rendered(user(1, "x")).split("The data ends here.")[1]
     assert "goes on" not in plain
     assert "handoff" not in plain
-
-
-def test_an_echo_of_the_prompt_is_no_reply() -> None:
-    """P9"""
-    assert isinstance(parse_reply(rendered(user(1, "x")), NONCE), Failure)
 
 
 def test_the_template_has_every_place_and_what_an_echo_is_recognised_by() -> None:

@@ -60,13 +60,6 @@ def installed(current: bytes | None, *wanted: Entry) -> PlannedFile:
 EVERYBODY = frozenset(("claude-code", "codex"))
 
 
-@pytest.mark.parametrize("current", [None, b"", b"{}", b'{"a": 1}\n', b'{\n  "hooks": {}, // none\n}\r\n'])
-def test_untouched_it_is_what_it_was(current: bytes | None) -> None:
-    revision = installed(current, hook(), server())
-    gone = without_placed(lying(revision.after), record_of(revision), revision.backup, EVERYBODY)
-    assert (gone.after, placed_in(gone)) == (current, ())
-
-
 def test_a_new_place_of_the_program_replaces_the_old_one() -> None:
     once = installed(b'{"a": 1}', hook("/old/memory"), server("/old/memory"))
     moved = with_placed(lying(once.after), "jsonc", record_of(once), once.backup, (hook(), server()))
@@ -111,17 +104,6 @@ def test_the_version_that_came_with_ours_stays_for_hooks_of_somebody_elses() -> 
 
 class TestWhole:
     OURS = Whole("// ours\n", Part.HOOKS, ("amp",))
-
-    def test_brought_up_to_date(self) -> None:
-        made = with_placed(lying(None), "whole", None, None, (self.OURS,))
-        newer = Whole("// newer\n", Part.HOOKS, ("amp",))
-        new = with_placed(lying(made.after), "whole", record_of(made), None, (newer,))
-        assert (new.after, new.set_aside) == (b"// newer\n", False)
-
-    def test_edited_by_somebody_it_is_set_aside(self) -> None:
-        made = with_placed(lying(None), "whole", None, None, (self.OURS,))
-        gone = without_placed(lying(b"// mine\n"), record_of(made), None, frozenset(("amp",)))
-        assert (gone.after, gone.set_aside) == (None, True)
 
     def test_somebody_elses_file_is_refused(self) -> None:
         with pytest.raises(EditRefused):
