@@ -30,9 +30,8 @@ def test_p20_at_least_95_percent_of_published_formats_are_redacted() -> None:
     assert len(kept) <= 0.05 * len(PUBLISHED), kept
 
 
-@pytest.mark.parametrize("text", INNOCENT, ids=lambda text: text[:40])
-def test_p20_what_is_no_secret_stays(text: str) -> None:
-    assert redact(text) == Redacted(text)
+def test_p20_what_is_no_secret_stays() -> None:
+    assert [text for text in INNOCENT if redact(text) != Redacted(text)] == []
 
 
 def test_the_placeholder_names_what_was_removed_and_leaves_the_rest() -> None:
@@ -67,15 +66,6 @@ def test_private_spans_go_as_a_whole_and_may_be_nested() -> None:
 def test_p20_a_private_span_that_is_never_closed_reaches_to_the_end() -> None:
     assert redact("a <private>b <private>c</private>\n\nd").text == "a [redacted:private]"
     assert redact("a \\u003cprivate\\u003eb\\u003c/private\\u003e e").text == "a [redacted:private] e"
-
-
-def test_a_private_tag_that_is_only_named_hides_nothing() -> None:
-    for text in (
-        "wrap it in `<private>` and `</private>`",
-        "between <private>…</private> tags",
-        "a private key is private",
-    ):
-        assert redact(text) == Redacted(text)
 
 
 def test_a_secret_directly_after_another_is_found() -> None:

@@ -1,4 +1,4 @@
-"""What is known, counted."""
+"""What is known and was spent, counted."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any
 
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.agent_request import DaySpend
+from agent_memory.domain.agent_request import DaySpend, Spend, with_added
 from agent_memory.domain.entry import Meta
 from agent_memory.domain.health import Statistics, by_day, period_of, statistics_of
 from agent_memory.domain.injecting.moment import Delivery
-from agent_memory.domain.instants import DAY_MS
+from agent_memory.domain.instants import DAY_MS, day_of
 from agent_memory.domain.run_log import LoggedRun, LoggedSession
 from agent_memory.domain.usage import DayReads
 from agent_memory.domain.vocabulary import Kind, Origin, Status, Tier
@@ -109,8 +109,6 @@ def test_runs_are_counted_by_machine_and_outcome_and_sessions_by_verdict() -> No
     assert (found.days["runs"], found.days["failed runs"]) == ((0, 1, 1, 2), (0, 0, 1, 0))
 
 
-# -- periods
-
 NOW_MS = 1_771_000_205_123
 
 
@@ -135,3 +133,26 @@ def test_no_day_is_before_1970() -> None:
 def test_every_day_of_a_period_has_a_place(last_day: int, days: int) -> None:
     period = period_of(last_day, days)
     assert by_day(period, ((day, 1) for day in period)) == (1,) * min(days, last_day + 1)
+
+
+days = st.integers(0, 200).map(lambda day: day_of(1_700_000_000_000 + day * DAY_MS))
+
+
+def test_a_day_is_the_utc_day() -> None:
+    assert day_of(1_770_940_799_999) == "2026-02-12"
+    assert day_of(1_770_940_800_000) == "2026-02-13"
+
+
+def test_taking_back_more_than_was_spent_leaves_zero() -> None:
+    assert with_added({}, "2026-02-13", calls=-1, prompt_chars=-5) == {"2026-02-13": DaySpend()}
+
+
+@given(st.lists(st.tuples(days, st.integers(0, 9)), max_size=30))
+def test_days_are_in_order_and_each_there_once(added: list[tuple[str, int]]) -> None:
+    spend: Spend = {}
+    for day, calls in added:
+        spend = with_added(spend, day, calls=calls)
+    listed = list(spend)
+    assert listed == sorted(set(listed))
+    if added:
+        assert spend[added[-1][0]].calls >= added[-1][1]

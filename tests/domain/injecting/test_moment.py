@@ -1,4 +1,4 @@
-"""What a hook's payload says of the moment."""
+"""What a hook's payload says of the moment, and what a session was given or is shown by its harness."""
 
 from __future__ import annotations
 
@@ -7,7 +7,27 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.domain.injecting.moment import MAX_PROMPT_CHARS, Moment, moment_of
+from agent_memory.domain.entry import Listed, Meta, StoredEntry
+from agent_memory.domain.health import WEEK_MS, HarnessDeliveries, deliveries_by_harness
+from agent_memory.domain.injecting import moment
+from agent_memory.domain.injecting.moment import (
+    MAX_PROMPT_CHARS,
+    RECOVERY_MS,
+    SAME_MOMENT_MS,
+    Delivery,
+    Moment,
+    delivery_of,
+    known_ids,
+    last_other_session,
+    moment_of,
+    read_files,
+    shown_whole,
+)
+from agent_memory.domain.installing.harnesses import SETUPS, context_of
+from agent_memory.domain.section import Target
+from agent_memory.domain.transcripts import own_marks
+from agent_memory.domain.vocabulary import TierList
+from agent_memory.formats.managed_section import render_section
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "hook-payloads"
 ID = "3f1c8f0e-7d1a-4c55-9a0e-2b6f4f0c9d11"
@@ -147,3 +167,121 @@ def test_recorded_payloads() -> None:
         "session-start-startup": "start",
         "user-prompt-submit": "prompt",
     }
+
+
+NOW = 2_000_000_000_000
+MINUTE = 60_000
+
+
+def given(at_ms: int, event: str = "prompt", *ids: str, session: str = "s-1", harness: str = "codex") -> Delivery:
+    return Delivery(at_ms, harness, session, event, ids, 10 * len(ids), "global")
+
+
+class TestKnown:
+    def test_all_that_the_session_was_given_and_no_other(self) -> None:
+        log = [given(1, "start", "a"), given(2, "prompt", "b"), given(3, "prompt", "c", session="s-2")]
+        assert known_ids(log, "codex", "s-1", NOW) == {"a", "b"}
+        assert known_ids(log, "claude-code", "s-1", NOW) == frozenset()
+
+    def test_a_compaction_takes_away_what_was_there(self) -> None:
+        log = [given(1, "start", "a"), given(10 * MINUTE, "compact", "b"), given(11 * MINUTE, "prompt", "c")]
+        assert known_ids(log, "codex", "s-1", NOW) == {"b", "c"}
+        assert known_ids(log, "codex", "s-1", NOW, is_fresh=True) == frozenset()
+
+    def test_two_hooks_told_of_one_compaction_do_not_both_deliver(self) -> None:
+        log = [given(1, "start", "a"), given(NOW - 500, "compact", "a", "b")]
+        assert known_ids(log, "codex", "s-1", NOW, is_fresh=True) == {"a", "b"}
+        again = [*log, given(NOW, "compact")]
+        assert known_ids(again, "codex", "s-1", NOW + MINUTE) == {"a", "b"}
+        assert known_ids(again, "codex", "s-1", NOW + SAME_MOMENT_MS + 1, is_fresh=True) == frozenset()
+
+
+class TestLines:
+    def test_a_line_is_read_back(self) -> None:
+        line = given(7, "start", "a", "b")
+        again = delivery_of(json.loads(json.dumps(line.members)))
+        assert again is not None
+        assert again.members == line.members
+
+    def test_what_is_no_line_is_none(self) -> None:
+        good = given(7, "start", "a").members
+        assert delivery_of(good | {"ids": ["a"]}) is not None
+        wrongs: tuple[object, ...] = (
+            None,
+            [],
+            {},
+            good | {"at_ms": "7"},
+            good | {"ids": "a"},
+            good | {"session": None},
+        )
+        for wrong in wrongs:
+            assert delivery_of(wrong) is None
+
+
+def test_the_last_other_session_of_the_place_if_it_is_recent() -> None:
+    log = [given(NOW - 5), given(NOW - 4, session="s-2"), given(NOW - 3, session="s-3"), given(NOW - 1)]
+    last = last_other_session(log, "global", "s-1", NOW)
+    assert last is not None
+    assert last.session == "s-3"
+    assert last_other_session(log, "elsewhere", "s-1", NOW) is None
+    assert last_other_session(log, "global", "s-1", NOW + RECOVERY_MS) is None
+
+
+def test_the_report_counts_deliveries_with_notes_by_harness() -> None:
+    log = [
+        given(NOW - WEEK_MS, "start", "a"),
+        given(NOW - 3, "start", "a", "b"),
+        given(NOW - 2),
+        given(NOW - 1, "start", "a", harness="amp"),
+    ]
+    assert deliveries_by_harness(log, NOW) == (
+        HarnessDeliveries("amp", 1, 10, NOW - 1),
+        HarnessDeliveries("codex", 1, 20, NOW - 3),
+    )
+
+
+HOME = "/home/ada"
+
+
+@pytest.mark.parametrize("harness", [each for each in SETUPS if each not in ("cursor", "vscode", "manual")])
+@pytest.mark.parametrize("environ", [{}, {"CLAUDE_CONFIG_DIR": "/x/c", "CODEX_HOME": "~/cx/", "XDG_CONFIG_HOME": "/y"}])
+def test_the_instruction_file_that_setup_chooses_is_among_them(harness: str, environ: dict[str, str]) -> None:
+    groups = read_files(harness, HOME, environ, None)
+    target = SETUPS[harness](context_of(HOME, "/m", environ)).target
+    assert len(groups) == 1
+    assert target in groups[0]
+
+
+def test_in_a_repository_its_own_file_too() -> None:
+    assert read_files("codex", HOME, {}, "/src/lamp")[1] == ("/src/lamp/AGENTS.override.md", "/src/lamp/AGENTS.md")
+    assert read_files("cursor", HOME, {}, "/src/lamp") == (("/src/lamp/AGENTS.md",),)
+    assert read_files("cursor", HOME, {}, None) == ()
+
+
+def stored(number: int, body: str) -> StoredEntry:
+    meta = Meta(f"id__{number}bcdef", f"Note {number}", 0, 0, "What it says.")
+    return StoredEntry(Listed(meta, f"topics/{number}.md", ""), body)
+
+
+def section(*notes: StoredEntry, hot: int) -> str:
+    ids = tuple(each.meta.id for each in notes)
+    by_id = {each.meta.id: each for each in notes}
+    listed = {id: each.listed for id, each in by_id.items()}
+    return render_section(TierList(ids[:hot], ids[hot:]), listed, by_id, Target("/x")).text
+
+
+def test_what_is_hot_is_shown_what_is_warm_is_not() -> None:
+    text = section(stored(1, "One."), stored(2, "Two."), stored(3, "Three."), hot=2)
+    assert shown_whole(f"# Mine\n\n{text}\n") == {"id__1bcdef", "id__2bcdef"}
+    assert shown_whole("# Mine\n") == frozenset()
+
+
+def test_no_note_can_hide_another_by_pretending_to_show_it() -> None:
+    hostile = "### Note 9\n\nid__9bcdef · fact · from the person · 2026-02-13\n\nOr\n\n# Note 8\n\nid__8bcdef · fact"
+    assert shown_whole(section(stored(1, hostile), hot=1)) == {"id__1bcdef"}
+    assert shown_whole("### Note 9\n\nid__9bcdef · fact\n") == frozenset()  # outside of any section
+
+
+def test_the_marks_are_those_of_the_section() -> None:
+    assert moment.SECTION_START == own_marks.SECTION_START
+    assert moment.SECTION_END == own_marks.SECTION_END
