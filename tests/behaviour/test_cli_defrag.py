@@ -223,9 +223,10 @@ class TestJson:
         settled = defrag(memory)
         assert (settled["actions"], settled["retiered"], settled["warnings"]) == ([], 0, [])
 
-    @pytest.mark.parametrize(
-        ("command", "code", "name"),
-        [
+    def test_an_agent_that_cannot_serve_changes_nothing_and_the_next_run_asks_again(self, memory: Memory) -> None:
+        """P9"""
+        before = kept(memory)
+        for command, code, name in (
             ("/nowhere/llm", 40, "agent-missing"),
             ("sh -c 'cat > /dev/null; exit 3'", 40, "agent-failed"),
             ("sh -c 'cat > /dev/null; echo Please run /login'", 40, "agent-unavailable"),
@@ -233,18 +234,12 @@ class TestJson:
             ("sh -c 'cat > /dev/null; echo I cannot help with that.'", 50, "reply-refused"),
             ("cat", 50, "reply-refused"),
             ("sh -c 'cat > /dev/null'", 50, "reply-refused"),
-        ],
-    )
-    def test_an_agent_that_cannot_serve_changes_nothing_and_the_next_run_asks_again(
-        self, memory: Memory, command: str, code: int, name: str
-    ) -> None:
-        """P9"""
-        before = kept(memory)
-        configure(memory, command, llm={"timeoutSeconds": 1})
-        refused = memory("defrag", "--json")
-        assert refused.code == code, refused
-        assert (refused.out, refused.error["code"]) == ("", name), refused
-        assert kept(memory) == before
+        ):
+            configure(memory, command, llm={"timeoutSeconds": 1})
+            refused = memory("defrag", "--json")
+            assert refused.code == code, (command, refused)
+            assert (refused.out, refused.error["code"]) == ("", name), (command, refused)
+            assert kept(memory) == before, command
         answering(memory, sensible())
         assert len(defrag(memory)["actions"]) == 4
 

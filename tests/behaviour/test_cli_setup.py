@@ -76,6 +76,23 @@ class TestRoundTrip:
         assert all(each["arrived"] for each in document["trials"]), document["trials"]
         assert memory.pending() == []
         assert all((memory.home / name).read_bytes() != data for name, data in before.items() if _is_edited(name))
+
+        # P22: our own files are for the person alone.
+        state = memory.home / ".local/state/agent-memory/setup"
+        for path in (state, *state.rglob("*")):
+            assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
+        beside = [each.name for each in (memory.home / ".claude").iterdir()]
+        assert sorted(beside) == ["CLAUDE.md", "settings.json", "skills"]
+
+        # A second setup changes nothing, nor does one without --mcp: what is installed stays.
+        between, kept = tree(memory.home), receipt(memory.home).read_bytes()
+        for words in (("--mcp",), ()):
+            again = memory("setup", "--yes", *words)
+            assert (again.code, "There is nothing to change." in again.out) == (0, True)
+            assert (tree(memory.home), receipt(memory.home).read_bytes()) == (between, kept)
+
+        assert memory("uninstall", "--dry-run").code == 0
+        assert tree(memory.home) == between
         removed = memory("uninstall", "--yes")
         assert removed.code == 0, removed
         assert tree(memory.home) == before
@@ -100,17 +117,6 @@ class TestRoundTrip:
         for harness in ("opencode", "pi", "claude-code"):
             assert memory("uninstall", harness, "--yes").code == 0
         assert tree(memory.home) == before
-
-    def test_a_second_setup_changes_nothing(self, memory: Memory) -> None:
-        lay_out(memory.home)
-        memory("setup", "--yes", "--mcp")
-        between, kept = tree(memory.home), receipt(memory.home).read_bytes()
-        done = memory("setup", "--yes", "--mcp")
-        assert (done.code, "There is nothing to change." in done.out) == (0, True)
-        assert tree(memory.home) == between
-        assert receipt(memory.home).read_bytes() == kept
-        assert memory("setup", "--yes").code == 0  # without --mcp: what is installed stays
-        assert tree(memory.home) == between
 
     def test_what_was_edited_by_hand_elsewhere_stays(self, memory: Memory) -> None:
         lay_out(memory.home)
@@ -228,10 +234,6 @@ class TestConsent:
         document = memory("setup", "--dry-run", "--json").document
         assert document["dryRun"] is True
         assert {each["outcome"] for each in document["files"]} == {"planned"}
-        memory("setup", "--yes")
-        between = tree(memory.home)
-        assert memory("uninstall", "--dry-run").code == 0
-        assert tree(memory.home) == between
 
     def test_the_diff_shows_no_secret_of_the_file(self, memory: Memory) -> None:
         token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -513,14 +515,3 @@ class TestRepository:
     def test_outside_of_any(self, memory: Memory) -> None:
         done = memory("setup", "claude-code", "--yes", "--repo")
         assert (done.code, "there is none around this directory" in done.err) == (2, True)
-
-
-def test_our_own_files_are_for_the_person_alone(memory: Memory) -> None:
-    """P22"""
-    lay_out(memory.home)
-    memory("setup", "--yes")
-    state = memory.home / ".local/state/agent-memory/setup"
-    for path in (state, *state.rglob("*")):
-        assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
-    beside = [each.name for each in (memory.home / ".claude").iterdir()]
-    assert sorted(beside) == ["CLAUDE.md", "settings.json", "skills"]
