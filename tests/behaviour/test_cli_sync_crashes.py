@@ -8,17 +8,14 @@ from pathlib import Path
 import pytest
 
 from behaviour.test_cli_crashes import KILLER
-from two_machines import TwoMachines, edited, file_of, head, synced, two_machines
+from two_machines import TwoMachines, edited, file_of, head, joined_machines, synced
 
 
 @pytest.fixture
-def diverged(tmp_path: Path) -> tuple[TwoMachines, str]:
+def diverged(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[TwoMachines, str]:
     """Two machines that both changed one note, and each something else; the first one's is pushed."""
-    machines = two_machines(tmp_path)
-    id = machines.one.remembered(
-        "Deploys run from main only.\n\nThe staging host is turquoise-12.", "--title", "Deploys"
-    )
-    machines.joined()
+    note = ("Deploys", "Deploys run from main only.\n\nThe staging host is turquoise-12.")
+    machines, (id,) = joined_machines((note,), tmp_path, tmp_path_factory)
     edited(machines.one, id, lambda text: text.replace("main only", "main and hotfix only"))
     machines.one.remembered("Linters are ruff and mypy.", "--title", "Linters")
     synced(machines.one)

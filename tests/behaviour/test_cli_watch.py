@@ -88,15 +88,14 @@ def watching(memory: Memory, *words: str) -> Iterator[Watched]:
             watched.reader.join(LIMIT_SECONDS)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_session_that_rests_is_captured_and_handed_over(memory: Memory, number: signal.Signals) -> None:
+def test_a_session_that_rests_is_captured_and_handed_over(memory: Memory) -> None:
     with watching(memory, "--wait-for-transcripts", "--debounce", "0.2", "--idle-timeout", "1") as watched:
         own = talk(OWN, "[agent-memory:agent-call:v1]\nnonce: 1").write(projects(memory))
         assert f"left out claude-code {OWN}" in watched.line_after(1, own)
         talk(ONE, "Fix the lamp in the harbour, please.", "And then paint it.").write(projects(memory))
         assert f"captured claude-code {ONE}: about " in watched.line(2)
         assert f"handed over claude-code {ONE}: id__" in watched.line(3)
-        code, error = watched.end(number)
+        code, error = watched.end()
     assert (code, error) == (0, "")
     assert len(memory.pending()) == 1
     assert [note["kind"] for note in memory.notes()] == ["handoff"]
@@ -111,7 +110,7 @@ def test_it_waits_for_transcripts_only_when_it_is_told_to(memory: Memory) -> Non
     with watching(memory, "--wait-for-transcripts", "--debounce", "0.1", "--idle-timeout", "0") as watched:
         transcript = talk(ONE, "Fix the lamp.").write(projects(memory))
         assert "captured" in watched.line_after(1, transcript)
-        assert watched.end() == (0, "")
+        assert watched.end(signal.SIGINT) == (0, "")
 
 
 def test_json_is_one_document_at_the_end(memory: Memory) -> None:
