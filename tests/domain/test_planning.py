@@ -569,17 +569,16 @@ def test_turns_of_one_session_are_united_in_its_place() -> None:
 
 
 @pytest.mark.parametrize(
-    "place",
+    ("scope", "told", "cwd", "origin"),
     [
-        {"scope": "github.com/harbour/kilo"},
-        {"entry": evolve(SESSION, context=Context(cwd="/srv/harbour/kilo"))},
-        {"cwd": "/opt/harbour/kilo"},
-        {"entry": evolve(SESSION, context=Context(cwd="/srv/harbour")), "cwd": "/opt/kilo"},
-        {},
+        ("github.com/harbour/kilo", None, None, Origin.USER),
+        (REPO, "/srv/harbour/kilo", None, Origin.USER),
+        (REPO, None, "/opt/harbour/kilo", Origin.USER),
+        (REPO, "/srv/harbour", "/opt/kilo", Origin.USER),
+        (REPO, None, None, Origin.AGENT),
     ],
 )
-def test_names_of_the_place_are_nobodys_claim(place: dict[str, Any]) -> None:
-    window = History(Harness.AMP, "s-1", (Turn(1, Role.USER, "Use tabs.", "r1"),), cwd=place.pop("cwd", None))
-    known = evolve(facts(window=window), **place)
-    origin = computed_origin("Use tabs", "Use tabs in harbour and kilo.", window.turns, known)
-    assert (origin is Origin.USER) is (known.scope != REPO or known.entry != SESSION or window.cwd is not None)
+def test_names_of_the_place_are_nobodys_claim(scope: str, told: str | None, cwd: str | None, origin: Origin) -> None:
+    window = History(Harness.AMP, "s-1", (Turn(1, Role.USER, "Use tabs.", "r1"),), cwd=cwd)
+    known = facts(window=window, scope=scope, entry=evolve(SESSION, context=Context(cwd=told)))
+    assert computed_origin("Use tabs", "Use tabs in harbour and kilo.", window.turns, known) is origin
