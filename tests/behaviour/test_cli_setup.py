@@ -67,6 +67,7 @@ def receipt(home: Path) -> Path:
 
 class TestRoundTrip:
     def test_every_file_is_byte_for_byte_what_it_was(self, memory: Memory) -> None:
+        """P22: and our own files are for the person alone meanwhile."""
         lay_out(memory.home)
         before = tree(memory.home)
         done = memory("setup", "--yes", "--mcp", "--json")
@@ -77,7 +78,6 @@ class TestRoundTrip:
         assert memory.pending() == []
         assert all((memory.home / name).read_bytes() != data for name, data in before.items() if _is_edited(name))
 
-        # P22: our own files are for the person alone.
         state = memory.home / ".local/state/agent-memory/setup"
         for path in (state, *state.rglob("*")):
             assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
