@@ -26,9 +26,7 @@ def started_anew(
 @pytest.mark.parametrize(
     ("words", "data", "code"),
     [
-        (["--version"], b"", 0),
         (["list", "--json"], b"", 0),
-        (["lst"], b"", 2),
         (["read", "--json", "id__zzzzzz"], b"", 20),
         (["read", b"\xff\xe9"], b"", 2),
         (["edit", "--nonsense"], b"", 2),

@@ -183,6 +183,21 @@ def test_a_score_says_the_same_whatever_else_is_found(world: World) -> None:
     assert scores[first] <= alone.score < 1
 
 
+def test_the_limit_holds_and_says_how_many_there_are(world: World) -> None:
+    for number in range(5):
+        world.put(f"Zebra {number}")
+    answer = world.answer("zebra", limit=2)
+    assert (len(answer.hits), answer.matched) == (2, 5)
+
+
+def test_without_a_model_words_answer_and_who_asked_for_meaning_is_told(world: World) -> None:
+    world.put("Zebra")
+    assert world.answer("zebra").mode is Mode.BM25
+    assert world.answer("zebra").notices == ()
+    asked = world.answer("zebra", mode=Mode.SEMANTIC)
+    assert (asked.mode, asked.notices, len(asked.hits)) == (Mode.BM25, ("No model is installed.",), 1)
+
+
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory: pytest.TempPathFactory) -> World:
     world = World(tmp_path_factory.mktemp("home") / "memories", meaning=True)

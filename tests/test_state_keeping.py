@@ -13,7 +13,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.domain.entry import Caller
 from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.errors import Error, StateCorrupt, StateInvalid, StateNotFound
-from agent_memory.formats.bookkeeping_json import MAX_VALUE_BYTES
+from agent_memory.formats.bookkeeping_json import MAX_VALUE_BYTES, key_problem
 from agent_memory.keeping import StateKeeping
 from agent_memory.recorded_writes import RecordedWrites
 from stand_ins.dict_locks import DictLocks
@@ -64,6 +64,13 @@ def test_any_json_comes_back_as_it_was_unless_it_is_refused(value: object) -> No
         assert value_of(keeping, "current_phase") == value
     else:
         assert isinstance(kept.failure(), StateInvalid)
+
+
+@pytest.mark.parametrize(
+    "key", ["current_phase", "pipeline_run_042", "a", "Run-1", "team/api:phase", "v1.2", "x" * 128]
+)
+def test_plain_keys(key: str) -> None:
+    assert key_problem(key) is None
 
 
 @pytest.mark.parametrize(

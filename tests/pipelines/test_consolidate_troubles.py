@@ -80,15 +80,20 @@ class TestTheStoresFault:
         assert (world.titles(), len(world.agent.asked)) == (["Locks die with their holder"], 1)
         assert not world.inbox.entries
 
-    def test_a_reply_that_cannot_be_kept_fails_the_run_before_anything_is_written(self, world: World) -> None:
-        class Full(TemporaryRunRecords):
+    def test_what_cannot_be_kept_of_a_run_fails_it_before_anything_is_written_p3(self, world: World) -> None:
+        class ForReplies(TemporaryRunRecords):
             def keep_reply(self, run_id: str, key: str, reply: KeptReply) -> Result[None, Error]:
                 return Failure(FULL)
 
+        class ForWhereItStands(TemporaryRunRecords):
+            def checkpoint(self, state: str, run: Run) -> Result[None, Error]:
+                return Failure(FULL) if state == "write_entries" else super().checkpoint(state, run)
+
         world.capture("s1", "Remember: locks die")
-        world.runs = Full()
-        assert world.result() == Failure(FULL)
-        assert (world.titles(), len(world.inbox.entries)) == ([], 1)
+        for full in (ForReplies(), ForWhereItStands()):
+            world.runs = full
+            assert world.result() == Failure(FULL)
+            assert (world.titles(), len(world.inbox.entries)) == ([], 1)
 
 
 class TestWhatIsToBeRead:
