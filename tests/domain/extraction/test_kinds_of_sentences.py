@@ -131,7 +131,7 @@ def test_what_is_asked_to_be_remembered_is_kept_in_many_languages(said: str) -> 
 @pytest.mark.parametrize(
     ("closing", "kind"),
     [
-        ("I couldn't run the integration tests because Docker isn't available here.", Kind.TASK),
+        ("The `Docker` image still needs to be rebuilt for the new `Cart`.", Kind.TASK),
         ("The crash happened because `Session.close()` must hold the lock in SQLite.", Kind.LESSON),
         ("`config.toml` must be read before `Logger.init()`, otherwise the level is ignored.", Kind.LESSON),
     ],
@@ -153,6 +153,8 @@ def test_what_the_agent_found_or_left_open_makes_one_note(closing: str, kind: Ki
         "You can run `make dev` to see the `Cart`.",
         "I kept the old `parse()` because three plugins still import it.",
         "**Next steps:** move `Cart` to the shared package.",
+        "I couldn't run the integration tests because Docker isn't available here.",
+        "You still need to run `make migrate` for the new `Cart`.",
     ],
 )
 def test_lists_of_changes_reports_and_offers_make_none(closing: str) -> None:
@@ -199,8 +201,8 @@ def test_what_stands_behind_a_command_its_output_or_a_link_is_nobody_s_word(past
 
 
 def test_an_option_that_is_the_next_step_of_the_session_makes_no_note() -> None:
-    offer = agent("**Option A: Start with the failing tests**\n\n**Option B: Merge to main and watch it**")
-    assert notes(*BEFORE, offer, user("Option A please"), agent("Done.")) == ()
+    offer = agent("**Option A: Start with the failing tests**\n\n**Option B: Split the `Cart` change into two**")
+    assert notes(*BEFORE, offer, user("Option B please"), agent("Done.")) == ()
 
 
 def test_an_option_without_its_text_makes_no_note() -> None:

@@ -16,7 +16,6 @@ OFFER = "**Option A: cursor pages**\n\nfast\n\n**Option B: numbered pages**\n\ns
     [
         "Still open: the mail worker reads the old `total()`.",
         "Remaining: the mail worker reads the old `total()`.",
-        "I haven't run the import against the full dump.",
         "The mail worker still needs to be moved to `Cart.total`.",
         "Ainda falta mover o worker de mail para `Cart.total`.",
     ],

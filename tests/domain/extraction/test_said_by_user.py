@@ -379,3 +379,40 @@ def test_a_correction_that_was_carried_out_stays_where_it_says_how_it_is_done_he
 
 def test_a_sentence_that_leads_into_code_is_no_title() -> None:
     assert notes(user("I don't want custom handling of the cart like\n\n```\nx = 1\n```")) == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        (
+            "Write the guide. Agents should not edit generated files, but the template they come from.",
+            "Agents should not edit generated files, but the template they come from",
+        ),
+        (
+            "Clean up the guide. In examples use only relative links rather than absolute links.",
+            "In examples use only relative links rather than absolute links",
+        ),
+        (
+            "Make the links relative -- I prefer not to have my home directory all over the docs.",
+            "I prefer not to have my home directory all over the docs",
+        ),
+        (
+            "Tag the release and push (and always bump the version when we tag)",
+            "Always bump the version when we tag",
+        ),
+        (
+            "dont open a pull request for every fix, collect them",
+            "Dont open a pull request for every fix, collect them",
+        ),
+        (
+            "we dont need backward compatibility, nobody uses the beta",
+            "We dont need backward compatibility, nobody uses",
+        ),
+        ("we should not touch the ssh config of the machine", "We should not touch the ssh config of the machine"),
+        ("Every example needs an offline fixture next to its script", "Every example needs an offline fixture next to"),
+        ("i do want the bounced mails to be counted, too", "I do want the bounced mails to be counted, too"),
+    ],
+)
+def test_a_rule_beside_a_request_stays_a_rule(said: str, title: str) -> None:
+    (note,) = notes(*ANSWERED, user(said), *work_on("Go ahead.", "Done.")[1:])
+    assert note.title.startswith(title)

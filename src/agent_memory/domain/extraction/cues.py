@@ -63,7 +63,7 @@ _WORK = (
     r"(?:re-?)?(?:add(?:ed)?|implement|create|build|write|fix|change|update|refactor|rename|move|remove|delete|check|look|investigate|review|run"
     r"|test|try|find|search|explore|read|analy[sz]e|improve|reduce|simplify|clean|replace|convert|extract|split|merge|rebase|commit|push|open"
     r"|close|show|list|explain|mention|document|spawn|migrate|generate|install|set up|finish|continue|go(?! with| for)|get|give|help|take|see|ensure|make|tell|new"
-    r"|mark|deduplicate|sort|order|organi[sz]e|arrange|group|enable|disable|configure|integrate|connect|deploy|copy|translate|compare|adjust|align|tweak|polish|bump|rewrite|drop|do(?! not)|think|simulate|pretend|start|switch|pull|reconstruct|revert|restore|turn|include)"
+    r"|mark|deduplicate|sort|order|organi[sz]e|arrange|group|enable|disable|configure|integrate|connect|deploy|copy|translate|compare|adjust|align|tweak|polish|bump|rewrite|drop|do(?! not)|think|simulate|pretend|start|switch|pull|reconstruct|revert|restore|turn|include|begin|proceed|debug|verify|cherry-pick|wait|stop|ship)"
 )
 _STANDING = r"\b(?:always|never|every time|whenever|from now on|going forward)\b"
 _LEADS = {
@@ -136,10 +136,14 @@ _BY_USER_WORDS = {
         r"(?P<said>\b(?:em vez d|ao invés d|ao inves d)[^?!]*,\s*(?:usa|use|põe|coloca|coloque)\b.*)",
     ),
     "preference": (
-        r"(?P<said>\b(?:i|we) (?:really |just |still |also |definitely |strongly )*(?:don't|do not|never) (?:want|like|care for)\b(?!\s+(?:to (?:bother|be rude|interrupt|sound)|(?:the|this|that(?! (?:we|you))|it|you)\b)).+)",
+        r"(?P<said>\b(?:i|we) (?:really |just |still |also |definitely |strongly )*(?:don't|do not|never) (?:want|like|care for)\b(?!\s+(?:to (?:bother|be rude|interrupt|sound)|(?:the|this|that(?! (?:we|you))|it|you|your|where|how)\b)).+)",
         r"(?P<said>\bi(?:'d| would)? (?:really |much |strongly |always |generally |usually )*(?:prefer|hate|dislike|rather (?:have|not|keep|use|see|you)|love it when|like it when)\b.+)",
         r"<starten>(?:(?:in|for|on|when|whenever|before|after)\b[^,;]{2,60},\s+)?(?P<said>(?:please )?(?:never|always|don't ever|do not ever) (?!\w*[^s\W]s\b)(?!\w+ed\b|read\b|mind\b|again\b|seen\b|been\b|had\b|was\b|is\b|on\b|gets?\b|fail|works?\b|return(?:s|ed|ing)\b)[a-z`]+.*)",
         r"^(?P<said>.{12,}, always[.!]*)$",
+        r"<thenen>(?P<said>(?:never|always) [a-z]+ (?:.+ )?(?:when(?:ever)?|before|after|unless|without|until)\b.+)",
+        r"<starten>(?P<said>(?:please )?(?:don't|do not) \w+ an? .*\b(?:for|in|on|with|after|before) (?:every|each|any)\b.+)",
+        rf"(?P<said>.*\b(?:use|write|prefer|import|keep|name)\b (?:only )?(?!{_ONE})(?:[\w-]+ ){{0,3}}[\w-]+s (?:rather than|instead of) (?:[\w-]+ ){{0,3}}[\w-]+s\b.*)",
+        r"<starten>(?P<said>(?:the |an? |all |any |coding )?(?:ai )?agents? (?:should|must)(?:n't)?\b.+)",
         rf"<starten>(?P<said>(?:please )?(?:don't|do not) {_ACT}\b (?!{_ONE}|for now)(?:any |in )?[\w`\"'-]+.*)",
         r"<starten>(?P<said>no (?!.{0,40}\b(?:is|are|was|were|appears?|shows?|gets?)\b)(?!only\b|i\b|we\b|you\b|its?\b|it's\b|that's\b|not\b|they\b|this\b|that\b|the\b|need|problem|worries|idea|thanks|way|longer|matter|one\b|doubt|changes?\b|luck|errors?\b)[\w`/-]+(?: [\w`/-]+){0,3}(?:\s*[,;–—-]\s*(?:please |just |always )?(?:use|do|put|keep|write|only|prefer|go)\b| (?:in|for|on|inside|within) (?:the |our |this |any |my )?[\w`/-]+).*)",
         r"(?P<said>\bmake sure (?:you |we |that you |that we |to )(?:always|never)\b.+)",
@@ -152,11 +156,13 @@ _BY_USER_WORDS = {
         r"(?P<said>\bsempre que (?:tu|nós|eu|você|vocês|for|fizer|fizeres|mudar|mudares|alterar|alterares|criar|criares|adicionar|adicionares|houver)\b.+)",
     ),
     "convention": (
-        r"(?P<said>(?<!how )(?<!what )(?<!where )(?<!so )\bwe (?:always|never|usually|generally|normally|typically|only ever|only|must(?! have\b)|explicitly|deliberately|intentionally|don't use|do not use|don't allow|do not allow|don't do|don't (?!want|need|know|have|care|see|like|get|really|understand)\w+ (?:the|any|our|in|to)\b|avoid|prefer|stick to|standardi[sz]ed? on)\b.+)",
+        r"(?P<said>(?<!how )(?<!what )(?<!where )(?<!so )\bwe (?:currently |deliberately |intentionally |explicitly )?(?:always|never|usually|generally|normally|typically|only ever|only|must(?! have\b)|explicitly|deliberately|intentionally|don't use|do not use|don't allow|do not allow|don't do|don't (?!want|need|know|have|care|see|like|get|really|understand)\w+ (?:the|any|our|in|to)\b|avoid|prefer|stick to|standardi[sz]ed? on)\b.+)",
+        r"<starten>(?P<said>(?:the |our |all )?(?:code|comments|docs|documentation|tests|commits|commit messages|error messages|pull requests|prs|names|migrations) (?:should|must)(?:n't)? (?!work\b|pass\b|now\b|(?:also |be )*(?:fixed|updated|added|moved|there|in\b)).+)",
+        r"(?P<said>.*\b(?:no|don't|do not|without|never)\b[^.?!]{0,40}\bbackwards?[- ]compat\w*.*)",
         r"(?P<said>\b(?:our|the|my|a) (?:\w+ ){0,2}(?:convention|rule|policy|standard|practice|naming scheme|house style|guideline) (?:here )?(?:is|says|for)\b.+)",
         r"(?P<said>\b(?:by convention|as a rule|in (?:this|our) (?:repo|repository|project|codebase|team|company|org)),? (?:we(?! have)|all|every|the|you|it|no|each)\b.+)",
         r"(?:^\(?|[,;:] |\b(?:and|but|because|since|so|that|as) )(?P<said>we (?:\w+ly )?use [^?!]+ (?:for|as|to|not|instead|rather|everywhere|because|since)\b.+)",
-        r"(?P<said>\b(?:all|every|each|any|new) (?:(?!that\b|which\b|who\b|think\b|we\b|you\b|i\b)[\w/-]+ ){1,4}(?:must|should|has to|have to|needs? to|go(?:es)?|belongs?|lives?|gets?) (?:always |never |not )?(?:be |have |go |live |start |end |use |in |into |under |its )(?!fixed\b|done\b).+)",
+        r"(?P<said>\b(?:all|every|each|any|new) (?:(?!that\b|which\b|who\b|think\b|we\b|you\b|i\b)[\w/-]+ ){1,4}(?:needs? an? |(?:must|should|has to|have to|needs? to|go(?:es)?|belongs?|lives?|gets?) (?:always |never |not )?(?:be |have |go |live |start |end |use |in |into |under |its ))(?!fixed\b|done\b).+)",
         r"(?P<said>\b[\w`./-]+ (?:(?:must|may) (?:never|not|only|always)|can (?:never|only|always))\b.+)",
         r"(?P<said>\b(?:never|not|always|only) (?:commit|push|merge|deploy|release|publish)(?:ted|ed|d)? (?:to|on|from|in|before|after|without)\b.+)",
         r"(?P<said>\b(?:nós |nos |a gente )?(?:costumamos|usamos sempre|nunca usamos|não usamos|nao usamos|evitamos|fazemos sempre|nunca fazemos|a gente sempre|a gente nunca|nós sempre|nós nunca)\b.+)",
@@ -175,6 +181,7 @@ _BY_USER_WORDS = {
         r"<starten>(?P<said>(?:option|approach|variant|proposal|solution) [\da-e]\b(?:[,.!]|$| (?:please|then|sounds|looks|seems|it is|is (?:fine|good|best|better|what)|for|with|but|and)\b).*)",
         r"<starten>(?:the )?decision(?: is|:)\s*(?P<said>.+)",
         r"(?P<said>\b(?:is|are|was|were|left|kept|done)(?: [\w-]+){0,3} (?:on purpose|by design|deliberately?|intentional(?:ly)?)\b.*)",
+        r"(?P<said>\bwe (?:should|must)(?:n't| not| never) (?!have\b|be\b|need\b|worry\b|forget\b)\w+.{6,})",
         r"(?P<said>\bwe should(?:n't| not)? .{6,} (?:because|since|instead of|rather than|so that|, but)\b.+)",
         r"<startpt>(?P<said>vamos (?:usar|com a?|com o|ficar com|manter|adotar|adoptar|optar|mudar para|seguir com|pela|pelo|largar|abandonar)\b.+)",
         r"(?P<said>\b(?:decidimos|decidi|ficou decidido|escolhemos|escolhi|optamos|optei|adotamos|adoptámos|adotei|acordámos|combinámos|ficou combinado)\b.+)",
@@ -184,6 +191,7 @@ _BY_USER_WORDS = {
     "want": (
         r"(?P<said>\b(?!(?:you|u|i|we|what|which|how|why|when|where|that|who|think|thinks)\b)[\w`.)\"'/-]+(?: (?:command|page|file|field|flag|test|user|box|button|output))? (?:should|shouldn't|must|mustn't|ought to)(?: (?:also|not|only|always|never|still|instead|just))* (?!work\b|be (?:fine|ok(?:ay)?|good|enough|done|possible|easy|straight|simple|safe|quick|there)\b|pass\b|now\b|already\b|have\b|do(?:ne)?\b[.!]?$|i\b|we\b|you\b)\w+.*)",
         r"<starten>(?P<said>(?:keep|make) .*\bas [\w-]+ as possible\b.*)",
+        r"(?P<said>\bi do (?:also |still |really )?want\b(?!.*:$).+)",
         r"(?P<said>.*\b(?:was|were) (?:supposed|meant) to\b.*)",
         r"(?P<said>\b(?:make sure|ensure)(?: that)? (?:the|every|each|all|any|no|we|users?) (?!tests?\b|build\b|lint).{3,}\b(?:never|always|only|not|can't|doesn't|don't|isn't)\b.*)",
         r"(?P<said>\b(?:o|a|os|as|este|esta|cada) [^?!,]{1,60}\b(?:deve|devem|tem de|têm de|tem que) (?:sempre|nunca|só|apenas)\b.+)",
@@ -382,6 +390,7 @@ _SIGNAL_WORDS = {
         r"\b(?:bullet|item|point|step|question|finding|comment|issue|improvement|phase|chunk|task|suggestion|for|bug|slice)s? #?\d+\b|(?:^|\s)#\d\b|^[A-Z]\d{1,3}\b|\b(?:recommendation|reccomendation)\b|\blin(?:es?|) \d|\[\^\d",
         r"\b(?:the|this|that|whatever is) (?:latter|former|other one|above|below)\b|^(?:there|here|correct)\b|\bthe (?:[\w-]+ )?one (?:instead|there|here)\b|\bthe (?:first|second|third|last) \w+ instead\b|\b(?:like|as|about|do|does|did|doing|is|was|with|for|of|than) (?:this|that)(?=[.,;:!?)]|$| again| going forward| from now on)",
         rf",\s*(?:so |and |please |just )*{_WORK} (?:it|them|this|that|these|those)\b",
+        r"\b(?:these|those) [a-z]+s\b",
         r"\b(?:this|that|these|those) (?:one|change|changes|info|error|output|message|rules?|dir|part|things?|way|again|format|normal|new|same|should|shouldn't|must)\b",
         r"^(?:(?:and|but|so|also)[, ]+)*(?:for (?:example|instance)|e\.g\.|similarly|likewise|in other words|that said)(?![\w-])|\bshould then\b",
         r"^(?:(?:ok|so|and|for starters|issue here|lastly|another \w+ one)[\s,.…-]+){2,}|\b(?:start|begin) with\b|^each one\b|\bit's there\b|\bwhat you think\b|\bif not\b|\btheir fork\b|\b(?:between|of) the (?:2|two|3|three)\b(?! \w)|^not (?:this|that|these|those)\b|(?:\.\.|…)$",
@@ -406,7 +415,10 @@ _LEAD = re.compile(r"(?<!\?P)<([a-z]+)>")
 
 def _compiled(table: Mapping[str, Iterable[str]]) -> dict[str, Patterns]:
     return {
-        name: tuple(re.compile(_LEAD.sub(lambda lead: _LEADS[lead[1]], each), re.IGNORECASE) for each in patterns)
+        name: tuple(
+            re.compile(_LEAD.sub(lambda lead: _LEADS[lead[1]], each).replace("n't", "n'?t"), re.IGNORECASE)
+            for each in patterns
+        )
         for name, patterns in table.items()
     }
 

@@ -72,7 +72,7 @@ def extracted(
     """
     history, episodes, candidates = read_through(history, final_window=final_window)
     fresh = tuple(candidate for candidate in candidates if not _is_known(candidate, shown))
-    # What stands under a heading such as "Next steps" is of use to whoever takes the work up, and is in the handoff.
+    # What one of the two has yet to do is of use to whoever takes the work up, and is in the handoff.
     lasting = (one for one in fresh if one.by is Role.USER or not is_next_step(one.claim))
     notes = (composed(one, _asked_for(one, episodes), _files_around(one, episodes)) for one in lasting)
     entries = tuple(note for note in notes if note)

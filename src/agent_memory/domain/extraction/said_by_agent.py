@@ -47,6 +47,7 @@ _OPEN_LABEL = re.compile(
     r"|left to do|próximos passos|por fazer|pendente)\b",
     re.IGNORECASE,
 )
+_OF_THE_TWO = re.compile(r"(?:the agent|the user|you) (?:still )?(?:ha|could|can|did|was|need)", re.IGNORECASE)
 _IMPROVEMENT = re.compile(r"\bdown (?:from|to)\b", re.IGNORECASE)
 _SUBJECTLESS = re.compile(
     r"(?:caused by|due to|because|causad[oa] por|devido a|porque|you|your|yes|no|thanks?|thank|sure|by|only|my|the agent|i|there's no reason)\b",
@@ -63,7 +64,7 @@ _WORKS = re.compile(
 """How something is or works, in the present tense."""
 _AT_HAND = re.compile(
     r"\b(?:now|fix\w*|still|already|being|been|we|our|agora|ainda)\b|\b(?:is|are|be|isn't|aren't) (?:not )?\w+ing\b"
-    r"|\bthe (?:agent|issue|problem|error|fix|tests?|bug)\b|\bthe user\b(?!')",
+    r"|\bthe (?:[\w-]+ )?(?:agent|issue|problem|error|fix|tests?|bug)\b|\bthe user\b(?!')",
     re.IGNORECASE,
 )
 """It tells of the session or of the code as it was."""
@@ -149,8 +150,8 @@ def outcome_of(episode: Episode) -> str:
 
 
 def is_next_step(claim: str) -> bool:
-    """Whether an open end is one only by the heading above it."""
-    return _OPEN_LABEL.match(claim) is not None
+    """Whether an open end is one only by the heading above it, or by what one of the two did not do in the session."""
+    return _OPEN_LABEL.match(claim) is not None or _OF_THE_TWO.match(claim) is not None
 
 
 def _sentences(turn: Turn) -> tuple[_Said, ...]:

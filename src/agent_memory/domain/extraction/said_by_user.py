@@ -70,7 +70,7 @@ _YES = re.compile(r"(?:yes|yep|yeah|sure|sim)\b", re.IGNORECASE)
 """It answers a question, in which most of what is meant stands."""
 _PERSONS = re.compile(r"\b(?:i|you|eu|tu|você)\b", re.IGNORECASE)
 _REASON = re.compile(r"\b(?:because|since|so that|otherwise|porque|já que)\b", re.IGNORECASE)
-_FOR_EVER = r"always|never|ever|on purpose|by design|deliberately|source of truth|as a rule|by convention|sempre|nunca"
+_FOR_EVER = r"always|never|ever|on purpose|by design|deliberately|source of truth|as a rule|by convention|i do (?:\w+ )?want|sempre|nunca"
 _STANDS = re.compile(rf"\b(?:{_FOR_EVER})\b", re.IGNORECASE)
 _GENERAL = re.compile(
     rf"\b(?:{_FOR_EVER}|whenever|every|each|must|only|as [\w-]+ as possible"
@@ -79,33 +79,39 @@ _GENERAL = re.compile(
     re.IGNORECASE,
 )
 _CONTRAST = re.compile(
-    r"\b(?:instead|rather than|em vez d|ao invés d)|,\s*(?:and |e )?(?:not|não) [\w`\"']|\bnot\b.{2,80}\bbut\b|\be não\b|\bwe (?:don't|do not)\b(?! (?:want|need|know|have|like)\b)"
-    r"|\b(?:don't|do not|stop) [^,;]{3,60}[,;] *(?:use|keep|put|just|rather)\b|\bprefer\b.*\b(?:over|to)\b",
+    r"\b(?:instead|rather than|em vez d|ao invés d)|,\s*(?:and |e )?(?:not|não) [\w`\"']|\bnot\b.{2,80}\bbut\b|\be não\b|\bwe (?:don'?t|do not)\b(?! (?:want|need|know|have|like)\b)"
+    r"|\b(?:don'?t|do not|stop) [^,;]{3,60}[,;] *(?:use|keep|put|just|rather)\b|\bprefer\b.*\b(?:over|to)\b",
     re.IGNORECASE,
 )
 """Without a general word, a contrast or a reason, what the person says is about the work at hand."""
-_WISH = re.compile(r"\b(?:want|need|like|prefer|rather|should|ha(?:s|ve) to|needs to|quero|queremos)\b", re.IGNORECASE)
+_WISH = re.compile(
+    r"\b(?:want|(?<!n't )(?<!nt )need|like|prefer|rather|should|ha(?:s|ve) to|needs to|quero|queremos)\b", re.IGNORECASE
+)
 _OURS = re.compile(
     r"\bwe (?!should|need|want|can|could|have|must|will)\w|\b(?:usamos|fazemos|evitamos|deix[aá]mos|larg[aá]mos)\b",
     re.IGNORECASE,
 )
 """How it is done here."""
-_FORBIDS = re.compile(r"\b(?:don't|do not|n[ãa]o)\b|^(?:please )?(?:no|avoid|stop)\b", re.IGNORECASE)
+_FORBIDS = re.compile(r"\b(?:don'?t|do not|n[ãa]o)\b|^(?:please )?(?:no|avoid|stop)\b", re.IGNORECASE)
 """Beside a request or a question it says how far the work at hand may go."""
 _HEEDS = re.compile(
-    r"\b(?:(?:keep (?:it |this )?|bear )in mind|be aware|(?:don't|do not) forget|note(?: that)?|tem em (?:mente|conta)|não te esqueças)\b",
+    r"\b(?:(?:keep (?:it |this )?|bear )in mind|be aware|(?:don'?t|do not) forget|note(?: that)?|tem em (?:mente|conta)|não te esqueças)\b",
     re.IGNORECASE,
 )
 """Beside a request it says what that work has to heed."""
-_LIMITS = re.compile(r"(?:(?:and|but|also|please|e|mas|por favor)[, ]+)*(?:don't|do not|n[ãa]o)\b", re.IGNORECASE)
-_STEP = re.compile(
-    r"^(?:(?:option|approach|plan) \w+\s*[:–—-]\s*)?(?:(?:direct|force|just|simply)[ -])?(?:start|begin|continue|proceed|finish|fix|debug"
-    r"|investigate|run|re-?run|test|check|verify|review|merge|push|commit|cherry-pick|rebase|revert|try|wait|stop)\w*\b",
+_LIMITS = re.compile(r"(?:(?:and|but|also|please|e|mas|por favor)[, ]+)*(?:don'?t|do not|n[ãa]o)\b", re.IGNORECASE)
+_OPTION_NAME = re.compile(r"^(?:option|approach|plan) \w+\s*[:–—-]\s*", re.IGNORECASE)
+_PROHIBITS = re.compile(r"\bwe (?:should|must)(?:n'?t| not| never)\b", re.IGNORECASE)
+"""At the start it tells what the work has to mend; as an answer to the agent's it is a rule."""
+_DECIDED = re.compile(
+    r"\b(?:decided|agreed|chose|decision|decidi\w*|ficou decidido|escolh\w+|opt\w+)\b",
     re.IGNORECASE,
 )
-"""An option of the session at hand, and no decision about what is made."""
-_DECIDED = re.compile(r"\b(?:decided|agreed|chose|decision|decidi\w*|ficou decidido|escolh\w+|opt\w+)\b", re.IGNORECASE)
-_FRAGMENT = re.compile(r"(?:is|are|was|were|has|have|later|about|and|but|or|so|then)\b", re.IGNORECASE)
+_CLAUSE_BEFORE = re.compile(r"[-–—;(,]\s*$|\band\s+$", re.IGNORECASE)
+"""It ends where a clause begins that is a preference by itself."""
+_FRAGMENT = re.compile(
+    r"to (?!always|never)|(?:is|are|was|were|has|have|later|about|and|but|or|so|then)\b", re.IGNORECASE
+)
 _CODE = re.compile(r"[\"'];|\w\([\"']|\);|=>|[\"']\)|\b[a-z]+(?:_[a-z]+)+: |(?:\b[\w.-]+: .*){3}")
 """A statement of a program, or settings one after another: pasted, and not said."""
 _RECORDS = re.compile(
@@ -273,6 +279,9 @@ def _candidate(said: _Said, *, is_answer: bool) -> Candidate | None:
         if said.asks and _HEEDS.search(sentence) and not lasts:
             return None
         return _statement(said, hit, sentence)
+    if hit.shows is Sort.PREFERENCE and _CLAUSE_BEFORE.search(sentence.removesuffix(hit.said)):
+        sentence = hit.said if "(" in hit.said else hit.said.rstrip(")")
+        hit = Hit(hit.shows, sentence)
     asks = is_question or shows(Signal.UNSURE, sentence) or _ASKS.match(sentence)
     told = hit.said if hit.shows is Sort.CORRECTION else sentence
     if asks or sentence.endswith(":") or shows(Signal.POINTS, told) or shows(Signal.SESSION, told):
@@ -287,8 +296,11 @@ def _candidate(said: _Said, *, is_answer: bool) -> Candidate | None:
 def _lasts(said: _Said, hit: Hit, sentence: str) -> bool:
     """Whether it holds beyond the work at hand: it asks for none, holds not only for now, and has a general word, a contrast
     or a reason. A preference or a convention says so by itself, but for a wish that is part of a request."""
-    if shows(Signal.PASSING, sentence) or any(shows(Signal.REQUEST, each) for each in {sentence, said.sentence}):
+    whole = sentence if hit.shows is Sort.PREFERENCE else said.sentence
+    if shows(Signal.PASSING, sentence) or any(shows(Signal.REQUEST, each) for each in {sentence, whole}):
         return False
+    if hit.shows is Sort.DECISION and _PROHIBITS.search(sentence):
+        return said.before is not None
     if hit.shows is Sort.CORRECTION and _is_about_what_they_said(said, hit):
         return True
     if hit.shows is Sort.CORRECTION and said.asks and _LIMITS.match(sentence) and not _GENERAL.search(sentence):
@@ -329,8 +341,8 @@ def _chosen(said: _Said) -> Candidate | None:
     if chosen is None or said.before is None or said.before.closing is None:
         return None
     option, names = chosen
-    if _STEP.match(option.text):
-        return None
+    if shows(Signal.REQUEST, _OPTION_NAME.sub("", option.text)):
+        return None  # work of the session at hand, and no decision about what is made
     return Candidate(
         Sort.DECISION,
         Role.USER,
