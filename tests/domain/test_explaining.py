@@ -208,3 +208,8 @@ def test_trouble_tells_attempts_and_when_it_is_tried_again() -> None:
 def test_what_was_left_out_is_told_once() -> None:
     one = trace(processed(dropped=("a: too long", "b: no body")), processed(NOW_MS - 1, dropped=("a: too long",)))
     assert one.dropped == ("a: too long", "b: no body")
+
+
+def test_it_took_place_where_its_captures_or_its_notes_say() -> None:
+    assert trace(capture(cwd="/srv/shop")).cwd == "/srv/shop"
+    assert trace(capture()).cwd is None

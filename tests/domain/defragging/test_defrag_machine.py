@@ -230,7 +230,7 @@ def test_an_independent_check_of_the_files_finds_nothing_lost(shared: Path, tmp_
     for seed in range(2):
         random, root = Random(seed), tmp_path / f"root{seed}"
         world = World(StoreFiles(root, KernelLocks(root, {"HOME": str(tmp_path)})), random)
-        for run in range(8):
+        for run in range(5):
             before = tmp_path / f"before{seed}-{run}"
             shutil.copytree(root, before)
             world.defrag(random, edited_meanwhile=False)
