@@ -21,7 +21,7 @@ from agent_memory.domain.entry import (
     without_secret,
 )
 from agent_memory.domain.text.file_name import normal_tags
-from agent_memory.domain.vocabulary import Kind, Origin, Sensitivity, Status, Tier, TierList
+from agent_memory.domain.vocabulary import Harness, Kind, Origin, Sensitivity, Status, Tier, TierList
 from agent_memory.errors import EntryNotFound, EntryProtected, Error
 from agent_memory.results import as_result, unwrap
 
@@ -48,7 +48,7 @@ class ReadEntry:
 class ListFilter:
     """Which entries to list; None accepts all. Every word of `query` must occur in title, description, tags or id. What is
     hot counts as promoted, though its note does not say so. `is_open`: only what has a check-box to tick, and tasks without
-    any. `expired_by_ms`: only what has expired by then."""
+    any. `expired_by_ms`: only what has expired by then. `since_ms`: only what was changed then or later."""
 
     status: Status | None = None
     kind: Kind | None = None
@@ -61,6 +61,9 @@ class ListFilter:
     """The session that it comes from, maybe among others."""
     origin: Origin | None = None
     tier: Tier | None = None
+    harness: Harness | None = None
+    """That a session of which it comes from ran in."""
+    since_ms: int | None = None
 
     def accepts(self, meta: Meta, tier: Tier) -> bool:
         """Whether a note of this tier is wanted, by all that is known without its body."""
@@ -74,6 +77,8 @@ class ListFilter:
             and self.status in (None, status_shown(meta.status, tier))
             and (self.tag is None or not set(normal_tags([self.tag])).isdisjoint(meta.tags))
             and (self.session is None or self.session in meta.thread_ids)
+            and (self.harness is None or self.harness in [each.harness for each in meta.sources])
+            and (self.since_ms is None or self.since_ms <= meta.updated_at_ms)
             and (self.expired_by_ms is None or (meta.expires_at_ms or math.inf) <= self.expired_by_ms)
             and all(word in said for word in words)
         )

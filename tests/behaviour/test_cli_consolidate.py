@@ -78,7 +78,9 @@ class TestAgentCommand:
         )
         recorded.session("s1", TALK)
         done = recorded("consolidate")
-        assert (done.code, done.err, done.out) == (0, "", "1 session processed, 2 entries written\n")
+        sentence, *titles = done.out.splitlines()
+        assert (done.code, done.err, sentence) == (0, "", "1 session processed, 2 notes written")
+        assert sorted(line.split(maxsplit=1)[1] for line in titles) == ["Deploys", "Ports"]
         by_title = {note["title"]: note for note in recorded.notes()}
         assert set(by_title) == {"Deploys", "Ports"}
         deploys, ports = by_title["Deploys"], by_title["Ports"]
@@ -107,7 +109,7 @@ class TestAgentCommand:
         memory.session("s1", conversation("The api listens on 9090 now.", "Deploys of the api run from main."))
         done = memory("consolidate")
         assert (done.code, done.err) == (0, "")
-        assert done.out == "1 session processed, 1 entry written, 1 updated, 1 archived\n"
+        assert done.out.startswith("1 session processed, 1 note written, 1 updated, 1 archived\n")
         assert memory("read", port).out.rstrip().endswith("The api listens on 9090.")
         assert memory("read", old).code == 20
         assert "from a branch" in memory("read", old, "--archived").out
@@ -178,9 +180,9 @@ class TestAgentCommand:
         agent = Agent(memory, {"entries": [], "skipped": "small talk"})
         memory.session("s1", TALK)
         assert memory("consolidate").out == (
-            "1 session processed, 0 entries written\nNothing was kept of a session: small talk.\n"
+            "1 session processed, 0 notes written\nNothing was kept of a session: small talk.\n"
         )
-        assert memory("consolidate").out == "0 sessions processed, 0 entries written\n"
+        assert memory("consolidate").out == "0 sessions processed, 0 notes written\n"
         assert len(agent.prompts) == 1
         assert memory.pending() == []
 
@@ -191,10 +193,10 @@ class TestAgentCommand:
         assert dry.code == 0
         assert "+++ topics/Deploys -- topic__deploy id__" in dry.out
         assert "+They run from main only." in dry.out
-        assert dry.out.endswith("1 session planned, 0 entries written\n")
+        assert dry.out.endswith("1 session planned, 0 notes written\n")
         assert (memory.titles(), len(memory.pending())) == ([], 1)
         planned = next(line for line in dry.out.splitlines() if line.startswith("+++")).split("topics/")[1]
-        assert memory("consolidate").out == "1 session processed, 1 entry written\n"
+        assert memory("consolidate").out.startswith("1 session processed, 1 note written\n")
         assert [path.name for path in (memory.root / "topics").iterdir()] == [planned]
         assert len(agent.prompts) == 1
 
@@ -202,9 +204,9 @@ class TestAgentCommand:
         agent = Agent(memory, {"entries": [entry("Deploys", "They run from main only.")]}, NOTHING)
         memory.session("s1", TALK)
         memory.session("s2", conversation("Where do deploys run from?", session_id="s2"))
-        assert memory("consolidate").out == (
-            "2 sessions processed, 1 entry written\nNothing was kept of a session: small talk.\n"
-        )
+        sentence, title, unkept = memory("consolidate").out.splitlines()
+        assert (sentence, title.endswith("  Deploys")) == ("2 sessions processed, 1 note written", True)
+        assert unkept == "Nothing was kept of a session: small talk."
         assert "They run from main only." not in agent.prompts[0]
         assert "They run from main only." in agent.prompts[1]
 
@@ -285,7 +287,7 @@ class TestAgentCommand:
         by_hand.write_text("# Mine\n\nWritten meanwhile.\n")
         go.touch()
         out, err = run.communicate(timeout=60)
-        assert (run.returncode, out) == (0, b"1 session processed, 1 entry written\n"), err
+        assert (run.returncode, out.splitlines()[0]) == (0, b"1 session processed, 1 note written"), err
         assert b"not applied" in err
         assert len(agent.prompts) == 1
         assert {note["body"] for note in memory.notes()} >= {"The api listens on 7070.", "They run from main only."}
@@ -323,7 +325,7 @@ class TestInbox:
         (inbox / "notes.txt").write_text("not ours")
         done = memory("consolidate")
         assert done.code == 0
-        assert done.out == "1 session processed, 1 entry written, 11 malformed moved to inbox/.failed\n"
+        assert done.out.startswith("1 session processed, 1 note written, 11 malformed moved to inbox/.failed\n")
         assert done.err.count("was moved to inbox/.failed: ") == 11
         assert "retrieval.method is 'email', expected one of" in done.err
         assert "more is unknown" in done.err
@@ -338,7 +340,7 @@ class TestInbox:
         failed = memory("status", "--json").document["failed"]
         assert len(failed) == 11
         assert all(each["malformed"] and each["reason"] for each in failed)
-        assert memory("consolidate", "--retry-failed").out == "0 sessions processed, 0 entries written\n"
+        assert memory("consolidate", "--retry-failed").out == "0 sessions processed, 0 notes written\n"
 
     def test_given_up_entries_come_back_when_asked_for(self, memory: Memory) -> None:
         transcript = memory.session("s1", b"\x00\xff\n" * 1000)
@@ -351,13 +353,13 @@ class TestInbox:
         assert "there is no record of Claude Code in it" in status.out
         Agent(memory, {"entries": [entry("Deploys", "They run from main only.")]})
         transcript.write_bytes(TALK)
-        assert memory("consolidate", "--retry-failed").out == "1 session processed, 1 entry written\n"
+        assert memory("consolidate", "--retry-failed").out.startswith("1 session processed, 1 note written\n")
         assert memory("status").code == 0
 
     def test_a_limit(self, memory: Memory) -> None:
         for number in range(3):
             memory.captured(f"Note {number}", f"The port of service {number} is {8000 + number}.")
-        assert memory("consolidate", "--limit", "2").out.endswith("1 waiting\n")
+        assert memory("consolidate", "--limit", "2").out.splitlines()[0].endswith("1 waiting")
         assert len(memory.titles()) == 2
         for limit in ("0", "-1", "many"):
             done = memory("consolidate", "--limit", limit)
@@ -383,7 +385,7 @@ class TestTranscripts:
         memory.capture_session("device", Path("/dev/zero"))
         done = memory("consolidate")
         assert done.code == 0
-        assert done.out.startswith("1 session processed, 1 entry written, 7 waiting (")
+        assert done.out.startswith("1 session processed, 1 note written, 7 waiting (")
         waiting = {each["key"].split()[1]: each["message"] for each in memory("status", "--json").document["setBack"]}
         assert set(waiting) == {"empty", "binary", "missing", "outside", "fifo", "link", "device"}
         for session, reason in {
@@ -490,7 +492,7 @@ class TestSecondRun:
         )
         assert recorded("consolidate").code == 0
         before, log = recorded.snapshot(), recorded.log()
-        assert recorded("consolidate").out == "0 sessions processed, 0 entries written\n"
+        assert recorded("consolidate").out == "0 sessions processed, 0 notes written\n"
         recorded.capture_session("s1", recorded.home / ".claude" / "projects" / "lamp" / "s1.jsonl")
         assert recorded("consolidate").code == 0
         assert (recorded.snapshot(), recorded.log()) == (before, log)

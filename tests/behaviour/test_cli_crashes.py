@@ -135,7 +135,7 @@ def test_a_consolidate_killed_anywhere_is_finished_by_the_next(parent: Path) -> 
 
 def sweep(parent: Path, first: int, step: int) -> None:
     straight = mortal(parent, 0)
-    assert straight.killed_at(0, "consolidate").out == "2 sessions processed, 3 entries written\n"
+    assert straight.killed_at(0, "consolidate").out.startswith("2 sessions processed, 3 notes written\n")
     expected = left(straight.memory)
     assert len(list((straight.memory.root / "histories").iterdir())) == 2
     numbers = range(first, straight.calls() + 1, step)

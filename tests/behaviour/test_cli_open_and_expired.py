@@ -1,4 +1,4 @@
-"""What is still to be done, and what has had its time: `list --open`, `list --expired`, `--expires`."""
+"""What `list` is narrowed to, what is still to be done, and what has had its time: `list`, `--open`, `--expired`, `--expires`."""
 
 from __future__ import annotations
 
@@ -69,3 +69,31 @@ class TestExpires:
         past = memory("remember", "x", "--expires", "2020-01-01")
         assert (past.code, memory.titles()) == (2, [])
         assert "which is past. `memory archive` puts a note away at once." in past.err
+
+
+class TestNarrowed:
+    def test_to_an_agent_to_what_was_changed_since_and_to_a_page(self, memory: Memory) -> None:
+        told = memory("remember", "The api listens on 8080.", "--json", environ={"CLAUDE_CODE_CHILD_SESSION": "1"})
+        by_agent = told.document["id"]
+        by_hand = [memory.remembered(f"Shed {number} has a lock of its own.") for number in (1, 2, 3)]
+        newest_first = [*reversed(by_hand), by_agent]
+
+        def listed(*words: str) -> list[str]:
+            return [line.split("\t")[0] for line in memory("list", *words).out.splitlines()]
+
+        assert listed() == listed("--since", "1h") == newest_first
+        assert listed("--agent", "claude-code") == [by_agent]
+        assert listed("--limit", "2") == newest_first[:2]
+        assert listed("--limit", "2", "--offset", "3") == newest_first[3:]
+        assert [each["id"] for each in memory("list", "--offset", "1", "--json").document["entries"]] == newest_first[
+            1:
+        ]
+        assert memory("list", "--limit", "0").code == memory("list", "--since", "tomorrow").code == 2
+
+    def test_to_nothing_is_said_on_stderr(self, memory: Memory) -> None:
+        assert memory("list").err.startswith("memory: No notes yet. ")
+        memory.remembered("The api listens on 8080.")
+        for words in (("--since", "2099-01-01"), ("--agent", "codex"), ("--offset", "1")):
+            done = memory("list", *words)
+            assert (done.code, done.out, done.err) == (0, "", "memory: No such notes.\n")
+        assert memory("list", "--agent", "codex", "--json").err == ""

@@ -41,7 +41,7 @@ def test_a_run_is_logged_shown_and_taken_back_byte_for_byte_p16(memory: Memory) 
     logged = memory("log")
     assert (logged.code, logged.err) == (0, "")
     assert logged.out.split()[3] == name
-    assert "1 session processed, 1 entry written" in logged.out.splitlines()[0]
+    assert "1 session processed, 1 note written" in logged.out.splitlines()[0]
 
     diff = memory("diff")
     assert "# created id__" in diff.out
@@ -77,7 +77,12 @@ def test_a_day_is_shown_in_full(memory: Memory) -> None:
     shown = memory("log", "--day", day).out
     assert "    create id__" in shown
     assert "Linters" in shown
-    assert memory("log", "--day", "2001-01-01").out == "No run on that day.\n"
+    notes = memory.notes()
+    assert shown.split("as they are now:\n")[1].count("    id__") == len(notes)
+    told = memory("log", "--day", day, "--json").document["notes"]
+    assert {each["id"] for each in told} == {each["id"] for each in notes}
+    empty = memory("log", "--day", "2001-01-01")
+    assert (empty.code, empty.out, empty.err) == (0, "", "memory: No run on that day.\n")
 
 
 def test_a_person_who_edited_the_note_since_is_told_so_and_keeps_it_p8(memory: Memory) -> None:
@@ -122,7 +127,8 @@ def test_a_wrong_word_is_one_error(memory: Memory, words: tuple[str, ...], code:
 
 def test_an_empty_store_has_no_runs(tmp_path: Path) -> None:
     memory = Memory(tmp_path)
-    assert memory("log").out == "No run yet.\n"
+    done = memory("log")
+    assert (done.code, done.out, done.err) == (0, "", "memory: No run yet.\n")
     assert memory("log", "--json").document == {"runs": []}
     for words in (("undo",), ("diff",)):
         assert memory(*words).code == 20

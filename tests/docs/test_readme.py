@@ -85,8 +85,8 @@ def shell(command: str, cwd: Path, stdin: str = "") -> subprocess.CompletedProce
 
 def test_the_session_prints_what_it_shows(mara: Path) -> None:
     steps = session_steps(block("session"))
-    assert len(steps) == 5
-    assert len(block("session").splitlines()) <= 12
+    assert len(steps) == 4
+    assert len(block("session").splitlines()) <= 14
     for command, printed in steps:
         finished = shell(command, mara)
         assert (finished.returncode, finished.stderr) == (0, ""), command
@@ -196,7 +196,7 @@ def test_the_table_has_the_commands_that_people_use() -> None:
 def test_the_demo_runs_and_shows_notes_log_and_next_steps(home: Path, tmp_path: Path) -> None:
     finished = shell(f"TMPDIR='{tmp_path}' sh '{PROJECT}/docs/demo/run.sh'", tmp_path)
     assert (finished.returncode, finished.stderr) == (0, "")
-    assert "1 session processed, 5 entries written" in finished.stdout
+    assert "1 session processed, 5 notes written" in finished.stdout
     assert len(re.findall(r"^id: id__\w{6}$", finished.stdout, re.MULTILINE)) == 5
     assert f"Thread-Id: {SESSION_ID}" in finished.stdout
     assert "What to do next" in finished.stdout
@@ -207,7 +207,7 @@ def test_the_demo_minds_nothing_in_the_callers_environment(home: Path, tmp_path:
     hostile = f"GIT_DIR=/nowhere AGENT_MEMORY_DEPTH=1 AGENT_MEMORY_ROOT='{home}/mine' XDG_DATA_HOME='{home}' CLAUDE_CONFIG_DIR=/no"
     finished = shell(f"{hostile} TMPDIR='{tmp_path}' sh '{PROJECT}/docs/demo/run.sh'", tmp_path)
     assert (finished.returncode, finished.stderr) == (0, "")
-    assert "5 entries written" in finished.stdout
+    assert "5 notes written" in finished.stdout
     assert os.listdir(home) == []
 
 

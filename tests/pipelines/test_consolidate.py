@@ -91,7 +91,7 @@ def test_a_session_that_is_too_large_for_one_fetch_is_taken_up_again_until_it_is
     world.agent.answers = [grow, entries(note("Backups run at night", turns=[2]))]
     run = world.run()
     assert world.verdicts(run) == ["written", "written"]
-    assert run.sentence == "1 session processed, 2 entries written"
+    assert run.sentence == "1 session processed, 2 notes written"
     assert world.inbox.names().unwrap() == ()
 
 

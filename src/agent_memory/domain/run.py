@@ -161,11 +161,11 @@ class Run:
 
     @property
     def sentence(self) -> str:
-        """`3 sessions processed, 7 entries written, 1 waiting (history unavailable: …)`."""
+        """`3 sessions processed, 7 notes written, 1 waiting (history unavailable: …)`."""
         summary = self.summary
         parts = [
             f"{counted(summary.processed, 'session')} {'planned' if self.dry_run else 'processed'}",
-            f"{counted(summary.written, 'entry', 'entries')} written",
+            f"{counted(summary.written, 'note')} written",
         ]
         if summary.updated:
             parts.append(f"{summary.updated} updated")

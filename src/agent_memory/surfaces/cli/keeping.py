@@ -30,13 +30,15 @@ def _add_act(parser: argparse.ArgumentParser, acts: Iterable[str], *, default: s
 
 
 def _print_rows(console: Console, headings: Sequence[str], rows: Sequence[Sequence[str]], nothing: str) -> None:
-    """A table on a terminal, or that there is nothing; else one row a line, its fields separated by tabs."""
-    if not console.is_terminal:
-        console.out(*("\t".join(row) for row in rows))
-    elif rows:
+    """A table on a terminal, else one row a line, its fields separated by tabs; on stderr that there is nothing."""
+    if console.json:
+        return
+    if not rows:
+        console.warn(nothing)
+    elif console.is_terminal:
         console.out(*table_lines(headings, rows))
     else:
-        console.out(nothing)
+        console.out(*("\t".join(row) for row in rows))
 
 
 def _warn_left(console: Console, left: Iterable[Dropped]) -> None:
@@ -212,12 +214,14 @@ def _scope(arguments: argparse.Namespace, console: Console) -> None:
         if arguments.scopes:
             raise UsageInvalid("`memory scope list` takes no scopes", "`memory list --scope SCOPE` does.")
         uses = unwrap(open_here(console).scopes.list())
-        lines: list[str] = []
+        documents = [{"scope": each.scope, "notes": each.notes, "gone": each.is_gone, "now": each.now} for each in uses]
+        console.answer({"scopes": documents})
+        rows: list[tuple[str, ...]] = []
         for each in uses:
             gone = f"gone; now {each.now}?" if each.now else "gone" if each.is_gone else ""
-            lines.append(f"{each.scope}\t{each.notes}\t{gone}".rstrip())
-        rows = [{"scope": each.scope, "notes": each.notes, "gone": each.is_gone, "now": each.now} for each in uses]
-        console.answer({"scopes": rows}, *lines)
+            rows.append((each.scope, str(each.notes), gone))
+        nothing = "No notes yet, and so no scopes. `memory remember TEXT` stores one."
+        _print_rows(console, ("scope", "notes", ""), rows, nothing)
         return
     scopes = [stated_scope(each) for each in arguments.scopes]
     if len(scopes) != 2 or None in scopes:

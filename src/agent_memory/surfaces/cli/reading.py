@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from agent_memory.domain.entry import Source
 from agent_memory.domain.instants import day_of
 from agent_memory.domain.text.plain_text import counted, one_line
-from agent_memory.domain.vocabulary import Kind, Origin, Status, Tier
+from agent_memory.domain.vocabulary import Harness, Kind, Origin, Status, Tier
 from agent_memory.reading import ListFilter, ReadEntry, ShownEntry, status_shown
 from agent_memory.results import unwrap
-from agent_memory.surfaces.arguments import add_choice, add_flag, add_id, set_command
+from agent_memory.surfaces.arguments import add_choice, add_flag, add_id, add_number, add_since, set_command
 from agent_memory.surfaces.cli.dialogue import open_here, short_age, warn_unreadable
 from agent_memory.surfaces.console import BOLD, Console, entry_document, unreadable_documents
 
@@ -29,10 +29,14 @@ def configure_list(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tag", help="only entries with this tag (`x` means topic__x)")
     parser.add_argument("--scope", help="only notes of this scope: global, repo, or a repository's key")
     parser.add_argument("--session", metavar="ID", help="only notes that come from this session")
+    add_choice(parser, "--agent", Harness, "the agent program whose session it comes from")
+    add_since(parser, "only what was changed since: 30d (m h d w y) or a date such as 2026-02-13")
     parser.add_argument("--query", help="words that must all occur in title, description or tags")
     add_flag(parser, "--open", "only what has an open check-box, each shown, and tasks without check-boxes")
     add_flag(parser, "--expired", "only what has expired and waits for `memory defrag`")
     add_flag(parser, "--archived", "list the archive instead")
+    add_number(parser, "--limit", "show no more than N notes", least=1)
+    add_number(parser, "--offset", "leave out the first N", least=0, default=0)
     set_command(parser, _list, "Example: memory list --kind decision --query 'lock migration'")
 
 
@@ -48,24 +52,27 @@ def _list(arguments: argparse.Namespace, console: Console) -> None:
         scope=memory.scope_here() if arguments.scope == "repo" else arguments.scope,
         query=arguments.query,
         session=arguments.session,
+        harness=arguments.agent,
+        since_ms=arguments.since,
         is_open=arguments.open,
         expired_by_ms=now_ms if arguments.expired else None,
     )
     found = unwrap(memory.reading.list(wanted, archived=arguments.archived))
+    shown = found.entries[arguments.offset :][: arguments.limit]
     if console.json:
         entries = [
             entry_document(each.listed, each.usage, tier=each.tier)
             | ({"open": list(each.open_boxes)} if wanted.is_open else {})
-            for each in found.entries
+            for each in shown
         ]
         console.answer({"entries": entries, "unreadable": unreadable_documents(found.unreadable)})
-    elif not console.is_terminal:
-        console.out(*_plain_lines(found.entries))
-    elif found.entries:
-        console.out(*_table_lines(console, found.entries, now_ms))
-    else:
+    elif not shown:
         nothing = "No notes yet. `memory remember TEXT` stores one; `memory consolidate` reads the inbox."
-        console.out(nothing if wanted == ListFilter() else "No such notes.")
+        console.warn(nothing if wanted == ListFilter() and not found.entries else "No such notes.")
+    elif console.is_terminal:
+        console.out(*_table_lines(console, shown, len(found.entries), now_ms))
+    else:
+        console.out(*_plain_lines(shown))
     if found.untiered is not None:
         console.warn(f"The tiers are not known. {found.untiered!s}")
     warn_unreadable(console, found.unreadable)
@@ -80,24 +87,29 @@ def _plain_lines(entries: Sequence[ShownEntry]) -> Iterator[str]:
             yield f"\t- [ ] {box}"
 
 
-def _table_lines(console: Console, entries: Sequence[ShownEntry], now_ms: int) -> Iterator[str]:
+def _table_lines(console: Console, entries: Sequence[ShownEntry], count: int, now_ms: int) -> Iterator[str]:
     from agent_memory.surfaces.console import table_lines
+
+    are_of_one = len({each.listed.meta.scope for each in entries}) == 1
 
     def cells(entry: ShownEntry) -> tuple[str, ...]:
         meta = entry.listed.meta
         status = status_shown(meta.status, entry.tier).value
         title = f"{'* ' if entry.tier is Tier.HOT else ''}{one_line(meta.title, _TITLE_CHARS)}"
-        return meta.id, meta.kind.value, status, short_age(meta.updated_at_ms, now_ms), str(entry.usage.count), title
+        project = () if are_of_one else (meta.scope.removesuffix("/.git").rpartition("/")[2],)
+        age, used = short_age(meta.updated_at_ms, now_ms), str(entry.usage.count)
+        return meta.id, meta.kind.value, status, age, used, *project, title
 
-    headings = ("id", "kind", "status", "changed", "used", "title")
-    give_way = ("used", "status", "kind", "changed")
+    headings = ("id", "kind", "status", "changed", "used", *(() if are_of_one else ("project",)), "title")
+    give_way = ("used", "status", "kind", "changed", "project")
     heading, *lines = table_lines(headings, list(map(cells, entries)), give_way=give_way)
     yield console.styled(BOLD, heading)
     for line, each in zip(lines, entries, strict=True):
         yield line
         yield from (f"  - [ ] {one_line(box, _BOX_CHARS)}" for box in each.open_boxes)
     hot = ", * in front of every agent" if any(each.tier is Tier.HOT for each in entries) else ""
-    yield f"{counted(len(entries), 'note')}{hot}"
+    of_all = f"{len(entries):,} of " if len(entries) < count else ""
+    yield f"{of_all}{counted(count, 'note')}{hot}"
 
 
 # -- read -------------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from agent_memory.domain import undo_run
 from agent_memory.domain.actions import ids_of, kind_of
 from agent_memory.domain.change import Create, Replace
 from agent_memory.domain.entry import MemoryEntry
-from agent_memory.domain.instants import iso_of, ms_of
+from agent_memory.domain.instants import day_of, iso_of, ms_of
 from agent_memory.domain.plan import Plan
 from agent_memory.domain.queue import FileSnapshot
 from agent_memory.domain.run import DefragRun, Run, words_of
@@ -21,12 +21,14 @@ from agent_memory.domain.text.plain_text import counted, one_line
 from agent_memory.errors import UsageInvalid
 from agent_memory.formats.diffs import render_diff, render_plan_diff
 from agent_memory.formats.run_json import outcome_document, plan_document
+from agent_memory.reading import ListFilter
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import add_flag, add_number, set_command
 from agent_memory.surfaces.cli.dialogue import open_here, short_age
 from agent_memory.surfaces.console import BOLD, Console, fields_of, rows_of, table_lines
 
 _LINE_CHARS = 2_000
+_TITLE_CHARS = 120
 _ACTION = ("kind", "ids", "new_ids", "words")
 
 
@@ -87,7 +89,11 @@ def _consolidate(arguments: argparse.Namespace, console: Console) -> int:
             console.warn(f"nothing was kept of {retrieval.path}: {outcome.reason}")
         elif outcome.verdict == "skipped":
             unkept[f"Nothing was kept of a session: {outcome.reason.rstrip('.')}."] = None
-    console.answer(_run_document(run), run.sentence, *unkept)
+    changes = [change for each in run.settled for change in each.plan.changes]
+    titles = {each.entry.meta.id: each.entry.meta.title for each in changes if isinstance(each, Create | Replace)}
+    kept = dict.fromkeys(id for each in run.settled for id in each.outcome.entry_ids if id in titles)
+    notes = () if run.dry_run else (f"  {id}  {one_line(titles[id], _TITLE_CHARS)}" for id in kept)
+    console.answer(_run_document(run), run.sentence, *notes, *unkept)
     if run.paused is not None:
         console.fail(run.paused)
     return run.exit_code
@@ -184,7 +190,11 @@ DEFAULT_RUNS = 20
 
 def configure_log(parser: argparse.ArgumentParser) -> None:
     add_number(parser, "-n", f"show no more than N runs (default {DEFAULT_RUNS})", least=1)
-    parser.add_argument("--day", metavar="YYYY-MM-DD", help="show the runs of one day (UTC), with all that each did")
+    parser.add_argument(
+        "--day",
+        metavar="YYYY-MM-DD",
+        help="show the runs of one day (UTC) with all that each did, and the notes of that day",
+    )
     epilog = (
         "Newest first. The word before what a run did names it: `memory diff WORD` shows what it changed, "
         "`memory undo WORD` takes it back."
@@ -199,8 +209,10 @@ def _log(arguments: argparse.Namespace, console: Console) -> None:
     memory = open_here(console)
     limit = arguments.n if arguments.n is not None or day is not None else DEFAULT_RUNS
     runs = unwrap(memory.log.runs(limit, day or ""))
+    lines: list[str] = []
     if not runs:
-        lines = ["No run yet." if day is None else "No run on that day."]
+        nothing = "No run yet." if day is None else "No run on that day."
+        console.warn(*([] if console.json else [nothing]))
     elif console.is_terminal and day is None:
         lines = _table(console, runs, memory.clock.now_ms())
     else:
@@ -216,7 +228,14 @@ def _log(arguments: argparse.Namespace, console: Console) -> None:
         }
         for each in runs
     ]
-    console.answer({"runs": documents}, *lines)
+    document: dict[str, Any] = {"runs": documents}
+    if day is not None:
+        listed = (each.listed.meta for each in unwrap(memory.reading.list(ListFilter())).entries)
+        notes = [each for each in listed if day in (day_of(each.created_at_ms), day_of(each.updated_at_ms))]
+        document["notes"] = rows_of(notes, "id", "title", "created_at_ms", "updated_at_ms")
+        lines += ["Notes made or changed that day, as they are now:"] if notes else []
+        lines += (f"    {each.id}  {one_line(each.title, _TITLE_CHARS)}" for each in notes)
+    console.answer(document, *lines)
 
 
 def _lines(runs: Sequence[LoggedRun], *, in_full: bool) -> Iterator[str]:
@@ -275,8 +294,6 @@ def _diff(arguments: argparse.Namespace, console: Console) -> None:
 
 
 # -- undo -------------------------------------------------------------------------------------------------------------
-
-_TITLE_CHARS = 120
 
 
 def configure_undo(parser: argparse.ArgumentParser) -> None:
