@@ -97,6 +97,49 @@ class TestConfig:
         assert f"{path} sets llm.command; ignored" in done.stderr
         assert "evil" not in done.stdout
 
+    def test_one_setting_is_shown_set_and_taken_out_again(self, home: Path, project: Path) -> None:
+        assert memory(project, "config", "get", "llm.preset").stdout == "builtin\n"
+        path = home / ".config/agent-memory/config.json"
+        assert memory(project, "config", "set", "llm.preset", "claude").stdout == f"Changed {path}\n"
+        assert memory(project, "config", "set", "limits.staleDays", "30").returncode == 0
+        assert json.loads(path.read_text()) == {"llm": {"preset": "claude"}, "limits": {"staleDays": 30}}
+        got = json.loads(memory(project, "config", "get", "llm.preset", "--json").stdout)
+        assert got == {"key": "llm.preset", "value": "claude", "source": str(path)}
+        assert memory(project, "config", "unset", "llm.preset").returncode == 0
+        assert memory(project, "config", "unset", "llm.preset").stdout == f"Nothing changed in {path}\n"
+        assert json.loads(path.read_text()) == {"llm": {}, "limits": {"staleDays": 30}}
+
+    def test_what_cannot_be_set_changes_nothing(self, home: Path, project: Path) -> None:
+        own = write_own(home, {"$schema": "mine.json", "llm": {"model": "m"}})
+        before = own.read_bytes()
+        for code, said, *words in (
+            (10, "llm.presett is unknown, did you mean llm.preset?", "set", "llm.presett", "x"),
+            (10, "llm.preset is unknown; there are ", "set", "llm.preset", "nonsense"),
+            (10, "limits.staleDays is 'many'", "set", "limits.staleDays", "many"),
+            (2, "no section", "set", "llm.model.name", "x"),
+            (2, "There is no setting 'llm.modle'. Did you mean llm.model?", "get", "llm.modle"),
+            (2, "The call is `memory config set KEY VALUE`.", "set", "llm.model"),
+            (2, "EDITOR is not set", "edit"),
+        ):
+            done = memory(project, "config", *words, EDITOR="", VISUAL="")
+            assert (done.returncode, done.stdout, said in done.stderr) == (code, "", True), done
+        as_agent = memory(project, "config", "set", "llm.command", "x", CODEX_SANDBOX="1")
+        assert (as_agent.returncode, own.read_bytes()) == (2, before)
+        assert memory(project, "config", "set", "llm.model", "n").returncode == 0
+        assert json.loads(own.read_bytes()) == {"$schema": "mine.json", "llm": {"model": "n"}}
+
+    def test_it_opens_in_the_editor_and_what_is_not_valid_is_kept_aside(self, home: Path, project: Path) -> None:
+        own = write_own(home, {"llm": {"preset": "claude"}})
+        link = home / "dotfiles.json"
+        own.rename(link)
+        own.symlink_to(link)
+        assert memory(project, "config", "edit", VISUAL="sed -i s/claude/codex/").stdout == f"Changed {own}\n"
+        assert (own.is_symlink(), json.loads(link.read_text())) == (True, {"llm": {"preset": "codex"}})
+        done = memory(project, "config", "edit", VISUAL="sed -i s/llm/lllm/")
+        assert (done.returncode, json.loads(own.read_text())) == (10, {"llm": {"preset": "codex"}})
+        kept = done.stderr.split("What you wrote is kept in ")[1].split("\n")[0].removesuffix(".")
+        assert "lllm" in Path(kept).read_text()
+
     def test_the_path_is_printed_whether_or_not_the_file_is_there(self, home: Path, project: Path) -> None:
         assert memory(project, "config", "--path").stdout == f"{home}/.config/agent-memory/config.json\n"
 

@@ -236,7 +236,7 @@ class TestRemember:
             (["read", "id__zzzzzz"], 20, "There is no entry id__zzzzzz."),
             (["read", "../../etc/passwd"], 20, "There is no entry ../../etc/passwd."),
             (["edit", "id__zzzzzz", "--title", "t"], 20, "There is no entry id__zzzzzz."),
-            (["edit", "id__zzzzzz"], 2, "EDITOR is not set"),
+            (["edit", "id__zzzzzz"], 20, "There is no entry id__zzzzzz."),
             (["pin", "id__zzzzzz"], 20, "There is no entry id__zzzzzz."),
             (["archive", "id__zzzzzz"], 20, "There is no entry id__zzzzzz."),
             (["restore", "id__zzzzzz"], 20, "There is no entry id__zzzzzz."),

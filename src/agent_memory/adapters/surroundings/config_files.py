@@ -12,7 +12,8 @@ from typing import Any, TypeAlias
 
 from attrs import evolve, frozen
 
-from agent_memory.adapters.disk.paths import read_image, store_io
+from agent_memory.adapters.disk.durable import make_directories, replace_file
+from agent_memory.adapters.disk.paths import as_store_io, read_image, store_io
 from agent_memory.adapters.disk.root import (
     LOCAL_NAME,
     MAX_CONFIG_BYTES,
@@ -113,6 +114,18 @@ def parse_config(content: bytes, path: str) -> dict[str, Any]:
     except InvalidValue as error:
         raise ConfigInvalid(path, error.problems) from error
     return document
+
+
+def write_own_config(path: str, content: bytes) -> None:
+    """Make these the bytes of the person's own file, through links. ConfigInvalid with every problem where they set what cannot be;
+    then nothing was changed."""
+    config: Config = value_of(parse_config(content, path), Config)
+    if problem := preset_problem(config.llm):
+        raise ConfigInvalid(path, (problem,))
+    real = os.path.realpath(path)
+    with as_store_io("write", path):
+        make_directories(os.path.dirname(real))
+        replace_file(real, content)
 
 
 def closed_keys(document: Document) -> tuple[str, ...]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 
 from agent_memory.adapters.disk.root import home_of
 from agent_memory.app import Memory, open_memory
 from agent_memory.domain.entry import UnreadableFile
 from agent_memory.domain.instants import DAY_MS, HOUR_MS
-from agent_memory.errors import EntryUnreadable, HomeUnknown, UsageInvalid
+from agent_memory.errors import EntryUnreadable, Error, HomeUnknown, UsageInvalid
 from agent_memory.results import unwrap
 from agent_memory.surfaces.console import Console
 
@@ -88,3 +90,39 @@ def is_agreed(console: Console, command: str, question: str) -> bool:
         )
     print(f"{question} [y/N] ", end="", file=console.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+@contextmanager
+def edited_by_hand(console: Console, name: str, before: bytes, hint: str) -> Generator[bytes, None, None]:
+    """What the person makes of a file's bytes in their editor. What they typed is never thrown away: where the block cannot store it,
+    the file stays. `hint` says what to do without an editor."""
+    import shlex
+    import shutil
+    import subprocess
+    import tempfile
+
+    command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise UsageInvalid(f"The editor {command!r} is no command: {error}", hint) from None
+    if not words:
+        raise UsageInvalid("There is no editor to open it in: EDITOR is not set", hint)
+    directory = Path(tempfile.mkdtemp(prefix="agent-memory-"))
+    path = directory / name
+    path.write_bytes(before)
+    try:
+        status = subprocess.run([*words, str(path)], check=False).returncode
+        ended = f"The editor ended with status {status}"
+        problem = ended if status else None if path.is_file() else f"The editor left no file {path}"
+    except OSError as error:
+        problem = f"The editor {words[0]} could not be started: {error.strerror}"
+    if problem is not None:
+        shutil.rmtree(directory, ignore_errors=True)
+        raise UsageInvalid(problem, "Nothing was changed.")
+    try:
+        yield path.read_bytes()
+    except Error:
+        console.warn(f"What you wrote is kept in {path}.")
+        raise
+    shutil.rmtree(directory, ignore_errors=True)

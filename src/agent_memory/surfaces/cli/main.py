@@ -58,7 +58,7 @@ COMMANDS: Mapping[str, Command] = {
     "stats": Command("care", "what is kept, read, spent and done, in numbers"),
     "sync": Command("sharing", "merge with your other machines, through a git remote"),
     "merge-driver": Command("sharing", "what git calls to merge two versions of a note"),
-    "config": Command("settings", "show every setting and where it comes from"),
+    "config": Command("settings", "show and change the settings"),
     "setup": Command("installing", "let the harnesses on this machine tell memory of their sessions"),
     "uninstall": Command("installing", "take out of every harness exactly what setup put in"),
     "schedule": Command("installing", "let this machine consolidate and defrag by itself, and see how that goes"),

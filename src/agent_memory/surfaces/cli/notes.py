@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import shlex
-import shutil
-import subprocess
-import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 from returns.result import Result
 
@@ -22,7 +17,7 @@ from agent_memory.formats.note import read_note, render_note
 from agent_memory.results import unwrap
 from agent_memory.service import MemoryService
 from agent_memory.surfaces.arguments import add_choice, add_expires, add_id, scope_of, set_command, tags_of, text_of
-from agent_memory.surfaces.cli.dialogue import open_here
+from agent_memory.surfaces.cli.dialogue import edited_by_hand, open_here
 from agent_memory.surfaces.console import Console, entry_document
 
 
@@ -190,45 +185,15 @@ def _edit(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def _edited_by_hand(memory: Memory, id: str, console: Console) -> StoredEntry:
-    """The note as the person leaves it in their editor. What they typed is never thrown away: where it cannot be stored, its
-    file stays."""
+    """The note as the person leaves it in their editor."""
     if memory.caller.is_agent:
         raise UsageInvalid("An agent has no editor", _HINT)
-    command = memory.environ.get("VISUAL") or memory.environ.get("EDITOR") or ""
-    try:
-        words = shlex.split(command)
-    except ValueError as error:
-        raise UsageInvalid(f"The editor {command!r} is no command: {error}", _HINT) from None
-    if not words:
-        raise UsageInvalid("There is no editor to open the note in: EDITOR is not set", _HINT)
     stored = unwrap(memory.store.read(id))
-    directory = Path(tempfile.mkdtemp(prefix="agent-memory-"))
-    path = directory / f"{stored.meta.id}.md"
-    before = render_note(stored.entry, None)
-    path.write_text(before, "utf-8")
-    problem = _problem_of_editing(words, path)
-    if problem is not None:
-        shutil.rmtree(directory, ignore_errors=True)
-        raise UsageInvalid(problem, "Nothing was changed.")
-    text = path.read_bytes()
-    try:
-        if text != before.encode():
+    before = render_note(stored.entry, None).encode()
+    with edited_by_hand(console, f"{stored.meta.id}.md", before, _HINT) as text:
+        if text != before:
             stored = unwrap(memory.service.replace(id, _parsed(text, stored), stored.listed.content_hash))
-    except Error:
-        console.warn(f"What you wrote is kept in {path}.")
-        raise
-    shutil.rmtree(directory, ignore_errors=True)
     return stored
-
-
-def _problem_of_editing(editor: Sequence[str], path: Path) -> str | None:
-    try:
-        finished = subprocess.run([*editor, str(path)], check=False)
-    except OSError as error:
-        return f"The editor {editor[0]} could not be started: {error.strerror}"
-    if finished.returncode != 0:
-        return f"The editor ended with status {finished.returncode}"
-    return None if path.is_file() else f"The editor left no file {path}"
 
 
 def _parsed(text: bytes, stored: StoredEntry) -> MemoryEntry:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import json
 import os
 import shlex
@@ -16,12 +17,14 @@ from attrs import has
 from agent_memory.adapters.agent.agent_command import REDACTED, is_secret_name, shown_command, shown_words
 from agent_memory.adapters.agent.agent_environment import caller_of
 from agent_memory.adapters.disk.root import LOCAL_NAME, config_path, home_of
+from agent_memory.adapters.setup.setup_files import SetupState
 from agent_memory.adapters.surroundings.config_files import (
     closed_keys,
     leaves,
     load_config,
     parse_config,
     read_config,
+    write_own_config,
 )
 from agent_memory.adapters.surroundings.shipped_files import read_shipped
 from agent_memory.adapters.surroundings.trust import TrustedConfig, TrustFile
@@ -34,7 +37,7 @@ from agent_memory.errors import ConfigUnreadable, UsageInvalid
 from agent_memory.formats.json_codec import Facts, attributes_of, options_of, written
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import add_flag, set_command
-from agent_memory.surfaces.cli.dialogue import current_directory, home_here
+from agent_memory.surfaces.cli.dialogue import current_directory, edited_by_hand, home_here
 from agent_memory.surfaces.console import Console, fields_of
 
 # -- config -----------------------------------------------------------------------------------------------------------
@@ -44,16 +47,39 @@ _COLUMN_CHARS = 48
 """Longer values are not cut for the sake of the columns."""
 
 
+_ACTS = {"get": ("KEY",), "set": ("KEY", "VALUE"), "unset": ("KEY",), "edit": ()}
+"""What can be done with the settings, and the words that follow."""
+
+
 def configure_config(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "act", metavar="|".join(_ACTS), nargs="?", choices=list(_ACTS), help="what to do (default: show)"
+    )
+    parser.add_argument("key", metavar="KEY", nargs="?", help="a setting, such as llm.preset")
+    parser.add_argument("value", metavar="VALUE", nargs="?", help="any JSON, or text that is none")
     shown = parser.add_mutually_exclusive_group()
     add_flag(shown, "--path", "print the path of your own config file, there or not")
     add_flag(shown, "--schema", "print the JSON schema of a config file")
     add_flag(shown, "--markdown", "print the documentation of all keys")
-    set_command(parser, _config, "Values that look like secrets are not shown.", "memory config")
+    epilog = (
+        "Shows every setting and where it comes from; `get` shows one. `set` and `unset` change your own config file, which "
+        "`edit` opens in $VISUAL or $EDITOR; what cannot be is refused, and the file stays as it is. Only you can change it, "
+        "not an agent. Values that look like secrets are not shown."
+    )
+    set_command(parser, _config, epilog, "memory config set llm.preset claude")
 
 
 def _config(arguments: argparse.Namespace, console: Console) -> None:
-    if arguments.schema or arguments.markdown:
+    act, words = arguments.act, [each for each in (arguments.key, arguments.value) if each is not None]
+    if len(words) != len(_ACTS.get(act, ())):
+        raise UsageInvalid(f"The call is `memory config {' '.join((act, *_ACTS[act]))}`", "See `memory config --help`.")
+    if act == "get":
+        _get(arguments.key, console)
+    elif act is not None:
+        caller_of(os.environ).only_a_person(f"config {act}")
+        with SetupState(home_here()).locked():
+            _change(act, words, console)
+    elif arguments.schema or arguments.markdown:
         console.stdout.write(config_schema_text() if arguments.schema else read_shipped("docs/config.md"))
     elif arguments.path:
         path = config_path(home_here())
@@ -65,6 +91,50 @@ def _config(arguments: argparse.Namespace, console: Console) -> None:
         rows = [(key, value, effective.source_of(key)) for key, value in leaves(document)]
         sources = {key: source for key, _, source in rows}
         console.answer({"config": document, "sources": sources}, *_config_lines(rows))
+
+
+def _get(key: str, console: Console) -> None:
+    effective = unwrap(load_config(os.environ, current_directory()))
+    console.warn(*effective.warnings)
+    found: Any = _without_secrets(written(effective.config))
+    known = [each for each, _ in leaves(found)]
+    for part in key.split("."):
+        if not is_object(found) or part not in found:
+            close = difflib.get_close_matches(key, known, 1)
+            hint = f"Did you mean {close[0]}?" if close else "`memory config` shows all."
+            raise UsageInvalid(f"There is no setting {one_line(key, 80)!r}", hint)
+        found = found[part]
+    text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+    console.answer({"key": key, "value": found, "source": effective.source_of(key)}, text)
+
+
+def _change(act: str, words: list[str], console: Console) -> None:
+    """Of two changes at once, or while setup is at work, the second is refused: none is lost."""
+    path = config_path(home_here())
+    content = read_config(path) or b"{}\n"
+    if act == "edit":
+        with edited_by_hand(console, "config.json", content, "`memory config set KEY VALUE` needs none.") as changed:
+            write_own_config(path, changed)
+    else:
+        parse_config(content, path)
+        document: dict[str, Any] = json.loads(content)
+        *sections, last = words[0].split(".")
+        node = document
+        for section in sections:
+            node = node.setdefault(section, {})
+            if not is_object(node):
+                raise UsageInvalid(f"{section} in {path} is no section, so there is no {words[0]}")
+        if act == "set":
+            try:
+                node[last] = json.loads(words[1])
+            except ValueError:
+                node[last] = words[1]
+        else:
+            node.pop(last, None)
+        changed = f"{json.dumps(document, indent=2, ensure_ascii=False)}\n".encode()
+        write_own_config(path, changed)
+    is_changed = changed != content
+    console.answer({"path": path, "changed": is_changed}, f"{'Changed' if is_changed else 'Nothing changed in'} {path}")
 
 
 def _config_lines(rows: list[tuple[str, Any, str]]) -> Iterator[str]:
