@@ -259,12 +259,12 @@ def test_a_failure_is_told_to_the_next_command_once(memory: Memory) -> None:
     failed = memory("schedule", "run", "consolidate")
     assert failed.code == 40
 
-    assert memory("list", "--json").err == ""
+    assert memory("stats", "--json").err == ""
     assert memory("capture", "--title", "b", "--body", "b").err == ""
-    told = memory("list")
+    told = memory("stats")
     assert "The scheduled consolidate of " in told.err
     assert "there-is-no-such-program" in told.err
-    assert memory("list").err == ""
+    assert memory("stats").err == ""
     assert state(memory, "notice-session").exists()
 
     for status in (memory("status"), memory("schedule", "status")):
@@ -275,7 +275,7 @@ def test_a_failure_is_told_to_the_next_command_once(memory: Memory) -> None:
 
     path.write_text("{}", "utf-8")
     assert memory("schedule", "run", "consolidate").code == 0
-    assert memory("list").err == ""
+    assert memory("stats").err == ""
     assert not state(memory, "notice-session").exists()
     assert memory("status").code == 0
 
