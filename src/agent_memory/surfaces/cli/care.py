@@ -232,16 +232,13 @@ def _facts(health: Health) -> Iterator[tuple[str, str]]:
     yield "inbox", f"{health.pending:,} waiting{since}, {len(health.failed):,} failed"
     if health.last_captures:  # of each harness when last: a hook that stopped working is seen here first
         yield "captured", ", ".join(f"{harness} {short_age(at_ms, now_ms)}" for harness, at_ms in health.last_captures)
-    if delivered := health.deliveries:  # in the last week, and to whom last; then each harness with its own
+    if delivered := health.deliveries:  # in the last week, and to whom last
         newest = max(delivered, key=lambda each: each.last_at_ms)
         week = counted(sum(each.this_week for each in delivered), "time")
         yield "delivered", f"{week} this week, last to {newest.harness} {short_age(newest.last_at_ms, now_ms)}"
-        for each in delivered if len(delivered) > 1 else ():
-            last = short_age(each.last_at_ms, now_ms)
-            yield "delivered", f"{each.harness} {counted(each.this_week, 'time')}, last {last}"
     yield "last run", _last_run(health)
-    for job in health.jobs:
-        yield "schedule", job_in_words(job, now_ms)
+    if health.jobs:
+        yield "schedule", "; ".join(f"{each.name} {_ran(each, now_ms)}" for each in health.jobs)
     spent = health.spent_today
     calls = f"{spent.calls} of {health.max_calls_per_day} calls today"
     yield "agent", f"{health.agent}, {calls}, {spent.prompt_chars:,} characters sent"
@@ -263,18 +260,20 @@ def _last_run(health: Health) -> str:
 
 def job_in_words(job: JobHealth, now_ms: int) -> str:
     """How often a job is to run, when it ran last, what became of it, and when it is due."""
-    last = job.record.last
-    if last is None:
-        ran = "has not run yet"
-    elif last.ended_at_ms is None:
-        ran = f"began {short_age(last.started_at_ms, now_ms)}, and has not ended"
-    else:
-        outcome = "failed" if last.failed else "found another run at work" if last.exit_code else "went well"
-        ran = f"last {short_age(last.started_at_ms, now_ms)}, {outcome}"
-    failures = f", {counted(job.record.failures, 'failure')} since one went well" if job.record.failures else ""
     by = "" if job.scheduler is None else f" by {job.scheduler}"
     every = f"every {in_words(job.interval_seconds)}{by}"
-    return f"{job.name} {every}: {ran}{failures}; next {time_until(job.next_at_ms, now_ms)}"
+    return f"{job.name} {every}: {_ran(job, now_ms)}; next {time_until(job.next_at_ms, now_ms)}"
+
+
+def _ran(job: JobHealth, now_ms: int) -> str:
+    last = job.record.last
+    if last is None:
+        return "has not run yet"
+    if last.ended_at_ms is None:
+        return f"began {short_age(last.started_at_ms, now_ms)}, and has not ended"
+    outcome = "failed" if last.failed else "found another run at work" if last.exit_code else "went well"
+    failures = f", {counted(job.record.failures, 'failure')} since one went well" if job.record.failures else ""
+    return f"last {short_age(last.started_at_ms, now_ms)}, {outcome}{failures}"
 
 
 # -- stats ------------------------------------------------------------------------------------------------------------
