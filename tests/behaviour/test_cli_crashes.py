@@ -157,7 +157,7 @@ def test_a_killed_remember_is_all_or_nothing(parent: Path) -> None:
     for number in range(1, straight.calls() + 1, 9):
         crashed = mortal(parent, number)
         assert crashed.killed_at(number, "remember", "Tabs are preferred to spaces.").code == -9
-        assert crashed.memory("list").err == ""
+        assert crashed.memory("list", "--json").err == ""
         assert len(crashed.memory.titles()) <= 1
         assert crashed.memory("remember", "Tabs are preferred to spaces.").code == 0
         assert crashed.memory.titles() == ["Tabs are preferred to spaces."]
