@@ -15,8 +15,7 @@ PROJECT = Path(__file__).parents[2]
 PAGES = [
     *sorted((PROJECT / "docs").rglob("*.md")),
     *sorted((PROJECT / "skills").rglob("*.md")),
-    PROJECT / "README.md",
-    PROJECT / "CHANGELOG.md",
+    *(PROJECT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")),
 ]
 _CALL = re.compile(r"(?:^|[\s$(\"'])memory (--?\w[\w-]*|[a-z][a-z-]*)([^\n|;&#>]*)", re.MULTILINE)
 
