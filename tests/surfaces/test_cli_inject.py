@@ -374,9 +374,7 @@ class TestByHand:
         for session in ("s-1", "s-2"):
             assert start(memory, session=session)
         assert context_in(hook(memory, recorded(memory, "codex-session-start"), "codex"))
-        shown = memory("status").out
-        assert "delivered 3 times this week, last to codex just now" in shown
-        assert "delivered claude-code 2 times, last just now" in shown
+        assert "delivered 3 times this week, last to codex just now" in memory("status").out
         deliveries = memory("status", "--json").document["deliveries"]
         assert [(each["harness"], each["thisWeek"]) for each in deliveries] == [("claude-code", 2), ("codex", 1)]
 
