@@ -107,7 +107,15 @@ class TestConfig:
         assert got == {"key": "llm.preset", "value": "claude", "source": str(path)}
         assert memory(project, "config", "unset", "llm.preset").returncode == 0
         assert memory(project, "config", "unset", "llm.preset").stdout == f"Nothing changed in {path}\n"
+        assert (
+            memory(project, "config", "unset", "schedule.defragIntervalHours").stdout == f"Nothing changed in {path}\n"
+        )
         assert json.loads(path.read_text()) == {"llm": {}, "limits": {"staleDays": 30}}
+
+    def test_what_changes_nothing_makes_no_file(self, home: Path, project: Path) -> None:
+        assert memory(project, "config", "edit", VISUAL="true").stdout.startswith("Nothing changed in ")
+        assert memory(project, "config", "unset", "llm.preset").stdout.startswith("Nothing changed in ")
+        assert not (home / ".config/agent-memory/config.json").exists()
 
     def test_what_cannot_be_set_changes_nothing(self, home: Path, project: Path) -> None:
         own = write_own(home, {"$schema": "mine.json", "llm": {"model": "m"}})
@@ -120,6 +128,7 @@ class TestConfig:
             (2, "There is no setting 'llm.modle'. Did you mean llm.model?", "get", "llm.modle"),
             (2, "The call is `memory config set KEY VALUE`.", "set", "llm.model"),
             (2, "EDITOR is not set", "edit"),
+            (2, "--path, --schema and --markdown do not go with `config get`.", "get", "llm.model", "--path"),
         ):
             done = memory(project, "config", *words, EDITOR="", VISUAL="")
             assert (done.returncode, done.stdout, said in done.stderr) == (code, "", True), done

@@ -57,6 +57,7 @@ def test_commands_answer_to_the_names_that_they_had(memory: Memory) -> None:
         (["schedule"], "The following arguments are required: on|off|run|status."),
         (["schedule", "run"], "`schedule run` needs a job. Name consolidate or defrag."),
         (["schedule", "off", "--every", "3"], "--every does not go with `schedule off`."),
+        (["schedule", "status", "--every", "0"], "--every does not go with `schedule status`."),
         (["schedule", "on", "defrag"], "JOB does not go with `schedule on`."),
         (["state", "set", "k", "--text", "v", "w"], "Unrecognized arguments: w."),
         (["forget", "id__a1b2c3", "--dry-run", "id__d4e5f6"], "Unrecognized arguments: id__d4e5f6."),

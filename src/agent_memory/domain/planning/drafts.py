@@ -1,4 +1,5 @@
-"""What a person or an agent asks to be stored or changed, and a proposed text made fit to be stored: nothing hidden in it (P18), no secret (P20), within the limits, written out whole."""
+"""What a person or an agent asks to be stored or changed, and a proposed text made fit to be stored: nothing hidden in it (P18),
+no secret (P20), within the limits, written out whole."""
 
 from __future__ import annotations
 

@@ -260,7 +260,7 @@ def _schedule(arguments: argparse.Namespace, console: Console) -> int:
     act, taken = _ACTS[arguments.act]
     given = {name: getattr(arguments, name) for name in ("job", "system", "dry_run", "yes", "every")}
     for name, value in given.items():
-        if name not in taken and value not in (None, False):
+        if name not in taken and value is not None and value is not False:  # 0 is a number of seconds
             word = "JOB" if name == "job" else f"--{name.replace('_', '-')}"
             raise UsageInvalid(f"{word} does not go with `schedule {arguments.act}`", "See `memory schedule --help`.")
     if "job" in taken and arguments.job is None:

@@ -17,6 +17,7 @@ from agent_memory.surfaces.console import BOLD, Console, entry_document, unreada
 
 _TITLE_CHARS = 300
 _BOX_CHARS = 500
+_PROJECT_CHARS = 40
 
 # -- list -------------------------------------------------------------------------------------------------------------
 
@@ -96,7 +97,7 @@ def _table_lines(console: Console, entries: Sequence[ShownEntry], count: int, no
         meta = entry.listed.meta
         status = status_shown(meta.status, entry.tier).value
         title = f"{'* ' if entry.tier is Tier.HOT else ''}{one_line(meta.title, _TITLE_CHARS)}"
-        project = () if are_of_one else (meta.scope.removesuffix("/.git").rpartition("/")[2],)
+        project = () if are_of_one else (one_line(meta.scope.removesuffix("/.git").rpartition("/")[2], _PROJECT_CHARS),)
         age, used = short_age(meta.updated_at_ms, now_ms), str(entry.usage.count)
         return meta.id, meta.kind.value, status, age, used, *project, title
 

@@ -210,9 +210,8 @@ def _log(arguments: argparse.Namespace, console: Console) -> None:
     limit = arguments.n if arguments.n is not None or day is not None else DEFAULT_RUNS
     runs = unwrap(memory.log.runs(limit, day or ""))
     lines: list[str] = []
-    if not runs:
-        nothing = "No run yet." if day is None else "No run on that day."
-        console.warn(*([] if console.json else [nothing]))
+    if not runs and not console.json:
+        console.warn("No run yet." if day is None else "No run on that day.")
     elif console.is_terminal and day is None:
         lines = _table(console, runs, memory.clock.now_ms())
     else:

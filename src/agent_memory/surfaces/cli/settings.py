@@ -73,6 +73,8 @@ def _config(arguments: argparse.Namespace, console: Console) -> None:
     act, words = arguments.act, [each for each in (arguments.key, arguments.value) if each is not None]
     if len(words) != len(_ACTS.get(act, ())):
         raise UsageInvalid(f"The call is `memory config {' '.join((act, *_ACTS[act]))}`", "See `memory config --help`.")
+    if act is not None and (arguments.path or arguments.schema or arguments.markdown):
+        raise UsageInvalid(f"--path, --schema and --markdown do not go with `config {act}`")
     if act == "get":
         _get(arguments.key, console)
     elif act is not None:
@@ -111,30 +113,39 @@ def _get(key: str, console: Console) -> None:
 def _change(act: str, words: list[str], console: Console) -> None:
     """Of two changes at once, or while setup is at work, the second is refused: none is lost."""
     path = config_path(home_here())
-    content = read_config(path) or b"{}\n"
+    content = changed = read_config(path) or b"{}\n"
     if act == "edit":
         with edited_by_hand(console, "config.json", content, "`memory config set KEY VALUE` needs none.") as changed:
-            write_own_config(path, changed)
+            if changed != content:
+                write_own_config(path, changed)
     else:
         parse_config(content, path)
-        document: dict[str, Any] = json.loads(content)
-        *sections, last = words[0].split(".")
-        node = document
-        for section in sections:
-            node = node.setdefault(section, {})
-            if not is_object(node):
-                raise UsageInvalid(f"{section} in {path} is no section, so there is no {words[0]}")
-        if act == "set":
-            try:
-                node[last] = json.loads(words[1])
-            except ValueError:
-                node[last] = words[1]
-        else:
-            node.pop(last, None)
-        changed = f"{json.dumps(document, indent=2, ensure_ascii=False)}\n".encode()
-        write_own_config(path, changed)
+        document: dict[str, Any] = json.loads(content)  # with its `$schema`
+        if _is_put(document, act, words, path):
+            changed = f"{json.dumps(document, indent=2, ensure_ascii=False)}\n".encode()
+            write_own_config(path, changed)
     is_changed = changed != content
     console.answer({"path": path, "changed": is_changed}, f"{'Changed' if is_changed else 'Nothing changed in'} {path}")
+
+
+def _is_put(document: dict[str, Any], act: str, words: list[str], path: str) -> bool:
+    """Set or unset a setting in the document; whether there was anything to do."""
+    *sections, last = words[0].split(".")
+    node = document
+    for section in sections:
+        node = node.setdefault(section, {})
+        if not is_object(node):
+            raise UsageInvalid(f"{section} in {path} is no section, so there is no {words[0]}")
+    if act == "set":
+        try:
+            node[last] = json.loads(words[1])
+        except ValueError:
+            node[last] = words[1]
+    elif last in node:
+        del node[last]
+    else:
+        return False
+    return True
 
 
 def _config_lines(rows: list[tuple[str, Any, str]]) -> Iterator[str]:
