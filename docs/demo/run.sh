@@ -52,7 +52,7 @@ cat << NEXT
   Throw it away:       rm -r '$place'
   Install it:          uv tool install .    or    pipx install .
   Capture sessions:    memory setup          (hooks of the harnesses on this machine; a diff first)
-  Make them notes:     memory schedule on   (every two hours, by the machine's own scheduler)
+  Make them notes:     memory schedule on    (every two hours, by the machine's own scheduler)
   Use your own model:  {"llm": {"preset": "claude"}} in ~/.config/agent-memory/config.json makes the notes better
   Read on:             docs/tutorial.md: what one session learns, the next one knows
 NEXT
