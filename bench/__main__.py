@@ -3,7 +3,7 @@
 Each piece runs in a process of its own and can be run alone (`python -m bench.capture --help`). By default stores hold
 1,000 and 10,000 notes; `--full` adds those of 50,000 to 250,000, and what else takes minutes and gigabytes; `--notes` names
 the sizes. `--json` writes all figures as one document, in which what a run repeats is replaced, and the rest kept.
-`docs/bench.md` is made of `docs/bench.json`. Every figure stands beside a baseline of the same run: compare ratios, not
+`docs/contributing/bench.md` is made of `docs/contributing/bench.json`. Every figure stands beside a baseline of the same run: compare ratios, not
 milliseconds.
 """
 

@@ -1,4 +1,4 @@
-"""What benches measured, as one JSON document: the figures that `docs/bench.md` is made of, and every table as printed.
+"""What benches measured, as one JSON document: the figures that `docs/contributing/bench.md` is made of, and every table as printed.
 
 A bench runs in a process of its own, and appends to the file that the environment names (`KEPT_IN`) a line for each figure
 and table; `python -m bench --json FILE` makes the document of them. In it each *piece* (a bench with its arguments) says

@@ -23,10 +23,10 @@ _KNOWN_RECALLS = (
 
 def bench_pages(notice: str, docs: Path) -> Iterator[tuple[str, Callable[[], str]]]:
     """Names below docs/, and what writes them."""
-    path = docs / "bench.json"
-    yield "bench.md", lambda: bench_page(notice, path)
+    path = docs / "contributing" / "bench.json"
+    yield "contributing/bench.md", lambda: bench_page(notice, path)
     for name, draw in bench_charts(path).items():
-        yield f"img/{name}", draw
+        yield f"contributing/img/{name}", draw
 
 
 def bench_page(notice: str, path: Path) -> str:
@@ -51,7 +51,7 @@ def _how_measured(measured: Measured) -> str:
     return f"""
 `make bench` prints these tables for 1,000 and 10,000 notes, `python -m bench --full` for up to 250,000; `--json FILE` keeps the
 figures. This page and its plots are made of [bench.json](bench.json), the figures of real runs:
-`python -m bench --full --json docs/bench.json index commands scale bulk retrieval`, then `make docs`. A piece that is run again
+`python -m bench --full --json docs/contributing/bench.json index commands scale bulk retrieval`, then `make docs`. A piece that is run again
 (`index --notes 250000`) replaces what it measured before.
 
 Measured from {_day_and_time(began[0])} to {_day_and_time(began[-1])} UTC on {machine["system"]} with {machine["cpus"]} CPUs,
@@ -261,7 +261,7 @@ def _retrieval_part(measured: Measured) -> str:
     known = "".join(f"| {name} | {locomo} | {toon} |\n" for name, locomo, toon in _KNOWN_RECALLS)
     return (
         "\n## What search finds\n\n"
-        "In percent; the sets, the method and what each signal is worth are in [search.md](search.md#figures). FTS5 is asked in the\n"
+        "In percent; the sets, the method and what each signal is worth are in [search.md](../search.md#figures). FTS5 is asked in the\n"
         "same run. Goals of Recall@10: 72 (words) and 76 (meaning too) on locomo-dev, 93 and 95 on toon, 95 on coding.\n\n"
         "| data (questions) | search | R@1 | R@5 | R@10 | nDCG@10 | MRR |\n|---|---|--:|--:|--:|--:|--:|\n"
         + "".join(rows)

@@ -383,7 +383,7 @@ _WHOLE: Mapping[str, Callable[[], str]] = {
     "config.schema.json": config_schema_text,
     "../plists/com.agent-memory.consolidate.plist": lambda: plist_template("consolidate"),
     "../plists/com.agent-memory.defrag.plist": lambda: plist_template("defrag"),
-    "promises.md": lambda: promises_page(_NOTICE, DOCS / "promises.toml", DOCS.parent / "tests"),
+    "contributing/promises.md": lambda: promises_page(_NOTICE, DOCS / "contributing" / "promises.toml", DOCS.parent / "tests"),
     **dict(bench_pages(_NOTICE, DOCS)),
 }
 
@@ -394,7 +394,7 @@ _PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
         "variables": allowed_variables,
         "harnesses": harness_variables,
     },
-    "design.md": {"consolidate": consolidate_diagram, "defrag": defrag_diagram},
+    "contributing/design.md": {"consolidate": consolidate_diagram, "defrag": defrag_diagram},
     "adr/README.md": {"decisions": decisions_list},
 }
 

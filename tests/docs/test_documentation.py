@@ -50,18 +50,19 @@ def test_links_lead_somewhere_within_the_documentation(page: Path) -> None:
 
 def test_a_link_that_is_broken_or_leaves_would_be_found() -> None:
     page = DOCS / "README.md"
-    assert broken_links(page, "[a](nowhere.md) [b](design.md#nothing) [c](design.md#limits) `[d](code.md)`") == [
+    assert broken_links(page, "[a](nowhere.md) [b](notes.md#nothing) [c](contributing/design.md#limits) `[d](code.md)`") == [
         "nowhere.md",
-        "design.md#nothing",
+        "notes.md#nothing",
     ]
     page = DOCS / "adr" / "README.md"
-    assert leaving(page, "[a](../design.md#limits) [b](../../README.md) [c](https://x.org/)") == ["../../README.md"]
+    assert leaving(page, "[a](../contributing/design.md#limits) [b](../../README.md) [c](https://x.org/)") == ["../../README.md"]
 
 
 def test_the_index_leads_to_every_page() -> None:
     index = (DOCS / "README.md").read_text("utf-8")
-    named = [page.name for page in DOCS.glob("*.md") if page.name != "README.md"]
-    assert "design.md" in named
+    pages = {*DOCS.glob("*.md"), *(DOCS / "contributing").glob("*.md")} - {DOCS / "README.md"}
+    named = [page.relative_to(DOCS).as_posix() for page in sorted(pages)]
+    assert "contributing/design.md" in named
     assert [name for name in named if f"]({name})" not in index] == []
 
 
@@ -73,7 +74,7 @@ def test_the_site_has_the_pages_of_the_index_in_its_order() -> None:
 
 
 def test_the_tour_speaks_of_modules_that_are_there() -> None:
-    tour = (DOCS / "tour.md").read_text("utf-8")
+    tour = (DOCS / "contributing" / "tour.md").read_text("utf-8")
     source = PROJECT / "src" / "agent_memory"
     modules = {path.stem for path in source.rglob("*.py")} | {path.name for path in source.rglob("*") if path.is_dir()}
     paths = re.findall(r"`((?:adapters|domain|formats|surfaces|pipelines|machines)/[\w/]*(?:\.py)?)`", tour)
@@ -89,7 +90,7 @@ def test_the_tour_draws_the_layers_that_are_checked() -> None:
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))
     contracts = project["tool"]["importlinter"]["contracts"]
     (layers,) = [contract["layers"] for contract in contracts if contract["type"] == "layers"]
-    assert "  →  ".join(layers).replace("agent_memory.", "") in (DOCS / "tour.md").read_text("utf-8")
+    assert "  →  ".join(layers).replace("agent_memory.", "") in (DOCS / "contributing" / "tour.md").read_text("utf-8")
 
 
 def test_decisions_have_their_parts_and_each_its_number() -> None:
@@ -103,13 +104,13 @@ def test_decisions_have_their_parts_and_each_its_number() -> None:
         assert re.findall(r"^## (.+)$", text, flags=re.MULTILINE) == ["Context", "Decision", "Consequences"]
 
 
-def test_the_program_of_the_embedding_page_prints_what_the_page_says_and_leaves_nothing_at_home(home: Path) -> None:
-    text = (DOCS / "embedding.md").read_text("utf-8")
+def test_the_program_of_the_python_page_prints_what_the_page_says_and_leaves_nothing_at_home(home: Path) -> None:
+    text = (DOCS / "contributing" / "python-api.md").read_text("utf-8")
     program, printed = (re.search(rf"```{kind}\n(.*?)```", text, re.DOTALL) for kind in ("python", "text"))
     assert program
     assert printed
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
-        exec(compile(program[1], "docs/embedding.md", "exec"), {"__name__": "embedding"})
+        exec(compile(program[1], "docs/contributing/python-api.md", "exec"), {"__name__": "embedding"})
     assert out.getvalue() == printed[1]
     assert os.listdir(home) == []

@@ -23,7 +23,7 @@ import generate  # noqa: E402
 import promises_page  # noqa: E402
 from promises_page import held_by  # noqa: E402
 
-PAGES = ("commands.md", "errors.md", "config.schema.json", "promises.md", "config.md", "design.md")
+PAGES = ("commands.md", "errors.md", "config.schema.json", "contributing/promises.md", "config.md", "contributing/design.md")
 
 
 @pytest.fixture(autouse=True)
@@ -59,7 +59,7 @@ def test_every_page_is_fresh(capsys: pytest.CaptureFixture[str]) -> None:
 def test_stale_pages_are_named_and_then_mended_and_no_other(copied: Path, capsys: pytest.CaptureFixture[str]) -> None:
     fresh = {page: (copied / page).read_text("utf-8") for page in PAGES}
     for page, text in fresh.items():
-        cut = len(text) - 200 if page != "design.md" else text.index("load_queue -->")
+        cut = len(text) - 200 if page != "contributing/design.md" else text.index("load_queue -->")
         (copied / page).write_text(text[:cut] + "x" + text[cut:], "utf-8")
 
     assert generate.main(["--check"]) == 1
@@ -72,7 +72,7 @@ def test_stale_pages_are_named_and_then_mended_and_no_other(copied: Path, capsys
 
 
 def test_what_is_written_by_hand_around_a_diagram_stays(parts: Path) -> None:
-    page = parts / "design.md"
+    page = parts / "contributing/design.md"
     text = page.read_text("utf-8")
     page.write_text(text.replace("## Three parts", "## Two parts"), "utf-8")
     assert generate.main(["--check"]) == 0
@@ -83,7 +83,7 @@ def test_what_is_written_by_hand_around_a_diagram_stays(parts: Path) -> None:
 
 
 def test_a_page_without_its_marks_is_not_written(parts: Path) -> None:
-    page = parts / "design.md"
+    page = parts / "contributing/design.md"
     page.write_text("# Design\n", "utf-8")
     with pytest.raises(SystemExit, match="<!-- generated: consolidate -->"):
         generate.main([])
@@ -112,6 +112,6 @@ def test_every_error_is_explained() -> None:
 
 
 def test_the_diagram_has_every_state() -> None:
-    diagram = (DOCS / "design.md").read_text("utf-8").split("```mermaid\n")[1].split("```")[0]
+    diagram = (DOCS / "contributing/design.md").read_text("utf-8").split("```mermaid\n")[1].split("```")[0]
     assert len(Consolidate.states) == 9
     assert all(f" as {state.id}\n" in diagram for state in Consolidate.states)

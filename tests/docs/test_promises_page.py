@@ -27,7 +27,7 @@ def tests(tmp_path: Path) -> Path:
 
 
 def test_all_promises_are_in_order() -> None:
-    page = (PROJECT / "docs" / "promises.md").read_text("utf-8")
+    page = (PROJECT / "docs" / "contributing/promises.md").read_text("utf-8")
     assert re.findall(r"^\| P(\d+) \|", page, flags=re.MULTILINE) == [str(number) for number in range(1, 29)]
 
 

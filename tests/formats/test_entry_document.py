@@ -1,4 +1,4 @@
-"""`docs/formats.md` says of entries what the code does."""
+"""`docs/contributing/formats.md` says of entries what the code does."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from agent_memory.results import sealed
 
 @pytest.fixture(scope="module")
 def document() -> str:
-    return (Path(__file__).parents[2] / "docs" / "formats.md").read_text()
+    return (Path(__file__).parents[2] / "docs" / "contributing" / "formats.md").read_text()
 
 
 def test_the_table_lists_every_key_in_the_order_of_writing(document: str) -> None:
