@@ -383,7 +383,9 @@ _WHOLE: Mapping[str, Callable[[], str]] = {
     "config.schema.json": config_schema_text,
     "../plists/com.agent-memory.consolidate.plist": lambda: plist_template("consolidate"),
     "../plists/com.agent-memory.defrag.plist": lambda: plist_template("defrag"),
-    "contributing/promises.md": lambda: promises_page(_NOTICE, DOCS / "contributing" / "promises.toml", DOCS.parent / "tests"),
+    "contributing/promises.md": lambda: promises_page(
+        _NOTICE, DOCS / "contributing" / "promises.toml", DOCS.parent / "tests"
+    ),
     **dict(bench_pages(_NOTICE, DOCS)),
 }
 

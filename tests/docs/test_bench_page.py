@@ -112,7 +112,9 @@ def test_the_published_page_holds_every_part_and_chart() -> None:
     assert measured.has("index")
     assert measured.has("scale")
     charts = re.findall(r"\]\((img/[\w-]+\.svg)\)", text)
-    assert sorted(charts) == sorted(name.removeprefix("contributing/") for name, _ in bench_pages("", PROJECT / "docs") if "/img/" in name)
+    assert sorted(charts) == sorted(
+        name.removeprefix("contributing/") for name, _ in bench_pages("", PROJECT / "docs") if "/img/" in name
+    )
     assert len(charts) == len(bench_charts(KEPT)) > 3
 
 

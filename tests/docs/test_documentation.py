@@ -50,12 +50,16 @@ def test_links_lead_somewhere_within_the_documentation(page: Path) -> None:
 
 def test_a_link_that_is_broken_or_leaves_would_be_found() -> None:
     page = DOCS / "README.md"
-    assert broken_links(page, "[a](nowhere.md) [b](notes.md#nothing) [c](contributing/design.md#limits) `[d](code.md)`") == [
+    assert broken_links(
+        page, "[a](nowhere.md) [b](notes.md#nothing) [c](contributing/design.md#limits) `[d](code.md)`"
+    ) == [
         "nowhere.md",
         "notes.md#nothing",
     ]
     page = DOCS / "adr" / "README.md"
-    assert leaving(page, "[a](../contributing/design.md#limits) [b](../../README.md) [c](https://x.org/)") == ["../../README.md"]
+    assert leaving(page, "[a](../contributing/design.md#limits) [b](../../README.md) [c](https://x.org/)") == [
+        "../../README.md"
+    ]
 
 
 def test_the_index_leads_to_every_page() -> None:

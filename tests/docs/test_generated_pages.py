@@ -23,7 +23,14 @@ import generate  # noqa: E402
 import promises_page  # noqa: E402
 from promises_page import held_by  # noqa: E402
 
-PAGES = ("commands.md", "errors.md", "config.schema.json", "contributing/promises.md", "config.md", "contributing/design.md")
+PAGES = (
+    "commands.md",
+    "errors.md",
+    "config.schema.json",
+    "contributing/promises.md",
+    "config.md",
+    "contributing/design.md",
+)
 
 
 @pytest.fixture(autouse=True)
