@@ -261,7 +261,7 @@ def _retrieval_part(measured: Measured) -> str:
     known = "".join(f"| {name} | {locomo} | {toon} |\n" for name, locomo, toon in _KNOWN_RECALLS)
     return (
         "\n## What search finds\n\n"
-        "In percent; the sets, the method and what each signal is worth are in [search.md](../search.md#figures). FTS5 is asked in the\n"
+        "In percent; the sets are in [search.md](../search.md#how-well-it-finds). FTS5 is asked in the\n"
         "same run. Goals of Recall@10: 72 (words) and 76 (meaning too) on locomo-dev, 93 and 95 on toon, 95 on coding.\n\n"
         "| data (questions) | search | R@1 | R@5 | R@10 | nDCG@10 | MRR |\n|---|---|--:|--:|--:|--:|--:|\n"
         + "".join(rows)

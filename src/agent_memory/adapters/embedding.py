@@ -283,7 +283,7 @@ class IndexedMeanings:
 
 def _nearness(vectors: Mapping[int, bytes], wanted: tuple[bytes, bytes], notices: tuple[str, ...]) -> Nearness:
     """All words alike find what is about the same, and rare words what is about the very thing: the middle of both found more
-    than either (docs/search.md). Cosines are those with the first of the wanted vectors, 0 where either is all zeros; deviations
+    than either. Cosines are those with the first of the wanted vectors, 0 where either is all zeros; deviations
     are of cosines after the mean of all rows is taken off both: what all texts of a store have in common tells none from
     another."""
     numpy = load_numpy()

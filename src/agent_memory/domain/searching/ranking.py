@@ -194,7 +194,7 @@ _STEPS = list(Importance)
 class RankingWeights:
     """What each reason to show an entry is worth. The unit is the score that the best entry has by its words alone.
 
-    One recipe for every store, judged on ten sets of which each was left out in turn (docs/search.md, docs/adr/0034-ranking-by-few-signals.md).
+    One recipe for every store, judged on ten sets of which each was left out in turn (docs/adr/0034-ranking-by-few-signals.md).
     """
 
     meaning: float = 0.12
