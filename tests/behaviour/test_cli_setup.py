@@ -7,11 +7,12 @@ import json
 import os
 import stat
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from memory_process import Memory
+from memory_process import PROGRAM, Memory
 
 HARNESSES = ("claude-code", "codex", "cursor", "amp", "gemini", "opencode", "copilot", "pi", "goose")
 
@@ -59,6 +60,24 @@ def tree(home: Path) -> dict[str, bytes]:
         if name.split("/")[0] not in ours and name not in (".config", ".config/agent-memory"):
             found[name] = path.read_bytes() if path.is_file() else b"directory"
     return found
+
+
+def on_a_terminal(memory: Memory, *words: str, answer: str) -> str:
+    """What a person sees of a call to which they answer, in the order in which it is printed."""
+    import pty
+
+    outer, inner = pty.openpty()
+    with subprocess.Popen(
+        [*PROGRAM, *words], env=memory.environment(), stdin=inner, stdout=inner, stderr=inner, cwd=memory.home
+    ):
+        os.close(inner)
+        os.write(outer, f"{answer}\n".encode())
+        seen = b""
+        with suppress(OSError):  # nobody writes to it any more
+            while data := os.read(outer, 1 << 16):
+                seen += data
+    os.close(outer)
+    return seen.decode().replace("\r\n", "\n").removeprefix(f"{answer}\n")
 
 
 def receipt(home: Path) -> Path:
@@ -219,7 +238,7 @@ class TestConsent:
         before = tree(memory.home)
         done = memory("setup", "claude-code")
         assert done.code == 2
-        assert "+" in done.out
+        assert "claude-code  hooks Stop, SessionEnd" in done.out
         assert "there is no terminal" in done.err
         assert tree(memory.home) == before
         assert not receipt(memory.home).exists()
@@ -229,7 +248,12 @@ class TestConsent:
         before = tree(memory.home)
         done = memory("setup", "--dry-run")
         assert done.code == 0
-        assert "capture --harness claude-code --hook" in done.out
+        names = [line.split("  ")[0] for line in done.out.splitlines()]
+        assert names[:-2] == [*HARNESSES, "config"]
+        assert "+" not in done.out
+        assert tree(memory.home) == before
+        whole = memory("setup", "--dry-run", "--diff")
+        assert "capture --harness claude-code --hook" in whole.out
         assert tree(memory.home) == before
         document = memory("setup", "--dry-run", "--json").document
         assert document["dryRun"] is True
@@ -238,11 +262,23 @@ class TestConsent:
     def test_the_diff_shows_no_secret_of_the_file(self, memory: Memory) -> None:
         token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
         lay_out(memory.home, {".claude/settings.json": json.dumps({"env": {"GITHUB_TOKEN": token}}, indent=2)})
-        done = memory("setup", "claude-code", "--yes")
+        done = memory("setup", "claude-code", "--yes", "--diff")
         assert done.code == 0
         assert "GITHUB_TOKEN" in done.out
         assert token not in done.out
         assert token in (memory.home / ".claude/settings.json").read_text()
+
+    def test_what_needs_a_person_comes_last_before_the_question(self, memory: Memory) -> None:
+        lay_out(memory.home, {**LAYOUT, ".gemini/settings.json": "{"})
+        answered = on_a_terminal(memory, "setup", "claude-code", "codex", "gemini", answer="n")
+        lines = [line for line in answered.splitlines() if line]
+        (hint,) = [at for at, line in enumerate(lines) if line.startswith("`--diff` shows")]
+        plan, attention, end = lines[:hint], lines[hint + 1 : -1], lines[-1]
+        assert [line.split("  ")[0] for line in plan] == ["claude-code", "codex", "gemini", "config"]
+        assert [line.split(" ")[1] for line in attention[:2]] == [f"{memory.home}/.gemini/settings.json", "Codex"]
+        assert "autoMemoryEnabled" in attention[2]
+        assert end == "Write these changes? [y/N] Nothing was written."
+        assert len(lines) < 12
 
     @pytest.mark.parametrize("command", ["setup", "uninstall"])
     def test_an_agent_cannot(self, memory: Memory, command: str) -> None:
@@ -261,6 +297,36 @@ class TestConsent:
     def test_no_harness_at_all(self, memory: Memory) -> None:
         done = memory("setup", "--yes", environ={"PATH": "/nonexistent"})
         assert (done.code, "No harness was found" in done.err) == (2, True)
+
+
+class TestOwnMemories:
+    @pytest.mark.parametrize(
+        ("harness", "name", "on", "off"),
+        [
+            ("claude-code", ".claude/settings.json", "{}", '{"autoMemoryEnabled": false}'),
+            ("claude-code", ".claude/settings.json", "", '{"env": {"CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1"}}'),
+            ("codex", ".codex/config.toml", "[features]\nmemories = true\n", ""),
+            ("gemini", ".gemini/settings.json", '{"experimental": {"autoMemory": true}}', "{}"),
+            ("copilot", ".copilot/settings.json", "", '{"memory": false}'),
+            ("goose", ".config/goose/config.yaml", "extensions:\n  memory:\n    enabled: true\n", "extensions:\n"),
+        ],
+    )
+    def test_one_that_is_on_is_named_with_what_switches_it_off(
+        self, memory: Memory, harness: str, name: str, on: str, off: str
+    ) -> None:
+        path = str(memory.home / name)
+        lay_out(memory.home, {name: on})
+        (named,) = memory("setup", harness, "--dry-run", "--json").document["ownMemories"]
+        assert (named["harness"], named["path"]) == (harness, path)
+        done = memory("setup", harness, "--yes")
+        assert f"set {named['setting']} to false in {path}" in done.err.splitlines()[-1]
+        lay_out(memory.home, {name: off})
+        assert memory("setup", harness, "--dry-run", "--json").document["ownMemories"] == []
+        assert "of its own" not in memory("setup", harness, "--dry-run").err
+
+    def test_one_that_this_shell_switches_off_is_not(self, memory: Memory) -> None:
+        done = memory("setup", "claude-code", "--dry-run", environ={"CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1"})
+        assert "of its own" not in done.err
 
 
 class TestParts:

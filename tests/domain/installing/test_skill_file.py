@@ -92,4 +92,4 @@ class TestText:
 def test_it_is_where_the_harness_looks() -> None:
     for name, place in PLACES.items():
         (skill,) = (each for each in SETUPS[name](CONTEXT).files if each.part is Part.SKILL)
-        assert skill == Wanted(Part.SKILL, f"/home/ada/{place}/agent-memory/SKILL.md", "whole", (Whole(TEXT),))
+        assert skill == Wanted(Part.SKILL, f"/home/ada/{place}/agent-memory/SKILL.md", "whole", (Whole(TEXT),), "skill")

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from attrs import evolve, frozen
 from returns.result import Failure, Result
@@ -41,6 +42,7 @@ from agent_memory.domain.installing.plan import (
     HarnessSetup,
     InstallPlan,
     Member,
+    OwnMemory,
     Part,
     PlannedFile,
     Receipt,
@@ -119,6 +121,7 @@ class Installation:
         in_repository = dict.fromkeys(() if top is None else (_read_by(top, each) for each in harnesses or ("",)))
         targets: defaultdict[str, list[str]] = defaultdict(list)
         wanted: defaultdict[tuple[str, Syntax], list[Entry]] = defaultdict(list)
+        words: defaultdict[str, dict[str, str]] = defaultdict(dict)
         for name, setup in setups.items():
             if Part.SECTION in parts and setup.target is not None:
                 targets[setup.target].append(name)
@@ -126,6 +129,8 @@ class Installation:
                 if each.part in parts:
                     placed = (evolve(entry, part=each.part, harnesses=(name,)) for entry in each.entries)
                     wanted[each.path, each.syntax] += placed
+                    said = words[each.path].get(name)
+                    words[each.path][name] = f"{said} and {each.words}" if said else each.words
         for path in in_repository:
             targets[path] = [repository_name(top or "")]
         sections, refused_sections = list[PlannedFile](), list[FileOutcome]()
@@ -134,7 +139,9 @@ class Installation:
             backup = self.state.backup(section)
             with _refusing(path, refused_sections):
                 sections.append(self._section(path, whose, section, backup))
-        wanted[self._config_path, "jsonc"] = self._for_config(harnesses, sections)
+        settings = wanted[self._config_path, "jsonc"] = self._for_config(harnesses, sections)
+        keys = dict.fromkeys(".".join(each.keys) for each in settings)
+        words[self._config_path]["config"] = ", ".join(keys)
         files, refused = list[PlannedFile](), list[FileOutcome]()
         for (path, syntax), entries in wanted.items():
             record = receipt.file(path)
@@ -144,7 +151,7 @@ class Installation:
                 if made.after is not None and made.record is not None:
                     if path == self._config_path:
                         parse_config(made.after, path)  # or we would break it
-                    files.append(made)
+                    files.append(evolve(made, words=words[path]))
         hookless = {each.path for each in refused}
         hooked = [
             (name, setup)
@@ -158,6 +165,7 @@ class Installation:
             (*refused, *refused_sections),
             tuple(test for name, setup in hooked for test in self_tests_of(self.context, name, setup)),
             (*tracking, *hook_notes, *self._root_note(receipt)),
+            tuple(each.own_memory for each in setups.values() if each.own_memory and self._is_on(each.own_memory)),
         )
 
     @property
@@ -172,12 +180,12 @@ class Installation:
         except OSError as error:
             raise store_io(error, "look at", error.filename or self.context.home) from None
 
-    def _for_config(self, names: Iterable[str], sections: Iterable[PlannedFile]) -> list[Entry]:
+    def _for_config(self, names: Iterable[str], sections: Iterable[PlannedFile]) -> list[Element | Member]:
         """What our own config is to say, so that a scheduled run sees what this shell saw."""
         home = self.context.home
         everyone = tuple(sorted(names))
         root = told_path(self.config.storage.root or "", home)
-        placed: list[Entry] = [Member(_ROOT_KEYS, root, optional=True, harnesses=everyone)]
+        placed: list[Element | Member] = [Member(_ROOT_KEYS, root, optional=True, harnesses=everyone)]
         known = self.config.capture.transcript_roots
         for path in recorded_roots(Surroundings(self.environ, home, self.root, time.sleep, known)):
             placed.append(Element(("capture", "transcriptRoots"), told_path(path, home), harnesses=everyone))
@@ -191,24 +199,38 @@ class Installation:
         self, path: str, harnesses: Iterable[str], record: SectionRecord | None, backup: bytes | None
     ) -> PlannedFile:
         file = self.files.read(path)
+        words = {each.partition(":")[0]: "section" for each in harnesses}
         after = _present(path, with_section(path, file.data, self.section_of(path, file.in_repository))).data
         if record is not None:
             kept = evolve(record, harnesses=tuple(sorted({*record.harnesses, *harnesses})))
-            return PlannedFile(file, after, kept, backup)
+            return PlannedFile(file, after, kept, backup, words=words)
         if path in self.config.agents_md.targets:
-            return PlannedFile(file, after)  # the person made it a target
+            return PlannedFile(file, after, words=words)  # the person made it a target
         before = None if file.data is None else sha256_of(file.data)
-        return PlannedFile(file, after, SectionRecord(path, before, tuple(sorted(harnesses))), file.data)
+        return PlannedFile(file, after, SectionRecord(path, before, tuple(sorted(harnesses))), file.data, words=words)
 
     def _hook_notes(self, setups: Mapping[str, HarnessSetup]) -> tuple[str, ...]:
         """What keeps hooks from running, as far as can be seen, and what the person has to do in the harnesses themselves."""
-        thrown: list[str] = []
-        for switch in (each for setup in setups.values() for each in setup.switches):
-            with suppress(Error, EditRefused):
-                document = parse_settings(text_of(self.files.read(switch.path).data or b""), switch.syntax)
-                if value_at(document, switch.keys) is switch.value:
-                    thrown.append(f"{switch.sentence}: nothing is captured until you change that.")
+        thrown = (
+            f"{switch.sentence}: nothing is captured until you change that."
+            for setup in setups.values()
+            for switch in setup.switches
+            if value_at(self._document(switch.path, switch.syntax), switch.keys) is switch.value
+        )
         return (*thrown, *(note for setup in setups.values() for note in setup.notes))
+
+    def _is_on(self, memory: OwnMemory) -> bool:
+        """Whether the harness remembers by itself, as far as its settings and this environment tell."""
+        document = self._document(memory.path, memory.syntax)
+        off = self.environ.get(memory.variable) or value_at(document, ("env", memory.variable))
+        setting = value_at(document, memory.keys)
+        return str(off).lower() not in ("1", "true") and (memory.by_default if setting is None else setting is True)
+
+    def _document(self, path: str, syntax: Syntax) -> Any:
+        """What a settings file says; nothing where it cannot be read."""
+        with suppress(Error, EditRefused):
+            return parse_settings(text_of(self.files.read(path).data or b""), syntax)
+        return None
 
     def _root_note(self, receipt: Receipt) -> tuple[str, ...]:
         """Where the shell and the person's config disagree on the root, a scheduled run would use another store."""
@@ -241,11 +263,13 @@ class Installation:
             with _refusing(record.path, refused):
                 file = self.files.read(record.path)
                 if isinstance(record, FileRecord):
-                    files.append(without_placed(file, record, backup, gone))
+                    planned = without_placed(file, record, backup, gone)
                 elif left := tuple(each for each in record.harnesses if each not in gone):
-                    files.append(PlannedFile(file, file.data, evolve(record, harnesses=left), backup))
+                    planned = PlannedFile(file, file.data, evolve(record, harnesses=left), backup)
                 else:
-                    files.append(PlannedFile(file, without_section(record.path, file.data, backup)))
+                    planned = PlannedFile(file, without_section(record.path, file.data, backup))
+                whose = ("config",) if record.path == self._config_path else record.harnesses
+                files.append(evolve(planned, words={each.partition(":")[0]: "" for each in whose}))
         return InstallPlan(tuple(files), tuple(refused))
 
     # -- carrying out -------------------------------------------------------------------------------------------------

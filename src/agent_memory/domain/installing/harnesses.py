@@ -2,14 +2,16 @@
 
 Sources: code.claude.com/docs (hooks, memory, skills, mcp), developers.openai.com/codex, cursor.com/docs, ampcode.com/manual,
 google-gemini/gemini-cli docs, opencode.ai/docs, docs.github.com (copilot-cli), earendil-works/pi docs,
-aaif-goose/goose documentation, code.visualstudio.com/docs; skills: agentskills.io/specification.
+aaif-goose/goose documentation, code.visualstudio.com/docs; skills: agentskills.io/specification. Of their own memories: Claude
+Code's is on by default (code.claude.com/docs/en/memory), Codex's not (openai/codex#31804), Gemini's not (docs/cli/auto-memory.md);
+Copilot's is for personal plans, and `/memory off` writes its setting (github/copilot-cli#3859).
 """
 
 from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from attrs import field, frozen
@@ -22,6 +24,7 @@ from agent_memory.domain.installing.plan import (
     Element,
     HarnessSetup,
     Member,
+    OwnMemory,
     Part,
     SelfTest,
     Switch,
@@ -89,12 +92,22 @@ def _claude_code(context: Context) -> HarnessSetup:
     off = f"{settings} sets disableAllHooks, so Claude Code runs no hook"
     return HarnessSetup(
         files=(
-            Wanted(Part.HOOKS, settings, "jsonc", hooks),
+            _hooks(settings, hooks),
             _server(context, servers, "mcpServers", server),
             *_skill(context, f"{directory}/skills"),
         ),
         target=f"{directory}/CLAUDE.md",
         switches=(Switch(settings, "jsonc", ("disableAllHooks",), True, off),),
+        own_memory=OwnMemory(
+            "claude-code",
+            "Claude Code",
+            "auto memory",
+            settings,
+            "jsonc",
+            ("autoMemoryEnabled",),
+            by_default=True,
+            variable="CLAUDE_CODE_DISABLE_AUTO_MEMORY",
+        ),
         directories=(directory,),
         programs=("claude",),
     )
@@ -113,12 +126,13 @@ def _codex(context: Context) -> HarnessSetup:
     off = f"{config} switches hooks off ([features] hooks = false), so Codex runs none"
     return HarnessSetup(
         files=(
-            Wanted(Part.HOOKS, f"{directory}/hooks.json", "jsonc", hooks),
+            _hooks(f"{directory}/hooks.json", hooks),
             _server(context, config, "mcp_servers", syntax="toml"),
             *_skill(context),
         ),
         target=override if context.exists(override) else f"{directory}/AGENTS.md",
         switches=tuple(Switch(config, "toml", ("features", key), False, off) for key in ("hooks", "codex_hooks")),
+        own_memory=OwnMemory("codex", "Codex", "memories", config, "toml", ("features", "memories")),
         notes=(
             "Codex runs a new hook only once you have approved it: start `codex`, type `/hooks`, and approve the three of memory.",
         ),
@@ -145,7 +159,7 @@ def _cursor(context: Context) -> HarnessSetup:
     ]
     return HarnessSetup(
         files=(
-            Wanted(Part.HOOKS, f"{directory}/hooks.json", "jsonc", (version, *handlers)),
+            _hooks(f"{directory}/hooks.json", (version, *handlers)),
             _server(context, f"{directory}/mcp.json", "mcpServers"),
             *_skill(context),
         ),
@@ -186,12 +200,13 @@ def _gemini(context: Context) -> HarnessSetup:
     off = f"{settings} switches hooks off (hooksConfig.enabled), so Gemini runs none"
     return HarnessSetup(
         files=(
-            Wanted(Part.HOOKS, settings, "jsonc", hooks),
+            _hooks(settings, hooks),
             _server(context, settings, "mcpServers"),
             *_skill(context),
         ),
         target=f"{directory}/GEMINI.md",
         switches=(Switch(settings, "jsonc", ("hooksConfig", "enabled"), False, off),),
+        own_memory=OwnMemory("gemini", "Gemini", "auto memory", settings, "jsonc", ("experimental", "autoMemory")),
         directories=(directory,),
         programs=("gemini",),
     )
@@ -238,6 +253,9 @@ def _copilot(context: Context) -> HarnessSetup:
         ),
         target=f"{directory}/copilot-instructions.md",
         switches=(Switch(settings, "jsonc", ("disableAllHooks",), True, off),),
+        own_memory=OwnMemory(
+            "copilot", "Copilot", "Copilot Memory", settings, "jsonc", ("memory",), by_default=True
+        ),
         directories=(directory,),
         programs=("copilot",),
     )
@@ -258,6 +276,7 @@ def _goose(context: Context) -> HarnessSetup:
     regular expression there and kills the rule. `goose` is also the name of another program."""
     plugin = f"{context.home}/.agents/plugins/{SERVER_NAME}"
     about = {"name": SERVER_NAME, "version": "1.0.0", "description": "Tells agent-memory that a session has new turns."}
+    config = f"{context.config}/goose/config.yaml"
     groups = _groups(context, "goose", {"Stop": 10, "SessionEnd": 10})
     server = {
         "enabled": True,
@@ -273,11 +292,12 @@ def _goose(context: Context) -> HarnessSetup:
         files=(
             _json_file(f"{plugin}/plugin.json", about),
             _json_file(f"{plugin}/hooks/hooks.json", {"hooks": {each.keys[1]: [each.value] for each in groups}}),
-            _server(context, f"{context.config}/goose/config.yaml", "extensions", server, "yaml"),
+            _server(context, config, "extensions", server, "yaml"),
             *_skill(context),
         ),
         target=f"{context.config}/goose/.goosehints",
         acts=("capture",),
+        own_memory=OwnMemory("goose", "Goose", "extension memory", config, "yaml", ("extensions", "memory", "enabled")),
         directories=(f"{context.config}/goose", f"{context.home}/.local/share/goose"),
     )
 
@@ -292,7 +312,8 @@ def _vscode(context: Context) -> HarnessSetup:
     server = {"type": "stdio", "command": context.program, "args": ["mcp"]}
     note = (
         "VS Code calls no hook of memory: with `memory setup vscode --mcp` its agent can look things up and write them down. In a "
-        "repository it reads AGENTS.md: `memory setup vscode --repo`."
+        "repository it reads AGENTS.md: `memory setup vscode --repo`. Its own memory tool is on until you uncheck `memory` in the "
+        "tools picker."
     )
     return HarnessSetup(
         files=(_server(context, f"{directory}/mcp.json", "servers", server), *_skill(context)),
@@ -343,26 +364,34 @@ def _server(
 ) -> Wanted:
     """Our MCP server, among the others that this file names under the key `servers`."""
     server = server or {"command": context.program, "args": ["mcp"]}
-    return Wanted(Part.MCP, path, syntax, (Member((servers, SERVER_NAME), server, context.program),))
+    return Wanted(Part.MCP, path, syntax, (Member((servers, SERVER_NAME), server, context.program),), "MCP server")
 
 
 def _skill(context: Context, directory: str | None = None) -> tuple[Wanted, ...]:
     """The skill file in a directory of skills, or in the one that several harnesses read; nothing where it has no text."""
     path = f"{directory or f'{context.home}/.agents/skills'}/{SERVER_NAME}/SKILL.md"
-    return (Wanted(Part.SKILL, path, "whole", (Whole(context.skill),)),) if context.skill else ()
+    return (Wanted(Part.SKILL, path, "whole", (Whole(context.skill),), "skill"),) if context.skill else ()
+
+
+def _hooks(path: str, entries: Sequence[Element | Member]) -> Wanted:
+    """Hooks among the person's own settings."""
+    events = dict.fromkeys(each.keys[-1] for each in entries if isinstance(each, Element))
+    return Wanted(Part.HOOKS, path, "jsonc", tuple(entries), f"hooks {', '.join(events)}")
 
 
 def _json_file(path: str, document: Mapping[str, Any]) -> Wanted:
-    """A hooks file that is ours as a whole."""
+    """A file of hooks, or about them, that is ours as a whole."""
     text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
-    return Wanted(Part.HOOKS, path, "whole", (Whole(text),))
+    words = f"hooks {', '.join(document['hooks'])}" if "hooks" in document else "plugin"
+    return Wanted(Part.HOOKS, path, "whole", (Whole(text),), words)
 
 
 def _plugin(context: Context, harness: str, path: str) -> Wanted:
     """A plugin in TypeScript: the functions of `plugins/memory.ts`, by which it calls memory, and its own file there."""
     text = context.plugins.get("memory", "") + context.plugins.get(harness, "")
     program = json.dumps(context.program, ensure_ascii=False)
-    return Wanted(Part.HOOKS, path, "whole", (Whole(text.replace("@harness@", harness).replace("@program@", program)),))
+    text = text.replace("@harness@", harness).replace("@program@", program)
+    return Wanted(Part.HOOKS, path, "whole", (Whole(text),), "plugin")
 
 
 _TRIAL_EVENTS: Mapping[Act, str] = {"capture": "stop", "inject": "session_start"}

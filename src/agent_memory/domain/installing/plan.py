@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from attrs import frozen
+from attrs import field, frozen
 
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.section import TargetFile
@@ -94,6 +94,8 @@ class Wanted:
     """Absolute."""
     syntax: Syntax
     entries: tuple[Entry, ...]
+    words: str
+    """What they are, in a few words: `hooks Stop, SessionEnd`."""
 
 
 @frozen
@@ -105,6 +107,32 @@ class Switch:
     keys: tuple[str, ...]
     value: Any
     sentence: str
+
+
+@frozen
+class OwnMemory:
+    """A memory that the harness itself keeps. It is on where the setting at `keys` of this file is true, or is not there and
+    `by_default`."""
+
+    harness: str
+    title: str
+    """The harness as people call it."""
+    name: str
+    path: str
+    syntax: Syntax
+    keys: tuple[str, ...]
+    by_default: bool = False
+    variable: str = ""
+    """An environment variable, also of the `env` in that file, which switches it off."""
+
+    @property
+    def setting(self) -> str:
+        """Its name, as a person writes it."""
+        return ".".join(self.keys)
+
+    def __str__(self) -> str:
+        is_on = f"{self.title} has a memory of its own ({self.name}) that is not switched off, and two memories can disagree"
+        return f"{is_on}: set {self.setting} to false in {self.path}."
 
 
 SESSION = "agent-memory-session"
@@ -132,6 +160,7 @@ class HarnessSetup:
     acts: tuple[Act, ...] = ("capture", "inject")
     """What its hooks do."""
     switches: tuple[Switch, ...] = ()
+    own_memory: OwnMemory | None = None
     notes: tuple[str, ...] = ()
     """Whole sentences: what the person has to do in the harness itself."""
     directories: tuple[str, ...] = ()
@@ -235,6 +264,8 @@ class PlannedFile:
     """The file without ours."""
     set_aside: bool = False
     """It is a file of ours that somebody has edited: that version is kept."""
+    words: Mapping[str, str] = field(factory=dict[str, str])
+    """What is put there or taken out, in a few words, by the harness that it is for."""
 
     @property
     def path(self) -> str:
@@ -279,6 +310,8 @@ class InstallPlan:
     """How the harnesses will call us."""
     notes: tuple[str, ...] = ()
     """Whole sentences for the person."""
+    own_memories: tuple[OwnMemory, ...] = ()
+    """Memories of the harnesses themselves that are on."""
 
     @property
     def changed(self) -> tuple[PlannedFile, ...]:

@@ -86,7 +86,8 @@ def is_agreed(console: Console, command: str, question: str) -> bool:
     """Whether the person at the terminal says yes; UsageInvalid where there is nobody to ask."""
     if console.json or sys.stdin is None or not sys.stdin.isatty() or not console.stderr.isatty():
         raise UsageInvalid(
-            "Nothing was changed, since there is no terminal to ask on", f"See the diff, then `{command} --yes`."
+            "Nothing was changed, since there is no terminal to ask on",
+            f"Look at what it would do, then `{command} --yes`.",
         )
     print(f"{question} [y/N] ", end="", file=console.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -7,6 +7,7 @@ import argparse
 import io
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from typing import Any, TextIO, TypeVar, get_args
@@ -17,6 +18,7 @@ from agent_memory.adapters.scheduling.schedule_state import ScheduleState
 from agent_memory.adapters.scheduling.scheduling import Scheduling
 from agent_memory.adapters.setup.installation import Installation
 from agent_memory.adapters.surroundings.repository import work_tree_above
+from agent_memory.adapters.targets import told_path
 from agent_memory.app import Memory
 from agent_memory.domain.command import PRESETS
 from agent_memory.domain.installing.harnesses import SETUPS
@@ -33,6 +35,7 @@ from agent_memory.surfaces.cli.dialogue import home_here, is_agreed, open_here
 from agent_memory.surfaces.console import CYAN, GREEN, RED, Console, fields_of, rows_of
 
 _NOTHING_WRITTEN, _NOTHING_CHANGED = "Nothing was written.", "Nothing was changed."
+_MORE = "`--diff` shows every change."
 _COLOURS = {"+": GREEN, "-": RED, "@": CYAN}
 
 Changed = TypeVar("Changed", Installation, Scheduling)
@@ -50,6 +53,19 @@ def _locked(
     change = opened(memory)
     with nullcontext() if arguments.dry_run else change.state.locked():
         yield memory, change
+
+
+def _show_plan(console: Console, plan: InstallPlan, home: str, *, diffs: bool) -> None:
+    """Print a line for each harness: what changes for it, and where; before that with `diffs` all of it."""
+    if diffs:
+        _show_diffs(console, plan.changed)
+    parts: dict[str, list[str]] = {}
+    for each in plan.changed:
+        for harness, words in each.words.items():
+            parts.setdefault(harness, []).append(f"{words} in {told_path(each.path, home)}".removeprefix(" in "))
+    width = max(map(len, parts), default=0)
+    ordered = sorted(parts, key=[*SETUPS, *parts].index)
+    console.out(*(f"{harness:<{width}}  {', '.join(parts[harness])}" for harness in ordered))
 
 
 def _show_diffs(console: Console, changed: Iterable[PlannedFile]) -> None:
@@ -70,7 +86,8 @@ NOT_ARRIVED = 30
 def configure_setup(parser: argparse.ArgumentParser) -> None:
     known = f"default: those that are on this machine; known are {', '.join(SETUPS)}"
     add_harnesses(parser, known, tuple(SETUPS))
-    add_flag(parser, "--dry-run", "print the diffs and write nothing")
+    add_flag(parser, "--dry-run", "show what it would do and write nothing")
+    add_flag(parser, "--diff", "show every change in every file")
     add_flag(parser, "--yes", "write without asking")
     add_flag(parser, "--repo", "also make a target of what the harnesses read in the repository around you")
     add_flag(parser, "--mcp", "also let the harness start `memory mcp`")
@@ -78,7 +95,8 @@ def configure_setup(parser: argparse.ArgumentParser) -> None:
     add_flag(parser, "--no-skill", "no skill file")
     add_flag(parser, "--no-section", "no managed section in the harness's instruction file")
     epilog = (
-        "Shows what it would change in each file, asks, and writes. Comments, order and every other byte of a file stay. "
+        "Shows in a line for each harness what it would write, with --diff every change; then what needs your attention, a "
+        "memory of the harness's own that is on for one; asks, and writes. Comments, order and every other byte of a file stay. "
         "What was there before is kept in ~/.local/state/agent-memory/setup/, from which `memory uninstall` puts it back. "
         "The storage root and the transcript directories of this shell go into your config, so that scheduled runs see "
         "them. In the end each hook is tried with a made-up session. Nothing in a repository is touched without --repo. "
@@ -100,22 +118,27 @@ def _setup(arguments: argparse.Namespace, console: Console) -> int:
         }
         parts = frozenset(part for part in Part if wanted.get(part, True))
         plan = installation.plan(harnesses, parts, _repository_here(memory) if arguments.repo else None)
-        _show_diffs(console, plan.changed)
-        console.warn(*(str(each.error) for each in plan.refused))
+        _show_plan(console, plan, installation.context.home, diffs=arguments.diff)
+        if plan.changed and not arguments.diff:
+            console.out(_MORE + " Each hook is then tried with a made-up session.")
+        attention = [str(each.error) for each in plan.refused] + [*plan.notes, *map(str, plan.own_memories)]
         trials: list[dict[str, Any]] = []
+        if plan.changed and not arguments.dry_run and not arguments.yes:
+            console.warn(*attention)  # what a person answers to is what stands last
+            attention = []
+            if not is_agreed(console, "memory setup", "Write these changes?"):
+                console.out(_NOTHING_WRITTEN)
+                return 0
+        if not plan.changed:
+            console.out("There is nothing to change.")
         if arguments.dry_run:
             outcomes = _planned(plan)
-            console.out(_NOTHING_WRITTEN if plan.changed else "There is nothing to change.")
-        elif plan.changed and not arguments.yes and not is_agreed(console, "memory setup", "Write these changes?"):
-            console.out(_NOTHING_WRITTEN)
-            return 0
+            console.out(*[_NOTHING_WRITTEN] * bool(plan.changed))
         else:
             outcomes = installation.install(plan)
             _show_outcomes(console, outcomes)
-            if not plan.changed:
-                console.out("There is nothing to change.")
             trials = _tried(console, memory, installation, plan)
-        console.warn(*plan.notes)
+        console.warn(*attention)
         if not arguments.dry_run and not _is_scheduled(installation):
             console.out("Next: `memory schedule on` lets this machine consolidate and defrag by itself.")
         document = {
@@ -123,6 +146,7 @@ def _setup(arguments: argparse.Namespace, console: Console) -> int:
             "files": rows_of((*outcomes, *plan.refused)),
             "trials": trials,
             "notes": list(plan.notes),
+            "ownMemories": rows_of(plan.own_memories, "harness", "name", "path", "setting"),
         }
         console.answer(document)
         return _exit_code(plan, outcomes) or (NOT_ARRIVED if any(each["problem"] for each in trials) else 0)
@@ -151,7 +175,8 @@ def _tried(console: Console, memory: Memory, installation: Installation, plan: I
 
 def configure_uninstall(parser: argparse.ArgumentParser) -> None:
     add_harnesses(parser, "default: everything that setup has installed", tuple(SETUPS))
-    add_flag(parser, "--dry-run", "print the diffs and change nothing")
+    add_flag(parser, "--dry-run", "show what it would do and change nothing")
+    add_flag(parser, "--diff", "show every change in every file")
     add_flag(parser, "--yes", "change without asking")
     add_flag(parser, "--repo", "only the files of the repository around you")
     epilog = (
@@ -169,7 +194,9 @@ def _uninstall(arguments: argparse.Namespace, console: Console) -> int:
         if arguments.repo:
             named |= {repository_name(_repository_here(memory))}
         plan = installation.plan_removal(named or None)
-        _show_diffs(console, plan.changed)
+        _show_plan(console, plan, installation.context.home, diffs=arguments.diff)
+        if plan.changed and not arguments.diff:
+            console.out(_MORE)
         if arguments.dry_run:
             outcomes = _planned(plan)
         elif plan.changed and not arguments.yes and not is_agreed(console, "memory uninstall", "Make these changes?"):
@@ -206,14 +233,14 @@ def _is_scheduled(installation: Installation) -> bool:
 
 
 def _show_outcomes(console: Console, outcomes: Iterable[FileOutcome]) -> None:
-    """One line for each file that changed, a sentence for each that did not let itself be changed."""
-    for each in outcomes:
-        if each.error is not None:
-            console.warn(str(each.error))
-        elif each.outcome != "unchanged":
-            console.out(f"{each.path}  {each.outcome}")
-        if each.set_aside is not None:
-            console.out(f"  it had been edited; that version is kept as {each.set_aside}")
+    """How many files changed, a sentence for each that did not let itself be changed, and where what was edited is kept."""
+    outcomes = tuple(outcomes)
+    counts = Counter(each.outcome for each in outcomes if each.outcome in ("written", "removed"))
+    if counts:
+        console.out("Files: " + ", ".join(f"{number} {outcome}" for outcome, number in counts.items()))
+    console.warn(*(str(each.error) for each in outcomes if each.error is not None))
+    edited = (each for each in outcomes if each.set_aside is not None)
+    console.out(*(f"{each.path} had been edited; that version is kept as {each.set_aside}" for each in edited))
 
 
 def _planned(plan: InstallPlan) -> tuple[FileOutcome, ...]:
