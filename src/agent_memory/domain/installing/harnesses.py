@@ -253,9 +253,7 @@ def _copilot(context: Context) -> HarnessSetup:
         ),
         target=f"{directory}/copilot-instructions.md",
         switches=(Switch(settings, "jsonc", ("disableAllHooks",), True, off),),
-        own_memory=OwnMemory(
-            "copilot", "Copilot", "Copilot Memory", settings, "jsonc", ("memory",), by_default=True
-        ),
+        own_memory=OwnMemory("copilot", "Copilot", "Copilot Memory", settings, "jsonc", ("memory",), by_default=True),
         directories=(directory,),
         programs=("copilot",),
     )

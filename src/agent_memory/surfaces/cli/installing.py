@@ -35,7 +35,6 @@ from agent_memory.surfaces.cli.dialogue import home_here, is_agreed, open_here
 from agent_memory.surfaces.console import CYAN, GREEN, RED, Console, fields_of, rows_of
 
 _NOTHING_WRITTEN, _NOTHING_CHANGED = "Nothing was written.", "Nothing was changed."
-_MORE = "`--diff` shows every change."
 _COLOURS = {"+": GREEN, "-": RED, "@": CYAN}
 
 Changed = TypeVar("Changed", Installation, Scheduling)
@@ -55,9 +54,9 @@ def _locked(
         yield memory, change
 
 
-def _show_plan(console: Console, plan: InstallPlan, home: str, *, diffs: bool) -> None:
-    """Print a line for each harness: what changes for it, and where; before that with `diffs` all of it."""
-    if diffs:
+def _show_plan(console: Console, plan: InstallPlan, arguments: argparse.Namespace, home: str) -> None:
+    """Print a line for each harness: what changes for it, and where; before that with --diff all of it."""
+    if arguments.diff:
         _show_diffs(console, plan.changed)
     parts: dict[str, list[str]] = {}
     for each in plan.changed:
@@ -66,6 +65,8 @@ def _show_plan(console: Console, plan: InstallPlan, home: str, *, diffs: bool) -
     width = max(map(len, parts), default=0)
     ordered = sorted(parts, key=[*SETUPS, *parts].index)
     console.out(*(f"{harness:<{width}}  {', '.join(parts[harness])}" for harness in ordered))
+    if plan.changed and not arguments.diff and not arguments.yes:
+        console.out("`--diff` shows every change.")
 
 
 def _show_diffs(console: Console, changed: Iterable[PlannedFile]) -> None:
@@ -118,9 +119,7 @@ def _setup(arguments: argparse.Namespace, console: Console) -> int:
         }
         parts = frozenset(part for part in Part if wanted.get(part, True))
         plan = installation.plan(harnesses, parts, _repository_here(memory) if arguments.repo else None)
-        _show_plan(console, plan, installation.context.home, diffs=arguments.diff)
-        if plan.changed and not arguments.diff:
-            console.out(_MORE + " Each hook is then tried with a made-up session.")
+        _show_plan(console, plan, arguments, installation.context.home)
         attention = [str(each.error) for each in plan.refused] + [*plan.notes, *map(str, plan.own_memories)]
         trials: list[dict[str, Any]] = []
         if plan.changed and not arguments.dry_run and not arguments.yes:
@@ -131,16 +130,17 @@ def _setup(arguments: argparse.Namespace, console: Console) -> int:
                 return 0
         if not plan.changed:
             console.out("There is nothing to change.")
+        elif arguments.dry_run:
+            console.out(_NOTHING_WRITTEN)
         if arguments.dry_run:
             outcomes = _planned(plan)
-            console.out(*[_NOTHING_WRITTEN] * bool(plan.changed))
         else:
             outcomes = installation.install(plan)
             _show_outcomes(console, outcomes)
             trials = _tried(console, memory, installation, plan)
+            if not _is_scheduled(installation):
+                console.out("Next: `memory schedule on` lets this machine consolidate and defrag by itself.")
         console.warn(*attention)
-        if not arguments.dry_run and not _is_scheduled(installation):
-            console.out("Next: `memory schedule on` lets this machine consolidate and defrag by itself.")
         document = {
             "dryRun": arguments.dry_run,
             "files": rows_of((*outcomes, *plan.refused)),
@@ -194,9 +194,7 @@ def _uninstall(arguments: argparse.Namespace, console: Console) -> int:
         if arguments.repo:
             named |= {repository_name(_repository_here(memory))}
         plan = installation.plan_removal(named or None)
-        _show_plan(console, plan, installation.context.home, diffs=arguments.diff)
-        if plan.changed and not arguments.diff:
-            console.out(_MORE)
+        _show_plan(console, plan, arguments, installation.context.home)
         if arguments.dry_run:
             outcomes = _planned(plan)
         elif plan.changed and not arguments.yes and not is_agreed(console, "memory uninstall", "Make these changes?"):
