@@ -139,7 +139,8 @@ class Installation:
             backup = self.state.backup(section)
             with _refusing(path, refused_sections):
                 sections.append(self._section(path, whose, section, backup))
-        settings = wanted[self._config_path, "jsonc"] = self._for_config(harnesses, sections)
+        settings = self._for_config(harnesses, sections)
+        wanted[self._config_path, "jsonc"] += settings
         keys = dict.fromkeys(".".join(each.keys) for each in settings)
         words[self._config_path]["config"] = ", ".join(keys)
         files, refused = list[PlannedFile](), list[FileOutcome]()

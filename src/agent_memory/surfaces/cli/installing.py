@@ -96,8 +96,8 @@ def configure_setup(parser: argparse.ArgumentParser) -> None:
     add_flag(parser, "--no-skill", "no skill file")
     add_flag(parser, "--no-section", "no managed section in the harness's instruction file")
     epilog = (
-        "Shows in a line for each harness what it would write, with --diff every change; then what needs your attention, a "
-        "memory of the harness's own that is on for one; asks, and writes. Comments, order and every other byte of a file stay. "
+        "Shows a line for each harness with what it would write, or with --diff every change; then what needs your attention, "
+        "such as a memory of the harness's own that is on. It asks before it writes. Comments, order and every other byte of a file stay. "
         "What was there before is kept in ~/.local/state/agent-memory/setup/, from which `memory uninstall` puts it back. "
         "The storage root and the transcript directories of this shell go into your config, so that scheduled runs see "
         "them. In the end each hook is tried with a made-up session. Nothing in a repository is touched without --repo. "
