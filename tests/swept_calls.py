@@ -180,7 +180,7 @@ def _symptoms_in(done: Done) -> Hashable:
 
 def _finds_what_is_unread(done: Done) -> bool:
     """That a file of notes or settings cannot be read, doctor says of that file."""
-    told = ("unreadable-note", "unreadable-archived", "target-refused", "setting")
+    told = ("unreadable-note", "target-refused", "setting")
     return any("Could not" in each["message"] or each["code"] in told for each in done.document["symptoms"])
 
 

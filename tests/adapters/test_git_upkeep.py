@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from returns.result import Failure, Success
 
-from agent_memory.adapters.doctor.doctor import check_repository
 from agent_memory.adapters.git import git_process
 from agent_memory.adapters.git.git_history import GitRecorder, revisions_of
 from agent_memory.adapters.git.git_process import GitProcess, lock_files, pack_history
@@ -237,22 +236,6 @@ def test_directories_that_cannot_be_listed_are_not_free_of_locks_p6(repository: 
                 continue
         assert len(found) == len(LOCKS)
     assert refused >= 3
-
-
-def test_an_examination_tells_of_it_and_goes_on_p6(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in LOCKS:
-        os.utime(repository / ".git" / name, (0, 0))
-
-    def codes() -> list[str]:
-        return [each.code for each in check_repository(repository, ENVIRON, has_notes=True)]
-
-    assert codes() == ["git-locked"] * len(LOCKS)
-
-    def no_lock_is_seen(root: Path, git_directory: Path) -> tuple[Path, ...]:
-        raise PermissionError(errno.EACCES, "Permission denied", str(git_directory))
-
-    monkeypatch.setattr("agent_memory.adapters.doctor.doctor.stale_locks", no_lock_is_seen)
-    assert codes() == ["git-unusable"]
 
 
 # -- what a ref leads to -----------------------------------------------------------------------------------------------

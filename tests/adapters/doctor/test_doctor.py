@@ -12,16 +12,10 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
-from returns.result import Failure
+from returns.result import Failure, Success
 
-from agent_memory.adapters.doctor.doctor import (
-    check_last_run,
-    check_schedule,
-    check_spend,
-    check_targets,
-)
+from agent_memory.adapters.doctor.doctor import check_schedule, check_spend
 from agent_memory.adapters.inbox.hook_files import LOG_NAME, log_hook_problem
-from agent_memory.adapters.store.entry_files import JOURNAL
 from agent_memory.config import Config, LlmConfig, ScheduleConfig, StorageConfig
 from agent_memory.domain.agent_request import DaySpend
 from agent_memory.domain.doctor import Finding, Severity
@@ -30,7 +24,7 @@ from agent_memory.domain.instants import DAY_MS, HOUR_MS, day_of
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, Machine
 from agent_memory.domain.section import Published, PublishedTarget, RenderedSection
 from agent_memory.domain.vocabulary import Sensitivity
-from agent_memory.errors import MarkersAmbiguous, StoreIo, TargetRefused
+from agent_memory.errors import MarkersAmbiguous, TargetRefused
 from faults import each_failure, failing_on
 from store_under_examination import Patient, locked_by_another_process
 
@@ -67,8 +61,9 @@ class TestHealthy:
 
 class TestNotes:
     def test_an_agent_is_not_told_of_secret_notes(self, healthy: Patient) -> None:
-        healthy.note("Safe", "Behind the picture.", sensitivity=Sensitivity.SECRET, pinned=True)
-        assert healthy.codes() == ["secret-in-front"]
+        path = healthy.path_of(healthy.note("Safe", "Behind the picture.", sensitivity=Sensitivity.SECRET))
+        path.write_text(path.read_text().replace("picture", "picture\u202e"))
+        assert healthy.codes() == ["hidden-text"]
         agent = healthy.memory.called_by(Caller(variable="CLAUDECODE"))
         assert agent.doctor().examine().findings == ()
 
@@ -83,7 +78,7 @@ class TestNotes:
         path.write_text(text)
         assert healthy.codes() == []
         aged(path, 200 * 24 * HOUR_SECONDS)
-        assert healthy.codes() == ["stale", "orphan"]
+        assert healthy.codes() == ["stale"]
 
 
 class TestFilesAndRuns:
@@ -115,8 +110,6 @@ class TestFilesAndRuns:
         healthy.by_hand("topics/broken.md", "---\nkind: nonsense\n---\nx\n")
         healthy.by_hand("topics/idea.md", "An idea.")
         (topics / "there.md").symlink_to("/etc/hostname")
-        for name in ("link", ".link.md"):  # the second is among no notes
-            (topics / name).symlink_to("nowhere")
         for name in ("usage/lamp.sync-conflict-20260213-143005-ABCDEFG.jsonl", "topics/Ports (conflicted copy).txt"):
             healthy.by_hand(name, "")
         for name in ("topics/.tmp-mine", "topics/0.new", "topics/.tmp-0123456789abcdeF"):  # none of ours
@@ -135,15 +128,13 @@ class TestFilesAndRuns:
             "damaged-state runs/deferred.json",
             "damaged-state state/phase.json",
             "damaged-state state/sessions/amp_x.json",
+            "damaged-state state/tiers.json",
+            "duplicate-id topics/Tests 2.md",
             "litter .transaction/0.new",
             "missing-id topics/idea.md",
-            "odd-file topics/.link.md",
-            "odd-file topics/link",
             "spend-cap llm.maxCallsPerDay",
-            "sync-conflict topics/Tests 2.md",
             "sync-conflict-file topics/Ports (conflicted copy).txt",
             "sync-conflict-file usage/lamp.sync-conflict-20260213-143005-ABCDEFG.jsonl",
-            "tiers-damaged state/tiers.json",
             "unreadable-note topics/broken.md",
             "unreadable-note topics/there.md",
             "unreadable-store /t/AGENTS.md",
@@ -158,16 +149,12 @@ class TestFilesAndRuns:
         self, healthy: Patient
     ) -> None:
         unrecorded = evolve(healthy, config=Config(storage=StorageConfig(auto_commit=False)))
-        for path in ("state/phase.json", "runs/deferred.json", JOURNAL):
+        for path in ("state/phase.json", "runs/deferred.json"):
             healthy.by_hand(path, "{")
         healthy.by_hand("state/project_tags.json", json.dumps({"vocabulary": ["deploy"], "updated": "2026-02-13"}))
-        aged(healthy.by_hand("inbox/snapshots/x.md", "text"), 2 * HOUR_SECONDS)
         healthy.by_hand("topics/idea.md", "An idea.")
         whole, told = set(unrecorded.examine().findings), 0
-        assert sorted(each.code for each in whole) == [
-            *("damaged-state", "damaged-state", "missing-id"),
-            *("orphan-snapshot", "tag-unknown", "unfinished-write"),
-        ]
+        assert sorted(each.code for each in whole) == ["damaged-state", "damaged-state", "missing-id", "tag-unknown"]
         for k, failing in each_failure(errno.EIO, step=3):
             with failing:
                 found = set(unrecorded.examine().findings)
@@ -176,26 +163,15 @@ class TestFilesAndRuns:
         assert told > 7
 
     @pytest.mark.parametrize("name", [LOG_NAME, "owed.json"])
-    def test_what_tells_of_trouble_and_cannot_be_read_is_a_finding_itself_p6(self, healthy: Patient, name: str) -> None:
+    def test_status_is_told_and_what_tells_of_trouble_and_cannot_be_read_is_a_finding_itself_p6(
+        self, healthy: Patient, name: str
+    ) -> None:
         healthy.by_hand("runs/owed.json", json.dumps([{"paths": [], "subject": "x"}]))
         log_hook_problem(os.environ["HOME"], str(healthy.root), "codex", "payload", "it is not JSON")
-        assert sorted(healthy.codes()) == ["capture-lost", "git-owed"]
+        assert healthy.codes() == ["status", "status"]
         with failing_on(name, "open"):
             found = healthy.examine().findings
-        assert "unreadable-store" in [each.code for each in found if each.subject.endswith(name)]
-
-    def test_while_an_entry_cannot_be_read_no_snapshot_is_an_orphan_p6(
-        self, healthy: Patient, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        aged(healthy.by_hand("inbox/snapshots/x.md", "text"), 2 * HOUR_SECONDS)
-        assert healthy.codes() == ["orphan-snapshot"]
-        healthy.by_hand("inbox/2026-02-13T14-30-05.123Z_amp_k3J9xQ.json", "{")
-
-        def refused(*_: str) -> None:
-            raise StoreIo("inbox", "read", "EIO", "Input/output error")
-
-        monkeypatch.setattr("agent_memory.adapters.doctor.doctor.entry_in", refused)
-        assert sorted(healthy.codes()) == ["malformed-entry", "not-consolidated"]
+        assert any("Could not" in each.message and name in each.message for each in found)
 
 
 class TestGit:
@@ -209,10 +185,7 @@ class TestGit:
         healthy.config = evolve(Config(), storage=StorageConfig(auto_commit=False))
         assert healthy.codes() == []
 
-    def test_a_stale_lock_a_detached_head_and_a_merge(self, healthy: Patient) -> None:
-        aged(healthy.by_hand(".git/index.lock", ""), 600)
-        assert healthy.codes() == ["git-locked"]
-        (healthy.root / ".git" / "index.lock").unlink()
+    def test_a_detached_head_and_a_merge(self, healthy: Patient) -> None:
         self.git(healthy, "checkout", "--quiet", "--detach")
         assert healthy.codes() == ["git-detached"]
         self.git(healthy, "checkout", "--quiet", "main")
@@ -248,7 +221,7 @@ class TestGit:
         assert healthy.codes() == ["git-unusable"]
 
 
-# -- the rules by which runs, spending and targets are told of ---------------------------------------------------------
+# -- targets, runs and spending ----------------------------------------------------------------------------------------
 
 
 NOW = 1_771_000_000_000
@@ -258,18 +231,19 @@ def codes(findings: Iterable[Finding]) -> list[str]:
     return [each.code for each in findings]
 
 
-def test_targets() -> None:
+def test_targets(healthy: Patient) -> None:
     refused = PublishedTarget("/t/A.md", "refused", MarkersAmbiguous("/t/A.md", "two ends"))
     planned = PublishedTarget("/t/B.md", "planned", diff="+x")
     fine = PublishedTarget("/t/C.md", "unchanged", rendered=RenderedSection("", warnings=("Too large.",)))
-    found = list(check_targets(Published((refused, planned, fine))))
-    assert codes(found) == ["target-refused", "target-out-of-date", "target-warning"]
-    assert "two ends" in found[0].message
+    healthy.planned = Success(Published((refused, planned, fine)))
+    found = healthy.examine().findings
+    assert codes(found) == ["target-out-of-date", "target-refused", "target-warning"]
+    assert "two ends" in found[1].message
 
 
-def run(machine: Machine, ended_at_ms: int, *, changed: bool = True, result: str = "completed") -> LoggedRun:
+def run(machine: Machine, ended_at_ms: int, *, changed: bool = True) -> LoggedRun:
     actions = (LoggedAction("create", ("id__a1b2c3",)),) if changed else ()
-    return LoggedRun("r", machine, ended_at_ms - 1, ended_at_ms, result, "", actions, error="no login")
+    return LoggedRun("r", machine, ended_at_ms - 1, ended_at_ms, "completed", "", actions)
 
 
 class TestRuns:
@@ -295,12 +269,6 @@ class TestRuns:
         assert [(each.code, each.severity) for each in stopped] == [("not-defragged", Severity.PROBLEM)]
         for fine in ((early,), (early, run("defrag", NOW - 2 * DAY_MS), late), (evolve(late, actions=()),)):
             assert self.found(*fine) == []
-
-    def test_the_last_run(self) -> None:
-        assert codes(check_last_run(None)) == codes(check_last_run(run("defrag", NOW))) == []
-        (paused,) = check_last_run(run("consolidate", NOW, result="paused"))
-        assert (paused.code, paused.message) == ("last-run", "The last run paused: no login")
-        assert codes(check_last_run(evolve(run("defrag", NOW), problems=("not JSON",)))) == ["damaged-state"]
 
     @pytest.mark.parametrize(
         ("calls", "found"),

@@ -13,16 +13,13 @@ from agent_memory.domain.doctor import (
     CATALOGUE,
     Finding,
     NoteFile,
-    NoteRules,
     Severity,
-    examine_aliases,
     examine_analysis,
     examine_clashes,
-    examine_copies,
     examine_name,
     examine_note,
     examine_tags,
-    looks_copied,
+    is_sync_conflict,
 )
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.findings import Analysis, Finding as AnalysisFinding, FindingKind
@@ -32,7 +29,6 @@ from agent_memory.domain.text.file_name import file_name_of, folded_name
 from agent_memory.domain.vocabulary import Sensitivity
 
 NOW = 1_771_000_000_000
-RULES = NoteRules(NOW, 3 * DAY_MS)
 META = Meta("id__a1b2c3", "Ports", NOW - DAY_MS, NOW - DAY_MS, tags=("topic__api",))
 
 SECRET = "AKIA" + "Q3EGRIMYTU7VWXYZ"
@@ -69,33 +65,29 @@ class TestOneNote:
             ({"body": " \n"}, "---\n---\n", ["empty-note"]),
             ({"conflicted": True}, "", ["merge-conflict"]),
             ({"path": "topics/mine.md"}, "", []),  # a name that a person gave
-            # a note that is secret may hold one but not be pinned
+            # a note that is secret may hold one
             ({}, f"key {SECRET}", ["secret"]),
             ({"meta": HIDDEN}, f"key {SECRET}", []),
-            ({"meta": evolve(HIDDEN, pinned=True)}, "", ["secret-in-front"]),
-            ({"meta": evolve(HIDDEN, promoted_by="person")}, "", ["secret-in-front"]),
             ({}, "a family \U0001f468\u200d\U0001f469", []),
             ({}, "\ufeff---\r\ncrlf and a byte order mark", []),
         ],
     )
     def test_what_is_found(self, changes: dict[str, Any], text: str, found: list[str]) -> None:
-        findings = list(examine_note(note(stored(**changes), text), RULES))
+        findings = list(examine_note(note(stored(**changes), text)))
         assert codes(findings) == found
         assert SECRET not in repr(findings)
 
     def test_without_an_id_of_its_own_it_can_be_fixed(self) -> None:
-        finding = only(examine_note(note(stored(provisional_id=True)), RULES))
+        finding = only(examine_note(note(stored(provisional_id=True))))
         assert (finding.code, finding.severity, finding.fix) == ("missing-id", "problem", "writes an id into it")
 
     def test_hidden_text_and_sentinels_are_problems(self) -> None:
         for text in ("safe \u202eevil", "safe \U000e0041", "<!-- agent-memory:end -->"):
-            assert only(examine_note(note(stored(), text=text), RULES)).severity == Severity.PROBLEM
+            assert only(examine_note(note(stored(), text=text))).severity == Severity.PROBLEM
 
-    def test_tags_outside_the_vocabulary_and_bare_words_in_it_that_fit_any_prefix(self) -> None:
-        rules = evolve(RULES, vocabulary=TagVocabulary(frozenset(("api", "topic__deploy"))))
-        fits = evolve(META, tags=("topic__api", "area__api", "topic__deploy"))
-        assert codes(examine_note(note(stored(fits)), rules)) == []
-        assert tags_of([fits.tags], rules.vocabulary) == []
+    def test_bare_words_in_the_vocabulary_fit_any_prefix(self) -> None:
+        vocabulary = TagVocabulary(frozenset(("api", "topic__deploy")))
+        assert tags_of([("topic__api", "area__api", "topic__deploy")], vocabulary) == []
 
     def test_a_tag_outside_the_vocabulary_is_told_once_however_many_notes_have_it(self) -> None:
         notes = (("area__deploy", "topic__x"), ("area__deploy",))
@@ -109,21 +101,15 @@ class TestOneNote:
         )
 
     def test_an_earlier_name_of_a_tag(self) -> None:
-        rules = evolve(RULES, vocabulary=TagVocabulary(frozenset(("topic__web",)), {"topic__api": "topic__web"}))
-        finding = only(examine_note(note(stored()), rules))
-        assert finding.code == "tag-unknown"
-        assert finding.message.startswith("'topic__api' is called 'topic__web' now; ")
-
-    def test_what_expired_is_a_remark_until_a_defrag_is_overdue(self) -> None:
-        just = only(examine_note(note(stored(evolve(META, expires_at_ms=NOW - 1))), RULES))
-        long = only(examine_note(note(stored(evolve(META, expires_at_ms=NOW - 3 * DAY_MS))), RULES))
-        assert (just.code, just.severity, long.severity) == ("expired", Severity.NOTE, Severity.PROBLEM)
-        assert codes(examine_note(note(stored(evolve(META, expires_at_ms=NOW + 1))), RULES)) == []
+        vocabulary = TagVocabulary(frozenset(("topic__web",)), {"topic__api": "topic__web"})
+        finding = only(tags_of([("topic__api",)], vocabulary))
+        assert (finding.code, finding.subject) == ("tag-unknown", "topic__api")
+        assert "is called topic__web now; `memory tags rename topic__api topic__web`" in finding.message
 
     @given(st.text())
     @settings(max_examples=60)
     def test_no_text_makes_it_fail(self, text: str) -> None:
-        for finding in examine_note(note(stored(body=text), text=text or " "), RULES):
+        for finding in examine_note(note(stored(body=text), text=text or " ")):
             assert finding.message
 
 
@@ -148,54 +134,25 @@ class TestNames:
         assert all(f"that of {first}," in found[path] for path, first in expected)
 
     def test_a_name_over_200_bytes(self) -> None:
-        assert codes(examine_name(evolve(stored().listed, path=f"topics/{'ä' * 100}.md"))) == ["name-too-long"]
+        assert codes(examine_name(evolve(stored().listed, path=f"topics/{'ä' * 100}.md"))) == ["name-unsafe"]
 
-    def test_copies_are_told_by_their_names(self) -> None:
+    def test_copies_of_synchronising_programs_are_told_by_their_names(self) -> None:
         for name in (
             "Ports -- id__a1b2c3 (conflicted copy 2026-02-13).md",
             "Ports (Mara's conflicted copy 2026-02-13).md",
             "Ports.sync-conflict-20260213-143005-ABCDEFG.md",
-            "Ports -- topic__api id__a1b2c3 2.md",
-            "Ports (1).md",
         ):
-            assert looks_copied(name), name
-        assert not looks_copied("Ports -- topic__api id__a1b2c3.md")
-
-    def test_a_copy_says_whose_id_it_has(self) -> None:
-        copy = evolve(note(stored(path="topics/Ports 2.md")), copy_of="topics/Ports.md")
-        other = evolve(note(stored(path="topics/mine.md")), copy_of="topics/Ports.md")
-        assert codes(examine_copies([copy, other])) == ["sync-conflict", "duplicate-id"]
-        assert "as has topics/Ports.md" in next(iter(examine_copies([copy]))).message
-
-
-class TestAliases:
-    def test_an_alias_leads_to_one_note_only(self) -> None:
-        one = stored(evolve(META, aliases=("id__x11111", "id__d4e5f6")), path="topics/1.md").listed
-        two = stored(evolve(META, id="id__d4e5f6", aliases=("id__x11111",)), path="topics/2.md").listed
-        found = list(examine_aliases([one, two]))
-        assert sorted((each.code, each.subject) for each in found) == [
-            ("alias-clash", "topics/1.md"),
-            ("alias-clash", "topics/2.md"),
-        ]
-        assert codes(examine_aliases([one])) == []
-
-    def test_notes_that_share_thousands_of_aliases_are_one_finding_each(self) -> None:
-        aliases = tuple(f"id__{number:06}" for number in range(3_000))
-        some = [
-            stored(evolve(META, id=f"id__x1111{digit}", aliases=aliases), path=f"topics/{digit}.md").listed
-            for digit in range(1, 5)
-        ]
-        found = [(each.subject, each.message) for each in examine_aliases(some)]
-        sentence = "Its alias id__000000 and 2,999 more belong to topics/1.md too; take it out of one of them"
-        assert found == [(f"topics/{digit}.md", sentence) for digit in (2, 3, 4)]
+            assert is_sync_conflict(name), name
+        assert not is_sync_conflict("Ports -- topic__api id__a1b2c3.md")
 
 
 class TestAnalysis:
-    def test_every_kind_but_expired_and_surplus_is_told_with_its_reason(self) -> None:
+    def test_what_a_person_can_act_on_is_told_with_its_reason(self) -> None:
         each = tuple(AnalysisFinding(kind, (META.id, "id__d4e5f6"), f"because of {kind}.") for kind in FindingKind)
         analysis = Analysis(each)
         found = list(examine_analysis(analysis, {META.id: stored().listed.path}))
-        assert len(found) == len(FindingKind) - 2
+        assert [each.code for each in found if each.code in ("expired", "surplus", "fragmented", "orphan")] == []
+        assert len(found) == len(FindingKind) - 4
         assert all(each.subject == stored().listed.path for each in found)
         assert found[0].message == "Because of contradiction (with id__d4e5f6)"
 
@@ -208,4 +165,4 @@ class TestAnalysis:
 
 def test_the_catalogue_has_each_code_once() -> None:
     known = [each.code for each in CATALOGUE]
-    assert len(known) == len(set(known)) > 50
+    assert len(known) == len(set(known))

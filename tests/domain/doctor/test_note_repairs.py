@@ -8,7 +8,7 @@ import pytest
 from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.doctor import NoteFile, Rewrite, Shelve, plan_repairs
+from agent_memory.domain.doctor import NoteFile, NoteRepair, plan_repairs
 from agent_memory.domain.entry import Listed, Meta, StoredEntry, body_hash
 from agent_memory.domain.text.file_name import MAX_NAME_BYTES, file_name_of, folded_name, is_id, mint_id
 from agent_memory.domain.vocabulary import Sensitivity
@@ -22,9 +22,7 @@ def note(meta: Meta, name: str = "", body: str = "8080", **more: object) -> Note
     return NoteFile(listed.path, body, StoredEntry(listed, body), 0, copy_of)  # type: ignore[arg-type]
 
 
-def plan(
-    *notes: NoteFile, taken: frozenset[str] = frozenset(), others: tuple[str, ...] = ()
-) -> tuple[Rewrite | Shelve, ...]:
+def plan(*notes: NoteFile, taken: frozenset[str] = frozenset(), others: tuple[str, ...] = ()) -> tuple[NoteRepair, ...]:
     live = {each.path: each.stored.listed for each in notes if each.copy_of is None}
     stated = {each.stored.meta.id for each in notes if not each.stored.listed.provisional_id}
     return plan_repairs(notes, live, taken | stated, [*(each.name for each in notes), *others])
@@ -37,7 +35,7 @@ def test_a_healthy_note_is_left_alone() -> None:
 
 def test_a_missing_id_is_minted_and_the_file_gets_its_name() -> None:
     (repair,) = plan(note(META, name="idea.md", provisional_id=True))
-    assert isinstance(repair, Rewrite)
+    assert repair.meta is not None
     assert (repair.meta, repair.name) == (META, file_name_of(META))
 
 
@@ -46,7 +44,7 @@ def test_an_id_that_another_has_in_any_case_is_not_given_again() -> None:
     (repair,) = plan(
         note(META, name="idea.md", provisional_id=True), taken=frozenset({META.id.upper().replace("ID", "id")})
     )
-    assert isinstance(repair, Rewrite)
+    assert repair.meta is not None
     assert repair.meta.id != META.id
     assert repair.meta.id == mint_id("Ports", 5, {META.id.casefold()})
 
@@ -55,7 +53,7 @@ def test_a_copy_that_says_something_else_becomes_a_note_of_its_own_and_gives_up_
     original = note(evolve(META, aliases=("id__d4e5f6",)))
     copy = note(original.stored.meta, name="Ports 2.md", body="9090", copy_of=original.path)
     (repair,) = plan(copy, original)
-    assert isinstance(repair, Rewrite)
+    assert repair.meta is not None
     assert repair.note is copy
     assert repair.meta.id != META.id
     assert repair.meta.aliases == ()
@@ -65,7 +63,7 @@ def test_a_copy_that_says_something_else_becomes_a_note_of_its_own_and_gives_up_
 def test_an_exact_twin_goes_to_the_archive() -> None:
     original = note(META)
     (repair,) = plan(note(META, name="Ports 2.md", copy_of=original.path), original)
-    assert isinstance(repair, Shelve)
+    assert repair.meta is None
     assert repair.note.name == "Ports 2.md"
 
 
@@ -73,7 +71,7 @@ def test_a_twin_that_was_written_at_another_time_goes_there_too() -> None:
     original = note(META)
     copy = note(evolve(META, updated_at_ms=9), name="Ports 2.md", copy_of=original.path)
     (repair,) = plan(copy, original)
-    assert isinstance(repair, Shelve)
+    assert repair.meta is None
 
 
 @pytest.mark.parametrize(
@@ -85,21 +83,21 @@ def test_a_copy_with_the_same_body_and_another_frontmatter_is_no_twin(other: dic
     """What a person wrote there would be out of sight, though nobody said so."""
     original = note(META)
     (repair,) = plan(note(evolve(META, **other), name="Ports 2.md", copy_of=original.path), original)
-    assert isinstance(repair, Rewrite)
+    assert repair.meta is not None
     assert evolve(repair.meta, id=META.id) == evolve(META, **other)
 
 
 def test_of_two_names_that_clash_one_is_changed() -> None:
     one, two = note(META, name="Mine.md"), note(evolve(META, id="id__d4e5f6"), name="mine.md")
     (repair,) = plan(one, two)
-    assert isinstance(repair, Rewrite)
+    assert repair.meta is not None
     assert repair.name == file_name_of(META)
 
 
 def test_a_name_that_is_too_long_is_replaced_and_a_taken_one_never() -> None:
     long = note(META, name=f"{'x' * MAX_NAME_BYTES}.md")
     (repair,) = plan(long)
-    assert isinstance(repair, Rewrite)
+    assert repair.meta is not None
     assert repair.name == file_name_of(META)
     assert plan(long, others=(file_name_of(META).upper(),)) == ()
 
@@ -111,7 +109,6 @@ def test_a_name_that_a_repair_gives_up_is_not_given_by_another_p12() -> None:
     (repair,) = plan(copy, original)
     assert repair.note is copy
     (later,) = plan(original)
-    assert isinstance(later, Rewrite)
     assert later.name == copy.name
 
 
@@ -148,19 +145,19 @@ def test_no_id_and_no_name_is_given_twice_and_every_text_stays(
     after: dict[str, str] = {}
     ids: list[str] = []
     for each in notes:
-        match repaired.get(each.path):
-            case Rewrite(_, meta, name, _):
-                assert name not in after
-                after[name] = meta.id
-                ids.append(meta.id)
-            case Shelve():
-                assert any(each.stored.body == other.stored.body and other is not each for other in notes)
-            case None:
-                after[each.name] = each.stored.meta.id
-                ids.append(each.stored.meta.id)
+        repair = repaired.get(each.path)
+        if repair is None:
+            after[each.name] = each.stored.meta.id
+            ids.append(each.stored.meta.id)
+        elif repair.meta is None:
+            assert any(each.stored.body == other.stored.body and other is not each for other in notes)
+        else:
+            assert repair.name not in after
+            after[repair.name] = repair.meta.id
+            ids.append(repair.meta.id)
     assert all(map(is_id, ids))
     assert len({id.casefold() for id in ids}) == len(ids)
     untouched = {folded_name(each.name) for each in notes}
     for repair in repairs:
-        if isinstance(repair, Rewrite) and repair.name != repair.note.name:
+        if repair.meta is not None and repair.name != repair.note.name:
             assert folded_name(repair.name) not in untouched or repair.name == file_name_of(repair.meta)

@@ -18,7 +18,6 @@ from agent_memory.adapters.disk.durable import TEMPORARY_PREFIX, claim_abandoned
 from agent_memory.adapters.disk.paths import store_io
 from agent_memory.adapters.git.git_history import contents_of
 from agent_memory.adapters.git.git_process import GitProcess
-from agent_memory.domain.doctor import SecretFind, SecretSearch
 from agent_memory.domain.instants import HOUR_MS
 from agent_memory.domain.redaction import redact
 from agent_memory.errors import Error
@@ -64,7 +63,7 @@ class Found:
 
 
 def walk(root: str) -> Iterator[Found | OSError]:
-    """The root and all below it, but what is git's business; directories before what is in them, by name. An error where
+    """Yields the root and all below it, but what is git's business; directories before what is in them, by name. An error where
     something cannot be looked at."""
     if isinstance(found := _look(root, ""), FileNotFoundError):
         return
@@ -96,7 +95,7 @@ def _look(root: str, path: str) -> Found | OSError:
 
 @contextmanager
 def unwritten(root: str, found: Found, now_ms: int) -> Generator[bool, None, None]:
-    """Whether no living process writes this temporary file, and none will go on with it: a writer holds it locked. Where that
+    """Tells whether no living process writes this temporary file, and none will go on with it: a writer holds it locked. Where that
     cannot be told (a file system without locks, what a transaction stages) it is so after an hour."""
     descriptor, is_free = None, found.mtime_ms <= now_ms - HOUR_MS
     if found.name.startswith(TEMPORARY_PREFIX):
@@ -112,11 +111,44 @@ def unwritten(root: str, found: Found, now_ms: int) -> Generator[bool, None, Non
 
 # -- secrets ----------------------------------------------------------------------------------------------------------
 
+
+@frozen
+class SecretKind:
+    name: str
+    """`github-token`"""
+    count: int
+
+
+@frozen
+class SecretFind:
+    """One file, one object of git or one name in which redaction finds something."""
+
+    path: str | None
+    """Relative to the root, without secrets. None for an object of git that no commit holds any more."""
+    commit: str | None
+    """The first commit that holds it, in full; None for a file as it stands on disk."""
+    in_history: bool
+    """It is what git keeps, and no file."""
+    kinds: tuple[SecretKind, ...]
+
+
+@frozen
+class SecretSearch:
+    """What `memory doctor --secrets` tells: files first, and how much was looked at."""
+
+    secrets: tuple[SecretFind, ...]
+    files: int
+    objects: int
+    """Of git: versions of files and messages of commits."""
+    unread: tuple[str, ...] = ()
+    """What could not be looked at, each with the reason: where this is not empty, silence proves nothing."""
+
+
 _SHOWN_EVERY = 500
 
 
 def search_secrets(root: str, git: GitProcess, progress: Callable[[str], None] = lambda _: None) -> SecretSearch:
-    """Everything below the root but what is derived from it, and every object of its repository. Changes nothing."""
+    """Looks at everything below the root but what is derived from it, and at every object of its repository. Changes nothing."""
     finds: list[SecretFind] = []
     unread: list[str] = []
     files = objects = 0
@@ -144,6 +176,10 @@ def search_secrets(root: str, git: GitProcess, progress: Callable[[str], None] =
     return SecretSearch(tuple(finds), files, objects, tuple(unread))
 
 
+def _kinds(counts: Counter[str]) -> tuple[SecretKind, ...]:
+    return tuple(SecretKind(name, count) for name, count in sorted(counts.items()))
+
+
 # -- files ------------------------------------------------------------------------------------------------------------
 
 _MOST_BYTES = 64 << 20
@@ -155,7 +191,7 @@ _HEAD_BYTES = 4096
 
 
 def _files(root: str) -> Iterator[SecretFind | str | None]:
-    """For each file a find, None when there is none, or why it could not be looked at."""
+    """Yields for each file a find, None when there is none, or why it could not be looked at."""
     for found in walk(root):
         if isinstance(found, OSError):
             yield str(store_io(found, "read", str(found.filename or root)))
@@ -173,11 +209,11 @@ def _files(root: str) -> Iterator[SecretFind | str | None]:
             except (OSError, EOFError, zlib.error) as error:
                 yield f"{name.text}: {getattr(error, 'strerror', None) or 'it is damaged'}"
                 continue
-            yield SecretFind(name.text, tuple(sorted(kinds.items()))) if kinds else None
+            yield SecretFind(name.text, None, False, _kinds(kinds)) if kinds else None
 
 
 def _content_of(path: str) -> bytes:
-    """What is in a file, with one byte more than is looked at; nothing of a note whose sensitivity is `secret`, which may hold
+    """Returns what is in a file, with one byte more than is looked at; nothing of a note whose sensitivity is `secret`, which may hold
     what it holds."""
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
         if path.endswith(".md") and _SECRET_NOTE.match(file.read(_HEAD_BYTES)):
@@ -200,19 +236,19 @@ _Object = tuple[str, int, bool]
 
 
 def _finds_among(objects: list[_Object], git: GitProcess) -> Iterator[SecretFind]:
-    found: list[tuple[str, bool, tuple[tuple[str, int], ...]]] = []
+    found: list[tuple[str, bool, Counter[str]]] = []
     totals = accumulate(size_bytes for _, size_bytes, _ in objects)
     for _, group in groupby(zip(objects, totals, strict=True), key=lambda each: each[1] // _BATCH_BYTES):
         batch = [each for each, _ in group]
         held = contents_of(git, [name for name, _, _ in batch])
         for name, _, is_blob in batch:  # one that was pruned meanwhile holds nothing
             if kinds := redact(held.get(name, b"").decode("utf-8", "replace")).found:
-                found.append((name, is_blob, kinds))
+                found.append((name, is_blob, Counter(dict(kinds))))
     # For each blob the first commit that holds it, and its path there.
     origins = dict(_first_places(git)) if found else {}
-    for name, is_blob, kinds in found:
+    for name, is_blob, counts in found:
         commit, path = origins.get(name, ("", "")) if is_blob else (name, "")
-        yield SecretFind(redact(path).text, kinds, commit or None)
+        yield SecretFind(redact(path).text or None, commit or None, True, _kinds(counts))
 
 
 def _first_places(git: GitProcess) -> Iterator[tuple[str, tuple[str, str]]]:

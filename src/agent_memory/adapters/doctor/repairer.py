@@ -11,27 +11,25 @@ from attrs import define, field, frozen
 from returns.result import Result
 
 from agent_memory.adapters.disk.durable import close_quietly
-from agent_memory.adapters.disk.paths import FileImage, as_store_io, exists, is_directory, names_below, store_io
+from agent_memory.adapters.disk.paths import exists, is_directory, names_below, store_io
 from agent_memory.adapters.disk.root import home_of, local_state_directory
 from agent_memory.adapters.doctor.doctor import Doctor, read_copies, read_notes
 from agent_memory.adapters.doctor.files import Found, unwritten, walk
 from agent_memory.adapters.git.git_history import pending_commits
-from agent_memory.adapters.git.git_process import GitProcess, directory_of, remove_stale_locks, stale_locks
-from agent_memory.adapters.store.entry_files import ARCHIVE, JOURNAL, TOPICS, entry_or_none, read_image, understand
+from agent_memory.adapters.git.git_process import GitProcess
+from agent_memory.adapters.store.entry_files import ARCHIVE, JOURNAL, TOPICS, entry_or_none, read_image
 from agent_memory.adapters.store.transaction import change_files
-from agent_memory.domain.change import FileChange, FileState, Receipt, Retire
-from agent_memory.domain.defragging.tidied import due_archivings
-from agent_memory.domain.doctor import DoctorReport, NoteRepair, Shelve, plan_repairs
+from agent_memory.domain.change import FileChange, FileState
+from agent_memory.domain.doctor import DoctorReport, NoteRepair, plan_repairs
 from agent_memory.domain.entry import Listing, MemoryEntry
-from agent_memory.domain.findings import Analysis
 from agent_memory.domain.planning.drafts import taken_ids
 from agent_memory.domain.section import Published
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.text.plain_text import counted
-from agent_memory.errors import EntryChanged, EntryInvalid, EntryUnreadable, Error
+from agent_memory.errors import EntryChanged, EntryInvalid, Error
 from agent_memory.formats.frontmatter import NotReadable, split_note
 from agent_memory.formats.note import HEADLESS, render_note
-from agent_memory.ports import Locks, Store
+from agent_memory.ports import Locks
 from agent_memory.recorded_writes import RecordedWrites
 from agent_memory.results import as_result, unwrap
 
@@ -49,7 +47,7 @@ class Repair:
 
     @contextmanager
     def tolerating(self) -> Generator[None, None, None]:
-        """What goes wrong within is told, and stops nothing else."""
+        """Tells what goes wrong within, which stops nothing else."""
         try:
             yield
         except Error as error:
@@ -69,16 +67,14 @@ class Repairer:
 
     @as_result
     def repair(self) -> tuple[Repair, DoctorReport]:
-        """What was done, and how the store is afterwards. `Busy` while a run is at work."""
+        """Returns what was done, and how the store is afterwards. `Busy` while a run is at work."""
         log = Repair()
         repairs: tuple[Callable[[Repair], object], ...] = (
             self._finish_write,
-            self._free_repository,
             lambda _: self.finish_runs(),  # their writes are nobody's hand edits
             self._adopt,
             self._restore_heads,
             self._repair_notes,
-            self._archive_expired,
             self._repair_files,
             self._record,
             self._publish,
@@ -96,20 +92,6 @@ class Repairer:
         unwrap(self.writes.store.apply(()))  # whoever changes nothing still finishes, or undoes, what is half done
         if was_cut_short:
             log.did.append("a change that was cut short is undone, or finished")
-
-    def _free_repository(self, log: Repair) -> None:
-        """Remove the locks that no git works behind."""
-        git = self.git
-        try:
-            directory = directory_of(git)
-        except Error:
-            return  # the examination tells
-        with as_store_io("look through", str(directory)):
-            if stale := stale_locks(git.root, directory):
-                with self.writes.locks.write():
-                    if remove_stale_locks(git.root, directory):
-                        names = (os.path.relpath(path, git.root) for path in stale)
-                        log.did += [f"{name}, a lock that no git worked behind, is removed" for name in names]
 
     def _adopt(self, log: Repair) -> None:
         """What a person changed is recorded as theirs before anything is repaired, and what git missed with it."""
@@ -147,11 +129,6 @@ class Repairer:
         for start in range(0, len(repairs), _A_BATCH):
             with log.tolerating():
                 repair_notes(root, self.writes.locks, log, repairs[start : start + _A_BATCH])
-
-    def _archive_expired(self, log: Repair) -> None:
-        receipt = unwrap(archive_expired(self.writes.store, self.writes.locks, self.doctor.reading.clock.now_ms()))
-        log.did += [f"{each.touched[0]} has expired, and is in the archive now" for each in receipt.applied]
-        log.touched += receipt.touched
 
     def _repair_files(self, log: Repair) -> None:
         """Remove litter, and close what is open to others; a file that goes away meanwhile is no failure."""
@@ -206,30 +183,13 @@ def _close(path: str, mode: int) -> None:
         close_quietly(descriptor)
 
 
-@as_result
-def archive_expired(store: Store, locks: Locks, now_ms: int) -> Receipt:
-    """Retire every live entry that has expired by now, as one transaction. What is pinned stays, and what is conflicted or
-    has no id of its own."""
-    with locks.write():
-        movable = {
-            each.meta.id: each
-            for each in unwrap(store.list()).entries
-            if not (each.meta.pinned or each.conflicted or each.provisional_id)
-        }
-        ids = [each.id for each in due_archivings(movable.values(), Analysis(), now_ms).expired]
-        tiers = store.tiers().value_or(None)  # a damaged list is left as it is, and told of elsewhere
-        fewer = None if tiers is None else tiers.without(set(ids))
-        changes = [Retire(id, movable[id].content_hash) for id in ids]
-        return unwrap(store.apply(changes, tiers=None if fewer == tiers else fewer))
-
-
 # -- files of notes: each batch one transaction, and nothing that was changed meanwhile is written over (P8) ----------
 
 _A_BATCH = 200
 
 
 def repair_notes(root: str, locks: Locks, log: Repair, repairs: Sequence[NoteRepair]) -> None:
-    """Carry out all of these as one; one that cannot be done stops no other."""
+    """Carries out all of these as one; one that cannot be done stops no other."""
 
     def decided() -> tuple[list[FileChange], Repair]:
         made = Repair()
@@ -254,28 +214,23 @@ def repair_notes(root: str, locks: Locks, log: Repair, repairs: Sequence[NoteRep
 
 
 def _changes(root: str, repair: NoteRepair, planned: Mapping[str, FileState]) -> tuple[FileChange, ...]:
-    """What the repair changes; `planned` is what those before it in the batch write."""
+    """Returns what the repair changes; `planned` is what those before it in the batch write."""
     note, stored = repair.note, repair.note.stored
     image = read_image(root, note.path)
     if image is None or image.data != note.text.encode():
         raise EntryChanged(stored.meta.id)
     before = FileState(image.data, image.mtime_ns)
     gone = FileChange(note.path, before, None)
-    if isinstance(repair, Shelve):
-        for ms in count(max(stored.meta.updated_at_ms, 0)):
-            path = f"{ARCHIVE}/{stored.meta.id}/{ms}.md"
-            there: FileState | FileImage | None = planned.get(path) or read_image(root, path)
-            if there is None or there.data == before.data:
-                return (gone,) if there is not None else (FileChange(path, None, before), gone)
-        raise AssertionError("milliseconds do not end")
+    if repair.meta is None:
+        paths = (f"{ARCHIVE}/{stored.meta.id}/{ms}.md" for ms in count(max(stored.meta.updated_at_ms, 0)))
+        versions = ((path, planned.get(path) or read_image(root, path)) for path in paths)
+        path, same = next(each for each in versions if each[1] is None or each[1].data == before.data)
+        return (gone,) if same is not None else (FileChange(path, None, before), gone)
     # The file has to be read back as the same note, but for what was repaired; else it must not be written so.
     path = f"{TOPICS}/{repair.name}"
     data = render_note(MemoryEntry(repair.meta, stored.body), note.text).encode()
-    try:
-        read = understand(path, data, 0)
-    except EntryUnreadable as invalid:
-        raise EntryInvalid(invalid.problems) from None
-    if read.body.strip("\n") != stored.body.strip("\n") or read.meta.id != repair.meta.id:
+    read = entry_or_none(path, data, 0)
+    if read is None or read.body.strip("\n") != stored.body.strip("\n") or read.meta.id != repair.meta.id:
         raise EntryInvalid(("it would not be read as the same note",))
     after = FileState(data)
     return (FileChange(path, before, after),) if path == note.path else (FileChange(path, None, after), gone)
@@ -288,7 +243,7 @@ _LOOKED_BACK = 20
 
 
 def restore_head(git: GitProcess, locks: Locks, path: str) -> bool:
-    """Whether the note (its path below the root) has its last recorded frontmatter again."""
+    """Returns whether the note (its path below the root) has its last recorded frontmatter again."""
 
     def decided() -> tuple[tuple[FileChange, ...], bool]:
         image = read_image(str(git.root), path)

@@ -6,9 +6,9 @@ import argparse
 import re
 from collections.abc import Iterator
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from agent_memory.domain.doctor import DoctorReport, SecretFind, SecretSearch, Severity
+from agent_memory.domain.doctor import DoctorReport, Severity
 from agent_memory.domain.health import LARGEST_DAYS, Counts, Days, Health, Statistics
 from agent_memory.domain.instants import day_of
 from agent_memory.domain.scheduling import JobHealth, in_words
@@ -23,11 +23,13 @@ from agent_memory.surfaces.console import (
     broken_lines,
     fields_of,
     iso_or_none,
-    rows_of,
     styled,
     table_lines,
     terminal_columns,
 )
+
+if TYPE_CHECKING:
+    from agent_memory.adapters.doctor.files import SecretSearch
 
 MOST_SHOWN = 10
 """Findings of one kind, sessions set back, and entries failed, that are shown to a person."""
@@ -62,18 +64,12 @@ def _doctor(arguments: argparse.Namespace, console: Console) -> int:
         fixed = {"fixed": repair.did, "notFixed": repair.failed}
     else:
         report = memory.doctor(console.progress).examine()
-    document = {
-        **fields_of(report, "root", "entries", "archived"),
-        "problems": len(report.problems),
-        "symptoms": rows_of(report.findings),
-        **fixed,
-    }
-    console.answer(document, *_findings(report, console))
+    console.answer(fields_of(report) | fixed, *_findings(report, console))
     return 1 if report.problems else 0
 
 
 def _findings(report: DoctorReport, console: Console) -> Iterator[str]:
-    """One line a finding, the first ones of each kind; on a terminal below the name of their area."""
+    """Yields one line a finding, the first ones of each kind; on a terminal below the name of their area."""
     for area, found in groupby(report.findings, key=lambda each: each.area):
         if console.is_terminal:
             yield console.styled(BOLD, area)
@@ -84,13 +80,12 @@ def _findings(report: DoctorReport, console: Console) -> Iterator[str]:
                 fix = f" [--fix {each.fix}]" if each.fix else ""
                 lines.append(f"{severity}: {each.subject}: {each.message}{fix}")
             yield from _first(lines)
-    problems = len(report.problems)
-    remarks = len(report.findings) - problems
     store = f"{counted(report.entries, 'note')}, {report.archived} archived"
     fixable = sum(each.fix is not None for each in report.findings)
     hint = f"; `memory doctor --fix` takes care of {fixable}" if fixable else ""
     if report.findings:
-        yield f"{counted(problems, 'problem')} and {counted(remarks, 'remark')} in {store}{hint}"
+        remarks = len(report.findings) - report.problems
+        yield f"{counted(report.problems, 'problem')} and {counted(remarks, 'remark')} in {store}{hint}"
     else:
         yield f"Nothing is wrong: {store}"
 
@@ -106,44 +101,33 @@ _COMMIT_CHARS = 10
 
 
 def _report_secrets(search: SecretSearch, console: Console) -> int:
-    """Show it; the exit code: 1 when something was found, or could not be looked at."""
-    secrets = [
-        {
-            "path": find.path or None,
-            **fields_of(find, "commit", "in_history"),
-            "kinds": [{"name": name, "count": count} for name, count in find.kinds],
-        }
-        for find in search.finds
-    ]
-    document = {"secrets": secrets, **fields_of(search, "files", "objects", "unread")}
-    console.answer(document, *_secret_lines(search))
+    """Shows it, and returns the exit code: 1 when something was found, or could not be looked at."""
+    console.answer(fields_of(search), *_secret_lines(search))
     console.warn(*(f"not looked at: {reason}" for reason in search.unread))
-    return 1 if search.finds or search.unread else 0
+    return 1 if search.secrets or search.unread else 0
 
 
 def _secret_lines(search: SecretSearch) -> Iterator[str]:
-    for find in search.finds:
-        kinds = ", ".join(name if count == 1 else f"{name} ({count})" for name, count in find.kinds)
-        yield f"{_place(find)}: {kinds}"
+    for find in search.secrets:
+        kinds = ", ".join(each.name if each.count == 1 else f"{each.name} ({each.count})" for each in find.kinds)
+        if not find.in_history:
+            place = find.path or ""
+        elif find.commit is None:
+            place = "git, an object that no commit holds any more"
+        else:
+            commit = f"commit {find.commit[:_COMMIT_CHARS]}"
+            place = f"git, {commit}, {find.path}" if find.path else f"git, message of {commit}"
+        yield f"{place}: {kinds}"
     looked_at = f"{counted(search.files, 'file')} and {counted(search.objects, 'object')} of git"
-    if not search.finds:
+    if not search.secrets:
         yield f"No secret found in {looked_at}"
         return
-    known = list(dict.fromkeys(id for find in search.finds for id in _ID.findall(find.path)))
+    known = list(dict.fromkeys(id for find in search.secrets for id in _ID.findall(find.path or "")))
     commands = first_few([f"`memory forget {id} --purge`" for id in known], 3)
     yield (
-        f"Secrets in {counted(len(search.finds), 'place')} of {looked_at}; change them where they were issued; "
+        f"Secrets in {counted(len(search.secrets), 'place')} of {looked_at}; change them where they were issued; "
         f"then remove them, from git's history too, with {commands or '`memory forget ID|--session S --purge`'}"
     )
-
-
-def _place(find: SecretFind) -> str:
-    if not find.in_history:
-        return find.path
-    if find.commit is None:
-        return "git, an object that no commit holds any more"
-    commit = f"commit {find.commit[:_COMMIT_CHARS]}"
-    return f"git, {commit}, {find.path}" if find.path else f"git, message of {commit}"
 
 
 # -- status -----------------------------------------------------------------------------------------------------------
