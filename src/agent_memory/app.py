@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from agent_memory.adapters.doctor.doctor import Doctor
     from agent_memory.adapters.doctor.repairer import Repair
     from agent_memory.adapters.embedding import IndexedMeanings
-    from agent_memory.adapters.forgetting.forgetter import Forgetter, Found
-    from agent_memory.adapters.forgetting.forgetting_files import TombstoneFiles
+    from agent_memory.adapters.forgetting.forgetter import Forgetter
+    from agent_memory.adapters.forgetting.tombstones import TombstoneFiles
     from agent_memory.adapters.git.git_history import GitRecorder
     from agent_memory.adapters.git.git_process import GitProcess
     from agent_memory.adapters.harness import Surroundings
@@ -240,7 +240,7 @@ class Memory:
 
     @cached_property
     def tombstones(self) -> TombstoneFiles:
-        from agent_memory.adapters.forgetting.forgetting_files import TombstoneFiles
+        from agent_memory.adapters.forgetting.tombstones import TombstoneFiles
 
         return TombstoneFiles(self.root)
 
@@ -858,13 +858,13 @@ class Memory:
     # -- forgetting and sync -------------------------------------------------------------------------------------------
 
     @as_result
-    def look_at_forgetting(self, target: ForgetTarget) -> Found:
+    def look_at_forgetting(self, target: ForgetTarget) -> Forgetting:
         """All that `forget` would do: nothing is changed. Refused where an agent is calling, as forgetting itself is."""
         self.caller.only_a_person("forget")
         return self._forgetter().look(target)
 
     @as_result
-    def forget(self, seen: Found) -> Forgetting:
+    def forget(self, seen: Forgetting) -> Forgetting:
         """Forget what was looked at; EntryChanged where there is more by now than what was seen. `Busy` when a run is at
         work. For a person alone."""
         self.caller.only_a_person("forget")

@@ -18,7 +18,7 @@ import pytest
 from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.forgetting.forgetting_files import FORGOTTEN, TombstoneFiles
+from agent_memory.adapters.forgetting.tombstones import FORGOTTEN, TombstoneFiles
 from agent_memory.adapters.records.bookkeeping_files import (
     SessionMarksFiles,
     SpendLedgerFiles,

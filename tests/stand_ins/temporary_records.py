@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agent_memory.adapters.forgetting.forgetting_files import TombstoneFiles
+from agent_memory.adapters.forgetting.tombstones import TombstoneFiles
 from agent_memory.adapters.records.bookkeeping_files import (
     SessionMarksFiles,
     SpendLedgerFiles,

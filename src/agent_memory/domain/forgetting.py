@@ -7,13 +7,14 @@ What a note states is compared line by line, by words, and kept as hashes where 
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from attrs import evolve, field, frozen
 
-from agent_memory.domain.change import Dropped
+from agent_memory.domain.change import Dropped, FileChange
 from agent_memory.domain.commit_message import one_word
 from agent_memory.domain.entry import MemoryEntry, Meta, Source, StoredEntry
 from agent_memory.domain.history import History
@@ -207,11 +208,12 @@ class TraceWords:
     titles: frozenset[str] = field(default=frozenset())
     statements: tuple[Line, ...] = ()
 
-    def names_one(self, text: str) -> bool:
-        """Whether a text holds one of the ids, that of the session as it is written anywhere."""
+    def names_one(self, text: str, *, shortened: bool = False) -> bool:
+        """Returns whether a text holds one of the ids, that of the session as it is written anywhere; with `shortened` also
+        where only its beginning is."""
         session = self.session_id or ""
-        names = (*self.ids, session, one_word(session), session[:_SHOWN_ID_CHARS])
-        return any(name in text for name in names if name)
+        names = (*self.ids, session, one_word(session), json.dumps(session)[1:-1])
+        return any(name in text for name in (*names, *([session[:_SHOWN_ID_CHARS]] if shortened else [])) if name)
 
     def is_in(self, text: str) -> bool:
         """Whether a text holds a title, as far as it is sure to be shown, or all content words of a telling statement of what
@@ -229,7 +231,7 @@ def forgetful_message(message: str, words: TraceWords, *, touched: bool) -> str:
     Titles count only where the commit touched a file of what was forgotten: they are words like any others.
     """
     lines = message.split("\n")
-    is_trace = [words.names_one(line) or (touched and words.is_in(line)) for line in lines]
+    is_trace = [words.names_one(line, shortened=True) or (touched and words.is_in(line)) for line in lines]
     if not any(is_trace):
         return message
     kept = [line for line, goes in zip(lines[1:], is_trace[1:], strict=True) if not goes]
@@ -328,6 +330,12 @@ class Forgetting:
     mentions: tuple[Mention, ...] = ()
     has_history: bool = False
     """There is a git history, which holds what goes unless it is rewritten."""
+    changes: tuple[FileChange, ...] = ()
+    """Of the files of notes, as one transaction."""
+    said: Mapping[str, frozenset[str]] = field(factory=dict[str, frozenset[str]])
+    """Hashes of what each note last said, by id (`statement_hashes`)."""
+    trouble_keys: frozenset[str] = field(default=frozenset())
+    """Under which the queue keeps what went wrong with the inbox files that go."""
 
     @property
     def is_known(self) -> bool:

@@ -137,7 +137,7 @@ def payload_on_stdin() -> object:
 
 FORGOTTEN = "state/forgotten"
 ANY_HARNESS = "any"
-"""As in `adapters.forgetting.forgetting_files`, which takes long to load."""
+"""As in `adapters.forgetting.tombstones`, which takes long to load."""
 
 
 def run_hook(words: list[str]) -> "NoReturn":

@@ -12,12 +12,8 @@ from attrs import evolve
 from returns.result import Failure, Success
 
 from agent_memory import app
-from agent_memory.adapters.forgetting.forgetter import (
-    Forgetter,
-    forgetful_commits,
-    forgetful_report,
-    remove_directory_below,
-)
+from agent_memory.adapters.forgetting.forgetter import Forgetter
+from agent_memory.adapters.forgetting.traces import forgetful_commits, forgetful_report
 from agent_memory.adapters.git.git_process import GitProcess
 from agent_memory.adapters.records.kept_histories_files import KeptHistoriesFiles
 from agent_memory.domain.entry import Caller
@@ -56,7 +52,7 @@ def test_whatever_the_disk_refuses_is_an_error_value_and_the_rest_is_done_later(
         note = root / "topics" / f"a lamp -- {ID}.md"
         note.write_text(f"---\nid: {ID}\ntitle: A lamp\n---\nIt is lit.\n")
         found = forgetter(root).look(ForgetTarget(ID, purge=True))
-        forget = as_result(forgetter(root).forget)
+        forget = as_result(forgetter(root).forget_what_was_seen)
         with failing:
             done = forget(found)
         if isinstance(done, Failure):
@@ -64,7 +60,7 @@ def test_whatever_the_disk_refuses_is_an_error_value_and_the_rest_is_done_later(
             again = forgetter(root)
             again.resume()
             if note.exists():
-                again.forget(again.look(ForgetTarget(ID, purge=True)))
+                again.forget(ForgetTarget(ID, purge=True))
         assert not note.exists(), k
         assert not (root / OLD_REPOSITORY).exists(), k
     assert refused > 30 // STRIDE
@@ -82,7 +78,7 @@ def test_what_may_have_been_forgotten_before_is_not_unknown_p6_p28(root: Path) -
     look = as_result(forgetter(root).look)
     assert look(target) == Failure(EntryNotFound(ID))
     write_note(root, ID)
-    forgetter(root).forget(forgetter(root).look(target))
+    forgetter(root).forget(target)
     with failing_on(f"{ID}.json", "lstat"):
         assert isinstance(look(target).failure(), StoreIo)
     assert isinstance(look(target), Success)
@@ -91,25 +87,13 @@ def test_what_may_have_been_forgotten_before_is_not_unknown_p6_p28(root: Path) -
 def test_notes_that_say_the_same_are_all_told_or_it_is_an_error_p6_p28(root: Path) -> None:
     write_note(root, ID)
     write_note(root, "id__b2c3d4")
-    whole = forgetter(root).look(ForgetTarget(ID)).told.mentions
+    whole = forgetter(root).look(ForgetTarget(ID)).mentions
     assert [each.id for each in whole] == ["id__b2c3d4"]
     look = as_result(forgetter(root).look)
     for k, failing in each_failure(errno.EIO):
         with failing:
             looked = look(ForgetTarget(ID))
-        assert isinstance(looked, Failure) or looked.unwrap().told.mentions == whole, k
-
-
-def test_what_somebody_else_removes_meanwhile_hides_nothing_that_is_left(root: Path) -> None:
-    cache = root / ".cache"
-    cache.mkdir(parents=True)
-    for name in ("a", "b", "c"):
-        (cache / name).touch()
-    with failing_on(".cache/b", "unlink", number=errno.ENOENT):
-        as_result(remove_directory_below)(str(root), ".cache")
-    assert [each.name for each in cache.iterdir()] == ["b"]
-    remove_directory_below(str(root), ".cache")
-    assert not cache.exists()
+        assert isinstance(looked, Failure) or looked.unwrap().mentions == whole, k
 
 
 # -- all that would go is looked at first ------------------------------------------------------------------------------
@@ -126,7 +110,7 @@ def looked(memory: app.Memory) -> Forgetting | None:
     """What would be forgotten; None where that could not be told."""
     match sealed(memory.look_at_forgetting(ForgetTarget(session=SessionKey(SESSION)))):
         case Success(found):
-            return evolve(found.told, work=evolve(found.told.work, at_ms=0))
+            return evolve(found, work=evolve(found.work, at_ms=0))
         case Failure(_):
             return None
 

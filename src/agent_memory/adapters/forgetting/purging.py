@@ -18,7 +18,8 @@ import git_filter_repo as filter_repo
 from attrs import evolve
 
 from agent_memory.adapters.disk.paths import real_root, those_there
-from agent_memory.adapters.forgetting.forgetting_files import id_at, journal_of
+from agent_memory.adapters.forgetting.tombstones import journal_of
+from agent_memory.adapters.forgetting.traces import id_at
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, entry_or_none
 from agent_memory.domain.entry import MemoryEntry
 from agent_memory.domain.forgetting import forgetful_message, share_of, without_session

@@ -20,7 +20,7 @@ from attrs import evolve, frozen
 
 from agent_memory.adapters.disk.paths import JsonFile, exists, path_in, read_image, real_root, remove_file, those_there
 from agent_memory.adapters.forgetting.forgetter import Forgetter
-from agent_memory.adapters.forgetting.forgetting_files import PURGE_MARK, purge_mark_of
+from agent_memory.adapters.forgetting.tombstones import PURGE_MARK, purge_mark_of
 from agent_memory.adapters.git.git_history import contents_of
 from agent_memory.adapters.git.git_process import OURSELVES, GitOutput, GitProcess, failed, make_ready
 from agent_memory.adapters.store.transaction import Transactions
@@ -184,16 +184,14 @@ class Synchroniser:
             try:
                 match TOMBSTONE.parse(data, FORGOTTEN):
                     case EntryTombstone(id, _, _):
-                        found = self.forgetter.look(ForgetTarget(id))
+                        target = ForgetTarget(id)
                     case SessionTombstone(session_id, harness, _):
-                        found = self.forgetter.look(ForgetTarget(session=SessionKey(session_id, harness)))
+                        target = ForgetTarget(session=SessionKey(session_id, harness))
                     case _:  # a state value, which the merge leaves out
                         continue
+                gone = self.forgetter.forget(target) or gone
             except (StateCorrupt, EntryNotFound):  # of a damaged one `memory doctor` tells
                 continue
-            if found.told.is_known:
-                self.forgetter.forget(found)
-                gone = True
         return gone
 
     # -- there --------------------------------------------------------------------------------------------------------

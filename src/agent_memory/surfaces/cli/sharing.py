@@ -127,15 +127,14 @@ def configure_forget(parser: argparse.ArgumentParser) -> None:
 
 def _forget(arguments: argparse.Namespace, console: Console) -> int:
     memory = open_here(console)
-    seen = unwrap(memory.look_at_forgetting(_target(memory, arguments)))
-    told = seen.told
+    told = unwrap(memory.look_at_forgetting(_target(memory, arguments)))
     console.out(*lines_of(told))
     if not arguments.dry_run:
         question = f"{forgetting_in_words(told, done=False)} Go on?"
         if not arguments.yes and not is_agreed(console, "memory forget", question):
             console.warn("Nothing was changed.")
             return 1
-        told = unwrap(memory.forget(seen))
+        told = unwrap(memory.forget(told))
     done = not arguments.dry_run
     session = told.target.session
     document = {
