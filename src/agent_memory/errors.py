@@ -104,7 +104,7 @@ _REMOTE_HINTS = {
 
 
 class UsageInvalid(UsageError):
-    """The call itself is wrong. `problem` and `hint` are whole phrases made by the surface that parsed the call."""
+    """The call is wrong: `problem` says how, `hint` what to do."""
 
     code: ClassVar[str] = "usage"
     problem: str
@@ -115,7 +115,7 @@ class UsageInvalid(UsageError):
 
 
 class ActRefused(UsageError):
-    """An act that raises trust, asked for inside a harness; `because` names the environment variable that showed it."""
+    """Only a person can do this; the variable in `because` shows that an agent asked."""
 
     sentence = (
         "`memory {act}` is for a person, and {because} says that an agent is calling. Run it from your own terminal."
@@ -128,7 +128,7 @@ class ActRefused(UsageError):
 
 
 class ConfigInvalid(ConfigError):
-    """A config file that is not valid; every problem is listed as `path.to.key: what is wrong`."""
+    """The config is not valid; `problems` lists each as `path.to.key: what is wrong`."""
 
     sentence = "The config {path} is not valid: {problems}. Correct it, or see `memory config --help`."
     path: str
@@ -136,7 +136,7 @@ class ConfigInvalid(ConfigError):
 
 
 class ConfigUnreadable(ConfigError):
-    """A config file that exists but cannot be read."""
+    """The config exists but cannot be read."""
 
     sentence = "The config {path} cannot be read: {reason}. Check its permissions."
     path: str
@@ -144,7 +144,7 @@ class ConfigUnreadable(ConfigError):
 
 
 class SettingsRefused(ConfigError):
-    """A harness's settings file, or our own config, that setup or uninstall must not or cannot edit; it was left as it is."""
+    """Setup or uninstall cannot edit a settings file; the file is unchanged."""
 
     sentence = "{path} was left as it is: {reason}."
     path: str
@@ -152,7 +152,7 @@ class SettingsRefused(ConfigError):
 
 
 class SchedulerFailed(ConfigError):
-    """The machine's scheduler is not there, or did not take the jobs."""
+    """The scheduler is missing, or did not take the jobs."""
 
     sentence = "{scheduler} does not run the jobs: {reason}. {hint}"
     scheduler: str
@@ -162,7 +162,7 @@ class SchedulerFailed(ConfigError):
 
 
 class HomeUnknown(ConfigError):
-    """Neither HOME nor the password database says where the person's files are."""
+    """Neither HOME nor the password database names a home directory."""
 
     sentence = "No home directory is known, so there is no place for the memories. Set HOME to an absolute path."
 
@@ -171,7 +171,7 @@ class HomeUnknown(ConfigError):
 
 
 class StoreIo(StoreError):
-    """The operating system refused `operation` on `path`; `errno_name` is its symbolic name (`ENOSPC`)."""
+    """The operating system refused `operation` on `path`."""
 
     sentence = "Could not {operation} {path}: {reason} ({errno_name}). Nothing was lost; run the command again once that is mended."
     path: str
@@ -181,7 +181,7 @@ class StoreIo(StoreError):
 
 
 class EntryNotFound(StoreError):
-    """No live entry, alias or (where asked for) archived entry has this id."""
+    """No note has this id, or only an archived one (`archived`)."""
 
     id: str
     archived: bool = False
@@ -196,7 +196,7 @@ class EntryNotFound(StoreError):
 
 
 class EntryUnreadable(StoreError):
-    """A file in `topics/` or `archive/` that is not a valid memory entry; the file is left as it is."""
+    """The file is not a valid note; it is unchanged."""
 
     sentence = "{path} is not a valid entry: {problems}. It was left as it is; correct it by hand."
     path: str
@@ -204,21 +204,21 @@ class EntryUnreadable(StoreError):
 
 
 class EntryInvalid(StoreError):
-    """Values that would make an invalid entry, refused before anything is written."""
+    """The values make no valid note; nothing was written."""
 
     sentence = "That would not be a valid entry: {problems}."
     problems: tuple[str, ...]
 
 
 class EntryChanged(StoreError):
-    """The entry's bytes are not those that the change was made from."""
+    """Somebody else changed the note meanwhile; nothing was written."""
 
     sentence = "{id} was changed by someone else meanwhile, so nothing was written. Look at it and try again."
     id: str
 
 
 class EntryExists(StoreError):
-    """Another live entry has this id or this file name."""
+    """Another live note has this id or this file name."""
 
     sentence = "{id} exists already as {path}."
     id: str
@@ -226,7 +226,7 @@ class EntryExists(StoreError):
 
 
 class EntryProtected(StoreError):
-    """The rule named by `because` (for instance `secret`) forbids `act` on this entry."""
+    """The rule in `because`, such as `secret`, forbids `act` on this note."""
 
     sentence = "{id} cannot be used for {act}: it is {because}."
     id: str
@@ -235,7 +235,7 @@ class EntryProtected(StoreError):
 
 
 class PathRefused(StoreError):
-    """A path that leaves the store, or passes through a symbolic link or a special file inside it."""
+    """The path leaves the store, or passes through a symbolic link or a special file."""
 
     sentence = "{path} was refused: {reason}."
     path: str
@@ -243,7 +243,7 @@ class PathRefused(StoreError):
 
 
 class StateCorrupt(StoreError):
-    """A file of ours under the root (state, run record, ledger) that cannot be understood; nothing was changed."""
+    """A file of the store cannot be understood; nothing was changed."""
 
     sentence = "{path} cannot be understood: {problems}. Nothing was changed; move the file away to start it afresh."
     path: str
@@ -251,21 +251,21 @@ class StateCorrupt(StoreError):
 
 
 class StateInvalid(StoreError):
-    """A key or a value that cannot be kept as state, refused before anything is written."""
+    """The key or the value cannot be stored; nothing was written."""
 
     sentence = "That cannot be kept as state: {problems}."
     problems: tuple[str, ...]
 
 
 class StateNotFound(StoreError):
-    """Nothing is kept as state under this key."""
+    """No value has this key."""
 
     sentence = "Nothing is kept under the key {key}. `memory state list` shows what there is."
     key: str
 
 
 class RunNotFound(StoreError):
-    """No run under `runs/` has this id, or begins with it; with an empty id there is none that could be meant."""
+    """No run has this id, or there is none to undo."""
 
     run_id: str
 
@@ -276,7 +276,7 @@ class RunNotFound(StoreError):
 
 
 class UndoRefused(StoreError):
-    """A run that cannot be undone as it stands: what it wrote was changed since, or it is undone already. Nothing was changed."""
+    """The run is undone already, or somebody changed what it wrote; nothing was changed."""
 
     sentence = "The run {run_id} was not undone: {reasons}. Nothing was changed."
     run_id: str
@@ -287,7 +287,7 @@ class UndoRefused(StoreError):
 
 
 class InboxEntryInvalid(HistoryError):
-    """An inbox entry, or what would become one, with every problem as `key: what is wrong`."""
+    """An inbox entry is not valid; `problems` lists each as `key: what is wrong`."""
 
     problems: tuple[str, ...]
     path: str | None = None
@@ -298,7 +298,7 @@ class InboxEntryInvalid(HistoryError):
 
 
 class HistoryUnavailable(HistoryError):
-    """The session's history is not there yet or not reachable now. Sets the entry back; never an attempt by itself."""
+    """The transcript cannot be read yet; the session stays in the inbox and loses no attempt."""
 
     session_id: str
     reason: str
@@ -313,7 +313,7 @@ class HistoryUnavailable(HistoryError):
 
 
 class HistoryUnreadable(HistoryError):
-    """A transcript that exists and can never be read as what it claims to be: the session's own fault, one attempt."""
+    """The file is no transcript of its harness; the session loses an attempt."""
 
     sentence = "The transcript {path} cannot be read: {reason}."
     path: str
@@ -321,7 +321,7 @@ class HistoryUnreadable(HistoryError):
 
 
 class TranscriptRefused(HistoryError):
-    """A transcript that must not be read: outside the known roots, a FIFO, a device or a symbolic link (P27)."""
+    """The transcript is outside the known directories, or not a regular file (P27)."""
 
     sentence = "The transcript {path} was not read: {reason}."
     path: str
@@ -329,7 +329,7 @@ class TranscriptRefused(HistoryError):
 
 
 class SessionForgotten(HistoryError):
-    """A session that a person had forgotten at `at_ms`: it is not captured, read or learnt from again (P28)."""
+    """A person had this session forgotten (P28)."""
 
     session_id: str
     at_ms: int
@@ -343,14 +343,14 @@ class SessionForgotten(HistoryError):
 
 
 class AgentMissing(AgentError):
-    """The configured executable does not exist or cannot be run. Pauses the run."""
+    """The command does not exist or cannot be run; the run pauses."""
 
     sentence = "The agent command {command} was not found. Install it, or set llm.command or llm.preset (`builtin` needs nothing)."
     command: str
 
 
 class AgentFailed(AgentError):
-    """The command ended with a non-zero exit or a signal. `stderr_tail` is redacted. Pauses the run."""
+    """The command exited with an error or a signal; the run pauses."""
 
     command: str
     exit_status: int
@@ -367,7 +367,7 @@ class AgentFailed(AgentError):
 
 
 class AgentUnavailable(AgentError):
-    """The command ran but cannot serve now: `cause` is login, rate-limit, network or config. Pauses the run."""
+    """The command cannot serve now: `cause` is `login`, `rate-limit`, `network` or `config`. The run pauses."""
 
     command: str
     cause: str
@@ -378,7 +378,7 @@ class AgentUnavailable(AgentError):
 
 
 class AgentTimedOut(AgentError):
-    """No reply within the limit; the whole process group was ended. Sets the entry back."""
+    """The command did not answer in time and was ended; the session is tried again."""
 
     sentence = (
         "The agent command {command} gave no reply within {seconds:g} s. Raise llm.timeoutSeconds if it needs longer."
@@ -388,7 +388,7 @@ class AgentTimedOut(AgentError):
 
 
 class SpendExhausted(AgentError):
-    """The day's calls are used up. Pauses the run until the next day (UTC)."""
+    """Today's calls are used up; the run pauses until tomorrow (UTC)."""
 
     sentence = "Today's calls to the agent command are used up ({calls_today} of {max_calls_per_day}). The rest waits until tomorrow (UTC), or raise llm.maxCallsPerDay."
     calls_today: int
@@ -396,7 +396,7 @@ class SpendExhausted(AgentError):
 
 
 class PresetRefused(AgentError):
-    """A preset that cannot switch its tools off, without `llm.allowTools`."""
+    """The preset cannot switch its tools off, and `llm.allowTools` is not set."""
 
     sentence = "The preset {preset} cannot run without its tools. Choose another, or set llm.allowTools to true."
     preset: str
@@ -406,7 +406,7 @@ class PresetRefused(AgentError):
 
 
 class ReplyRefused(Error):
-    """A reply that is not progress: no envelope, a wrong nonce, over a limit, or empty of anything usable."""
+    """The reply has no envelope or a wrong nonce, breaks a limit, or holds nothing usable."""
 
     sentence = "The agent's reply was refused: {reasons}. Nothing was changed."
     exit_code: ClassVar[int] = 50
@@ -417,7 +417,7 @@ class ReplyRefused(Error):
 
 
 class RecorderFailed(RecorderError):
-    """Git did not record finished writes; the writes themselves are on disk (P4)."""
+    """Git did not commit; the notes are on disk (P4)."""
 
     sentence = "The notes are written, but `{command}` ended with status {exit_status}: {stderr_tail}. The next run records them."
     command: str
@@ -426,7 +426,7 @@ class RecorderFailed(RecorderError):
 
 
 class SyncRefused(RecorderError):
-    """A sync that cannot be done as things stand: `reason` is a whole phrase, `hint` says what to do. Nothing was changed."""
+    """The sync cannot be done as things stand; nothing was changed."""
 
     sentence = "Nothing was synced: {reason}. {hint}"
     reason: str
@@ -434,8 +434,7 @@ class SyncRefused(RecorderError):
 
 
 class RemoteUnavailable(RecorderError):
-    """The remote did not answer or did not let us in: `cause` is network, login, gone or refused; what it said is redacted.
-    What is on this machine is whole; the next sync goes on from there."""
+    """The remote did not answer or refused: `cause` is `network`, `login`, `gone` or `refused`."""
 
     remote: str
     operation: str
@@ -450,7 +449,7 @@ class RemoteUnavailable(RecorderError):
 
 
 class MarkersAmbiguous(SectionError):
-    """A target whose markers do not enclose exactly one section; the file was left as it is (P17)."""
+    """The file does not have exactly one section between markers; it is unchanged (P17)."""
 
     sentence = "{path} was left as it is: {problem}. Keep one `<!-- agent-memory:start -->` and one `<!-- agent-memory:end -->` after it, or neither."
     path: str
@@ -458,7 +457,7 @@ class MarkersAmbiguous(SectionError):
 
 
 class TargetRefused(SectionError):
-    """A target that must not or cannot be written; it was left as it is."""
+    """The file must not or cannot be written; it is unchanged."""
 
     sentence = "{path} was left as it is: {reason}."
     path: str
@@ -480,7 +479,7 @@ class Busy(Error):
 
 
 class Defect(Error):
-    """An exception that no rule foresaw, caught at the one place that may: the machines' driver."""
+    """A bug: an exception that no rule foresaw."""
 
     sentence = "A bug in agent-memory at {step}: {detail}. Nothing was lost; please report it."
     exit_code: ClassVar[int] = 3

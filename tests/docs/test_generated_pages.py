@@ -5,120 +5,92 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-from agent_memory import errors
-from agent_memory.errors import Error
-from agent_memory.machines import Consolidate
 from agent_memory.surfaces.cli.main import COMMANDS, command_parser
 
-DOCS = Path(__file__).parents[2] / "docs"
-sys.path.insert(0, str(DOCS))
+PROJECT = Path(__file__).parents[2]
+sys.path.insert(0, str(PROJECT / "docs"))
 
-import generate  # noqa: E402
-import promises_page  # noqa: E402
-from promises_page import held_by  # noqa: E402
+from generate import main, rooms_diagram, with_tests  # noqa: E402
 
-PAGES = (
-    "commands.md",
-    "errors.md",
-    "config.schema.json",
-    "contributing/promises.md",
-    "config.md",
-    "contributing/design.md",
-)
-
-
-@pytest.fixture(autouse=True)
-def counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tests that name a promise are looked for once: that takes longer than all else."""
-    monkeypatch.setattr(promises_page, "held_by", lambda _: _held())
-
-
-@cache
-def _held() -> Mapping[int, Mapping[str, str]]:
-    return held_by(DOCS.parent / "tests")
+DESIGN = "docs/contributing/design.md"
 
 
 @pytest.fixture
-def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The documentation in a place where it may be changed."""
-    shutil.copytree(DOCS.parent / "plists", tmp_path / "plists")
-    monkeypatch.setattr(generate, "DOCS", tmp_path / "docs")
-    return Path(shutil.copytree(DOCS, tmp_path / "docs"))
-
-
-@pytest.fixture
-def parts(copied: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The same, with no other pages to generate than those that are written by hand around what is generated."""
-    monkeypatch.setattr(generate, "_WHOLE", {})
-    return copied
+def copied(tmp_path: Path) -> Path:
+    """The pages in a place where they may be changed."""
+    shutil.copytree(PROJECT / "plists", tmp_path / "plists")
+    shutil.copytree(PROJECT / "docs", tmp_path / "docs")
+    return tmp_path
 
 
 def test_every_page_is_fresh(capsys: pytest.CaptureFixture[str]) -> None:
-    assert (generate.main(["--check"]), capsys.readouterr().err) == (0, "")
+    assert (main(["--check"]), capsys.readouterr().err) == (0, "")
 
 
 def test_stale_pages_are_named_and_then_mended_and_no_other(copied: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    fresh = {page: (copied / page).read_text("utf-8") for page in PAGES}
-    for page, text in fresh.items():
-        cut = len(text) - 200 if page != "contributing/design.md" else text.index("load_queue -->")
-        (copied / page).write_text(text[:cut] + "x" + text[cut:], "utf-8")
+    whole, part = copied / "docs/commands.md", copied / DESIGN
+    by_hand = part.read_text("utf-8").replace("# Design", "# Our design")
+    for page, text in {whole: "", part: by_hand.replace("load_queue -->", "load -->", 1)}.items():
+        page.write_text(text, "utf-8")
 
-    assert generate.main(["--check"]) == 1
-    assert capsys.readouterr() == ("", "".join(f"docs/{page} is stale: run `make docs`\n" for page in PAGES))
-    assert all((copied / page).read_text("utf-8") != text for page, text in fresh.items())
+    assert main(["--check"], copied) == 1
+    assert capsys.readouterr() == (
+        "",
+        f"docs/commands.md is stale: run `make docs`\n{DESIGN} is stale: run `make docs`\n",
+    )
+    assert whole.read_text("utf-8") == ""
 
-    assert generate.main([]) == 0
-    assert capsys.readouterr() == ("".join(f"docs/{page} written\n" for page in PAGES), "")
-    assert {page: (copied / page).read_text("utf-8") for page in PAGES} == fresh
-
-
-def test_what_is_written_by_hand_around_a_diagram_stays(parts: Path) -> None:
-    page = parts / "contributing/design.md"
-    text = page.read_text("utf-8")
-    page.write_text(text.replace("## Three parts", "## Two parts"), "utf-8")
-    assert generate.main(["--check"]) == 0
-    page.write_text(page.read_text("utf-8").replace("load_queue -->", "load -->", 1), "utf-8")
-    assert generate.main(["--check"]) == 1
-    assert generate.main([]) == 0
-    assert page.read_text("utf-8") == text.replace("## Three parts", "## Two parts") != text
+    assert main([], copied) == 0
+    assert capsys.readouterr() == (f"docs/commands.md written\n{DESIGN} written\n", "")
+    assert whole.read_text("utf-8") == (PROJECT / "docs/commands.md").read_text("utf-8")
+    assert part.read_text("utf-8") == by_hand
 
 
-def test_a_page_without_its_marks_is_not_written(parts: Path) -> None:
-    page = parts / "contributing/design.md"
+def test_a_page_without_its_marks_is_not_written(copied: Path) -> None:
+    page = copied / DESIGN
     page.write_text("# Design\n", "utf-8")
     with pytest.raises(SystemExit, match="<!-- generated: consolidate -->"):
-        generate.main([])
+        main([], copied)
     assert page.read_text("utf-8") == "# Design\n"
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_page_has_every_option_that_help_has(name: str) -> None:
-    section = (DOCS / "commands.md").read_text("utf-8").split(f"\n## memory {name}\n")[1].split("\n## ")[0]
-    parser = command_parser(name)
-    options = set(re.findall(r"(?<![\w-])--[a-z-]+", parser.format_help())) - {"--help"}
-    assert "--json" in options
-    assert options <= set(re.findall(r"--[a-z-]+", section))
+def test_the_page_of_commands_has_every_option_that_help_has() -> None:
+    page = (PROJECT / "docs/commands.md").read_text("utf-8")
+    for name in COMMANDS:
+        (listed,) = re.findall(rf"^- `memory {name}(?=[` ]).*\n(?:  .*\n)?", page, re.MULTILINE)
+        options = {each for each in command_parser(name)._option_string_actions if each.startswith("--")}
+        assert options == {"--help", "--json", *re.findall(r"`(--[a-z-]+)", listed)}, name
 
 
-def test_every_error_is_explained() -> None:
-    page = (DOCS / "errors.md").read_text("utf-8")
-    for error in [each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, Error)]:
-        if error.__subclasses__():
-            continue  # a family
-        section = page.split(f"\n## {error.code}\n")[1].split("\n## ")[0]
-        assert f"Exit code {error.exit_code}." in section
-        assert section.count("\n> ") == 1
-        assert f"| {error.exit_code} |" in page
-        assert len(error.fact_names) == len(re.findall(r"`\w+`", section.split("Details in JSON:")[1]))
+def test_a_promise_is_shown_with_the_tests_that_name_it_most_often(tmp_path: Path) -> None:
+    for name, text in {
+        "domain/test_queue.py": 'def test_all_arrive():\n    """P7, and P7."""\n',
+        "domain/test_other.py": "def test_nothing_p7() -> None: ...\n",
+        "promises/test_crowd.py": '"""P7."""\n',
+        "docs/test_page.py": '"""P7 P7 P7, P8"""\n',
+        "domain/test_http.py": '"""HTTP8, P8x, p8 and xP8 are no promises."""\n',
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, "utf-8")
+    assert with_tests("| P7 | Nothing is lost. | ? |\n", tmp_path) == (
+        "| P7 | Nothing is lost. | `promises/test_crowd.py` `domain/test_queue.py` |\n"
+    )
+    with pytest.raises(SystemExit, match="no test names P8"):
+        with_tests("| P8 | Nothing is lost. |  |\n", tmp_path)
 
 
-def test_the_diagram_has_every_state() -> None:
-    diagram = (DOCS / "contributing/design.md").read_text("utf-8").split("```mermaid\n")[1].split("```")[0]
-    assert len(Consolidate.states) == 9
-    assert all(f" as {state.id}\n" in diagram for state in Consolidate.states)
+def test_the_picture_of_the_rooms_leaves_out_what_follows(tmp_path: Path) -> None:
+    for name, text in {
+        "errors.py": "import json\n",
+        "store/files.py": "from agent_memory.errors import Error\nfrom agent_memory.store import names\n",
+        "store/names.py": "",
+        "cli/main.py": "def run():\n    from agent_memory import errors, store\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, "utf-8")
+    arrows = "    cli --> store\n    store --> errors\n"
+    assert rooms_diagram(tmp_path) == f"```mermaid\ngraph TD\n{arrows}```\n"

@@ -47,7 +47,7 @@ _OPENAI = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_ORGANIZATION", "OPENAI_P
 _GOOGLE = ("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION")
 _GOOGLE_LOGIN = ("GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_GENAI_USE_VERTEXAI")
 _BEDROCK = ("AWS_REGION", "AWS_PROFILE", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
-_ANY_PROVIDER = (
+ANY_PROVIDER = (
     *_ANTHROPIC,
     *_OPENAI,
     *_GOOGLE,
@@ -108,7 +108,7 @@ _ALL = (
         env={"OPENCODE_PERMISSION": '{"*":"deny"}'},
         model_argv=("-m",),
         model_at=2,
-        variables=(*_ANY_PROVIDER, "OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR"),
+        variables=(*ANY_PROVIDER, "OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR"),
     ),
     Preset(
         name="pi",
@@ -117,13 +117,13 @@ _ALL = (
             *("--no-context-files", "--no-prompt-templates"),
         ),
         model_argv=("--model",),
-        variables=(*_ANY_PROVIDER, "PI_CODING_AGENT_DIR"),
+        variables=(*ANY_PROVIDER, "PI_CODING_AGENT_DIR"),
     ),
     Preset(
         name="llm",
         argv=("llm", "-n", "--no-stream", "-R"),
         model_argv=("-m",),
-        variables=(*_ANY_PROVIDER, "LLM_USER_PATH", "LLM_MODEL"),
+        variables=(*ANY_PROVIDER, "LLM_USER_PATH", "LLM_MODEL"),
     ),
     Preset(
         name="ollama",
@@ -146,7 +146,7 @@ _ALL = (
         argv=("goose", "run", "--no-session", "-q", "-i", "-"),
         model_argv=("--model",),
         model_at=2,
-        variables=(*_ANY_PROVIDER, "GOOSE_PROVIDER", "GOOSE_MODEL"),
+        variables=(*ANY_PROVIDER, "GOOSE_PROVIDER", "GOOSE_MODEL"),
         keeps_tools=True,
     ),
 )
