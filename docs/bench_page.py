@@ -89,13 +89,9 @@ def _acts(column: Any) -> str:
 def _commands(column: Any) -> str:
     cpu, late, peak = (column("commands", what, NOTES) for what in ("p50_cpu_ms", "p95_cpu_ms", "peak_mb"))
     base = cpu["python -c pass"]
-    return (
-        f"\n## Commands and hooks at {NOTES:,} notes\n\n"
-        "Whole processes; ratio to a bare interpreter.\n\n"
-        + _table(
-            ("", "ms", "ratio", "95th percentile", "peak MB"),
-            ((f"`{of}`", cpu[of], cpu[of] / base, late[of], peak[of]) for of in cpu),
-        )
+    return f"\n## Commands and hooks at {NOTES:,} notes\n\nWhole processes; ratio to a bare interpreter.\n\n" + _table(
+        ("", "ms", "ratio", "95th percentile", "peak MB"),
+        ((f"`{of}`", cpu[of], cpu[of] / base, late[of], peak[of]) for of in cpu),
     )
 
 
