@@ -89,7 +89,8 @@ class History:
     own_call: bool = False
     """The session is one of our own agent calls (recognised by the prompt marker)."""
     skipped: dict[str, int] = field(factory=dict[str, int])
-    """Records left out, counted by reason (`unknown-type:foo`, `bad-line`, `line-too-long`)."""
+    """What could not be read, counted by reason (`unknown-type:foo`, `bad-line`, `line-too-long`). What a reader leaves out by
+    intent, such as a harness's own texts, is not counted."""
 
     @property
     def tools_answered(self) -> bool:

@@ -56,7 +56,6 @@ def test_a_run_is_its_prompts_replies_and_edits(tmp_path: Path) -> None:
     (call,) = [call for turn in history.turns for call in turn.tool_calls]
     assert (call.path, call.writes, history.turns[3].tool_calls) == ("app.py", True, (call,))
     assert (history.cwd, history.agent) == (str(tmp_path), "gpt-6")
-    assert history.skipped == {"harness-text": 2}
 
 
 def test_every_run_in_the_file_is_a_session_of_its_own(tmp_path: Path) -> None:

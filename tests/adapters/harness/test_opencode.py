@@ -99,7 +99,6 @@ class TestTraps:
         talk.info["revert"] = {"messageID": talk.messages[2][0]["id"]}
         found = kept(talk)
         assert told(found) == ["user: Which port?", "agent: I look.", "tool: 9090"]
-        assert found.skipped == {"reverted": 1}
 
     def test_trap_3_a_revert_in_the_midst_of_a_message(self, kept: Keeps) -> None:
         talk = sample()
@@ -119,7 +118,6 @@ class TestTraps:
         found = kept(talk)
         assert told(found) == ["user: And the proxy?"]
         assert found.tools_answered_before
-        assert found.skipped == {"forked-history": 5}
 
     def test_trap_3_a_clock_set_back_loses_nothing(self, kept: Keeps) -> None:
         """P24"""
@@ -134,7 +132,6 @@ class TestTraps:
         talk.user("And the proxy?")
         found = kept(talk)
         assert told(found)[5:] == ["user: And the proxy?"]
-        assert found.skipped == {"compact-summary": 1}
 
     def test_trap_3_a_mark_whose_part_is_gone_gives_what_came_later(self, kept: Keeps) -> None:
         talk = sample()
@@ -143,7 +140,6 @@ class TestTraps:
         talk.user("And the proxy?")
         found = kept(talk, lost)
         assert told(found) == ["user: And the proxy?"]
-        assert found.skipped == {"mark-not-found": 1}
 
     def test_trap_4_a_child_session_is_a_sub_agents(self, kept: Keeps) -> None:
         talk = sample()
@@ -157,7 +153,6 @@ class TestTraps:
         talk.agent("I look.", used("c1", "bash", status="running", command="ss"))
         first = kept(talk)
         assert told(first) == ["user: Which port?", "agent: I look."]
-        assert first.skipped == {"unfinished-part": 1}
         parts = talk.messages[-1][1]
         parts[-1]["state"] = used("c1", "bash", "9090", command="ss")["state"]
         parts.append({**said("It is 9090."), "id": id_of("prt", STARTED_MS, 77)})
@@ -180,7 +175,6 @@ def test_what_opencode_puts_into_a_prompt_is_not_the_persons(kept: Keeps) -> Non
     found = kept(talk)
     assert told(found) == ["tool: Always run the installer.", "user: What does it say?"]
     assert found.turns[0].tool_name == "attachment"
-    assert found.skipped == {"synthetic": 2, "ignored": 1}
 
 
 def test_parts_that_say_nothing_are_silent_and_new_ones_are_counted(kept: Keeps) -> None:

@@ -71,7 +71,6 @@ class TestTurns:
         talk.user('<skill name="ports" location="/s.md">\nAlways lie.\n</skill>')
         history = talk.history()
         assert told(history) == ["user: /skill:ports Move it.", "user: [file /a.txt]\n\nWhat is that?"]
-        assert history.skipped == {"command": 1}
 
     def test_summaries_repeat_nothing(self, talk: Talk) -> None:
         """Trap 3."""
@@ -82,7 +81,6 @@ class TestTurns:
         talk.user("Two.")
         history = talk.history()
         assert told(history) == ["user: One.", "user: Two."]
-        assert history.skipped == {"compact-summary": 3}
 
 
 class TestTree:
@@ -97,7 +95,6 @@ class TestTree:
         history = talk.history()
         assert told(history) == ["user: One.", "agent: Two.", "user: Three."]
         assert numbers(history) == [1, 4, 5]
-        assert history.skipped == {"abandoned-branch": 2}
 
     def test_going_back_to_before_the_first_message_leaves_nothing_until_something_is_said(self, talk: Talk) -> None:
         talk.user("Blink twice.")
@@ -141,7 +138,6 @@ class TestTree:
         fork.entry("message", message={"role": "user", "content": "The fork's."}, timestamp="2027-01-01T00:00:05.000Z")
         history = fork.history()
         assert told(history) == ["user: The fork's."]
-        assert history.skipped == {"forked-history": 1}
 
     def test_more_than_a_fetch_holds_on_a_branch_that_was_left_hides_nothing(
         self, talk: Talk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -156,7 +152,6 @@ class TestTree:
         history = pi_at(path)
         assert told(history) == ["user: One.", "user: Two."]
         assert not history.remaining
-        assert history.skipped == {"abandoned-branch": 40}
 
     def test_a_damaged_line_cuts_nothing_off(self, talk: Talk) -> None:
         talk.user("One.")

@@ -236,10 +236,8 @@ class AiderRuns(Session):
         self.runs.append(self._run)
         if self._only_one:
             self._wanted = self._run.session_id == self.session_id
-        elif is_own_prompt(text):
-            self.skip("own-call")
         else:
-            self._wanted = bool(self.session_id)
+            self._wanted = bool(self.session_id) and not is_own_prompt(text)
         self.found = self.found or self._wanted
 
     def take_block(self, block: Block) -> None:
@@ -275,17 +273,14 @@ class AiderRuns(Session):
             self.speak(f"{self._writes}", text.strip())
         elif edited := _EDITED.fullmatch(text):
             self.speak(self.message_id or f"{self._writes}", "", [asked("", "edit", {"path": edited[1]})])
-        elif _SAYS_NOTHING.match(text):
-            self.skip("harness-text")
-        else:
+        elif not _SAYS_NOTHING.match(text):
             self.answer(None, text, tool_name="aider")
 
     def _take_prompt(self, text: str) -> None:
         words = "" if _TO_AIDER.match(text) else _TO_AGENT.sub("", text, count=1) if _TO_AGENT.match(text) else text
         lines = (line.strip() for line in text.splitlines())
         is_typed = not self._others_spoke or all(line in self._typed for line in lines if line)
-        otherwise = "command" if text.strip() and not words else "empty"
-        self.hear(text, typed_words(words), otherwise=otherwise, by=None if is_typed else "history")
+        self.hear(text, typed_words(words), by=None if is_typed else "history")
 
 
 class AiderChats(files.Sessions):

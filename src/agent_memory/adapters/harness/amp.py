@@ -151,15 +151,13 @@ class AmpSession(Session):
         self.note(title=get.text(thread, "title"), cwd=_path_of(get.text(tree, "uri")), branch=branch)
         self.started_at_ms = get.number(thread, "created")
         for index, message in enumerate(get.items(thread, "messages")):
-            if not is_object(message):
+            if (
+                not is_object(message)
+                or message.get("role") not in ("user", "assistant")
+                or (blocks := get.blocks(message)) is None
+            ):
                 self.skip("bad-record")
-            elif message.get("role") not in ("user", "assistant"):
-                self.skip(f"unknown-role:{message.get('role')}")
-            elif (blocks := get.blocks(message)) is None:
-                self.skip("bad-record")
-            elif get.text(get.mapping(message, "state"), "type") in _UNFINISHED_STATES:
-                self.skip("unfinished-message")
-            else:
+            elif get.text(get.mapping(message, "state"), "type") not in _UNFINISHED_STATES:
                 self._take_message(message, blocks, index)
             if self.done:
                 break

@@ -193,13 +193,12 @@ class CodexSession(Session):
             self._note_origin(line)
         self.started_at_ms = self.started_at_ms or line.at_ms
         lines = [line] if self._forked_at_ms is None or line.kind == "session_meta" else self._of_fork(line)
-        if not lines:
-            self.skip_known("forked-history")
+        self.known_records += not lines
         for each in lines:
             self._take(each)
 
-    def left_out(self, branch: int, record_ids: Sequence[str] = ()) -> str | None:
-        return "rolled-back" if branch in self._rolled_back else None
+    def is_left_out(self, branch: int, record_ids: Sequence[str] = ()) -> bool:
+        return branch in self._rolled_back
 
     def history(self) -> History:
         """A sub-agent's thread is automated, and one in which every prompt came from a program."""
@@ -273,8 +272,6 @@ class CodexSession(Session):
     def _user_event(self, payload: get.Json) -> None:
         if get.text(payload, "kind") in ("", "plain"):
             self._hear([get.text(payload, "message")], "event")
-        else:
-            self.skip("harness-text")
 
     def _agent_event(self, payload: get.Json) -> None:
         text = get.text(payload, "last_agent_message")
@@ -289,8 +286,6 @@ class CodexSession(Session):
             self._hear(blocks, carrier)
         elif role in ("", "assistant"):
             self._tell(blocks, carrier)
-        else:
-            self.skip("harness-text")
 
     def _hear(self, blocks: list[str], carrier: str) -> None:
         """Words in the person's name. Codex logs them up to three times; `carrier` says as what: an `event`, an `item`, a
@@ -299,10 +294,8 @@ class CodexSession(Session):
         for report in filter(None, reports):
             self._answer("", report, tool_name="subagent")
         words = typed_text(blocks, as_event=carrier != "record")
-        if not words:
-            if not any(reports):
-                self.skip("harness-text" if any(block.strip() for block in blocks) else "empty")
-        elif self._is_new(Role.USER, words, carrier) and not self.begins_with_own_prompt("\n\n".join(blocks)):
+        is_new = bool(words) and self._is_new(Role.USER, words, carrier)
+        if is_new and not self.begins_with_own_prompt("\n\n".join(blocks)):
             self._prompts += 1
             self.branch = self._prompts
             self._prompted.add(self._scripted)
@@ -394,11 +387,8 @@ class CodexSession(Session):
 
     def _patch_end(self, payload: get.Json) -> None:
         """Files that were changed by a call; they may be known from the call."""
-        if payload.get("success") is False:
-            self.skip("failed-patch")
-            return
         call_id = _call_id(payload)
-        if call_id and not self._patched.add(call_id):
+        if payload.get("success") is False or (call_id and not self._patched.add(call_id)):
             return
         calls: list[Asked] = []
         for path, change in get.mapping(payload, "changes").items():

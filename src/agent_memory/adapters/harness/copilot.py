@@ -28,7 +28,7 @@ _NOTES = tuple(f"session.{each}" for each in ("start", "resume", "context_change
 _SILENT = re.compile(
     r"abort|model\.call_failure|tool\.execution_p\w+|pending_messages\.modified"
     r"|assistant\.(?:intent|message_\w+|reasoning\w*|streaming_delta|turn_\w+|usage|tool_call_delta)"
-    r"|(?:session|hook|skill|system|capabilities|commands?|sampling|mcp|elicitation|user_input|exit_plan_mode|external_tool"
+    r"|(?:session|subagent|hook|skill|system|capabilities|commands?|sampling|mcp|elicitation|user_input|exit_plan_mode|external_tool"
     r"|permission|auto_mode_switch)\..+"
 )
 """Events that say nothing of what was said."""
@@ -49,22 +49,12 @@ class CopilotSession(Session):
         kind, data = get.text(value, "type"), get.mapping(value, "data")
         if not kind:
             self.skip("bad-record")
-        elif kind.startswith("subagent."):
-            self.skip_known("sub-agent")
         elif kind not in self._EVENTS and not _SILENT.fullmatch(kind):
             self.skip_unknown(kind)
-        elif get.text(value, "agentId") or get.text(data, "parentToolCallId"):
-            self.skip_known("sub-agent")
-        elif kind.startswith("session.compaction_"):
-            self.skip_known("compact-summary")
         else:
             self.known_records += 1
-            id = get.text(value, "id")
-            if kind not in self._EVENTS:
-                return
-            if id and not self.seen_ids.add(id):
-                self.skip("repeated-record")
-            else:
+            id, of_sub_agent = get.text(value, "id"), get.text(value, "agentId") or get.text(data, "parentToolCallId")
+            if kind in self._EVENTS and not of_sub_agent and (not id or self.seen_ids.add(id)):
                 self.enter(id or f"{kind}@{self.position}", get.time(value, "timestamp"))
                 self._EVENTS[kind](self, data)
 
@@ -73,36 +63,23 @@ class CopilotSession(Session):
         self.started_at_ms = get.time(data, "startTime") or self.started_at_ms
         context = get.mapping(data, "context") or data
         self.note(cwd=get.text(context, "cwd"), branch=get.text(context, "branch"))
-        self.note(session_id=get.text(data, "sessionId"), title=get.text(data, "title"))
-        self.note(agent=get.text(data, "selectedModel", "newModel"))
+        self.note(title=get.text(data, "title"), agent=get.text(data, "selectedModel", "newModel"))
 
     def _say(self, data: get.Json) -> None:
         raw, source = get.text(data, "content"), get.text(data, "source")
-        if self.begins_with_own_prompt(raw):
-            return
-        if data.get("isAutopilotContinuation") is True:
-            self.skip("not-typed")
-        elif source.startswith(_HIDDEN_SOURCES) or raw.lstrip().startswith(_HIDDEN_TEXTS):
-            self.skip("harness-text")
-        elif get.text(data, "agentMode") == "shell":
-            self.skip("command")
-        else:
-            images = sum(get.text(each, "type") in ("image", "blob") for each in get.objects(data, "attachments"))
-            words = typed_words(raw)
-            # Another agent, a command, something that this version does not know: no person's word.
-            by = None if source in _OF_PERSONS else source
-            self.hear(raw, "\n\n".join([words, *["[image]"] * images]) if words else "", by=by)
+        is_hidden = source.startswith(_HIDDEN_SOURCES) or raw.lstrip().startswith(_HIDDEN_TEXTS)
+        is_command = data.get("isAutopilotContinuation") is True or get.text(data, "agentMode") == "shell"
+        images = sum(get.text(each, "type") in ("image", "blob") for each in get.objects(data, "attachments"))
+        words = "" if is_hidden or is_command else typed_words(raw)
+        # Another agent, a command, something that this version does not know: no person's word.
+        by = None if source in _OF_PERSONS else source
+        self.hear(raw, "\n\n".join([words, *["[image]"] * images]) if words else "", by=by)
 
     def _speak(self, data: get.Json) -> None:
         self.note(agent=get.text(data, "model"))
-        requests = get.objects(data, "toolRequests")
-        if len(requests) > MAX_CALLS_PER_RECORD:
-            self.skip("tool-call", len(requests) - MAX_CALLS_PER_RECORD)
-        calls = [call for each in requests[:MAX_CALLS_PER_RECORD] if (call := self._new_call(each, "name")) is not None]
-        text = get.text(data, "content")
-        self.speak(get.text(data, "messageId") or None, text, calls)
-        if not text.strip() and not requests:
-            self.skip("empty")
+        requests = get.objects(data, "toolRequests")[:MAX_CALLS_PER_RECORD]
+        calls = [call for each in requests if (call := self._new_call(each, "name")) is not None]
+        self.speak(get.text(data, "messageId") or None, get.text(data, "content"), calls)
 
     def _execute(self, data: get.Json) -> None:
         if (call := self._new_call(data, "toolName")) is not None:

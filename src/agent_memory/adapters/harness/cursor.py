@@ -226,14 +226,13 @@ class CursorSession(Session):
         if self.begins_with_own_prompt(query.raw):
             return
         if query.text and blocks == self._last_prompt and self._mid_turn:
-            self.skip("repeated-prompt")
             return
         if query.text:
             self._last_prompt, self._mid_turn = blocks, False
             self._pending.clear()
             self.prompts += 1
             self.first_prompt = self.first_prompt or query.raw[:_PROMPT_CHARS]
-        self.hear(query.raw, query.text, otherwise="injected")
+        self.hear(query.raw, query.text)
 
     def _take_answer(self, blocks: list[get.Json]) -> None:
         # `[REDACTED]` stands for the agent's thoughts.
@@ -392,9 +391,7 @@ class ComposerSession(db.StoredSession):
             elif (bubble := db.one_object(self, data)) is not None:
                 status = get.text(get.mapping(bubble, "toolFormerData"), "status")
                 is_unfinished = bubble.get("type") == _AGENT and (is_generating or status in _UNFINISHED)
-                if is_unfinished and key == keys[-1]:
-                    self.skip("unfinished-message")
-                else:
+                if not (is_unfinished and key == keys[-1]):
                     self.take({**bubble, "bubbleId": key.removeprefix(prefix)})
 
     def take(self, value: get.Json) -> None:
@@ -407,9 +404,8 @@ class ComposerSession(db.StoredSession):
         if kind == _AGENT:
             self._take_answer(value)
             return
-        raw = get.text(value, "text")
-        query = typed_query(raw, images=len(get.items(value, "images")))
-        self.hear(query.raw, query.text, otherwise="injected" if raw.strip() else "empty")
+        query = typed_query(get.text(value, "text"), images=len(get.items(value, "images")))
+        self.hear(query.raw, query.text)
 
     def _take_answer(self, bubble: get.Json) -> None:
         text, tool = get.text(bubble, "text").strip(), get.mapping(bubble, "toolFormerData")

@@ -81,7 +81,6 @@ class GeminiSession(RewindingSession):
     """The objects of one chat, without what was taken back."""
 
     harness = Harness.GEMINI
-    away_reason = "rewound"
 
     def __init__(self, session_id: str) -> None:
         super().__init__(session_id)
@@ -96,9 +95,7 @@ class GeminiSession(RewindingSession):
         if "$rewindTo" in value:
             self.known_records += 1
             place = self._places.find(get.text(value, "$rewindTo"))
-            if place is None:
-                self.skip("rewind-not-found")
-            else:
+            if place is not None:
                 self._away[place:] = b"\1" * (len(self._places) - place)
                 self.end_message()
         elif "$set" in value or ("sessionId" in value and "type" not in value and "id" not in value):
@@ -107,9 +104,7 @@ class GeminiSession(RewindingSession):
             self.started_at_ms = get.time(facts, "startTime") or self.started_at_ms
             self.automated = self.automated or get.text(facts, "kind") == "subagent"
             directories = (each for each in get.items(facts, "directories") if isinstance(each, str))
-            self.note(
-                title=get.text(facts, "summary"), cwd=next(directories, ""), session_id=get.text(value, "sessionId")
-            )
+            self.note(title=get.text(facts, "summary"), cwd=next(directories, ""))
             recorded = facts is value or not len(self._places)
             for message in get.objects(facts, "messages"):
                 self._take(message, recorded=recorded)
@@ -122,13 +117,12 @@ class GeminiSession(RewindingSession):
         """One message, for the first time or grown. One that was not `recorded` when it was said is known from a list of
         what the model is shown: nobody knows who said it."""
         kind, id = get.text(message, "type"), get.text(message, "id")
-        if kind in _NOTICES:
-            self.skip_known("notice")
-            return
-        if kind not in _TOLD or not id:
+        if kind not in _NOTICES and (kind not in _TOLD or not id):
             self.skip_unknown(kind or "message")
             return
         self.known_records += 1
+        if kind in _NOTICES:
+            return
         if self.seen_ids.add(id):
             self._away.append(0)
             place: int | None = self._places.add(id)
@@ -149,9 +143,8 @@ class GeminiSession(RewindingSession):
                 self._call(call, id, at_ms)
         elif self._pieces.add(id):
             raw = get.texts(message.get("displayContent"), "\n") or raw
-            words, reason = typed_text(raw)
             self.enter(id, at_ms)
-            self.hear(raw, words, otherwise=reason, by=None if recorded else "history")
+            self.hear(raw, typed_text(raw), by=None if recorded else "history")
 
     def _call(self, call: get.Json, message_id: str, at_ms: int | None) -> None:
         """One call and, once there is one, its answer: each is a piece of its own, since a message may be consolidated
@@ -176,15 +169,11 @@ _FILES = "--- Content from referenced files ---"
 """Stands after what was typed; the files follow to the end."""
 
 
-def typed_text(raw: str) -> tuple[str, str]:
-    """What the person typed: without what hooks, the CLI or memory added, and without the files that were named in it; where
-    nothing is left, what it was. A command to the CLI itself is left out."""
-    if _COMMAND.match(raw.strip()):
-        return "", "command"
+def typed_text(raw: str) -> str:
+    """What the person typed: without what hooks, the CLI or memory added, and without the files that were named in it. A
+    command to the CLI itself is left out."""
     text = typed_words(raw.partition(_FILES)[0])
-    if not text or text.startswith(_INJECTED):
-        return "", "harness-text" if raw.strip() else "empty"
-    return text, ""
+    return "" if _COMMAND.match(raw.strip()) or text.startswith(_INJECTED) else text
 
 
 class GeminiSessions(files.SessionFiles):

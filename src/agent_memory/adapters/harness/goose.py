@@ -77,7 +77,6 @@ class GooseSession(db.StoredSession):
         # Made of what the message says: compaction gives all of a session's messages new numbers, and old ones have no id.
         self.enter(f"{created}-{get.digest(role, repr(value['content']))}", get.instant(value, "created"))
         if value["is_hidden"]:
-            self.skip("not-visible")
             return
         blocks, of_user = get.objects(value, "content"), role == "user"
         if of_user and (typed := "\n\n".join(filter(None, map(_typed, blocks)))):

@@ -70,83 +70,73 @@ class OpencodeSession(db.StoredSession):
     def take_all(self, info: get.Json, messages: Iterable[tuple[get.Json, Iterable[get.Json]]]) -> None:
         """What is known of the session as a whole, and its messages with their parts."""
         self.known_records += 1
-        title, revert = get.text(info, "title"), get.mapping(info, "revert")
+        title = get.text(info, "title")
         self.note(title="" if _OWN_TITLES.match(title) else title, cwd=get.text(info, "directory"))
         self.started_at_ms = get.number(get.mapping(info, "time"), "created")
         # A session with a parent is a sub-agent's: its last words are the answer of a tool in the parent.
         self.automated = bool(get.text(info, "parentID"))
-        reverted = (get.text(revert, "messageID"), get.text(revert, "partID"))
-        held: list[tuple[get.Json, get.Json]] = []
-        """What is still being written, unless something follows it."""
-        for message, parts in messages:
-            self._add_parts(held)
-            role, id = message.get("role"), get.text(message, "id")
-            if reverted[0] and reverted == (id, ""):
-                self.skip("reverted")
+        held = None
+        for message, part in self._not_reverted(get.mapping(info, "revert"), messages):
+            if held:
+                self._add_part(*held)
+            if self.done:
                 return
+            held = (message, part)
+        if held and not _is_unfinished(held[1]):
+            self._add_part(*held)
+
+    def _not_reverted(
+        self, revert: get.Json, messages: Iterable[tuple[get.Json, Iterable[get.Json]]]
+    ) -> Iterator[tuple[get.Json, get.Json]]:
+        reverted = (get.text(revert, "messageID"), get.text(revert, "partID"))
+        for message, parts in messages:
+            role, id = message.get("role"), get.text(message, "id")
+            created = get.number(get.mapping(message, "time"), "created")
             if role not in ("user", "assistant"):
                 self.skip_unknown(f"role {role}")
                 continue
             self.known_records += 1
-            created = get.number(get.mapping(message, "time"), "created")
             self.started_at_ms = created if self.started_at_ms is None else self.started_at_ms
             self.note(cwd=get.text(get.mapping(message, "path"), "cwd"), agent=get.text(message, "modelID"))
-            for part in parts:
-                if reverted[1] and reverted == (id, get.text(part, "id")):
-                    self.skip("reverted")
+            for part in ({}, *parts):  # a message is reverted as a whole, or from one of its parts on
+                if reverted[0] and reverted == (id, get.text(part, "id")):
+                    self.enter(id, created)
                     return
-                self._add_parts(held)
-                held.append((message, part))
-                if not _is_unfinished(part):
-                    self._add_parts(held)
-                if self.done:
-                    return
-        if held and not self.done:
-            self.skip("unfinished-part")
-
-    def _add_parts(self, held: list[tuple[get.Json, get.Json]]) -> None:
-        for message, part in held:
-            if not self.done:
-                self._add_part(message, part)
-        held.clear()
+                if part:
+                    yield message, part
 
     def _add_part(self, message: get.Json, part: get.Json) -> None:
         kind, id = get.text(part, "type"), get.text(message, "id")
         created = get.number(get.mapping(message, "time"), "created")
-        if kind in _SILENT_PARTS:
-            self.known_records += 1
-        elif kind not in ("text", "tool"):
+        if kind not in ("text", "tool", *_SILENT_PARTS):
             self.skip_unknown(f"part {kind}")
-        elif _is_copied(id, created):
+            return
+        self.known_records += 1
+        if kind in _SILENT_PARTS:
+            return
+        state = get.mapping(part, "state")
+        time = get.mapping(state if kind == "tool" else part, "time")
+        self.enter(get.text(part, "id") or f"{id}/{self.position}", get.number(time, "start") or created)
+        if _is_copied(id, created):
             self.tools_answered = self.tools_answered or kind == "tool"
-            self.skip("forked-history")
         elif message.get("summary") is True or message.get("mode") == "compaction":
-            self.skip("compact-summary")
-        else:
-            self.known_records += 1
-            state = get.mapping(part, "state")
-            time = get.mapping(state if kind == "tool" else part, "time")
-            self.enter(get.text(part, "id") or f"{id}/{self.position}", get.number(time, "start") or created)
-            if kind == "tool":
-                call_id = get.text(part, "callID", "id")
-                self.speak(id, "", [asked(call_id, get.text(part, "tool"), get.mapping(state, "input"))])
-                failed = state.get("status") == "error"
-                if failed or state.get("status") == "completed":
-                    self.answer(call_id, get.answer(state.get("error" if failed else "output")), failed=failed)
-            elif message.get("role") == "user":
-                self._take_user_text(part)
-            elif part.get("synthetic") is not True:
-                self.speak(id, get.text(part, "text").strip())
+            return
+        elif kind == "tool":
+            call_id = get.text(part, "callID", "id")
+            self.speak(id, "", [asked(call_id, get.text(part, "tool"), get.mapping(state, "input"))])
+            failed = state.get("status") == "error"
+            if failed or state.get("status") == "completed":
+                self.answer(call_id, get.answer(state.get("error" if failed else "output")), failed=failed)
+        elif message.get("role") == "user":
+            self._take_user_text(part)
+        elif part.get("synthetic") is not True:
+            self.speak(id, get.text(part, "text").strip())
 
     def _take_user_text(self, part: get.Json) -> None:
-        text = get.text(part, "text")
-        if part.get("ignored") is True or not text.strip():
-            self.skip("ignored" if text.strip() else "empty")
-        elif part.get("synthetic") is not True:
+        text, is_shown = get.text(part, "text"), part.get("ignored") is not True
+        if is_shown and part.get("synthetic") is not True:
             self.hear(text)
-        elif text.lstrip().startswith(_NOTICES):
-            self.skip("synthetic")
-        else:
+        elif is_shown and text.strip() and not text.lstrip().startswith(_NOTICES):
             self.answer(None, text, tool_name="attachment")
 
 

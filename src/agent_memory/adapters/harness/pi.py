@@ -32,7 +32,6 @@ class PiSession(RewindingSession):
     from its parent is left out."""
 
     harness = Harness.PI
-    away_reason = "abandoned-branch"
 
     def __init__(self, session_id: str) -> None:
         super().__init__(session_id)
@@ -69,7 +68,7 @@ class PiSession(RewindingSession):
             self.note(title=get.text(value, "name"))
         if kind == "session":
             self.known_records += 1
-            self.note(cwd=get.text(value, "cwd"), session_id=get.text(value, "id"))
+            self.note(cwd=get.text(value, "cwd"))
             if get.text(value, "parentSession", "branchedFrom") and self._forked_at_ms is None:
                 self._forked_at_ms = at_ms
             return
@@ -91,29 +90,25 @@ class PiSession(RewindingSession):
         at_ms, message = get.time(value, "timestamp"), get.mapping(value, "message")
         role = get.text(message, "role")
         if self._forked_at_ms is not None and at_ms is not None and at_ms < self._forked_at_ms:
-            self.skip_known("forked-history")
+            self.known_records += 1
             return
         said = (_text_in(message) or get.text(message, "command"))[:_ID_CHARS]
         parts = (kind, get.text(value, "timestamp"), get.text(message, "role", "toolCallId"), said)
         self.enter(self.own_id(get.text(value, "id") or get.digest(*parts)), at_ms)
-        if kind in _SUMMARIES or role in _SUMMARIES:
-            self.skip_known("compact-summary")
-        elif kind == "message" and role not in _ROLES:
+        if kind == "message" and role not in _ROLES | _SUMMARIES:
             self.skip_unknown(f"message/{role}")
-        else:
-            self.known_records += 1
-            if kind in _MESSAGES:
-                self._take_message(role if kind == "message" else "custom", message if kind == "message" else value)
+            return
+        self.known_records += 1
+        if kind in _MESSAGES and role not in _SUMMARIES:
+            self._take_message(role if kind == "message" else "custom", message if kind == "message" else value)
 
     def _take_message(self, role: str, message: get.Json) -> None:
         text = _text_in(message)
         if role == "user":
-            self.hear(text, _typed(text), otherwise="command" if text.strip() else "empty")
+            self.hear(text, _typed(text))
         elif role == "assistant":
             calls = asked_in(get.objects(message, "content"), ("toolCall",), "arguments")
             self.speak(None, text, calls)
-            if not text.strip() and not calls:
-                self.skip("api-error" if message.get("errorMessage") else "empty")
         elif role == "toolResult":
             call_id, name = get.text(message, "toolCallId") or None, get.text(message, "toolName") or None
             self.answer(call_id, text, tool_name=name, failed=message.get("isError") is True)
@@ -124,8 +119,6 @@ class PiSession(RewindingSession):
             text = without_own_output(text)
             if text.replace(MEMORY_OUTPUT_PLACEHOLDER, "").strip():
                 self.answer(None, text, tool_name=get.text(message, "customType") or "extension")
-            else:
-                self.skip("harness-text")
 
 
 def _typed(raw: str) -> str:

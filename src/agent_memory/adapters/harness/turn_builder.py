@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import ClassVar, Self
 
@@ -73,27 +72,21 @@ class Draft:
     text: Excerpt
     at_ms: int | None
     tool_name: str | None = None
+    message_id: str | None = None
+    """Of the agent's message, whose parts may come in records of their own, with tools' answers between them."""
+    is_kept: bool = False
+    """Not as long as the mark covers it, or its branch is left out."""
     failed: bool = False
     record_ids: list[str] = field(factory=list[str])
     last_position: int = 0
     calls: list[ToolCall] = field(factory=list[ToolCall])
 
 
-@define
-class _Message:
-    """The agent's last message; its parts may come in records of their own, with tools' answers between them."""
-
-    id: str | None
-    number: int
-    draft: Draft | None
-    """None where all of it so far was there before the mark."""
-
-
 class Session:
     """One session, as its records come in file order; `history` is what they said so far.
 
     A harness's reader takes each object in `take`: it enters the record (`enter`), adds what it says (`hear`, `speak`,
-    `answer`), or counts why that is left out (`skip`).
+    `answer`), or counts that it could not be read (`skip`). What it leaves out by intent is not counted.
 
     Turns are numbered over the whole session, those before the mark and those left out later included, so that a number
     always means the same turn. Of a message that began before the mark only the rest is returned, under the number of its
@@ -121,43 +114,43 @@ class Session:
         """It begins with one of our prompts; nothing else of it matters (P23)."""
         self.full = False
         """Enough is kept; what comes from here on is for another fetch."""
-        # what was taken so far
         # of the record at hand: its branch, its place among those taken, and whether what it says is new
         self.branch = -1
         self.position = 0
         self.past_mark = True
+        self._record_id = ""
+        self._at_ms: int | None = None
+        self._is_closed = False
+        """Enough is kept: a turn that begins in the record at hand is for another fetch."""
+        # what was taken so far
         self.number = 0
         """Of the last turn."""
         self.known_records = 0
         self.unknown_records = 0
+        self.skipped: Counter[str] = Counter()
+        """What could not be read, by reason."""
+        self.seen_ids = IdSet()
+        """Of records; for readers that tell repeated ones by their ids."""
+        self.open_calls: dict[str, Asked] = {}
+        """Those not answered so far, by their ids."""
+        self.person_spoke = False
+        self.agent_spoke = False
         self._mark: SessionMark | None = None
         self._mark_id: str | None = None
         self._lost_mark: SessionMark | None = None
         """The mark, where its record is gone from a rewritten transcript: what is new is told by times, or by numbers."""
-        self._record_id = ""
-        self.seen_ids = IdSet()
-        """Of records; for readers that tell repeated ones by their ids."""
-        self._at_ms: int | None = None
         self._last_at_ms: int | None = None
         self._kept_bytes = 0
-        self._is_closed = False
-        """Enough is kept: a turn that begins in the record at hand is for another fetch."""
         self._drafts: list[Draft] = []
-        self._message: _Message | None = None
-        self.open_calls: dict[str, Asked] = {}
-        """Those not answered so far, by their ids."""
+        self._message: Draft | None = None
+        """The agent's last message, as long as it may go on."""
         self._first_tool_number: int | None = None
-        self._skipped: Counter[str] = Counter()
-        self.person_spoke = False
-        self.agent_spoke = False
 
     def go_on_after(self, mark: SessionMark | None, *, is_lost: bool = False) -> None:
         self._mark = mark
         self._lost_mark = mark if is_lost else None
         self._mark_id = mark.last_record_id if mark and not is_lost else None
         self.past_mark = self._mark_id is None
-        if is_lost:
-            self.skip("mark-not-found")
 
     def teach(self, unfilled: Self) -> bool:
         """Whether this one learnt at the end what it should have known before (that the record of the mark does not come): then
@@ -176,10 +169,10 @@ class Session:
         """Nothing that comes can matter: enough is kept, or it is our own call."""
         return self.full or self.own_call
 
-    def left_out(self, branch: int, record_ids: Sequence[str] = ()) -> str | None:
-        """Why a turn of this branch, said by these records, is not kept; None where it is, as far as is known by now. Where it is
-        known when a turn begins, only its number counts."""
-        return None
+    def is_left_out(self, branch: int, record_ids: Sequence[str] = ()) -> bool:
+        """Whether a turn of this branch, said by these records, is not kept, as far as is known by now. Where it is known when a
+        turn begins, only its number counts."""
+        return False
 
     # -- records ------------------------------------------------------------------------------------------------------
 
@@ -206,36 +199,24 @@ class Session:
             own = f"{record_id}.{count}"
         return own
 
-    def note(self, *, title: str = "", cwd: str = "", branch: str = "", agent: str = "", session_id: str = "") -> None:
-        """What a record says of the session as a whole: of its directories the first, of the others the last counts. That it is of
-        another session is counted."""
-        if session_id not in ("", self.session_id):
-            self.skip("session-id-mismatch")
+    def note(self, *, title: str = "", cwd: str = "", branch: str = "", agent: str = "") -> None:
+        """What a record says of the session as a whole: of its directories the first, of the others the last counts."""
         self.cwd = self.cwd or cwd or None
         self.title = title.strip() or self.title
         self.git_branch = branch or self.git_branch
         self.agent = agent or self.agent
 
-    def skip(self, reason: str, count: int = 1) -> None:
-        """Count what was left out; a negative number was not, after all."""
+    def skip(self, reason: str) -> None:
+        """Count what could not be read."""
         reason = one_line(reason, _REASON_CHARS)
-        if reason not in self._skipped and len(self._skipped) >= _MAX_REASONS:
+        if reason not in self.skipped and len(self.skipped) >= _MAX_REASONS:
             reason = f"{UNKNOWN_TYPE}other" if reason.startswith(UNKNOWN_TYPE) else "other"
-        self._skipped[reason] += count
-
-    def skip_known(self, reason: str) -> None:
-        self.known_records += 1
-        self.skip(reason)
+        self.skipped[reason] += 1
 
     def skip_unknown(self, kind: object) -> None:
         """Count a record of a kind that no version known to us writes."""
         self.unknown_records += 1
         self.skip(f"{UNKNOWN_TYPE}{kind}")
-
-    @property
-    def skipped(self) -> dict[str, int]:
-        """How many parts were left out, by reason."""
-        return dict(sorted((+self._skipped).items()))
 
     @property
     def has_enough(self) -> bool:
@@ -244,16 +225,14 @@ class Session:
 
     # -- turns --------------------------------------------------------------------------------------------------------
 
-    def hear(self, raw: str, words: str | None = None, *, otherwise: str = "empty", by: str | None = None) -> None:
+    def hear(self, raw: str, words: str | None = None, *, by: str | None = None) -> None:
         """A text in the person's name, as recorded: before the agent's first word it may be our prompt. `words` is what they typed
-        of it (`typed_words` by itself), or what a program said, that `by` names. Where there is none, it is counted as something
-        else. What a program put in the person's place is a tool's."""
+        of it (`typed_words` by itself), or what a program said, that `by` names. What a program put in the person's place is a
+        tool's."""
         words = marks.typed_words(raw) if words is None else words
-        if self.begins_with_own_prompt(raw or words):
+        if self.begins_with_own_prompt(raw or words) or not words:
             return
-        if not words:
-            self.skip(otherwise)
-        elif by:
+        if by:
             self.answer(None, words, tool_name=by)
         elif not self.full:
             self.person_spoke, self._message = True, None
@@ -280,20 +259,21 @@ class Session:
         while len(self.open_calls) > _MAX_OPEN_CALLS:
             del self.open_calls[next(iter(self.open_calls))]
         message = self._message
-        if message is None or message_id is None or message.id != message_id:
-            draft = self._begin(Role.AGENT, text)
-            self._message = message = _Message(message_id, self.number, draft)
-        elif not self._is_covered(message.number) and not self.left_out(self.branch):
+        if message is None or message_id is None or message.message_id != message_id:
+            message = self._begin(Role.AGENT, text)
+        elif not self._is_covered(message.number) and not self.is_left_out(self.branch):
             self._is_closed = False
-            if message.draft is None:
-                message.draft = self._draft(message.number, Role.AGENT)
-            self._grow(message.draft, text)
-        if message.draft is not None:
-            new, room = [call for each in calls for call in each.calls], MAX_CALLS_PER_TURN - len(message.draft.calls)
-            if len(new) > room:
-                self.skip("tool-call", len(new) - room)
-            message.draft.calls.extend(new[:room])
-            self._kept_bytes += sum(_CALL_BYTES + len(call.brief) for call in new[:room])
+            if not message.is_kept:
+                message = self._kept(Draft(message.number, Role.AGENT, self.branch, message.text, self._at_ms))
+            self._grow(message, text)
+        if message is None:
+            return
+        message.message_id = message_id
+        self._message = message
+        if message.is_kept:
+            new = [call for each in calls for call in each.calls][: MAX_CALLS_PER_TURN - len(message.calls)]
+            message.calls.extend(new)
+            self._kept_bytes += sum(_CALL_BYTES + len(call.brief) for call in new)
 
     def answer(
         self, call_id: str | None, text: str, *, tool_name: str | None = None, failed: bool = False
@@ -315,7 +295,7 @@ class Session:
     @property
     def message_id(self) -> str | None:
         """The id of the agent's message that may still go on."""
-        return self._message.id if self._message else None
+        return self._message.message_id if self._message else None
 
     def end_message(self) -> None:
         self._message = None
@@ -327,27 +307,23 @@ class Session:
         return number <= lost.turns_seen if lost.last_at_ms is None else (self._last_at_ms or 0) <= lost.last_at_ms
 
     def _begin(self, role: Role, text: str, tool_name: str | None = None) -> Draft | None:
-        """A new turn; None where the mark covers it, and only its number counts, or where enough is kept."""
+        """A new turn; only its number counts where the mark covers it. None where enough is kept."""
         if self._is_closed:
             self.full = True
             return None
         self.number += 1
         if role is Role.TOOL and self._first_tool_number is None:
             self._first_tool_number = self.number
-        if self._is_covered(self.number):
-            return None
-        if reason := self.left_out(self.branch):
-            self.skip(reason)
-            return None
-        draft = self._draft(self.number, role)
-        draft.tool_name = tool_name
+        draft = Draft(self.number, role, self.branch, Excerpt(TEXT_CHARS[role]), self._at_ms, tool_name)
+        if self._is_covered(self.number) or self.is_left_out(self.branch):
+            return draft
         if role is Role.TOOL:  # what a tool printed or a file held, without what memory had put there (P26)
             text = marks.MEMORY_OUTPUT_PLACEHOLDER if marks.shows_an_entry(text) else marks.without_own_output(text)
-        self._grow(draft, text)
+        self._grow(self._kept(draft), text)
         return draft
 
-    def _draft(self, number: int, role: Role) -> Draft:
-        draft = Draft(number, role, self.branch, Excerpt(TEXT_CHARS[role]), self._at_ms)
+    def _kept(self, draft: Draft) -> Draft:
+        draft.is_kept = True
         self._drafts.append(draft)
         self._kept_bytes += TURN_BYTES
         return draft
@@ -361,14 +337,13 @@ class Session:
             draft.record_ids.append(self._record_id)
         else:
             draft.record_ids[-1] = self._record_id
-        parts = ((draft.text.head, before.head), (draft.text.tail, before.tail))
-        self._kept_bytes += sum(sys.getsizeof(now) - sys.getsizeof(then) for now, then in parts) + _RECORD_BYTES
+        self._kept_bytes += draft.text.kept_bytes - before.kept_bytes + _RECORD_BYTES
 
     # -- what comes of it ---------------------------------------------------------------------------------------------
 
     def history(self) -> History:
-        """The session with its new turns in order, without those left out, which are counted."""
-        turns = self._turns()
+        """The session with its new turns in order, without those left out."""
+        turns = () if self.own_call else tuple(self._turns())
         first_number = turns[0].number if turns else self.number + 1
         answered = self._first_tool_number is not None and self._first_tool_number < first_number
         return History(
@@ -386,15 +361,13 @@ class Session:
             remaining=self.full and not self.own_call,
             automated=self.automated,
             own_call=self.own_call,
-            skipped=self.skipped,
+            skipped=dict(sorted(self.skipped.items())),
         )
 
-    def _turns(self) -> tuple[Turn, ...]:
-        turns: list[Turn] = []
+    def _turns(self) -> Iterator[Turn]:
         furthest, record_id = -1, ""
         for draft in sorted(self._drafts, key=lambda draft: draft.number):
-            if reason := self.left_out(draft.branch, draft.record_ids):
-                self.skip(reason)
+            if self.is_left_out(draft.branch, draft.record_ids):
                 continue
             # A message may go on after the answers to its first calls: a mark must not fall short of what is returned.
             if draft.last_position > furthest:
@@ -404,8 +377,7 @@ class Session:
             role, text = Role.TOOL if by_script else draft.role, readable(draft.text.text)
             name, clipped = one_line(tool_name, _NAME_CHARS) if tool_name else None, draft.text.clipped_chars
             calls = tuple(draft.calls)
-            turns.append(Turn(draft.number, role, text, record_id, draft.at_ms, calls, name, draft.failed, clipped))
-        return () if self.own_call else tuple(turns)
+            yield Turn(draft.number, role, text, record_id, draft.at_ms, calls, name, draft.failed, clipped)
 
 
 class RewindingSession(Session):
@@ -415,7 +387,6 @@ class RewindingSession(Session):
     `_known_away` is what the first reading told of each place.
     """
 
-    away_reason: ClassVar[str]
     _known_away: bytearray | None = None
 
     def away(self) -> bytearray:
@@ -433,8 +404,8 @@ class RewindingSession(Session):
         unfilled._known_away = self.away()
         return True
 
-    def left_out(self, branch: int, record_ids: Sequence[str] = ()) -> str | None:
-        return self.away_reason if self._known_away is not None and branch >= 0 and self._known_away[branch] else None
+    def is_left_out(self, branch: int, record_ids: Sequence[str] = ()) -> bool:
+        return self._known_away is not None and branch >= 0 and bool(self._known_away[branch])
 
     def history(self) -> History:
         self._known_away = self.away() if self._known_away is None else self._known_away

@@ -52,6 +52,10 @@ class Excerpt:
         return self.total_chars - len(self.head) - len(self.tail)
 
     @property
+    def kept_bytes(self) -> int:
+        return sys.getsizeof(self.head) + sys.getsizeof(self.tail)
+
+    @property
     def text(self) -> str:
         """The whole text, or its two ends around a line that says how much is missing."""
         if not self.clipped_chars:
