@@ -25,14 +25,20 @@ from pathlib import Path
 from attrs import evolve, field, frozen
 from bench.measure import COMPARED, Took, alternating, compared, median_ms, peak_mb, print_table, run
 
-from agent_memory.domain.analysis.analyze import analyze
-from agent_memory.domain.analysis.features import AnalysisFacts
-from agent_memory.domain.entry import Listed, MemoryEntry, Meta, StoredEntry
-from agent_memory.domain.findings import Finding, FindingKind
-from agent_memory.domain.instants import DAY_MS
-from agent_memory.domain.text.file_name import file_name_of, mint_id
-from agent_memory.domain.vocabulary import Kind
-from agent_memory.formats.note import parse_note, render_note
+from agent_memory.note.file_name import file_name_of
+from agent_memory.note.note import (
+    Listed,
+    MemoryEntry,
+    Meta,
+    StoredEntry,
+)
+from agent_memory.note.note_format import parse_note, render_note
+from agent_memory.note.vocabulary import Kind
+from agent_memory.rules.analyze import analyze
+from agent_memory.rules.features import AnalysisFacts
+from agent_memory.rules.findings import Finding, FindingKind
+from agent_memory.text.ids import mint_id
+from agent_memory.text.instants import DAY_MS
 
 GOAL = 30.0
 LIMIT_MB = 200

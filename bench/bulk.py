@@ -26,10 +26,15 @@ from bench.measure import BARE, MEGA, Took, print_table, run, scratch_environmen
 from bench.populated_home import PopulatedHome
 from bench.results import Figure, keep
 
-from agent_memory.domain.instants import iso_of
-from agent_memory.domain.queue import Context, InboxEntry, InlineNote, SessionFile
-from agent_memory.domain.vocabulary import Harness
-from agent_memory.formats.inbox_json import render_inbox_entry
+from agent_memory.capture.inbox_json import render_inbox_entry
+from agent_memory.note.vocabulary import Harness
+from agent_memory.session.queue import (
+    Context,
+    InboxEntry,
+    InlineNote,
+    SessionFile,
+)
+from agent_memory.text.instants import iso_of
 
 LIMIT_MB = 200
 FIRST_MS = 1_770_000_000_000

@@ -25,7 +25,7 @@ from typing import Any
 from attrs import frozen
 
 DEFAULT_DATA = Path(__file__).resolve().parents[2] / "shared"
-_MEMORY = "import sys; from agent_memory.surfaces.entry import main; sys.exit(main())"
+_MEMORY = "import sys; from agent_memory.cli.entry import main; sys.exit(main())"
 _SESSION_ID = re.compile(r'"(?:sessionId|sessionID|id)":\s*"([^"]+)"')
 _AGENT = """
 import json, os, pathlib, re, sys

@@ -28,27 +28,37 @@ from typing import Any
 from attrs import frozen
 from returns.result import Success
 
-from agent_memory.adapters.agent.agent_command import BuiltinAgent
-from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
-from agent_memory.adapters.harness.codex import CodexSessions
-from agent_memory.adapters.harness.copilot import CopilotSessions
-from agent_memory.adapters.harness.gemini import GeminiSessions
-from agent_memory.adapters.harness.opencode import OpencodeSessions
-from agent_memory.adapters.harness.pi import PiSessions
-from agent_memory.adapters.harness.transcripts import TranscriptRoots
-from agent_memory.domain.agent_request import SessionRequest
-from agent_memory.domain.history import History
-from agent_memory.domain.queue import InboxEntry, SessionFile, SessionMethod, retrieval_of
-from agent_memory.domain.text.salience import content_terms, coverage, is_negated, statements
-from agent_memory.domain.transcripts.turns import redact_history
-from agent_memory.domain.vocabulary import Harness
+from agent_memory.agent.agent_command import BuiltinAgent
+from agent_memory.harness.claude_code import ClaudeCodeSessions
+from agent_memory.harness.codex import CodexSessions
+from agent_memory.harness.copilot import CopilotSessions
+from agent_memory.harness.gemini import GeminiSessions
+from agent_memory.harness.opencode import OpencodeSessions
+from agent_memory.harness.pi import PiSessions
+from agent_memory.harness.transcripts import TranscriptRoots
+from agent_memory.note.vocabulary import Harness
 from agent_memory.ports import HistorySource
 from agent_memory.results import sealed
+from agent_memory.rules.agent_request import SessionRequest
+from agent_memory.session.history import History
+from agent_memory.session.queue import (
+    InboxEntry,
+    SessionFile,
+    SessionMethod,
+    retrieval_of,
+)
+from agent_memory.session.turns import redact_history
+from agent_memory.text.salience import (
+    content_terms,
+    coverage,
+    is_negated,
+    statements,
+)
 
 FOUND = 0.28
 KEPT = 0.6
 COMMAND_SECONDS = 1_800
-_MEMORY = "import sys; from agent_memory.surfaces.entry import main; sys.exit(main())"
+_MEMORY = "import sys; from agent_memory.cli.entry import main; sys.exit(main())"
 DEFAULT_DATA = Path(__file__).resolve().parents[2] / "shared"
 
 

@@ -23,12 +23,12 @@ from attrs import frozen
 from bench.measure import print_table
 from returns.result import Success
 
-from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
-from agent_memory.adapters.harness.transcripts import TranscriptRoots
-from agent_memory.domain.history import History, SessionMark
-from agent_memory.domain.instants import iso_of
-from agent_memory.domain.queue import InboxEntry, SessionFile
-from agent_memory.domain.vocabulary import Harness
+from agent_memory.harness.claude_code import ClaudeCodeSessions
+from agent_memory.harness.transcripts import TranscriptRoots
+from agent_memory.note.vocabulary import Harness
+from agent_memory.session.history import History, SessionMark
+from agent_memory.session.queue import InboxEntry, SessionFile
+from agent_memory.text.instants import iso_of
 
 SESSION = "00000000-0000-4000-8000-00000000be7c"
 LIMIT_MB = 200

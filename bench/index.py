@@ -34,7 +34,7 @@ from bench.invented_notes import Texts, write_notes
 from bench.measure import BARE, COMPARED, MEGA, Took, alternating, compared, median_ms, print_table, run
 from bench.results import Figure, keep
 
-from agent_memory.adapters.embedding import open_static_vectors
+from agent_memory.recall.embedding import open_static_vectors
 
 SIZES = (1_000, 10_000)
 GOAL_NOTES = 10_000
@@ -44,9 +44,9 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 COLD_INDEX = """
 import sys
 from pathlib import Path
-from agent_memory.adapters.store.note_index import note_index
-from agent_memory.domain.searching.search import SearchRequest
-from agent_memory.domain.searching.terms import query_words
+from agent_memory.recall.note_index import note_index
+from agent_memory.recall.search import SearchRequest
+from agent_memory.note.terms import query_words
 index = note_index(sys.argv[1])
 index.refresh()
 index.match(query_words(sys.argv[2]), 10, SearchRequest("")).unwrap()

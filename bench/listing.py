@@ -23,12 +23,13 @@ from pathlib import Path
 
 from bench.measure import COMPARED, print_table
 
-from agent_memory.adapters.disk.locks import KernelLocks
-from agent_memory.adapters.store.store_files import StoreFiles
-from agent_memory.domain.entry import MemoryEntry, Meta, Source
-from agent_memory.domain.text.file_name import file_name_of, mint_id
-from agent_memory.domain.vocabulary import Harness, Kind
-from agent_memory.formats.note import render_note
+from agent_memory.files.locks import KernelLocks
+from agent_memory.note.file_name import file_name_of
+from agent_memory.note.note import MemoryEntry, Meta, Source
+from agent_memory.note.note_format import render_note
+from agent_memory.note.vocabulary import Harness, Kind
+from agent_memory.store.store_files import StoreFiles
+from agent_memory.text.ids import mint_id
 
 GOAL = 8.0
 ENTRIES = 10_000
@@ -37,8 +38,8 @@ CREATED_MS = 1_771_000_205_123
 MEASURED = """
 import re, resource, sys
 from pathlib import Path
-from agent_memory.adapters.disk.locks import KernelLocks
-from agent_memory.adapters.store.store_files import StoreFiles
+from agent_memory.files.locks import KernelLocks
+from agent_memory.store.store_files import StoreFiles
 root = Path(sys.argv[1])
 StoreFiles(root, KernelLocks(root)).list().unwrap()
 if sys.platform == "darwin":

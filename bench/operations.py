@@ -27,9 +27,9 @@ from bench.measure import print_table
 from bench.results import Figure, keep
 
 from agent_memory.app import Memory, open_memory
-from agent_memory.domain.planning.drafts import NoteDraft
-from agent_memory.domain.searching.search import Mode, SearchRequest
-from agent_memory.reading import ListFilter
+from agent_memory.recall.reading import ListFilter
+from agent_memory.recall.search import Mode, SearchRequest
+from agent_memory.rules.drafts import NoteDraft
 
 ROUNDS = 31
 """The first of them is not counted."""

@@ -35,7 +35,7 @@ def ended(code):
     really(code)
 really, os._exit = os._exit, ended
 sys.setprofile(noted)
-from agent_memory.surfaces.entry import run
+from agent_memory.cli.entry import run
 run()
 """
 

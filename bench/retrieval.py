@@ -32,14 +32,15 @@ from bench.measure import SHARED, print_table
 from bench.results import Figure, keep
 
 from agent_memory.app import Memory, open_memory
-from agent_memory.domain.entry import MemoryEntry, Meta, Source
-from agent_memory.domain.searching.ranking import WEIGHTS, RankingWeights
-from agent_memory.domain.searching.search import Mode, SearchRequest
-from agent_memory.domain.searching.terms import STOP_WORDS
-from agent_memory.domain.text.file_name import file_name_of, mint_id, normal_tags
-from agent_memory.domain.vocabulary import Harness, Importance, Kind
-from agent_memory.formats.note import render_note
-from agent_memory.searching import Searching
+from agent_memory.note.file_name import file_name_of
+from agent_memory.note.note import MemoryEntry, Meta, Source
+from agent_memory.note.note_format import render_note
+from agent_memory.note.terms import STOP_WORDS
+from agent_memory.note.vocabulary import Harness, Importance, Kind
+from agent_memory.recall.ranking import WEIGHTS, RankingWeights
+from agent_memory.recall.search import Mode, SearchRequest
+from agent_memory.recall.searching import Searching
+from agent_memory.text.ids import mint_id, normal_tags
 
 HAND_WRITTEN = Path(__file__).resolve().parents[1] / "tests" / "fixtures" / "retrieval" / "coding_notes.json"
 GOALS = {

@@ -7,21 +7,21 @@ from typing import Any
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.json_lite import json_object, scan_json
-from agent_memory.adapters.scheduling.schedule_state import INSTALLED, RECORD
-from agent_memory.adapters.setup.setup_files import RECEIPT
-from agent_memory.adapters.surroundings.config_files import parse_config, set_keys
-from agent_memory.adapters.surroundings.trust import TRUSTED
-from agent_memory.domain.injecting.moment import delivery_of
+from agent_memory.capture import inbox_json
 from agent_memory.errors import Error
-from agent_memory.formats import (
+from agent_memory.files.json_lite import json_object, scan_json
+from agent_memory.recall.moment import delivery_of
+from agent_memory.setup.config_files import parse_config, set_keys
+from agent_memory.setup.schedule_state import INSTALLED, RECORD
+from agent_memory.setup.setup_files import RECEIPT
+from agent_memory.setup.trust import TRUSTED
+from agent_memory.store import (
     bookkeeping_json,
-    inbox_json,
     ledger_lines,
     run_json,
     tiers_json,
 )
-from agent_memory.formats.json_codec import Documents
+from agent_memory.text.json_codec import Documents
 from fuzz.target import Target
 
 PATH = "state/x.json"

@@ -7,23 +7,35 @@ from collections.abc import Iterable
 
 from returns.result import Failure, Success
 
-from agent_memory.domain.actions import DefragFacts
-from agent_memory.domain.change import Change, Create, Replace, Retire
-from agent_memory.domain.defragging.plan_defrag import plan_defrag
-from agent_memory.domain.entry import Listed, MemoryEntry, Meta, StoredEntry, body_hash
-from agent_memory.domain.history import History, Role, Turn
-from agent_memory.domain.plan import PlanFacts, max_changes
-from agent_memory.domain.planning.plan_window import plan_window
-from agent_memory.domain.queue import InboxEntry, SessionFile
-from agent_memory.domain.redaction import redact
-from agent_memory.domain.text.file_name import MAX_NAME_BYTES, file_name_of, is_id, normal_tag
-from agent_memory.domain.text.markdown import derive_description, find_links
-from agent_memory.domain.vocabulary import Harness, Status
 from agent_memory.errors import ReplyRefused
-from agent_memory.formats.note import parse_note, render_note
-from agent_memory.formats.reply import decode_reply, parse_defrag_reply, parse_reply
-from agent_memory.formats.run_json import CHANGES, DEFERRED
+from agent_memory.note.file_name import MAX_NAME_BYTES, file_name_of
+from agent_memory.note.note import (
+    Listed,
+    MemoryEntry,
+    Meta,
+    StoredEntry,
+    body_hash,
+)
+from agent_memory.note.note_format import parse_note, render_note
+from agent_memory.note.vocabulary import Harness, Status
+from agent_memory.prompt.reply import decode_reply, parse_defrag_reply, parse_reply
+from agent_memory.redaction.redact import redact
 from agent_memory.results import sealed
+from agent_memory.rules.actions import DefragFacts
+from agent_memory.rules.change import (
+    Change,
+    Create,
+    Replace,
+    Retire,
+)
+from agent_memory.rules.plan import PlanFacts, max_changes
+from agent_memory.rules.plan_defrag import plan_defrag
+from agent_memory.rules.plan_window import plan_window
+from agent_memory.session.history import History, Role, Turn
+from agent_memory.session.queue import InboxEntry, SessionFile
+from agent_memory.store.run_json import CHANGES, DEFERRED
+from agent_memory.text.ids import is_id, normal_tag
+from agent_memory.text.markdown import derive_description, find_links
 from fuzz.target import Target
 
 NONCE = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"

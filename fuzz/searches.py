@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from agent_memory.domain.entry import Listed, Meta, StoredEntry
-from agent_memory.domain.searching.ranking import hints_of, slips_of
-from agent_memory.domain.searching.snippet import snippet_of
-from agent_memory.domain.searching.terms import (
+from agent_memory.note.note import Listed, Meta, StoredEntry
+from agent_memory.note.terms import (
     MAX_QUERY_TERMS,
     MAX_TERM_CHARS,
     chunk_terms,
@@ -13,6 +11,8 @@ from agent_memory.domain.searching.terms import (
     note_terms,
     query_words,
 )
+from agent_memory.recall.ranking import hints_of, slips_of
+from agent_memory.recall.snippet import snippet_of
 from fuzz.target import Target
 
 NOW_MS = 1_770_984_000_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from agent_memory.domain.installing.plan import Element, Member
-from agent_memory.formats.settings_edit import (
+from agent_memory.setup.plan import Element, Member
+from agent_memory.setup.settings_edit import (
     EditRefused,
     cut_json,
     cut_toml,

@@ -12,10 +12,10 @@ from pathlib import Path
 from returns.result import Failure, Success
 
 from agent_memory.app import Memory, open_memory
-from agent_memory.domain.planning.drafts import NoteDraft
+from agent_memory.cli.mcp_tools import TOOLS, Tool, error_text
 from agent_memory.errors import UsageInvalid
 from agent_memory.results import as_result, sealed
-from agent_memory.surfaces.mcp.tools import TOOLS, Tool, error_text
+from agent_memory.rules.drafts import NoteDraft
 from fuzz.target import Target
 
 _ACTING = {name: tool for name, tool in TOOLS.items() if tool.reads_only}

@@ -11,29 +11,39 @@ from pathlib import Path
 from attrs import evolve
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.agent.child_process import Finished
-from agent_memory.adapters.disk.lines import objects_in
-from agent_memory.adapters.harness.aider import CHAT_FILE, AiderChats
-from agent_memory.adapters.harness.amp import AmpThreads
-from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
-from agent_memory.adapters.harness.codex import CodexSessions
-from agent_memory.adapters.harness.copilot import CopilotSessions
-from agent_memory.adapters.harness.cursor import CursorSessions
-from agent_memory.adapters.harness.gemini import GeminiSessions
-from agent_memory.adapters.harness.goose import GooseSessions
-from agent_memory.adapters.harness.opencode import OpencodeSessions
-from agent_memory.adapters.harness.pi import PiSessions
-from agent_memory.adapters.harness.transcripts import Surroundings, TranscriptRoots
-from agent_memory.adapters.records.kept_histories_files import parse_history_lines, render_history_lines
-from agent_memory.domain.extraction.extract import extracted
-from agent_memory.domain.history import History, SessionMark
-from agent_memory.domain.queue import InboxEntry, SessionFile, SessionMethod, retrieval_of
-from agent_memory.domain.transcripts.tool_calls import entry_uses
-from agent_memory.domain.transcripts.turns import KeptPart, cut_windows, redact_history
-from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
+from agent_memory.agent.child_process import Finished
+from agent_memory.errors import (
+    Error,
+    HistoryUnavailable,
+    HistoryUnreadable,
+    TranscriptRefused,
+)
+from agent_memory.extraction.extract import extracted
+from agent_memory.files.lines import objects_in
+from agent_memory.harness.aider import CHAT_FILE, AiderChats
+from agent_memory.harness.amp import AmpThreads
+from agent_memory.harness.claude_code import ClaudeCodeSessions
+from agent_memory.harness.codex import CodexSessions
+from agent_memory.harness.copilot import CopilotSessions
+from agent_memory.harness.cursor import CursorSessions
+from agent_memory.harness.gemini import GeminiSessions
+from agent_memory.harness.goose import GooseSessions
+from agent_memory.harness.opencode import OpencodeSessions
+from agent_memory.harness.pi import PiSessions
+from agent_memory.harness.transcripts import Surroundings, TranscriptRoots
+from agent_memory.note.vocabulary import Harness
 from agent_memory.ports import HistorySource
 from agent_memory.results import sealed
+from agent_memory.session.history import History, SessionMark
+from agent_memory.session.queue import (
+    InboxEntry,
+    SessionFile,
+    SessionMethod,
+    retrieval_of,
+)
+from agent_memory.session.tool_calls import entry_uses
+from agent_memory.session.turns import KeptPart, cut_windows, redact_history
+from agent_memory.store.kept_histories_files import parse_history_lines, render_history_lines
 from fuzz.source_words import words_in
 from fuzz.target import Target
 

@@ -33,12 +33,12 @@ _PLANNING = "directives drafts origin planning planning_properties related salie
 
 SUBJECTS: Mapping[str, Subject] = {
     "ids": Subject(
-        ("domain/text/file_name.py",),
+        ("note/file_name.py",),
         ("domain/test_id*.py", "domain/test_file_name*.py"),
     ),
-    "splice": Subject(("formats/section_splice.py",), ("formats/test_section_splice*.py",)),
+    "splice": Subject(("section/section_splice.py",), ("formats/test_section_splice*.py",)),
     "consolidate": Subject(
-        ("domain/planning/*.py", "domain/plan.py"),
+        ("domain/planning/*.py", "rules/plan.py"),
         tuple(f"domain/test_{name}.py" for name in _PLANNING.split()),
     ),
     "defrag": Subject(
@@ -46,7 +46,7 @@ SUBJECTS: Mapping[str, Subject] = {
         ("domain/defragging/test_*.py", "domain/tidying/test_due.py", "domain/tidying/test_surplus.py"),
     ),
     "redaction": Subject(
-        ("domain/redaction.py", "domain/redacting/*.py"),
+        ("redaction/redact.py", "domain/redacting/*.py"),
         ("domain/test_redaction.py", "domain/test_redacting_*.py", "domain/redacting/test_*.py"),
     ),
 }

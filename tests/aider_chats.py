@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agent_memory.adapters.harness.aider import CHAT_FILE, INPUT_FILE, AiderChats
-from agent_memory.domain.vocabulary import Harness
+from agent_memory.harness.aider import CHAT_FILE, INPUT_FILE, AiderChats
+from agent_memory.note.vocabulary import Harness
 from harness_surroundings import SessionReading, surroundings
 
 AIDER_STARTED = "2026-02-13 14:30:05"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import count
 from typing import Any
 
-from agent_memory.domain.analysis.analyze import analyze
-from agent_memory.domain.analysis.features import AnalysisFacts
-from agent_memory.domain.entry import Listed, Meta, StoredEntry
-from agent_memory.domain.findings import Analysis, FindingKind
-from agent_memory.domain.text.file_name import mint_id
+from agent_memory.note.note import Listed, Meta, StoredEntry
+from agent_memory.rules.analyze import analyze
+from agent_memory.rules.features import AnalysisFacts
+from agent_memory.rules.findings import Analysis, FindingKind
+from agent_memory.text.ids import mint_id
 
 REPO = "github.com/dana/parcels"
 NOON_MS = 1_772_409_600_000

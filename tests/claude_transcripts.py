@@ -6,10 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
-from agent_memory.domain.history import History, SessionMark
-from agent_memory.domain.instants import iso_of
-from agent_memory.domain.vocabulary import Harness
+from agent_memory.harness.claude_code import ClaudeCodeSessions
+from agent_memory.note.vocabulary import Harness
+from agent_memory.session.history import History, SessionMark
+from agent_memory.text.instants import iso_of
 from harness_surroundings import SessionReading
 
 SESSION = "5f0c1a52-7f7b-4c55-9d3c-0d5e6a1b2c3d"

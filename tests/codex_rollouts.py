@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from agent_memory.adapters.harness.codex import CodexSessions
-from agent_memory.domain.instants import iso_of
-from agent_memory.domain.vocabulary import Harness
+from agent_memory.harness.codex import CodexSessions
+from agent_memory.note.vocabulary import Harness
+from agent_memory.text.instants import iso_of
 from harness_surroundings import SessionReading
 
 THREAD = "019c5a00-1111-7222-8333-444455556666"

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from agent_memory.domain.extraction.extract import extracted
-from agent_memory.domain.history import History, Role, ToolCall, Turn
-from agent_memory.domain.instants import DAY_MS
-from agent_memory.domain.plan import ChangeSet, ProposedEntry
-from agent_memory.domain.vocabulary import Harness
+from agent_memory.extraction.extract import extracted
+from agent_memory.note.vocabulary import Harness
+from agent_memory.rules.plan import ChangeSet, ProposedEntry
+from agent_memory.session.history import (
+    History,
+    Role,
+    ToolCall,
+    Turn,
+)
+from agent_memory.text.instants import DAY_MS
 
 STARTED_AT_MS = 1_767_000_000_000
 MUCH_LATER_MS = STARTED_AT_MS + 365 * DAY_MS

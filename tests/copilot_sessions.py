@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from agent_memory.adapters.harness.copilot import CopilotSessions
-from agent_memory.domain.instants import iso_of
-from agent_memory.domain.vocabulary import Harness
+from agent_memory.harness.copilot import CopilotSessions
+from agent_memory.note.vocabulary import Harness
+from agent_memory.text.instants import iso_of
 from harness_surroundings import SessionReading
 
 COPILOT_SESSION = "c0ffee00-1111-4222-8333-444455556666"

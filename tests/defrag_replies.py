@@ -6,10 +6,19 @@ import re
 from collections.abc import Callable
 from random import Random
 
-from agent_memory.domain.actions import Action, Archive, Edit, Merge, Rename, Retag, Split, SplitPart
-from agent_memory.domain.entry import StoredEntry
-from agent_memory.domain.text.markdown import append_see_also, find_links, without_see_also
-from agent_memory.domain.text.salience import salient_tokens
+from agent_memory.note.note import StoredEntry
+from agent_memory.rules.actions import (
+    Action,
+    Archive,
+    Edit,
+    Merge,
+    Rename,
+    Retag,
+    Split,
+    SplitPart,
+)
+from agent_memory.text.markdown import append_see_also, find_links, without_see_also
+from agent_memory.text.salience import salient_tokens
 
 ALPHABET = (
     "alpha bravo charlie delta foxtrot golf hotel india juliet kilo lima mike november oscar papa quebec romeo sierra "

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from running_call import INT32, RunningCall, exit_code
 
-PROGRAM = ("-P", "-c", "import sys; from agent_memory.surfaces.entry import main; sys.exit(main())")
+PROGRAM = ("-P", "-c", "import sys; from agent_memory.cli.entry import main; sys.exit(main())")
 LOOKED_AT_ON_STARTING = ("PYTHON", "LC_", "LANG", "COVERAGE_", "LD_")
 """Variables that a process obeys before its first line runs begin so; but PYTHONPATH can be obeyed later."""
 

@@ -198,7 +198,7 @@ WARM_UP = (
 
 def _warm_up() -> None:
     """Make these calls here, in a home that goes away: it is a third of what each later call would take."""
-    from agent_memory.surfaces.entry import main
+    from agent_memory.cli.entry import main
 
     known, words = dict(os.environ), sys.argv
     with tempfile.TemporaryDirectory() as home, open(os.devnull, "w") as nowhere:
@@ -214,14 +214,14 @@ def _warm_up() -> None:
 
 def _read_vocabulary() -> None:
     """The vocabulary of the installed embedder, which a third of most calls is spent on, is the same for each of them."""
-    from agent_memory.adapters import embedding
+    from agent_memory.recall import embedding
 
     vars(embedding)["_read_vocabulary"] = functools.cache(embedding._read_vocabulary)
     embedding.open_static_vectors(None)
 
 
 if __name__ == "__main__":
-    from agent_memory.surfaces.entry import main
+    from agent_memory.cli.entry import main
 
     # That of an installed script. Nothing is imported from where the call is made: a fault there would be one of Python.
     sys.path[0] = os.path.dirname(sys.executable)

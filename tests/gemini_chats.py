@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from agent_memory.adapters.harness.gemini import GeminiSessions
-from agent_memory.domain.instants import iso_of
-from agent_memory.domain.vocabulary import Harness
+from agent_memory.harness.gemini import GeminiSessions
+from agent_memory.note.vocabulary import Harness
+from agent_memory.text.instants import iso_of
 from harness_surroundings import SessionReading
 
 CHAT = "7c1e52d0-9f6b-4f0e-8a53-2f7d1b0c9e11"

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from returns.result import Result
 
-from agent_memory.adapters.agent.child_process import Finished
-from agent_memory.adapters.harness import Surroundings
-from agent_memory.adapters.harness.transcripts import TranscriptRoots
-from agent_memory.domain.history import History, SessionMark
-from agent_memory.domain.queue import InboxEntry, SessionFile, SessionMethod
-from agent_memory.domain.vocabulary import Harness
+from agent_memory.agent.child_process import Finished
 from agent_memory.errors import Error, StoreIo
+from agent_memory.harness import Surroundings
+from agent_memory.harness.transcripts import TranscriptRoots
+from agent_memory.note.vocabulary import Harness
 from agent_memory.ports import HistorySource
+from agent_memory.session.history import History, SessionMark
+from agent_memory.session.queue import InboxEntry, SessionFile, SessionMethod
 
 NOT_FOUND = StoreIo("program", "start", "ENOENT", "No such file or directory")
 

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from agent_memory.domain.queue import InboxEntry
-from agent_memory.formats.inbox_json import parse_inbox_entry
+from agent_memory.capture.inbox_json import parse_inbox_entry
+from agent_memory.session.queue import InboxEntry
 
 ID = "3f1c8f0e-7d1a-4c55-9a0e-2b6f4f0c9d11"
 STOP: dict[str, Any] = {
@@ -21,7 +21,7 @@ STOP: dict[str, Any] = {
     "last_assistant_message": "WHAT SOMEBODY WROTE",
 }
 
-_MAIN = "import sys; from agent_memory.surfaces.entry import main; sys.exit(main())"
+_MAIN = "import sys; from agent_memory.cli.entry import main; sys.exit(main())"
 HOOK = [sys.executable, "-c", _MAIN, "capture", "--harness", "claude-code", "--hook"]
 
 

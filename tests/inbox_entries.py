@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from agent_memory.domain.inbox_rules import ID_CHARACTERS, LETTERS_AND_DIGITS, WORD_CHARACTERS
-from agent_memory.domain.queue import (
+from agent_memory.note.vocabulary import Harness, Kind
+from agent_memory.session.queue import (
     SESSION_METHODS,
     AmpThread,
     Context,
@@ -14,7 +14,7 @@ from agent_memory.domain.queue import (
     InlineNote,
     SessionFile,
 )
-from agent_memory.domain.vocabulary import Harness, Kind
+from agent_memory.text.value_rules import ID_CHARACTERS, LETTERS_AND_DIGITS, WORD_CHARACTERS
 
 AT_MS = 1_770_993_005_123
 

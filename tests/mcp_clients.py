@@ -14,7 +14,7 @@ from attrs import frozen
 from mcp import Client, StdioServerParameters
 
 from agent_memory.app import Memory, open_memory
-from agent_memory.surfaces.mcp.server import MemoryServer
+from agent_memory.cli.mcp_server import MemoryServer
 from memory_process import PROGRAM
 
 T = TypeVar("T")

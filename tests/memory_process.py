@@ -16,7 +16,7 @@ from attrs import field, frozen
 from forked_program import run_program, start_program
 from running_call import RunningCall
 
-PROGRAM = [sys.executable, "-P", "-c", "import sys; from agent_memory.surfaces.entry import main; sys.exit(main())"]
+PROGRAM = [sys.executable, "-P", "-c", "import sys; from agent_memory.cli.entry import main; sys.exit(main())"]
 LIMIT_SECONDS = 120
 TREES = ("topics", "archive")
 NOTHING: Mapping[str, str] = {}

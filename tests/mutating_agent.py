@@ -15,10 +15,15 @@ from typing import Any, TypeVar
 from attrs import define, field
 from returns.result import Result, Success
 
-from agent_memory.domain.agent_request import AgentReply, AgentRequest, DefragRequest, SessionRequest
-from agent_memory.domain.entry import StoredEntry
-from agent_memory.domain.vocabulary import Status
 from agent_memory.errors import Error
+from agent_memory.note.note import StoredEntry
+from agent_memory.note.vocabulary import Status
+from agent_memory.rules.agent_request import (
+    AgentReply,
+    AgentRequest,
+    DefragRequest,
+    SessionRequest,
+)
 from conservation import END
 
 WORDS = ["api", "worker", "queue", "cache", "lamp", "harbour", "deploy", "invoice", "search", "mailer"]

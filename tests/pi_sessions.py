@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from agent_memory.adapters.harness.pi import PiSessions
-from agent_memory.domain.instants import iso_of
-from agent_memory.domain.vocabulary import Harness
+from agent_memory.harness.pi import PiSessions
+from agent_memory.note.vocabulary import Harness
+from agent_memory.text.instants import iso_of
 from harness_surroundings import SessionReading
 
 PI = "019f8532-2173-78ef-aefd-882d27cd95ac"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from agent_memory.domain.entry import StoredEntry
-from agent_memory.domain.history import History
-from agent_memory.domain.plan import PlanFacts
-from agent_memory.domain.queue import InboxEntry
-from agent_memory.domain.vocabulary import Status
+from agent_memory.note.note import StoredEntry
+from agent_memory.note.vocabulary import Status
+from agent_memory.rules.plan import PlanFacts
+from agent_memory.session.history import History
+from agent_memory.session.queue import InboxEntry
 
 
 def facts_of(

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from agent_memory.adapters.forgetting.purging import Verdict, rewrite
+from agent_memory.care.purging import Verdict, rewrite
 
 GONE = "topics/gone.md"
 

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from agent_memory.adapters.embedding import StaticVectors, open_model
+from agent_memory.recall.embedding import StaticVectors, open_model
 
 BYTES = {f"<0x{byte:02X}>": 3 + byte for byte in range(256)}
 WORDS = ("▁", "a", "b", "c", "d", "▁a", "ab", "▁ab", "▁b", "cd", "abc", "▁abc", "▁zebra", "▁lock")

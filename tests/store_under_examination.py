@@ -13,20 +13,20 @@ from pathlib import Path
 from attrs import define, evolve, field, frozen
 from returns.result import Result, Success
 
-from agent_memory.adapters.disk.durable import make_directories
-from agent_memory.adapters.disk.locks import KernelLocks
-from agent_memory.adapters.doctor.repairer import Repair
-from agent_memory.adapters.git.git_history import GitRecorder
-from agent_memory.adapters.store.store_files import StoreFiles
-from agent_memory.adapters.surroundings.config_files import Effective
 from agent_memory.app import Memory, SystemClock
+from agent_memory.care.checks import DoctorReport
+from agent_memory.care.repairer import Repair
 from agent_memory.config import Config
-from agent_memory.domain.change import Create
-from agent_memory.domain.doctor import DoctorReport
-from agent_memory.domain.entry import Caller, MemoryEntry, Meta
-from agent_memory.domain.section import Published
-from agent_memory.domain.text.file_name import mint_id
 from agent_memory.errors import Error
+from agent_memory.files.durable import make_directories
+from agent_memory.files.locks import KernelLocks
+from agent_memory.git.git_history import GitRecorder
+from agent_memory.note.note import Caller, MemoryEntry, Meta
+from agent_memory.rules.change import Create
+from agent_memory.rules.section import Published
+from agent_memory.setup.config_files import Effective
+from agent_memory.store.store_files import StoreFiles
+from agent_memory.text.ids import mint_id
 
 _LOCK = "import os, sys; os.lockf(os.open(sys.argv[1], os.O_WRONLY), os.F_LOCK, 0); print(flush=True); sys.stdin.read()"
 

@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Hashable
 from typing import Any
 
-from agent_memory.adapters.inbox.hook_files import log_hook_problem
+from agent_memory.capture.hook_files import log_hook_problem
 from conservation import notes_in
 from faults import snapshot
 from memory_process import Done, Memory

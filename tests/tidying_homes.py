@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agent_memory.domain.entry import MemoryEntry, Meta
-from agent_memory.domain.instants import DAY_MS
-from agent_memory.domain.text.file_name import file_name_of
-from agent_memory.domain.vocabulary import Kind
-from agent_memory.formats.note import render_note
+from agent_memory.note.file_name import file_name_of
+from agent_memory.note.note import MemoryEntry, Meta
+from agent_memory.note.note_format import render_note
+from agent_memory.note.vocabulary import Kind
+from agent_memory.text.instants import DAY_MS
 from memory_process import Done, Memory
 
 ANSWERS = Path(__file__).parent / "fixtures" / "agents" / "answers.py"

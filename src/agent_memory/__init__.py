@@ -9,28 +9,19 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agent_memory.adapters.agent.agent_command import BuiltinAgent as BuiltinAgent
+    from agent_memory.acts.service import MemoryService as MemoryService, Remembered as Remembered
+    from agent_memory.agent.agent_command import BuiltinAgent as BuiltinAgent
     from agent_memory.app import Memory as Memory, open_memory as open_memory
     from agent_memory.config import Config as Config
-    from agent_memory.domain.actions import Action as Action, DefragPlan as DefragPlan, DefragProposal as DefragProposal
-    from agent_memory.domain.agent_request import (
-        AgentReply as AgentReply,
-        AgentRequest as AgentRequest,
-        DefragRequest as DefragRequest,
-        SessionRequest as SessionRequest,
+    from agent_memory.errors import Error as Error, describe as describe
+    from agent_memory.machines import (
+        Consolidate as Consolidate,
+        Defrag as Defrag,
+        Model as Model,
+        Pipeline as Pipeline,
+        drive as drive,
     )
-    from agent_memory.domain.change import (
-        Applied as Applied,
-        Change as Change,
-        Create as Create,
-        Dropped as Dropped,
-        Receipt as Receipt,
-        Replace as Replace,
-        Restore as Restore,
-        Retire as Retire,
-        Together as Together,
-    )
-    from agent_memory.domain.entry import (
+    from agent_memory.note.note import (
         Caller as Caller,
         Listed as Listed,
         Listing as Listing,
@@ -40,42 +31,8 @@ if TYPE_CHECKING:
         StoredEntry as StoredEntry,
         Usage as Usage,
     )
-    from agent_memory.domain.findings import Analysis as Analysis, Finding as Finding
-    from agent_memory.domain.found_session import Backfill as Backfill, FoundSession as FoundSession, Rest as Rest
-    from agent_memory.domain.history import (
-        History as History,
-        Role as Role,
-        SessionMark as SessionMark,
-        ToolCall as ToolCall,
-        Turn as Turn,
-    )
-    from agent_memory.domain.injecting.assembling import Injection as Injection
-    from agent_memory.domain.injecting.candidates import InjectRequest as InjectRequest
-    from agent_memory.domain.plan import Plan as Plan
-    from agent_memory.domain.planning.drafts import Expiry as Expiry, MetaPatch as MetaPatch, NoteDraft as NoteDraft
-    from agent_memory.domain.queue import (
-        AmpThread as AmpThread,
-        Context as Context,
-        FileSnapshot as FileSnapshot,
-        InboxEntry as InboxEntry,
-        InlineNote as InlineNote,
-        Outcome as Outcome,
-        Pending as Pending,
-        SessionFile as SessionFile,
-        Trouble as Trouble,
-    )
-    from agent_memory.domain.run import DefragRun as DefragRun, Run as Run, Settled as Settled
-    from agent_memory.domain.searching.search import (
-        Mode as Mode,
-        ScorePart as ScorePart,
-        SearchAnswer as SearchAnswer,
-        SearchHit as SearchHit,
-        SearchRequest as SearchRequest,
-    )
-    from agent_memory.domain.searching.snippet import Snippet as Snippet
-    from agent_memory.domain.section import Published as Published, SectionBudget as SectionBudget, Target as Target
-    from agent_memory.domain.tagging import TagVocabulary as TagVocabulary
-    from agent_memory.domain.vocabulary import (
+    from agent_memory.note.tagging import TagVocabulary as TagVocabulary
+    from agent_memory.note.vocabulary import (
         Harness as Harness,
         Importance as Importance,
         Kind as Kind,
@@ -84,16 +41,6 @@ if TYPE_CHECKING:
         Status as Status,
         Tier as Tier,
         TierList as TierList,
-    )
-    from agent_memory.errors import Error as Error, describe as describe
-    from agent_memory.formats.bookkeeping_json import StateValue as StateValue
-    from agent_memory.known_notes import KnownNotes as KnownNotes
-    from agent_memory.machines import (
-        Consolidate as Consolidate,
-        Defrag as Defrag,
-        Model as Model,
-        Pipeline as Pipeline,
-        drive as drive,
     )
     from agent_memory.pipelines.backfill import (
         BackfillIo as BackfillIo,
@@ -128,16 +75,77 @@ if TYPE_CHECKING:
         Targets as Targets,
         UsageLedger as UsageLedger,
     )
-    from agent_memory.publishing import Publisher as Publisher
-    from agent_memory.reading import (
+    from agent_memory.recall.assembling import Injection as Injection
+    from agent_memory.recall.candidates import InjectRequest as InjectRequest
+    from agent_memory.recall.known_notes import KnownNotes as KnownNotes
+    from agent_memory.recall.reading import (
         ListedEntries as ListedEntries,
         ListFilter as ListFilter,
         ReadEntry as ReadEntry,
         Reading as Reading,
         ShownEntry as ShownEntry,
     )
-    from agent_memory.searching import Searching as Searching
-    from agent_memory.service import MemoryService as MemoryService, Remembered as Remembered
+    from agent_memory.recall.search import (
+        Mode as Mode,
+        ScorePart as ScorePart,
+        SearchAnswer as SearchAnswer,
+        SearchHit as SearchHit,
+        SearchRequest as SearchRequest,
+    )
+    from agent_memory.recall.searching import Searching as Searching
+    from agent_memory.recall.snippet import Snippet as Snippet
+    from agent_memory.rules.actions import (
+        Action as Action,
+        DefragPlan as DefragPlan,
+        DefragProposal as DefragProposal,
+    )
+    from agent_memory.rules.agent_request import (
+        AgentReply as AgentReply,
+        AgentRequest as AgentRequest,
+        DefragRequest as DefragRequest,
+        SessionRequest as SessionRequest,
+    )
+    from agent_memory.rules.change import (
+        Applied as Applied,
+        Change as Change,
+        Create as Create,
+        Dropped as Dropped,
+        Receipt as Receipt,
+        Replace as Replace,
+        Restore as Restore,
+        Retire as Retire,
+        Together as Together,
+    )
+    from agent_memory.rules.drafts import Expiry as Expiry, MetaPatch as MetaPatch, NoteDraft as NoteDraft
+    from agent_memory.rules.findings import Analysis as Analysis, Finding as Finding
+    from agent_memory.rules.plan import Plan as Plan
+    from agent_memory.rules.run import DefragRun as DefragRun, Run as Run, Settled as Settled
+    from agent_memory.rules.section import (
+        Published as Published,
+        SectionBudget as SectionBudget,
+        Target as Target,
+    )
+    from agent_memory.section.publishing import Publisher as Publisher
+    from agent_memory.session.found_session import Backfill as Backfill, FoundSession as FoundSession, Rest as Rest
+    from agent_memory.session.history import (
+        History as History,
+        Role as Role,
+        SessionMark as SessionMark,
+        ToolCall as ToolCall,
+        Turn as Turn,
+    )
+    from agent_memory.session.queue import (
+        AmpThread as AmpThread,
+        Context as Context,
+        FileSnapshot as FileSnapshot,
+        InboxEntry as InboxEntry,
+        InlineNote as InlineNote,
+        Outcome as Outcome,
+        Pending as Pending,
+        SessionFile as SessionFile,
+        Trouble as Trouble,
+    )
+    from agent_memory.store.bookkeeping_json import StateValue as StateValue
 
 
 def _homes() -> dict[str, str]:

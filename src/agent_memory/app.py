@@ -16,64 +16,76 @@ from typing import TYPE_CHECKING
 from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.locks import KernelLocks
-from agent_memory.adapters.disk.paths import exists, is_directory, real_root
-from agent_memory.adapters.disk.root import home_of
-from agent_memory.adapters.store.store_files import StoreFiles
-from agent_memory.adapters.surroundings.config_files import Effective, load_config
 from agent_memory.config import Config
-from agent_memory.domain.entry import Caller
-from agent_memory.domain.instants import DAY_MS, iso_of
-from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Sensitivity, Status
-from agent_memory.errors import Error, HomeUnknown, StateInvalid, StateNotFound, SyncRefused, UsageInvalid
+from agent_memory.errors import (
+    Error,
+    HomeUnknown,
+    StateInvalid,
+    StateNotFound,
+    SyncRefused,
+    UsageInvalid,
+)
+from agent_memory.files.locks import KernelLocks
+from agent_memory.files.paths import exists, is_directory, real_root
+from agent_memory.files.root import home_of
+from agent_memory.note.note import Caller
+from agent_memory.note.vocabulary import (
+    GLOBAL_SCOPE,
+    Harness,
+    Sensitivity,
+    Status,
+)
 from agent_memory.results import as_result, unwrap
+from agent_memory.setup.config_files import Effective, load_config
+from agent_memory.store.store_files import StoreFiles
+from agent_memory.text.instants import DAY_MS, iso_of
 
 if TYPE_CHECKING:
     from threading import Event
 
-    from agent_memory.adapters.doctor.doctor import Doctor
-    from agent_memory.adapters.doctor.repairer import Repair
-    from agent_memory.adapters.embedding import IndexedMeanings
-    from agent_memory.adapters.forgetting.forgetter import Forgetter
-    from agent_memory.adapters.forgetting.tombstones import TombstoneFiles
-    from agent_memory.adapters.git.git_history import GitRecorder
-    from agent_memory.adapters.git.git_process import GitProcess
-    from agent_memory.adapters.harness import Surroundings
-    from agent_memory.adapters.inbox.inbox_files import InboxFiles
-    from agent_memory.adapters.records.bookkeeping_files import SessionMarksFiles, SpendLedgerFiles, TagVocabularyFile
-    from agent_memory.adapters.records.kept_histories_files import KeptHistoriesFiles
-    from agent_memory.adapters.records.run_files import DefragRecordsFiles, RunLogFiles, RunRecordsFiles
-    from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
-    from agent_memory.adapters.scheduling.scheduling import Scheduling
-    from agent_memory.adapters.setup.installation import Installation
-    from agent_memory.adapters.store.note_index import NoteIndex
-    from agent_memory.adapters.surroundings.repository import Repository
-    from agent_memory.adapters.targets import TargetFiles
-    from agent_memory.domain.doctor import DoctorReport
-    from agent_memory.domain.explaining import FoundSessions, NoteStory
-    from agent_memory.domain.forgetting import ForgetTarget, Forgetting, SessionKey
-    from agent_memory.domain.found_session import FoundSession, Rest
-    from agent_memory.domain.health import Health, Statistics
-    from agent_memory.domain.merging import Synced, SyncRequest
-    from agent_memory.domain.run import DefragRun, Run
-    from agent_memory.domain.run_log import LoggedRun
-    from agent_memory.domain.searching.search import SearchAnswer, SearchRequest
-    from agent_memory.domain.section import Published, RenderedSection, Target
-    from agent_memory.domain.tagging import TagVocabulary
-    from agent_memory.domain.undo_run import SectionChange, Undone
-    from agent_memory.formats.diffs import DiffPart
-    from agent_memory.keeping import ScopeKeeping, StateKeeping, TagKeeping
-    from agent_memory.known_notes import KnownNotes
+    from agent_memory.acts.keeping import ScopeKeeping, StateKeeping, TagKeeping
+    from agent_memory.acts.service import MemoryService
+    from agent_memory.capture.inbox_files import InboxFiles
+    from agent_memory.capture.repository import Repository
+    from agent_memory.care.checks import DoctorReport
+    from agent_memory.care.doctor import Doctor
+    from agent_memory.care.explained import FoundSessions, NoteStory
+    from agent_memory.care.forgetter import Forgetter
+    from agent_memory.care.health import Health, Statistics
+    from agent_memory.care.repairer import Repair
+    from agent_memory.care.tombstones import TombstoneFiles
+    from agent_memory.git.git_history import GitRecorder
+    from agent_memory.git.git_process import GitProcess
+    from agent_memory.harness import Surroundings
+    from agent_memory.note.tagging import TagVocabulary
     from agent_memory.pipelines.backfill import BackfillIo, Upgrades, Watching
     from agent_memory.pipelines.consolidate import ConsolidateIo
     from agent_memory.pipelines.defrag import DefragIo
     from agent_memory.pipelines.handing_over import HandingOverIo, Taken
     from agent_memory.pipelines.undo import UndoIo
     from agent_memory.ports import Agent, Embedder, HistorySource
-    from agent_memory.publishing import KeepSections, Publisher
-    from agent_memory.reading import Reading
-    from agent_memory.recorded_writes import RecordedWrites
-    from agent_memory.service import MemoryService
+    from agent_memory.recall.embedding import IndexedMeanings
+    from agent_memory.recall.known_notes import KnownNotes
+    from agent_memory.recall.note_index import NoteIndex
+    from agent_memory.recall.reading import Reading
+    from agent_memory.recall.search import SearchAnswer, SearchRequest
+    from agent_memory.rules.forgotten import ForgetTarget, Forgetting, SessionKey
+    from agent_memory.rules.run import DefragRun, Run
+    from agent_memory.rules.run_log import LoggedRun
+    from agent_memory.rules.section import Published, RenderedSection, Target
+    from agent_memory.rules.undo_run import SectionChange, Undone
+    from agent_memory.section.publishing import KeepSections, Publisher
+    from agent_memory.section.targets import TargetFiles
+    from agent_memory.session.found_session import FoundSession, Rest
+    from agent_memory.setup.installation import Installation
+    from agent_memory.setup.scheduling import Scheduling
+    from agent_memory.store.bookkeeping_files import SessionMarksFiles, SpendLedgerFiles, TagVocabularyFile
+    from agent_memory.store.diffs import DiffPart
+    from agent_memory.store.kept_histories_files import KeptHistoriesFiles
+    from agent_memory.store.recorded_writes import RecordedWrites
+    from agent_memory.store.run_files import DefragRecordsFiles, RunLogFiles, RunRecordsFiles
+    from agent_memory.store.usage_ledger_files import UsageLedgerFiles
+    from agent_memory.sync.merging import Synced, SyncRequest
 
 Warn = Callable[[str], None]
 Progress = Callable[[str], None]
@@ -131,7 +143,7 @@ class Memory:
         """Who is calling: whoever was named, else by the variables of the environment."""
         if self._caller is not None:
             return self._caller
-        from agent_memory.adapters.agent.agent_environment import caller_of
+        from agent_memory.agent.agent_environment import caller_of
 
         return caller_of(self.environ)
 
@@ -159,100 +171,100 @@ class Memory:
 
     @cached_property
     def index(self) -> NoteIndex:
-        from agent_memory.adapters.store.note_index import NoteIndex
+        from agent_memory.recall.note_index import NoteIndex
 
         return NoteIndex(self.store.files)
 
     @cached_property
     def inbox(self) -> InboxFiles:
-        from agent_memory.adapters.inbox.inbox_files import InboxFiles
+        from agent_memory.capture.inbox_files import InboxFiles
 
         return InboxFiles(self.root, self.environ)
 
     @cached_property
     def targets(self) -> TargetFiles:
-        from agent_memory.adapters.targets import TargetFiles
+        from agent_memory.section.targets import TargetFiles
 
         return TargetFiles(home_of(self.environ), self.real_root)
 
     @cached_property
     def scope_of(self) -> Callable[[str | None], str]:
         """The scope key of a directory."""
-        from agent_memory.adapters.surroundings.places import scope_of
+        from agent_memory.capture.places import scope_of
 
         return partial(scope_of, environ=self.environ)
 
     @cached_property
     def embedder(self) -> Embedder | str:
         """What gives texts their vectors of meaning; where it is not installed or damaged, a sentence that says so."""
-        from agent_memory.adapters.embedding import open_static_vectors
+        from agent_memory.recall.embedding import open_static_vectors
 
         return open_static_vectors(home_of(self.environ))
 
     @cached_property
     def known(self) -> KnownNotes:
         """What finds notes about the same subject before another is written."""
-        from agent_memory.known_notes import KnownNotes
+        from agent_memory.recall.known_notes import KnownNotes
 
         return KnownNotes(self.store, self.index, None if isinstance(self.embedder, str) else self.embedder)
 
     @cached_property
     def ledger(self) -> UsageLedgerFiles:
-        from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
+        from agent_memory.store.usage_ledger_files import UsageLedgerFiles
 
         return UsageLedgerFiles(self.real_root)
 
     @cached_property
     def spend(self) -> SpendLedgerFiles:
-        from agent_memory.adapters.records.bookkeeping_files import SpendLedgerFiles
+        from agent_memory.store.bookkeeping_files import SpendLedgerFiles
 
         return SpendLedgerFiles(self.root, self.locks)
 
     @cached_property
     def log(self) -> RunLogFiles:
-        from agent_memory.adapters.records.run_files import RunLogFiles
+        from agent_memory.store.run_files import RunLogFiles
 
         return RunLogFiles(self.root)
 
     @cached_property
     def marks(self) -> SessionMarksFiles:
-        from agent_memory.adapters.records.bookkeeping_files import SessionMarksFiles
+        from agent_memory.store.bookkeeping_files import SessionMarksFiles
 
         return SessionMarksFiles(self.root)
 
     @cached_property
     def run_records(self) -> RunRecordsFiles:
-        from agent_memory.adapters.records.run_files import RunRecordsFiles
+        from agent_memory.store.run_files import RunRecordsFiles
 
         return RunRecordsFiles(self.root, self.clock)
 
     @cached_property
     def defrag_records(self) -> DefragRecordsFiles:
-        from agent_memory.adapters.records.run_files import DefragRecordsFiles
+        from agent_memory.store.run_files import DefragRecordsFiles
 
         return DefragRecordsFiles(self.root, self.clock)
 
     @cached_property
     def kept_histories(self) -> KeptHistoriesFiles:
-        from agent_memory.adapters.records.kept_histories_files import KeptHistoriesFiles
+        from agent_memory.store.kept_histories_files import KeptHistoriesFiles
 
         return KeptHistoriesFiles(self.root, self.config.storage.history_cap_mib << 20)
 
     @cached_property
     def tombstones(self) -> TombstoneFiles:
-        from agent_memory.adapters.forgetting.tombstones import TombstoneFiles
+        from agent_memory.care.tombstones import TombstoneFiles
 
         return TombstoneFiles(self.root)
 
     @cached_property
     def git_process(self) -> GitProcess:
-        from agent_memory.adapters.git.git_process import GitProcess
+        from agent_memory.git.git_process import GitProcess
 
         return GitProcess(self.root, self.environ)
 
     @cached_property
     def recorder(self) -> GitRecorder:
-        from agent_memory.adapters.git.git_history import GitRecorder
+        from agent_memory.git.git_history import GitRecorder
 
         return GitRecorder(self.root, self.config.storage, self.environ, self.locks)
 
@@ -262,13 +274,13 @@ class Memory:
 
     def agent(self) -> Result[Agent, Error]:
         """The configured agent command, or the built-in."""
-        from agent_memory.adapters.agent.agent_command import open_agent
+        from agent_memory.agent.agent_command import open_agent
 
         return open_agent(self.config.llm, self.spend, self.clock, self.environ)
 
     def surroundings(self, project_directories: Callable[[], Iterable[Result[str, Error]]] = tuple) -> Surroundings:
         """What histories and finders of sessions are built from."""
-        from agent_memory.adapters.harness import Surroundings
+        from agent_memory.harness import Surroundings
 
         roots = self.config.capture.transcript_roots
         return Surroundings(self.environ, home_of(self.environ), self.root, time.sleep, roots, project_directories)
@@ -276,7 +288,7 @@ class Memory:
     @cached_property
     def histories(self) -> Mapping[str, HistorySource]:
         """How to get the history of a session, by retrieval method."""
-        from agent_memory.adapters.harness import history_sources
+        from agent_memory.harness import history_sources
 
         return history_sources(self.surroundings())
 
@@ -285,13 +297,13 @@ class Memory:
     @property
     def reading(self) -> Reading:
         """For what only looks at notes."""
-        from agent_memory.reading import Reading
+        from agent_memory.recall.reading import Reading
 
         return Reading(self.store, self.ledger, self.clock, self.caller)
 
     @property
     def writes(self) -> RecordedWrites:
-        from agent_memory.recorded_writes import RecordedWrites
+        from agent_memory.store.recorded_writes import RecordedWrites
 
         publish = partial(self.publish, after_act=True)
         return RecordedWrites(self.store, self.recorder, self.locks, self.caller, self.warn, publish)
@@ -299,42 +311,42 @@ class Memory:
     @property
     def service(self) -> MemoryService:
         """For what changes notes."""
-        from agent_memory.service import MemoryService
+        from agent_memory.acts.service import MemoryService
 
         return MemoryService(self.writes, self.ledger, self.clock, lambda: self.known, self.kept_vocabulary)
 
     @cached_property
     def _vocabulary_file(self) -> TagVocabularyFile:
-        from agent_memory.adapters.records.bookkeeping_files import TagVocabularyFile
+        from agent_memory.store.bookkeeping_files import TagVocabularyFile
 
         return TagVocabularyFile(self.root)
 
     def kept_vocabulary(self) -> TagVocabulary:
         """For whoever writes notes; an empty one where it cannot be read, which `memory doctor` tells."""
-        from agent_memory.domain.tagging import TagVocabulary
+        from agent_memory.note.tagging import TagVocabulary
 
         return self._vocabulary_file.get().value_or(TagVocabulary())
 
     @property
     def tags(self) -> TagKeeping:
         """For the tags of all notes together."""
-        from agent_memory.keeping import TagKeeping
+        from agent_memory.acts.keeping import TagKeeping
 
         return TagKeeping(self.writes, self._vocabulary_file)
 
     @property
     def state(self) -> StateKeeping:
         """For small values by key."""
-        from agent_memory.adapters.records.bookkeeping_files import StateKeysFiles
-        from agent_memory.keeping import StateKeeping
+        from agent_memory.acts.keeping import StateKeeping
+        from agent_memory.store.bookkeeping_files import StateKeysFiles
 
         return StateKeeping(self.writes, StateKeysFiles(self.root), self.clock, self._vocabulary_file.get)
 
     @property
     def scopes(self) -> ScopeKeeping:
         """For the places that notes belong to."""
-        from agent_memory.adapters.surroundings.places import known_places
-        from agent_memory.keeping import ScopeKeeping
+        from agent_memory.acts.keeping import ScopeKeeping
+        from agent_memory.capture.places import known_places
 
         return ScopeKeeping(
             self.writes,
@@ -349,7 +361,7 @@ class Memory:
     @property
     def arriving(self) -> Callable[[str | None], str]:
         """`scope_of` for whoever comes to work there: notes that a place had under an earlier key follow."""
-        from agent_memory.adapters.surroundings.places import known_places, scope_of
+        from agent_memory.capture.places import known_places, scope_of
 
         known = known_places(self.environ, self.real_root)
 
@@ -367,8 +379,8 @@ class Memory:
 
     @cached_property
     def publisher(self) -> Publisher:
-        from agent_memory.domain.section import SectionBudget
-        from agent_memory.publishing import Publisher
+        from agent_memory.rules.section import SectionBudget
+        from agent_memory.section.publishing import Publisher
 
         shown = self.config.agents_md
         return Publisher(self.store, self.targets, SectionBudget(shown.hot_chars, shown.warm_lines))
@@ -385,7 +397,7 @@ class Memory:
         are about to change. `after_act`: a file without a section is left alone while there is nothing to show, and one whose
         directory is missing is not spoken of. A configured path is absolute or below `~`; another counts from the working
         directory."""
-        from agent_memory.adapters.targets import expanded
+        from agent_memory.section.targets import expanded
 
         home = home_of(self.environ)
         named = self.config.agents_md.targets if paths is None else paths
@@ -401,16 +413,16 @@ class Memory:
         return published
 
     def _targets_at(self, paths: Iterable[str]) -> tuple[Target, ...]:
-        from agent_memory.adapters.git.git_history import may_be_committed
-        from agent_memory.adapters.targets import chosen_targets
+        from agent_memory.git.git_history import may_be_committed
+        from agent_memory.section.targets import chosen_targets
 
         is_committed = partial(may_be_committed, environ=self.environ)
         return chosen_targets(paths, home_of(self.environ), self.scope_of, is_committed)
 
     def _keep_for_uninstall(self, sections: Sequence[SectionChange]) -> None:
         """Files that a person names get their first section: what they were before is kept, as setup keeps it."""
-        from agent_memory.adapters.setup.installation import keep_before_section
-        from agent_memory.adapters.setup.setup_files import SetupState
+        from agent_memory.setup.installation import keep_before_section
+        from agent_memory.setup.setup_files import SetupState
 
         home = home_of(self.environ)
         first = [each.path for each in sections if each.before is None]
@@ -419,8 +431,8 @@ class Memory:
 
     def section_here(self) -> Result[RenderedSection, Error]:
         """The section that a file in the working directory would hold."""
-        from agent_memory.adapters.surroundings.repository import may_be_in_work_tree
-        from agent_memory.domain.section import Target
+        from agent_memory.capture.repository import may_be_in_work_tree
+        from agent_memory.rules.section import Target
 
         in_repository = self.cwd is not None and may_be_in_work_tree(self.cwd)
         return self.publisher.render(Target("-", frozenset({GLOBAL_SCOPE, self.scope_here()}), in_repository))
@@ -439,9 +451,9 @@ class Memory:
     ) -> Run:
         """One run under the run lock; `Busy` when another is at work. `upgrade` asks the configured command to look again
         at what the built-in consolidated; not in a dry run, since these sessions go through the inbox."""
-        from agent_memory.domain.run import Run
         from agent_memory.pipelines.backfill import ask_again
         from agent_memory.pipelines.consolidate import consolidate
+        from agent_memory.rules.run import Run
 
         with self.locks.run():
             if not dry_run:
@@ -468,8 +480,8 @@ class Memory:
         return unwrap(plan_upgrades(self.inbox, self.marks, self.store, self.clock))
 
     def _consolidate_io(self, agent: Agent, progress: Progress, *, dry_run: bool = False) -> ConsolidateIo:
-        from agent_memory.adapters.surroundings.shipped_files import load_prompt_template
         from agent_memory.pipelines.consolidate import ConsolidateIo
+        from agent_memory.prompt.shipped_files import load_prompt_template
 
         return ConsolidateIo(
             inbox=self.inbox,
@@ -496,9 +508,9 @@ class Memory:
     def defrag(self, *, dry_run: bool = False, force: bool = False, progress: Progress = _silent) -> DefragRun:
         """One run under the run lock; `Busy` when another is at work. Where no agent may be called, only what needs none
         is done."""
-        from agent_memory.adapters.agent.agent_command import UnusableAgent
-        from agent_memory.domain.run import DefragRun
+        from agent_memory.agent.agent_command import UnusableAgent
         from agent_memory.pipelines.defrag import defrag
+        from agent_memory.rules.run import DefragRun
 
         now_ms = self.clock.now_ms()
         run = DefragRun(self.new_run_id(now_ms), now_ms, dry_run, force)
@@ -515,8 +527,8 @@ class Memory:
         return ended
 
     def _defrag_io(self, agent: Agent, progress: Progress) -> DefragIo:
-        from agent_memory.adapters.surroundings.shipped_files import load_prompt_template
         from agent_memory.pipelines.defrag import DefragIo
+        from agent_memory.prompt.shipped_files import load_prompt_template
 
         return DefragIo(
             store=self.store,
@@ -540,9 +552,9 @@ class Memory:
     def _tidy_up(self) -> None:
         """Compact what grows with every run: the usage ledger, the records of old runs, the repository. What earlier versions
         kept goes."""
-        from agent_memory.adapters.disk.paths import remove_former
-        from agent_memory.adapters.git.git_process import pack_history
-        from agent_memory.adapters.records.run_files import prune_run_files
+        from agent_memory.files.paths import remove_former
+        from agent_memory.git.git_process import pack_history
+        from agent_memory.store.run_files import prune_run_files
 
         remove_former(self.root)
         with self.locks.write():
@@ -588,7 +600,7 @@ class Memory:
     def _finish_others(self, machine: str) -> None:
         """The rest of a sync, of an undo, of the runs of all machines but this one, which finishes its own, and of a forgetting."""
         if exists(f"{self.root}/runs/syncing.json"):  # what a merge brought is nobody's hand edit
-            from agent_memory.adapters.syncing.synchroniser import Commits
+            from agent_memory.sync.synchroniser import Commits
 
             with self.locks.write():
                 Commits(self.git_process).finish(self.clock.now_ms())
@@ -602,15 +614,15 @@ class Memory:
 
     def finish_runs(self, *, but: str = "") -> None:
         """Carry out the rest of a machine's run that crashed. Its writes are not a person's, and nobody may take them for that."""
-        from agent_memory.adapters.records.run_files import CHECKPOINT_FILE, DEFRAG_CHECKPOINT, runs_with
+        from agent_memory.store.run_files import CHECKPOINT_FILE, DEFRAG_CHECKPOINT, runs_with
 
         if but != "consolidate" and runs_with(self.real_root, CHECKPOINT_FILE):
-            from agent_memory.adapters.agent.agent_command import BuiltinAgent
+            from agent_memory.agent.agent_command import BuiltinAgent
             from agent_memory.pipelines import consolidate
 
             unwrap(consolidate.finish_interrupted(self._consolidate_io(BuiltinAgent(), _silent)))
         if but != "defrag" and runs_with(self.real_root, DEFRAG_CHECKPOINT):
-            from agent_memory.adapters.agent.agent_command import BuiltinAgent
+            from agent_memory.agent.agent_command import BuiltinAgent
             from agent_memory.pipelines import defrag
 
             unwrap(defrag.finish_interrupted(self._defrag_io(BuiltinAgent(), _silent)))
@@ -623,8 +635,8 @@ class Memory:
 
     def search(self, request: SearchRequest) -> Result[SearchAnswer, Error]:
         """The best notes for a query. Counts no read."""
-        from agent_memory.domain.searching.search import Mode
-        from agent_memory.searching import Searching
+        from agent_memory.recall.search import Mode
+        from agent_memory.recall.searching import Searching
 
         meanings = "" if request.mode is Mode.BM25 else self.meanings
         return Searching(self.store, self.index, meanings, self.clock, self.caller).search(request)
@@ -632,7 +644,7 @@ class Memory:
     @property
     def meanings(self) -> IndexedMeanings | str:
         """What compares meanings, which is loaded only where it is asked for; else a sentence that says why there is nothing."""
-        from agent_memory.adapters.embedding import IndexedMeanings
+        from agent_memory.recall.embedding import IndexedMeanings
 
         embedder = self.embedder
         return embedder if isinstance(embedder, str) else IndexedMeanings(self.index, self.store, embedder)
@@ -654,13 +666,13 @@ class Memory:
 
     def backfill_io(self, progress: Progress = _silent, *, watching: bool = False) -> BackfillIo:
         """For backfill and watch; `watching` leaves out the harnesses whose sessions no file tells of."""
-        from agent_memory.adapters.disk.root import is_marked
-        from agent_memory.adapters.harness import session_finders, watched_finders
-        from agent_memory.adapters.surroundings.repository import read_repository
-        from agent_memory.adapters.surroundings.shipped_files import load_prompt_template
-        from agent_memory.domain.transcripts.turns import cut_windows
-        from agent_memory.formats.prompt import plan_prompt_budget
+        from agent_memory.capture.repository import read_repository
+        from agent_memory.files.root import is_marked
+        from agent_memory.harness import session_finders, watched_finders
         from agent_memory.pipelines.backfill import MAX_DIRECTORIES, BackfillIo, project_directories
+        from agent_memory.prompt.prompt import plan_prompt_budget
+        from agent_memory.prompt.shipped_files import load_prompt_template
+        from agent_memory.session.turns import cut_windows
 
         def known_directories() -> Iterable[Result[str, Error]]:
             # A watch looks every few seconds: it is not to read the inbox and the store each time.
@@ -700,7 +712,7 @@ class Memory:
     ) -> Watching:
         """Capture sessions as they come to rest, until `stop` is set. UsageInvalid where there are no transcripts yet and
         they are not to be waited for."""
-        from agent_memory.adapters.harness import watched_directories
+        from agent_memory.harness import watched_directories
         from agent_memory.pipelines.backfill import WatchIo, watch
 
         io = self.backfill_io(watching=True)
@@ -726,8 +738,8 @@ class Memory:
 
     def take_over(self, session_id: str | None = None, harness: Harness | None = None) -> Result[Taken, Error]:
         """The session with this id, else the newest of the working directory's scope, read for whoever takes it over."""
-        from agent_memory.domain.queue import InboxEntry, retrieval_of
         from agent_memory.pipelines.handing_over import take_named, take_newest
+        from agent_memory.session.queue import InboxEntry, retrieval_of
 
         if session_id is None:
             return take_newest(self.handing_over_io(), self.scope_here(), harness)
@@ -757,14 +769,14 @@ class Memory:
 
     def why_entry(self, id: str) -> Result[NoteStory, Error]:
         """For `memory why ID`, but for where it is told: counts no read."""
-        from agent_memory.adapters.explaining import note_story
-        from agent_memory.adapters.git.git_history import revisions_of
+        from agent_memory.care.explaining import note_story
+        from agent_memory.git.git_history import revisions_of
 
         return note_story(id, self.reading, self.log, partial(revisions_of, self.git_process))
 
     def why_session(self, session_id: str) -> Result[FoundSessions, Error]:
         """For `memory why --session`: changes nothing."""
-        from agent_memory.adapters.explaining import session_traces
+        from agent_memory.care.explaining import session_traces
 
         deferred = self.run_records.deferred
         return session_traces(session_id, self.root, self.reading, self.log, self.marks, deferred)
@@ -772,7 +784,7 @@ class Memory:
     @as_result
     def find_session(self, session_id: str) -> tuple[SessionKey, ...]:
         """The sessions with this id, or else the one whose id begins so; none where nothing is known of it."""
-        from agent_memory.domain.forgetting import SessionKey
+        from agent_memory.rules.forgotten import SessionKey
 
         found = unwrap(self.why_session(session_id)).traces
         return tuple(SessionKey(each.session_id, Harness(each.harness)) for each in found)
@@ -780,8 +792,8 @@ class Memory:
     @as_result
     def run_diff(self, name: str | None = None, *, backwards: bool = False) -> tuple[LoggedRun, tuple[DiffPart, ...]]:
         """What a run changed, or, backwards, what undoing it would change. An agent is not shown what is secret."""
-        from agent_memory.formats import diffs
         from agent_memory.pipelines.undo import chosen_run, footprint_of, newest_run
+        from agent_memory.store import diffs
 
         run = newest_run(self.log, lambda run: run.kept) if name is None else chosen_run(self.log, name)
         footprint = footprint_of(self.log, run)
@@ -796,18 +808,18 @@ class Memory:
     @as_result
     def health(self) -> Health:
         """For `memory status`."""
-        from agent_memory.adapters.explaining import read_health
+        from agent_memory.care.explaining import read_health
 
         return read_health(self.config, self.agent(), self.reading, self.inbox, self.log, self.spend)
 
     @as_result
     def statistics(self, days: int) -> Statistics:
         """What the store and its use come to, over so many days up to now. Counts no read."""
-        from agent_memory.adapters.inbox.inbox_files import captures
-        from agent_memory.adapters.injecting import DeliveryLog
-        from agent_memory.domain.health import period_of, statistics_of
-        from agent_memory.domain.run_log import MOST_RUNS
-        from agent_memory.reading import ListFilter, status_shown
+        from agent_memory.capture.inbox_files import captures
+        from agent_memory.care.health import period_of, statistics_of
+        from agent_memory.recall.reading import ListFilter, status_shown
+        from agent_memory.recall.told import DeliveryLog
+        from agent_memory.rules.run_log import MOST_RUNS
 
         live = unwrap(self.reading.list(ListFilter()))
         if live.untiered is not None:  # there are all other numbers
@@ -833,14 +845,14 @@ class Memory:
 
     def repair(self, progress: Progress = _silent) -> Result[tuple[Repair, DoctorReport], Error]:
         """For `memory doctor --fix`; `Busy` when a run is at work."""
-        from agent_memory.adapters.doctor.repairer import Repairer
+        from agent_memory.care.repairer import Repairer
 
         doctor = self.doctor(progress)
         return Repairer(doctor, self.git_process, self.writes, self.publish, self.finish_runs).repair()
 
     def doctor(self, progress: Progress = _silent) -> Doctor:
         """What looks at everything, and changes nothing."""
-        from agent_memory.adapters.doctor.doctor import Doctor
+        from agent_memory.care.doctor import Doctor
 
         return Doctor(
             self.root,
@@ -876,9 +888,9 @@ class Memory:
     def purge_state(self, key: str) -> None:
         """Delete what is kept under a key, and rewrite the git history without it. StateNotFound where neither holds anything
         of it; `Busy` when a run is at work. For a person alone."""
-        from agent_memory.adapters.git.git_history import is_in_history
-        from agent_memory.adapters.records.bookkeeping_files import path_of
-        from agent_memory.formats.bookkeeping_json import key_problem
+        from agent_memory.git.git_history import is_in_history
+        from agent_memory.store.bookkeeping_files import path_of
+        from agent_memory.store.bookkeeping_json import key_problem
 
         path = path_of(key)
         self.caller.only_a_person("state delete --purge")
@@ -891,7 +903,7 @@ class Memory:
             self._forgetter().purge_state(path)
 
     def _forgetter(self) -> Forgetter:
-        from agent_memory.adapters.forgetting.forgetter import Forgetter
+        from agent_memory.care.forgetter import Forgetter
 
         writes = self.writes
         return Forgetter(
@@ -906,9 +918,9 @@ class Memory:
     def sync(self, request: SyncRequest, progress: Progress = _silent) -> Synced:
         """Merge with the store's git remote, both ways. `Busy` when a run is at work. To name a remote, and to confirm a
         purge, is for a person."""
-        from agent_memory.adapters.surroundings.shipped_files import memory_program
-        from agent_memory.adapters.syncing.remote import whole_address
-        from agent_memory.adapters.syncing.synchroniser import Commits, Synchroniser
+        from agent_memory.prompt.shipped_files import memory_program
+        from agent_memory.sync.remote import whole_address
+        from agent_memory.sync.synchroniser import Commits, Synchroniser
 
         if request.after_purge or request.remote is not None:
             self.caller.only_a_person("sync --after-purge" if request.after_purge else "sync --remote")
@@ -926,8 +938,8 @@ class Memory:
 
     def installation(self) -> Installation:
         """For `memory setup` and `memory uninstall`."""
-        from agent_memory.adapters.setup.installation import Installation, shipped_context
-        from agent_memory.adapters.setup.setup_files import SettingsFiles, SetupState
+        from agent_memory.setup.installation import Installation, shipped_context
+        from agent_memory.setup.setup_files import SettingsFiles, SetupState
 
         def section_of(path: str, in_repository: bool) -> str:
             (target,) = self._targets_at([path])
@@ -946,8 +958,8 @@ class Memory:
 
     def scheduling(self) -> Scheduling:
         """For `memory schedule`."""
-        from agent_memory.adapters.scheduling.scheduling import open_scheduling
-        from agent_memory.adapters.setup.setup_files import SettingsFiles
+        from agent_memory.setup.scheduling import open_scheduling
+        from agent_memory.setup.setup_files import SettingsFiles
 
         home, program = self._home_and_program()
         files = SettingsFiles(self.targets)
@@ -955,7 +967,7 @@ class Memory:
 
     def _home_and_program(self) -> tuple[str, str]:
         """The person's home, and the `memory` that others are to call."""
-        from agent_memory.adapters.surroundings.shipped_files import memory_program
+        from agent_memory.prompt.shipped_files import memory_program
 
         home, program = home_of(self.environ), memory_program(self.environ)
         if home is None:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from attrs import field, frozen
 from returns.result import Failure
 
-from agent_memory.domain.injecting.assembling import SECTIONS
+from agent_memory.recall.assembling import SECTIONS
 
 Check = Callable[[Any], "str | None"]
 """What is wrong with a value of the right type, or None."""
@@ -46,7 +46,7 @@ def _not_blank(text: str) -> str | None:
 
 
 def _commit_problem(command: str) -> str | None:
-    from agent_memory.domain.commit_message import parse_command_template
+    from agent_memory.rules.commit_message import parse_command_template
 
     parsed = parse_command_template(command)
     return parsed.failure() if isinstance(parsed, Failure) else None
@@ -187,7 +187,7 @@ def preset_problem(llm: LlmConfig) -> str | None:
     """What is wrong with the choice of preset, where no command is set: an unknown name, or a missing model."""
     if llm.command is not None or llm.preset in (BUILTIN, *llm.presets):
         return None
-    from agent_memory.domain.command import PRESETS
+    from agent_memory.presets import PRESETS
 
     preset = PRESETS.get(llm.preset)
     if preset is None:

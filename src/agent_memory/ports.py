@@ -18,22 +18,34 @@ if TYPE_CHECKING:
 
     from returns.result import Result
 
-    from agent_memory.domain.actions import Deferred  # noqa: F401 - names are in strings
-    from agent_memory.domain.agent_request import AgentReply, AgentRequest
-    from agent_memory.domain.change import Change, Receipt, Together
-    from agent_memory.domain.entry import Listed, Listing, StoredEntry, Usage
-    from agent_memory.domain.forgetting import EntryTombstone, SessionTombstone, StateTombstone
-    from agent_memory.domain.found_session import FoundSession
-    from agent_memory.domain.history import History, SessionMark
-    from agent_memory.domain.queue import InboxEntry, KnownSessions, Loaded, Outcome, Pending, Trouble
-    from agent_memory.domain.run import DefragRun, KeptReply, TieringMemo  # noqa: F401 - names are in strings
-    from agent_memory.domain.run_log import LoggedRun, Undoing
-    from agent_memory.domain.section import TargetFile
-    from agent_memory.domain.transcripts.turns import KeptSession
-    from agent_memory.domain.undo_run import Footprint, SectionChange
-    from agent_memory.domain.usage import DayReads
-    from agent_memory.domain.vocabulary import Harness, Status, TierList
     from agent_memory.errors import Error
+    from agent_memory.note.note import (
+        Listed,
+        Listing,
+        StoredEntry,
+        Usage,
+    )
+    from agent_memory.note.vocabulary import Harness, Status, TierList
+    from agent_memory.rules.actions import Deferred  # noqa: F401 - names are in strings
+    from agent_memory.rules.agent_request import AgentReply, AgentRequest
+    from agent_memory.rules.change import Change, Receipt, Together
+    from agent_memory.rules.forgotten import EntryTombstone, SessionTombstone, StateTombstone
+    from agent_memory.rules.run import DefragRun, KeptReply, TieringMemo  # noqa: F401 - names are in strings
+    from agent_memory.rules.run_log import LoggedRun, Undoing
+    from agent_memory.rules.section import TargetFile
+    from agent_memory.rules.undo_run import Footprint, SectionChange
+    from agent_memory.rules.usage import DayReads
+    from agent_memory.session.found_session import FoundSession
+    from agent_memory.session.history import History, SessionMark
+    from agent_memory.session.queue import (
+        InboxEntry,
+        KnownSessions,
+        Loaded,
+        Outcome,
+        Pending,
+        Trouble,
+    )
+    from agent_memory.session.turns import KeptSession
 
 
 C = TypeVar("C")

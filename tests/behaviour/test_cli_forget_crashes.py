@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from behaviour.test_cli_crashes import KILLER
+from cli.test_cli_forget import OTHER, SECRET_WORD, SESSION, talk
 from memory_process import Memory
-from surfaces.test_cli_forget import OTHER, SECRET_WORD, SESSION, talk
 from written_texts import holders
 
 pytestmark = pytest.mark.faults

@@ -39,7 +39,7 @@ def test_the_hook_imports_c_modules_and_our_own_light_ones_only(root: Path) -> N
     ours = {name for name in imported if name.startswith("agent_memory")}
     assert imported - ours <= C_MODULES
     assert len(list((root / "inbox").iterdir())) == 1
-    assert "agent_memory.surfaces.hook" in ours
+    assert "agent_memory.capture.hook" in ours
     modules = {name for name in ours if not any(other.startswith(f"{name}.") for other in ours)}
     assert len(modules) <= 17
 
@@ -48,7 +48,7 @@ def test_a_hook_with_something_to_log_imports_no_more_than_the_log(root: Path, h
     imported = modules_after(["capture", "--harness", "claude-code", "--hook"], b"{}")
     others = {name for name in imported if not name.startswith("agent_memory")}
     assert others <= C_MODULES
-    assert "agent_memory.adapters.inbox.hook_files" in imported
+    assert "agent_memory.capture.hook_files" in imported
 
 
 def test_importing_the_package_imports_nothing_else() -> None:

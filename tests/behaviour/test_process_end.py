@@ -1,4 +1,4 @@
-"""How the process of a command ends: see `surfaces.entry.run`."""
+"""How the process of a command ends: see `cli.entry.run`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def ended(program: str, *words: str, home: Path) -> subprocess.CompletedProcess[
     command = [
         sys.executable,
         "-c",
-        f"import sys\nfrom agent_memory.surfaces.entry import run\n{program}\nrun()",
+        f"import sys\nfrom agent_memory.cli.entry import run\n{program}\nrun()",
         *words,
     ]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, env={"HOME": str(home)}, check=False)
@@ -49,7 +49,7 @@ def test_what_is_still_at_work_is_waited_for(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_an_output_that_takes_nothing_is_told_of_once(tmp_path: Path) -> None:
-    program = "import sys\nfrom agent_memory.surfaces.entry import run\nrun()"
+    program = "import sys\nfrom agent_memory.cli.entry import run\nrun()"
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
             [sys.executable, "-c", program, "--help"],

@@ -15,17 +15,17 @@ LATE = (
     "json_repair",
     "agent_memory.machines",
     "agent_memory.pipelines",
-    "agent_memory.domain.extraction",
+    "agent_memory.extraction",
 )
 """Packages that only few commands need."""
 
 WRITING = (
     "subprocess",
-    "agent_memory.domain.redaction",
-    "agent_memory.service",
-    "agent_memory.adapters.inbox.inbox_files",
-    "agent_memory.adapters.store.changes",
-    "agent_memory.adapters.git.git_history",
+    "agent_memory.redaction.redact",
+    "agent_memory.acts.service",
+    "agent_memory.capture.inbox_files",
+    "agent_memory.store.changes",
+    "agent_memory.git.git_history",
 )
 """What nothing needs that only looks."""
 
@@ -34,7 +34,7 @@ import atexit, sys
 from pathlib import Path
 loaded = Path(sys.argv.pop(1))
 atexit.register(lambda: loaded.write_text("\\n".join(sys.modules)))
-from agent_memory.surfaces.entry import main
+from agent_memory.cli.entry import main
 sys.exit(main())
 """
 
@@ -74,12 +74,12 @@ def test_what_a_command_needs_is_loaded(root: Path) -> None:
     config.parent.mkdir(parents=True)
     config.write_text("{}")
     storing = loaded_by(root, "remember", "Deploys run from main only.")
-    assert storing.issuperset({*WRITING} - {"agent_memory.adapters.inbox.inbox_files"})
+    assert storing.issuperset({*WRITING} - {"agent_memory.capture.inbox_files"})
     loaded_by(root, "capture", "--title", "Deploys", "--body", "Always deploy from main, never from a branch.")
     by_builtin = loaded_by(root, "consolidate")
     config.write_text('{"llm": {"command": "false"}}')
     by_command = loaded_by(root, "consolidate")
-    assert {"agent_memory.adapters.inbox.inbox_files", *LATE} - by_builtin - by_command == {"ruamel"}
+    assert {"agent_memory.capture.inbox_files", *LATE} - by_builtin - by_command == {"ruamel"}
 
 
 def test_yaml_is_loaded_for_what_only_yaml_can_read(root: Path) -> None:
@@ -90,6 +90,6 @@ def test_yaml_is_loaded_for_what_only_yaml_can_read(root: Path) -> None:
 
 def remembered(root: Path) -> str:
     """The id of a stored note."""
-    program = "from agent_memory.surfaces.entry import main; main()"
+    program = "from agent_memory.cli.entry import main; main()"
     command = [sys.executable, "-c", program, "remember", "Deploys run from main only."]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()[1]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.surfaces.cli.main import COMMANDS, command_parser
+from agent_memory.cli.main import COMMANDS, command_parser
 
 PROJECT = Path(__file__).parents[2]
 sys.path.insert(0, str(PROJECT / "docs"))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from agent_memory.surfaces.cli.main import COMMANDS, command_parser
+from agent_memory.cli.main import COMMANDS, command_parser
 
 PROJECT = Path(__file__).parents[2]
 PAGES = [

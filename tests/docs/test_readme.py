@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.domain.command import PRESETS
-from agent_memory.surfaces.cli.main import COMMANDS, overview
+from agent_memory.cli.main import COMMANDS, overview
+from agent_memory.presets import PRESETS
 from program_on_path import directory_of_memory
 
 PROJECT = Path(__file__).parents[2]

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from agent_memory import __version__
-from agent_memory.domain.scheduling import Job, calendars, interval_of
+from agent_memory.setup.schedule import Job, calendars, interval_of
 
 PROJECT = Path(__file__).parents[2]
 STUB = PROJECT / "tests" / "fixtures" / "nixpkgs"

@@ -10,15 +10,20 @@ from typing import Any
 from attrs import define, field
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.agent_request import AgentReply, AgentRequest, SessionRequest
-from agent_memory.domain.entry import Listed
-from agent_memory.domain.history import History, Role, Turn
-from agent_memory.domain.queue import Context, InboxEntry, InlineNote, SessionFile
-from agent_memory.domain.run import Run
-from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Status
 from agent_memory.errors import Error
-from agent_memory.known_notes import KnownNotes
+from agent_memory.note.note import Listed
+from agent_memory.note.vocabulary import GLOBAL_SCOPE, Harness, Status
 from agent_memory.pipelines.consolidate import ConsolidateIo, consolidate
+from agent_memory.recall.known_notes import KnownNotes
+from agent_memory.rules.agent_request import AgentReply, AgentRequest, SessionRequest
+from agent_memory.rules.run import Run
+from agent_memory.session.history import History, Role, Turn
+from agent_memory.session.queue import (
+    Context,
+    InboxEntry,
+    InlineNote,
+    SessionFile,
+)
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_histories import DictHistories
 from stand_ins.dict_inbox import DictInbox

@@ -10,17 +10,27 @@ from typing import Any
 from attrs import define, field
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.agent_request import AgentReply, AgentRequest, DefragRequest
-from agent_memory.domain.change import Create
-from agent_memory.domain.entry import MemoryEntry, Meta, Source, StoredEntry
-from agent_memory.domain.run import DefragRun
-from agent_memory.domain.section import Published, PublishedTarget
-from agent_memory.domain.text.file_name import mint_id
-from agent_memory.domain.undo_run import SectionChange
-from agent_memory.domain.vocabulary import Harness, Origin, Status, TierList
 from agent_memory.errors import Error
+from agent_memory.note.note import (
+    MemoryEntry,
+    Meta,
+    Source,
+    StoredEntry,
+)
+from agent_memory.note.vocabulary import (
+    Harness,
+    Origin,
+    Status,
+    TierList,
+)
 from agent_memory.pipelines.defrag import DefragIo, defrag
-from agent_memory.publishing import KeepSections
+from agent_memory.rules.agent_request import AgentReply, AgentRequest, DefragRequest
+from agent_memory.rules.change import Create
+from agent_memory.rules.run import DefragRun
+from agent_memory.rules.section import Published, PublishedTarget
+from agent_memory.rules.undo_run import SectionChange
+from agent_memory.section.publishing import KeepSections
+from agent_memory.text.ids import mint_id
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_recorder import DictRecorder

@@ -8,13 +8,10 @@ import pytest
 from attrs import evolve
 from returns.result import Result
 
-from agent_memory.domain.agent_request import SessionRequest
-from agent_memory.domain.run import Run
-from agent_memory.domain.vocabulary import Harness, Kind, Status
-from agent_memory.errors import (
-    AgentTimedOut,
-    Error,
-)
+from agent_memory.errors import AgentTimedOut, Error
+from agent_memory.note.vocabulary import Harness, Kind, Status
+from agent_memory.rules.agent_request import SessionRequest
+from agent_memory.rules.run import Run
 from one_change import write
 from pipelines.consolidate_world import ScriptedAgent, World, entries, envelope, history, note, skipped
 

@@ -6,11 +6,16 @@ import pytest
 from attrs import evolve
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.agent_request import DefragRequest
-from agent_memory.domain.change import Replace
-from agent_memory.domain.run import DefragRun
-from agent_memory.errors import AgentMissing, Error, ReplyRefused, StoreIo
+from agent_memory.errors import (
+    AgentMissing,
+    Error,
+    ReplyRefused,
+    StoreIo,
+)
 from agent_memory.pipelines.defrag import defrag, steps
+from agent_memory.rules.agent_request import DefragRequest
+from agent_memory.rules.change import Replace
+from agent_memory.rules.run import DefragRun
 from pipelines.defrag_world import DefragWorld, TidyingAgent, reply
 
 LOCKS = "Locks of `flock` die with their holder, so a crash leaves none behind."

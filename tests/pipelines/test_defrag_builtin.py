@@ -8,14 +8,14 @@ import pytest
 from attrs import evolve
 from returns.result import Result
 
-from agent_memory.adapters.agent.agent_command import BuiltinAgent
-from agent_memory.domain.entry import Listed, StoredEntry
-from agent_memory.domain.findings import FindingKind
-from agent_memory.domain.instants import DAY_MS
-from agent_memory.domain.run import DefragRun
-from agent_memory.domain.vocabulary import Sensitivity
+from agent_memory.agent.agent_command import BuiltinAgent
 from agent_memory.errors import Error
+from agent_memory.note.note import Listed, StoredEntry
+from agent_memory.note.vocabulary import Sensitivity
 from agent_memory.pipelines.defrag import defrag
+from agent_memory.rules.findings import FindingKind
+from agent_memory.rules.run import DefragRun
+from agent_memory.text.instants import DAY_MS
 from pipelines.defrag_world import DefragWorld, TidyingAgent
 from stand_ins.temporary_store import TemporaryStore
 

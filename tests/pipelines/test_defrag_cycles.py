@@ -12,15 +12,15 @@ import pytest
 from attrs import define, field
 from returns.result import Failure, Success
 
-from agent_memory.adapters.surroundings.config_files import Effective, load_config
 from agent_memory.app import Memory
-from agent_memory.domain.doctor import Severity
-from agent_memory.domain.entry import Listed
-from agent_memory.domain.plan import max_changes
-from agent_memory.domain.queue import InboxEntry, InlineNote
-from agent_memory.domain.vocabulary import Harness
+from agent_memory.care.checks import Severity
 from agent_memory.errors import ReplyRefused
+from agent_memory.note.note import Listed
+from agent_memory.note.vocabulary import Harness
 from agent_memory.ports import Agent
+from agent_memory.rules.plan import max_changes
+from agent_memory.session.queue import InboxEntry, InlineNote
+from agent_memory.setup.config_files import Effective, load_config
 from claude_transcripts import Conversation, entry_for
 from conservation import State, broken, ill_formed, tokens_of, violations
 from faults import Killed, killed_at, snapshot

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from agent_memory.domain.actions import Archive, DefragPlan, PlannedAction
-from agent_memory.domain.change import Retire
-from agent_memory.domain.entry import Listed, Listing, Meta, UnreadableFile
-from agent_memory.domain.run import DefragRun
+from agent_memory.note.note import (
+    Listed,
+    Listing,
+    Meta,
+    UnreadableFile,
+)
 from agent_memory.pipelines.defrag import still_possible
+from agent_memory.rules.actions import Archive, DefragPlan, PlannedAction
+from agent_memory.rules.change import Retire
+from agent_memory.rules.run import DefragRun
 
 IDS = tuple(f"id__{letter * 6}" for letter in "abcd")
 RUN = DefragRun(

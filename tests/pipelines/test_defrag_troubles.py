@@ -6,11 +6,11 @@ import pytest
 from attrs import evolve
 from returns.result import Failure, Result
 
-from agent_memory.domain.agent_request import DefragRequest
-from agent_memory.domain.run import DefragRun
-from agent_memory.domain.undo_run import Footprint
 from agent_memory.errors import Defect, Error, StateCorrupt
 from agent_memory.pipelines.defrag import defrag, steps
+from agent_memory.rules.agent_request import DefragRequest
+from agent_memory.rules.run import DefragRun
+from agent_memory.rules.undo_run import Footprint
 from pipelines.defrag_world import NOON_MS, DefragWorld, TidyingAgent, reply
 from stand_ins.dict_run_log import DictRunLog
 

@@ -9,13 +9,6 @@ import pytest
 from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.change import Replace
-from agent_memory.domain.entry import Caller, MemoryEntry, StoredEntry
-from agent_memory.domain.forgetting import EntryTombstone, SessionTombstone, statement_hashes
-from agent_memory.domain.history import History, Role, SessionMark, Turn
-from agent_memory.domain.instants import DAY_MS
-from agent_memory.domain.queue import Context, InboxEntry, SessionFile
-from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness
 from agent_memory.errors import (
     Error,
     HistoryUnavailable,
@@ -24,9 +17,28 @@ from agent_memory.errors import (
     StoreIo,
     UsageInvalid,
 )
-from agent_memory.pipelines.handing_over import HandingOverIo, Kept, Taken, keep_handover, take_named, take_newest
+from agent_memory.note.note import Caller, MemoryEntry, StoredEntry
+from agent_memory.note.vocabulary import GLOBAL_SCOPE, Harness
+from agent_memory.pipelines.handing_over import (
+    HandingOverIo,
+    Kept,
+    Taken,
+    keep_handover,
+    take_named,
+    take_newest,
+)
 from agent_memory.ports import HistorySource, Tombstones
-from agent_memory.recorded_writes import RecordedWrites
+from agent_memory.rules.change import Replace
+from agent_memory.rules.forgotten import EntryTombstone, SessionTombstone, statement_hashes
+from agent_memory.session.history import (
+    History,
+    Role,
+    SessionMark,
+    Turn,
+)
+from agent_memory.session.queue import Context, InboxEntry, SessionFile
+from agent_memory.store.recorded_writes import RecordedWrites
+from agent_memory.text.instants import DAY_MS
 from pipelines.consolidate_world import CWD, NOON_MS, REPO, history
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_histories import DictHistories

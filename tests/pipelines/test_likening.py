@@ -9,15 +9,15 @@ import pytest
 from attrs import evolve
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry
-from agent_memory.domain.history import Role
-from agent_memory.domain.run import Run
-from agent_memory.domain.similarity import Subject
-from agent_memory.domain.text.file_name import mint_id
-from agent_memory.domain.vocabulary import Kind, Status
 from agent_memory.errors import Error, StoreIo
-from agent_memory.known_notes import KnownNotes, Near
+from agent_memory.note.note import MemoryEntry, Meta, StoredEntry
+from agent_memory.note.vocabulary import Kind, Status
 from agent_memory.pipelines.consolidate import consolidate
+from agent_memory.recall.known_notes import KnownNotes, Near
+from agent_memory.rules.run import Run
+from agent_memory.rules.similarity import Subject
+from agent_memory.session.history import Role
+from agent_memory.text.ids import mint_id
 from one_change import write
 from pipelines.consolidate_world import REPO, ScriptedAgent, World, entries, history, note, turns
 

@@ -11,13 +11,19 @@ from pathlib import Path
 import pytest
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.change import Restore
-from agent_memory.domain.findings import store_fingerprint
-from agent_memory.domain.run import TieringMemo
-from agent_memory.domain.run_log import LoggedAction, Undoing, short_id
-from agent_memory.domain.vocabulary import TierList
-from agent_memory.errors import EntryUnreadable, Error, StateCorrupt, StoreIo, UndoRefused
+from agent_memory.errors import (
+    EntryUnreadable,
+    Error,
+    StateCorrupt,
+    StoreIo,
+    UndoRefused,
+)
+from agent_memory.note.vocabulary import TierList
 from agent_memory.pipelines.undo import finish_undo, undo
+from agent_memory.rules.change import Restore
+from agent_memory.rules.findings import store_fingerprint
+from agent_memory.rules.run import TieringMemo
+from agent_memory.rules.run_log import LoggedAction, Undoing, short_id
 from faults import Killed, failing_at, killed_at
 from pipelines.undo_world import NOON_MS, World
 from stand_ins.temporary_records import TemporaryDefragRecords

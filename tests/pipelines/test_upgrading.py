@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from returns.result import Failure, Result, Success
 
 from agent_memory.config import BUILTIN
-from agent_memory.domain.change import Create
-from agent_memory.domain.entry import MemoryEntry, Meta, Source
-from agent_memory.domain.history import SessionMark
-from agent_memory.domain.queue import UPGRADE_EVENT, Context, InboxEntry
-from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, StateCorrupt, StoreIo
+from agent_memory.note.note import MemoryEntry, Meta, Source
+from agent_memory.note.vocabulary import Harness
 from agent_memory.pipelines.backfill import Upgrades, ask_again, plan_upgrades
+from agent_memory.rules.change import Create
+from agent_memory.session.history import SessionMark
+from agent_memory.session.queue import UPGRADE_EVENT, Context, InboxEntry
 from pipelines.consolidate_world import CWD, NOON_MS, REPO
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_inbox import DictInbox

@@ -9,10 +9,10 @@ import pytest
 from attrs import define, field
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.found_session import FoundSession, Rest
-from agent_memory.domain.queue import InboxEntry
 from agent_memory.errors import Error, HistoryUnreadable, StoreIo
 from agent_memory.pipelines.backfill import Watching, WatchIo, watch
+from agent_memory.session.found_session import FoundSession, Rest
+from agent_memory.session.queue import InboxEntry
 from pipelines.consolidate_world import NOON_MS
 from pipelines.test_backfill import Past
 from stand_ins.dict_inbox import DictInbox

@@ -10,18 +10,29 @@ from pathlib import Path
 from attrs import define, evolve, field
 from returns.result import Result, Success
 
-from agent_memory.adapters.records.run_files import RunLogFiles
-from agent_memory.adapters.store.store_files import StoreFiles
-from agent_memory.adapters.targets import TargetFiles
-from agent_memory.domain.change import Change, Create, Replace, Retire, Together
-from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry
-from agent_memory.domain.instants import iso_of
-from agent_memory.domain.run_log import LoggedAction, LoggedRun, Machine, logged_actions
-from agent_memory.domain.undo_run import SectionChange, Undone
-from agent_memory.domain.vocabulary import TierList
 from agent_memory.errors import Error
-from agent_memory.formats.section_splice import splice_section
+from agent_memory.note.note import MemoryEntry, Meta, StoredEntry
+from agent_memory.note.vocabulary import TierList
 from agent_memory.pipelines.undo import UndoIo, undo
+from agent_memory.rules.change import (
+    Change,
+    Create,
+    Replace,
+    Retire,
+    Together,
+)
+from agent_memory.rules.run_log import (
+    LoggedAction,
+    LoggedRun,
+    Machine,
+    logged_actions,
+)
+from agent_memory.rules.undo_run import SectionChange, Undone
+from agent_memory.section.section_splice import splice_section
+from agent_memory.section.targets import TargetFiles
+from agent_memory.store.run_files import RunLogFiles
+from agent_memory.store.store_files import StoreFiles
+from agent_memory.text.instants import iso_of
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_recorder import DictRecorder

@@ -20,10 +20,10 @@ import cursor_conversations as cursor
 import goose_sessions as goose
 import nine_harnesses as nine
 import pi_sessions as pi
-from agent_memory.adapters.harness import Surroundings, history_sources
-from agent_memory.domain.history import History, Role
-from agent_memory.domain.queue import Context, InboxEntry, retrieval_of
-from agent_memory.domain.vocabulary import Harness
+from agent_memory.harness import Surroundings, history_sources
+from agent_memory.note.vocabulary import Harness
+from agent_memory.session.history import History, Role
+from agent_memory.session.queue import Context, InboxEntry, retrieval_of
 from aider_chats import AiderChat
 from claude_transcripts import Conversation
 from codex_rollouts import Rollout

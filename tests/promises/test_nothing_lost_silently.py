@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.adapters.inbox.inbox_files import InboxFiles
-from agent_memory.domain.queue import InboxEntry, SessionFile, Trouble
-from agent_memory.domain.vocabulary import Harness
+from agent_memory.capture.inbox_files import InboxFiles
+from agent_memory.note.vocabulary import Harness
+from agent_memory.session.queue import InboxEntry, SessionFile, Trouble
 from claude_transcripts import SESSION, STARTED_MS, Conversation
 from codex_rollouts import Rollout
 from memory_process import Memory

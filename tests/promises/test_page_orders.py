@@ -19,12 +19,12 @@ from typing import Any
 import pytest
 from attrs import field, frozen
 
-from agent_memory.domain.entry import MemoryEntry, Meta
-from agent_memory.domain.instants import DAY_MS, iso_of
-from agent_memory.domain.redaction import redact
-from agent_memory.domain.text.directives import in_plain_letters
-from agent_memory.domain.text.file_name import mint_id
-from agent_memory.domain.vocabulary import Kind, Origin
+from agent_memory.note.note import MemoryEntry, Meta
+from agent_memory.note.vocabulary import Kind, Origin
+from agent_memory.redaction.redact import redact
+from agent_memory.text.directives import in_plain_letters
+from agent_memory.text.ids import mint_id
+from agent_memory.text.instants import DAY_MS, iso_of
 from claude_transcripts import Conversation, calls
 from memory_process import NOTHING, Memory
 from nine_harnesses import NINE, PAGE, Exchange, Look, checkpoint, keep

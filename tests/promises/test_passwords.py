@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from mcp import Client
 
-from agent_memory.domain.redacting.rule import Rule
-from agent_memory.domain.redaction import RULES, redact
+from agent_memory.redaction.redact import RULES, redact
+from agent_memory.redaction.rule import Rule
 from claude_transcripts import Conversation
 from fixtures.ordinary_passwords import FORMS, LINES, PASSWORDS
 from mcp_clients import called, over_stdio

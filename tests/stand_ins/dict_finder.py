@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from attrs import define, field
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.found_session import FoundSession
 from agent_memory.errors import Error
+from agent_memory.session.found_session import FoundSession
 
 
 @define

@@ -7,11 +7,16 @@ from collections.abc import Mapping
 from attrs import evolve
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.harness.captured_notes import InlineNotes
-from agent_memory.domain.history import History, Role, SessionMark
-from agent_memory.domain.queue import FileSnapshot, InboxEntry, InlineNote, session_id_of
-from agent_memory.domain.transcripts.turns import last_time, turns_after
 from agent_memory.errors import Error, HistoryUnavailable
+from agent_memory.harness.captured_notes import InlineNotes
+from agent_memory.session.history import History, Role, SessionMark
+from agent_memory.session.queue import (
+    FileSnapshot,
+    InboxEntry,
+    InlineNote,
+    session_id_of,
+)
+from agent_memory.session.turns import last_time, turns_after
 
 
 class DictHistories:

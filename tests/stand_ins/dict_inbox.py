@@ -7,8 +7,9 @@ from itertools import count
 from attrs import define, field
 from returns.result import Result, Success
 
-from agent_memory.domain.instants import iso_of
-from agent_memory.domain.queue import (
+from agent_memory.capture.inbox_json import parse_inbox_entry, render_inbox_entry
+from agent_memory.errors import Error
+from agent_memory.session.queue import (
     UPGRADE_EVENT,
     InboxEntry,
     KnownSessions,
@@ -21,8 +22,7 @@ from agent_memory.domain.queue import (
     fold_queue,
     queue_key,
 )
-from agent_memory.errors import Error
-from agent_memory.formats.inbox_json import parse_inbox_entry, render_inbox_entry
+from agent_memory.text.instants import iso_of
 
 
 @define

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from attrs import frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.commit_message import (
+from agent_memory.errors import Error, PathRefused
+from agent_memory.rules.commit_message import (
     commit_message,
     hand_edit_words,
     holds_secret,
@@ -16,7 +17,6 @@ from agent_memory.domain.commit_message import (
     path_problem,
     wanted_of,
 )
-from agent_memory.errors import Error, PathRefused
 
 OURSELVES = "agent-memory"
 PERSON = "person"

@@ -7,7 +7,8 @@ from collections.abc import Mapping, MutableMapping, Sequence
 from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.run_log import (
+from agent_memory.errors import Error, RunNotFound
+from agent_memory.rules.run_log import (
     LoggedRun,
     Undoing,
     UndoneMark,
@@ -16,8 +17,7 @@ from agent_memory.domain.run_log import (
     undone_by,
     undone_fingerprints,
 )
-from agent_memory.domain.undo_run import Footprint, SectionChange
-from agent_memory.errors import Error, RunNotFound
+from agent_memory.rules.undo_run import Footprint, SectionChange
 
 
 @define

@@ -7,9 +7,9 @@ from collections.abc import MutableMapping
 from attrs import field, frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.section import TargetFile
 from agent_memory.errors import Error, TargetRefused
-from agent_memory.formats.section_splice import section_in
+from agent_memory.rules.section import TargetFile
+from agent_memory.section.section_splice import section_in
 
 
 @frozen

@@ -10,9 +10,9 @@ from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 
-from agent_memory.adapters.store.store_files import StoreFiles
-from agent_memory.domain.undo_run import Footprint
-from agent_memory.formats.bookkeeping_json import FOOTPRINT
+from agent_memory.rules.undo_run import Footprint
+from agent_memory.store.bookkeeping_json import FOOTPRINT
+from agent_memory.store.store_files import StoreFiles
 from stand_ins.dict_locks import DictLocks
 
 _OURS = ("topics", "archive", "state")

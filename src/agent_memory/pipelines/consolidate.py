@@ -15,58 +15,6 @@ from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.config import BUILTIN
-from agent_memory.domain.agent_request import AgentReply, SessionRequest
-from agent_memory.domain.change import Change, Create, Receipt, Retire
-from agent_memory.domain.entry import Listing, Meta, StoredEntry
-from agent_memory.domain.forgetting import REASON, forgotten_note, without_forgotten
-from agent_memory.domain.handover import is_handoff_of
-from agent_memory.domain.history import History, Role, SessionMark, TranscriptEnd, Turn
-from agent_memory.domain.plan import (
-    Plan,
-    PlanFacts,
-    admit,
-    changed_ids,
-    live_when_applied,
-    planned_entries,
-    stored_when_applied,
-)
-from agent_memory.domain.planning.drafts import taken_ids
-from agent_memory.domain.planning.plan_window import (
-    CHANGES_NOTHING,
-    IS_NEWER,
-    plan_inline_fallback,
-    plan_window,
-    subject_of,
-)
-from agent_memory.domain.planning.shown import (
-    catalog_of,
-    choose_shown,
-    ids_to_show,
-    note_chars,
-    rank_related,
-    tag_vocabulary,
-)
-from agent_memory.domain.queue import (
-    UPGRADE_EVENT,
-    FileSnapshot,
-    InboxEntry,
-    InlineNote,
-    Outcome,
-    Trouble,
-    Verdict,
-    after_fault,
-    after_timeout,
-    after_unavailable,
-    is_exhausted,
-    session_id_of,
-)
-from agent_memory.domain.redaction import redact_path
-from agent_memory.domain.run import Run, Settled, Work
-from agent_memory.domain.tagging import TagVocabulary
-from agent_memory.domain.text.plain_text import counted
-from agent_memory.domain.transcripts.tool_calls import entry_uses
-from agent_memory.domain.transcripts.turns import cut_windows, redact_history
-from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind, Status
 from agent_memory.errors import (
     AgentTimedOut,
     Defect,
@@ -77,10 +25,18 @@ from agent_memory.errors import (
     StateCorrupt,
     StoreIo,
 )
-from agent_memory.formats.prompt import Frame, PromptFacts, plan_prompt_budget, render_consolidate_prompt
-from agent_memory.formats.reply import parse_reply
-from agent_memory.known_notes import KnownNotes
-from agent_memory.machines import Consolidate, Model, Step, answered, finish_run, run_machine
+from agent_memory.extraction.handoff import is_handoff_of
+from agent_memory.machines import (
+    Consolidate,
+    Model,
+    Step,
+    answered,
+    finish_run,
+    run_machine,
+)
+from agent_memory.note.note import Listing, Meta, StoredEntry
+from agent_memory.note.tagging import TagVocabulary
+from agent_memory.note.vocabulary import GLOBAL_SCOPE, Kind, Status
 from agent_memory.ports import (
     Agent,
     Clock,
@@ -94,7 +50,74 @@ from agent_memory.ports import (
     Tombstones,
     UsageLedger,
 )
+from agent_memory.prompt.prompt import (
+    Frame,
+    PromptFacts,
+    plan_prompt_budget,
+    render_consolidate_prompt,
+)
+from agent_memory.prompt.reply import parse_reply
+from agent_memory.recall.known_notes import KnownNotes
+from agent_memory.redaction.redact import redact_path
 from agent_memory.results import as_result, unwrap, warning_of
+from agent_memory.rules.agent_request import AgentReply, SessionRequest
+from agent_memory.rules.change import (
+    Change,
+    Create,
+    Receipt,
+    Retire,
+)
+from agent_memory.rules.drafts import taken_ids
+from agent_memory.rules.forgotten import REASON, forgotten_note, without_forgotten
+from agent_memory.rules.plan import (
+    Plan,
+    PlanFacts,
+    admit,
+    changed_ids,
+    live_when_applied,
+    planned_entries,
+    stored_when_applied,
+)
+from agent_memory.rules.plan_window import (
+    CHANGES_NOTHING,
+    IS_NEWER,
+    plan_inline_fallback,
+    plan_window,
+    subject_of,
+)
+from agent_memory.rules.run import Run, Settled, Work
+from agent_memory.rules.shown import (
+    catalog_of,
+    choose_shown,
+    ids_to_show,
+    note_chars,
+    rank_related,
+    tag_vocabulary,
+)
+from agent_memory.session.history import (
+    History,
+    Role,
+    SessionMark,
+    TranscriptEnd,
+    Turn,
+)
+from agent_memory.session.queue import (
+    UPGRADE_EVENT,
+    FileSnapshot,
+    InboxEntry,
+    InlineNote,
+    Outcome,
+    Trouble,
+    Verdict,
+    after_fault,
+    after_timeout,
+    after_unavailable,
+    is_exhausted,
+    session_id_of,
+)
+from agent_memory.session.tool_calls import entry_uses
+from agent_memory.session.turns import cut_windows, redact_history
+from agent_memory.text.plain_text import counted
 
 
 @frozen

@@ -13,16 +13,63 @@ from attrs import evolve, frozen
 from returns.result import Result, Success
 
 from agent_memory.config import LimitsConfig
-from agent_memory.domain.actions import DefragFacts, DefragProposal, PlannedAction, ids_of
-from agent_memory.domain.agent_request import DefragRequest
-from agent_memory.domain.analysis.analyze import analyze
-from agent_memory.domain.analysis.features import AnalysisFacts
-from agent_memory.domain.change import Create, Dropped, Replace, Retire, Together
-from agent_memory.domain.commit_message import is_ignored
-from agent_memory.domain.defragging.plan_defrag import ids_to_read, plan_defrag, subject_of
-from agent_memory.domain.defragging.tidied import due_archivings, ids_without_room, surplus
-from agent_memory.domain.entry import Listed, Listing, StoredEntry, reads_of, secret_ids, without_secret
-from agent_memory.domain.findings import (
+from agent_memory.errors import (
+    EntryChanged,
+    EntryNotFound,
+    Error,
+    ReplyRefused,
+)
+from agent_memory.machines import (
+    Defrag,
+    Model,
+    Step,
+    answered,
+    finish_run,
+    run_machine,
+)
+from agent_memory.note.file_name import id_in_name
+from agent_memory.note.note import (
+    Listed,
+    Listing,
+    StoredEntry,
+    reads_of,
+    secret_ids,
+    without_secret,
+)
+from agent_memory.note.vocabulary import Status
+from agent_memory.pipelines.undo import footprint_if_any
+from agent_memory.ports import (
+    Agent,
+    Clock,
+    DefragRecords,
+    Locks,
+    Recorder,
+    RunLog,
+    Store,
+    UsageLedger,
+)
+from agent_memory.prompt.prompt import Frame, plan_defrag_budget, render_defrag_prompt
+from agent_memory.prompt.reply import parse_defrag_reply
+from agent_memory.results import as_result, unwrap, warning_of
+from agent_memory.rules.actions import (
+    DefragFacts,
+    DefragProposal,
+    PlannedAction,
+    ids_of,
+)
+from agent_memory.rules.agent_request import DefragRequest
+from agent_memory.rules.analyze import analyze
+from agent_memory.rules.change import (
+    Create,
+    Dropped,
+    Replace,
+    Retire,
+    Together,
+)
+from agent_memory.rules.commit_message import is_ignored
+from agent_memory.rules.drafts import taken_ids
+from agent_memory.rules.features import AnalysisFacts
+from agent_memory.rules.findings import (
     Analysis,
     Candidates,
     Finding,
@@ -31,24 +78,16 @@ from agent_memory.domain.findings import (
     left_to_judge,
     store_fingerprint,
 )
-from agent_memory.domain.instants import DAY_MS
-from agent_memory.domain.plan import changed_id, max_changes
-from agent_memory.domain.planning.drafts import taken_ids
-from agent_memory.domain.planning.shown import choose_shown, most_urgent_ids
-from agent_memory.domain.run import DefragRun, Scan, TieringMemo
-from agent_memory.domain.section import Published, SectionBudget
-from agent_memory.domain.text.file_name import id_in_name
-from agent_memory.domain.tiering.resolve import resolve_tiers, tiers_after
-from agent_memory.domain.tiering.score import tier_facts
-from agent_memory.domain.vocabulary import Status
-from agent_memory.errors import EntryChanged, EntryNotFound, Error, ReplyRefused
-from agent_memory.formats.prompt import Frame, plan_defrag_budget, render_defrag_prompt
-from agent_memory.formats.reply import parse_defrag_reply
-from agent_memory.machines import Defrag, Model, Step, answered, finish_run, run_machine
-from agent_memory.pipelines.undo import footprint_if_any
-from agent_memory.ports import Agent, Clock, DefragRecords, Locks, Recorder, RunLog, Store, UsageLedger
-from agent_memory.publishing import KeepSections
-from agent_memory.results import as_result, unwrap, warning_of
+from agent_memory.rules.plan import changed_id, max_changes
+from agent_memory.rules.plan_defrag import ids_to_read, plan_defrag, subject_of
+from agent_memory.rules.run import DefragRun, Scan, TieringMemo
+from agent_memory.rules.score import tier_facts
+from agent_memory.rules.section import Published, SectionBudget
+from agent_memory.rules.shown import choose_shown, most_urgent_ids
+from agent_memory.rules.tidied import due_archivings, ids_without_room, surplus
+from agent_memory.rules.tiers import resolve_tiers, tiers_after
+from agent_memory.section.publishing import KeepSections
+from agent_memory.text.instants import DAY_MS
 
 WHOLE_STORE_SHOWN_CHARS = 4_000_000
 """Of entries in full for an agent that reads values and no prompt."""

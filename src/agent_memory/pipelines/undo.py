@@ -12,10 +12,18 @@ from typing import TYPE_CHECKING
 from attrs import evolve, frozen
 from returns.result import Failure, Result
 
-from agent_memory.domain.change import FileChange, hash_of
-from agent_memory.domain.findings import store_fingerprint
-from agent_memory.domain.run_log import LoggedRun, Undoing, short_id
-from agent_memory.domain.undo_run import (
+from agent_memory.errors import (
+    Error,
+    RunNotFound,
+    UndoRefused,
+    UsageInvalid,
+)
+from agent_memory.note.vocabulary import TIERS_FILE
+from agent_memory.results import as_result, unwrap, warning_of
+from agent_memory.rules.change import FileChange, hash_of
+from agent_memory.rules.findings import store_fingerprint
+from agent_memory.rules.run_log import LoggedRun, Undoing, short_id
+from agent_memory.rules.undo_run import (
     Footprint,
     SectionChange,
     SectionLeft,
@@ -26,14 +34,18 @@ from agent_memory.domain.undo_run import (
     did_what,
     fold_files,
 )
-from agent_memory.domain.vocabulary import TIERS_FILE
-from agent_memory.errors import Error, RunNotFound, UndoRefused, UsageInvalid
-from agent_memory.formats.diffs import logged_changes, note_changes
-from agent_memory.formats.section_splice import restore_section
-from agent_memory.results import as_result, unwrap, warning_of
+from agent_memory.section.section_splice import restore_section
+from agent_memory.store.diffs import logged_changes, note_changes
 
 if TYPE_CHECKING:
-    from agent_memory.ports import Clock, DefragRecords, Recorder, RunLog, Store, Targets
+    from agent_memory.ports import (
+        Clock,
+        DefragRecords,
+        Recorder,
+        RunLog,
+        Store,
+        Targets,
+    )
 
 _FEW_RUNS = 50
 

@@ -1,0 +1,363 @@
+"""The service: what a person or a program does with single entries. Every change is on disk before it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from attrs import evolve, frozen
+from returns.result import Failure
+
+from agent_memory.errors import (
+    EntryChanged,
+    EntryInvalid,
+    EntryNotFound,
+    EntryProtected,
+)
+from agent_memory.note.note import (
+    Caller,
+    Listed,
+    Listing,
+    MemoryEntry,
+    Meta,
+    Source,
+    StoredEntry,
+    body_hash,
+    reads_of,
+)
+from agent_memory.note.tagging import TagVocabulary
+from agent_memory.note.vocabulary import (
+    GLOBAL_SCOPE,
+    Sensitivity,
+    Status,
+    strictest,
+)
+from agent_memory.ports import Clock, Store, UsageLedger
+from agent_memory.recall.known_notes import KnownNotes, Near
+from agent_memory.redaction.redact import redact_path
+from agent_memory.results import as_result, unwrap
+from agent_memory.rules.change import (
+    Create,
+    Replace,
+    Restore,
+    Retire,
+    Together,
+)
+from agent_memory.rules.drafts import (
+    EDITABLE,
+    MetaPatch,
+    NoteDraft,
+    edited_title,
+    kept_description,
+    patched,
+    promoted,
+    stored_agent,
+    stored_body,
+    stored_description,
+    stored_tags,
+    taken_ids,
+    trusted_after,
+)
+from agent_memory.rules.similarity import Subject
+from agent_memory.store.recorded_writes import RecordedWrites
+from agent_memory.text.ids import is_id, mint_id, tags_in
+from agent_memory.text.markdown import (
+    append_see_also,
+    derive_description,
+    derive_title,
+    find_links,
+    without_see_also,
+    without_see_also_of,
+)
+
+_EMPTY = ("body: is empty (`memory archive` puts a note away)",)
+
+
+@frozen
+class Remembered:
+    """A stored note; `existing` when its very body was stored already, and nothing was written."""
+
+    stored: StoredEntry
+    similar: tuple[Listed, ...] = ()
+    contradicted: tuple[Listed, ...] = ()
+    """Those that give another value for the same thing."""
+    existing: bool = False
+    unresolved: tuple[str, ...] = ()
+    """Ids that its text links to and no note bears (P15): they are told, since only the writer knows what was meant."""
+
+
+@frozen
+class MemoryService:
+    """Operations on entries over the ports."""
+
+    writes: RecordedWrites
+    ledger: UsageLedger
+    clock: Clock
+    known: Callable[[], KnownNotes] | None = None
+    """Makes what finds notes about the same subject; without it the listing does."""
+    vocabulary: Callable[[], TagVocabulary] = TagVocabulary
+    """By which tags get their present names."""
+
+    @property
+    def store(self) -> Store:
+        return self.writes.store
+
+    @property
+    def caller(self) -> Caller:
+        return self.writes.caller
+
+    # -- a new note -----------------------------------------------------------------------------------------------------
+
+    @as_result
+    def remember(self, draft: NoteDraft) -> Remembered:
+        """Store a note at once as `captured`. A similar entry is linked; an identical body is not stored twice."""
+        draft = evolve(draft, tags=self._by_present_names(draft.tags))
+        body = stored_body(draft.body)
+        if not body.strip():
+            raise EntryInvalid(("body: is empty",))
+        title = edited_title(draft.title or derive_title(body))
+        subject = Subject(title, body, stored_description(draft.description or derive_description(body)), draft.kind)
+        # Before the write lock is taken: an index may have to catch up with the files first.
+        known = self.known() if self.known else KnownNotes(self.store)
+        (near,) = unwrap(known.near_each([(subject, draft.scope)]))
+        with self.writes.act():  # locked, or two that remember the same at once both find it new
+            live, archive = unwrap(self.store.list()), unwrap(self.store.list(archived=True))
+            return self._stored(draft, subject, near, live, archive)
+
+    def _stored(self, draft: NoteDraft, subject: Subject, near: Near, live: Listing, archive: Listing) -> Remembered:
+        replaced: dict[str, Listed] = {}
+        for id in draft.supersedes:
+            found = live.by_id.get(id)
+            if found is None or (self.caller.is_agent and found.meta.is_secret):
+                raise EntryNotFound(id)
+            if self.caller.is_agent and found.meta.pinned:
+                raise EntryProtected(id, "superseding by an agent", "pinned")
+            replaced[id] = found
+        left = live.by_id.keys() - replaced.keys()
+        similar, compared = (
+            tuple(each for each in known if each.meta.id in left) for known in (near.similar, near.compared)
+        )
+        # An agent that guesses what a secret note says is not to learn that it guessed right (P20).
+        linked = append_see_also(subject.body, [each.meta.id for each in similar])
+        # Somebody may have stored it just now, with the same links: what is similar was looked for before.
+        hashes = (body_hash(subject.body), body_hash(linked))
+        same = (each for hash in hashes for each in live.entries if each.body_hash == hash)
+        shown = (each for each in same if not (self.caller.is_agent and each.meta.is_secret))
+        # The very body, but for the links that were added when it was stored.
+        plain = without_see_also(subject.body)
+        alike = (each.listed for each in similar if without_see_also(each.body) == plain)
+        twin = next(shown, None) or next(alike, None)
+        replaced = {id: each for id, each in replaced.items() if twin is None or id != twin.meta.id}
+        taken = taken_ids(live, archive)
+        if twin is None:
+            entry = MemoryEntry(self._meta(draft, subject, taken), linked)
+        else:
+            entry = unwrap(self.store.read(twin.meta.id)).entry
+        if replaced:
+            since_ms = entry.meta.created_at_ms if twin is None else self.clock.now_ms()
+            ids = _once(*entry.meta.supersedes, *replaced)
+            meta = evolve(entry.meta, supersedes=ids, valid_from_ms=since_ms)
+            entry = evolve(entry, meta=meta, body=without_see_also_of(entry.body, replaced))
+        if twin is None or replaced:
+            stored = Create(entry) if twin is None else Replace(entry, twin.content_hash)
+            retired = [Retire(id, each.content_hash, entry.meta.valid_from_ms) for id, each in replaced.items()]
+            tiers = self.writes.telling(entry.meta, sorted(replaced))
+            change = Together(entry.meta.id, (stored, *retired)) if retired else stored
+            self.writes.apply(change, entry.meta.id, f"remember: {entry.meta.title}", tiers)
+        new = unwrap(self.store.read(entry.meta.id))
+        targets = _once(*(link.target for link in find_links(linked) if is_id(link.target)))
+        return Remembered(
+            new,
+            () if twin else tuple(each.listed for each in similar),
+            () if twin else _contradicted(new, compared),
+            existing=twin is not None,
+            unresolved=() if twin else tuple(target for target in targets if target.casefold() not in taken),
+        )
+
+    def _meta(self, draft: NoteDraft, subject: Subject, taken: frozenset[str]) -> Meta:
+        now = self.clock.now_ms()
+        here = draft.here or draft.scope
+        source = Source(
+            self.caller.harness,
+            cwd=draft.cwd and redact_path(draft.cwd),
+            repo=here if here != GLOBAL_SCOPE else None,
+            agent=draft.agent and stored_agent(draft.agent),
+        )
+        return Meta(
+            id=mint_id(subject.title, now, taken),
+            title=subject.title,
+            description=subject.description,
+            kind=draft.kind,
+            tags=stored_tags((*draft.tags, *tags_in(subject.body))),
+            status=Status.CAPTURED,
+            origin=self.caller.origin,
+            scope=draft.scope,
+            importance=draft.importance,
+            sensitivity=draft.sensitivity,
+            expires_at_ms=draft.expiry.at_ms,
+            created_at_ms=now,
+            updated_at_ms=now,
+            sources=(source,),
+        )
+
+    def _by_present_names(self, tags: tuple[str, ...]) -> tuple[str, ...]:
+        return self.vocabulary().current(stored_tags(tags))
+
+    # -- changes ----------------------------------------------------------------------------------------------------------
+
+    @as_result
+    def edit(self, id: str, patch: MetaPatch = MetaPatch(), body: str | None = None) -> StoredEntry:  # noqa: B008
+        """Change some frontmatter and, unless `body` is None, the text, in one write; the earlier version goes to the archive
+        byte for byte. An agent's change makes the entry's origin at best `agent`."""
+        text = None if body is None else stored_body(body)
+        if text is not None and not text.strip():
+            raise EntryInvalid(_EMPTY)
+        if patch.title is not None and not patch.title.strip():
+            raise EntryInvalid(("title: is empty",))
+        if patch.tags is not None:
+            patch = evolve(patch, tags=self._by_present_names(patch.tags))
+
+        def edited(stored: StoredEntry) -> MemoryEntry:
+            meta, said = patched(stored.meta, patch), stored.body if text is None else text
+            if patch.description is None:
+                meta = evolve(meta, description=kept_description(stored.entry, said))
+            return MemoryEntry(meta, said)
+
+        return self._change(id, edited, "edit")
+
+    @as_result
+    def replace(self, id: str, text: MemoryEntry, expected_hash: str) -> StoredEntry:
+        """Change the text and what `EDITABLE` names at once, unless the entry changed since `expected_hash`.
+
+        EntryInvalid where `text` changes anything else: what raises trust has its own commands, and the rest is history.
+        """
+        from agent_memory.note.note_format import META_FIELDS
+
+        if not text.body.strip():
+            raise EntryInvalid(_EMPTY)
+
+        def edited(stored: StoredEntry) -> MemoryEntry:
+            if stored.listed.content_hash != expected_hash:
+                raise EntryChanged(id)
+            others = [
+                f"{field.key}: is not changed by editing"
+                for field in META_FIELDS
+                if field.attribute not in (*EDITABLE, "updated_at_ms")
+                and getattr(text.meta, field.attribute) != getattr(stored.meta, field.attribute)
+            ]
+            if others:
+                raise EntryInvalid(tuple(others))
+            meta = evolve(stored.meta, **{name: getattr(text.meta, name) for name in EDITABLE})
+            body = stored_body(text.body)
+            is_described = meta.description != stored.meta.description
+            described = stored_description(meta.description) if is_described else kept_description(stored.entry, body)
+            tags = self._by_present_names(meta.tags)
+            return MemoryEntry(evolve(meta, title=edited_title(meta.title), description=described, tags=tags), body)
+
+        return self._change(id, edited, "edit")
+
+    @as_result
+    def pin(self, id: str) -> StoredEntry:
+        """Promote the entry and keep it hot; the targets show it at once."""
+        return self._trust(id, "pin", lambda meta: evolve(promoted(meta), pinned=True))
+
+    @as_result
+    def unpin(self, id: str) -> StoredEntry:
+        """Take the pin off; the promotion stays."""
+        return self._change(id, lambda entry: MemoryEntry(evolve(entry.meta, pinned=False), entry.body), "unpin")
+
+    @as_result
+    def promote(self, id: str) -> StoredEntry:
+        """Vouch for an entry: it may be hot whatever its origin, and is so until defrag decides otherwise."""
+        return self._trust(id, "promote", promoted)
+
+    @as_result
+    def archive(self, id: str) -> Listed:
+        """Move a live entry to the archive. A pinned one only at a person's word. Nothing deletes knowledge."""
+        with self.writes.act():  # locked, or a tier list that somebody else writes would be lost
+            stored = self._mine(id, "archiving")
+            if stored.meta.pinned and self.caller.is_agent:
+                raise EntryProtected(id, "archiving by an agent", "pinned")
+            tiers = self.writes.retiering(lambda tiers: tiers.without({stored.meta.id}))
+            change = Retire(stored.meta.id, stored.listed.content_hash)
+            self.writes.apply(change, stored.meta.id, f"archive: {stored.meta.title}", tiers)
+            return stored.listed
+
+    @as_result
+    def restore(self, id: str) -> StoredEntry:
+        """Bring an archived entry back to life. What comes before agents only at a person's word is a person's to bring back
+        (P19): to archive it was to take that word back."""
+        with self.writes.act():
+            stored = self._mine(id, "restoring", archived=True)
+            if self.caller.is_agent and stored.meta.promoted_by is not None and stored.meta.needs_vouching:
+                raise EntryProtected(stored.meta.id, "restoring by an agent", "promoted")
+            self.writes.apply(Restore(id), id, f"restore: {stored.meta.title}", self.writes.telling(stored.meta))
+            return unwrap(self.store.read(id))
+
+    def _trust(self, id: str, act: str, change: Callable[[Meta], Meta]) -> StoredEntry:
+        self.caller.only_a_person(act)
+
+        def trusted(stored: StoredEntry) -> MemoryEntry:
+            if stored.meta.sensitivity is Sensitivity.SECRET:
+                raise EntryProtected(id, act, "secret")
+            return MemoryEntry(change(stored.meta), stored.body)
+
+        return self._change(id, trusted, act, hot=True)
+
+    def _change(
+        self, id: str, change: Callable[[StoredEntry], MemoryEntry], act: str, *, hot: bool = False
+    ) -> StoredEntry:
+        """Write the entry as `change` makes it, with `hot` as a hot one."""
+        with self.writes.act():  # locked, or of two at once one would find the entry changed
+            stored = self._mine(id, act)
+            entry = change(stored)
+            id, subject = stored.meta.id, f"{act}: {entry.meta.title}"
+            tiers = self.writes.retiering(lambda tiers: tiers.with_hot(id)) if hot else None
+            if entry == stored.entry:
+                if tiers is not None:
+                    touched = unwrap(self.store.apply([], tiers=tiers)).touched
+                    self.writes.tolerate(self.writes.recorder.record(touched, subject))
+                return stored
+            self._require_allowed(stored.meta, entry.meta, act)
+            meta = self._with_usage(trusted_after(stored.entry, entry, self.caller))
+            new = MemoryEntry(evolve(meta, updated_at_ms=self.clock.now_ms()), entry.body)
+            self.writes.apply(Replace(new, stored.listed.content_hash), id, subject, tiers)
+            return unwrap(self.store.read(id))
+
+    def _require_allowed(self, before: Meta, after: Meta, act: str) -> None:
+        was, will_be = before.sensitivity, after.sensitivity
+        if self.caller.is_agent and before.pinned:
+            raise EntryProtected(before.id, f"{act} by an agent", "pinned")
+        if self.caller.is_agent and strictest((was, will_be)) != will_be:
+            raise EntryProtected(before.id, "an agent's change of its sensitivity", was.value)
+        if after.pinned and will_be is Sensitivity.SECRET:
+            raise EntryProtected(before.id, "a secret", "pinned, and `memory unpin` comes first")
+
+    def _mine(self, id: str, act: str, *, archived: bool = False) -> StoredEntry:
+        """The entry, if this caller may act on it: what is secret is none of an agent's business."""
+        stored = unwrap(self.store.read(id, archived=archived))
+        if stored.meta.sensitivity is Sensitivity.SECRET and self.caller.is_agent:
+            raise EntryProtected(id, f"{act} by an agent", "secret")
+        return stored
+
+    def _with_usage(self, meta: Meta) -> Meta:
+        """The frontmatter with a fresh copy of what the ledgers say of the entry."""
+        totals = self.ledger.totals()
+        if isinstance(totals, Failure):
+            self.writes.warn(str(totals.failure()))
+            return meta
+        usage = reads_of(meta, totals.unwrap())
+        return evolve(meta, used=usage.count, last_used_at_ms=usage.last_at_ms)
+
+
+def _once(*ids: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(ids))
+
+
+def _contradicted(new: StoredEntry, known: Sequence[StoredEntry]) -> tuple[Listed, ...]:
+    if not known:
+        return ()
+    # A command that finds nothing alike needs none of it.
+    from agent_memory.rules.analyze import contradictions_among
+
+    against = {id for each in contradictions_among((new, *known)) if new.meta.id in each.ids for id in each.ids}
+    return tuple(each.listed for each in known if each.meta.id in against)

@@ -1,1 +1,0 @@
-"""The outside world: one module per implementation of a port."""

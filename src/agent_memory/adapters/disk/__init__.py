@@ -1,1 +1,0 @@
-"""What every adapter over files builds on: durable writes, containment, locks, lines."""

@@ -1,1 +1,0 @@
-"""What `memory doctor` gathers, and how its repairs are carried out."""

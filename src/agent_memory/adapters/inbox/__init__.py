@@ -1,1 +1,0 @@
-"""The queue on disk and in memory."""

@@ -1,1 +1,0 @@
-"""What memory keeps about its own work: reads, spend, session marks, runs."""

@@ -1,1 +1,0 @@
-"""The schedulers of a machine: launchd, the person's systemd, cron."""

@@ -1,1 +1,0 @@
-"""Setup and uninstall on disk: settings files, backups, the receipt, trials."""

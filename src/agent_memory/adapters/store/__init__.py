@@ -1,1 +1,0 @@
-"""The notes on disk and in memory."""

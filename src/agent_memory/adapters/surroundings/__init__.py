@@ -1,1 +1,0 @@
-"""The machine and the person: home, config, trust, clock, repositories."""

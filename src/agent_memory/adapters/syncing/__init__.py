@@ -1,1 +1,0 @@
-"""Sync between machines, through the git remote of the store."""

@@ -1,0 +1,1 @@
+"""From a hook to a record in the inbox."""

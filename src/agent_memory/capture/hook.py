@@ -1,0 +1,235 @@
+"""`memory capture --harness X --hook`: a hook's payload on stdin becomes an inbox entry; and what every hook's call begins with.
+
+Runs inside every turn of every agent, so it starts fast (C modules and our own import-free ones only), exits 0, prints
+nothing and waits for nothing; what went wrong is in the hook log, which `memory status` shows. Nothing of the payload is
+kept but what locates the session.
+"""
+
+import os
+import stat
+import time
+
+from agent_memory.capture.hook_files import INBOX, log_hook_problem, put_text
+from agent_memory.capture.repository import read_repository
+from agent_memory.capture.session_event import (
+    PAYLOAD_KEYS,
+    SHAPES,
+    SessionEvent,
+    session_event,
+)
+from agent_memory.files.json_lite import json_object, scan_json, scan_members
+from agent_memory.files.root import (
+    home_of,
+    is_marked,
+    is_own_call,
+    root_and_doubt,
+)
+from agent_memory.text.value_rules import is_plain_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import NoReturn
+
+# -- a hook's call, whatever it is for --------------------------------------------------------------------------------
+
+MAX_PAYLOAD_BYTES = 8 << 20
+"""What lies behind is read and thrown away, so that the harness never writes into a closed pipe."""
+MAX_DRAINED_BYTES = 256 << 20
+STDIN_SECONDS = 2.0
+QUIET_SECONDS = 0.2
+"""How long the end is waited for after what may be the payload's last brace: a harness that keeps stdin open must not
+cost the session's end its time."""
+_CHUNK_BYTES = 1 << 16
+
+
+class HookProblem(Exception):
+    """Why a hook's call came to nothing: a stable code, and our own words."""
+
+
+def run_silently(act: "Callable[[], None]") -> "NoReturn":
+    """Do it and end the process with code 0, whatever happens.
+
+    `os._exit` skips the interpreter's own tidying up, which takes a third as long as its start; every file is closed
+    and synced by then.
+    """
+    try:
+        act()
+    except BaseException as bug:  # noqa: BLE001 - of what no rule foresaw, type and place are logged: its text may quote the payload
+        trace = bug.__traceback__
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        place = f"{os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}" if trace is not None else "?"
+        log_problem(os.environ, None, "defect", f"{type(bug).__name__} at {place}")
+    finally:
+        os._exit(0)
+
+
+def current_directory() -> str:
+    """The working directory; `/` where it was removed under us."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return "/"
+
+
+def log_problem(environ: "Mapping[str, str]", harness: str | None, code: str, message: str, act: str = "") -> None:
+    """Tell the hook log; `act` is what the hook is for, where that is not to capture."""
+    home = home_of(environ)
+    root, _ = root_and_doubt(environ, home)
+    log_hook_problem(home, root, harness, code, message, act)
+
+
+# -- the call ---------------------------------------------------------------------------------------------------------
+
+
+def named_harness(words: list[str], command: str) -> str:
+    """The harness of `memory COMMAND --harness X --hook`; there is nothing else to say."""
+    rest = [word for word in words if word != "--hook"]
+    if len(rest) == 1 and rest[0].startswith("--harness="):
+        harness = rest[0].partition("=")[2]
+    elif len(rest) == 2 and rest[0] == "--harness":
+        harness = rest[1]
+    else:
+        raise HookProblem("usage", f"the hook's command must be: memory {command} --harness NAME --hook")
+    if harness not in SHAPES:
+        raise HookProblem("usage", f"the hook's command names a harness without hooks; known are {', '.join(SHAPES)}")
+    return harness
+
+
+def _read_stdin() -> bytes:
+    """What the harness says, within bounds of size and time; more than MAX_PAYLOAD_BYTES when it was cut."""
+    from select import select
+
+    is_file = stat.S_ISREG(os.fstat(0).st_mode)
+    deadline = time.monotonic() + STDIN_SECONDS
+    chunks: list[bytes] = []
+    kept = drained = 0
+    while drained < MAX_DRAINED_BYTES:
+        seconds = max(0.0, deadline - time.monotonic())
+        if chunks and chunks[-1].rstrip().endswith(b"}"):
+            seconds = min(seconds, QUIET_SECONDS)
+        if not (is_file or select((0,), (), (), seconds)[0]):
+            break
+        chunk = os.read(0, _CHUNK_BYTES)
+        if not chunk:
+            break
+        if kept <= MAX_PAYLOAD_BYTES:
+            chunks.append(chunk)
+            kept += len(chunk)
+        elif is_file:
+            break
+        else:
+            drained += len(chunk)
+    return b"".join(chunks)
+
+
+def payload_on_stdin() -> object:
+    """The payload; of one that is cut off or too long, the members before the cut."""
+    try:
+        text = _read_stdin().decode("utf-8", "replace").removeprefix("\ufeff")
+    except OSError as error:
+        raise HookProblem("payload", f"stdin cannot be read: {error.strerror}") from None
+    if not text.strip():
+        raise HookProblem("payload", "nothing came on stdin")
+    if len(text) <= MAX_PAYLOAD_BYTES:
+        try:
+            return scan_json(text)
+        except (ValueError, RecursionError):
+            pass
+    members = scan_members(text, PAYLOAD_KEYS)
+    if not members:
+        raise HookProblem("payload", "what came on stdin is not a JSON object")
+    return members
+
+
+# -- capture ----------------------------------------------------------------------------------------------------------
+
+FORGOTTEN = "state/forgotten"
+ANY_HARNESS = "any"
+"""As in `adapters.forgetting.tombstones`, which takes long to load."""
+
+
+def run_hook(words: list[str]) -> "NoReturn":
+    """Capture and end the process with code 0, whatever happens; nothing was printed."""
+    run_silently(lambda: capture_hook(words, os.environ))
+
+
+def capture_hook(words: list[str], environ: "Mapping[str, str]") -> None:
+    """Write the inbox entry of the payload on stdin, if it is to have one; problems go to the hook log."""
+    if is_own_call(environ) or is_marked(current_directory()):
+        return
+    harness = None
+    try:
+        harness = named_harness(words, "capture")
+        event = session_event(harness, payload_on_stdin())
+        if isinstance(event, str):
+            raise HookProblem("payload", event)
+        if event is not None and not (event.cwd is not None and is_marked(event.cwd)):
+            _put(event, environ)
+    except HookProblem as problem:
+        code, message = problem.args
+        log_problem(environ, harness, code, message)
+
+
+def _put(event: SessionEvent, environ: "Mapping[str, str]") -> None:
+    home = home_of(environ)
+    root, doubt = root_and_doubt(environ, home)
+    if root is None:
+        raise HookProblem("home-unknown", "no home directory is known; set HOME or AGENT_MEMORY_ROOT")
+    if _is_forgotten(event, root):
+        return
+    timestamp = timestamp_of(time.time_ns() // 1_000_000)
+    text = entry_text(event, timestamp, environ, home)
+    try:
+        put_text(root, INBOX, text, timestamp, event.harness, ".json")
+    except OSError as error:
+        raise HookProblem("store-io", f"could not write to {root}/{INBOX}: {error.strerror}") from None
+    if doubt:
+        raise HookProblem("config-invalid", f"{doubt}, so this session was captured to {root}")
+
+
+def _is_forgotten(event: SessionEvent, root: str) -> bool:
+    """Whether a person had the session forgotten (P28). Its name alone says so: nothing is opened."""
+    directory = f"{root}/{FORGOTTEN}"
+    if not os.path.isdir(directory):
+        return False
+    from agent_memory.text.ids import slug_of  # where nothing was ever forgotten it is not needed
+
+    slug = slug_of(event.session_id)
+    return any(os.path.lexists(f"{directory}/{whose}_{slug}.json") for whose in (event.harness, ANY_HARNESS))
+
+
+def timestamp_of(at_ms: int) -> str:
+    """ISO 8601 in UTC with milliseconds."""
+    seconds, millis = divmod(at_ms, 1000)
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{millis:03d}Z"
+
+
+def entry_text(event: SessionEvent, timestamp: str, environ: "Mapping[str, str]", home: str | None) -> str:
+    """The inbox entry, version 1, byte for byte as `capture.inbox_json` renders it."""
+    context: dict[str, str | None] = {"cwd": event.cwd}
+    if event.cwd is not None:
+        repository = read_repository(event.cwd, environ, home)
+        branch = repository.branch
+        if branch is not None and not is_plain_name(branch):
+            # Redacted (P20). The rules take long to load, and most names are words.
+            from agent_memory.redaction.redact import redact_path
+
+            branch = redact_path(branch)
+        context |= {"repo": repository.repo, "branch": branch, "commit": repository.commit}
+    context |= {"event": event.event, "reason": event.reason, "harnessVersion": event.harness_version}
+    id_key = "threadId" if event.method == "amp-thread" else "sessionId"
+    retrieval = {"method": event.method, id_key: event.session_id, "sessionPath": event.session_path}
+    entry = {
+        "version": 1,
+        "timestamp": timestamp,
+        "harness": event.harness,
+        "retrieval": _present(retrieval),
+        "context": _present(context),
+    }
+    return json_object({key: value for key, value in entry.items() if value}) + "\n"
+
+
+def _present(members: dict[str, str | None]) -> dict[str, str]:
+    return {key: value for key, value in members.items() if value is not None}

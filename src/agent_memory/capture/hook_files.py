@@ -1,0 +1,108 @@
+"""What hooks write: inbox entries, and a log of what went wrong. Imports C modules and our own import-free ones only, since capture
+uses it inside every turn of every agent.
+"""
+
+import errno
+import os
+import stat
+import time
+
+from agent_memory.files.durable import (
+    FILE_MODE,
+    append_line,
+    create_file,
+    make_directories,
+    make_room,
+)
+from agent_memory.files.json_lite import json_object
+from agent_memory.files.root import local_state_directory
+
+# -- entries: under a fresh name, whole or not at all, durable before the call returns (P1). Errors are plain OSErrors -----
+
+INBOX = "inbox"
+
+_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+_RANDOM_DIGITS = 6
+_MAX_ENTRY_BYTES = 1 << 18
+
+
+def random_digits() -> str:
+    """Six base58 digits: 38 thousand million possibilities for one millisecond and harness."""
+    number = int.from_bytes(os.urandom(8), "big")
+    digits = ""
+    for _ in range(_RANDOM_DIGITS):
+        number, digit = divmod(number, 58)
+        digits += _BASE58[digit]
+    return digits
+
+
+def mentions(path: str, text: str) -> bool:
+    """Whether the entry in a file holds this text, unparsed; one that has moved on does not. Raises OSError (P6)."""
+    try:
+        with open(path, "rb") as file:
+            return text.encode() in file.read(_MAX_ENTRY_BYTES)
+    except FileNotFoundError:
+        return False
+
+
+def put_text(root: str, directory: str, text: str, timestamp: str, label: str, ending: str) -> str:
+    """Write `text` to a new file in `directory` (relative to the root); its name, `<timestamp>_<label>_<digits><ending>`.
+
+    The colons of the ISO timestamp become dashes. A name that is taken, by whatever chance, is never overwritten.
+    """
+    path = f"{root}/{directory}"
+    make_directories(path)
+    if stat.S_ISLNK(os.lstat(path).st_mode):
+        raise OSError(errno.ELOOP, "it is a symbolic link, and links inside the store are not followed", path)
+    data = text.encode("utf-8", "backslashreplace")  # half a surrogate pair becomes its own JSON escape
+    while True:
+        name = f"{timestamp.replace(':', '-')}_{label}_{random_digits()}{ending}"
+        try:
+            create_file(f"{path}/{name}", data)
+        except FileExistsError:
+            continue
+        return name
+
+
+# -- the log: one JSON line a problem, two files at most --------------------------------------------------------------
+# Hooks may neither print nor fail. A line says when, which harness, for which root, and in our own words what; never what anybody
+# wrote. It lies in `~/.local/state/agent-memory/`, where it survives a root that is full or gone; where that cannot be written, in
+# the root's `.cache/`. Where neither can be, the problem is lost: a full disk must not hold an agent up.
+
+LOG_NAME = "hook-log.jsonl"
+PREVIOUS_LOG_NAME = "hook-log.previous.jsonl"
+MAX_LOG_BYTES = 64 * 1024
+"""Of each of the two files; the older one is dropped when the newer one is full."""
+MAX_MESSAGE_CHARS = 500
+
+
+def hook_log_directories(home: str | None, root: str | None) -> tuple[str, ...]:
+    """Where the log may be, the preferred place first."""
+    at_home = () if home is None else (local_state_directory(home),)
+    return at_home if root is None else (*at_home, f"{root}/.cache")
+
+
+def log_hook_problem(
+    home: str | None, root: str | None, harness: str | None, code: str, message: str, act: str = ""
+) -> None:
+    """Append one line to the first log that takes it; `act` is what failed, where that is not to capture. Never raises an OSError, and never waits for a lock."""
+    members = {
+        "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "harness": harness,
+        "act": act,
+        "root": root,
+        "code": code,
+        "message": message[:MAX_MESSAGE_CHARS],
+    }
+    line = (json_object({key: value for key, value in members.items() if value}) + "\n").encode(
+        "utf-8", "backslashreplace"
+    )
+    for directory in hook_log_directories(home, root):
+        path = f"{directory}/{LOG_NAME}"
+        try:
+            make_directories(directory)
+            make_room(path, f"{directory}/{PREVIOUS_LOG_NAME}", len(line), MAX_LOG_BYTES)
+            append_line(path, line, FILE_MODE)
+        except OSError:
+            continue
+        return

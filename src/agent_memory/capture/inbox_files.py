@@ -1,0 +1,551 @@
+"""The queue on disk: one JSON file an entry in `inbox/`, with `.processed/` and `.failed/` below it.
+
+Each step of an entry that leaves or comes back may be the last before a crash (P3): it is written to where it goes, with its
+outcome, before it is taken out of the inbox; a rerun finds it in both places and goes on from there. Nothing is overwritten but
+an earlier copy of the very same entry. What was consumed is kept without the secrets in its names; what was given up keeps
+what finds its session, since it may come back. A malformed file is moved aside with the reason beside it, never deleted (P6),
+and without secrets (P20).
+
+A file is None where there is none, and `InboxEntryInvalid` where it is malformed; any other error says nothing about what is in
+the file (P6).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cache, partial
+from itertools import chain
+from pathlib import Path
+
+from attrs import evolve, field, frozen
+from returns.result import Failure, Result, Success
+
+from agent_memory.capture.hook_files import INBOX, put_text, random_digits
+from agent_memory.capture.inbox_json import (
+    MAX_ENTRY_BYTES,
+    TROUBLES as FORMAT,
+    entry_of,
+    render_changes,
+    render_inbox_entry,
+    with_changes,
+)
+from agent_memory.capture.places import known_places, repo_now
+from agent_memory.errors import (
+    Error,
+    InboxEntryInvalid,
+    PathRefused,
+    StateCorrupt,
+    StoreIo,
+)
+from agent_memory.files.durable import (
+    FILE_MODE,
+    append_line,
+    create_file,
+    flush,
+    make_directories,
+    move_file,
+    replace_file,
+)
+from agent_memory.files.paths import (
+    JsonFile,
+    as_store_io,
+    directory_in,
+    exists,
+    names_below,
+    names_in,
+    read_image,
+    remove_file,
+    write_text,
+)
+from agent_memory.redaction.redact import redact_path, redact_with_paths
+from agent_memory.results import as_result, unwrap
+from agent_memory.session.queue import (
+    SNAPSHOTS,
+    UPGRADE_EVENT,
+    FailedEntry,
+    FileSnapshot,
+    InboxEntry,
+    InlineNote,
+    KnownSessions,
+    Loaded,
+    Outcome,
+    Pending,
+    Quarantined,
+    Trouble,
+    as_captured,
+    as_consumed,
+    fold_queue,
+    is_same_work,
+    queue_key,
+    session_key,
+)
+from agent_memory.text.instants import iso_of, ms_of
+
+PROCESSED = f"{INBOX}/.processed"
+FAILED = f"{INBOX}/.failed"
+REASON_ENDING = ".reason.json"
+"""Of the file beside a malformed one that says what is wrong with it."""
+
+MAX_RETIRED_BYTES = 4 << 20
+
+# -- names and files --------------------------------------------------------------------------------------------------
+
+
+def is_entry_name(name: str) -> bool:
+    """Whether a file counts as an entry: `….json`, not hidden, not the reason beside a malformed one."""
+    return name.endswith(".json") and not name.startswith(".") and not name.endswith(REASON_ENDING)
+
+
+def printable(name: str) -> str:
+    """A file's name as it may be shown on any terminal."""
+    return name if name.isprintable() else ascii(name)[1:-1]
+
+
+def text_in(path: str, max_bytes: int) -> str | None:
+    """The text of a regular file in UTF-8 of at most `max_bytes`; anything else that lies there is malformed."""
+    try:
+        image = read_image(path, max_bytes)
+        return None if image is None else image.data.decode()
+    except PathRefused as refused:
+        raise InboxEntryInvalid((refused.reason,)) from refused
+    except UnicodeDecodeError as error:
+        raise InboxEntryInvalid((f"the file is not UTF-8 at byte {error.start:,}",)) from error
+
+
+def entry_in(root: str, place: str, name: str) -> InboxEntry | None:
+    """The entry in a file of the inbox (`place`: INBOX, PROCESSED or FAILED)."""
+    text = text_in(f"{root}/{place}/{name}", MAX_ENTRY_BYTES if place == INBOX else MAX_RETIRED_BYTES)
+    return None if text is None else entry_of(text)
+
+
+# -- what was given up ------------------------------------------------------------------------------------------------
+
+MOST_REASONS = 200
+"""Of so many entries at most the reason is read, so that a status stays quick."""
+_MAX_REASON_BYTES = 1 << 20
+
+
+@as_result
+def failed_entries(root: str) -> tuple[FailedEntry, ...]:
+    """Every entry that was given up and every file that never was an entry, by name."""
+    directory = f"{root}/{FAILED}"
+    present = frozenset(names_in(directory))
+    found: list[FailedEntry] = []
+    for number, name in enumerate(sorted(filter(is_entry_name, present))):
+        malformed = f"{name}{REASON_ENDING}" in present
+        path = f"{directory}/{name}{REASON_ENDING if malformed else ''}"
+        found.append(FailedEntry(printable(name), _reason(path) if number < MOST_REASONS else "", malformed))
+    return tuple(found)
+
+
+def _reason(path: str) -> str:
+    """The reason in a file of ours; empty where it cannot be read, which must not hide the rest of the status."""
+    try:
+        image = read_image(path, _MAX_REASON_BYTES)
+        document = None if image is None else json.loads(image.data)
+    except (PathRefused, StoreIo, ValueError, RecursionError):
+        return ""
+    match document:
+        case {"problems": [*problems]}:
+            return "; ".join(map(str, problems))
+        case {"outcome": {"reason": str(reason)}}:
+            return reason
+        case _:
+            return ""
+
+
+# -- captures, told from names alone ----------------------------------------------------------------------------------
+
+_NAME = re.compile(r"(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\d\.\d{3}Z)_([a-z][a-z-]*)_[0-9A-Za-z]+\.json", re.ASCII)
+
+
+@as_result
+def captures(root: str) -> tuple[tuple[str, int], ...]:
+    """Harness and instant (epoch ms) of every entry, told from its name, each harness's newest last: waiting, worked on or
+    given up."""
+    found = chain.from_iterable(names_below(root, relative) for relative in (INBOX, PROCESSED, FAILED))
+    told = [(name[5], ms_of(f"{name[1]}{name[2]}:{name[3]}:{name[4]}")) for name in map(_NAME.fullmatch, found) if name]
+    return tuple(sorted((harness, at_ms) for harness, at_ms in told if at_ms is not None))
+
+
+# -- entries, the newest first ----------------------------------------------------------------------------------------
+
+MOST_OPENED = 5_000
+"""Of all the files, by name: a name begins with the time of its capture."""
+
+
+def newest_entries(root: str, places: Iterable[str], most: int = MOST_OPENED) -> Iterator[Result[InboxEntry, Error]]:
+    """The entries that lie in these places, at most so many; an error where something cannot be looked at, which may be the
+    newest (P6). What is malformed is left out, since `memory status` tells of it, and what has moved on meanwhile."""
+    found: list[tuple[str, str]] = []
+    for place in places:
+        try:
+            found += [(name, place) for name in names_below(root, place, is_entry_name)]
+        except (StoreIo, PathRefused) as error:
+            yield Failure(error)
+    for name, place in sorted(found, reverse=True)[:most]:
+        try:
+            entry = entry_in(root, place, name)
+        except InboxEntryInvalid:
+            continue
+        except (StoreIo, PathRefused) as error:
+            yield Failure(error)
+        else:
+            if entry is not None:
+                yield Success(entry)
+
+
+# -- what is wrong with the queue -------------------------------------------------------------------------------------
+# What pending entries have been through, of those only that are in trouble: a file, and a line for each change since, so
+# that a crowd of entries in trouble does not cost a whole file each.
+
+
+TROUBLES = f"{INBOX}/.queue.json"
+CHANGES = f"{INBOX}/.queue.jsonl"
+MAX_BYTES = 64 << 20
+
+
+@frozen
+class QueueTroubles:
+    """The trouble of one root's entries by `queue_key`; written by the holder of the run lock alone."""
+
+    root: str
+
+    @as_result
+    def read(self) -> Mapping[str, Trouble]:
+        """All of it. A damaged file is an error, never "no trouble" (P6)."""
+        path = f"{self.root}/{CHANGES}"
+        try:
+            return with_changes(self._whole.read() or {}, text_in(path, MAX_BYTES) or "")
+        except InboxEntryInvalid as malformed:
+            raise StateCorrupt(path, malformed.problems) from malformed
+
+    def settled(self) -> Mapping[str, Trouble]:
+        """The same, once it is in one file: for the beginning of a run. After a crash in between the changes count again,
+        which makes no difference."""
+        troubles = unwrap(self.read())
+        if exists(f"{self.root}/{CHANGES}"):
+            self._whole.write(dict(sorted(troubles.items())))
+            remove_file(self.root, CHANGES)
+        return troubles
+
+    def clear(self, keys: Collection[str]) -> None:
+        """Forget the trouble of some entries; writes nothing where none has any."""
+        if exists(f"{self.root}/{TROUBLES}") or exists(f"{self.root}/{CHANGES}"):
+            self.change(dict.fromkeys(keys))
+
+    @property
+    def _whole(self) -> JsonFile[dict[str, Trouble]]:
+        return JsonFile(self.root, TROUBLES, FORMAT, MAX_BYTES)
+
+    def change(self, changes: Mapping[str, Trouble | None]) -> None:
+        """Replace the trouble of these entries; None where one has none any more."""
+        directory = directory_in(self.root, INBOX)
+        path = f"{self.root}/{CHANGES}"
+        with as_store_io("write", path):
+            make_directories(directory)
+            append_line(path, render_changes(changes).encode("utf-8", "backslashreplace"), FILE_MODE)
+            flush(path)
+
+
+# -- the queue --------------------------------------------------------------------------------------------------------
+
+_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z", re.ASCII)
+
+
+@frozen
+class InboxFiles:
+    """`ports.Inbox` over files. Any number of processes may `put` and list; all else changes or takes away entries, and
+    is for the holder of the run lock alone."""
+
+    root: Path
+    environ: Mapping[str, str] = field(factory=lambda: os.environ, repr=False)
+
+    @as_result
+    def put(self, entry: InboxEntry) -> str:
+        """See the port. An entry that could not be read back is refused, with every problem; the branch is redacted."""
+        entry = as_captured(entry)
+        text = render_inbox_entry(entry)
+        entry_of(text)
+        return put_entry(str(self.root), entry, text)
+
+    @as_result
+    def names(self) -> tuple[str, ...]:
+        """See the port. A name without a time stamp is sorted by the file's mtime."""
+        return self._listed(INBOX)
+
+    def recent(self, most: int = MOST_OPENED) -> Iterator[Result[InboxEntry, Error]]:
+        """The newest entries of sessions, whatever became of them."""
+        for each in newest_entries(str(self.root), (INBOX, PROCESSED, FAILED), most):
+            if isinstance(each, Failure) or not isinstance(each.unwrap().retrieval, InlineNote | FileSnapshot):
+                yield each
+
+    @as_result
+    def load(self, limit: int | None, now_ms: int) -> Loaded:
+        """See the port. Where the context has no repository, it is completed with that of the directory."""
+        troubles = self._troubles.settled()
+        taken, left = list[Quarantined](), list[Quarantined]()
+
+        def entries() -> Iterator[tuple[str, InboxEntry]]:
+            for name in self._listed(INBOX):
+                try:
+                    entry = self._pending_entry(name)
+                except InboxEntryInvalid as malformed:
+                    told, is_moved = _quarantined(str(self.root), name, malformed.problems, now_ms)
+                    (taken if is_moved else left).append(told)
+                except (StoreIo, PathRefused) as error:
+                    left.append(Quarantined(printable(name), str(error)))
+                else:
+                    if entry is not None:
+                        yield name, entry
+
+        queue = fold_queue(entries(), troubles, limit, now_ms)
+        repo_of = cache(partial(repo_now, environ=self.environ, known=known_places(self.environ, str(self.root))))
+        pending: list[Pending] = []
+        for one in queue.pending:
+            context = one.entry.context
+            if context.cwd is not None:
+                context = evolve(context, repo=repo_of(context.cwd, context.repo))
+            pending.append(evolve(one, entry=evolve(one.entry, context=context)))
+        return evolve(
+            queue,
+            pending=tuple(pending),
+            quarantined=tuple(taken),
+            unreadable=tuple(left),
+            waiting=queue.waiting + len(left),
+        )
+
+    @as_result
+    def note(self, pending: Pending, trouble: Trouble) -> None:
+        self._troubles.change({queue_key(pending.entry, pending.name): trouble})
+
+    @as_result
+    def retire(self, pending: Pending, outcome: Outcome) -> None:
+        self._leave(pending, outcome, PROCESSED)
+
+    @as_result
+    def give_up(self, pending: Pending, outcome: Outcome) -> None:
+        self._leave(pending, outcome, FAILED)
+
+    @as_result
+    def retry_failed(self) -> int:
+        """See the port. What folds into one counts as one."""
+        root, keys = str(self.root), set[str]()
+        for name, entry in self._readable(FAILED):
+            if isinstance(entry.retrieval, FileSnapshot):
+                # An error where it cannot be told where the copy is: the entry is not to come back without it (P6).
+                path = entry.retrieval.path
+                copies = (f"{place}/{os.path.basename(path)}" for place in (FAILED, PROCESSED))
+                if (there := next((copy for copy in copies if exists(f"{root}/{copy}")), None)) is not None:
+                    _move_snapshot(root, there, path)
+            pending = evolve(entry, outcome=None)
+            new_name = _make_pending(root, name, pending)
+            remove_file(root, f"{FAILED}/{name}")
+            keys.add(queue_key(pending, new_name))
+        self._troubles.clear(keys)
+        return len(keys)
+
+    @as_result
+    def known(self) -> KnownSessions:
+        """See the port. What is malformed is about nothing; a file that the operating system would not let us read is an
+        error: what it asks for may be what the caller is about to ask for."""
+        keys: set[str] = set()
+        asked_again: set[str] = set()
+        for name, entry in self._readable(INBOX):
+            key = queue_key(entry, name)
+            keys.add(key)
+            if entry.context.event == UPGRADE_EVENT:
+                asked_again.add(key)
+        given_up: dict[str, int] = {}
+        for name, entry in self._readable(FAILED):
+            if entry.outcome is not None:
+                key = queue_key(entry, name)
+                given_up[key] = max(entry.outcome.at_ms, given_up.get(key, 0))
+        return KnownSessions(frozenset(keys), frozenset(asked_again), given_up)
+
+    def directories(self, most: int) -> Iterator[Result[str, Error]]:
+        """Where the sessions were that wait or were dealt with, of the newest `most`: the newest first, some more than once.
+        What cannot be read is an error among them (P6)."""
+        for each in newest_entries(str(self.root), (INBOX, PROCESSED), most):
+            if isinstance(each, Failure):
+                yield each
+            elif (cwd := each.unwrap().context.cwd) is not None:
+                yield Success(cwd)
+
+    @property
+    def _troubles(self) -> QueueTroubles:
+        return QueueTroubles(str(self.root))
+
+    def _leave(self, pending: Pending, outcome: Outcome, target: str) -> None:
+        """Move all files of `pending` to `target` with the outcome added, then the snapshot if there is one.
+
+        A file that is gone counts as moved; one that no longer asks for what was worked on stays, to be worked on next.
+        """
+        root = str(self.root)
+        for name in pending.names:
+            with suppress(InboxEntryInvalid):
+                entry = entry_in(root, INBOX, name)
+                if entry is not None and is_same_work(entry, name, pending):
+                    entry = as_consumed(entry) if target == PROCESSED else as_captured(entry)
+                    free = _free_name(root, target, name, entry)
+                    write_text(root, f"{target}/{free}", render_inbox_entry(evolve(entry, outcome=outcome)))
+                    remove_file(root, f"{INBOX}/{name}")
+        snapshot = pending.entry.retrieval
+        if isinstance(snapshot, FileSnapshot) and snapshot.path.startswith(f"{SNAPSHOTS}/"):
+            _move_snapshot(root, snapshot.path, f"{target}/{os.path.basename(snapshot.path)}")
+        self._troubles.clear([key_of(pending.entry, pending.name) for key_of in (queue_key, session_key)])
+
+    def _listed(self, relative: str) -> tuple[str, ...]:
+        directory = f"{self.root}/{relative}"
+        names = names_below(str(self.root), relative, is_entry_name)
+        return tuple(sorted(names, key=lambda name: (_stamp(directory, name), name)))
+
+    def _pending_entry(self, name: str) -> InboxEntry | None:
+        """The entry, None where it was taken away since it was listed, or has been dealt with already (P3): by a run that was
+        stopped before it could take this copy out of the inbox."""
+        if not name.isprintable():
+            raise InboxEntryInvalid(("the file's name cannot be printed",))
+        entry, retired = entry_in(str(self.root), INBOX, name), None
+        if entry is not None:
+            with suppress(InboxEntryInvalid):
+                retired = entry_in(str(self.root), PROCESSED, name)
+            if retired is not None and evolve(retired, outcome=None) == as_consumed(entry):
+                remove_file(str(self.root), f"{INBOX}/{name}")
+                return None
+        return entry
+
+    def _readable(self, relative: str) -> Iterator[tuple[str, InboxEntry]]:
+        """The files that can be understood, by name."""
+        for name in self._listed(relative):
+            with suppress(InboxEntryInvalid):
+                found = entry_in(str(self.root), relative, name)
+                if found is not None:
+                    yield name, found
+
+
+def _stamp(directory: str, name: str) -> str:
+    """The time stamp that the name begins with, else the file's mtime in the same form."""
+    found = _TIMESTAMP.match(name)
+    if found:
+        return found[0]
+    try:
+        return iso_of(os.lstat(f"{directory}/{name}").st_mtime_ns // 1_000_000).replace(":", "-")
+    except (OSError, ValueError, OverflowError):
+        return ""
+
+
+# -- leaving and coming back ------------------------------------------------------------------------------------------
+
+
+def _free_name(root: str, directory: str, name: str, entry: InboxEntry) -> str:
+    """The name, or the first numbered one that nothing else has; a copy of this very entry may be replaced."""
+    stem = name.removesuffix(".json")
+    for candidate in (name, *(f"{stem}~{number}.json" for number in range(2, 100))):
+        with suppress(Error):
+            there = entry_in(root, directory, candidate)
+            if there is None or evolve(there, outcome=None) == entry:
+                return candidate
+    return f"{stem}~{random_digits()}.json"
+
+
+def _make_pending(root: str, name: str, entry: InboxEntry) -> str:
+    path = f"{root}/{INBOX}/{name}"
+    text = render_inbox_entry(entry)
+    try:
+        with as_store_io("write", path):
+            create_file(path, text.encode("utf-8", "backslashreplace"))
+    except StoreIo as taken:
+        if taken.errno_name != "EEXIST":
+            raise
+        with suppress(Error):
+            if entry_in(root, INBOX, name) == entry:
+                return name
+        return put_entry(root, entry, text)
+    return name
+
+
+def put_entry(root: str, entry: InboxEntry, text: str) -> str:
+    """Write a new inbox file that holds `text`; its name."""
+    directory = directory_in(root, INBOX)
+    with as_store_io("write to", directory):
+        make_directories(directory)
+        return put_text(root, INBOX, text, iso_of(entry.at_ms), entry.harness, ".json")
+
+
+# -- snapshots: redacted copies of files, beside the entries that name them -------------------------------------------
+
+_MAX_LABEL_CHARS = 40
+
+
+@as_result
+def put_snapshot(root: str, text: str, original_name: str, at_ms: int) -> str:
+    """Keep `text`, durably; its path relative to the root. The file's name tells the original's, as far as is safe."""
+    stem, ending = os.path.splitext(redact_path(os.path.basename(original_name)))
+    label = re.sub(r"[^A-Za-z0-9]+", "-", stem).strip("-")[:_MAX_LABEL_CHARS] or "file"
+    safe_ending = ending.lower() if re.fullmatch(r"\.[A-Za-z0-9]{1,8}", ending) else ".txt"
+    directory = directory_in(root, SNAPSHOTS)
+    with as_store_io("write to", directory):
+        return f"{SNAPSHOTS}/{put_text(root, SNAPSHOTS, text, iso_of(at_ms), label, safe_ending)}"
+
+
+def _move_snapshot(root: str, source: str, target: str) -> None:
+    """One that is not there counts as moved."""
+    directory = directory_in(root, os.path.dirname(target))
+    with as_store_io("move", f"{root}/{source}"), suppress(FileNotFoundError):
+        make_directories(directory)
+        move_file(f"{root}/{source}", f"{root}/{target}")
+
+
+# -- malformed files --------------------------------------------------------------------------------------------------
+
+_MAX_NAME_BYTES = 200
+_MAX_REDACTED_BYTES = 16 << 20
+"""A larger file, 250 times as large as an entry may be, is moved as it is."""
+
+
+def _quarantined(root: str, name: str, problems: Sequence[str], now_ms: int) -> tuple[Quarantined, bool]:
+    """Move the file and write its reason; what is told of it, and whether it could be moved.
+
+    The reason is durable before the file moves, so a crash in between loses nothing and is mended by the next load.
+    """
+    safe_name = redact_path(name.removesuffix(".json")) + ".json"
+    safe_problems = [redact_with_paths(each) for each in problems]
+    told = Quarantined(printable(safe_name), "; ".join(safe_problems))
+    target = f"{root}/{FAILED}"
+    document = {"version": 1, "name": safe_name, "at": iso_of(now_ms), "problems": safe_problems}
+    try:
+        make_directories(target)
+        free = _free_name_aside(target, safe_name)
+        _take_out_secrets(f"{root}/{INBOX}/{name}")
+        replace_file(f"{target}/{free}{REASON_ENDING}", (json.dumps(document, indent=1) + "\n").encode())
+        move_file(f"{root}/{INBOX}/{name}", f"{target}/{free}")
+    except OSError as error:
+        return evolve(told, reason=f"{told.reason}; and it could not be moved aside: {error.strerror}"), False
+    return told, True
+
+
+def _take_out_secrets(path: str) -> None:
+    """Replace what is secret in a regular file: whatever it was meant to be, it stays on the disk now."""
+    try:
+        image = read_image(path, _MAX_REDACTED_BYTES)
+    except (PathRefused, StoreIo):
+        return
+    text = "" if image is None else image.data.decode(errors="surrogateescape")
+    if (safe := redact_with_paths(text)) != text:
+        replace_file(path, safe.encode(errors="surrogateescape"))
+
+
+def _free_name_aside(directory: str, name: str) -> str:
+    """The name, unless it is taken or leaves no room for the reason's; then a part of it with random digits. Raises OSError
+    where that cannot be told: what bears it already would be written over (P6)."""
+    if len(os.fsencode(name)) <= _MAX_NAME_BYTES:
+        try:
+            os.lstat(f"{directory}/{name}")
+        except FileNotFoundError:
+            return name
+    stem = os.fsdecode(os.fsencode(name.removesuffix(".json"))[: _MAX_NAME_BYTES - 20])
+    return f"{stem}~{random_digits()}.json"

@@ -1,0 +1,98 @@
+"""The inbox entry as JSON, version 1, and what pending entries have been through.
+
+    {"version": 1, "timestamp": "2026-02-13T14:30:05.123Z", "harness": "amp",
+     "retrieval": {"method": "amp-thread", "threadId": "T-…"},
+     "context": {"cwd": "/path", "repo": "github.com/owner/repo", "branch": "…", "commit": "…"}}
+
+`retrieval` is a union tagged by `method`. `context` and its keys may be absent. An entry that was taken out of the inbox has
+`outcome` besides.
+
+Trouble is in one file, `{"version": 1, "troubles": {key: {…}}}` with the keys of `queue_key`; what changed since is one line each,
+`{key: {…}, …}`, null for what is over.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+
+from agent_memory.capture.session_event import method_of
+from agent_memory.errors import InboxEntryInvalid
+from agent_memory.results import as_result
+from agent_memory.session.queue import (
+    SESSION_METHODS,
+    AmpThread,
+    FileSnapshot,
+    InboxEntry,
+    InlineNote,
+    Retrieval,
+    SessionFile,
+    Trouble,
+)
+from agent_memory.text.json_codec import (
+    Format,
+    InvalidValue,
+    load_json,
+    tagged_union,
+    value_of,
+    written,
+)
+
+MAX_ENTRY_BYTES = 256 * 1024
+
+tagged_union(
+    Retrieval,
+    "method",
+    {
+        "amp-thread": AmpThread,
+        **dict.fromkeys(SESSION_METHODS, SessionFile),
+        "file": FileSnapshot,
+        "inline": InlineNote,
+    },
+)
+
+
+def _harness_problem(entry: InboxEntry) -> Iterator[str]:
+    method = entry.retrieval.method
+    if isinstance(entry.retrieval, SessionFile | AmpThread) and method != method_of(entry.harness):
+        yield f"harness is {entry.harness.value!r}, but {method} belongs to {method.rpartition('-')[0]}"
+
+
+_ENTRY = Format(InboxEntry, indent=None, check=_harness_problem)
+
+
+def entry_of(text: str) -> InboxEntry:
+    """The entry in a JSON text; InboxEntryInvalid with every problem as `key what is wrong`."""
+    try:
+        return _ENTRY.value_of(load_json(text))
+    except InvalidValue as error:
+        raise InboxEntryInvalid(error.problems) from error
+
+
+parse_inbox_entry = as_result(entry_of)
+
+
+render_inbox_entry = _ENTRY.render
+"""One line of JSON; `entry_of` gives the same entry back if it is a valid one."""
+
+
+# -- trouble ----------------------------------------------------------------------------------------------------------
+
+
+TROUBLES = Format(dict[str, Trouble], member="troubles")
+"""The trouble of all entries that are in some."""
+
+
+def render_changes(changes: Mapping[str, Trouble | None]) -> str:
+    """One line, with its end."""
+    return json.dumps(written(changes), ensure_ascii=False) + "\n"
+
+
+def with_changes(troubles: Mapping[str, Trouble], text: str) -> dict[str, Trouble]:
+    """The troubles after these lines. One that is no whole change is what a crash left of it, and counts as not written."""
+    known: dict[str, Trouble | None] = dict(troubles)
+    for line in text.split("\n"):
+        with suppress(InvalidValue):
+            known |= value_of(load_json(line), dict[str, Trouble | None])
+    return {key: trouble for key, trouble in known.items() if trouble is not None}

@@ -1,0 +1,168 @@
+"""Where sessions took place: the scope of a directory, and the repositories in which this store was asked for on this machine.
+
+Each of these is kept with the key and the root commit that it had then: by that a repository is known again when it was moved,
+renamed, or got another remote. One small file a repository, in `~/.local/state/agent-memory/<hash of the root>.places/`: paths
+are this machine's, so nothing of it belongs into the store. Imports C modules only, since a hook looks at one of them.
+"""
+
+import os
+from _blake2 import blake2b
+
+from agent_memory.capture.repository import Repository, read_repository
+from agent_memory.capture.scope import GLOBAL_SCOPE
+from agent_memory.files.durable import make_directories, replace_file
+from agent_memory.files.root import home_of, local_state_directory
+from agent_memory.text.json_shape import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+UNKNOWN = "?"
+"""A root commit that was asked for, and is not to be asked for again: a shallow clone, a history too long for a hook."""
+
+_MAX_BYTES = 1 << 14
+_SECONDS = 3.0
+_SHORTEST_SECRET_CHARS = 15
+"""Of a rule of redaction that needs nothing around it but letters, digits and what stands in names."""
+_USUAL = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/:")
+
+
+def scope_of(
+    cwd: str | None, environ: "Mapping[str, str]", arrive: "Callable[[Repository], None] | None" = None
+) -> str:
+    """The scope key of the repository around a directory (design §3.2), or `global`; `arrive` is told of the place."""
+    if cwd is None:
+        return GLOBAL_SCOPE
+    repository = read_repository(cwd, environ, home_of(environ))
+    if arrive is not None:
+        arrive(repository)
+    return redacted_scope(repository.scope)
+
+
+class KnownPlace(Record):
+    """A repository as it was seen last."""
+
+    common: str
+    """Its common directory."""
+    scope: str
+    root_commit: str
+    """Empty where it is not known."""
+
+
+class KnownPlaces:
+    """Those of one store. What cannot be read counts as not seen, what cannot be written is seen the next time."""
+
+    __slots__ = ("directory",)
+
+    def __init__(self, home: str, real_root: str) -> None:
+        self.directory = f"{local_state_directory(home)}/{_digest(real_root)}.places"
+
+    def at(self, common: str) -> KnownPlace | None:
+        """The repository with this common directory."""
+        place = _read(f"{self.directory}/{_digest(common)}")
+        return place if place is not None and place.common == common else None
+
+    def has(self, repository: Repository) -> bool:
+        """Whether there is nothing to remember: it was seen just as it is, or is none. One without a commit may get its first."""
+        if repository.common is None:
+            return True
+        place = _read(f"{self.directory}/{_digest(repository.common)}")
+        if place is None or place.scope not in (repository.scope, _digest(repository.scope)):
+            return False
+        return bool(place.root_commit) or repository.commit is None
+
+    def all(self) -> "Iterator[KnownPlace]":
+        """All of them, in no order."""
+        try:
+            names = os.listdir(self.directory)
+        except OSError:
+            return
+        for name in names:
+            place = _read(f"{self.directory}/{name}")
+            if place is not None and place.common:
+                yield place
+
+    def put(self, place: KnownPlace) -> None:
+        """Remember it as it is now. Of one whose path or key holds a secret, which is written nowhere (P20), only that it was
+        seen."""
+        said = (place.common, place.scope)
+        told = said if all(redacted_scope(each) == each for each in said) else ("", _digest(place.scope))
+        text = f"{told[0]}\n{told[1]}\n{place.root_commit}\n"
+        if text.count("\n") != 3:  # a path with a line break is known by nothing
+            return
+        try:
+            make_directories(self.directory)
+            replace_file(f"{self.directory}/{_digest(place.common)}", os.fsencode(text), is_durable=False)
+        except OSError:
+            return
+
+
+def known_places(environ: "Mapping[str, str]", real_root: str) -> KnownPlaces | None:
+    """Those of a store; None where no home is known."""
+    home = home_of(environ)
+    return None if home is None else KnownPlaces(home, real_root)
+
+
+def repo_now(cwd: str, captured: str | None, *, environ: "Mapping[str, str]", known: KnownPlaces | None) -> str | None:
+    """The key of the place where a session was, which may have been moved since it was captured with another."""
+    if captured is None:
+        return read_repository(cwd, environ, home_of(environ)).repo
+    place = None if known is None or os.path.isdir(cwd) else known.at(captured.removeprefix("path:"))
+    return captured if place is None else place.scope
+
+
+def redacted_scope(scope: str) -> str:
+    """It stands in notes, and so in git: a directory's name may hold a secret like any other text."""
+    if is_too_plain(scope):
+        return scope
+    from agent_memory.redaction.redact import redact_path  # loading all its rules takes longer than a search
+
+    return redact_path(scope)
+
+
+def is_too_plain(scope: str) -> bool:
+    """Whether every part is too short, and its characters too usual, for any rule of redaction."""
+    place = scope.removeprefix("path:")
+    is_usual = ":" not in place and "--" not in place and not set(place) - _USUAL
+    return is_usual and all(len(part) < _SHORTEST_SECRET_CHARS for part in place.split("/"))
+
+
+def root_commit_of(common: str, head: str | None) -> str:
+    """The first commit of a repository, which stays when it is moved or renamed: that of the trunk (`--first-parent`: a history that was merged in has another). Empty where there is no
+    commit yet, UNKNOWN where git does not tell. The caller's environment and settings have no say (P4)."""
+    import subprocess
+
+    if head is None:
+        return ""
+    if os.path.lexists(f"{common}/shallow"):
+        return UNKNOWN
+    environ = {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_NO_REPLACE_OBJECTS": "1",
+        "LC_ALL": "C",
+    }
+    command = ("git", f"--git-dir={common}", "rev-list", "--first-parent", "--max-parents=0", head, "--")
+    try:
+        asked = subprocess.run(
+            command, env=environ, cwd="/", capture_output=True, stdin=subprocess.DEVNULL, timeout=_SECONDS, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return UNKNOWN
+    return asked.stdout.decode("ascii", "replace").strip() or UNKNOWN
+
+
+def _digest(path: str) -> str:
+    return blake2b(os.fsencode(path), digest_size=12).hexdigest()
+
+
+def _read(path: str) -> KnownPlace | None:
+    try:
+        with open(path, "rb") as file:
+            lines = os.fsdecode(file.read(_MAX_BYTES)).split("\n")
+    except OSError:
+        return None
+    return KnownPlace(*lines[:3]) if len(lines) == 4 else None

@@ -1,0 +1,275 @@
+"""What a working directory's repository says about itself, read from the files of `.git` alone: no git process runs.
+
+Follows https://git-scm.com/docs/gitrepository-layout: work trees (`.git` is a file, `commondir` names the shared
+directory), packed refs, detached HEAD. Imports nothing but `os`, since capture uses it inside every turn of every agent.
+Whatever cannot be read counts as absent: a session without a branch is better than none.
+"""
+
+import os
+import stat
+
+from agent_memory.capture.scope import (
+    GLOBAL_SCOPE,
+    chosen_remote,
+    is_within,
+    path_scope,
+    remote_scope_key,
+)
+from agent_memory.files.durable import read_regular
+from agent_memory.files.root import home_of
+from agent_memory.text.json_shape import Record
+from agent_memory.text.value_rules import commit_problem, ref_problem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+MAX_FILE_BYTES = 1 << 20
+MAX_PACKED_REFS_BYTES = 1 << 25
+_MAX_INDEX_BYTES = 1 << 28
+_INDEX_TAIL_BYTES = 14
+_MOST_CLONES = 5
+"""Of a clone of a clone of a clone on this disk: more are a circle."""
+_HEX_DIGITS = 64
+_INSTEAD = ("url", "insteadof")
+
+
+class Repository(Record):
+    """A working directory's scope key, and the branch and commit that are checked out; None where there is none."""
+
+    scope: str = GLOBAL_SCOPE
+    branch: str | None = None
+    commit: str | None = None
+    top: str = ""
+    """The work tree, or the directory itself."""
+    common: str | None = None
+    """The directory that all work trees of the repository share."""
+
+    @property
+    def repo(self) -> str | None:
+        """What a capture says of it."""
+        return None if self.scope == GLOBAL_SCOPE else self.scope
+
+
+def read_repository(directory: str, environ: "Mapping[str, str]", home: str | None) -> Repository:
+    """The repository that `directory` is in. Where it is in none, or that cannot be told, the directory is a place of its own;
+    the home and what is above it are everywhere. A repository there (dotfiles, etckeeper) makes one of nothing."""
+    try:
+        real = os.path.realpath(directory)
+        real_home = None if home is None else os.path.realpath(home)
+    except (OSError, ValueError):  # ValueError: a NUL in a path
+        return Repository()
+    if real_home is not None and is_within(real_home, real):
+        return Repository()
+    try:
+        found = git_directory_above(real)
+        if found is None or (real_home is not None and is_within(real_home, found[0])):
+            return Repository(path_scope(real), top=real)
+        top_level, git_directory = found
+        common = _common_directory(git_directory)
+        branch, commit = _checked_out(git_directory, common)
+        return Repository(
+            scope_at(common, environ, home),
+            branch if ref_problem(branch) is None else None,
+            commit if commit_problem(commit) is None else None,
+            top_level,
+            common,
+        )
+    except (OSError, ValueError):
+        return Repository(path_scope(real), top=real)
+
+
+def scope_at(common: str, environ: "Mapping[str, str]", home: str | None, depth: int = _MOST_CLONES) -> str:
+    """The key of the repository whose common directory this is. A clone of one on this disk has the key of that one."""
+    url = chosen_remote(_remotes(common, environ, home))
+    key = remote_scope_key(url)
+    if key is not None:
+        return key
+    path = os.path.expanduser(url.removeprefix("file://"))
+    if depth and path.startswith("/"):
+        for candidate in (f"{path}/.git", path, f"{path}.git"):
+            if os.path.isdir(candidate) and _has_head(candidate):
+                cloned = _common_directory(os.path.realpath(candidate))
+                return scope_at(cloned, environ, home, depth - 1)
+    return path_scope(common)
+
+
+def scope_there(path: str, environ: "Mapping[str, str]") -> str | None:
+    """The key of what lies at a path, a common directory or any other; empty for nothing, None where that cannot be told."""
+    home = home_of(environ)
+    try:
+        if not _is_there(path):
+            return ""
+        return scope_at(path, environ, home) if _has_head(path) else read_repository(path, environ, home).scope
+    except (OSError, ValueError):
+        return None
+
+
+def work_tree_above(directory: str) -> str | None:
+    """The top of the git work tree that a directory is in; None where it is in none. Raises OSError where that cannot be told:
+    the next one above is never taken for it (P6)."""
+    found = git_directory_above(os.path.realpath(directory))
+    return None if found is None else found[0]
+
+
+def may_be_in_work_tree(directory: str) -> bool:
+    """Whether a directory is in a git work tree; also where that cannot be told, so that nothing private is put there (P6)."""
+    try:
+        return work_tree_above(directory) is not None
+    except OSError:
+        return True
+
+
+def is_tracked(path: str) -> bool:
+    """Whether a file is in the index of the repository around it: no git process runs, the index alone is read. Follows
+    https://git-scm.com/docs/index-format: the names of the tracked files stand in it as they are, each ended by a NUL; in
+    version 4 a name may lack the beginning that it shares with the one before it. In doubt (version 4 of the index, another file whose name
+    ends in the same way, an index that cannot be read: P6) it is. False where there is no repository, or no index."""
+    real = os.path.realpath(path)
+    try:
+        found = git_directory_above(os.path.dirname(real))
+    except OSError:
+        return True
+    if found is None:
+        return False
+    top_level, git_directory = found
+    name = os.fsencode(os.path.relpath(real, top_level))
+    try:
+        with open(f"{git_directory}/index", "rb") as file:
+            index = file.read(_MAX_INDEX_BYTES)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    shared = index[4:8] == b"\0\0\0\4"
+    return (name[-_INDEX_TAIL_BYTES:] if shared else name) + b"\0" in index
+
+
+def git_directory_above(directory: str) -> tuple[str, str] | None:
+    """The top of the work tree, and its git directory. Raises OSError where that cannot be told."""
+    while True:
+        candidate = os.path.join(directory, ".git")
+        git_directory = _git_directory_at(candidate, directory)
+        if git_directory is not None:
+            return directory, git_directory
+        parent = os.path.dirname(directory)
+        if parent == directory:
+            return None
+        directory = parent
+
+
+def _git_directory_at(candidate: str, directory: str) -> str | None:
+    try:
+        mode = os.stat(candidate).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    if stat.S_ISDIR(mode):
+        return candidate if _has_head(candidate) else None
+    pointer = read_regular(candidate, MAX_FILE_BYTES)
+    if not pointer.startswith(b"gitdir:"):
+        return None
+    target = os.path.join(directory, os.fsdecode(pointer[len(b"gitdir:") :].strip()))
+    return os.path.realpath(target) if _has_head(target) else None
+
+
+def _has_head(git_directory: str) -> bool:
+    return _is_there(f"{git_directory}/HEAD")
+
+
+def _is_there(path: str) -> bool:
+    """Raises OSError where that cannot be told."""
+    try:
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
+
+
+def _common_directory(git_directory: str) -> str:
+    named = _read(f"{git_directory}/commondir").strip()
+    return os.path.realpath(os.path.join(git_directory, os.fsdecode(named))) if named else git_directory
+
+
+def _checked_out(git_directory: str, common: str) -> tuple[str | None, str | None]:
+    head = _read(f"{git_directory}/HEAD").strip()
+    if not head.startswith(b"ref:"):
+        return None, os.fsdecode(head)
+    ref = head[len(b"ref:") :].strip()
+    if b".." in ref or not ref.startswith(b"refs/"):
+        return None, None
+    name = os.fsdecode(ref)
+    commit = _read(f"{git_directory}/{name}").strip() or _read(f"{common}/{name}").strip()
+    if not commit:  # on the line `<id> <ref>` of `packed-refs`
+        packed = _read(f"{common}/packed-refs", MAX_PACKED_REFS_BYTES)
+        at = packed.find(b" " + ref + b"\n")
+        commit = packed[packed.rfind(b"\n", max(0, at - _HEX_DIGITS - 1), at) + 1 : at] if at >= 0 else b""
+    branch = name.removeprefix("refs/heads/")
+    # .invalid: refs are kept in another format
+    return (None if branch in (name, ".invalid") else branch), os.fsdecode(commit) if commit else None
+
+
+def _remotes(common: str, environ: "Mapping[str, str]", home: str | None) -> tuple[tuple[str, str], ...]:
+    """(remote, URL), with the abbreviations of the person's own config written out (`gh:owner/repo`)."""
+    config = os.fsdecode(_read(f"{common}/config"))
+    remotes = tuple((name, url) for kind, name, key, url in _settings(config) if (kind, key) == ("remote", "url"))
+    if not any(_may_be_short(url) for _, url in remotes):
+        return remotes
+    own = [config]
+    if home is not None:
+        paths = (f"{environ.get('XDG_CONFIG_HOME') or f'{home}/.config'}/git/config", f"{home}/.gitconfig")
+        own += (os.fsdecode(_read(path)) for path in paths)
+    bases = [(value, base) for text in own for kind, base, key, value in _settings(text) if (kind, key) == _INSTEAD]
+    written: list[tuple[str, str]] = []
+    for name, url in remotes:
+        # The longest abbreviation counts (https://git-scm.com/docs/git-config, `url.<base>.insteadOf`).
+        fitting = [(short, base) for short, base in bases if short and url.startswith(short)]
+        short, base = max(fitting, key=lambda pair: len(pair[0]), default=("", ""))
+        written.append((name, base + url[len(short) :]))
+    return tuple(written)
+
+
+def _may_be_short(url: str) -> bool:
+    """A host without a dot is often none."""
+    host, colon, _ = url.partition(":")
+    return bool(colon) and "." not in host and "/" not in host and not url.startswith(f"{host}://")
+
+
+def _settings(config: str) -> "Iterator[tuple[str, str, str, str]]":
+    """(section, subsection, key, value) in the order of a git config, for sections with a subsection in quotes;
+    https://git-scm.com/docs/git-config#_syntax."""
+    kind = name = ""
+    for line in config.replace("\\\n", "").split("\n"):
+        line = line.strip()
+        if line.startswith("["):
+            section, _, rest = line[1:].partition("]")
+            kind, _, quoted = section.partition(" ")
+            kind, name = kind.lower(), _unquoted(quoted.strip())
+            line = rest.strip()
+        key, has_value, value = line.partition("=")
+        if name and has_value:
+            yield kind, name, key.strip().lower(), _unquoted(value.strip())
+
+
+def _unquoted(value: str) -> str:
+    """A config value without quotes and without the comment behind it."""
+    text, quoted, escaped = "", False, False
+    for character in value:
+        if escaped:
+            text, escaped = text + character, False
+        elif character == "\\":
+            escaped = True
+        elif character == '"':
+            quoted = not quoted
+        elif character in "#;" and not quoted:
+            break
+        else:
+            text += character
+    return text.strip()
+
+
+def _read(path: str, max_bytes: int = MAX_FILE_BYTES) -> bytes:
+    """The first bytes of a regular file; empty where there is none, or it cannot be read."""
+    try:
+        return read_regular(path, max_bytes)
+    except OSError:
+        return b""

@@ -1,0 +1,299 @@
+"""A hook's payload, reduced to what locates the session.
+
+Payloads name the same things differently in each harness; `SHAPES` has one entry a harness. Pure and free of imports
+but the value rules, since capture uses it inside every turn of every agent.
+
+An entry is only a hint that a session has content, several fold into one, and end events get lost on every harness. So every
+event of a session counts (the turn's end, which is the checkpoint; the session's end; compaction, a failed turn, a prompt, an
+event that we have never heard of), except those that can say nothing new: the ones in the midst of a turn, whose end follows,
+and the start of a session that is still empty.
+
+What happens in a sub-agent belongs to the session that started it, by the payload's own word or by where its transcript is.
+Whether a person took part is not decided here: the transcript tells it better (`History.automated`).
+"""
+
+from agent_memory.text.json_shape import Record, is_list, is_object
+from agent_memory.text.value_rules import (
+    id_problem,
+    path_problem,
+    shown,
+    version_problem,
+    word_problem,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+_USUAL: "dict[str, tuple[str, ...]]" = {
+    "session_id": ("session_id",),
+    "session_path": ("transcript_path",),
+    "cwd": ("cwd",),
+    "event": ("hook_event_name",),
+    "reason": ("reason", "source", "trigger"),
+    "version": (),
+    "root_id": (),
+}
+
+SHAPES: "dict[str, dict[str, tuple[str, ...]]]" = {
+    "claude-code": _USUAL,
+    "codex": _USUAL,
+    "cursor": {
+        **_USUAL,
+        "session_id": ("conversation_id", "session_id"),
+        "cwd": ("cwd", "workspace_roots"),
+        "version": ("cursor_version",),
+        "reason": ("reason", "status", "source", "trigger"),
+        "root_id": ("parent_conversation_id",),
+    },
+    "gemini": _USUAL,
+    "copilot": {
+        **_USUAL,
+        "session_id": ("sessionId", "session_id"),
+        "session_path": ("transcriptPath", "transcript_path"),
+        "event": ("hook_event_name", "hookEventName"),
+        "reason": ("reason", "stopReason", "source", "trigger"),
+    },
+    "goose": {**_USUAL, "cwd": ("working_dir", "cwd"), "event": ("event", "hook_event_name")},
+    # What plugins pass on: the event as their harness hands it to them, with the directory beside it.
+    "amp": {
+        **_USUAL,
+        "session_id": ("thread.id", "threadId", "threadID", "session_id"),
+        "session_path": (),
+        "cwd": ("cwd", "directory"),
+        "event": ("event", "type"),
+        "reason": ("status", "reason"),
+    },
+    "opencode": {
+        **_USUAL,
+        "session_id": ("properties.sessionID", "event.properties.sessionID", "sessionID", "session_id"),
+        "session_path": (),
+        "cwd": ("directory", "cwd"),
+        "event": ("type", "event.type", "event"),
+        "root_id": ("parentID", "properties.info.parentID", "event.properties.info.parentID"),
+    },
+    "pi": {
+        **_USUAL,
+        "session_id": ("sessionId", "session_id"),
+        "session_path": ("sessionFile", "transcript_path"),
+        "event": ("type", "event"),
+    },
+}
+"""Where a harness's payload says what: for each fact the keys to look at, the first present one counts. `a.b` is the member
+`b` of the object `a`."""
+
+_COPILOT_EVENTS = {
+    "toolName": "toolUse",
+    "agentName": "subagentStop",
+    "stopReason": "agentStop",
+    "reason": "sessionEnd",
+    "trigger": "preCompact",
+    "source": "sessionStart",
+    "prompt": "userPromptSubmitted",
+    "error": "errorOccurred",
+}
+"""The event of a payload of Copilot's that does not name it, by a key that only it has."""
+
+_OWN_SHAPES = ("amp", "opencode", "pi")
+"""Only plugins of ours send these."""
+
+PAYLOAD_KEYS = frozenset(
+    [
+        *("cursor_version", "generation_id", "sessionId", "timestamp", "transcript_path", "turn_id", "source"),
+        *("agent_type", "matcher_context"),
+        *(key.partition(".")[0] for shape in SHAPES.values() for keys in shape.values() for key in keys),
+        *_COPILOT_EVENTS,
+    ]
+)
+"""All keys that are ever looked at."""
+
+
+class SessionEvent(Record):
+    """What a payload says about its session. Every value obeys its rule in `inbox_rules`; None where it did not."""
+
+    harness: str
+    method: str
+    session_id: str
+    session_path: "str | None" = None
+    cwd: "str | None" = None
+    event: "str | None" = None
+    reason: "str | None" = None
+    harness_version: "str | None" = None
+
+
+def true_harness(named: str, payload: "dict[str, object]") -> str:
+    """Whose payload this is, by its own marks, whatever the command line says: Cursor and Copilot run the hooks that a
+    person installed for Claude Code, Codex can load its plugins, Gemini takes its hooks over. So a session that two hooks
+    tell of is still one."""
+    if named in _OWN_SHAPES:
+        return named
+    if "cursor_version" in payload or ("conversation_id" in payload and "generation_id" in payload):
+        return "cursor"
+    path = payload.get("transcript_path")
+    keeper = keeper_of(path) if isinstance(path, str) else None
+    if keeper is not None:
+        return keeper
+    if "matcher_context" in payload:
+        return "goose"
+    if "sessionId" in payload:
+        return "copilot"
+    if named == "claude-code":
+        if "timestamp" in payload and "transcript_path" not in payload:
+            return "copilot"
+        if "turn_id" in payload or ("transcript_path" in payload and path is None):
+            return "codex"
+    return named
+
+
+def session_event(named: str, payload: object) -> "SessionEvent | str | None":
+    """The event behind a payload; None for one that records nothing; in words what is wrong with an unusable one."""
+    if is_object(payload):
+        harness = true_harness(named, payload)
+        event = _event_name(payload, harness) if harness in SHAPES else None
+        if event is not None and says_nothing_new(event, payload.get("source"), payload.get("agent_type")):
+            return None
+    return located_event(named, payload)
+
+
+def located_event(named: str, payload: object) -> "SessionEvent | str":
+    """The event behind a payload, whether it records anything or not; in words what is wrong with an unusable one."""
+    if not is_object(payload):
+        return f"the payload is {shown(payload)}, expected an object"
+    harness = true_harness(named, payload)
+    shape = SHAPES.get(harness)
+    if shape is None:
+        return f"{harness} has no hooks; known are {', '.join(SHAPES)}"
+    session_id = _first(payload, shape["session_id"])
+    problem = "is missing" if session_id is None else id_problem(session_id)
+    if problem is not None or not isinstance(session_id, str):
+        return f"{shape['session_id'][0]} {problem}"
+    path = _valid(_first(payload, shape["session_path"]), path_problem)
+    root_id = _valid(_first(payload, shape["root_id"]), id_problem)
+    root = root_session(path) if path is not None else None
+    if root_id is not None and root_id != session_id:
+        session_id, path = root_id, None
+    elif root is not None and id_problem(root[0]) is None:
+        session_id, path = root
+    return SessionEvent(
+        harness,
+        method_of(harness),
+        session_id,
+        path,
+        _valid(_first(payload, shape["cwd"]), path_problem),
+        _event_name(payload, harness),
+        _valid(_first(payload, shape["reason"]), word_problem),
+        _valid(_first(payload, shape["version"]), version_problem),
+    )
+
+
+def method_of(harness: str) -> str:
+    """How the history of a session of this harness is retrieved."""
+    return "amp-thread" if harness == "amp" else f"{harness}-session"
+
+
+def own_session_id(harness: str, payload: "dict[str, object]") -> object:
+    """The id that the payload gives to its own session, which may be a sub-agent's."""
+    return _first(payload, SHAPES[harness]["session_id"])
+
+
+def _event_name(payload: "dict[str, object]", harness: str) -> str | None:
+    named = _valid(_first(payload, SHAPES[harness]["event"]), word_problem)
+    if named is not None or harness != "copilot":
+        return named
+    return next((event for key, event in _COPILOT_EVENTS.items() if key in payload), None)
+
+
+def _first(payload: "dict[str, object]", keys: tuple[str, ...]) -> object:
+    for key in keys:
+        value: object = payload
+        for part in key.split("."):
+            value = value.get(part) if is_object(value) else None
+        if is_list(value):  # several work spaces: the first is the session's own
+            value = value[0] if value else None
+        if value is not None:
+            return value
+    return None
+
+
+def _valid(value: object, problem_of: "Callable[[object], str | None]") -> str | None:
+    return value if isinstance(value, str) and problem_of(value) is None else None
+
+
+# -- which events record ----------------------------------------------------------------------------------------------
+
+MID_TURN_EVENTS = frozenset(
+    (
+        # Claude Code, Codex, Copilot, Goose
+        *("pretooluse", "posttooluse", "posttoolusefailure", "posttoolbatch", "tooluse"),
+        *("permissionrequest", "permissiondenied", "notification", "subagentstart", "cwdchanged", "filechanged"),
+        *("configchange", "instructionsloaded", "taskcreated", "elicitation", "elicitationresult"),
+        *("worktreecreate", "worktreeremove"),
+        # Gemini
+        *("beforetool", "aftertool", "beforetoolselection", "beforemodel", "aftermodel"),
+        # Cursor
+        *("beforeshellexecution", "aftershellexecution", "beforemcpexecution", "aftermcpexecution", "beforereadfile"),
+        *("afterfileedit", "beforetabfileread", "aftertabfileedit", "afteragentthought", "afteragentresponse"),
+        # Amp, opencode, Pi
+        *("toolcall", "toolresult", "toolexecutebefore", "toolexecuteafter", "toolexecutionstart", "toolexecutionend"),
+        *("messageupdated", "messageremoved", "messagepartupdated", "messagepartremoved", "messagepartdelta"),
+        *("messagestart", "messageupdate", "messageend", "turnstart", "context", "modelselect"),
+        *("sessioncreated", "sessionupdated", "sessionstatus", "sessiondiff", "sessiondeleted", "fileedited"),
+        *("todoupdated", "permissionasked", "permissionupdated", "permissionreplied", "filewatcherupdated"),
+    )
+)
+"""Plain names, as the harnesses' documents list their events. Among them those that make, describe or delete a session."""
+
+STARTS_WITH_CONTENT = frozenset(("resume", "compact"))
+"""The `source` of session starts that go on with a session; `startup`, `clear`, `new` and `fork` begin an empty one."""
+
+
+def plain_name(event: str) -> str:
+    """One spelling of an event's name: `session_start`, `session.start` and `SessionStart` are `sessionstart`."""
+    return event.casefold().replace(".", "").replace("_", "").replace("-", "")
+
+
+def says_nothing_new(event: str, source: object, agent_type: object) -> bool:
+    """Whether an event needs no entry. `agent_type` is "" for the helper that writes a compaction's summary, which is no
+    sub-agent of the person's."""
+    name = plain_name(event)
+    if name == "sessionstart":
+        return not (isinstance(source, str) and source in STARTS_WITH_CONTENT)
+    if name == "subagentstop":
+        return agent_type == ""
+    return name in MID_TURN_EVENTS
+
+
+# -- what the path of a transcript says: only its last parts count, since every harness can be told to keep its files elsewhere
+
+
+def keeper_of(path: str) -> str | None:
+    """The harness that names its transcripts in this way; None for a path that says nothing."""
+    *above, name = path.split("/")[-4:]
+    if "agent-transcripts" in above:
+        return "cursor"
+    if name.startswith("rollout-"):
+        return "codex"
+    if "chats" in above[-2:] and name.endswith((".json", ".jsonl")):
+        return "gemini"
+    if "session-state" in above[-2:]:
+        return "copilot"
+    return "claude-code" if above[-2:-1] == ["projects"] and name.endswith(".jsonl") else None
+
+
+def root_session(path: str) -> tuple[str, str | None] | None:
+    """The id of the session that started the sub-agent whose transcript this is, and its own transcript where the path
+    tells it; None for a root's.
+
+    `<session>/subagents/<sub-agent>.jsonl` (Claude Code, whose workflows are one level deeper, and Cursor), and
+    `chats/<session>/<sub-agent>.jsonl` (Gemini).
+    """
+    parts = path.split("/")
+    for at in (-2, -3):
+        if len(parts) > 1 - at and parts[at] == "subagents":
+            session, around = parts[at - 1], "/".join(parts[: at - 1])
+            inside = parts[at - 2] == "agent-transcripts"
+            return session, f"{around}/{session}/{session}.jsonl" if inside else f"{around}/{session}.jsonl"
+    if len(parts) > 3 and parts[-3] == "chats":
+        return parts[-2], None
+    return None

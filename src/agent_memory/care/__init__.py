@@ -1,0 +1,1 @@
+"""Doctor, status, statistics, why, and forgetting."""

@@ -1,0 +1,409 @@
+"""Examines a whole store. Nothing is changed, and whatever is damaged hides nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import stat
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from shlex import quote
+from typing import TypeVar
+
+from attrs import evolve, frozen
+from returns.result import Result
+
+from agent_memory.agent.agent_command import choose_command, shown_command, uses_builtin
+from agent_memory.capture.inbox_files import printable
+from agent_memory.care import checks as of
+from agent_memory.care.checks import (
+    Check,
+    DoctorReport,
+    Finding,
+    NoteFile,
+    Severity,
+    in_order,
+    trouble,
+)
+from agent_memory.care.files import Found, unwritten, walk
+from agent_memory.care.health import Health, ScopeUse
+from agent_memory.config import ScheduleConfig
+from agent_memory.errors import (
+    AgentMissing,
+    EntryUnreadable,
+    Error,
+    PathRefused,
+    StoreIo,
+)
+from agent_memory.files.paths import (
+    exists,
+    is_directory,
+    read_bytes,
+    store_io,
+)
+from agent_memory.files.root import home_of
+from agent_memory.git.git_process import GitProcess, directory_of
+from agent_memory.note.file_name import is_note_name
+from agent_memory.note.note import (
+    Listed,
+    Listing,
+    UnreadableFile,
+    without_secret,
+)
+from agent_memory.note.note_format import HEADLESS
+from agent_memory.note.tagging import VOCABULARY_FILE, TagVocabulary
+from agent_memory.note.vocabulary import TIERS_FILE, TierList
+from agent_memory.ports import RunLog
+from agent_memory.recall.reading import Reading
+from agent_memory.redaction.redact import redact
+from agent_memory.results import unwrap
+from agent_memory.rules.agent_request import Spend
+from agent_memory.rules.analyze import analyze_features
+from agent_memory.rules.drafts import taken_ids
+from agent_memory.rules.features import AnalysisFacts, Features, features_of
+from agent_memory.rules.run_log import LoggedRun
+from agent_memory.rules.section import Published
+from agent_memory.setup.config_files import Effective
+from agent_memory.store.bookkeeping_files import SpendLedgerFiles, TagVocabularyFile
+from agent_memory.store.bookkeeping_json import SESSION_MARK
+from agent_memory.store.note_files import (
+    TOPICS,
+    read_image,
+    understand,
+    understand_again,
+)
+from agent_memory.text.instants import (
+    DAY_MS,
+    HOUR_MS,
+    day_of,
+    iso_of,
+)
+from agent_memory.text.plain_text import counted, one_line
+
+T = TypeVar("T")
+
+_LOOKED_BACK_RUNS = 300
+"""A month of runs every two hours, and then some: what came before says nothing of a schedule."""
+_INTERVALS_BEFORE_LATE = 3
+"""How many intervals of its schedule a run may be late."""
+_MESSAGE_CHARS = 600
+_SAID_CHARS = 160
+_NOTES_A_REPORT = 500
+
+
+@frozen
+class Doctor:
+    """`examine()` looks at everything that `memory doctor` tells of."""
+
+    root: Path
+    environ: Mapping[str, str]
+    effective: Effective
+    reading: Reading
+    spend: SpendLedgerFiles
+    runs: RunLog
+    health: Callable[[], Result[Health, Error]]
+    scopes: Callable[[], Result[tuple[ScopeUse, ...], Error]]
+    """The places that notes belong to."""
+    dry_publish: Callable[[], Result[Published, Error]]
+    progress: Callable[[str], None]
+
+    def examine(self) -> DoctorReport:
+        """Returns all findings."""
+        findings = [of.SETTING.found("config", warning.rstrip(".")) for warning in self.effective.warnings]
+        root, store, now_ms = str(self.root), self.reading.store, self.reading.clock.now_ms()
+        walked: list[Found] = []
+        for each in walk(root):  # what cannot be looked at is told, and missing nowhere unsaid (P6)
+            if isinstance(each, Found):
+                walked.append(each)
+            else:
+                findings.append(trouble(store_io(each, "look at", str(each.filename or self.root))))
+        live = _known(findings, store.list(), Listing(()))
+        archive = _known(findings, store.list(archived=True), Listing(()))
+        shown = evolve(live, entries=without_secret(live.entries)) if self.reading.caller.is_agent else live
+        for part in (
+            self._notes(shown, archive, now_ms),
+            self._places(),
+            self._targets(),
+            self._runs(now_ms),
+            check_spend(_known(findings, self.spend.days(), {}), self.effective.config.llm.max_calls_per_day, now_ms),
+            check_files(root, walked, now_ms),
+            check_state(root, walked),
+        ):
+            with _telling(findings):
+                findings += part
+        with _telling(findings, of.GIT_UNUSABLE, _GIT):
+            if self.effective.config.storage.auto_commit:
+                findings += check_repository(GitProcess(self.root, self.environ), has_notes=bool(live.entries))
+        with _telling(findings, of.AGENT_UNUSABLE, "llm"):
+            if not uses_builtin(self.effective.config.llm):
+                program = unwrap(choose_command(self.effective.config.llm, home_of(self.environ))).argv[:1]
+                if shutil.which(program[0], path=self.environ.get("PATH", os.defpath)) is None:
+                    raise AgentMissing(shown_command(program))
+        # File names and titles may hold what would not print, or would do more than print, and settings a secret.
+        cleaned = in_order(
+            evolve(each, subject=printable(each.subject), message=one_line(redact(each.message).text, _MESSAGE_CHARS))
+            for each in findings
+        )
+        problems = sum(each.severity is Severity.PROBLEM for each in cleaned)
+        return DoctorReport(root, len(live.entries), len(archive.entries), problems, cleaned)
+
+    def _notes(self, live: Listing, archive: Listing, now_ms: int) -> Iterator[Finding]:
+        """Yields all that is wrong with notes, each by itself and with one another."""
+        root, stale_days, unread = str(self.root), self.effective.config.limits.stale_days, list[Finding]()
+        copies = {each.path: each for each in read_copies(root, live.unreadable, live.entries)}
+        for file in (*live.unreadable, *archive.unreadable):
+            if copy := copies.get(file.path):
+                words = f"It has the id {copy.stored.meta.id}, as has {copy.copy_of}, and so it is not seen as a note"
+                yield of.DUPLICATE_ID.found(file.path, words)
+            else:
+                is_headless = file.path.startswith(f"{TOPICS}/") and HEADLESS in file.problems
+                check = of.HEADLESS_NOTE if is_headless else of.UNREADABLE_NOTE
+                yield check.found(file.path, f"It is no note: {'; '.join(file.problems)}")
+        paths = {each.meta.id: each.path for each in live.entries}
+        yield from of.examine_clashes(paths.values())
+        vocabulary = _known(unread, TagVocabularyFile(self.root).get(), TagVocabulary())
+        yield from of.examine_tags([each.meta.tags for each in live.entries], vocabulary)
+        # Neither what is hot, and so is read without a read being counted, nor what came into the store lately, from however old a
+        # session, is stale.
+        hot_or_new = {*_known(unread, self.reading.store.tiers(), TierList()).hot}
+        features: list[Features] = []
+        for seen, listed in enumerate(live.entries, 1):
+            if seen % _NOTES_A_REPORT == 0:
+                self.progress(f"{seen:,} of {len(live.entries):,} notes examined")
+            note = None
+            with _telling(unread):
+                note = read_note(root, listed.path, listed)
+            if note is None:  # it is gone since the listing, is no note any more or cannot be read
+                yield from of.examine_name(listed)
+                continue
+            features.append(features_of(note.stored))
+            if note.mtime_ms > now_ms - stale_days * DAY_MS:
+                hot_or_new.add(listed.meta.id)
+            yield from of.examine_note(note)
+        facts = AnalysisFacts(
+            now_ms=now_ms,
+            taken_ids=taken_ids(live, archive),
+            usage=_known(unread, self.reading.ledger.totals(), {}),
+            stale_days=stale_days,
+            hot_or_new=frozenset(hot_or_new),
+        )
+        yield from of.examine_analysis(analyze_features(features, facts), paths)
+        yield from unread
+
+    def _places(self) -> Iterator[Finding]:
+        for use in unwrap(self.scopes()):
+            if use.is_gone:
+                verb, new = ("merge", quote(use.now)) if use.now else ("rename", "NEW")
+                act = f"`memory scope {verb} {quote(use.scope)} {new}` gives them to where it is now"
+                words = f"This place is gone, and no session is told its {counted(use.notes, 'note')}; {act}"
+                yield of.GONE_PLACE.found(use.scope, words)
+
+    def _targets(self) -> Iterator[Finding]:
+        """Yields what a dry run of publishing says of each target."""
+        for target in unwrap(self.dry_publish()).targets:
+            if target.outcome == "planned":
+                words = "Its section is not what it would be now; `memory generate-agents-md` writes it"
+                yield of.TARGET_OUT_OF_DATE.found(target.path, words)
+            elif target.error is not None:
+                yield of.TARGET_REFUSED.found(target.path, str(target.error).rstrip("."))
+            rendered = target.rendered.warnings if target.rendered is not None else ()
+            for warning in dict.fromkeys((*target.warnings, *rendered)):
+                yield of.TARGET_WARNING.found(target.path, warning.rstrip("."))
+
+    def _runs(self, now_ms: int) -> Iterator[Finding]:
+        """Yields what `memory status` says of the inbox, the runs, the hooks and the schedule, and work that waits for a run."""
+        health = unwrap(self.health())
+        for problem in evolve(health, unreadable=()).problems:  # the notes are told one by one
+            yield of.STATUS.found("memory status", problem.rstrip("."))
+        if not health.jobs:
+            runs = unwrap(self.runs.runs(_LOOKED_BACK_RUNS))
+            yield from check_schedule(self.effective.config.schedule, runs, health.oldest_pending_at_ms, now_ms)
+
+
+@contextmanager
+def _telling(findings: list[Finding], check: Check | None = None, subject: str = "") -> Generator[None, None, None]:
+    """Makes an error within a finding."""
+    try:
+        yield
+    except Error as error:
+        findings.append(trouble(error, check, subject))
+
+
+def _known(findings: list[Finding], result: Result[T, Error], otherwise: T) -> T:
+    """Returns the value; where it is an error, that is a finding."""
+    try:
+        return unwrap(result)
+    except Error as error:
+        findings.append(trouble(error))
+        return otherwise
+
+
+# -- files of notes ---------------------------------------------------------------------------------------------------
+
+
+def read_note(root: str, path: str, listed: Listed | None = None) -> NoteFile | None:
+    """Returns the file; None for one that is gone, or no note. What the bytes of a listed one say is not found out once more while
+    they are the same."""
+    image = read_image(root, path)
+    if image is None:
+        return None
+    try:
+        if listed is None:
+            stored = understand(path, image.data, image.mtime_ns)
+        else:
+            stored = understand_again(listed, image.data, image.mtime_ns)
+    except EntryUnreadable:
+        return None
+    return NoteFile(path, image.data.decode(), stored, image.mtime_ns // 1_000_000)
+
+
+def read_notes(root: str, files: Iterable[UnreadableFile | Listed]) -> Iterator[NoteFile]:
+    """Yields these files, but for those that are gone, cannot be read, or are no notes."""
+    for each in files:
+        with suppress(PathRefused, StoreIo):
+            if (note := read_note(root, each.path)) is not None:
+                yield note
+
+
+def read_copies(root: str, unreadable: Sequence[UnreadableFile], live: Sequence[Listed]) -> Iterator[NoteFile]:
+    """Yields files that are only unreadable because another one bears their id."""
+    path_of = {each.meta.id: each.path for each in live}
+    for note in read_notes(root, unreadable):
+        original = path_of.get(note.stored.meta.id)
+        if original is not None and original != note.path:
+            yield evolve(note, copy_of=original)
+
+
+# -- files as such ----------------------------------------------------------------------------------------------------
+
+_STATE = re.compile(r"state/(?:.*/)?[^./][^/]*\.json|runs/[^./][^/]*\.json")
+_READ_ELSEWHERE = (TIERS_FILE, VOCABULARY_FILE, "runs/spend.json")
+"""Files of state that other checks read, and tell of."""
+_MAX_STATE_BYTES = 64 << 20
+
+
+def check_files(root: str, walked: Sequence[Found], now_ms: int) -> Iterator[Finding]:
+    """Yields what is wrong with owners and modes, litter, and copies that synchronising programs made."""
+    # Behind a closed root nobody gets at a file that is open: that is worth a remark.
+    is_open = not walked or walked[0].is_loose
+    for each in walked:
+        subject = each.path or "."
+        if each.owner != os.getuid():
+            words = f"It belongs to the user with the id {each.owner}; `chown` gives it back"
+            yield of.FOREIGN_OWNER.found(subject, words)
+        elif each.is_loose:
+            mode = "0700" if each.is_directory else "0600"
+            words = f"Its mode is {stat.S_IMODE(each.mode):04o}, it should be {mode}"
+            yield of.LOOSE_PERMISSIONS.found(subject, words, None if is_open else Severity.NOTE)
+        is_in_topics = each.path.startswith(f"{TOPICS}/") and each.path.count("/") == 1
+        if each.is_temporary:
+            with unwritten(root, each, now_ms) as is_free:
+                if is_free:
+                    yield of.LITTER.found(subject, "A write that was cut short left this temporary file")
+        elif of.is_sync_conflict(each.name) and not (is_in_topics and is_note_name(each.name)):
+            words = "Two machines wrote the same file at once; keep one of both, and remove this name"
+            yield of.SYNC_CONFLICT_FILE.found(subject, words)
+
+
+def check_state(root: str, walked: Sequence[Found]) -> Iterator[Finding]:
+    """Yields every file of state that cannot be understood."""
+    for each in walked:
+        if not _STATE.fullmatch(each.path) or each.path in _READ_ELSEWHERE:
+            continue
+        try:
+            data = read_bytes(root, each.path, _MAX_STATE_BYTES)
+            if data is not None:
+                SESSION_MARK.parse(data, each.path) if each.path.startswith("state/sessions/") else json.loads(data)
+        except Error as error:
+            yield trouble(error, None, each.path)
+        except (ValueError, RecursionError):
+            words = "It is not JSON; restore it from git or a backup, or move it away"
+            yield of.DAMAGED_STATE.found(each.path, words)
+
+
+# -- runs -------------------------------------------------------------------------------------------------------------
+
+
+def check_schedule(
+    schedule: ScheduleConfig, runs: Sequence[LoggedRun], oldest_pending_at_ms: int | None, now_ms: int
+) -> Iterator[Finding]:
+    """Yields work that has waited for three intervals without a run. A run that finds nothing to do leaves no trace, so it is the
+    waiting that tells, not the silence. `runs` are newest first, at least all since the last defrag."""
+
+    def is_late(since_ms: int, interval_hours: float) -> bool:
+        return now_ms - since_ms > _INTERVALS_BEFORE_LATE * max(interval_hours, 1 / 6) * HOUR_MS
+
+    last = {run.machine: run.ended_at_ms or run.started_at_ms for run in reversed(runs)}
+    waiting = oldest_pending_at_ms
+    if waiting is not None and is_late(max(waiting, last.get("consolidate", 0)), schedule.consolidate_interval_hours):
+        words = f"A capture has waited since {iso_of(waiting)}; `memory consolidate` reads it, `memory schedule on` does so from now on"
+        yield of.NOT_CONSOLIDATED.found("inbox", words)
+    defragged = last.get("defrag")
+    changed = [run.started_at_ms for run in runs if run.changed_ids and run.started_at_ms > (defragged or 0)]
+    if changed and is_late(changed[-1], schedule.defrag_interval_hours):
+        before = "no defrag has ever run" if defragged is None else "no defrag has run since"
+        words = f"Notes have come since {day_of(changed[-1])}, and {before}; `memory defrag` does it now"
+        yield of.NOT_DEFRAGGED.found("topics", words, Severity.NOTE if defragged is None else None)
+
+
+def check_spend(spend: Spend, max_calls_per_day: int, now_ms: int) -> Iterator[Finding]:
+    """Yields a finding where the day's cap was reached on two days in a row, up to today or yesterday."""
+    today, yesterday, before = (
+        day in spend and spend[day].calls >= max_calls_per_day >= 1
+        for day in (day_of(now_ms - ago * DAY_MS) for ago in range(3))
+    )
+    if yesterday and (today or before):
+        words = f"All {max_calls_per_day} calls a day were used on two days in a row, so sessions wait; raise it"
+        yield of.SPEND_CAP.found("llm.maxCallsPerDay", words)
+
+
+# -- git --------------------------------------------------------------------------------------------------------------
+
+_GIT = ".git"
+_UNFINISHED = {
+    "MERGE_HEAD": "merge",
+    "rebase-merge": "rebase",
+    "rebase-apply": "rebase",
+    "CHERRY_PICK_HEAD": "cherry-pick",
+    "REVERT_HEAD": "revert",
+}
+_DETACHED = 1
+"""How `git symbolic-ref --quiet` ends where HEAD is on no branch; any other status but 0 is damage."""
+# Asked of a path that is never tracked, so that history and index are read, and fifty thousand files not looked at.
+_STATUS = ("status", "--porcelain=v1", "-z", "--untracked-files=no", "--ignore-submodules=all", "--", _GIT)
+
+
+def check_repository(git: GitProcess, *, has_notes: bool) -> Iterator[Finding]:
+    """Yields what is wrong with the repository. Nothing is changed, not even the index. No remote is no trouble; nor is no
+    repository where there is nothing yet."""
+    if not exists(str(git.directory)):
+        if is_directory(str(git.root)):  # there is something to record
+            git.run("--version")
+        if has_notes:
+            words = "There is no history, although storage.autoCommit is on; the next write begins one"
+            yield of.GIT_ABSENT.found(_GIT, words)
+        return
+    where = directory_of(git)
+    status = git.run(*_STATUS)
+    unmerged = git.run("ls-files", "-z", "--unmerged") if status.ok else status
+    head = git.run("symbolic-ref", "--quiet", "--short", "HEAD")
+    if not unmerged.ok or head.status > _DETACHED:
+        failed = head if unmerged.ok else unmerged
+        said = one_line(failed.stderr, _SAID_CHARS) or f"status {failed.status}"
+        words = f"Git cannot read the history ({said}); the next run mends it, or moves it aside and begins a new one"
+        yield of.GIT_UNUSABLE.found(_GIT, words)
+        return
+    unfinished = next((what for name, what in _UNFINISHED.items() if exists(f"{where}/{name}")), "")
+    if unfinished:
+        words = f"A {unfinished} was begun and not finished; finish or abort it with git"
+        yield of.GIT_CONFLICTED.found(_GIT, words)
+    # Each file has an entry for each side: `<mode> <object> <stage>`, a tab, the path.
+    for name in dict.fromkeys(each.partition(b"\t")[2] for each in unmerged.stdout.split(b"\0") if each):
+        words = "It is in conflict, and is not recorded until that is resolved with git"
+        yield of.GIT_CONFLICTED.found(os.fsdecode(name), words)
+    if not head.ok and not unfinished:
+        words = "HEAD is on no branch, so what is recorded may be lost; `git switch main`, or another branch"
+        yield of.GIT_DETACHED.found(_GIT, words)

@@ -1,0 +1,339 @@
+"""What is known of a note, of a session and of the health of the store, gathered from the store, the ledger, the inbox, the session
+marks, the runs, git and the logs of hooks. Changes and counts nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from attrs import evolve
+from returns.result import Failure, Result
+
+from agent_memory.capture.hook_files import (
+    INBOX,
+    LOG_NAME,
+    PREVIOUS_LOG_NAME,
+    hook_log_directories,
+)
+from agent_memory.capture.inbox_files import (
+    FAILED,
+    MAX_RETIRED_BYTES,
+    PROCESSED,
+    InboxFiles,
+    QueueTroubles,
+    captures,
+    failed_entries,
+    is_entry_name,
+)
+from agent_memory.capture.inbox_json import parse_inbox_entry
+from agent_memory.care.explained import (
+    Capture,
+    FoundSessions,
+    NoteStory,
+    Place,
+    SeenByRun,
+    SessionTrace,
+    TierStanding,
+    chapters_of,
+    unread_notes,
+    unread_runs,
+)
+from agent_memory.care.health import Health, HookProblem, deliveries_by_harness
+from agent_memory.config import Config
+from agent_memory.errors import (
+    EntryNotFound,
+    EntryProtected,
+    Error,
+    StateCorrupt,
+    StoreIo,
+    UsageInvalid,
+)
+from agent_memory.files.paths import as_store_io, names_below, read_image
+from agent_memory.files.root import home_of
+from agent_memory.git.git_history import pending_commits
+from agent_memory.note.note import Meta, reads_of
+from agent_memory.note.vocabulary import Sensitivity, Tier
+from agent_memory.ports import Agent, RunLog
+from agent_memory.recall.reading import Reading
+from agent_memory.recall.told import DeliveryLog
+from agent_memory.results import as_result, unwrap, warning_of
+from agent_memory.rules.agent_request import DaySpend
+from agent_memory.rules.change import Change, Create, Replace
+from agent_memory.rules.run_log import MOST_RUNS, Revision
+from agent_memory.rules.score import score
+from agent_memory.session.queue import queue_key, session_id_of
+from agent_memory.setup.schedule_state import job_healths
+from agent_memory.store.bookkeeping_files import SessionMarksFiles, SpendLedgerFiles
+from agent_memory.store.run_json import RESULTS
+from agent_memory.text.instants import day_of, ms_in_name, ms_of
+from agent_memory.text.json_shape import is_object
+from agent_memory.text.plain_text import first_few
+
+# -- a note -----------------------------------------------------------------------------------------------------------
+
+MOST_REVISIONS = 50
+
+
+@as_result
+def note_story(
+    id: str, reading: Reading, log: RunLog, revisions_of: Callable[[str, int], Result[tuple[Revision, ...], Error]]
+) -> NoteStory:
+    """The story of the live note with this id or alias, else of the archived one. `revisions_of` has
+    the newest commits that touched a path, at most so many.
+
+    EntryProtected where an agent asks for what is secret. A run log or a repository that cannot be read takes its part of
+    the story away, and is named, as is each note and run that cannot be."""
+    store = reading.store
+    try:
+        stored = unwrap(store.read(id))
+    except EntryNotFound as absent:
+        if not absent.archived:
+            raise
+        stored = unwrap(store.read(id, archived=True))
+    meta = stored.meta
+    if meta.sensitivity is Sensitivity.SECRET and reading.caller.is_agent:
+        raise EntryProtected(id, "an explanation", "secret")
+    listings = unwrap(store.list()), unwrap(store.list(archived=True))
+    live, archive = ({each.meta.id: each for each in listing.entries} for listing in listings)
+    everything = (*live.values(), *archive.values())
+    totals, tiers, now_ms = unwrap(reading.ledger.totals()), unwrap(store.tiers()), reading.clock.now_ms()
+    logged, revisions = log.runs(MOST_RUNS), revisions_of(stored.listed.path, MOST_REVISIONS)
+    runs = logged.value_or(())
+    chapters = chapters_of(frozenset(meta.all_ids), runs)
+    # Has a defrag looked at the store since the note was written, and was there one at all?
+    tierings = [run.started_at_ms for run in runs if run.machine == "defrag" and run.result == "completed"]
+    made = (run.started_at_ms for run, action in chapters if meta.id in action.new_ids)
+    written = max(made, default=meta.created_at_ms)
+    rivals = [live[id].meta for id in tiers.hot if id in live and id != meta.id]
+    scores = (
+        score(each, reads_of(each, totals), now_ms)
+        for each in rivals
+        if not each.pinned and meta.shares_a_place_with(each)
+    )
+    standing = TierStanding(
+        meta=meta,
+        tier=Tier.HOT if meta.pinned and meta.best_tier is Tier.HOT else tiers.of(meta.id),
+        usage=reads_of(meta, totals),
+        now_ms=now_ms,
+        archived=stored.listed.archived,
+        tiers_decided=bool(tierings) or isinstance(logged, Failure),
+        decided_since=not tierings or max(tierings) >= written,
+        weakest_hot=min(scores, default=None),
+    )
+    return NoteStory(
+        asked=id,
+        stored=stored,
+        standing=standing,
+        chapters=chapters,
+        revisions=revisions.value_or(()),
+        merged=tuple(archive[id] for id in meta.aliases if id in archive),
+        supersedes=tuple(each for each in everything if each.meta.id in meta.supersedes),
+        superseded_by=tuple(each for each in everything if meta.id in each.meta.supersedes),
+        unread=(*warning_of(logged), *warning_of(revisions), *unread_runs(runs), *unread_notes(*listings)),
+    )
+
+
+# -- a session --------------------------------------------------------------------------------------------------------
+
+MOST_MARKS = 100
+_MOST_NAMED = 5
+
+Key = tuple[str, str]
+"""Harness and session id."""
+
+
+@as_result
+def session_traces(
+    session_id: str,
+    root: Path,
+    reading: Reading,
+    log: RunLog,
+    marks: SessionMarksFiles,
+    deferred: Callable[[], Result[tuple[Change, ...], Error]],
+) -> FoundSessions:
+    """What became of the session with this id, of every harness that has one, or else of the one whose id begins so; none
+    where nothing is known of it. UsageInvalid where several begin so."""
+    captures, unopened, unread = captures_beginning_with(str(root), session_id)
+    listings = unwrap(reading.store.list()), unwrap(reading.store.list(archived=True))
+    runs = unwrap(log.runs(MOST_RUNS))
+    marked = {
+        (each.harness.value, each.session_id): each for each in unwrap(marks.beginning_with(session_id, MOST_MARKS))
+    }
+    seen: dict[Key, list[SeenByRun]] = defaultdict(list)
+    for run in runs:
+        for each in run.sessions:
+            if each.session_id is not None and each.session_id.startswith(session_id):
+                told = (each.verdict, each.reason, each.entry_ids, each.dropped)
+                seen[each.harness, each.session_id].append(SeenByRun(run.run_id, run.started_at_ms, run.machine, *told))
+    # What is secret is not even named to an agent.
+    entries = [
+        each
+        for listing in listings
+        for each in listing.entries
+        if not (each.meta.sensitivity is Sensitivity.SECRET and reading.caller.is_agent)
+    ]
+    changed = [each.entry.meta for each in unwrap(deferred()) if isinstance(each, Create | Replace)]
+
+    def trace_of(key: Key) -> SessionTrace:
+        trace = SessionTrace(
+            harness=key[0],
+            session_id=key[1],
+            mark=marked.get(key),
+            captures=tuple(each for each in captures if each.key == key),
+            runs=tuple(seen.get(key, ())),
+            deferred=tuple(meta.id for meta in changed if key in _keys_of(meta)),
+        )
+        recorded = trace.recorded_ids
+        made = (each for each in entries if each.meta.id in recorded or key in _keys_of(each.meta))
+        newest_first = sorted(made, key=lambda each: (each.archived, -each.meta.created_at_ms, each.meta.id))
+        return evolve(trace, entries=tuple(newest_first))
+
+    noted = (key for each in entries for key in _keys_of(each.meta) if key[1].startswith(session_id))
+    keys = {*marked, *(each.key for each in captures), *seen, *noted}
+    chosen = {key for key in keys if key[1] == session_id} or keys
+    ids = sorted({id for _, id in chosen})
+    if len(ids) > 1:
+        count = f"{'at least ' if unopened else ''}{len(ids):,}"
+        problem = f"{session_id} begins the ids of {count} sessions: {first_few(ids, _MOST_NAMED)}"
+        raise UsageInvalid(problem, "Give more of it.")
+    unread = (*unread, *unread_notes(*listings), *unread_runs(runs))
+    return FoundSessions(tuple(map(trace_of, sorted(chosen))), unopened, unread)
+
+
+def _keys_of(meta: Meta) -> tuple[Key, ...]:
+    return tuple((source.harness.value, source.thread_id) for source in meta.sources if source.thread_id)
+
+
+# -- the captures of a session ----------------------------------------------------------------------------------------
+
+MOST_OPENED = 100_000
+"""Files of each directory, the newest first: what is older is told by the session's mark, its notes and the runs."""
+
+_PLACES: tuple[tuple[str, Place], ...] = ((INBOX, "waiting"), (PROCESSED, "processed"), (FAILED, "given-up"))
+
+
+def captures_beginning_with(root: str, session_id: str) -> tuple[tuple[Capture, ...], int, tuple[str, ...]]:
+    """The captures of every session whose id begins so, of any harness, newest first; how many files were not looked into;
+    and what could not be read, one sentence each. Of what is no entry, `memory status` tells."""
+    troubles = unwrap(QueueTroubles(root).read())
+    captures: list[Capture] = []
+    unread: list[str] = []
+    unopened = 0
+    for relative, place in _PLACES:
+        # A name begins with the time of its capture.
+        names = names_below(root, relative, is_entry_name)[::-1]
+        unopened += max(0, len(names) - MOST_OPENED)
+        for name in names[:MOST_OPENED]:
+            try:
+                image = read_image(f"{root}/{relative}/{name}", MAX_RETIRED_BYTES)
+            except Error as error:
+                unread.append(str(error))
+                continue
+            if image is None or session_id.encode("utf-8", "backslashreplace") not in image.data:
+                continue
+            entry = parse_inbox_entry(image.data.decode("utf-8", "replace")).value_or(None)
+            named = None if entry is None else session_id_of(entry)
+            if entry is not None and named is not None and named.startswith(session_id):
+                trouble = troubles.get(queue_key(entry, name)) if place == "waiting" else None
+                captures.append(Capture(entry, place, name, trouble))
+    return tuple(sorted(captures, key=lambda each: (-each.entry.at_ms, each.name))), unopened, tuple(unread)
+
+
+# -- the health of a store ---------------------------------------------------------------------------------------------
+
+RECENT_RUNS = 100
+"""So far back the newest run of each machine is looked for."""
+
+
+def read_health(
+    config: Config,
+    agent: Result[Agent, Error],
+    reading: Reading,
+    inbox: InboxFiles,
+    log: RunLog,
+    spend: SpendLedgerFiles,
+) -> Health:
+    """The health of the store and of all around it; it changes nothing and calls nothing. A file of ours that cannot be read is an
+    error, not "all is well" (P6)."""
+    root, environ, now_ms = inbox.root, inbox.environ, reading.clock.now_ms()
+    live, archive = unwrap(reading.store.list()), unwrap(reading.store.list(archived=True))
+    names = unwrap(inbox.names())
+    recent = log.runs(RECENT_RUNS)
+    logged = recent.value_or(())
+    # The newest run of each machine, newest first; a damaged report hides no other.
+    last = {run.machine: run for run in reversed(logged) if run.result in RESULTS}
+    runs = tuple(sorted(last.values(), key=lambda each: each.run_id, reverse=True))
+    # Nobody can tell what became of a run whose report is damaged, so that the last may not be the last (P6).
+    newest = [each for each in logged[:1] if each.problems]
+    damaged = (str(StateCorrupt(f"{root}/runs/{each.run_id}/report.json", each.problems)) for each in newest)
+    since = next((each.ended_at_ms for each in runs if each.machine == "consolidate"), None) or 0
+    missed, unread_logs = hook_log_of(root, environ)
+    owed = pending_commits(root)
+    installed, jobs = job_healths(home_of(environ), config.schedule, str(root), now_ms)
+    problems = [problem for job in jobs if (problem := job.problem(now_ms)) is not None]
+    problems += [
+        f"the directory of the target {path} does not exist"
+        for path in config.agents_md.targets
+        if not os.path.isdir(os.path.dirname(path))
+    ]
+    if installed is not None and not os.access(installed.program, os.X_OK):
+        # A job that fails since an executable is gone says so nowhere else.
+        problems.insert(0, f"{installed.program}, which the schedule calls, is gone: `memory schedule on` mends it")
+    return Health(
+        root=str(root),
+        entries=len(live.entries),
+        archived=len(archive.entries),
+        unreadable=tuple(each.path for each in live.unreadable),
+        pending=len(names),
+        oldest_pending_at_ms=ms_in_name(names[0]) if names else None,
+        failed=unwrap(failed_entries(str(root))),
+        troubles=tuple(sorted(unwrap(QueueTroubles(str(root)).read()).items())),
+        last_runs=runs,
+        hook_problems=tuple(each for each in missed if (ms_of(each.at) or since) >= since),
+        spent_today=unwrap(spend.days()).get(day_of(now_ms), DaySpend()),
+        unrecorded=len(owed.value_or(())),
+        warnings=(
+            *warning_of(agent),
+            *warning_of(recent),
+            *damaged,
+            *map(str, unread_logs),
+            *warning_of(owed),
+        ),
+        last_captures=tuple(dict(unwrap(captures(str(root)))).items()),
+        now_ms=now_ms,
+        agent=agent.map(lambda each: each.name).value_or("not usable"),
+        max_calls_per_day=config.llm.max_calls_per_day,
+        deliveries=deliveries_by_harness(DeliveryLog(str(root)).deliveries(), now_ms),
+        jobs=jobs,
+        job_problems=tuple(problems),
+    )
+
+
+def hook_log_of(root: Path, environ: Mapping[str, str]) -> tuple[tuple[HookProblem, ...], tuple[Error, ...]]:
+    """What the logs of hooks tell of a root: every capture and injection that is known not to have arrived, oldest first, and why some
+    of it cannot be read, since nobody can say what is in that (P6). What is damaged in them is passed over."""
+    problems: list[HookProblem] = []
+    unread: list[Error] = []
+    for directory in hook_log_directories(home_of(environ), str(root)):
+        for path in (Path(directory) / PREVIOUS_LOG_NAME, Path(directory) / LOG_NAME):
+            lines: list[str] = []
+            try:
+                with as_store_io("read", str(path)), suppress(FileNotFoundError, NotADirectoryError):
+                    lines = path.read_text("utf-8", "replace").splitlines()
+            except StoreIo as error:
+                unread.append(error)
+            for line in lines:
+                with suppress(ValueError, RecursionError):
+                    told = json.loads(line)
+                    if not is_object(told):
+                        continue
+                    named = told.get("root")
+                    # A hook tells the root that it was given, which may lead there by a link.
+                    if named is None or (isinstance(named, str) and os.path.realpath(named) == os.path.realpath(root)):
+                        at, harness, message = (str(told.get(key, "")) for key in ("at", "harness", "message"))
+                        problems.append(HookProblem(at, harness, str(told.get("act") or "capture"), message))
+    return tuple(sorted(problems, key=lambda problem: problem.at)), tuple(unread)

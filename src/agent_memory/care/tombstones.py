@@ -1,0 +1,96 @@
+"""The files of forgetting: tombstones, the journal of a forgetting at work, and the mark of a purge (P28).
+
+Tombstones are `state/forgotten/<harness>_<session>.json`, `any_<session>.json`, `<id>.json` and `state_<key>.json`: a hook sees
+by a name alone that a session is not to be captured, and two machines never write the same file.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from attrs import frozen
+
+from agent_memory.errors import StateCorrupt
+from agent_memory.files.paths import JsonFile, names_in, real_root
+from agent_memory.note.vocabulary import Harness
+from agent_memory.results import as_result
+from agent_memory.rules.forgotten import (
+    EntryTombstone,
+    ForgettingAtWork,
+    SessionTombstone,
+    StateTombstone,
+)
+from agent_memory.store.bookkeeping_json import (
+    FORGETTING,
+    PURGE,
+    TOMBSTONE,
+    Tombstone,
+)
+from agent_memory.text.ids import slug_of
+
+FORGOTTEN = "state/forgotten"
+ANY_HARNESS = "any"
+PURGE_MARK = "state/purge.json"
+_JOURNAL = "runs/forgetting.json"
+_MAX_JOURNAL_BYTES = 64 << 20
+
+
+@frozen
+class TombstoneFiles:
+    """Keeps tombstones (`ports.Tombstones`) in the directory `state/forgotten` of a root."""
+
+    root: Path
+
+    @as_result
+    def of_session(self, harness: Harness, session_id: str) -> SessionTombstone | None:
+        """See the port. A file that is another session's is StateCorrupt."""
+        for whose in (harness, None):
+            path = session_path(whose, session_id)
+            tombstone = self._read(path)
+            if tombstone is None:
+                continue
+            if isinstance(tombstone, SessionTombstone) and (tombstone.session_id, tombstone.harness) == (
+                session_id,
+                whose,
+            ):
+                return tombstone
+            raise StateCorrupt(f"{real_root(self.root)}/{path}", ("it tells of something else",))
+        return None
+
+    @as_result
+    def of_entries(self) -> tuple[EntryTombstone, ...]:
+        """See the port; by id."""
+        directory = f"{real_root(self.root)}/{FORGOTTEN}"
+        names = names_in(directory, lambda name: name.startswith("id__") and name.endswith(".json"))
+        found = (self._read(f"{FORGOTTEN}/{name}") for name in names)
+        return tuple(each for each in found if isinstance(each, EntryTombstone))
+
+    @as_result
+    def put(self, tombstone: Tombstone) -> None:
+        match tombstone:
+            case EntryTombstone(id, _, _):
+                path = f"{FORGOTTEN}/{id}.json"
+            case StateTombstone(state, _):
+                path = f"{FORGOTTEN}/state_{state.rpartition('/')[2]}"
+            case SessionTombstone(session_id, harness, _):
+                path = session_path(harness, session_id)
+        JsonFile(self.root, path, TOMBSTONE).write(tombstone)
+
+    def _read(self, path: str) -> Tombstone | None:
+        return JsonFile(self.root, path, TOMBSTONE).read()
+
+
+def session_path(harness: str | None, session_id: str) -> str:
+    """Returns where the tombstone of a session is kept, relative to the root."""
+    return f"{FORGOTTEN}/{harness or ANY_HARNESS}_{slug_of(session_id)}.json"
+
+
+def journal_of(root: Path) -> JsonFile[ForgettingAtWork]:
+    """Returns the file of the forgetting that was begun and not finished."""
+    return JsonFile(root, _JOURNAL, FORGETTING, _MAX_JOURNAL_BYTES)
+
+
+def purge_mark_of(root: Path) -> JsonFile[int]:
+    """Returns the file that says when the git history was last rewritten (epoch ms): until clones are told, nothing is pushed or
+    pulled."""
+    return JsonFile(root, PURGE_MARK, PURGE)

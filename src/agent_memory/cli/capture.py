@@ -1,0 +1,333 @@
+"""`memory capture`, `memory backfill` and `memory watch`: what comes into the inbox."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+from threading import Event
+
+from attrs import evolve
+from returns.result import Success
+
+from agent_memory.app import Memory
+from agent_memory.capture.hook import run_hook
+from agent_memory.capture.inbox_files import put_snapshot
+from agent_memory.capture.repository import read_repository
+from agent_memory.cli.arguments import (
+    add_choice,
+    add_flag,
+    add_harnesses,
+    add_number,
+    add_since,
+    set_command,
+    tags_of,
+    text_of,
+)
+from agent_memory.cli.console import Console, fields_of, iso_or_none
+from agent_memory.cli.dialogue import open_here
+from agent_memory.errors import (
+    ActRefused,
+    Error,
+    HistoryUnavailable,
+    PathRefused,
+    SessionForgotten,
+    StoreIo,
+    UsageInvalid,
+)
+from agent_memory.files.paths import read_image
+from agent_memory.files.root import (
+    DEPTH_VARIABLE,
+    home_of,
+    is_marked,
+    is_own_call,
+)
+from agent_memory.harness import history_sources
+from agent_memory.note.vocabulary import Harness, Kind
+from agent_memory.redaction.redact import redact
+from agent_memory.results import unwrap
+from agent_memory.session.found_session import (
+    SIGHTS,
+    Rest,
+    Sight,
+    limited,
+    sentence_of,
+)
+from agent_memory.session.queue import (
+    SESSION_METHODS,
+    Context,
+    FileSnapshot,
+    InboxEntry,
+    InlineNote,
+    Retrieval,
+    SessionFile,
+    retrieval_of,
+    session_id_of,
+)
+from agent_memory.text.plain_text import clean_text, counted, one_line
+
+# -- capture ----------------------------------------------------------------------------------------------------------
+
+
+def configure_capture(parser: argparse.ArgumentParser) -> None:
+    note = parser.add_argument_group("a note")
+    note.add_argument("--title", help="what it is about, on one line")
+    note.add_argument("--body", help="the note itself; `-` reads it from standard input")
+    note.add_argument("--tags", type=tags_of, help="separated by commas or spaces")
+    add_choice(note, "--kind", Kind, "what it is")
+    session = parser.add_argument_group("a session")
+    add_choice(session, "--harness", Harness, "the agent program it ran in")
+    session.add_argument("--thread-id", "--session", dest="session", metavar="ID", help="the harness's id of it")
+    session.add_argument("--transcript", metavar="PATH", help="its file, where the harness keeps one")
+    add_flag(session, "--hook", "read a hook's payload from standard input; always exits 0")
+    parser.add_argument("--file", metavar="PATH", help="a text file, of which a redacted copy is kept")
+    epilog = (
+        "Examples:\n"
+        '  memory capture --title "Deploys" --body "They run from main only" --tags deploy,ci\n'
+        "  memory capture --harness amp --thread-id T-1234\n"
+        "  memory capture --harness claude-code --hook < payload.json"
+    )
+    set_command(parser, _capture, epilog)
+
+
+def _capture(arguments: argparse.Namespace, console: Console) -> None:
+    if arguments.hook:
+        run_hook(["--harness", arguments.harness or "", "--hook"])
+    memory = open_here(console)
+    # Inside an agent command of ours: the system never captures its own calls (P23).
+    if is_own_call(memory.environ):
+        raise ActRefused("capture", DEPTH_VARIABLE)
+    if memory.cwd is not None and is_marked(memory.cwd):
+        raise ActRefused("capture", "a file .agent-memory-child here or above")
+    name = _captured(memory, arguments)
+    said = f"Captured as inbox/{name}; `memory consolidate` turns it into notes."
+    console.answer({"captured": name}, said)
+
+
+def _captured(memory: Memory, arguments: argparse.Namespace) -> str:
+    note = [name for name in ("title", "body", "tags", "kind") if getattr(arguments, name) is not None]
+    session = [name for name in ("harness", "session", "transcript") if getattr(arguments, name) is not None]
+    if arguments.file is not None:
+        if others := [*note, *session]:
+            raise _usage(f"--file stands alone, without --{others[0]}")
+        # Beside the entry lies a redacted copy of the file: later changes of the file do not matter.
+        text = redact(_text_of(arguments.file)).text
+        copy = unwrap(put_snapshot(str(memory.root), text, arguments.file, memory.clock.now_ms()))
+        return _put(memory, memory.caller.harness, FileSnapshot(copy))
+    if note:
+        missing = [f"--{name}" for name in ("title", "body") if name not in note]
+        if missing:
+            raise _usage(f"A note needs {' and '.join(missing)} too")
+        if arguments.transcript is not None:
+            raise _usage("A note has no --transcript")
+        body, tags = text_of(arguments.body), arguments.tags or ()
+        inline = InlineNote(arguments.title, body, tags, arguments.kind, arguments.session)
+        return put_note(memory, inline, arguments.harness)
+    if arguments.session is None:
+        raise _usage("There is nothing to capture")
+    if arguments.harness is None:
+        raise _usage("A session needs its harness, as in --harness amp")
+    return _put_session(memory, arguments.harness, arguments.session, arguments.transcript)
+
+
+def _usage(problem: str) -> UsageInvalid:
+    return UsageInvalid(problem, "See `memory capture --help`.")
+
+
+def put_note(memory: Memory, note: InlineNote, harness: Harness | None = None) -> str:
+    """The name of the new inbox entry. Redacted before it is written (P20). The entry names the harness that was given, else
+    the one that is calling; inside a harness it is never `manual`, so that what an agent says is never taken for a person's
+    word."""
+    title, body = (redact(clean_text(text).text).text for text in (note.title, note.body))
+    safe = evolve(note, title=" ".join(title.split()), body=body.strip("\n"))
+    return _put(memory, memory.caller.harness if harness in (None, Harness.MANUAL) else harness, safe)
+
+
+def _put_session(memory: Memory, harness: Harness, session_id: str, transcript: str | None) -> str:
+    """The entry says where the session's history is."""
+    if transcript is not None and f"{harness}-session" not in SESSION_METHODS:
+        raise UsageInvalid(f"--transcript says nothing about a session of {harness}, which it keeps elsewhere")
+    path = os.path.abspath(os.path.expanduser(transcript)) if transcript else None
+    retrieval = retrieval_of(harness, session_id, path)
+    if retrieval is None:
+        raise UsageInvalid(f"A session has a harness other than {harness}", "Name it with --harness.")
+    if path is None and isinstance(retrieval, SessionFile) and harness is not Harness.OPENCODE:
+        # Where no transcript is there and nothing was kept, no run would ever find it. A harness that has to be asked for
+        # its sessions is asked by the run.
+        entry = InboxEntry(memory.clock.now_ms(), harness, retrieval, Context(cwd=memory.cwd))
+        try:
+            unwrap(history_sources(memory.surroundings())[retrieval.method].fetch(entry, None))
+        except HistoryUnavailable as absent:
+            if absent.is_missing and memory.kept_histories.fetch(harness, session_id, None) == Success(None):
+                raise
+        except Error:
+            pass  # it is there; the run says what is wrong with it
+    return _put(memory, harness, retrieval)
+
+
+def _put(memory: Memory, harness: Harness, retrieval: Retrieval) -> str:
+    context = Context()
+    if memory.cwd is not None:
+        found = read_repository(memory.cwd, memory.environ, home_of(memory.environ))
+        context = Context(cwd=memory.cwd, repo=found.repo, branch=found.branch, commit=found.commit)
+    entry = InboxEntry(memory.clock.now_ms(), harness, retrieval, context)
+    session_id = session_id_of(entry)
+    if session_id is not None and not isinstance(retrieval, InlineNote):  # a note in a forgotten session is a new one
+        tombstone = unwrap(memory.tombstones.of_session(harness, session_id))
+        if tombstone is not None:
+            raise SessionForgotten(session_id, tombstone.at_ms)
+    return unwrap(memory.inbox.put(entry))
+
+
+MAX_FILE_BYTES = 16 << 20
+
+
+def _text_of(path: str) -> str:
+    """The text of a regular file that a person names; a symbolic link is followed, a FIFO never waited for."""
+    try:
+        image = read_image(os.path.realpath(os.path.expanduser(path)), MAX_FILE_BYTES)
+        text = "" if image is None else image.data.decode("utf-8-sig")
+    except (PathRefused, StoreIo) as error:
+        raise UsageInvalid(f"{path} cannot be read: {error.reason}") from None
+    except UnicodeDecodeError:
+        raise UsageInvalid(f"{path} is not text in UTF-8") from None
+    if image is None:
+        raise UsageInvalid(f"{path} cannot be read: No such file or directory")
+    if "\0" in text:
+        raise UsageInvalid(f"{path} is not text")
+    if not text.strip():
+        raise UsageInvalid(f"{path} is empty")
+    return text
+
+
+# -- backfill ---------------------------------------------------------------------------------------------------------
+
+_MOST_PROBLEMS = 10
+_PROBLEM_CHARS = 500
+
+_WORDS: dict[Sight, str] = {
+    "new": "new",
+    "grown": "went on since",
+    "waiting": "waiting in the inbox",
+    "done": "done",
+    "given-up": "given up (`memory consolidate --retry-failed`)",
+    "forgotten": "forgotten",
+    "own-call": "memory's own calls",
+    "automated": "automated, without a person",
+    "copy": "copies of other sessions",
+    "older": "older than asked for",
+    "empty": "empty",
+    "unreadable": "not to be read",
+}
+
+
+def configure_backfill(parser: argparse.ArgumentParser) -> None:
+    add_harnesses(parser, "only sessions of these harnesses", tuple(Harness))
+    add_since(parser, "only sessions that changed since: 30d, 12h, 2026-02-13")
+    add_number(parser, "--limit", "put no more than N sessions into the inbox, the oldest", least=1)
+    add_flag(parser, "--dry-run", "only tell what was found and what it would cost")
+    epilog = (
+        "Finds the past sessions of every harness where it keeps them, and puts those that say something new into the "
+        "inbox, oldest first; `memory consolidate` learns from them, behind what is captured meanwhile, over as many "
+        "days as llm.maxCallsPerDay needs. May be run at any time and again: what is done, waits, was forgotten, is a "
+        "copy, a sub-agent's, automated or memory's own is left out."
+    )
+    set_command(parser, _backfill, epilog, "memory backfill claude-code --since 30d --dry-run")
+
+
+def _backfill(arguments: argparse.Namespace, console: Console) -> None:
+    from agent_memory.pipelines.backfill import plan_backfill, put_backfill  # which capturing does without
+
+    memory = open_here(console)
+    io = memory.backfill_io(console.progress)
+    found = unwrap(plan_backfill(io, tuple(arguments.harness), arguments.since))
+    plan = limited(found, arguments.limit)
+    # Said before anything is done about it.
+    console.out(f"{sentence_of(plan, memory.config.llm.max_calls_per_day)}.")
+    for harness in plan.harnesses:
+        counts = plan.counts(harness)
+        console.out(f"  {harness:12} {', '.join(f'{counts[s]:,} {_WORDS[s]}' for s in SIGHTS if counts[s])}")
+    done = plan if arguments.dry_run else unwrap(put_backfill(io, plan))
+    console.warn(*(one_line(problem, _PROBLEM_CHARS) for problem in done.problems[:_MOST_PROBLEMS]))
+    if len(done.problems) > _MOST_PROBLEMS:
+        console.warn(f"and {len(done.problems) - _MOST_PROBLEMS:,} more (--json has all)")
+    wanted = done.wanted
+    if wanted and not arguments.dry_run:
+        console.out(f"Put {counted(len(wanted), 'session')} into the inbox. `memory consolidate` learns from them.")
+    sessions = [
+        {
+            "harness": each.found.harness.value,
+            "session": each.found.session_id,
+            "is": each.sight,
+            "path": each.found.path,
+            "cwd": each.found.cwd if each.entry is None else each.entry.context.cwd,
+            **fields_of(each.found, "changed_at_ms"),
+            "endedAt": iso_or_none(None if each.entry is None else each.entry.at_ms),
+            "bytes": each.found.size_bytes,
+            **fields_of(each, "chars", "calls"),
+            "problem": each.problem or None,
+        }
+        for each in done.sighted
+    ]
+    document = {
+        "dryRun": arguments.dry_run,
+        "found": len(done.sighted),
+        "wanted": len(wanted),
+        "chars": sum(each.chars for each in wanted),
+        "calls": sum(each.calls for each in wanted),
+        "isPartial": any(each.is_partial for each in wanted),
+        "harnesses": {harness.value: dict(sorted(done.counts(harness).items())) for harness in done.harnesses},
+        "sessions": sessions,
+        "problems": list(done.problems),
+    }
+    console.answer(document)
+
+
+# -- watch ------------------------------------------------------------------------------------------------------------
+
+_DEFAULT = Rest()
+_MOST_SECONDS = 86_400
+_LINE_CHARS = 1_000
+
+
+def configure_watch(parser: argparse.ArgumentParser) -> None:
+    add_harnesses(parser, "only sessions of these harnesses", tuple(Harness))
+    add_flag(parser, "--wait-for-transcripts", "wait, where no harness has kept a session here yet")
+    for option, default_ms, meaning in (
+        ("--debounce", _DEFAULT.debounce_ms, "how long a transcript must rest to be captured"),
+        ("--idle-timeout", _DEFAULT.idle_ms or 0, "how long it must rest for a handoff to be written; 0: never"),
+    ):
+        meaning, default = f"{meaning} (default: %(default)g)", default_ms / 1000
+        add_number(parser, option, meaning, "SECONDS", least=0, most=_MOST_SECONDS, default=default, read=float)
+    epilog = (
+        "Stays in the foreground, for harnesses without hooks: a session whose transcript changed and then rested is put "
+        "into the inbox, and one that rests on is handed over, without asking the agent command. One line for each. "
+        "What was there before is for `memory backfill`. SIGINT or SIGTERM ends it. The directories "
+        "are looked through every two seconds."
+    )
+    set_command(parser, _watch, epilog, "memory watch codex --wait-for-transcripts")
+
+
+def _watch(arguments: argparse.Namespace, console: Console) -> None:
+    rest = Rest(round(arguments.debounce * 1000), round(arguments.idle_timeout * 1000) or None)
+    memory = open_here(console)
+    stop = Event()
+
+    def end(*_: object) -> None:
+        stop.set()  # what is at work is finished first, so that nothing is left half done
+
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, end)
+
+    def tell(line: str) -> None:
+        console.out(one_line(line, _LINE_CHARS))
+        console.stdout.flush()
+
+    def warn(problem: str) -> None:
+        console.warn(one_line(problem, _LINE_CHARS))
+
+    waits: bool = arguments.wait_for_transcripts
+    done = unwrap(memory.watch(tuple(arguments.harness), rest, stop, tell, warn, wait_for_transcripts=waits))
+    captured, handed_over = counted(done.captured, "session"), counted(done.handed_over, "session")
+    console.progress(f"Captured {captured}, handed over {handed_over}.")
+    console.answer(fields_of(done, "captured", "handed_over", "problems"))

@@ -1,0 +1,370 @@
+"""`memory doctor`, `memory status` and `memory stats`: how the store and its use are."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterator
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from agent_memory.care.checks import DoctorReport, Severity
+from agent_memory.care.health import (
+    LARGEST_DAYS,
+    Counts,
+    Days,
+    Health,
+    Statistics,
+)
+from agent_memory.cli.arguments import add_flag, add_number, set_command
+from agent_memory.cli.console import (
+    BOLD,
+    RED,
+    Console,
+    broken_lines,
+    fields_of,
+    iso_or_none,
+    styled,
+    table_lines,
+    terminal_columns,
+)
+from agent_memory.cli.dialogue import (
+    first_of,
+    open_here,
+    short_age,
+    time_until,
+)
+from agent_memory.results import unwrap
+from agent_memory.setup.schedule import JobHealth, in_words
+from agent_memory.text.instants import day_of
+from agent_memory.text.plain_text import counted, first_few, one_line
+
+if TYPE_CHECKING:
+    from agent_memory.care.files import SecretSearch
+
+MOST_SHOWN = 10
+"""Findings of one kind, sessions set back, and entries failed, that are shown to a person."""
+
+# -- doctor -----------------------------------------------------------------------------------------------------------
+
+
+def configure_doctor(parser: argparse.ArgumentParser) -> None:
+    acts = parser.add_mutually_exclusive_group()
+    add_flag(acts, "--fix", "repair what is safe to repair, and say what was done")
+    add_flag(acts, "--secrets", "look for secrets only, also in what git keeps")
+    epilog = (
+        "Looks at every note, link, tier and target, at the inbox, the runs, git and the files themselves. Nothing is "
+        "changed without --fix, and --fix never deletes knowledge. Exit code 1 when there are problems (after --fix: "
+        "when some remain); notes do not count. --secrets reads every file of the store and every version in its git "
+        "history, says where a secret is and of what kind, and never shows it; exit code 1 when there is one."
+    )
+    set_command(parser, _doctor, epilog, "memory doctor --fix")
+
+
+def _doctor(arguments: argparse.Namespace, console: Console) -> int:
+    memory = open_here(console)
+    if arguments.secrets:
+        from agent_memory.care.files import search_secrets
+
+        return _report_secrets(search_secrets(memory.real_root, memory.git_process, console.progress), console)
+    fixed: dict[str, Any] = {}
+    if arguments.fix:
+        repair, report = unwrap(memory.repair(console.progress))
+        console.out(*(f"fixed: {sentence}" for sentence in _first(repair.did)))
+        console.warn(*_first(repair.failed))
+        fixed = {"fixed": repair.did, "notFixed": repair.failed}
+    else:
+        report = memory.doctor(console.progress).examine()
+    console.answer(fields_of(report) | fixed, *_findings(report, console))
+    return 1 if report.problems else 0
+
+
+def _findings(report: DoctorReport, console: Console) -> Iterator[str]:
+    """Yields one line a finding, the first ones of each kind; on a terminal below the name of their area."""
+    for area, found in groupby(report.findings, key=lambda each: each.area):
+        if console.is_terminal:
+            yield console.styled(BOLD, area)
+        for _, same in groupby(found, key=lambda each: each.code):
+            lines: list[str] = []
+            for each in same:
+                severity = console.styled(RED if each.severity is Severity.PROBLEM else "", each.severity)
+                fix = f" [--fix {each.fix}]" if each.fix else ""
+                lines.append(f"{severity}: {each.subject}: {each.message}{fix}")
+            yield from _first(lines)
+    store = f"{counted(report.entries, 'note')}, {report.archived} archived"
+    fixable = sum(each.fix is not None for each in report.findings)
+    hint = f"; `memory doctor --fix` takes care of {fixable}" if fixable else ""
+    if report.findings:
+        remarks = len(report.findings) - report.problems
+        yield f"{counted(report.problems, 'problem')} and {counted(remarks, 'remark')} in {store}{hint}"
+    else:
+        yield f"Nothing is wrong: {store}"
+
+
+def _first(texts: list[str]) -> list[str]:
+    return first_of(texts, MOST_SHOWN, "`memory doctor --json` has all")
+
+
+# -- secrets: where and of what kind, never what ----------------------------------------------------------------------
+
+_ID = re.compile(r"id__[1-9A-HJ-NP-Za-km-z]{6}")
+_COMMIT_CHARS = 10
+
+
+def _report_secrets(search: SecretSearch, console: Console) -> int:
+    """Shows it, and returns the exit code: 1 when something was found, or could not be looked at."""
+    console.answer(fields_of(search), *_secret_lines(search))
+    console.warn(*(f"not looked at: {reason}" for reason in search.unread))
+    return 1 if search.secrets or search.unread else 0
+
+
+def _secret_lines(search: SecretSearch) -> Iterator[str]:
+    for find in search.secrets:
+        kinds = ", ".join(each.name if each.count == 1 else f"{each.name} ({each.count})" for each in find.kinds)
+        if not find.in_history:
+            place = find.path or ""
+        elif find.commit is None:
+            place = "git, an object that no commit holds any more"
+        else:
+            commit = f"commit {find.commit[:_COMMIT_CHARS]}"
+            place = f"git, {commit}, {find.path}" if find.path else f"git, message of {commit}"
+        yield f"{place}: {kinds}"
+    looked_at = f"{counted(search.files, 'file')} and {counted(search.objects, 'object')} of git"
+    if not search.secrets:
+        yield f"No secret found in {looked_at}"
+        return
+    known = list(dict.fromkeys(id for find in search.secrets for id in _ID.findall(find.path or "")))
+    commands = first_few([f"`memory forget {id} --purge`" for id in known], 3)
+    yield (
+        f"Secrets in {counted(len(search.secrets), 'place')} of {looked_at}; change them where they were issued; "
+        f"then remove them, from git's history too, with {commands or '`memory forget ID|--session S --purge`'}"
+    )
+
+
+# -- status -----------------------------------------------------------------------------------------------------------
+
+
+def configure_status(parser: argparse.ArgumentParser) -> None:
+    epilog = (
+        "The first line says whether all is well. Exit code 1 when something needs a look, so that it can sit in a prompt or "
+        "a monitor."
+    )
+    set_command(parser, _status, epilog, "memory status --json")
+
+
+def _status(arguments: argparse.Namespace, console: Console) -> int:
+    health = unwrap(open_here(console).health())
+    last = health.last_runs[0] if health.last_runs else None
+    document = {
+        **fields_of(health, "root", "entries", "archived", "unreadable", "pending", "oldest_pending_at_ms", "failed"),
+        "setBack": [
+            {"key": key, **fields_of(trouble, "code", "message", "attempts")} for key, trouble in health.troubles
+        ],
+        "lastCaptures": {harness: iso_or_none(at_ms) for harness, at_ms in health.last_captures},
+        **fields_of(health, "deliveries"),
+        "lastRun": last
+        and {
+            "run": last.run_id,
+            **fields_of(last, "machine", "ended_at_ms", "result", "summary"),
+            "message": last.error,
+            "sessions": len(last.sessions),
+        },
+        "schedule": job_documents(health),
+        **fields_of(health, "hook_problems", "agent"),
+        "spend": {
+            "day": day_of(health.now_ms),
+            **fields_of(health.spent_today, "calls", "prompt_chars", "reply_chars"),
+            "maxCallsPerDay": health.max_calls_per_day,
+        },
+        **fields_of(health, "problems"),
+    }
+    width = terminal_columns() if console.is_terminal else None
+    console.answer(document, *health_lines(health, width, colour=console.colour))
+    return 1 if health.problems else 0
+
+
+def job_documents(health: Health) -> list[dict[str, Any]]:
+    """The scheduled jobs, as `--json` shows them."""
+    return [
+        {
+            **fields_of(each, "name", "scheduler", "interval_seconds", "next_at_ms"),
+            "failures": each.record.failures,
+            "lastRun": each.record.last
+            and fields_of(each.record.last, "started_at_ms", "ended_at_ms", "exit_code", "message"),
+        }
+        for each in health.jobs
+    ]
+
+
+_COLOURS = {"ok": "\x1b[1;32m", "problem": "\x1b[1;31m"}
+_NAME_CELLS = 10
+_LEAST_CELLS = 10
+_LINE_CHARS = 4096
+
+
+def health_lines(health: Health, width_cells: int | None, *, colour: bool) -> Iterator[str]:
+    """What is well and what is not first, then the rest, a word before each; broken to the width, if there is one."""
+    for name, text in _facts(health):
+        line = one_line(text, _LINE_CHARS)
+        broken = [line]
+        if width_cells is not None:
+            broken = broken_lines(line, max(width_cells - _NAME_CELLS, _LEAST_CELLS)) or [""]
+        yield styled(_COLOURS.get(name, ""), f"{name:{_NAME_CELLS}}", colour=colour) + broken[0]
+        yield from (f"{' ' * _NAME_CELLS}{rest}" for rest in broken[1:])
+
+
+def _facts(health: Health) -> Iterator[tuple[str, str]]:
+    now_ms = health.now_ms
+    for problem in health.problems:
+        yield "problem", problem
+    if not health.problems:
+        waiting = len(health.troubles)
+        again = f"; {counted(waiting, 'session')} set back, to be tried again" if waiting else ""
+        yield "ok", f"nothing needs a look{again}"
+    yield "store", f"{counted(health.entries, 'note')}, {health.archived:,} archived, in {health.root}"
+    oldest = health.oldest_pending_at_ms
+    since = f", the oldest from {short_age(oldest, now_ms)}" if oldest is not None else ""
+    yield "inbox", f"{health.pending:,} waiting{since}, {len(health.failed):,} failed"
+    if health.last_captures:  # of each harness when last: a hook that stopped working is seen here first
+        yield "captured", ", ".join(f"{harness} {short_age(at_ms, now_ms)}" for harness, at_ms in health.last_captures)
+    if delivered := health.deliveries:  # in the last week, and to whom last
+        newest = max(delivered, key=lambda each: each.last_at_ms)
+        week = counted(sum(each.this_week for each in delivered), "time")
+        yield "delivered", f"{week} this week, last to {newest.harness} {short_age(newest.last_at_ms, now_ms)}"
+    yield "last run", _last_run(health)
+    if health.jobs:
+        yield "schedule", "; ".join(f"{each.name} {_ran(each, now_ms)}" for each in health.jobs)
+    spent = health.spent_today
+    calls = f"{spent.calls} of {health.max_calls_per_day} calls today"
+    yield "agent", f"{health.agent}, {calls}, {spent.prompt_chars:,} characters sent"
+    has_all = "`memory status --json` has all"
+    for text in first_of([f"{key}: {trouble.message}" for key, trouble in health.troubles], MOST_SHOWN, has_all):
+        yield "set back", text
+    for text in first_of([f"{each.name}: {each.reason}" for each in health.failed], MOST_SHOWN, has_all):
+        yield "failed", text
+
+
+def _last_run(health: Health) -> str:
+    if not health.last_runs:
+        return "none yet"
+    last = health.last_runs[0]
+    at = short_age(last.ended_at_ms, health.now_ms) if last.ended_at_ms is not None else "at an unknown time"
+    what = one_line(last.summary, 300) or counted(len(last.sessions), "session")
+    return f"{last.machine} {last.result} {at}: {what} (runs/{last.run_id})"
+
+
+def job_in_words(job: JobHealth, now_ms: int) -> str:
+    """How often a job is to run, when it ran last, what became of it, and when it is due."""
+    by = "" if job.scheduler is None else f" by {job.scheduler}"
+    every = f"every {in_words(job.interval_seconds)}{by}"
+    return f"{job.name} {every}: {_ran(job, now_ms)}; next {time_until(job.next_at_ms, now_ms)}"
+
+
+def _ran(job: JobHealth, now_ms: int) -> str:
+    last = job.record.last
+    if last is None:
+        return "has not run yet"
+    if last.ended_at_ms is None:
+        return f"began {short_age(last.started_at_ms, now_ms)}, and has not ended"
+    outcome = "failed" if last.failed else "found another run at work" if last.exit_code else "went well"
+    failures = f", {counted(job.record.failures, 'failure')} since one went well" if job.record.failures else ""
+    return f"last {short_age(last.started_at_ms, now_ms)}, {outcome}{failures}"
+
+
+# -- stats ------------------------------------------------------------------------------------------------------------
+
+DEFAULT_DAYS = 90
+_MOST_NAMES = 8
+_LABEL_CHARS = 200
+
+
+def configure_stats(parser: argparse.ArgumentParser) -> None:
+    meaning = f"look at N days, today among them (default {DEFAULT_DAYS})"
+    add_number(parser, "--days", meaning, least=1, most=LARGEST_DAYS, default=DEFAULT_DAYS)
+    epilog = (
+        "Days are in UTC. Deliveries and runs are those of this machine; spending is kept for 90 days, the record of "
+        "deliveries for as long as it has room. Piped, one number a line, its fields separated by tabs: what is counted, "
+        "its name or day, the number."
+    )
+    set_command(parser, _stats, epilog, "memory stats --days 30")
+
+
+def _stats(arguments: argparse.Namespace, console: Console) -> None:
+    found = unwrap(open_here(console).statistics(arguments.days))
+    # Days are in UTC and oldest first, every day of the period among them.
+    names = found.names
+    counts = {name: dict(each) for name, each in found.counts.items()}
+
+    def days(**series: str) -> list[dict[str, Any]]:
+        return [
+            {"day": day, **{key: found.days[name][at] for key, name in series.items()}} for at, day in enumerate(names)
+        ]
+
+    spent = {"calls": "calls", "promptChars": "prompt characters", "replyChars": "reply characters"}
+    document = {
+        "since": names[0],
+        "until": names[-1],
+        "notes": {
+            **fields_of(found, "live", "archived", "unreadable"),
+            "kinds": counts["kind"],
+            "scopes": counts["scope"],
+            "origins": counts["origin"],
+            "statuses": counts["status"],
+            "tiers": counts["tier"],
+            "days": days(created="notes", known="known"),
+        },
+        "reads": {"ever": found.reads_ever, "harnesses": counts["reads"], "days": days(count="reads")},
+        "captures": {"harnesses": counts["captures"], "days": days(count="captures")},
+        "deliveries": {"harnesses": counts["deliveries"], "days": days(count="deliveries", tokens="tokens")},
+        "spend": {**{key: sum(found.days[name]) for key, name in spent.items()}, "days": days(**spent)},
+        "runs": {
+            "machines": {machine: dict(results) for machine, results in found.machines.items()},
+            "sessions": counts["sessions"],
+            "days": days(count="runs", failed="failed runs"),
+        },
+    }
+    console.answer(document, *(table(found) if console.is_terminal else plain_lines(found)))
+
+
+def plain_lines(found: Statistics) -> Iterator[str]:
+    """Fields separated by tabs; each day with what came on it, days without anything left out."""
+    daily = [
+        (f"{what} a day", tuple(zip(found.names, amounts, strict=True))) for what, amounts in _flows(found).items()
+    ]
+    for what, counts in (*_totals(found), *((what, tuple(each for each in days if each[1])) for what, days in daily)):
+        for name, amount in counts:
+            yield f"{what}\t{one_line(name, _LABEL_CHARS)}\t{amount}"
+
+
+def table(found: Statistics, width_cells: int | None = None) -> list[str]:
+    """For a terminal: of each thing the most frequent names, and what the days come to together."""
+    period = f"{found.names[0]} to {found.names[-1]}"
+    together = [(what, ((period, sum(amounts)),)) for what, amounts in _flows(found).items()]
+    rows = [
+        (what, f"{amount:9,}", one_line(name, _LABEL_CHARS))
+        for what, counts in (*_totals(found), *together)
+        for name, amount in _most_frequent(counts)
+        if amount or what == "notes"
+    ]
+    return table_lines(("what", f"{'number':>9}", "of"), rows, width_cells)
+
+
+def _totals(found: Statistics) -> list[tuple[str, Counts]]:
+    return [
+        ("notes", (("live", found.live), ("archived", found.archived), ("unreadable", found.unreadable))),
+        *found.counts.items(),
+        *((f"{machine} runs", results) for machine, results in found.machines.items()),
+        ("all reads", (("ever", found.reads_ever),)),
+    ]
+
+
+def _flows(found: Statistics) -> dict[str, Days]:
+    """What comes day by day: not what there is in all."""
+    return {what: amounts for what, amounts in found.days.items() if what != "known"}
+
+
+def _most_frequent(counts: Counts) -> Counts:
+    """The first ones, and all others together."""
+    shown = counts if len(counts) <= _MOST_NAMES else counts[: _MOST_NAMES - 1]
+    rest = counts[len(shown) :]
+    return (*shown, *(((f"{len(rest):,} others", sum(count for _, count in rest)),) if rest else ()))

@@ -1,0 +1,134 @@
+"""What commands have in common when they talk with a person: the memory that is meant, ages, lists that are cut, and the question
+before something is changed."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from agent_memory.app import Memory, open_memory
+from agent_memory.cli.console import Console
+from agent_memory.errors import (
+    EntryUnreadable,
+    Error,
+    HomeUnknown,
+    UsageInvalid,
+)
+from agent_memory.files.root import home_of
+from agent_memory.note.note import UnreadableFile
+from agent_memory.results import unwrap
+from agent_memory.text.instants import DAY_MS, HOUR_MS
+
+
+def open_here(console: Console) -> Memory:
+    """The memory of this environment. What it has to say of what was done through it is said when the console is closed."""
+    memory = unwrap(open_memory(os.environ, current_directory(), console.warn))
+    console.closing.append(memory.warnings)
+    return memory
+
+
+def home_here() -> str:
+    """The home; HomeUnknown where there is none."""
+    home = home_of(os.environ)
+    if home is None:
+        raise HomeUnknown()
+    return home
+
+
+def current_directory() -> str | None:
+    """The working directory; None where it was removed under us."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return None
+
+
+# -- words ------------------------------------------------------------------------------------------------------------
+
+_MINUTE_MS = 60_000
+_UNITS = (
+    (365 * DAY_MS, "y"),
+    (30 * DAY_MS, "mo"),
+    (DAY_MS, "d"),
+    (HOUR_MS, "h"),
+    (_MINUTE_MS, "min"),
+)
+
+
+def short_age(at_ms: int, now_ms: int) -> str:
+    """`3 d ago`, in the largest unit that fits; `just now` within a minute, and for what a fast clock wrote."""
+    return f"{_short(now_ms - at_ms)} ago" if now_ms - at_ms >= _MINUTE_MS else "just now"
+
+
+def time_until(at_ms: int, now_ms: int) -> str:
+    """`in 55 min`; `now` within a minute, and for what is past."""
+    return f"in {_short(at_ms - now_ms)}" if at_ms - now_ms >= _MINUTE_MS else "now"
+
+
+def _short(period_ms: int) -> str:
+    """Of a minute or more."""
+    return next(f"{period_ms // unit_ms} {name}" for unit_ms, name in _UNITS if period_ms >= unit_ms)
+
+
+def first_of(texts: Sequence[str], most: int, where: str) -> list[str]:
+    """The first ones, and how many more there are; `where` says who has them all."""
+    rest = len(texts) - most
+    return [*texts[:most], *([f"… and {rest} more ({where})"] if rest > 0 else [])]
+
+
+def warn_unreadable(console: Console, files: Iterable[UnreadableFile]) -> None:
+    """Say which notes are missing from the answer because they cannot be read (P6)."""
+    console.warn(*(str(EntryUnreadable(each.path, each.problems)) for each in files))
+
+
+# -- before something is changed --------------------------------------------------------------------------------------
+
+
+def is_agreed(console: Console, command: str, question: str) -> bool:
+    """Whether the person at the terminal says yes; UsageInvalid where there is nobody to ask."""
+    if console.json or sys.stdin is None or not sys.stdin.isatty() or not console.stderr.isatty():
+        raise UsageInvalid(
+            "Nothing was changed, since there is no terminal to ask on",
+            f"Look at what it would do, then `{command} --yes`.",
+        )
+    print(f"{question} [y/N] ", end="", file=console.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+@contextmanager
+def edited_by_hand(console: Console, name: str, before: bytes, hint: str) -> Generator[bytes, None, None]:
+    """What the person makes of a file's bytes in their editor. What they typed is never thrown away: where the block cannot store it,
+    the file stays. `hint` says what to do without an editor."""
+    import shlex
+    import shutil
+    import subprocess
+    import tempfile
+
+    command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise UsageInvalid(f"The editor {command!r} is no command: {error}", hint) from None
+    if not words:
+        raise UsageInvalid("There is no editor to open it in: EDITOR is not set", hint)
+    directory = Path(tempfile.mkdtemp(prefix="agent-memory-"))
+    path = directory / name
+    path.write_bytes(before)
+    try:
+        status = subprocess.run([*words, str(path)], check=False).returncode
+        ended = f"The editor ended with status {status}"
+        problem = ended if status else None if path.is_file() else f"The editor left no file {path}"
+    except OSError as error:
+        problem = f"The editor {words[0]} could not be started: {error.strerror}"
+    if problem is not None:
+        shutil.rmtree(directory, ignore_errors=True)
+        raise UsageInvalid(problem, "Nothing was changed.")
+    try:
+        yield path.read_bytes()
+    except Error:
+        console.warn(f"What you wrote is kept in {path}.")
+        raise
+    shutil.rmtree(directory, ignore_errors=True)

@@ -1,0 +1,340 @@
+"""`memory inject --harness X --hook`: a hook's payload on stdin is answered with notes, in the harness's own form on stdout.
+
+Runs before an agent answers, so nothing may go wrong with it: it exits 0 whatever happens, prints one JSON document or nothing,
+and ends itself after some seconds. What went wrong is in the hook log, which `memory status` shows. Where the notes are as they
+were the last time (`recall.told`), it loads C modules and our own light ones only.
+
+Silent for sub-agents, for agent commands of our own (P23), and where there is nothing to say.
+"""
+
+import gc
+import os
+import time
+
+from agent_memory import __version__
+from agent_memory.capture.hook import (
+    HookProblem,
+    current_directory,
+    log_problem,
+    named_harness,
+    payload_on_stdin,
+    run_silently,
+    timestamp_of,
+)
+from agent_memory.capture.hook_files import mentions
+from agent_memory.capture.places import KnownPlaces
+from agent_memory.capture.repository import may_be_in_work_tree, read_repository, work_tree_above
+from agent_memory.files.json_lite import json_object
+from agent_memory.files.root import (
+    LOCAL_NAME,
+    config_path,
+    home_of,
+    is_directory,
+    is_marked,
+    is_own_call,
+    local_state_directory,
+    root_and_doubt,
+)
+from agent_memory.recall.assembling import (
+    CONTEXT_END,
+    CONTEXT_START,
+    NOTHING,
+    PROMPT,
+    SESSION_START,
+    Injection,
+    Passage,
+    Profile,
+    assemble,
+    profile_named,
+)
+from agent_memory.recall.moment import (
+    ASKED,
+    COMPACTED,
+    START,
+    Delivery,
+    Moment,
+    hook_output,
+    known_ids,
+    last_other_session,
+    max_chars,
+    moment_of,
+    read_files,
+    shown_whole,
+    unread_session,
+)
+from agent_memory.recall.told import (
+    DeliveryLog,
+    Looks,
+    keep_shelf,
+    looks_of,
+    read_shelf,
+)
+from agent_memory.setup.notices import SESSION, take_notice
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any, NoReturn
+
+    from returns.result import Result
+
+    from agent_memory.app import Memory
+    from agent_memory.errors import Error
+
+ACT = "inject"
+RECOVERY_SECONDS = 1.0
+"""So long the transcript of a session that was cut off may take to be read."""
+_MAX_SECTION_BYTES = 1 << 20
+_AT_WORK_SECONDS = 60.0
+"""A session whose transcript was written to so shortly ago is taken for one that goes on."""
+_INBOX_PLACES = ("inbox", "inbox/.processed", "inbox/.failed")
+LIMIT_SECONDS = 8.0
+"""After this it ends itself, so that no agent waits for a store on a disk that does not answer."""
+
+
+def run_inject_hook(words: list[str]) -> "NoReturn":
+    """Answer and end the process with code 0, whatever happens."""
+    gc.disable()  # the process ends before it would pay
+    run_silently(lambda: inject_hook(words, os.environ))
+
+
+def inject_hook(words: list[str], environ: "Mapping[str, str]") -> None:
+    """Answer the payload on stdin, if there is something to say; problems go to the hook log."""
+    if is_own_call(environ) or is_marked(current_directory()):
+        return
+    harness = None
+    try:
+        harness = named_harness(words, ACT)
+        moment = moment_of(harness, payload_on_stdin())
+        if isinstance(moment, str):
+            raise HookProblem("payload", moment)
+        if moment is not None and not (moment.event.cwd is not None and is_marked(moment.event.cwd)):
+            _end_in_time(environ, harness)
+            _answer(harness, moment, environ)
+    except HookProblem as problem:
+        code, message = problem.args
+        log_problem(environ, harness, code, message, ACT)
+
+
+def _end_in_time(environ: "Mapping[str, str]", harness: str) -> None:
+    # What `signal` is built on: that loads `enum`, which takes longer than all the rest.
+    import _signal  # pyright: ignore[reportMissingModuleSource] - built into the interpreter
+
+    def end(*_: object) -> None:
+        try:
+            log_problem(environ, harness, "timed-out", f"nothing was injected within {LIMIT_SECONDS:g} s", ACT)
+        finally:
+            os._exit(0)
+
+    _signal.signal(_signal.SIGALRM, end)
+    _signal.setitimer(_signal.ITIMER_REAL, LIMIT_SECONDS)
+
+
+def _answer(named: str, moment: Moment, environ: "Mapping[str, str]") -> None:
+    home = home_of(environ)
+    root, doubt = root_and_doubt(environ, home)
+    if root is None:
+        raise HookProblem("home-unknown", "no home directory is known; set HOME or AGENT_MEMORY_ROOT")
+    notes = trouble = ""
+    try:
+        has_notes = is_directory(f"{root}/topics")  # else there is no note yet, and nothing is to be created
+    except OSError as error:
+        has_notes, trouble = False, f"{root}/topics cannot be looked at: {error.strerror}"
+    if has_notes:
+        answer = HookInjection(named, moment, environ, home, os.path.realpath(root))
+        notes, trouble = answer.injection().text, answer.trouble
+    failed = take_notice(home, SESSION) if home is not None and moment.kind == START else None
+    if failed is not None:  # in marks of its own, so that no session learns it (P26)
+        told = f"{CONTEXT_START}\n{failed} Please tell the person so: `memory status` says more.\n{CONTEXT_END}"
+        notes = f"{told}\n\n{notes}" if notes else told
+    if notes:
+        document = json_object(hook_output(named, moment.event.event or "", notes))
+        data = memoryview(f"{document}\n".encode("utf-8", "backslashreplace"))
+        try:
+            while data:
+                data = data[os.write(1, data) :]
+        except OSError:  # the harness has gone: there is nobody to tell
+            pass
+    if doubt:
+        raise HookProblem("config-invalid", f"{doubt}, so {root} was looked into")
+    if trouble:
+        raise HookProblem("store-io", trouble)
+
+
+# -- what is said --------------------------------------------------------------------------------------------------------
+
+
+class HookInjection:
+    """The answer to one moment. `named` is whose hook was called; `root` is real."""
+
+    def __init__(self, named: str, moment: Moment, environ: "Mapping[str, str]", home: str | None, root: str) -> None:
+        self.named = named
+        self.moment = moment
+        self.environ = environ
+        self.home = home
+        self.root = root
+        self.directory = moment.event.cwd or current_directory()
+        self.repository = read_repository(self.directory, environ, home)
+        self.scope = self.repository.scope
+        self.now_ms = time.time_ns() // 1_000_000
+        self.trouble = ""
+        """What went wrong beside what can be said, as a sentence for the log."""
+
+    def injection(self) -> Injection:
+        """What to say, without what the session has already; it is recorded as said. The log is held meanwhile: of two hooks
+        that are told of one event the second finds nothing more to say."""
+        moment, session = self.moment, self.moment.event.session_id
+        passages: tuple[Passage, ...] = ()
+        profile, more = None, 0
+        if moment.kind == ASKED:
+            passages, profile = self._found()
+        elif moment.kind != COMPACTED:
+            passages, profile, more = self._ready()
+        shown = self._shown_whole() if passages else frozenset[str]()
+        injection = NOTHING
+        try:
+            with DeliveryLog(self.root) as log:
+                known = known_ids(
+                    log.deliveries(session), moment.harness, session, self.now_ms, is_fresh=moment.is_fresh
+                )
+                if profile is not None:
+                    injection = assemble(passages, profile, known | shown, max_chars(self.named), more)
+                event = COMPACTED if moment.is_fresh else moment.kind
+                told, transcript = (injection.ids, injection.tokens), moment.event.session_path or ""
+                log.append(Delivery(self.now_ms, moment.harness, session, event, *told, self.scope, transcript))
+                return injection
+        except OSError as error:
+            raise HookProblem("store-io", f"could not write to {self.root}: {error.strerror or error}") from None
+
+    def _shown_whole(self) -> "frozenset[str]":
+        """What the managed sections show that this harness reads by itself."""
+        if self.home is None:
+            return frozenset()
+        try:
+            work_tree = work_tree_above(self.directory)
+        except OSError:  # what a session may have read of it is said once more then
+            work_tree = None
+        groups = read_files(self.moment.harness, self.home, self.environ, work_tree)
+        return frozenset(id for group in groups for id in shown_whole(_first_text(group)))
+
+    # -- at the start of a session ------------------------------------------------------------------------------------
+
+    def _ready(self) -> "tuple[tuple[Passage, ...], Profile | None, int]":
+        if self.home is not None and not KnownPlaces(self.home, self.root).has(self.repository):
+            self._memory().scope_here()  # the notes of a place that was renamed come with it
+        looked_at_ns = time.time_ns()
+        try:
+            looks = self._looks()
+        except OSError as error:
+            raise HookProblem("store-io", f"{self.root}/topics cannot be listed: {error.strerror}") from None
+        shelf = read_shelf(self.root, looks, self.now_ms)
+        if shelf is None:
+            from agent_memory.inject import prepare
+
+            shelf = _value(prepare(self._memory()))
+            keep_shelf(self.root, looks, shelf, looked_at_ns)
+        profile = profile_named(SESSION_START, shelf.profiles, shelf.budget)
+        return (*self._recovery(), *shelf.passages), profile, shelf.more
+
+    def _looks(self) -> Looks:
+        local = f"{self.directory}/{LOCAL_NAME}"
+        others = [local, f"{self.root}/state/tiers.json"]
+        if self.home is not None:
+            others += [config_path(self.home), f"{local_state_directory(self.home)}/trusted.json"]
+        place = [self.scope, str(may_be_in_work_tree(self.directory))]
+        return looks_of(self.root, "\n".join((*place, local) if os.path.lexists(local) else place), others, __version__)
+
+    def _recovery(self) -> "tuple[Passage, ...]":
+        """The last words of the last session here, where the person asked and nothing came after. To read them takes ten times as
+        long as all the rest, so of a session that is at work, as its transcript tells, only that is said."""
+        deliveries = DeliveryLog(self.root).deliveries(self.scope)
+        last = last_other_session(deliveries, self.scope, self.moment.event.session_id, self.now_ms)
+        if last is None or last.event != ASKED:
+            return ()
+        try:
+            if was_captured_since(self.root, last.harness, last.session, last.at_ms):
+                return ()
+        except OSError as error:  # what is known already is not said again as if it were lost
+            self.trouble = f"{error.filename} cannot be read: {error.strerror}"
+            return ()
+        if last.transcript:
+            try:
+                rested_seconds = time.time() - os.stat(last.transcript).st_mtime
+            except OSError:
+                return ()
+            if rested_seconds < _AT_WORK_SECONDS:
+                return (unread_session(last.harness, last.session),)
+        from threading import Thread
+
+        from agent_memory.inject import recover
+
+        memory = self._memory()
+        found: list[Passage] = []
+        thread = Thread(target=lambda: found.extend(recover(memory, last.harness, last.session)), daemon=True)
+        thread.start()
+        thread.join(RECOVERY_SECONDS)  # the process ends without it
+        return tuple(found)
+
+    # -- when the person asks -----------------------------------------------------------------------------------------
+
+    def _found(self) -> "tuple[tuple[Passage, ...], Profile | None]":
+        from agent_memory.recall.candidates import can_connect
+
+        if not can_connect(self.moment.prompt):
+            return (), None
+        from agent_memory.inject import find_relevant
+
+        memory = self._memory()
+        config = memory.config.inject
+        profile = profile_named(PROMPT, config.profiles, config.token_budget)
+        unread: list[str] = []
+        memory.warn = unread.append
+        found = _value(find_relevant(memory, self.moment.prompt))
+        if unread:
+            raise HookProblem("store-io", " ".join(unread))
+        return found, profile
+
+    def _memory(self) -> "Memory":
+        from agent_memory.app import open_memory
+
+        environ = {**self.environ, "AGENT_MEMORY_ROOT": self.root}
+        memory: Memory = _value(open_memory(environ, self.directory, lambda _: None))
+        return memory
+
+
+def _value(result: "Result[Any, Error]") -> "Any":
+    from returns.result import Failure
+
+    if isinstance(result, Failure):
+        error = result.failure()
+        raise HookProblem(error.code, str(error))
+    return result.unwrap()
+
+
+def _first_text(paths: "Iterable[str]") -> str:
+    """Of the first file that can be read and is not empty."""
+    for path in paths:
+        try:
+            with open(path, "rb") as file:
+                text = file.read(_MAX_SECTION_BYTES).decode("utf-8", "replace")
+        except OSError:
+            continue
+        if text:
+            return text
+    return ""
+
+
+def was_captured_since(root: str, harness: str, session_id: str, at_ms: int) -> bool:
+    """Whether an entry of the session was captured at that time or later, whatever became of it since. OSError for a place that
+    cannot be looked into: what was captured is not known then (P6)."""
+    stamp = timestamp_of(at_ms).replace(":", "-")
+    for place in _INBOX_PLACES:
+        try:
+            names = os.listdir(f"{root}/{place}")
+        except FileNotFoundError:
+            continue
+        for name in names:
+            may_be = name >= stamp and f"_{harness}_" in name and name.endswith(".json")
+            if may_be and mentions(f"{root}/{place}/{name}", f'"{session_id}"'):
+                return True
+    return False

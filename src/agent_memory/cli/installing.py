@@ -1,0 +1,486 @@
+"""`memory setup`, `uninstall` and `schedule`: what is put into harnesses and the machine's scheduler, with the diffs, the question,
+and what became of each file; and what the scheduler calls."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
+from typing import Any, TextIO, TypeVar, get_args
+
+from agent_memory.agent.agent_environment import caller_of
+from agent_memory.app import Memory
+from agent_memory.capture.repository import work_tree_above
+from agent_memory.cli.arguments import (
+    Run,
+    add_flag,
+    add_harnesses,
+    add_number,
+    set_command,
+)
+from agent_memory.cli.care import job_documents, job_in_words
+from agent_memory.cli.console import (
+    CYAN,
+    GREEN,
+    RED,
+    Console,
+    fields_of,
+    rows_of,
+)
+from agent_memory.cli.dialogue import home_here, is_agreed, open_here
+from agent_memory.errors import Error, UsageInvalid
+from agent_memory.files.paths import as_store_io
+from agent_memory.presets import PRESETS
+from agent_memory.redaction.redact import redact
+from agent_memory.results import as_result, unwrap
+from agent_memory.section.targets import told_path
+from agent_memory.setup.harnesses import SETUPS
+from agent_memory.setup.installation import Installation
+from agent_memory.setup.plan import (
+    FileOutcome,
+    InstallPlan,
+    Part,
+    PlannedFile,
+    repository_name,
+)
+from agent_memory.setup.schedule import (
+    BUSY_CODE,
+    NO_RUNS,
+    ScheduledRun,
+    Scheduler,
+    in_words,
+    is_due,
+)
+from agent_memory.setup.schedule_state import ScheduleState
+from agent_memory.setup.scheduling import Scheduling
+from agent_memory.text.instants import iso_of
+from agent_memory.text.plain_text import one_line
+
+_NOTHING_WRITTEN, _NOTHING_CHANGED = "Nothing was written.", "Nothing was changed."
+_COLOURS = {"+": GREEN, "-": RED, "@": CYAN}
+
+Changed = TypeVar("Changed", Installation, Scheduling)
+
+
+@contextmanager
+def _locked(
+    act: str, arguments: argparse.Namespace, console: Console, opened: Callable[[Memory], Changed]
+) -> Generator[tuple[Memory, Changed], None, None]:
+    """For a change of what `opened` gives, under its lock. Refused inside a harness: what an agent is told and what runs by itself is
+    for a person to decide. A dry run is neither refused nor locked, since it writes nothing."""
+    if not arguments.dry_run:
+        caller_of(os.environ).only_a_person(act)
+    memory = open_here(console)
+    change = opened(memory)
+    with nullcontext() if arguments.dry_run else change.state.locked():
+        yield memory, change
+
+
+def _show_plan(console: Console, plan: InstallPlan, arguments: argparse.Namespace, home: str) -> None:
+    """Print a line for each harness: what changes for it, and where; before that with --diff all of it."""
+    if arguments.diff:
+        _show_diffs(console, plan.changed)
+    parts: dict[str, list[str]] = {}
+    for each in plan.changed:
+        for harness, words in each.words.items():
+            parts.setdefault(harness, []).append(f"{words} in {told_path(each.path, home)}".removeprefix(" in "))
+    width = max(map(len, parts), default=0)
+    ordered = sorted(parts, key=[*SETUPS, *parts].index)
+    console.out(*(f"{harness:<{width}}  {', '.join(parts[harness])}" for harness in ordered))
+    if plan.changed and not arguments.diff and not arguments.yes:
+        console.out("`--diff` shows every change.")
+
+
+def _show_diffs(console: Console, changed: Iterable[PlannedFile]) -> None:
+    """Print the diff of each file that changes."""
+    for each in changed:
+        for line in each.diff.splitlines():
+            is_name = line.startswith(("+++", "---"))
+            console.out(console.styled("" if is_name else _COLOURS.get(line[:1], ""), line))
+        console.out("")
+
+
+# -- setup ------------------------------------------------------------------------------------------------------------
+
+NOT_ARRIVED = 30
+"""Exit code where a trial did not reach the inbox."""
+
+
+def configure_setup(parser: argparse.ArgumentParser) -> None:
+    known = f"default: those that are on this machine; known are {', '.join(SETUPS)}"
+    add_harnesses(parser, known, tuple(SETUPS))
+    add_flag(parser, "--dry-run", "show what it would do and write nothing")
+    add_flag(parser, "--diff", "show every change in every file")
+    add_flag(parser, "--yes", "write without asking")
+    add_flag(parser, "--repo", "also make a target of what the harnesses read in the repository around you")
+    add_flag(parser, "--mcp", "also let the harness start `memory mcp`")
+    add_flag(parser, "--no-hooks", "no hooks and no plugin: nothing is captured by itself")
+    add_flag(parser, "--no-skill", "no skill file")
+    add_flag(parser, "--no-section", "no managed section in the harness's instruction file")
+    epilog = (
+        "Shows a line for each harness with what it would write, or with --diff every change; then what needs your attention, "
+        "such as a memory of the harness's own that is on. It asks before it writes. Comments, order and every other byte of a file stay. "
+        "What was there before is kept in ~/.local/state/agent-memory/setup/, from which `memory uninstall` puts it back. "
+        "The storage root and the transcript directories of this shell go into your config, so that scheduled runs see "
+        "them. In the end each hook is tried with a made-up session. Nothing in a repository is touched without --repo. "
+        "Exit code: 2 where there is no terminal to ask on, 10 when a file was refused, 30 when a trial did not arrive."
+    )
+    set_command(parser, _setup, epilog, "memory setup claude-code codex --dry-run")
+
+
+def _setup(arguments: argparse.Namespace, console: Console) -> int:
+    with _locked("setup", arguments, console, Memory.installation) as (memory, installation):
+        harnesses = tuple(dict.fromkeys(arguments.harness)) or installation.detected()
+        if not harnesses and not arguments.repo:
+            raise UsageInvalid("No harness was found on this machine", f"Name one: {', '.join(SETUPS)}.")
+        wanted = {
+            Part.HOOKS: not arguments.no_hooks,
+            Part.SKILL: not arguments.no_skill,
+            Part.SECTION: not arguments.no_section,
+            Part.MCP: arguments.mcp,
+        }
+        parts = frozenset(part for part in Part if wanted.get(part, True))
+        plan = installation.plan(harnesses, parts, _repository_here(memory) if arguments.repo else None)
+        _show_plan(console, plan, arguments, installation.context.home)
+        attention = [str(each.error) for each in plan.refused] + [*plan.notes, *map(str, plan.own_memories)]
+        trials: list[dict[str, Any]] = []
+        if plan.changed and not arguments.dry_run and not arguments.yes:
+            console.warn(*attention)  # what a person answers to is what stands last
+            attention = []
+            if not is_agreed(console, "memory setup", "Write these changes?"):
+                console.out(_NOTHING_WRITTEN)
+                return 0
+        if not plan.changed:
+            console.out("There is nothing to change.")
+        elif arguments.dry_run:
+            console.out(_NOTHING_WRITTEN)
+        if arguments.dry_run:
+            outcomes = _planned(plan)
+        else:
+            outcomes = installation.install(plan)
+            _show_outcomes(console, outcomes)
+            trials = _tried(console, memory, installation, plan)
+            if not _is_scheduled(installation):
+                console.out("Next: `memory schedule on` lets this machine consolidate and defrag by itself.")
+        console.warn(*attention)
+        document = {
+            "dryRun": arguments.dry_run,
+            "files": rows_of((*outcomes, *plan.refused)),
+            "trials": trials,
+            "notes": list(plan.notes),
+            "ownMemories": rows_of(plan.own_memories, "harness", "name", "path", "setting"),
+        }
+        console.answer(document)
+        return _exit_code(plan, outcomes) or (NOT_ARRIVED if any(each["problem"] for each in trials) else 0)
+
+
+def _tried(console: Console, memory: Memory, installation: Installation, plan: InstallPlan) -> list[dict[str, Any]]:
+    """Say what became of a made-up session through each new hook; the same as documents."""
+    trials: list[dict[str, Any]] = []
+    tested = installation.self_test(plan)
+    memory.index_all(console.progress)
+    for test, problem in tested:
+        injects = test.act == "inject"
+        if problem:
+            failed = "note did not come back from" if injects else "session did not arrive through"
+            console.warn(f"{test.harness}: a made-up {failed} `{test.command}`: {problem}.")
+        else:
+            did = "told a made-up note" if injects else "captured, and taken away again"
+            console.out(f"{test.harness}: a made-up session was {did}")
+        facts = fields_of(test, "harness", "act", "command")
+        trials.append({**facts, "arrived": not problem, "problem": problem or None})
+    return trials
+
+
+# -- uninstall --------------------------------------------------------------------------------------------------------
+
+
+def configure_uninstall(parser: argparse.ArgumentParser) -> None:
+    add_harnesses(parser, "default: everything that setup has installed", tuple(SETUPS))
+    add_flag(parser, "--dry-run", "show what it would do and change nothing")
+    add_flag(parser, "--diff", "show every change in every file")
+    add_flag(parser, "--yes", "change without asking")
+    add_flag(parser, "--repo", "only the files of the repository around you")
+    epilog = (
+        "Takes out exactly what `memory setup` and `memory generate-agents-md --target` have put in. A file that nobody has touched since is again what it was, byte "
+        "for byte; in another, what was edited by hand stays. Files and directories that setup made are removed. The "
+        "memories themselves stay where they are. Exit code: 2 where there is no terminal to ask on, 10 or 70 when a file "
+        "was refused."
+    )
+    set_command(parser, _uninstall, epilog, "memory uninstall --dry-run")
+
+
+def _uninstall(arguments: argparse.Namespace, console: Console) -> int:
+    with _locked("uninstall", arguments, console, Memory.installation) as (memory, installation):
+        named = frozenset(arguments.harness)
+        if arguments.repo:
+            named |= {repository_name(_repository_here(memory))}
+        plan = installation.plan_removal(named or None)
+        _show_plan(console, plan, arguments, installation.context.home)
+        if arguments.dry_run:
+            outcomes = _planned(plan)
+        elif plan.changed and not arguments.yes and not is_agreed(console, "memory uninstall", "Make these changes?"):
+            console.out(_NOTHING_CHANGED)
+            return 0
+        else:
+            outcomes = installation.uninstall(plan)
+            _show_outcomes(console, outcomes)
+        console.warn(*(str(each.error) for each in plan.refused))
+        if not plan.changed:
+            console.out("There is nothing to remove.")
+        elif arguments.dry_run:
+            console.out(_NOTHING_CHANGED)
+        elif (left := as_result(installation.state.receipt)().value_or(None)) is not None and not left.harnesses:
+            console.out(f"Nothing of memory is left in any harness. The memories stay in {memory.root}.")
+            if _is_scheduled(installation):
+                console.out("This machine still consolidates and defrags by itself: `memory schedule off` ends that.")
+        console.answer({"dryRun": arguments.dry_run, "files": rows_of((*outcomes, *plan.refused))})
+        return _exit_code(plan, outcomes)
+
+
+def _repository_here(memory: Memory) -> str:
+    """The top of the repository around the working directory, for `--repo`."""
+    with as_store_io("look for a repository around", memory.cwd or ""):
+        top = None if memory.cwd is None else work_tree_above(memory.cwd)
+    if top is None:
+        raise UsageInvalid("--repo is for a repository, and there is none around this directory")
+    return top
+
+
+def _is_scheduled(installation: Installation) -> bool:
+    """Whether this machine runs our jobs by itself, as far as can be seen."""
+    return as_result(ScheduleState(installation.context.home).receipt.read)().value_or(None) is not None
+
+
+def _show_outcomes(console: Console, outcomes: Iterable[FileOutcome]) -> None:
+    """How many files changed, a sentence for each that did not let itself be changed, and where what was edited is kept."""
+    outcomes = tuple(outcomes)
+    counts = Counter(each.outcome for each in outcomes if each.outcome in ("written", "removed"))
+    if counts:
+        console.out("Files: " + ", ".join(f"{number} {outcome}" for outcome, number in counts.items()))
+    console.warn(*(str(each.error) for each in outcomes if each.error is not None))
+    edited = (each for each in outcomes if each.set_aside is not None)
+    console.out(*(f"{each.path} had been edited; that version is kept as {each.set_aside}" for each in edited))
+
+
+def _planned(plan: InstallPlan) -> tuple[FileOutcome, ...]:
+    """The files of a plan that is not carried out."""
+    return tuple(
+        FileOutcome(each.path, "planned" if each.is_change else "unchanged", None, each.diff) for each in plan.files
+    )
+
+
+def _exit_code(plan: InstallPlan, outcomes: Iterable[FileOutcome]) -> int:
+    """0, or the code of a refusal."""
+    errors = (each.error for each in (*plan.refused, *outcomes))
+    return next((each.exit_code for each in errors if each is not None), 0)
+
+
+# -- schedule ---------------------------------------------------------------------------------------------------------
+
+JOBS = ("consolidate", "defrag")
+
+
+def configure_schedule(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("act", metavar="|".join(_ACTS), choices=list(_ACTS), help="what to do")
+    parser.add_argument("job", choices=JOBS, metavar="JOB", nargs="?", help="with run: consolidate or defrag")
+    system = "with on: launchd, systemd or cron; default: launchd on macOS, a systemd of yours if it answers, else cron"
+    parser.add_argument("--system", choices=get_args(Scheduler), help=system)
+    add_flag(parser, "--dry-run", "with on or off: print what would change, and change nothing")
+    add_flag(parser, "--yes", "with on or off: change it without asking")
+    every = "with run: do nothing unless so long has passed since the last run began"
+    add_number(parser, "--every", every, "SECONDS", least=0)
+    epilog = (
+        "`on` lets this machine run `memory consolidate` and `memory defrag` as often as `schedule` in the config says, at a "
+        "low priority, with this shell's PATH. It shows each file first. To call it again is how a changed interval, or an "
+        "executable that has moved, is taken over. All that the jobs print is in ~/.local/state/agent-memory/schedule/. "
+        "`off` takes out exactly what `on` has put in; every other line of a crontab stays, and a file of ours that was "
+        "edited by hand is kept aside. `status` tells when each job ran last, what became of it, and when it is due; exit "
+        "code 1 when one needs a look. `run` is what a scheduler calls: it runs the command, writes down how it ended, and "
+        "lets the next command and the next session know of a failure. Its exit code is that of the command, but 0 where "
+        "another run was at work."
+    )
+    set_command(parser, _schedule, epilog, "memory schedule on --dry-run")
+
+
+def _schedule(arguments: argparse.Namespace, console: Console) -> int:
+    act, taken = _ACTS[arguments.act]
+    given = {name: getattr(arguments, name) for name in ("job", "system", "dry_run", "yes", "every")}
+    for name, value in given.items():
+        if name not in taken and value is not None and value is not False:  # 0 is a number of seconds
+            word = "JOB" if name == "job" else f"--{name.replace('_', '-')}"
+            raise UsageInvalid(f"{word} does not go with `schedule {arguments.act}`", "See `memory schedule --help`.")
+    if "job" in taken and arguments.job is None:
+        raise UsageInvalid(f"`schedule {arguments.act}` needs a job", "Name consolidate or defrag.")
+    return act(arguments, console) or 0
+
+
+def _schedule_status(_: argparse.Namespace, console: Console) -> int:
+    health = unwrap(open_here(console).health())
+    problems = [problem for each in health.jobs if (problem := each.problem(health.now_ms)) is not None]
+    lines = [job_in_words(each, health.now_ms) for each in health.jobs]
+    nothing = "Nothing is scheduled: `memory schedule on` lets this machine consolidate and defrag by itself."
+    console.answer({"jobs": job_documents(health), "problems": problems}, *(lines or [nothing]))
+    console.warn(*problems)
+    return 1 if problems else 0
+
+
+def _schedule_on(arguments: argparse.Namespace, console: Console) -> None:
+    with _locked("schedule on", arguments, console, Memory.scheduling) as (memory, scheduling):
+        scheduler = scheduling.choose(arguments.system, dry_run=arguments.dry_run)
+        plan = scheduling.plan(scheduler, dry_run=arguments.dry_run)
+        # The jobs would run twice if two schedulers had them.
+        moves = plan.before is not None and plan.before.scheduler != scheduler
+        removal = scheduling.plan_removal() if moves else None
+        changed = (*(() if removal is None else removal.changed), *plan.changed)
+        notes = (*plan.notes, *_missing_keys(memory))
+        aside: tuple[str, ...] = ()
+        _show_diffs(console, changed)
+        if arguments.dry_run:
+            commands = (*(() if removal is None else removal.stop), *plan.start)
+            console.out(*(f"$ {' '.join(argv)}" for argv in commands))
+            console.out("Nothing was installed.")
+        elif changed and not arguments.yes and not is_agreed(console, "memory schedule on", "Install this?"):
+            console.out("Nothing was installed.")
+            return
+        else:
+            aside = (*(() if removal is None else scheduling.uninstall(removal)), *scheduling.install(plan))
+            for job in scheduling.jobs:
+                every = in_words(job.interval_seconds)
+                console.out(f"{plan.scheduler} runs `memory {job.name}` every {every} from now on")
+            console.out(*(f"What had been edited by hand is kept in {path}" for path in aside))
+        console.warn(*notes)
+        document = {
+            "dryRun": arguments.dry_run,
+            "scheduler": plan.scheduler,
+            "files": [{"path": unit.path, "changes": unit.is_change, "diff": unit.diff} for unit in plan.units],
+            "cronLines": list(plan.cron_lines),
+            "commands": [list(argv) for argv in plan.start],
+            "setAside": list(aside),
+            "notes": list(notes),
+        }
+        console.answer(document)
+
+
+def _missing_keys(memory: Memory) -> tuple[str, ...]:
+    """Keys of the agent command's vendor are not written into files of a scheduler."""
+    llm = memory.config.llm
+    preset = PRESETS.get(llm.preset) if llm.command is None else None
+    names = (*(preset.variables if preset is not None else ()), *llm.pass_env)
+    missing = [name for name in dict.fromkeys(names) if memory.environ.get(name)]
+    if not missing:
+        return ()
+    note = (
+        f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} set in this shell only: a scheduled run will not have "
+        "it. Log the agent command in, or let a script of yours set it (`llm.command`)."
+    )
+    return (note,)
+
+
+def _schedule_off(arguments: argparse.Namespace, console: Console) -> None:
+    with _locked("schedule off", arguments, console, Memory.scheduling) as (_, scheduling):
+        document: dict[str, Any] = {"dryRun": arguments.dry_run, "scheduler": None, "files": [], "setAside": []}
+        plan = scheduling.plan_removal()
+        if plan is None:
+            console.answer(document, "Nothing is scheduled.")
+            return
+        _show_diffs(console, plan.changed)
+        aside: tuple[str, ...] = ()
+        if arguments.dry_run:
+            console.out(*(f"$ {' '.join(argv)}" for argv in plan.stop))
+            console.out(_NOTHING_CHANGED)
+        elif not arguments.yes and not is_agreed(console, "memory schedule off", "Take this out?"):
+            console.out(_NOTHING_CHANGED)
+            return
+        else:
+            aside = scheduling.uninstall(plan)
+            console.out("Nothing runs by itself any more: `memory consolidate` and `memory defrag` are yours to call.")
+            console.out(*(f"What had been edited by hand is kept in {path}" for path in aside))
+        files = [unit.path for unit in plan.units if unit.is_change]
+        console.answer({**document, "scheduler": plan.scheduler, "files": files, "setAside": list(aside)})
+
+
+# -- what a scheduler calls -------------------------------------------------------------------------------------------
+
+_MAX_MESSAGE_CHARS = 300
+_NICENESS = 10
+"""As the other schedulers are told in plists/jobs.json."""
+
+
+def _schedule_run(arguments: argparse.Namespace, console: Console) -> int:
+    job: str = arguments.job
+    state = ScheduleState(home_here())
+    # Unread, what it says of the root is not known, and it is not to be another one (P6).
+    installed = state.receipt.read()
+    if installed is not None and installed.scheduler == "cron":  # whose line is short
+        os.environ.update(installed.environment)
+        os.nice(_NICENESS)
+    try:
+        record = state.record(job)
+    except Error:
+        record = NO_RUNS
+    started_ms = time.time_ns() // 1_000_000
+    if arguments.every is not None and not is_due(record, started_ms, arguments.every):
+        console.answer({"job": job, "ran": False, "exitCode": 0})
+        return 0
+    state.turn_log(job)
+    _try(console, lambda: state.put_run(job, ScheduledRun(started_ms)))
+    console.err(f"== {iso_of(started_ms)} {job}")
+    code, said = _called(job, console)
+    ended = ScheduledRun(started_ms, time.time_ns() // 1_000_000, code, said if code else "")
+    _try(console, lambda: state.put_run(job, ended))
+    if code != BUSY_CODE:
+        # What the next command and the next session are told of a failure; a success takes back what they were not told yet.
+        # Why may be in somebody else's words, of an agent command for one: no session is told those unasked (P19).
+        failed = f"The scheduled {job} of {iso_of(started_ms)[:16].replace('T', ' ')} (UTC) failed"
+        notice = (f"{failed}: {said or f'exit code {code}'}", f"{failed}.") if ended.failed else None
+        _try(console, lambda: state.put_notice(notice))
+    console.answer({"job": job, "ran": True, "exitCode": code})
+    return 0 if code == BUSY_CODE else code
+
+
+def _called(job: str, console: Console) -> tuple[int, str]:
+    """The exit code of the command, and the last line that it wrote to stderr."""
+    from agent_memory.cli.main import main
+
+    heard = _Heard(console.stderr)
+    with redirect_stderr(heard), redirect_stdout(console.stderr if console.json else console.stdout):
+        code = main([job])
+    last = next((line for line in reversed(heard.getvalue().splitlines()) if line.strip()), "")
+    return code, one_line(redact(last.strip().removeprefix("memory: ")).text, _MAX_MESSAGE_CHARS)
+
+
+def _try(console: Console, act: Callable[[], None]) -> None:
+    """Write something down; a disk that is full keeps no job from running."""
+    try:
+        act()
+    except Error as error:
+        console.warn(str(error))
+
+
+class _Heard(io.StringIO):
+    """Passes on what is written to it, and keeps it."""
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__()
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        self._stream.write(text)
+        return super().write(text)
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+
+_ACTS: Mapping[str, tuple[Run, tuple[str, ...]]] = {
+    "on": (_schedule_on, ("system", "dry_run", "yes")),
+    "off": (_schedule_off, ("dry_run", "yes")),
+    "run": (_schedule_run, ("job", "every")),
+    "status": (_schedule_status, ()),
+}
+"""What can be done with the schedule, and which arguments go with it."""

@@ -1,0 +1,245 @@
+"""`memory state`, `memory tags` and `memory scope`: what is kept by its name."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from agent_memory.app import Memory
+from agent_memory.capture.scope import stated_scope
+from agent_memory.cli.arguments import add_flag, set_command, text_of
+from agent_memory.cli.console import (
+    Console,
+    rows_of,
+    table_lines,
+    unreadable_documents,
+)
+from agent_memory.cli.dialogue import open_here, warn_unreadable
+from agent_memory.errors import StateNotFound, UsageInvalid
+from agent_memory.note.tagging import Standing
+from agent_memory.results import unwrap
+from agent_memory.rules.change import Dropped
+from agent_memory.rules.run_log import short_id
+from agent_memory.store.bookkeeping_json import StateValue
+from agent_memory.text.instants import day_of
+from agent_memory.text.plain_text import clean_text, counted, one_line
+
+
+def _add_act(parser: argparse.ArgumentParser, acts: Iterable[str], *, default: str | None = None) -> None:
+    known = list(acts)
+    nargs = None if default is None else "?"
+    parser.add_argument("act", metavar="|".join(known), nargs=nargs, choices=known, default=default, help="what to do")
+
+
+def _print_rows(console: Console, headings: Sequence[str], rows: Sequence[Sequence[str]], nothing: str) -> None:
+    """A table on a terminal, else one row a line, its fields separated by tabs; on stderr that there is nothing."""
+    if console.json:
+        return
+    if not rows:
+        console.warn(nothing)
+    elif console.is_terminal:
+        console.out(*table_lines(headings, rows))
+    else:
+        console.out(*("\t".join(row) for row in rows))
+
+
+def _warn_left(console: Console, left: Iterable[Dropped]) -> None:
+    console.warn(*(f"{each.subject} was left as it is: {'; '.join(each.reasons)}." for each in left))
+
+
+def _left(left: Iterable[Dropped]) -> list[dict[str, Any]]:
+    return [{"id": each.subject, "reasons": list(each.reasons)} for each in left]
+
+
+# -- state ------------------------------------------------------------------------------------------------------------
+
+_TABLE_CHARS = 60
+_WORDS = {"get": 1, "set": 2, "list": 0, "delete": 1}
+"""What can be done, and how many words follow."""
+
+
+def configure_state(parser: argparse.ArgumentParser) -> None:
+    _add_act(parser, _WORDS)
+    parser.add_argument("key", metavar="KEY", nargs="?", help="letters, digits and . _ : / - (128 at most)")
+    value = "any JSON, or text that is none; `-` reads it from standard input"
+    parser.add_argument("value", metavar="VALUE", nargs="?", help=value)
+    add_flag(parser, "--text", "the value is text, even where it reads as JSON")
+    add_flag(parser, "--purge", "with delete: rewrite the git history without the key, too")
+    epilog = (
+        "For what changes often and is looked up by its name: the phase of a pipeline, a counter, a flag. It is not found "
+        "by search; knowledge belongs into notes. Each change is one commit of the store. A value has 256 KiB at most. "
+        "`get` of a key that is not there ends with 20. `delete --purge` also takes a key that was deleted before out of the "
+        "history; every other clone still holds it, and `memory sync` waits for --after-purge. It is for a person: refused "
+        "where an agent is calling. Example: memory state set current_phase '{\"step\": 3}'"
+    )
+    set_command(parser, _state, epilog)
+
+
+def _state(arguments: argparse.Namespace, console: Console) -> None:
+    act, key = arguments.act, arguments.key
+    if arguments.purge and act != "delete":
+        raise UsageInvalid("--purge belongs to delete", "The call is `memory state delete KEY --purge`.")
+    given = sum(word is not None for word in (key, arguments.value))
+    wanted = _WORDS[act]
+    if given != wanted:
+        problem = f"`memory state {act}` takes {('no words', 'a key', 'a key and a value')[wanted]}"
+        raise UsageInvalid(problem, f"The call is `memory state {act}{''.join((' KEY', ' VALUE')[:wanted])}`.")
+    memory = open_here(console)
+    if act == "list":
+        _list_state(memory, console)
+    elif act == "get":
+        value = unwrap(memory.state.get(key))
+        if value is None:
+            raise StateNotFound(key)
+        decoded = json.loads(value.json)
+        text = decoded if isinstance(decoded, str) else json.dumps(decoded, ensure_ascii=False, indent=2)
+        console.answer(_state_document(value), clean_text(text).text)
+    elif act == "set":
+        new: object = text_of(arguments.value)
+        if not arguments.text:
+            with suppress(ValueError, RecursionError):  # text that is no JSON is kept as it is
+                new = json.loads(str(new))
+        value = unwrap(memory.state.set(key, new))
+        console.answer(_state_document(value), f"Set {value.key}")
+    elif arguments.purge:
+        unwrap(memory.purge_state(key))
+        done = f"Deleted {key}, and rewrote the git history without it"
+        console.answer({"key": key, "purged": True}, done)
+    else:
+        value = unwrap(memory.state.delete(key))
+        console.answer(_state_document(value), f"Deleted {value.key}; git keeps what it held")
+
+
+def _list_state(memory: Memory, console: Console) -> None:
+    kept = memory.state.list()
+    unreadable = [str(error) for error in kept.unreadable]
+    console.answer({"state": list(map(_state_document, kept.values)), "unreadable": unreadable})
+    rows: list[tuple[str, ...]] = []
+    for each in kept.values:
+        day = "" if each.updated_at_ms is None else day_of(each.updated_at_ms)
+        rows.append((each.key, day, one_line(each.json, _TABLE_CHARS) if console.is_terminal else each.json))
+    nothing = "No state yet. `memory state set KEY VALUE` keeps a value."
+    _print_rows(console, ("key", "set", "value"), rows, nothing)
+    console.warn(*unreadable)
+
+
+def _state_document(value: StateValue) -> dict[str, Any]:
+    return {"key": value.key, "value": json.loads(value.json), "updatedAt": value.updated_at_ms}
+
+
+# -- tags -------------------------------------------------------------------------------------------------------------
+
+
+def configure_tags(parser: argparse.ArgumentParser) -> None:
+    _add_act(parser, ("list", "accept", "rename"), default="list")
+    parser.add_argument("tags", metavar="TAG", nargs="*", help="`x` means topic__x")
+    add_flag(parser, "--all", "accept every tag in use")
+    epilog = (
+        "`memory tags` lists the tags in use with the number of notes, and which look like one tag written twice. Until a "
+        "tag is accepted, all are free; from then on others are proposed: a note keeps them, and `memory doctor` tells. "
+        "`accept TAG …` takes tags into the vocabulary (state/project_tags.json), which consolidation goes by. `rename OLD "
+        "NEW` gives every note the new tag in the place of the old one, as one commit, and whatever is written with the "
+        "old one later. Both are a person's: inside an agent they are refused."
+    )
+    set_command(parser, _tags, epilog, "memory tags --json")
+
+
+def _tags(arguments: argparse.Namespace, console: Console) -> None:
+    given: list[str] = arguments.tags
+    act = arguments.act
+    if arguments.all and act != "accept":
+        raise UsageInvalid("--all goes with `memory tags accept` only")
+    if act == "list" and given:
+        raise UsageInvalid("`memory tags list` takes no tags", "`memory list --tag TAG` lists the notes with one.")
+    if act == "accept" and bool(given) == arguments.all:
+        raise UsageInvalid("`memory tags accept` takes tags, or --all")
+    if act == "rename" and len(given) != 2:
+        raise UsageInvalid("`memory tags rename` takes two tags", "The call is `memory tags rename OLD NEW`.")
+    memory = open_here(console)
+    if act == "list":
+        _list_tags(memory, console)
+    elif act == "rename":
+        done = unwrap(memory.tags.rename(*given))
+        said = f"{done.old} is {done.new} now, in {counted(len(done.notes), 'note')}."
+        document = {"old": done.old, "new": done.new, "notes": list(done.notes), "left": _left(done.left)}
+        console.answer(document, said)
+        _warn_left(console, done.left)
+    else:
+        if arguments.all:
+            tags = unwrap(memory.tags.list())
+            warn_unreadable(console, tags.unreadable)
+            given = [each.tag for each in tags.uses if each.notes]
+        kept = unwrap(memory.tags.accept(given))
+        console.answer(
+            {"vocabulary": sorted(kept.accepted), "renamed": dict(sorted(kept.renamed.items()))},
+            f"The vocabulary has {counted(len(kept.accepted), 'tag')} now.",
+        )
+
+
+def _list_tags(memory: Memory, console: Console) -> None:
+    tags = unwrap(memory.tags.list())
+    console.answer(
+        {
+            "tags": rows_of(tags.uses, "tag", "notes", "standing", "like"),
+            "renamed": dict(sorted(tags.renamed.items())),
+            "unreadable": unreadable_documents(tags.unreadable),
+        }
+    )
+    rows = [
+        (each.tag, str(each.notes), "" if each.standing is Standing.FREE else each.standing.value, " ".join(each.like))
+        for each in tags.uses
+    ]
+    nothing = "No tags yet. `memory remember TEXT --tags a,b` gives a note some."
+    _print_rows(console, ("tag", "notes", "", "looks like"), rows, nothing)
+    warn_unreadable(console, tags.unreadable)
+
+
+# -- scope ------------------------------------------------------------------------------------------------------------
+
+
+def configure_scope(parser: argparse.ArgumentParser) -> None:
+    _add_act(parser, ("list", "rename", "merge"), default="list")
+    parser.add_argument("scopes", metavar="SCOPE", nargs="*", help="a repository's key, `path:/directory`, or `global`")
+    epilog = (
+        "`memory scope list` shows the places that notes belong to, and which of them are gone. A repository that was moved, "
+        "renamed, or got another remote is known by its first commit, and its notes follow at the next command or session "
+        "there. For whatever is not known again, such as a directory without git, `rename OLD NEW` gives the notes of one "
+        "place to another, and `merge OLD NEW` does so where the other has notes already: each is one run, which `memory "
+        "undo` takes back. Only you can run these two, not an agent."
+    )
+    set_command(parser, _scope, epilog, "memory scope list")
+
+
+def _scope(arguments: argparse.Namespace, console: Console) -> None:
+    act = arguments.act
+    if act == "list":
+        if arguments.scopes:
+            raise UsageInvalid("`memory scope list` takes no scopes", "`memory list --scope SCOPE` does.")
+        uses = unwrap(open_here(console).scopes.list())
+        documents = [{"scope": each.scope, "notes": each.notes, "gone": each.is_gone, "now": each.now} for each in uses]
+        console.answer({"scopes": documents})
+        rows: list[tuple[str, ...]] = []
+        for each in uses:
+            gone = f"gone; now {each.now}?" if each.now else "gone" if each.is_gone else ""
+            rows.append((each.scope, str(each.notes), gone))
+        nothing = "No notes yet, and so no scopes. `memory remember TEXT` stores one."
+        _print_rows(console, ("scope", "notes", ""), rows, nothing)
+        return
+    scopes = [stated_scope(each) for each in arguments.scopes]
+    if len(scopes) != 2 or None in scopes:
+        hint = f"The call is `memory scope {act} OLD NEW`; `memory scope list` shows what there is."
+        raise UsageInvalid(f"`memory scope {act}` takes two scopes", hint)
+    old, new = (each or "" for each in scopes)
+    memory = open_here(console)
+    memory.caller.only_a_person(f"scope {act}")
+    done = unwrap(memory.scopes.rename(old, new, merge=act == "merge"))
+    count = len(done.notes)
+    console.answer(
+        {"old": old, "new": done.new, "notes": list(done.notes), "left": _left(done.left), "run": done.run_id},
+        f"{counted(count, 'note')} of {old} belong{'s' if count == 1 else ''} to {done.new} now; "
+        f"`memory undo {short_id(done.run_id)}` takes that back.",
+    )
+    _warn_left(console, done.left)

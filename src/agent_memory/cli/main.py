@@ -1,0 +1,322 @@
+"""The `memory` command: which module answers which word."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from importlib import import_module
+from typing import Any, NamedTuple, NoReturn, TextIO, cast
+
+from agent_memory import __version__
+from agent_memory.cli.arguments import add_flag
+from agent_memory.cli.console import Console, can_erase
+from agent_memory.errors import Defect, Error, UsageInvalid
+
+
+class Command(NamedTuple):
+    """One line of `memory --help`, and the module of this package whose function `configure_NAME` declares the arguments."""
+
+    module: str
+    summary: str
+
+
+COMMANDS: Mapping[str, Command] = {
+    "capture": Command("capture", "put a session or a note into the inbox"),
+    "backfill": Command("capture", "find past sessions, and put those that say something new into the inbox"),
+    "watch": Command("capture", "capture sessions of harnesses without hooks as they come to rest"),
+    "consolidate": Command("runs", "turn what is in the inbox into notes"),
+    "defrag": Command("runs", "tidy the notes, and bring what matters in front of every agent"),
+    "list": Command("reading", "list the notes"),
+    "search": Command("search", "find notes by words and by meaning"),
+    "read": Command("reading", "print a note, and count the read"),
+    "inject": Command("telling", "what an agent is to know now, within a budget; for hooks"),
+    "handoff": Command("telling", "what a session was asked, did and left open, for whoever takes it over"),
+    "remember": Command("notes", "store a note at once"),
+    "edit": Command("notes", "change a note"),
+    "pin": Command("notes", "keep a note in front of every agent"),
+    "unpin": Command("notes", "let a note compete for its place again"),
+    "promote": Command("notes", "vouch for a note, whoever it came from"),
+    "archive": Command("notes", "move a note out of the way; nothing is lost"),
+    "restore": Command("notes", "bring a note back from the archive"),
+    "forget": Command("sharing", "take a note, or all that came from a session, away for good"),
+    "mcp": Command("mcp", "serve the memory to MCP clients"),
+    "state": Command("keeping", "small values by key that programs overwrite"),
+    "links": Command("tracing", "what a note links to, and what links to it"),
+    "tags": Command("keeping", "the tags in use, those accepted, and those that look alike"),
+    "scope": Command("keeping", "the places that notes belong to, and which are gone"),
+    "why": Command("tracing", "where a note comes from, what changed it, why it is in its tier"),
+    "generate-agents-md": Command("telling", "write the managed section of AGENTS.md and its like"),
+    "log": Command("runs", "what past runs did"),
+    "diff": Command("runs", "what one run changed, as a diff"),
+    "undo": Command("runs", "put everything back to what it was before a run"),
+    "doctor": Command("care", "examine the store, and repair what is safe to repair"),
+    "status": Command("care", "what waits, what went wrong, what was spent"),
+    "stats": Command("care", "what is kept, read, spent and done, in numbers"),
+    "sync": Command("sharing", "merge with your other machines, through a git remote"),
+    "merge-driver": Command("sharing", "what git calls to merge two versions of a note"),
+    "config": Command("settings", "show and change the settings"),
+    "setup": Command("installing", "let the harnesses on this machine tell memory of their sessions"),
+    "uninstall": Command("installing", "take out of every harness exactly what setup put in"),
+    "schedule": Command("installing", "let this machine consolidate and defrag by itself, and see how that goes"),
+    "completions": Command("settings", "a completion script for your shell"),
+    "trust": Command("settings", "let the config in this directory set everything"),
+}
+
+GROUPS: Mapping[str, Sequence[str]] = {
+    "Get started": ("setup", "schedule", "backfill", "status"),
+    "Notes": ("search", "list", "read", "remember", "edit", "pin", "archive", "forget"),
+    "Runs": ("consolidate", "log", "undo", "why"),
+    "Care": ("doctor", "sync", "config"),
+}
+"""The commands that people use, as `memory --help` shows them; the others are plumbing."""
+
+_EARLIER: Mapping[str, Sequence[str]] = {
+    "install-cron": ("schedule", "on"),
+    "uninstall-cron": ("schedule", "off"),
+    "run-scheduled": ("schedule", "run"),
+}
+"""Names that commands had, by which schedulers and scripts call them."""
+
+
+_SILENT = frozenset({"capture", "inject", "mcp", "schedule run", "merge-driver"})
+"""Commands that no person reads: they leave it to others to tell of what went wrong in the background."""
+
+
+_GO_ON = frozenset({"mcp", "schedule run", "watch"})
+"""Commands that say what there is to say when it happens."""
+
+
+_UNSHOWN = partial(argparse.RawDescriptionHelpFormatter, width=80)
+"""With this argparse tries each argument as it is added: it does not ask how wide the terminal is, for which it would load
+every compressor there is."""
+
+
+class Parser(argparse.ArgumentParser):
+    """Errors become one sentence on stderr and exit code 2. Paragraphs of an epilog without line breaks are set in lines of
+    80."""
+
+    def format_help(self) -> str:
+        import textwrap
+
+        paragraphs = (self.epilog or "").split("\n\n")
+        self.epilog = "\n\n".join(each if "\n" in each else textwrap.fill(each, 80) for each in paragraphs)
+        self.formatter_class = argparse.RawDescriptionHelpFormatter
+        return super().format_help()
+
+    def error(self, message: str) -> NoReturn:
+        hint = f"See `{self.prog} --help`."
+        _, unknown, words = message.partition("unrecognized arguments: ")
+        if unknown and words.startswith("-"):
+            options = [option for action in self._actions for option in action.option_strings]
+            close = _closest(words.split()[0].partition("=")[0], options)
+            hint = f"Did you mean {close}? {hint}" if close else hint
+        sys.exit(_failed(UsageInvalid(_sentence(message), hint)))
+
+
+def _sentence(message: str) -> str:
+    return message[:1].upper() + message[1:].rstrip(".")
+
+
+def _failed(error: Error) -> int:
+    """Tell of what ends the process; the exit code."""
+    return Console(sys.stdout, sys.stderr, json="--json" in sys.argv).fail(error)
+
+
+def overview() -> argparse.ArgumentParser:
+    """The parser of `memory` itself, which knows the commands by name and summary only."""
+    import textwrap
+
+    used = [name for names in GROUPS.values() for name in names]
+    width = max(map(len, used))
+    lines: list[str] = []
+    for heading, names in GROUPS.items():
+        lines += [f"{heading}:", *(f"  {name:{width}}  {COMMANDS[name].summary}" for name in names), ""]
+    others = ", ".join(name for name in COMMANDS if name not in used)
+    plumbing = textwrap.fill(others, 78, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+    parser = Parser(
+        prog="memory",
+        usage="memory COMMAND [ARGUMENTS …]",
+        description="The memory your coding agents share: plain markdown in a git repository.",
+        epilog="\n".join((*lines, "Plumbing:", plumbing, "", "`memory help COMMAND` explains one.")),
+        formatter_class=_UNSHOWN,
+    )
+    parser.add_argument("--version", action="version", version=f"agent-memory {__version__}")
+    return parser
+
+
+def command_parser(name: str) -> argparse.ArgumentParser:
+    """The parser of one command, with `--json`; what it parses has the function that carries the command out as `command`."""
+    command = COMMANDS[name]
+    parser = Parser(
+        prog=f"memory {name}",
+        description=_sentence(command.summary) + ".",
+        formatter_class=_UNSHOWN,
+        allow_abbrev=False,
+    )
+    module = import_module(f"agent_memory.cli.{command.module}")
+    getattr(module, f"configure_{name.replace('-', '_')}")(parser)
+    add_flag(parser, "--json", "print one JSON document instead of text")
+    return parser
+
+
+def run_command(argv: Sequence[str]) -> int:
+    """Carry out one call; the exit code. `argv` is without the program's name."""
+    for word in argv:
+        try:
+            word.encode()
+        except UnicodeEncodeError:  # bytes that are not UTF-8 reach us as halves of surrogate pairs
+            return _failed(UsageInvalid(f"The argument {word!r} is not text in UTF-8"))
+    words = [word for word in argv if word != "--json"] if argv[:1] == ["--json"] else list(argv)
+    if words[:1] == ["help"]:
+        words = [*words[1:2], "--help"]
+    words = [*_EARLIER.get(words[0], words[:1]), *words[1:]] if words else []
+    if not words or words[0].startswith("-"):
+        parser = overview()
+        parser.parse_args(words)
+        parser.print_help()
+        return 0
+    name = words[0]
+    if name not in COMMANDS:
+        close = _closest(name, COMMANDS)
+        hint = f"Did you mean `memory {close}`?" if close else "`memory --help` lists the commands."
+        return _failed(UsageInvalid(f"There is no command {name!r}", hint))
+    act = "schedule run" if words[:2] == ["schedule", "run"] else name
+    as_json = "--json" in argv
+    console = Console(sys.stdout, sys.stderr, json=as_json, holds=as_json and act not in _GO_ON)
+    try:
+        arguments = _parsed(command_parser(name), words[1:])
+        if act not in _SILENT and not as_json:
+            # Said once: that a scheduled run has failed.
+            from agent_memory.files.root import home_of
+            from agent_memory.setup.notices import COMMAND, take_notice
+
+            home = home_of(os.environ)
+            notice = None if home is None else take_notice(home, COMMAND)
+            if notice is not None:
+                console.warn(f"{notice} (`memory status` says more)")
+        return arguments.command(arguments, console) or 0
+    except Error as error:
+        return console.fail(error)
+    finally:
+        console.close()
+
+
+def _parsed(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
+    """The arguments in these words. Operands may stand on both sides of an option, as in `search lock --kind lesson zebra`:
+    argparse alone takes them from one place. Ends the process with what is wrong where they are none."""
+    if mute := next((word for word in words if word.startswith("--") and word.endswith("=--")), None):
+        parser.error(f"argument {mute.removesuffix('=--')}: -- is no value")  # over which argparse itself would stumble
+    arguments, left = parser.parse_known_args(words)
+    if not left:
+        return arguments
+    before = left[: left.index("--")] if "--" in left else left
+    try:
+        if not any(word.startswith("-") for word in before):
+            return parser.parse_intermixed_args(words)
+    except TypeError:  # of a parser in which an operand and an option exclude each other
+        pass
+    return parser.parse_args(words)  # which says what is wrong
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Like `run_command`, for a process: an interrupt, an output that is refused and a bug end it with a fitting code."""
+    with guarded_streams() as out:
+        code = _ended(sys.argv[1:] if argv is None else argv)
+        out.flush()
+        if out.refused is None or code > 1:  # 1 is no error: what was found is what could not be printed
+            return code
+        from agent_memory.files.paths import store_io
+
+        return _failed(store_io(out.refused, "write to", "standard output"))
+
+
+def _ended(argv: Sequence[str]) -> int:
+    try:
+        return run_command(argv)
+    except SystemExit as ended:  # a help page, an error of argparse, a signal while the agent command was at work
+        return ended.code if isinstance(ended.code, int) else 0
+    except KeyboardInterrupt:
+        _erase_line()
+        print("memory: Interrupted; what was written so far is whole.", file=sys.stderr)
+        return 130
+    except Exception as bug:  # noqa: BLE001 - the outermost frame: a person gets a sentence, not a traceback
+        if os.environ.get("AGENT_MEMORY_DEBUG"):
+            import traceback
+
+            traceback.print_exc()
+        _erase_line()
+        called = " ".join(sys.argv[1:2])
+        return _failed(Defect(f"`memory {called}`", f"{bug!r} (AGENT_MEMORY_DEBUG=1 shows where)"))
+
+
+def _erase_line() -> None:
+    """Take away what a console that is out of reach may have left on the line."""
+    if can_erase(sys.stderr):
+        sys.stderr.write("\x1b[K")
+
+
+def _closest(word: str, known: Iterable[str]) -> str | None:
+    import difflib
+
+    return next(iter(difflib.get_close_matches(word, list(known), n=1)), None)
+
+
+class Output:
+    """Writes to a stream until the stream refuses, then into the void. A character that its encoding lacks is escaped."""
+
+    def __init__(self, stream: TextIO | None, descriptor: int) -> None:
+        self._stream = stream if stream is not None else open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for as long as the process lasts
+        self._descriptor = descriptor
+        self.refused: OSError | None = None
+        """What the stream refused with; None for a reader that went away, which is its right."""
+        reconfigure = getattr(self._stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+    def write(self, text: str, /) -> int:
+        """Never raises OSError."""
+        try:
+            self._stream.write(text)
+        except OSError as error:
+            self._give_up(error)
+        return len(text)
+
+    def flush(self) -> None:
+        """Never raises OSError."""
+        try:
+            self._stream.flush()
+        except OSError as error:
+            self._give_up(error)
+
+    def __getattr__(self, name: str) -> Any:
+        """What else the stream has: its encoding, whether it is a terminal."""
+        return getattr(self._stream, name)
+
+    def _give_up(self, error: OSError) -> None:
+        if not isinstance(error, BrokenPipeError):
+            self.refused = error
+        # What the stream has buffered would be tried, and refused, once more when the interpreter ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), self._descriptor)
+
+
+@contextmanager
+def guarded_streams() -> Generator[Output, None, None]:
+    """Within it `sys.stdout` and `sys.stderr` are `Output`s; the one for stdout."""
+    for descriptor in (0, 1, 2):  # the number of one that was closed goes to the void, lest a file of the store gets it
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    before = sys.stdout, sys.stderr
+    out, err = Output(sys.stdout, 1), Output(sys.stderr, 2)
+    sys.stdout, sys.stderr = cast("TextIO", out), cast("TextIO", err)
+    try:
+        yield out
+    finally:
+        out.flush()
+        err.flush()
+        sys.stdout, sys.stderr = before

@@ -1,0 +1,408 @@
+"""The SDK's server over the nine tools, for one client on standard input and output or for many over HTTP.
+
+All work on the store is done by one thread, in the order of the requests: a thousand at once wait in line, and no adapter
+is used by two threads. Other processes are kept apart by the locks of the store.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import hmac
+import json
+import os
+import re
+import select
+import signal
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, MutableMapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any
+
+import anyio
+import mcp.types as wire
+import uvicorn
+from attrs import frozen
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
+
+from agent_memory import __version__
+from agent_memory.app import Memory
+from agent_memory.cli.arguments import entry_id
+from agent_memory.cli.mcp_tools import (
+    INSTRUCTIONS,
+    TOOLS,
+    error_text,
+    read_context,
+)
+from agent_memory.errors import Defect, Error, UsageInvalid
+from agent_memory.note.note import Caller
+from agent_memory.note.vocabulary import Harness
+from agent_memory.redaction.redact import stored_line
+from agent_memory.results import unwrap
+
+MAX_LINE_BYTES = 4 << 20
+LOOPBACK = "127.0.0.1"
+
+_SECTION_URI = "memory://section"
+_ENTRY_URI = "memory://entry/"
+_MARKDOWN = "text/markdown"
+_MOST_CALLERS = 32
+_REFUSED_BYTES = 1 << 20
+_REFUSED_SECONDS = 0.5
+LOOK_SECONDS = 1.0
+"""How long a note that somebody edits in place may be told as it was."""
+_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+_LISTED_TOOLS = wire.ListToolsResult(
+    tools=[
+        wire.Tool(
+            name=tool.name,
+            description=tool.description,
+            input_schema=tool.schema,
+            annotations=wire.ToolAnnotations(
+                read_only_hint=tool.reads_only,
+                destructive_hint=tool.destroys,
+                idempotent_hint=tool.idempotent,
+                open_world_hint=False,
+            ),
+        )
+        for tool in TOOLS.values()
+    ]
+)
+_LISTED_RESOURCES = wire.ListResourcesResult(
+    resources=[
+        wire.Resource(
+            uri=_SECTION_URI,
+            name="section",
+            title="What every session starts with",
+            description="The notes that matter most here: hot ones whole, warm ones by name.",
+            mime_type=_MARKDOWN,
+        )
+    ]
+)
+_LISTED_TEMPLATES = wire.ListResourceTemplatesResult(
+    resource_templates=[
+        wire.ResourceTemplate(
+            uri_template=f"{_ENTRY_URI}{{id}}", name="entry", description="One note by its id.", mime_type=_MARKDOWN
+        )
+    ]
+)
+
+
+class MemoryServer:
+    """One store, served to any number of clients. Close it when the last of them is gone."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        memory.store.files.max_age_seconds = LOOK_SECONDS
+        self._callers: dict[Caller, Memory] = {}
+        self._thread = ThreadPoolExecutor(1, "store")
+        self.protocol: Server[Any] = Server(
+            "agent-memory",
+            version=__version__,
+            instructions=INSTRUCTIONS,
+            on_list_tools=_always(_LISTED_TOOLS),
+            on_call_tool=self._call_tool,
+            on_list_resources=_always(_LISTED_RESOURCES),
+            on_list_resource_templates=_always(_LISTED_TEMPLATES),
+            on_read_resource=self._read_resource,
+        )
+        """The SDK's server."""
+
+    def close(self) -> None:
+        """What is at work is finished, what waits is dropped, and what the person should know of it all is told."""
+        self._thread.shutdown(wait=True, cancel_futures=True)
+        for warning in dict.fromkeys(each for memory in self._callers.values() for each in memory.warnings()):
+            self._memory.warn(warning)
+
+    async def _call_tool(self, context: Any, params: wire.CallToolRequestParams) -> wire.CallToolResult:
+        def act(memory: Memory) -> str:
+            tool = TOOLS.get(params.name)
+            if tool is None:
+                raise UsageInvalid(f"There is no tool {params.name[:80]!r}", f"There are {', '.join(TOOLS)}.")
+            return unwrap(tool(memory, params.arguments or {}))
+
+        try:
+            text, is_error = await self._in_turn(context, act), False
+        except Error as error:
+            text, is_error = error_text(error), True
+        return wire.CallToolResult(content=[wire.TextContent(type="text", text=text)], is_error=is_error)
+
+    async def _read_resource(self, context: Any, params: wire.ReadResourceRequestParams) -> wire.ReadResourceResult:
+        uri = str(params.uri)
+
+        def act(memory: Memory) -> str:
+            if uri == _SECTION_URI:
+                return unwrap(memory.section_here()).text + "\n"
+            if uri.startswith(_ENTRY_URI):
+                return read_context(memory, id=entry_id(uri.removeprefix(_ENTRY_URI)))
+            known = f"There are {_SECTION_URI} and {_ENTRY_URI}{{id}}."
+            raise UsageInvalid(f"There is no resource {uri[:200]!r}", known)
+
+        try:
+            text = await self._in_turn(context, act)
+        except Error as error:
+            raise MCPError(wire.INVALID_PARAMS, error_text(error), {"uri": uri[:200]}) from None
+        contents = wire.TextResourceContents(uri=uri, mime_type=_MARKDOWN, text=text)
+        return wire.ReadResourceResult(contents=[contents])
+
+    async def _in_turn(self, context: Any, act: Callable[[Memory], str]) -> str:
+        """`act` in the one thread, on behalf of whoever calls; a bug in it is a Defect, and ends no other call."""
+        known = context.session.client_params
+        name, version = ("", "") if known is None else (known.client_info.name, known.client_info.version)
+        caller = client_caller(name, version, self._memory.config.mcp.trusted_clients)
+
+        def done() -> str:
+            try:
+                memory = self._callers.pop(caller, None) or self._memory.called_by(caller)
+                self._callers[caller] = memory
+                if len(self._callers) > _MOST_CALLERS:  # the latest are kept
+                    del self._callers[next(iter(self._callers))]
+                return act(memory)
+            except Error:
+                raise
+            except Exception as bug:  # noqa: BLE001 - the outermost frame of a call
+                raise Defect("an MCP call", repr(bug)) from None
+
+        return await asyncio.get_running_loop().run_in_executor(self._thread, done)
+
+
+def _always(result: Any) -> Callable[[Any, Any], Awaitable[Any]]:
+    async def answer(_context: Any, _params: Any) -> Any:
+        return result
+
+    return answer
+
+
+# Who is calling, as far as a client's own word for itself tells
+
+_HARNESS_BY_WORD = {
+    "claude": Harness.CLAUDE_CODE,
+    **{harness.value: harness for harness in Harness if harness not in (Harness.MANUAL, Harness.CLAUDE_CODE)},
+}
+
+
+def client_caller(name: str, version: str, trusted: Collection[str]) -> Caller:
+    """The caller that a client is. Its harness is a label taken from its name (`cursor-vscode`, `codex-mcp-client`); trust
+    goes by the whole name and to nobody who has none."""
+    client = f"{stored_line(name, 60) or 'unnamed'} {stored_line(version, 20)}".rstrip()
+    words = re.findall(r"[a-z]+", name.lower())
+    harness = next((_HARNESS_BY_WORD[word] for word in words if word in _HARNESS_BY_WORD), Harness.MANUAL)
+    return Caller(harness, client=client, client_is_trusted=name != "" and name in trusted)
+
+
+# Standard input and output
+
+
+def serve_stdio(server: MemoryServer) -> None:
+    """Serve one client until it goes away or a signal comes. From now on 0 is empty and 1 is standard error: what anything
+    else prints never reaches the client."""
+    pipe = Pipe(*own_descriptors())
+
+    async def serve() -> None:
+        async with anyio.create_task_group() as everything:
+
+            async def end_by_signal() -> None:
+                with anyio.open_signal_receiver(*_SIGNALS) as signals:
+                    async for _ in signals:
+                        everything.cancel_scope.cancel()
+
+            everything.start_soon(end_by_signal)
+            # It takes anything that is read by lines and written to.
+            async with stdio_server(pipe, pipe) as (incoming, outgoing):  # type: ignore[arg-type]
+                options = server.protocol.create_initialization_options()
+                await server.protocol.run(incoming, outgoing, options)
+            everything.cancel_scope.cancel()
+
+    try:
+        anyio.run(serve)
+    except* OSError:  # nobody reads our answers any more
+        pass
+    finally:
+        server.close()
+
+
+def own_descriptors() -> tuple[int, int]:
+    """Standard input and output under numbers of our own."""
+    reading, writing = (fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, 3) for number in (0, 1))
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    os.close(nothing)
+    return reading, writing
+
+
+class Pipe:
+    """The client's end of two descriptors, as the SDK's transport reads and writes files.
+
+    The SDK's own reads in a thread that no signal interrupts, and lines of any length. This one waits for its descriptors,
+    drops lines that are too long, and comes to its end when all is answered: the SDK then drops what is at work.
+    """
+
+    def __init__(self, reading: int, writing: int) -> None:
+        self._reading, self._writing = reading, writing
+        self._unanswered = list[object]()  # twice where a client uses an id again
+        self._answered = anyio.Event()
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        begun = bytearray()
+        while chunk := await self._read():
+            *ends, rest = chunk.split(b"\n")
+            for end in ends:
+                begun += end
+                if len(begun) <= MAX_LINE_BYTES and begun.strip():
+                    yield self._noted(begun.decode("utf-8", "replace"))
+                begun.clear()
+            begun += rest
+            del begun[MAX_LINE_BYTES + 1 :]
+        while self._unanswered:
+            self._answered = anyio.Event()
+            await self._answered.wait()
+
+    async def write(self, text: str) -> None:
+        """Send one message; OSError where nobody reads it."""
+        view = memoryview(text.encode())
+        while view:
+            await _ready(anyio.wait_writable, self._writing)
+            # A pipe that is ready takes so much without waiting (POSIX).
+            view = view[os.write(self._writing, view[: select.PIPE_BUF]) :]
+        self._settle(json.loads(text).get("id"))
+
+    async def flush(self) -> None:
+        """Nothing is held back."""
+
+    async def _read(self) -> bytes:
+        await _ready(anyio.wait_readable, self._reading)
+        try:
+            return os.read(self._reading, 64 << 10)
+        except OSError:  # a terminal that was hung up, a socket that was reset: nobody is there
+            return b""
+
+    def _noted(self, line: str) -> str:
+        with suppress(ValidationError):
+            match wire.jsonrpc_message_adapter.validate_json(line, by_name=False):
+                case wire.JSONRPCRequest(id=id):
+                    self._unanswered.append(id)
+                case wire.JSONRPCNotification(
+                    method="notifications/cancelled", params={"requestId": str() | int() as id}
+                ):
+                    self._settle(id)  # which the SDK leaves without an answer
+                case _:
+                    pass
+        return line
+
+    def _settle(self, id: object) -> None:
+        if id in self._unanswered:
+            self._unanswered.remove(id)
+            self._answered.set()
+
+
+async def _ready(wait: Callable[[int], Awaitable[None]], number: int) -> None:
+    try:
+        await wait(number)
+    except OSError:  # a plain file, which is always ready, and which nothing can be waited for on
+        await anyio.lowlevel.checkpoint()
+
+
+# HTTP
+
+
+def listening_socket(port: int) -> socket.socket:
+    """A socket that listens at this port of the loopback address; 0 takes any that is free."""
+    opened = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        opened.bind((LOOPBACK, port))
+        opened.listen()
+    except OSError as error:
+        opened.close()
+        hint = "Choose another with --port, or --port 0 for any that is free."
+        raise UsageInvalid(f"Port {port} of {LOOPBACK} cannot be had: {error.strerror}", hint) from None
+    return opened
+
+
+def serve_http(server: MemoryServer, listening: socket.socket, token: str, started: Callable[[], None]) -> None:
+    """Serve clients that show the token, until a signal comes. `started` is called once it would end us in order."""
+    app = server.protocol.streamable_http_app(
+        # Host and Origin are checked by the guard, more strictly, before anything of this is reached.
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    )
+    config = uvicorn.Config(
+        Guard(app, token, listening.getsockname()[1]),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        lifespan="on",
+        ws="none",
+        timeout_graceful_shutdown=3,
+    )
+    serving = uvicorn.Server(config)
+    for number in _SIGNALS:  # uvicorn raises the signal again when it has ended: that must not end us as if by a fault
+        signal.signal(number, serving.handle_exit)
+    started()
+    try:
+        serving.run(sockets=[listening])
+    finally:
+        server.close()
+
+
+Asgi = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Asgi]]
+Send = Callable[[Asgi], Awaitable[None]]
+
+
+@frozen
+class Guard:
+    """An ASGI application behind checks of Host (against DNS rebinding), Origin (against web pages) and token (P22)."""
+
+    app: Callable[[Asgi, Receive, Send], Awaitable[None]]
+    token: str
+    port: int
+
+    async def __call__(self, scope: Asgi, receive: Receive, send: Send) -> None:
+        refusal = None if scope["type"] == "lifespan" else self._refusal(scope)
+        if refusal is None:
+            await self.app(scope, receive, send)
+            return
+        status, sentence = refusal
+        if scope["type"] == "http":
+            await _drained(receive)
+        headers = [
+            (b"content-type", b"text/plain; charset=utf-8"),
+            (b"connection", b"close"),  # who has not shown the token keeps no connection open
+            *([(b"www-authenticate", b'Bearer realm="agent-memory"')] if status == 401 else []),
+        ]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": f"{sentence}\n".encode()})
+
+    def _refusal(self, scope: Asgi) -> tuple[int, str] | None:
+        if scope["type"] != "http":
+            return 404, "There is nothing here."
+        headers = [(name.lower(), value.decode("latin-1")) for name, value in scope["headers"]]
+        hosts = [value.lower() for name, value in headers if name == b"host"]
+        if len(hosts) != 1 or hosts[0] not in (f"{LOOPBACK}:{self.port}", f"localhost:{self.port}"):
+            return 421, "This server answers to its loopback address only."
+        if any(value.lower() != f"http://{hosts[0]}" for name, value in headers if name == b"origin"):
+            return 403, "This server does not answer web pages."
+        given = [value for name, value in headers if name == b"authorization"]
+        scheme, _, token = (given[0] if len(given) == 1 else "").partition(" ")
+        if scheme.lower() != "bearer" or not hmac.compare_digest(token.strip().encode(), self.token.encode()):
+            return 401, "Show the token that `memory mcp --http` printed: Authorization: Bearer TOKEN."
+        return None
+
+
+async def _drained(receive: Receive) -> None:
+    """Take what a refused caller is still sending, within bounds: a connection that is closed over unread bytes is reset, and
+    the caller may never see why it was refused."""
+    left = _REFUSED_BYTES
+    with anyio.move_on_after(_REFUSED_SECONDS):
+        while left > 0:
+            message = await receive()
+            left -= len(message.get("body", b""))
+            if not message.get("more_body"):
+                return

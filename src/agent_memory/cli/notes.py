@@ -1,0 +1,217 @@
+"""`memory remember`, `edit`, `pin`, `unpin`, `promote`, `archive` and `restore`: what changes single notes."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from functools import partial
+
+from returns.result import Result
+
+from agent_memory.acts.service import MemoryService
+from agent_memory.app import Memory
+from agent_memory.cli.arguments import (
+    add_choice,
+    add_expires,
+    add_id,
+    scope_of,
+    set_command,
+    tags_of,
+    text_of,
+)
+from agent_memory.cli.console import Console, entry_document
+from agent_memory.cli.dialogue import edited_by_hand, open_here
+from agent_memory.errors import (
+    EntryInvalid,
+    EntryUnreadable,
+    Error,
+    UsageInvalid,
+)
+from agent_memory.note.note import MemoryEntry, StoredEntry
+from agent_memory.note.note_format import read_note, render_note
+from agent_memory.note.vocabulary import Importance, Kind, Sensitivity
+from agent_memory.results import unwrap
+from agent_memory.rules.drafts import Expiry, MetaPatch, NoteDraft
+
+
+def _stored_document(memory: Memory, stored: StoredEntry) -> dict[str, object]:
+    body = stored.body if stored.meta.sensitivity is not Sensitivity.SECRET else None
+    return entry_document(stored.listed, None, body, tier=memory.reading.tier_of(stored.listed))
+
+
+# -- remember ---------------------------------------------------------------------------------------------------------
+
+
+def configure_remember(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("text", metavar="TEXT", help="the note; `-` reads it from standard input")
+    parser.add_argument("--title", help="default: the first line")
+    parser.add_argument("--description", help="one line; default: the first sentence")
+    parser.add_argument("--tags", type=tags_of, default=(), help="separated by commas or spaces")
+    add_choice(parser, "--kind", Kind, "what it is", Kind.FACT)
+    add_choice(parser, "--importance", Importance, "how much it matters", Importance.MEDIUM)
+    add_choice(parser, "--sensitivity", Sensitivity, "who may see it", Sensitivity.NORMAL)
+    add_expires(parser, "30d, 12h, or 2026-12-31: then it goes to the archive; default: never")
+    scope = "global, repo, or a repository's key; default: this repository, outside of one global"
+    parser.add_argument("--scope", help=scope)
+    supersedes = "a note that this one takes the place of: it goes to the archive; may be repeated"
+    parser.add_argument("--supersedes", metavar="ID", action="append", default=[], help=supersedes)
+    example = "Example: memory remember 'Deploys run from main only' --kind convention --tags deploy"
+    set_command(parser, _remember, example)
+
+
+def _remember(arguments: argparse.Namespace, console: Console) -> None:
+    memory = open_here(console)
+    draft = NoteDraft(
+        tags=arguments.tags,
+        expiry=arguments.expires or Expiry(None),
+        scope=scope_of(arguments.scope or "repo", memory.scope_here()),
+        body=text_of(arguments.text),
+        title=arguments.title,
+        description=arguments.description,
+        kind=arguments.kind,
+        importance=arguments.importance,
+        sensitivity=arguments.sensitivity,
+        cwd=memory.cwd,
+        supersedes=tuple(arguments.supersedes),
+        here=memory.scope_here(),
+    )
+    remembered = unwrap(memory.service.remember(draft))
+    meta = remembered.stored.meta
+    said = (
+        f"Already stored as {meta.id}  {meta.title}"
+        if remembered.existing
+        else f"Remembered {meta.id}  {meta.title}  ({meta.scope})"
+    )
+    contradicted = [
+        f"  says otherwise: {each.meta.id}  {each.meta.title}  (another value of the same thing; "
+        f"if it holds no more: say it again with `--supersedes {each.meta.id}`)"
+        for each in remembered.contradicted
+    ]
+    similar = [
+        f"  similar, linked: {each.meta.id}  {each.meta.title}  (`memory edit {each.meta.id}` to update it)"
+        for each in remembered.similar
+        if each not in remembered.contradicted
+    ]
+    document = {
+        **_stored_document(memory, remembered.stored),
+        "existing": remembered.existing,
+        "contradicted": [each.meta.id for each in remembered.contradicted],
+        "similar": [each.meta.id for each in remembered.similar],
+        "unresolved": list(remembered.unresolved),
+    }
+    console.answer(document, said, *(f"  in place of: {id}" for id in meta.supersedes), *contradicted, *similar)
+    for target in () if console.json else remembered.unresolved:
+        console.warn(f"The link to {target} leads nowhere: there is no such note.")
+
+
+# -- pin, unpin, promote, archive, restore ----------------------------------------------------------------------------
+
+
+def _configure_change(
+    done: str,
+    change: Callable[[MemoryService, str], Result[StoredEntry, Error]],
+    epilog: str,
+    parser: argparse.ArgumentParser,
+) -> None:
+    def run(arguments: argparse.Namespace, console: Console) -> None:
+        memory = open_here(console)
+        _answer_change(memory, console, done, unwrap(change(memory.service, arguments.id)))
+
+    add_id(parser)
+    set_command(parser, run, epilog, f"{parser.prog} id__a1b2c3")
+
+
+configure_pin = partial(
+    _configure_change,
+    "Pinned",
+    MemoryService.pin,
+    "A pinned note is in front of every agent at once, and nothing but you changes it.",
+)
+configure_unpin = partial(
+    _configure_change, "Unpinned", MemoryService.unpin, "The note stays promoted, and competes for its place again."
+)
+configure_promote = partial(
+    _configure_change,
+    "Promoted",
+    MemoryService.promote,
+    "The note is shown to agents at once, whoever it came from, until a later defrag prefers others.",
+)
+configure_restore = partial(
+    _configure_change, "Restored", MemoryService.restore, "The note lives again under its own id."
+)
+
+
+def _answer_change(memory: Memory, console: Console, done: str, stored: StoredEntry) -> None:
+    console.answer(_stored_document(memory, stored), f"{done} {stored.meta.id}  {stored.meta.title}")
+
+
+def configure_archive(parser: argparse.ArgumentParser) -> None:
+    add_id(parser)
+    epilog = "The note moves to archive/ as it is; `memory restore ID` brings it back."
+    set_command(parser, _archive, epilog, "memory archive id__a1b2c3")
+
+
+def _archive(arguments: argparse.Namespace, console: Console) -> None:
+    listed = unwrap(open_here(console).service.archive(arguments.id))
+    console.answer({**entry_document(listed), "archived": True}, f"Archived {listed.meta.id}  {listed.meta.title}")
+
+
+# -- edit -------------------------------------------------------------------------------------------------------------
+
+_HINT = "Say what to change: --title, --body, --tags …"
+
+
+def configure_edit(parser: argparse.ArgumentParser) -> None:
+    add_id(parser)
+    parser.add_argument("--title", help="the new title, on one line")
+    parser.add_argument("--description", help="the new description, on one line")
+    parser.add_argument("--body", help="the new text; `-` reads it from standard input")
+    parser.add_argument("--tags", type=tags_of, help="the new tags, separated by commas or spaces")
+    add_choice(parser, "--kind", Kind, "what it is")
+    add_choice(parser, "--importance", Importance, "how much it matters")
+    add_choice(parser, "--sensitivity", Sensitivity, "who may see it")
+    parser.add_argument("--scope", help="global, repo, or a repository's key")
+    add_expires(parser, "30d, 12h, 2026-12-31, or never: then it goes to the archive")
+    epilog = "Without any of these the note opens in $VISUAL or $EDITOR. The earlier text stays in the archive."
+    set_command(parser, _edit, epilog, "memory edit id__a1b2c3 --tags deploy,ci")
+
+
+def _edit(arguments: argparse.Namespace, console: Console) -> None:
+    memory = open_here(console)
+    before = memory.store.read(arguments.id).map(lambda stored: stored.listed.content_hash).value_or(None)
+    patch = MetaPatch(
+        title=arguments.title,
+        description=arguments.description,
+        kind=arguments.kind,
+        importance=arguments.importance,
+        sensitivity=arguments.sensitivity,
+        tags=arguments.tags,
+        expiry=arguments.expires,
+        scope=None if arguments.scope is None else scope_of(arguments.scope, memory.scope_here()),
+    )
+    if patch == MetaPatch() and arguments.body is None:
+        edited = _edited_by_hand(memory, arguments.id, console)
+    else:
+        body = None if arguments.body is None else text_of(arguments.body)
+        edited = unwrap(memory.service.edit(arguments.id, patch, body))
+    _answer_change(memory, console, "Nothing changed in" if edited.listed.content_hash == before else "Edited", edited)
+
+
+def _edited_by_hand(memory: Memory, id: str, console: Console) -> StoredEntry:
+    """The note as the person leaves it in their editor."""
+    if memory.caller.is_agent:
+        raise UsageInvalid("An agent has no editor", _HINT)
+    stored = unwrap(memory.store.read(id))
+    before = render_note(stored.entry, None).encode()
+    with edited_by_hand(console, f"{stored.meta.id}.md", before, _HINT) as text:
+        if text != before:
+            stored = unwrap(memory.service.replace(id, _parsed(text, stored), stored.listed.content_hash))
+    return stored
+
+
+def _parsed(text: bytes, stored: StoredEntry) -> MemoryEntry:
+    try:
+        note = read_note(text, stored.meta.id, stored.meta.updated_at_ms)
+    except EntryUnreadable as unreadable:
+        raise EntryInvalid(unreadable.problems) from None
+    return MemoryEntry(note.meta, note.body)

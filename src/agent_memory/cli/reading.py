@@ -1,0 +1,174 @@
+"""`memory list` and `memory read`. They run all day long, and load nothing of what writes."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+
+from agent_memory.cli.arguments import (
+    add_choice,
+    add_flag,
+    add_id,
+    add_number,
+    add_since,
+    set_command,
+)
+from agent_memory.cli.console import (
+    BOLD,
+    Console,
+    entry_document,
+    unreadable_documents,
+)
+from agent_memory.cli.dialogue import open_here, short_age, warn_unreadable
+from agent_memory.note.note import Source
+from agent_memory.note.vocabulary import (
+    Harness,
+    Kind,
+    Origin,
+    Status,
+    Tier,
+)
+from agent_memory.recall.reading import (
+    ListFilter,
+    ReadEntry,
+    ShownEntry,
+    status_shown,
+)
+from agent_memory.results import unwrap
+from agent_memory.text.instants import day_of
+from agent_memory.text.plain_text import counted, one_line
+
+_TITLE_CHARS = 300
+_BOX_CHARS = 500
+_PROJECT_CHARS = 40
+
+# -- list -------------------------------------------------------------------------------------------------------------
+
+
+def configure_list(parser: argparse.ArgumentParser) -> None:
+    add_choice(parser, "--status", Status, "how far it has come")
+    add_choice(parser, "--kind", Kind, "what it is")
+    add_choice(parser, "--origin", Origin, "whose word it is; `external` waits for `memory promote`")
+    add_choice(parser, "--tier", Tier, "how near to an agent it is")
+    parser.add_argument("--tag", help="only entries with this tag (`x` means topic__x)")
+    parser.add_argument("--scope", help="only notes of this scope: global, repo, or a repository's key")
+    parser.add_argument("--session", metavar="ID", help="only notes that come from this session")
+    add_choice(parser, "--agent", Harness, "the agent program whose session it comes from")
+    add_since(parser, "only what was changed since: 30d (m h d w y) or a date such as 2026-02-13")
+    parser.add_argument("--query", help="words that must all occur in title, description or tags")
+    add_flag(parser, "--open", "only what has an open check-box, each shown, and tasks without check-boxes")
+    add_flag(parser, "--expired", "only what has expired and waits for `memory defrag`")
+    add_flag(parser, "--archived", "list the archive instead")
+    add_number(parser, "--limit", "show no more than N notes", least=1)
+    add_number(parser, "--offset", "leave out the first N", least=0, default=0)
+    set_command(parser, _list, "Example: memory list --kind decision --query 'lock migration'")
+
+
+def _list(arguments: argparse.Namespace, console: Console) -> None:
+    memory = open_here(console)
+    now_ms = memory.clock.now_ms()
+    wanted = ListFilter(
+        status=arguments.status,
+        kind=arguments.kind,
+        origin=arguments.origin,
+        tier=arguments.tier,
+        tag=arguments.tag,
+        scope=memory.scope_here() if arguments.scope == "repo" else arguments.scope,
+        query=arguments.query,
+        session=arguments.session,
+        harness=arguments.agent,
+        since_ms=arguments.since,
+        is_open=arguments.open,
+        expired_by_ms=now_ms if arguments.expired else None,
+    )
+    found = unwrap(memory.reading.list(wanted, archived=arguments.archived))
+    shown = found.entries[arguments.offset :][: arguments.limit]
+    if console.json:
+        entries = [
+            entry_document(each.listed, each.usage, tier=each.tier)
+            | ({"open": list(each.open_boxes)} if wanted.is_open else {})
+            for each in shown
+        ]
+        console.answer({"entries": entries, "unreadable": unreadable_documents(found.unreadable)})
+    elif not shown:
+        nothing = "No notes yet. `memory remember TEXT` stores one; `memory consolidate` reads the inbox."
+        console.warn(nothing if wanted == ListFilter() and not found.entries else "No such notes.")
+    elif console.is_terminal:
+        console.out(*_table_lines(console, shown, len(found.entries), now_ms))
+    else:
+        console.out(*_plain_lines(shown))
+    if found.untiered is not None:
+        console.warn(f"The tiers are not known. {found.untiered!s}")
+    warn_unreadable(console, found.unreadable)
+
+
+def _plain_lines(entries: Sequence[ShownEntry]) -> Iterator[str]:
+    for each in entries:
+        meta = each.listed.meta
+        facts = (meta.id, meta.kind, status_shown(meta.status, each.tier), meta.origin, day_of(meta.updated_at_ms))
+        yield "\t".join((*facts, str(each.usage.count), one_line(meta.title, _TITLE_CHARS), " ".join(meta.tags)))
+        for box in each.open_boxes:
+            yield f"\t- [ ] {box}"
+
+
+def _table_lines(console: Console, entries: Sequence[ShownEntry], count: int, now_ms: int) -> Iterator[str]:
+    from agent_memory.cli.console import table_lines
+
+    are_of_one = len({each.listed.meta.scope for each in entries}) == 1
+
+    def cells(entry: ShownEntry) -> tuple[str, ...]:
+        meta = entry.listed.meta
+        status = status_shown(meta.status, entry.tier).value
+        title = f"{'* ' if entry.tier is Tier.HOT else ''}{one_line(meta.title, _TITLE_CHARS)}"
+        project = () if are_of_one else (one_line(meta.scope.removesuffix("/.git").rpartition("/")[2], _PROJECT_CHARS),)
+        age, used = short_age(meta.updated_at_ms, now_ms), str(entry.usage.count)
+        return meta.id, meta.kind.value, status, age, used, *project, title
+
+    headings = ("id", "kind", "status", "changed", "used", *(() if are_of_one else ("project",)), "title")
+    give_way = ("used", "status", "kind", "changed", "project")
+    heading, *lines = table_lines(headings, list(map(cells, entries)), give_way=give_way)
+    yield console.styled(BOLD, heading)
+    for line, each in zip(lines, entries, strict=True):
+        yield line
+        yield from (f"  - [ ] {one_line(box, _BOX_CHARS)}" for box in each.open_boxes)
+    hot = ", * in front of every agent" if any(each.tier is Tier.HOT for each in entries) else ""
+    of_all = f"{len(entries):,} of " if len(entries) < count else ""
+    yield f"{of_all}{counted(count, 'note')}{hot}"
+
+
+# -- read -------------------------------------------------------------------------------------------------------------
+
+
+def configure_read(parser: argparse.ArgumentParser) -> None:
+    add_id(parser)
+    add_flag(parser, "--archived", "the newest archived version instead of the live one")
+    add_flag(parser, "--secret", "show a note of sensitivity `secret`")
+    set_command(parser, _read, "", "memory read id__a1b2c3")
+
+
+def _read(arguments: argparse.Namespace, console: Console) -> None:
+    memory = open_here(console)
+    entry = unwrap(memory.reading.read(arguments.id, archived=arguments.archived, secret=arguments.secret))
+    stored = entry.stored
+    console.answer(entry_document(stored.listed, entry.usage, stored.body, tier=entry.tier), *_page(entry))
+    if entry.uncounted is not None:
+        console.warn(f"This read is not counted. {entry.uncounted!s}")
+
+
+def _page(entry: ReadEntry) -> Iterator[str]:
+    meta = entry.stored.meta
+    status = status_shown(meta.status, entry.tier)
+    used = f"updated {day_of(meta.updated_at_ms)} · read {counted(entry.usage.count, 'time')}"
+    yield f"# {meta.title}"
+    yield ""
+    yield f"{meta.id} · {meta.kind} · {status} · {entry.tier} · said by: {meta.origin} · {meta.scope}"
+    yield f"{used} · {' '.join(meta.tags)}".rstrip(" ·")
+    yield from (f"from {_source(source)}" for source in meta.sources)
+    yield ""
+    yield entry.stored.body.rstrip("\n")
+
+
+def _source(source: Source) -> str:
+    session = f" {source.thread_id}" if source.thread_id else ""
+    turns = f", turns {', '.join(map(str, source.turns))}" if source.turns else ""
+    return f"{source.harness}{session}{turns}"

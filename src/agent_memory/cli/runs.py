@@ -1,0 +1,337 @@
+"""`memory consolidate`, `defrag`, `log`, `diff` and `undo`: runs, what past ones did, and how to take that back."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from agent_memory.app import Memory
+from agent_memory.cli.arguments import add_flag, add_number, set_command
+from agent_memory.cli.console import (
+    BOLD,
+    Console,
+    fields_of,
+    rows_of,
+    table_lines,
+)
+from agent_memory.cli.dialogue import open_here, short_age
+from agent_memory.errors import UsageInvalid
+from agent_memory.note.note import MemoryEntry
+from agent_memory.recall.reading import ListFilter
+from agent_memory.results import unwrap
+from agent_memory.rules import undo_run
+from agent_memory.rules.actions import ids_of, kind_of
+from agent_memory.rules.change import Create, Replace
+from agent_memory.rules.plan import Plan
+from agent_memory.rules.run import DefragRun, Run, words_of
+from agent_memory.rules.run_log import LoggedRun, short_id
+from agent_memory.session.queue import FileSnapshot
+from agent_memory.store.diffs import render_diff, render_plan_diff
+from agent_memory.store.run_json import outcome_document, plan_document
+from agent_memory.text.instants import day_of, iso_of, ms_of
+from agent_memory.text.plain_text import counted, one_line
+
+_LINE_CHARS = 2_000
+_TITLE_CHARS = 120
+_ACTION = ("kind", "ids", "new_ids", "words")
+
+
+def _present(memory: Memory, id: str) -> MemoryEntry | None:
+    """A note that a plan changes, as it is."""
+    return memory.store.read(id).map(lambda stored: stored.entry).value_or(None)
+
+
+# -- consolidate ------------------------------------------------------------------------------------------------------
+
+
+def configure_consolidate(parser: argparse.ArgumentParser) -> None:
+    add_number(parser, "--limit", "look at no more than N sessions", least=1)
+    add_flag(parser, "--dry-run", "print the plan as a diff and write no note")
+    add_flag(parser, "--upgrade", "also hand what the built-in consolidated to the configured command")
+    add_flag(parser, "--retry-failed", "first bring back what was given up")
+    epilog = (
+        "Each session goes alone through history, agent command, checks, notes and commit; one bad session never "
+        "stops the others. What a dry run was answered, a real run applies without asking again. Exit codes: 0, "
+        "40 when the run paused (agent command missing, login, limits), 75 when another run is at work. With --upgrade "
+        "sessions are looked at again as a whole, from the history that was kept of them; their notes are shown to the "
+        "command in full, to be updated and not doubled. They wait in the inbox behind all others, over as many days as "
+        "llm.maxCallsPerDay needs."
+    )
+    set_command(parser, _consolidate, epilog, "memory consolidate --dry-run")
+
+
+def _consolidate(arguments: argparse.Namespace, console: Console) -> int:
+    memory = open_here(console)
+    if arguments.upgrade:
+        upgrades = unwrap(memory.upgrades())
+        console.warn(*upgrades.warnings)
+        more = f"; {upgrades.waiting:,} wait for it already" if upgrades.waiting else ""
+        console.out(f"{counted(len(upgrades.entries), 'session')} to look at again{more}.")
+        if arguments.dry_run:
+            console.answer({"upgrades": len(upgrades.entries), "waiting": upgrades.waiting})
+            return 0
+    ended = memory.consolidate(
+        limit=arguments.limit,
+        dry_run=arguments.dry_run,
+        retry_failed=arguments.retry_failed,
+        upgrade=arguments.upgrade,
+        progress=console.progress,
+    )
+    run = unwrap(ended)
+    if run.dry_run:
+        diffs = (render_plan_diff(each.plan, partial(_present, memory)) for each in run.settled)
+        console.out(*filter(None, diffs))
+    console.warn(*run.warnings)
+    console.warn(*(f"inbox/{each.name} was moved to inbox/.failed: {each.reason}" for each in run.quarantined))
+    unkept: dict[str, None] = {}
+    for each in run.settled:
+        retrieval, outcome = each.pending.entry.retrieval, each.outcome
+        if outcome.dropped:
+            console.warn(f"not applied from {each.pending.name}: {'; '.join(outcome.dropped)}")
+        if outcome.verdict == "skipped" and isinstance(retrieval, FileSnapshot):
+            # A person handed it over, and would look for it.
+            console.warn(f"nothing was kept of {retrieval.path}: {outcome.reason}")
+        elif outcome.verdict == "skipped":
+            unkept[f"Nothing was kept of a session: {outcome.reason.rstrip('.')}."] = None
+    changes = [change for each in run.settled for change in each.plan.changes]
+    titles = {each.entry.meta.id: each.entry.meta.title for each in changes if isinstance(each, Create | Replace)}
+    kept = dict.fromkeys(id for each in run.settled for id in each.outcome.entry_ids if id in titles)
+    notes = () if run.dry_run else (f"  {id}  {one_line(titles[id], _TITLE_CHARS)}" for id in kept)
+    console.answer(_run_document(run), run.sentence, *notes, *unkept)
+    if run.paused is not None:
+        console.fail(run.paused)
+    return run.exit_code
+
+
+def _run_document(run: Run) -> dict[str, Any]:
+    sessions = [
+        {
+            "inbox": list(each.pending.names),
+            "harness": each.pending.entry.harness.value,
+            "outcome": outcome_document(each.outcome),
+            **({"plan": plan_document(each.plan)} if run.dry_run else {}),
+        }
+        for each in run.settled
+    ]
+    return {
+        "run": run.id,
+        **fields_of(run.summary, "processed", "waiting", "gave_up", "written", "updated", "archived"),
+        "quarantined": rows_of(run.quarantined, "name", "reason"),
+        "paused": None if run.paused is None else str(run.paused),
+        **fields_of(run, "dry_run", "warnings"),
+        "sessions": sessions,
+    }
+
+
+# -- defrag -----------------------------------------------------------------------------------------------------------
+
+
+def configure_defrag(parser: argparse.ArgumentParser) -> None:
+    add_flag(parser, "--dry-run", "print the plan as a diff and change nothing")
+    add_flag(parser, "--force", "lift the limit of three, or a quarter, of the notes changed in one run")
+    epilog = (
+        "Merges, splits, renames, corrects and archives what the agent command proposes and the plan check lets pass: "
+        "nothing salient may be lost, pinned notes and notes changed meanwhile stay as they are, every earlier version "
+        "goes to the archive, and `memory undo` puts everything back. Then it decides what is hot and writes the "
+        "managed sections. Where nothing is new the agent command is not called. Exit codes: 0, 40 when the agent "
+        "command cannot serve, 50 when its reply is refused, 70 when a target is refused, 75 when another run is at work."
+    )
+    set_command(parser, _defrag, epilog, "memory defrag --dry-run")
+
+
+def _defrag(arguments: argparse.Namespace, console: Console) -> int:
+    memory = open_here(console)
+    run = unwrap(memory.defrag(dry_run=arguments.dry_run, force=arguments.force, progress=console.progress))
+    if run.dry_run:
+        console.out(*_planned(memory, run))
+    console.warn(*run.warnings)
+    left = (f"left to judge: {each.kind} of {', '.join(each.ids)}: {each.reason}" for each in run.left)
+    console.answer(_defrag_document(run), *left, run.sentence())
+    return run.exit_code if run.trouble is None else console.fail(run.trouble)
+
+
+def _planned(memory: Memory, run: DefragRun) -> list[str]:
+    plan = Plan(tuple(change for each in run.plan.actions for change in each.changes), run.plan.dropped)
+    diff = render_plan_diff(plan, partial(_present, memory))
+    titles = {} if run.scan is None else {each.meta.id: each.meta.title for each in run.scan.live.entries}
+    for change in plan.changes:
+        if isinstance(change, Create | Replace):
+            titles[change.entry.meta.id] = change.entry.meta.title
+    moved = [
+        f"# {run.tiers_before.of(id)} to {run.tiers.of(id)}: {id}  {titles.get(id, '')}".rstrip() for id in run.retiered
+    ]
+    return [*([diff] if diff else []), *moved]
+
+
+def _defrag_document(run: DefragRun) -> dict[str, Any]:
+    actions = [
+        {
+            "action": kind_of(each.action),
+            "ids": list(ids_of(each.action)),
+            "newIds": list(each.new_ids),
+            "words": words_of(each),
+        }
+        for each in run.plan.actions
+    ]
+    return {
+        "run": run.id,
+        **fields_of(run, "dry_run", "asked"),
+        "actions": actions,
+        "refused": rows_of(run.plan.dropped, "subject", "reasons"),
+        "deferred": [{"action": kind_of(each.action), "ids": list(ids_of(each.action))} for each in run.plan.deferred],
+        "left": rows_of(run.left, "kind", "ids", "reason"),
+        "retiered": len(run.retiered),
+        "tiers": fields_of(run.tiers, "hot", "warm"),
+        "targets": [] if run.published is None else rows_of(run.published.targets, "path", "outcome"),
+        "warnings": list(run.warnings),
+    }
+
+
+# -- log --------------------------------------------------------------------------------------------------------------
+
+DEFAULT_RUNS = 20
+
+
+def configure_log(parser: argparse.ArgumentParser) -> None:
+    add_number(parser, "-n", f"show no more than N runs (default {DEFAULT_RUNS})", least=1)
+    parser.add_argument(
+        "--day",
+        metavar="YYYY-MM-DD",
+        help="show the runs of one day (UTC) with all that each did, and the notes of that day",
+    )
+    epilog = (
+        "Newest first. The word before what a run did names it: `memory diff WORD` shows what it changed, "
+        "`memory undo WORD` takes it back."
+    )
+    set_command(parser, _log, epilog, "memory log --json")
+
+
+def _log(arguments: argparse.Namespace, console: Console) -> None:
+    day: str | None = arguments.day
+    if day is not None and (len(day) != 10 or ms_of(f"{day}T00:00") is None):
+        raise UsageInvalid(f"--day is {day!r}, expected a date such as 2026-02-13")
+    memory = open_here(console)
+    limit = arguments.n if arguments.n is not None or day is not None else DEFAULT_RUNS
+    runs = unwrap(memory.log.runs(limit, day or ""))
+    lines: list[str] = []
+    if not runs and not console.json:
+        console.warn("No run yet." if day is None else "No run on that day.")
+    elif console.is_terminal and day is None:
+        lines = _table(console, runs, memory.clock.now_ms())
+    else:
+        lines = list(_lines(runs, in_full=day is not None))
+    documents = [
+        {
+            **fields_of(each, "run_id", "machine", "started_at_ms", "ended_at_ms", "result", "summary"),
+            "error": each.error or None,
+            **fields_of(each, "undone_by", "undid", "kept"),
+            "actions": rows_of(each.actions, *_ACTION),
+            "sessions": rows_of(each.sessions, "harness", "session_id", "verdict", "reason", "entry_ids"),
+            **fields_of(each, "dropped", "warnings", "problems"),
+        }
+        for each in runs
+    ]
+    document: dict[str, Any] = {"runs": documents}
+    if day is not None:
+        listed = (each.listed.meta for each in unwrap(memory.reading.list(ListFilter())).entries)
+        notes = [each for each in listed if day in (day_of(each.created_at_ms), day_of(each.updated_at_ms))]
+        document["notes"] = rows_of(notes, "id", "title", "created_at_ms", "updated_at_ms")
+        lines += ["Notes made or changed that day, as they are now:"] if notes else []
+        lines += (f"    {each.id}  {one_line(each.title, _TITLE_CHARS)}" for each in notes)
+    console.answer(document, *lines)
+
+
+def _lines(runs: Sequence[LoggedRun], *, in_full: bool) -> Iterator[str]:
+    for run in runs:
+        yield f"{_when(run)}  {run.machine:11}  {short_id(run.run_id):6}  {_words(run)}"
+        details: list[str] = []
+        for each in run.actions if in_full else ():
+            ids = " to ".join(" ".join(side) for side in (each.ids, each.new_ids) if side)
+            details.append(f"{each.kind} {ids}  {each.words}".rstrip())
+        if in_full:
+            details += [*(f"not done: {each}" for each in run.dropped), *run.warnings]
+        yield from (f"    {one_line(line, _LINE_CHARS)}" for line in details)
+
+
+def _table(console: Console, runs: Sequence[LoggedRun], now_ms: int) -> list[str]:
+    rows = [
+        (short_age(each.started_at_ms, now_ms), _when(each), each.machine, short_id(each.run_id), _words(each))
+        for each in runs
+    ]
+    headings = ("when", "UTC", "machine", "run", "what it did")
+    heading, *lines = table_lines(headings, rows, give_way=("UTC", "machine"))
+    return [console.styled(BOLD, heading), *lines]
+
+
+def _when(run: LoggedRun) -> str:
+    return iso_of(run.started_at_ms)[:16].replace("T", " ")
+
+
+def _words(run: LoggedRun) -> str:
+    parts = [run.summary] if run.summary else []
+    if run.result not in ("completed", "unfinished"):
+        parts.append(f"{run.result}: {'; '.join(run.problems) or run.error}".rstrip(": "))
+    if run.undone_by is not None:
+        parts.append(f"undone by {short_id(run.undone_by)}")
+    return one_line("; ".join(parts), _LINE_CHARS)
+
+
+# -- diff -------------------------------------------------------------------------------------------------------------
+
+_SUMMARY_CHARS = 500
+
+
+def configure_diff(parser: argparse.ArgumentParser) -> None:
+    run = "a run of `memory log` (default: the newest that changed something)"
+    parser.add_argument("run", metavar="RUN", nargs="?", help=run)
+    epilog = "Notes, tiers and managed sections, as they were before the run and after it. Needs no git."
+    set_command(parser, _diff, epilog, "memory diff")
+
+
+def _diff(arguments: argparse.Namespace, console: Console) -> None:
+    logged, parts = unwrap(open_here(console).run_diff(arguments.run))
+    changes = [fields_of(each, "subject", "act", "words") | {"diff": "\n".join(each.lines)} for each in parts]
+    document = {**fields_of(logged, "run_id", "machine", "summary"), "changes": changes}
+    heading = f"# {undo_run.called(logged)}: {one_line(logged.summary, _SUMMARY_CHARS)}".rstrip(": ")
+    console.answer(document, heading, *([render_diff(parts)] if parts else []))
+
+
+# -- undo -------------------------------------------------------------------------------------------------------------
+
+
+def configure_undo(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run", metavar="RUN", nargs="?", help="a run of `memory log` (default: the newest that stands)")
+    add_flag(parser, "--dry-run", "print what would change as a diff and change nothing")
+    epilog = (
+        "Notes, archive, tiers and managed sections become what they were before the run, byte for byte. A "
+        "note that somebody changed since stays as it is, and is named. The inbox and what is known of sessions stay as "
+        "they are. To undo an undo, name it. For a person: refused where an agent is calling."
+    )
+    set_command(parser, _undo, epilog, "memory undo --dry-run")
+
+
+def _undo(arguments: argparse.Namespace, console: Console) -> None:
+    memory = open_here(console)
+    undone = unwrap(memory.undo(arguments.run, dry_run=arguments.dry_run))
+    lines: list[str] = []
+    if undone.dry_run:
+        parts = memory.run_diff(undone.undid.run_id, backwards=True).map(lambda found: found[1]).value_or(())
+        lines += [render_diff(parts)] if parts else []
+    lines.append(one_line(undo_run.sentence_of(undone), _LINE_CHARS))
+    if not undone.dry_run:
+        for action in undone.actions:
+            ids = " ".join(action.all_ids)
+            lines.append(f"  {action.kind:8} {ids}  {one_line(action.words, _TITLE_CHARS)}".rstrip())
+        lines += [f"  section  {path}" for path in undone.sections]
+    console.warn(*undone.warnings)
+    document = {
+        "run": undone.run_id or None,
+        "undid": undone.undid.run_id,
+        "machine": undone.undid.machine,
+        "summary": undo_run.sentence_of(undone),
+        "actions": rows_of(undone.actions, *_ACTION),
+        **fields_of(undone, "dry_run", "sections", "left", "warnings"),
+    }
+    console.answer(document, *lines)

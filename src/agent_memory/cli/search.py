@@ -1,0 +1,212 @@
+"""`memory search`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+from agent_memory.app import Memory
+from agent_memory.cli.arguments import (
+    add_choice,
+    add_flag,
+    add_number,
+    add_since,
+    set_command,
+    text_of,
+)
+from agent_memory.cli.console import (
+    BOLD,
+    DIM,
+    Console,
+    broken_lines,
+    entry_document,
+    json_of,
+    marked_lines,
+    styled,
+    terminal_columns,
+)
+from agent_memory.cli.dialogue import open_here, short_age
+from agent_memory.errors import UsageInvalid
+from agent_memory.note.note import Usage, reads_of
+from agent_memory.note.vocabulary import GLOBAL_SCOPE, Kind
+from agent_memory.recall.search import (
+    MAX_HITS,
+    Mode,
+    ScorePart,
+    SearchAnswer,
+    SearchHit,
+    SearchRequest,
+)
+from agent_memory.results import unwrap, warning_of
+from agent_memory.text.ids import normal_tag, split_tags
+from agent_memory.text.instants import day_of
+from agent_memory.text.plain_text import counted, one_line
+
+DEFAULT_HITS = 10
+_QUERY_CHARS = 60
+_SCORE_DIGITS = 4
+
+
+def configure_search(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("query", metavar="QUERY", nargs="+", help="what to look for; `-` reads it from standard input")
+    add_choice(parser, "--kind", Kind, "only notes of this kind")
+    tag = "only notes with this tag, with or without its prefix; may be repeated"
+    parser.add_argument("--tag", action="append", default=[], help=tag)
+    parser.add_argument("--scope", help="only notes of this scope: global, repo, or a repository's key")
+    add_since(parser, "only notes changed since: 30d, 12h, or 2026-02-13")
+    parser.add_argument("--session", metavar="ID", help="only notes that come from this session")
+    add_choice(parser, "--mode", Mode, "by words, by meaning, or by both", Mode.HYBRID)
+    limit = f"show no more than N notes (default {DEFAULT_HITS})"
+    add_number(parser, "--limit", limit, least=1, most=MAX_HITS, default=DEFAULT_HITS)
+    add_number(parser, "--min-score", "leave out what scores less, 0 to 1", "X", least=0, most=1, read=float)
+    add_flag(parser, "--archived", "search the archive too, below the live notes")
+    add_flag(parser, "--explain", "show each part of the scores")
+    epilog = (
+        "Any text is a query: words, a symbol, a path, a pasted error message. The best note comes first, of the scope of "
+        "the working directory before others that are as good. Piped, one note a line, its fields separated by tabs: id, "
+        "score, tier, kind, origin, day, title, the best passage, the note that supersedes it. Searching counts no read. "
+        "Exit code 0, also where nothing is found. Example: memory search 'zebra lock migration' --kind decision"
+    )
+    set_command(parser, _run, epilog)
+
+
+def _run(arguments: argparse.Namespace, console: Console) -> None:
+    memory = open_here(console)
+    if console.is_terminal:  # a person rather waits than searches half of the notes
+        memory.index_all(console.progress, by_meaning=arguments.mode != Mode.BM25)
+    tags = tuple(dict.fromkeys(word for each in arguments.tag for word in split_tags(each)))
+    if wrong := [tag for tag in tags if normal_tag(tag) is None]:
+        raise UsageInvalid(f"Nothing of {wrong[0]!r} in --tag can be a tag")
+    request = SearchRequest(
+        query=text_of(" ".join(arguments.query)),
+        limit=arguments.limit,
+        mode=arguments.mode,
+        kind=arguments.kind,
+        tags=tags,
+        scope=memory.scope_here() if arguments.scope == "repo" else arguments.scope,
+        since_ms=arguments.since,
+        session=arguments.session,
+        min_score=arguments.min_score,
+        archived=arguments.archived,
+        here=memory.scope_here(),
+    )
+    answer = unwrap(memory.search(request))
+    console.warn(*answer.notices)
+    if console.json:
+        console.answer(_document(memory, console, request, answer))
+    elif not answer.hits:
+        query = one_line(request.query, _QUERY_CHARS)
+        advice = "Try fewer or other words, another --mode, --archived, or `memory list`."
+        console.warn(f"Nothing was found for {query!r}. {advice}")
+    elif console.is_terminal:
+        now_ms = memory.clock.now_ms()
+        for number, hit in enumerate(answer.hits, 1):
+            console.out(*hit_lines(number, hit, now_ms, colour=console.colour, explain=arguments.explain))
+        console.out(*broken_lines(closing_line(answer), _room(None, 0)))
+    else:
+        console.out(*(plain_line(hit, explain=arguments.explain) for hit in answer.hits))
+        console.warn(closing_line(answer))
+
+
+def _document(memory: Memory, console: Console, request: SearchRequest, answer: SearchAnswer) -> dict[str, object]:
+    """`marks` are half-open ranges of code points of `snippet`; `mode` is what answered, `matched` how many notes had something
+    of the query. Where the ledgers cannot be read the frontmatter's counts of reads are told."""
+    totals = memory.ledger.totals()
+    console.warn(*warning_of(totals))
+    usage = totals.value_or(dict[str, Usage]())
+    entries = [
+        {
+            **entry_document(hit.listed, reads_of(hit.listed.meta, usage), tier=hit.tier),
+            "score": round(hit.score, _SCORE_DIGITS),
+            "snippet": hit.snippet.text,
+            "marks": json_of(hit.snippet.marks),
+            "parts": [
+                {"name": each.name, "value": round(each.value, _SCORE_DIGITS), "detail": each.detail}
+                for each in hit.parts
+            ],
+            "superseded_by": hit.superseded_by,
+        }
+        for hit in answer.hits
+    ]
+    return {
+        "query": request.query,
+        "mode": answer.mode.value,
+        "matched": answer.matched,
+        "notices": list(answer.notices),
+        "entries": entries,
+    }
+
+
+# -- for people -------------------------------------------------------------------------------------------------------
+
+_INDENT = "   "
+_MOST_CELLS = 100
+_LEAST_CELLS = 12
+_TITLE_CHARS = 160
+_DETAIL_CHARS = 120
+_HOW = {Mode.HYBRID: "by words and by meaning", Mode.BM25: "by words", Mode.SEMANTIC: "by meaning"}
+
+
+def plain_line(hit: SearchHit, *, explain: bool = False) -> str:
+    """One line of fields separated by tabs; with `explain` one more, the parts of the score."""
+    meta = hit.listed.meta
+    cells = [
+        meta.id,
+        f"{hit.score:.2f}",
+        _place(hit),
+        meta.kind.value,
+        meta.origin.value,
+        day_of(meta.updated_at_ms),
+        one_line(meta.title, _TITLE_CHARS),
+        one_line(hit.snippet.text, len(hit.snippet.text)),
+        hit.superseded_by or "",
+    ]
+    if explain:
+        cells.append("; ".join(f"{each.value:+.3f} {_named(each)}" for each in hit.parts))
+    return "\t".join(cells)
+
+
+def hit_lines(
+    number: int, hit: SearchHit, now_ms: int, *, colour: bool, explain: bool = False, width_cells: int | None = None
+) -> Iterator[str]:
+    """The lines of one hit: its title, the facts, the passage with what was found in it, and a blank one."""
+    meta = hit.listed.meta
+    facts = [_place(hit), meta.kind.value, f"from {meta.origin.value}", short_age(meta.updated_at_ms, now_ms)]
+    if meta.scope != GLOBAL_SCOPE:
+        facts.append(one_line(meta.scope, _TITLE_CHARS))
+    about = f"{meta.id} · {' · '.join(facts)} · {hit.score:.2f}"
+    lead = f"{number}. "
+    room = _room(width_cells, len(lead))
+    for line in broken_lines(one_line(meta.title, _TITLE_CHARS), room):
+        yield f"{lead}{styled(BOLD, line, colour=colour)}"
+        lead = _INDENT
+    for line in broken_lines(about, room):
+        yield f"{_INDENT}{styled(DIM, line, colour=colour)}"
+    if hit.superseded_by is not None:
+        yield f"{_INDENT}superseded by {hit.superseded_by}"
+    for line in marked_lines(hit.snippet.text, hit.snippet.marks, room, colour=colour):
+        yield f"{_INDENT}{line}"
+    if explain:
+        yield from (f"{_INDENT}{each.value:+.3f}  {_named(each)}" for each in hit.parts)
+    yield ""
+
+
+def closing_line(answer: SearchAnswer) -> str:
+    """How many notes are shown, and what answered."""
+    count = len(answer.hits)
+    of = f" of {answer.matched:,} that match" if answer.matched > count else ""
+    return f"{counted(count, 'note')}{of}, found {_HOW[answer.mode]} ({answer.mode.value})."
+
+
+def _room(width_cells: int | None, indent: int) -> int:
+    line_cells = width_cells if width_cells is not None else terminal_columns()
+    return max(min(line_cells, _MOST_CELLS) - indent, _LEAST_CELLS)
+
+
+def _place(hit: SearchHit) -> str:
+    return "archived" if hit.listed.archived else hit.tier.value
+
+
+def _named(part: ScorePart) -> str:
+    detail = one_line(part.detail, _DETAIL_CHARS)
+    return f"{part.name}: {detail}" if detail else part.name

@@ -1,0 +1,336 @@
+"""`memory config`, `memory trust` and `memory completions`: what is set, by whom, and the shell."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+import os
+import shlex
+import time
+from collections.abc import Iterator, Mapping
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin
+
+from attrs import has
+
+from agent_memory.agent.agent_command import (
+    REDACTED,
+    is_secret_name,
+    shown_command,
+    shown_words,
+)
+from agent_memory.agent.agent_environment import caller_of
+from agent_memory.cli.arguments import add_flag, set_command
+from agent_memory.cli.console import Console, fields_of
+from agent_memory.cli.dialogue import current_directory, edited_by_hand, home_here
+from agent_memory.config import Config
+from agent_memory.errors import ConfigUnreadable, UsageInvalid
+from agent_memory.files.root import LOCAL_NAME, config_path, home_of
+from agent_memory.prompt.shipped_files import read_shipped
+from agent_memory.redaction.redact import redact
+from agent_memory.results import unwrap
+from agent_memory.setup.config_files import (
+    closed_keys,
+    leaves,
+    load_config,
+    parse_config,
+    read_config,
+    write_own_config,
+)
+from agent_memory.setup.setup_files import SetupState
+from agent_memory.setup.trust import TrustedConfig, TrustFile
+from agent_memory.text.instants import day_of
+from agent_memory.text.json_codec import (
+    Facts,
+    attributes_of,
+    options_of,
+    written,
+)
+from agent_memory.text.json_shape import is_list, is_object
+from agent_memory.text.plain_text import one_line
+
+# -- config -----------------------------------------------------------------------------------------------------------
+
+_SHOWN_CHARS = 400
+_COLUMN_CHARS = 48
+"""Longer values are not cut for the sake of the columns."""
+
+
+_ACTS = {"get": ("KEY",), "set": ("KEY", "VALUE"), "unset": ("KEY",), "edit": ()}
+"""What can be done with the settings, and the words that follow."""
+
+
+def configure_config(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "act", metavar="|".join(_ACTS), nargs="?", choices=list(_ACTS), help="what to do (default: show)"
+    )
+    parser.add_argument("key", metavar="KEY", nargs="?", help="a setting, such as llm.preset")
+    parser.add_argument("value", metavar="VALUE", nargs="?", help="any JSON, or text that is none")
+    shown = parser.add_mutually_exclusive_group()
+    add_flag(shown, "--path", "print the path of your own config file, there or not")
+    add_flag(shown, "--schema", "print the JSON schema of a config file")
+    add_flag(shown, "--markdown", "print the documentation of all keys")
+    epilog = (
+        "Shows every setting and where it comes from; `get` shows one. `set` and `unset` change your own config file, which "
+        "`edit` opens in $VISUAL or $EDITOR; what cannot be is refused, and the file stays as it is. Only you can change it, "
+        "not an agent. Values that look like secrets are not shown."
+    )
+    set_command(parser, _config, epilog, "memory config set llm.preset claude")
+
+
+def _config(arguments: argparse.Namespace, console: Console) -> None:
+    act, words = arguments.act, [each for each in (arguments.key, arguments.value) if each is not None]
+    if len(words) != len(_ACTS.get(act, ())):
+        raise UsageInvalid(f"The call is `memory config {' '.join((act, *_ACTS[act]))}`", "See `memory config --help`.")
+    if act is not None and (arguments.path or arguments.schema or arguments.markdown):
+        raise UsageInvalid(f"--path, --schema and --markdown do not go with `config {act}`")
+    if act == "get":
+        _get(arguments.key, console)
+    elif act is not None:
+        caller_of(os.environ).only_a_person(f"config {act}")
+        with SetupState(home_here()).locked():
+            _change(act, words, console)
+    elif arguments.schema or arguments.markdown:
+        console.stdout.write(config_schema_text() if arguments.schema else read_shipped("docs/config.md"))
+    elif arguments.path:
+        path = config_path(home_here())
+        console.answer({"path": path}, path)
+    else:
+        effective = unwrap(load_config(os.environ, current_directory()))
+        console.warn(*effective.warnings)
+        document = _without_secrets(written(effective.config))
+        rows = [(key, value, effective.source_of(key)) for key, value in leaves(document)]
+        sources = {key: source for key, _, source in rows}
+        console.answer({"config": document, "sources": sources}, *_config_lines(rows))
+
+
+def _get(key: str, console: Console) -> None:
+    effective = unwrap(load_config(os.environ, current_directory()))
+    console.warn(*effective.warnings)
+    found: Any = _without_secrets(written(effective.config))
+    known = [each for each, _ in leaves(found)]
+    for part in key.split("."):
+        if not is_object(found) or part not in found:
+            close = difflib.get_close_matches(key, known, 1)
+            hint = f"Did you mean {close[0]}?" if close else "`memory config` shows all."
+            raise UsageInvalid(f"There is no setting {one_line(key, 80)!r}", hint)
+        found = found[part]
+    text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+    console.answer({"key": key, "value": found, "source": effective.source_of(key)}, text)
+
+
+def _change(act: str, words: list[str], console: Console) -> None:
+    """Of two changes at once, or while setup is at work, the second is refused: none is lost."""
+    path = config_path(home_here())
+    content = changed = read_config(path) or b"{}\n"
+    if act == "edit":
+        with edited_by_hand(console, "config.json", content, "`memory config set KEY VALUE` needs none.") as changed:
+            if changed != content:
+                write_own_config(path, changed)
+    else:
+        parse_config(content, path)
+        document: dict[str, Any] = json.loads(content)  # with its `$schema`
+        if _is_put(document, act, words, path):
+            changed = f"{json.dumps(document, indent=2, ensure_ascii=False)}\n".encode()
+            write_own_config(path, changed)
+    is_changed = changed != content
+    console.answer({"path": path, "changed": is_changed}, f"{'Changed' if is_changed else 'Nothing changed in'} {path}")
+
+
+def _is_put(document: dict[str, Any], act: str, words: list[str], path: str) -> bool:
+    """Set or unset a setting in the document; whether there was anything to do."""
+    *sections, last = words[0].split(".")
+    node = document
+    for section in sections:
+        node = node.setdefault(section, {})
+        if not is_object(node):
+            raise UsageInvalid(f"{section} in {path} is no section, so there is no {words[0]}")
+    if act == "set":
+        try:
+            node[last] = json.loads(words[1])
+        except ValueError:
+            node[last] = words[1]
+    elif last in node:
+        del node[last]
+    else:
+        return False
+    return True
+
+
+def _config_lines(rows: list[tuple[str, Any, str]]) -> Iterator[str]:
+    shown = [
+        (key, one_line(json.dumps(value, ensure_ascii=False), _SHOWN_CHARS), source) for key, value, source in rows
+    ]
+    widths = [min(_COLUMN_CHARS, max(len(row[column]) for row in shown)) for column in (0, 1)]
+    home = home_of(os.environ)
+    for key, value, source in shown:
+        where = f"~{source[len(home) :]}" if home and source.startswith(f"{home}/") else source
+        yield f"{key:{widths[0]}}  {value:{widths[1]}}  {where}"
+
+
+def _without_secrets(value: Any) -> Any:
+    """What a variable with a telling name holds is a secret, whatever it looks like."""
+    if isinstance(value, str):
+        try:
+            words = shlex.split(value)  # it may be a command
+        except ValueError:
+            words = []
+        return redact(value).text if list(shown_words(words)) == words else shown_command(words)
+    if is_list(value):
+        words = [each for each in value if isinstance(each, str)]
+        return list(shown_words(words)) if len(words) == len(value) else list(map(_without_secrets, value))
+    if is_object(value):
+        return {
+            key: REDACTED if isinstance(each, str) and is_secret_name(key) else _without_secrets(each)
+            for key, each in value.items()
+        }
+    return value
+
+
+# -- trust ------------------------------------------------------------------------------------------------------------
+
+
+def configure_trust(parser: argparse.ArgumentParser) -> None:
+    path = f"a config file, or the directory with its {LOCAL_NAME}"
+    parser.add_argument("path", metavar="PATH", nargs="?", default=".", help=path)
+    act = parser.add_mutually_exclusive_group()
+    add_flag(act, "--revoke", "trust it no longer")
+    add_flag(act, "--list", "list what is trusted")
+    epilog = (
+        f"A {LOCAL_NAME} in the current directory can set `search` and `inject` only, since it may come from a cloned\n"
+        "repository. Once you trust it, all of it counts: exactly these bytes, at exactly this place."
+    )
+    set_command(parser, _trust, epilog, "memory trust")
+
+
+def _trust(arguments: argparse.Namespace, console: Console) -> None:
+    trust = TrustFile(home_here())
+    if arguments.list:
+        configs = [(each, _state(each)) for each in trust.configs()]
+        documents = [fields_of(each, "path", "sha256", "trusted_at_ms") | {"state": state} for each, state in configs]
+        lines = [f"{day_of(each.trusted_at_ms)}  {each.path}  {state}".rstrip() for each, state in configs]
+        console.answer({"trusted": documents}, *(lines or ["No config is trusted."]))
+        return
+    given: str = arguments.path
+    try:
+        path = os.path.realpath(os.path.join(given, LOCAL_NAME) if os.path.isdir(given) else given)
+    except OSError as error:  # the current directory was removed
+        raise UsageInvalid(f"{given} leads nowhere: {error.strerror}") from None
+    if arguments.revoke:
+        was_trusted = trust.remove(path)
+        said = f"{'No longer trusted' if was_trusted else 'It was not trusted'}: {path}"
+        console.answer({"revoked": path, "wasTrusted": was_trusted}, said)
+        return
+    caller_of(os.environ).only_a_person("trust")
+    content = read_config(path)
+    if content is None:
+        raise UsageInvalid(f"There is no file {path}", "Name the config, or go to its directory.")
+    keys = closed_keys(parse_config(content, path))
+    added = trust.add(path, content, time.time_ns() // 1_000_000)
+    console.answer(
+        {"trusted": path, "sha256": added.sha256, "sets": list(keys)},
+        f"Trusted, as it is now: {path}",
+        f"It sets {one_line(', '.join(keys), 300)}." if keys else "It sets nothing that needed trust.",
+    )
+
+
+def _state(config: TrustedConfig) -> str:
+    """Whether it still counts."""
+    try:
+        content = read_config(config.path)
+    except ConfigUnreadable:
+        return "unreadable"
+    if content is None:
+        return "gone"
+    return "" if config.is_of(content) else "changed since, not trusted"
+
+
+# -- completions ------------------------------------------------------------------------------------------------------
+
+_SHELLS = ("bash", "zsh", "fish")
+
+
+def configure_completions(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("shell", choices=_SHELLS, metavar="SHELL", help="bash, zsh or fish")
+    epilog = (
+        "Prints a script that completes commands, options and their values. It is static: completing runs nothing of ours.\n\n"
+        "  bash  memory completions bash > ~/.local/share/bash-completion/completions/memory\n"
+        "  zsh   memory completions zsh > a directory of your $fpath, as _memory\n"
+        "  fish  memory completions fish > ~/.config/fish/completions/memory.fish"
+    )
+    set_command(parser, _completions, epilog)
+
+
+def _completions(arguments: argparse.Namespace, console: Console) -> None:
+    script = completion_script(arguments.shell)
+    console.answer({"shell": arguments.shell, "script": script}, script.rstrip("\n"))
+
+
+def completion_script(shell: str) -> str:
+    """The script for one shell, made of the parsers of all commands, for both names of the program."""
+    import shtab
+
+    from agent_memory.cli.main import COMMANDS, command_parser
+
+    root = argparse.ArgumentParser(prog="memory")
+    root.add_argument("--version", action="version", version="", help="show the version")
+
+    def parser_named(prog: str, **_: Any) -> argparse.ArgumentParser:
+        return command_parser(prog.split()[-1])
+
+    parser_class: Any = parser_named  # argparse calls it a class
+    commands = root.add_subparsers(parser_class=parser_class)
+    for name, command in COMMANDS.items():
+        for action in commands.add_parser(name, help=command.summary)._actions:
+            if action.metavar in ("PATH", "FILE"):
+                action.complete = shtab.FILE
+    script: str = shtab.complete(root, shell)
+    match shell:
+        case "bash":
+            return f"{script}\ncomplete -o bashdefault -F _shtab_memory agent-memory\n"
+        case "zsh":
+            return script.replace("#compdef memory", "#compdef memory agent-memory", 1)
+        case _:
+            return f"{script}\ncomplete -c agent-memory -w memory\n"
+
+
+# -- the schema of a config file -----------------------------------------------------------------------------------------
+
+
+def config_schema_text() -> str:
+    """The JSON schema (draft 2020-12) of a config file, with a `$schema` key allowed at the top."""
+    schema = _schema(Config, {})
+    schema["properties"] = {"$schema": {"type": "string"}, **schema["properties"]}
+    draft = "https://json-schema.org/draft/2020-12/schema"
+    return json.dumps({"$schema": draft, "title": "agent-memory configuration", **schema}, indent=2) + "\n"
+
+
+_NAMES: Mapping[Any, str] = {str: "string", bool: "boolean", int: "integer", float: "number", NoneType: "null"}
+_BOUNDS = {"least": "minimum", "above": "exclusiveMinimum", "most": "maximum"}
+
+
+def _schema(type_: Any, facts: Facts) -> dict[str, Any]:
+    options = options_of(type_)
+    if len(options) > 1:
+        return {"anyOf": [_schema(option, facts) for option in options]}
+    if has(type_):
+        attributes = attributes_of(type_)
+        properties: dict[str, Any] = {}
+        for key, each in attributes.items():
+            properties[key] = {"description": each.facts["meaning"], **_schema(each.type, each.facts)}
+            if not (each.is_required or has(each.type)):
+                properties[key]["default"] = written(each.default)
+        required = [key for key, attribute in attributes.items() if attribute.is_required]
+        schema = {"type": "object", "additionalProperties": False, "properties": properties}
+        return schema | ({"required": required} if required else {})
+    origin, arguments = get_origin(type_), get_args(type_)
+    if origin is Literal:
+        return {"enum": list(arguments)}
+    if origin is tuple:
+        items = {"type": "array", "items": _schema(arguments[0], facts)}
+        return items | ({"minItems": facts["least_items"]} if "least_items" in facts else {})
+    if origin is dict:
+        return {"type": "object", "additionalProperties": _schema(arguments[1], facts)}
+    bounds = {_BOUNDS[each]: facts[each] for each in _BOUNDS if type_ in (int, float) and each in facts}
+    return {"type": _NAMES[type_]} | bounds

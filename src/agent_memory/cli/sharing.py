@@ -1,0 +1,171 @@
+"""`memory sync`, `memory merge-driver` and `memory forget`: what goes to other machines, and what goes for good."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from agent_memory.app import Memory
+from agent_memory.cli.arguments import (
+    ENTRY,
+    add_choice,
+    add_flag,
+    add_id,
+    set_command,
+)
+from agent_memory.cli.console import Console, fields_of
+from agent_memory.cli.dialogue import first_of, is_agreed, open_here
+from agent_memory.errors import PathRefused, UsageInvalid
+from agent_memory.files.durable import replace_file
+from agent_memory.files.paths import as_store_io, read_image
+from agent_memory.note.vocabulary import Harness
+from agent_memory.results import unwrap
+from agent_memory.rules.forgotten import (
+    ForgetTarget,
+    SessionKey,
+    lines_of,
+    sentence_of as forgetting_in_words,
+    what_stays,
+)
+from agent_memory.sync.merged_tree import driven_merge
+from agent_memory.sync.merging import SyncRequest, sentence_of
+from agent_memory.text.plain_text import counted, one_line
+
+# -- sync -------------------------------------------------------------------------------------------------------------
+
+_MOST_SHOWN = 20
+_LINE_CHARS = 300
+
+
+def configure_sync(parser: argparse.ArgumentParser) -> None:
+    remote = "a git repository to sync with from now on (default: the store's remote)"
+    parser.add_argument("--remote", metavar="URL", help=remote)
+    add_flag(parser, "--dry-run", "fetch, and say what would change; change nothing")
+    after_purge = "a purge is known: keep what was purged out of this machine and of the remote, and sync"
+    add_flag(parser, "--after-purge", after_purge)
+    epilog = (
+        "What each machine wrote since is merged field by field and line by line, then pushed; nothing is rebased, and "
+        "nothing forced but after a purge. Where both changed the same lines both versions stand in the note between "
+        "markers, `memory doctor` lists it, and `memory edit` mends it. What was forgotten on one machine is forgotten "
+        "on all. Nobody is asked for a password: git must know how to log in. --remote and --after-purge are for a "
+        "person. Exit codes: 0, 60 where nothing was synced, 75 when a run is at work."
+    )
+    set_command(parser, _sync, epilog, "memory sync --remote git@example.com:me/memories.git")
+
+
+def _sync(arguments: argparse.Namespace, console: Console) -> None:
+    request = SyncRequest(arguments.remote, arguments.dry_run, arguments.after_purge)
+    synced = unwrap(open_here(console).sync(request, console.progress))
+    document = {
+        "summary": sentence_of(synced),
+        **fields_of(synced, "remote", "branch", "dry_run", "received", "sent", "pushed", "merged", "after_purge"),
+        "conflicts": [{"id": each.subject, "title": each.what} for each in synced.conflicts],
+        **fields_of(synced, "remarks", "forgotten"),
+    }
+    lines = [
+        f"{each.subject}: both had changed the same lines: {each.what} (`memory edit {each.subject}`)"
+        for each in synced.conflicts
+    ]
+    lines += first_of([f"{each.subject} {each.what}" for each in synced.remarks], _MOST_SHOWN, "--json shows all")
+    if synced.forgotten:
+        lines.append(f"{counted(synced.forgotten, 'file')} of what was forgotten did not come along")
+    console.answer(document, sentence_of(synced), *(f"  {one_line(line, _LINE_CHARS)}" for line in lines))
+
+
+# -- merge-driver: what git calls when a person merges a store by hand (gitattributes(5), "custom merge driver") --------
+
+_IN_CONFLICT = 1
+_MAX_BYTES = 64 << 20
+
+
+def configure_merge_driver(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("base", metavar="BASE", help="%%O: the common ancestor; empty where there is none")
+    parser.add_argument("ours", metavar="OURS", help="%%A: our version, which the result replaces")
+    parser.add_argument("theirs", metavar="THEIRS", help="%%B: the other version")
+    parser.add_argument("path", metavar="PATH", help="%%P: where the file lies in the store")
+    epilog = (
+        "For git, and for `git pull` by hand; `memory sync` sets it up. Exit codes: 0 merged, 1 both had changed the "
+        "same lines (the result holds both), or the file cannot be merged (it is left as it was)."
+    )
+    set_command(parser, _merge_driver, epilog, "memory merge-driver base.md ours.md theirs.md topics/note.md")
+
+
+def _merge_driver(arguments: argparse.Namespace, console: Console) -> int:
+    base, ours, theirs = (_content(file) for file in (arguments.base, arguments.ours, arguments.theirs))
+    data, conflicted = driven_merge(arguments.path, base, ours, theirs) or (None, True)
+    if data is None:
+        console.warn(f"{arguments.path!r} cannot be merged; it was left as it was.")
+    else:
+        path = os.path.abspath(arguments.ours)
+        with as_store_io("write", path):
+            replace_file(path, data)
+    console.answer({"path": arguments.path, "conflicted": conflicted})
+    return _IN_CONFLICT if conflicted else 0
+
+
+def _content(file: str) -> bytes:
+    image = read_image(os.path.abspath(file), _MAX_BYTES)
+    if image is None:
+        raise PathRefused(file, "it is not there")
+    return image.data
+
+
+# -- forget -----------------------------------------------------------------------------------------------------------
+
+
+def configure_forget(parser: argparse.ArgumentParser) -> None:
+    what = parser.add_mutually_exclusive_group(required=True)
+    add_id(what, ENTRY, optional=True)
+    what.add_argument("--session", metavar="ID", help="everything that comes from this session alone")
+    add_choice(parser, "--harness", Harness, "of the session, where several harnesses have the same id")
+    add_flag(parser, "--purge", "rewrite the git history, too")
+    add_flag(parser, "--dry-run", "show what would go and change nothing")
+    add_flag(parser, "--yes", "do it without asking")
+    epilog = (
+        "The one command that deletes: notes with all their versions, what the inbox, the runs and kept histories hold of "
+        "them, and every link to them. What a note shares with other sessions stays, and is shown. A tombstone keeps the "
+        "same from being learnt again; remove its file in state/forgotten/ to allow it. Runs that had a part in it cannot "
+        "be undone any more. For a person: refused where an agent is calling. Exit codes: 0, 2 where nobody can be asked, "
+        "20 for an id that is unknown, 75 when a run is at work."
+    )
+    set_command(parser, _forget, epilog, "memory forget --session T-1234 --purge --dry-run")
+
+
+def _forget(arguments: argparse.Namespace, console: Console) -> int:
+    memory = open_here(console)
+    told = unwrap(memory.look_at_forgetting(_target(memory, arguments)))
+    console.out(*lines_of(told))
+    if not arguments.dry_run:
+        question = f"{forgetting_in_words(told, done=False)} Go on?"
+        if not arguments.yes and not is_agreed(console, "memory forget", question):
+            console.warn("Nothing was changed.")
+            return 1
+        told = unwrap(memory.forget(told))
+    done = not arguments.dry_run
+    session = told.target.session
+    document = {
+        "done": done,
+        "session": None if session is None else {"id": session.session_id, "harness": session.harness},
+        "purge": told.target.purge,
+        **fields_of(told, "notes", "shared", "mentions"),
+        "unlinked": list(told.linked),
+        **fields_of(told.work, "inbox", "runs", "marks"),
+        "histories": [{"harness": harness, "session": id} for harness, id in told.work.histories],
+        "remarks": list(what_stays(told)),
+    }
+    console.answer(document, forgetting_in_words(told, done=done), *what_stays(told))
+    return 0
+
+
+def _target(memory: Memory, arguments: argparse.Namespace) -> ForgetTarget:
+    if arguments.session is None:
+        if arguments.harness is not None:
+            raise UsageInvalid("--harness belongs to --session")
+        return ForgetTarget(arguments.id, purge=arguments.purge)
+    wanted: str = arguments.session
+    if not wanted.strip():
+        raise UsageInvalid("--session needs an id")
+    found = next((each.session_id for each in unwrap(memory.find_session(wanted))), wanted)
+    if found != wanted and arguments.yes:
+        raise UsageInvalid(f"{wanted!r} only begins the id {found}", "With --yes, give all of it.")
+    return ForgetTarget(session=SessionKey(found, arguments.harness), purge=arguments.purge)

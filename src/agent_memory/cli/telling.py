@@ -1,0 +1,190 @@
+"""`memory inject`, `memory handoff` and `memory generate-agents-md`: what is put before an agent."""
+
+from __future__ import annotations
+
+import argparse
+
+from agent_memory.cli.arguments import (
+    add_choice,
+    add_flag,
+    add_number,
+    set_command,
+)
+from agent_memory.cli.console import Console, fields_of, rows_of
+from agent_memory.cli.dialogue import current_directory, open_here
+from agent_memory.cli.inject_hook import run_inject_hook
+from agent_memory.errors import (
+    ActRefused,
+    Error,
+    TargetRefused,
+    UsageInvalid,
+)
+from agent_memory.files.root import DEPTH_VARIABLE, is_marked, is_own_call
+from agent_memory.inject import inject
+from agent_memory.note.vocabulary import Harness
+from agent_memory.recall.assembling import BUILT_IN
+from agent_memory.recall.candidates import InjectRequest
+from agent_memory.results import unwrap
+from agent_memory.rules.section import PublishedTarget
+
+# -- inject -----------------------------------------------------------------------------------------------------------
+
+_MOST_TOKENS = 50_000
+
+
+def configure_inject(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--query", metavar="TEXT", help="notes that have to do with this, as for a prompt")
+    profile = f"which sections, and how much of each: {', '.join(BUILT_IN)}, or one of `inject.profiles`"
+    parser.add_argument("--profile", metavar="NAME", help=profile)
+    budget = "of the whole text at most; default: inject.tokenBudget"
+    add_number(parser, "--budget", budget, "TOKENS", least=0, most=_MOST_TOKENS)
+    session = "leave out what this session was given before, and remember this"
+    parser.add_argument("--session", metavar="ID", help=session)
+    add_choice(parser, "--harness", Harness, "whose session or hook it is")
+    add_flag(parser, "--hook", "a hook's payload comes on stdin; answer in the harness's own form")
+    epilog = (
+        "Prints the notes of this repository and of everywhere that an agent is to know, between marks by which memory knows "
+        "its own words, and nothing where there are none. Only what the person said or vouched for, or an agent concluded; "
+        "nothing secret, nothing private inside a repository. A note is shown whole or as one line, never cut. With --hook it "
+        "exits 0 whatever happens; problems are in `memory status`."
+    )
+    set_command(parser, _inject, epilog, 'memory inject --query "zebra lock migration"')
+
+
+def _inject(arguments: argparse.Namespace, console: Console) -> None:
+    if arguments.hook:
+        run_inject_hook(["--harness", arguments.harness or "", "--hook"])
+    memory = open_here(console)
+    here = current_directory()
+    if is_own_call(memory.environ) or (here is not None and is_marked(here)):
+        raise ActRefused("inject", DEPTH_VARIABLE)
+    asked = (arguments.query, arguments.profile, arguments.budget, arguments.session, arguments.harness)
+    injection = unwrap(inject(memory, InjectRequest(*asked)))
+    document = {
+        "entries": list(injection.ids),
+        "profile": injection.profile or None,
+        **fields_of(injection, "text", "tokens", "budget", "shortened", "left_out"),
+    }
+    console.answer(document, *([injection.text] if injection.text else []))
+
+
+# -- handoff ----------------------------------------------------------------------------------------------------------
+
+
+def configure_handoff(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--session", metavar="ID", help="a session (default: the newest of this place)")
+    add_choice(parser, "--harness", Harness, "the agent program the session ran in")
+    add_choice(parser, "--to", Harness, "word it for the agent program that takes over")
+    add_flag(parser, "--no-store", "print it, and keep no note of it")
+    epilog = (
+        "What was asked, done, decided and is open, and the files, read from the session's own transcript; no agent "
+        "command is called. Of a session that was cut off in the last seven days also the last words. It ends with the "
+        "harness's own command to resume. Secrets are taken out. The note of it expires after seven days, and is brought "
+        "up to date when the session goes on.\n\nExamples:\n"
+        "  memory handoff --to codex | codex exec -\n"
+        "  memory handoff --session 5f0c1a52-7f7b-4c55-9d3c-0d5e6a1b2c3d --no-store"
+    )
+    set_command(parser, _handoff, epilog)
+
+
+def _handoff(arguments: argparse.Namespace, console: Console) -> None:
+    from agent_memory.extraction.handoff import handover_text  # reads sessions, which injecting does not
+    from agent_memory.pipelines.handing_over import keep_handover
+
+    memory = open_here(console)
+    session: str | None = arguments.session
+    known = () if session is None else memory.find_session(session).value_or(())
+    if known:  # a person may give the beginning of an id only
+        session = known[0].session_id
+    taken = unwrap(memory.take_over(session, arguments.harness))
+    handover = taken.handover
+    text = handover_text(handover, arguments.to)
+    stored, why_not = None, "--no-store"
+    if not arguments.no_store:
+        try:
+            kept = unwrap(keep_handover(memory.handing_over_io(), taken))
+            stored, why_not = kept.id, kept.why_not
+        except Error as error:  # the handoff itself is there, and is what was asked for
+            console.warn(str(error))
+            why_not = error.code
+    document = {
+        "harness": handover.harness,
+        "session": handover.session_id,
+        **fields_of(handover, "cwd", "branch", "ended_at_ms"),
+        **fields_of(handover.handoff, "asked", "done"),
+        "decided": list(handover.decided),
+        **fields_of(handover.handoff, "open", "files"),
+        "lastWords": rows_of(handover.exchanges, "role", "text"),
+        "resume": handover.resume,
+        "text": text,
+        "stored": stored,
+        "notStoredBecause": why_not or None,
+    }
+    console.answer(document, text)
+
+
+# -- generate-agents-md -----------------------------------------------------------------------------------------------
+
+_STDOUT = "-"
+_NO_TARGETS = (
+    "No targets are configured, so nothing was written. Name the files that your agents read in agentsMd.targets of "
+    '~/.config/agent-memory/config.json, for instance {"agentsMd": {"targets": ["~/.claude/CLAUDE.md", '
+    '"~/.codex/AGENTS.md"]}}, or one with --target PATH. `--target -` prints the section.'
+)
+_COUNTS = ("hot", "warm", "cold", "demoted_hot", "demoted_warm")
+
+
+def configure_generate_agents_md(parser: argparse.ArgumentParser) -> None:
+    target = "a file to write in place of the configured ones; may be repeated; `-` prints the section"
+    parser.add_argument("--target", action="append", metavar="PATH", help=target)
+    add_flag(parser, "--dry-run", "print a diff and write nothing")
+    epilog = (
+        "Only what stands between the two markers of the section changes; a file without them gets the section at its "
+        "end. Hot notes stand there whole, warm ones as a line, the rest as a count. A file inside a repository shows "
+        "that repository's notes and nothing private, and what is global only where git ignores it. Exit code: 70 when a file was refused."
+    )
+    set_command(parser, _generate_agents_md, epilog, "memory generate-agents-md --target -")
+
+
+def _generate_agents_md(arguments: argparse.Namespace, console: Console) -> int:
+    paths: list[str] = arguments.target or []
+    if _STDOUT in paths and len(paths) > 1:
+        raise UsageInvalid("--target - prints the section, and no other target can be given with it")
+    if "" in paths:
+        raise UsageInvalid("--target needs the path of a file")
+    memory = open_here(console)
+    if _STDOUT in paths:
+        rendered = unwrap(memory.section_here())
+        console.answer({"section": rendered.text, **fields_of(rendered, *_COUNTS)}, rendered.text)
+        console.warn(*rendered.warnings)
+        return 0
+    published = unwrap(memory.publish(paths or None, dry_run=arguments.dry_run))
+    targets = published.targets
+    documents = [
+        {
+            **fields_of(each, "path", "outcome", "error"),
+            **({} if each.rendered is None else fields_of(each.rendered, *_COUNTS)),
+            "warnings": list(each.warnings),
+            **({} if each.kept is None else {"kept": each.kept}),
+            **({"diff": each.diff} if each.diff else {}),
+        }
+        for each in targets
+    ]
+    written = [f"{each.path}  {_outcome(each)}" for each in targets if each.error is None]
+    diffs = [each.diff for each in targets if each.diff]
+    document = {"dryRun": arguments.dry_run, "targets": documents}
+    console.answer(document, *([] if targets else [_NO_TARGETS]), *diffs, *written)
+    for target in targets:
+        console.warn(*([] if target.error is None else [str(target.error)]))
+        console.warn(*(f"{warning}." for warning in target.warnings))
+    return TargetRefused.exit_code if published.refused else 0
+
+
+def _outcome(target: PublishedTarget) -> str:
+    outcome = "would be written" if target.outcome == "planned" else target.outcome
+    rendered = target.rendered
+    if rendered is None:
+        return outcome
+    demoted = rendered.demoted_hot + rendered.demoted_warm
+    room = f" ({demoted} for want of room)" if demoted else ""
+    return f"{outcome}: {len(rendered.hot)} hot, {len(rendered.warm)} warm, {rendered.cold} by search{room}"

@@ -1,1 +1,0 @@
-"""What exists: frozen values and pure functions over them. No I/O."""

@@ -1,1 +1,0 @@
-"""What can be learnt from a history without a language model: deterministic, and rather too little than wrong."""

@@ -1,1 +1,0 @@
-"""From a hook payload to a queue in working order."""

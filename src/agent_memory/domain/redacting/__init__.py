@@ -1,1 +1,0 @@
-"""The rules of redaction, one module per kind of place where a secret is found."""

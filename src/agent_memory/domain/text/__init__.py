@@ -1,1 +1,0 @@
-"""Text fit to be stored and compared: hygiene, names, links, tags, terms."""

@@ -1,1 +1,0 @@
-"""Which notes are in front of every agent, and which stay behind."""

@@ -1,1 +1,0 @@
-"""From what a harness recorded to turns and windows."""

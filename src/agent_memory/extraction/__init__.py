@@ -1,0 +1,1 @@
+"""The built-in extractor: notes of a session without a model."""

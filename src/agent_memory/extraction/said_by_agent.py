@@ -1,0 +1,330 @@
+"""What the agent found out, from what it said when its work on a request was over.
+
+While it works an agent says much that it takes back a minute later, so of that only an announced finding counts which
+was acted upon, which its next words do not take back, and which the closing words then confirm.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from attrs import evolve, frozen
+
+from agent_memory.extraction.cues import (
+    Signal,
+    Sort,
+    agent_hits,
+    is_quiet,
+    is_void,
+    shows,
+)
+from agent_memory.extraction.notes import Candidate, Support, names_a_technology
+from agent_memory.extraction.session import Episode, speaks_of_an_option
+from agent_memory.extraction.text import (
+    SENTENCE_CHARS,
+    Block,
+    blocks_of,
+    cut,
+    in_third_person,
+    is_anaphoric,
+    joined,
+    names_in,
+    overlap,
+    prose_sentences,
+    says_enough,
+    sentences_of,
+    tells_a_fault,
+    tells_of_the_past,
+)
+from agent_memory.session.history import Role, Turn
+from agent_memory.text.salience import content_terms
+
+_CAUSE_LABEL = re.compile(
+    r"(?:the )?(?:(?:root |actual )?cause|causa(?:[- ]raiz)?|bug|problem|issue|what (?:happened|went wrong|was wrong)"
+    r"|why (?:it|this) (?:broke|failed|fails|happened|happens)|o (?:problema|erro)|o que aconteceu)(?: was| were)?$",
+    re.IGNORECASE,
+)
+_REMEDY_LABEL = re.compile(
+    r"(?:the )?(?:fix(?:ed)?|solution|resolution|remedy|correção|correcção|solução)\b", re.IGNORECASE
+)
+_OPEN_LABEL = re.compile(
+    r"(?:not (?:run|done|tested|verified|covered)|remaining(?: work)?|still open|open (?:items|ends|questions)|next steps?|to ?do|follow[- ]?ups?|pending"
+    r"|left to do|próximos passos|por fazer|pendente)\b",
+    re.IGNORECASE,
+)
+_OF_THE_TWO = re.compile(r"(?:the agent|the user|you) (?:still )?(?:ha|could|can|did|was|need)", re.IGNORECASE)
+_IMPROVEMENT = re.compile(r"\bdown (?:from|to)\b", re.IGNORECASE)
+_SUBJECTLESS = re.compile(
+    r"(?:caused by|due to|because|causad[oa] por|devido a|porque|you|your|yes|no|thanks?|thank|sure|by|only|my|the agent|i|there's no reason)\b",
+    re.IGNORECASE,
+)
+_MUST = re.compile(
+    r"\b(?:must|has to|have to|needs? to|requires?|only works?|unless|otherwise|will|if)\b", re.IGNORECASE
+)
+_WORKS = re.compile(
+    r"n't\b|\b(?:is|are|do|does|must|can|cannot|has|have|will|may|(?:allow|block|call|contain|convert|default|display|expect|handle|ignore|install"
+    r"|kill|look|mean|need|provide|require|return|run|store|support|treat|use)s|only|é|são|tem|deve|usa|guarda|devolve|espera|exige|precisa)\b",
+    re.IGNORECASE,
+)
+"""How something is or works, in the present tense."""
+_AT_HAND = re.compile(
+    r"\b(?:now|fix\w*|still|already|being|been|we|our|agora|ainda)\b|\b(?:is|are|be|isn't|aren't) (?:not )?\w+ing\b"
+    r"|\bthe (?:[\w-]+ )?(?:agent|issue|problem|error|fix|tests?|bug)\b|\bthe user\b(?!')",
+    re.IGNORECASE,
+)
+"""It tells of the session or of the code as it was."""
+_CLAUSE = re.compile(
+    r"[.;:!?]\s+|\b(?:was|is|era|foi)(?: that| que|:)\s|,?\s+(?:because|but|so|which|and|whereas|while|since|when|if|[—–-]|mas|porque)\s+|,\s+",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r"`[^`]*`|[\"“][^\"”]*[\"”]")
+_PRODUCT = re.compile(r"(?<=[\w,)] )[A-Z][a-z]+(?:\.js)?(?!\w)")
+"""A proper name within a sentence."""
+_CONTINUES = re.compile(
+    r"(?:this|that|these|it|they|otherwise|once|without|so|because|since|if|isto|isso|assim|senão|sem|se|porque)\b",
+    re.IGNORECASE,
+)
+_FOUND_OUT = re.compile(
+    r"\broot cause\b|\bturn(?:s|ed) out\b|\bthe (?:actual |real )?(?:problem|issue|bug|cause|culprit) (?:is|was)\b"
+    r"|\bcausa[- ]raiz\b|\b(?:o problema|o erro|a causa) (?:é|era|foi)\b|\bafinal\b",
+    re.IGNORECASE,
+)
+_FAILED_TO_HELP = re.compile(
+    r"(?:still|hm+|wait|actually|no,|that(?:'s| is)(?:n't| not)|that didn't|didn't|same\b|interesting|ainda|não resolveu)",
+    re.IGNORECASE,
+)
+_ELSE = re.compile(r"(?:regarding|as for|as to|about)\b", re.IGNORECASE)  # answers what was asked on the way
+_CONFIRMED = 0.25
+MAX_LESSONS = 3
+"""Of one episode."""
+
+
+@frozen
+class _Said:
+    """One sentence of the agent's, with the list that it leads into, and those around it in the same block."""
+
+    sentence: str
+    following: tuple[str, ...]
+    preceding: str
+    """Empty where it is a guess, or about this very moment."""
+    label: str
+    first: bool
+    """Whether it is the first of its block."""
+    leads: bool = False
+    """Whether it leads into a list, which it then holds."""
+
+    @property
+    def with_preceding(self) -> str:
+        """The sentence, behind the one it points to; empty where nobody knows to which."""
+        if not is_anaphoric(self.sentence):
+            return self.sentence
+        return f"{self.preceding} {self.sentence}" if self.preceding else ""
+
+
+def agent_candidates(episode: Episode, *, open_end: bool) -> Iterator[Candidate]:
+    """The candidates in the agent's words of one episode. Open tasks only where nothing was worked on after it."""
+    closing = episode.closing
+    if closing is None or not episode.worked:
+        return
+    said = _sentences(closing)
+    lessons = tuple(islice(_lessons(said, closing, acted=episode.acted), MAX_LESSONS))
+    lessons = lessons or tuple(islice(_confirmed(episode, closing, said), MAX_LESSONS))
+    yield from lessons
+    taken = " ".join(lesson.text for lesson in lessons)
+    for statement in said:
+        if statement.sentence[:60] in taken or in_third_person(statement.sentence)[:60] in taken:
+            continue
+        if open_end and (found := _left_open(statement, closing)):
+            yield found
+
+
+def outcome_of(episode: Episode) -> str:
+    """What the agent said it had done, in one sentence; empty where it changed nothing or said nothing of the kind."""
+    if episode.closing is None or not episode.written:
+        return ""
+    said = [
+        one.sentence
+        for one in _sentences(episode.closing)
+        if not is_quiet(one.sentence) and not shows(Signal.ANNOUNCES, one.sentence)
+    ]
+    told = (one for one in said if shows(Signal.REMEDY, one) or _tells_a_cause(one))
+    whole = (
+        one for one in (*told, *said[:2]) if says_enough(one, 4) and not is_anaphoric(one) and not _ELSE.match(one)
+    )
+    return in_third_person(cut(next(whole, "")))
+
+
+def is_next_step(claim: str) -> bool:
+    """Whether an open end is one only by the heading above it, or by what one of the two did not do in the session."""
+    return _OPEN_LABEL.match(claim) is not None or _OF_THE_TWO.match(claim) is not None
+
+
+def _sentences(turn: Turn) -> tuple[_Said, ...]:
+    found: list[_Said] = []
+    blocks = blocks_of(turn.text)
+    for index, block in enumerate(blocks):
+        sentences = _with_list(sentences_of(block.text), blocks, index)
+        label = block.label or ("" if block.style == "item" and block.section.endswith(":") else block.section)
+        for position, sentence in enumerate(sentences):
+            before = sentences[position - 1] if position and not is_quiet(sentences[position - 1]) else ""
+            leads = sentence not in block.text
+            found.append(_Said(sentence, sentences[position + 1 :], before, label, position == 0, leads))
+    return tuple(said for said in found if len(said.sentence) <= SENTENCE_CHARS)
+
+
+def _with_list(sentences: tuple[str, ...], blocks: Sequence[Block], index: int) -> tuple[str, ...]:
+    """The sentences; the last one, if it ends in a colon, with the list items that it leads into, or not at all."""
+    if not sentences or not sentences[-1].endswith(":") or shows(Signal.ANNOUNCES, sentences[-1]):
+        return sentences
+    items = [item.rstrip(".") for item in _children(blocks, index) if not is_quiet(item)]
+    whole = f"{sentences[-1]} {'; '.join(items)}" if items else ""
+    whole = whole if len(whole) <= SENTENCE_CHARS else joined(sentences[-1], "; ".join(items))
+    return (*sentences[:-1], whole) if whole and not whole.endswith(":") else sentences[:-1]
+
+
+def _children(blocks: Sequence[Block], index: int) -> Iterator[str]:
+    depth = blocks[index].depth if blocks[index].style == "item" else -1
+    for block in blocks[index + 1 :]:
+        if block.style != "item" or block.depth <= depth:
+            break
+        if block.depth <= blocks[index + 1].depth:
+            yield f"{block.label}: {block.text}" if block.label and block.text else block.label or block.text
+
+
+def _lessons(said: Sequence[_Said], closing: Turn, *, acted: bool) -> Iterator[Candidate]:
+    """What was wrong and why.
+
+    What nothing was done about counts only where it is said to have been found out: the rest is an explanation of the code.
+    """
+    announced, told_already = False, ""
+    for index, statement in enumerate(said):
+        sentence = statement.sentence
+        shown = announced or (statement.first and _CAUSE_LABEL.match(statement.label) is not None)
+        announced = shows(Signal.ANNOUNCES, sentence) and not says_enough(sentence, 4)
+        cause = _cause(statement, shown=shown) if acted or _FOUND_OUT.search(sentence) else ""
+        if not cause or in_third_person(sentence) in told_already:
+            continue
+        if lesson := _lesson(cause, closing, _remedy(said[index + 1 :], cause)):
+            told_already = f"{told_already} {cause}"
+            before = in_third_person(statement.preceding)
+            yield evolve(lesson, quote=f"{before} {cause}") if before and before not in cause else lesson
+
+
+def _tells_a_cause(sentence: str) -> bool:
+    return shows(Signal.HEEDED, sentence) or any(hit.shows is Sort.LESSON for hit in agent_hits(sentence))
+
+
+def _cause(statement: _Said, *, shown: bool) -> str:
+    """The statement of what was wrong that begins at a sentence; empty where none does."""
+    sentence = statement.sentence
+    if is_quiet(sentence) or _SUBJECTLESS.match(sentence) or shows(Signal.CHANGELOG, sentence):
+        return ""
+    cued = _tells_a_cause(sentence.split(":", 1)[0] if statement.leads else sentence)
+    if not (cued or shown) or not statement.with_preceding:
+        return ""
+    following = [other for other in statement.following[:2] if not is_quiet(other)]
+    cause = " ".join((statement.with_preceding, *following))
+    if is_void(Sort.LESSON, cause) or shows(Signal.POINTS, sentence) or speaks_of_an_option(sentence):
+        return ""
+    tells = says_enough(cause[:SENTENCE_CHARS], 5) and names_in(cause) and (cued or tells_a_fault(cause))
+    return in_third_person(cause) if tells else ""
+
+
+def _remedy(rest: Sequence[_Said], cause: str) -> str:
+    """How it was mended: what is called so, else what says most of the cause's words; empty where nothing does."""
+    words = content_terms(cause)
+    best, most = "", 0
+    for statement in rest:
+        remedy = statement.sentence
+        if is_quiet(remedy) or _IMPROVEMENT.search(remedy) or remedy in cause:
+            continue
+        mends = shows(Signal.REMEDY, remedy)
+        # Under a heading that speaks of the fix, too, a sentence may only tell the failure again.
+        if _REMEDY_LABEL.match(statement.label) and says_enough(remedy, 2) and (mends or not tells_a_fault(remedy)):
+            return in_third_person(remedy)
+        shared = len(content_terms(remedy) & words)
+        if mends and shared > most and names_in(remedy) and says_enough(remedy, 4):
+            best, most = remedy, shared
+    return in_third_person(best)
+
+
+def _lesson(cause: str, turn: Turn, remedy: str, *also: int) -> Candidate | None:
+    """The sentence of it that stays true, with the whole; None where none does, since what was wrong with the code is over
+    once it is mended. That is what has to be heeded, and beside a fault, how something made by others works."""
+    sentences = sentences_of(cause)
+    is_told = remedy or tells_of_the_past(sentences[0])
+    explains = len(sentences) > 1 and _names_others(cause)
+    lasting = (
+        each for each in sentences if shows(Signal.HEEDED, each) or (is_told and _lasts(each, of_others=explains))
+    )
+    claim = next((each for each in lasting if not is_anaphoric(each)), "")
+    supports = (Support("Remedy", remedy),) if remedy and remedy[:60] not in cause else ()
+    return Candidate(Sort.LESSON, Role.AGENT, cut(claim), (*also, turn.number), cause, supports) if claim else None
+
+
+def _lasts(sentence: str, *, of_others: bool) -> bool:
+    """Whether a clause of it says how something of others works: in the present tense, and other than that it is at fault."""
+    is_over = tells_of_the_past(sentence)
+    return not shows(Signal.REMEDY, sentence) and any(
+        (of_others or (is_over and _names_others(clause)))
+        and _WORKS.search(_QUOTED.sub("x", clause))
+        and not (_AT_HAND.search(clause) or tells_of_the_past(clause))
+        and (_MUST.search(clause) or not tells_a_fault(clause))
+        and says_enough(clause)
+        for clause in _CLAUSE.split(sentence)
+    )
+
+
+def _names_others(text: str) -> bool:
+    return names_a_technology(text) or _PRODUCT.search(_QUOTED.sub("x", text)) is not None
+
+
+def _confirmed(episode: Episode, closing: Turn, said: Sequence[_Said]) -> Iterator[Candidate]:
+    """The findings announced during the work, the last first, that were acted upon, that the agent's next words do not take
+    back, and of which the closing words speak and name the remedy."""
+    acted, next_words, told = False, closing.text, content_terms(closing.text)
+    for turn in (turn for turn in reversed(episode.work) if turn.role is Role.AGENT):
+        acted = acted or any(call.writes for call in turn.tool_calls)
+        claim = _announced(turn) if turn.tool_calls and acted and not _FAILED_TO_HELP.match(next_words) else ""
+        named = any(len(name) > 2 and name in closing.text.lower() for name in names_in(claim))
+        if named and overlap(content_terms(claim), told) >= _CONFIRMED:
+            lesson = _lesson(claim, closing, _remedy(said, claim), turn.number)
+            if lesson and lesson.supports:
+                yield lesson
+        next_words = turn.text.strip() or next_words
+
+
+def _announced(turn: Turn) -> str:
+    """The finding that a turn announces; empty where it announces none, or guesses."""
+    if shows(Signal.HEDGE, turn.text):
+        return ""
+    sentences = prose_sentences(turn.text)
+    for index, sentence in enumerate(sentences):
+        if not shows(Signal.ANNOUNCES, sentence):
+            continue
+        tells = [sentence] if _FOUND_OUT.search(sentence) and says_enough(sentence, 4) else []
+        claim = joined(*tells, *(other for other in sentences[index + 1 : index + 4] if not is_quiet(other)))
+        says = says_enough(claim, 5) and names_in(claim) and not is_anaphoric(claim) and tells_a_fault(claim)
+        if says and not is_void(Sort.LESSON, f"{sentence} {claim}"):
+            return in_third_person(claim)
+    return ""
+
+
+def _left_open(statement: _Said, closing: Turn) -> Candidate | None:
+    """What is left to do: a sentence says so, or it stands under a heading that does."""
+    sentence = statement.sentence
+    hit = next((hit for hit in agent_hits(sentence) if hit.shows is Sort.TASK), None)
+    if hit is None and (
+        not _OPEN_LABEL.match(statement.label) or shows(Signal.CHANGELOG, sentence) or is_void(Sort.TASK, sentence)
+    ):
+        return None
+    said = hit.said if hit else sentence
+    if sentence.endswith(("?", ":")) or not says_enough(said, 4) or (is_anaphoric(said) and not statement.preceding):
+        return None
+    said = f"{statement.preceding} {said}" if is_anaphoric(said) else said
+    said = said if hit else f"{statement.label.rstrip(':')}: {said}"
+    reason = [each for each in statement.following[:1] if _CONTINUES.match(each)]
+    quote = in_third_person(joined(said, *reason))
+    return Candidate(Sort.TASK, Role.AGENT, in_third_person(cut(said)), (closing.number,), quote=quote)

@@ -1,0 +1,419 @@
+"""What the person said that a later reader should know: whole sentences that stand by themselves and hold beyond the task."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from attrs import evolve, frozen
+
+from agent_memory.extraction.cues import (
+    Hit,
+    Signal,
+    Sort,
+    is_quiet,
+    is_void,
+    shows,
+    sort_of_section,
+    user_hits,
+)
+from agent_memory.extraction.notes import Candidate, Support
+from agent_memory.extraction.session import (
+    Episode,
+    chosen_option,
+    confirms,
+    own_part,
+    own_words,
+    pasted_blocks,
+    speaks_of_an_option,
+    typed_blocks,
+    within_quotes,
+)
+from agent_memory.extraction.text import (
+    LONGEST_TITLE_CHARS,
+    MAX_CHARS,
+    SENTENCE_CHARS,
+    blocks_of,
+    cut,
+    in_third_person,
+    is_anaphoric,
+    is_balanced,
+    joined,
+    says_enough,
+    sentences_of,
+    tells_a_fault,
+)
+from agent_memory.session.history import Role, Turn
+from agent_memory.text.directives import is_directive
+from agent_memory.text.salience import content_terms
+
+_REJECTED = re.compile(
+    r"\b(?:instead of|rather than|not|and not|em vez de|em vez do|em vez da|ao invés de|e não)\s+(?P<what>[^,.;:]{2,60})",
+    re.IGNORECASE,
+)
+_INSTEAD = re.compile(r"\b(?:instead|rather than|em vez d|ao invés d)", re.IGNORECASE)
+_TAKES_BACK = re.compile(
+    r"^(?:no|nope|wrong|incorrect|not quite|não|nao|errado)[,.!:;–—-]"
+    r"|\b(?:correction|i was wrong|i misspoke|i meant|no longer|correção|correcção|enganei-me|quis dizer|já não)\b",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(
+    r"(?:(?:ok|so|and|also|then|now)[,.]?\s+)*(?:can|could|would|will|shall) (?:you|we|i|it be)\b|(?:podes|pode|poderia)\b",
+    re.IGNORECASE,
+)
+_TAG = re.compile(
+    r"(?:,?\s*\b(?:right|no|correct|yes|ok|okay|isn't it|eh|né|não é|certo)\s*\?+!*|\s*(?:!\?|\?!)[?!]*)$",
+    re.IGNORECASE,
+)
+"""A question that only asks to be told that it is so."""
+_STATEMENT = re.compile(
+    r"(?!.* = |.{0,30}: |(?:must|should|shall|may|can|cannot|needs? to|has to)\b)(?:.*\b(?:should|must|may|can|is|are|does|do|has|have|deve\w*|são|é)\b|.*[.!]$)",
+    re.IGNORECASE,
+)
+"""A whole sentence that says what it is about, and no definition or catchword."""
+_GOES_ON = re.compile(
+    r"(?:because|since|so|otherwise|that way|instead|which|as it|else|porque|assim|senão|já que)\b", re.IGNORECASE
+)
+_YES = re.compile(r"(?:yes|yep|yeah|sure|sim)\b", re.IGNORECASE)
+"""It answers a question, in which most of what is meant stands."""
+_PERSONS = re.compile(r"\b(?:i|you|eu|tu|você)\b", re.IGNORECASE)
+_REASON = re.compile(r"\b(?:because|since|so that|otherwise|porque|já que)\b", re.IGNORECASE)
+_FOR_EVER = r"always|never|ever|on purpose|by design|deliberately|source of truth|as a rule|by convention|i do (?:\w+ )?want|sempre|nunca"
+_STANDS = re.compile(rf"\b(?:{_FOR_EVER})\b", re.IGNORECASE)
+_GENERAL = re.compile(
+    rf"\b(?:{_FOR_EVER}|whenever|every|each|must|only|as [\w-]+ as possible"
+    r"|you (?:must|should)(?: not|n't) .*\b(?:in|into|on|to|from|outside|under) (?:\S+ )*?(?:workspaces?|director(?:y|ies)|folders?|repo(?:sitory)?|branch|main|production|\S+/\S*)"
+    r"|só|apenas|cada)\b",
+    re.IGNORECASE,
+)
+_CONTRAST = re.compile(
+    r"\b(?:instead|rather than|em vez d|ao invés d)|,\s*(?:and |e )?(?:not|não) [\w`\"']|\bnot\b.{2,80}\bbut\b|\be não\b|\bwe (?:don'?t|do not)\b(?! (?:want|need|know|have|like)\b)"
+    r"|\b(?:don'?t|do not|stop) [^,;]{3,60}[,;] *(?:use|keep|put|just|rather)\b|\bprefer\b.*\b(?:over|to)\b",
+    re.IGNORECASE,
+)
+"""Without a general word, a contrast or a reason, what the person says is about the work at hand."""
+_WISH = re.compile(
+    r"\b(?:want|(?<!n't )(?<!nt )need|like|prefer|rather|should|ha(?:s|ve) to|needs to|quero|queremos)\b", re.IGNORECASE
+)
+_OURS = re.compile(
+    r"\bwe (?!should|need|want|can|could|have|must|will)\w|\b(?:usamos|fazemos|evitamos|deix[aá]mos|larg[aá]mos)\b",
+    re.IGNORECASE,
+)
+"""How it is done here."""
+_FORBIDS = re.compile(r"\b(?:don'?t|do not|n[ãa]o)\b|^(?:please )?(?:no|avoid|stop)\b", re.IGNORECASE)
+"""Beside a request or a question it says how far the work at hand may go."""
+_HEEDS = re.compile(
+    r"\b(?:(?:keep (?:it |this )?|bear )in mind|be aware|(?:don'?t|do not) forget|note(?: that)?|tem em (?:mente|conta)|não te esqueças)\b",
+    re.IGNORECASE,
+)
+"""Beside a request it says what that work has to heed."""
+_LIMITS = re.compile(r"(?:(?:and|but|also|please|e|mas|por favor)[, ]+)*(?:don'?t|do not|n[ãa]o)\b", re.IGNORECASE)
+_OPTION_NAME = re.compile(r"^(?:option|approach|plan) \w+\s*[:–—-]\s*", re.IGNORECASE)
+_PROHIBITS = re.compile(r"\bwe (?:should|must)(?:n'?t| not| never)\b", re.IGNORECASE)
+"""At the start it tells what the work has to mend; as an answer to the agent's it is a rule."""
+_DECIDED = re.compile(
+    r"\b(?:decided|agreed|chose|decision|decidi\w*|ficou decidido|escolh\w+|opt\w+)\b",
+    re.IGNORECASE,
+)
+_CLAUSE_BEFORE = re.compile(r"[-–—;(,]\s*$|\band\s+$", re.IGNORECASE)
+"""It ends where a clause begins that is a preference by itself."""
+_FRAGMENT = re.compile(
+    r"to (?!always|never)|(?:is|are|was|were|has|have|later|about|and|but|or|so|then)\b", re.IGNORECASE
+)
+_CODE = re.compile(r"[\"'];|\w\([\"']|\);|=>|[\"']\)|\b[a-z]+(?:_[a-z]+)+: |(?:\b[\w.-]+: .*){3}")
+"""A statement of a program, or settings one after another: pasted, and not said."""
+_RECORDS = re.compile(
+    r"(?:(?:and|also|then|please|so)[, ]+)*(?:record|add|save|store|write|remember|note|make)\b"
+    r"(?: (?:this|that|it|them)\b.{0,40}?\b(?:preferences?|rules?|convention|memory|memories)\b|.{0,80}?\brecording (?:this|that|my)\b)",
+    re.IGNORECASE,
+)
+"""It asks to keep the sentence before."""
+_POINTS = re.compile(
+    r"(?<!for )\b(?:it(?!'s own)|this|those|these|them|they|there|isto|isso|that(?=[.,;:!?]|$))\b", re.IGNORECASE
+)
+_EMPTY = content_terms("best better good great perfect honest unbiased quality answer work job all everything default")
+"""Words of praise and of any work, which name nothing that a later reader could look for."""
+_FEW_CHARS = 25
+_MANY_WORDS = 5
+_MOST_ITEMS = 4
+_QUOTE_CHARS = 600
+_AGREED_SENTENCES = 3
+_SHARED = 2
+_STANDING = frozenset({Sort.REMEMBER, Sort.PREFERENCE, Sort.CONVENTION})
+_RULES = frozenset({Sort.PREFERENCE, Sort.CONVENTION, Sort.WANT, Sort.CORRECTION, Sort.DECISION})
+
+
+def user_candidates(episode: Episode, before: Episode | None) -> Iterator[Candidate]:
+    """The candidates in what the person said at the beginning of an episode; `before` is the episode it answers."""
+    if episode.asked is None:
+        return
+    blocks, pasted = own_words(episode.asked), pasted_blocks(episode.asked)
+    for section in dict.fromkeys(block.section for block in blocks):
+        if listed := sort_of_section(section.rstrip(":")):
+            items = [block.text for block in blocks if block.section == section]
+            yield from _listed(listed, section.rstrip(":"), items, episode.asked)
+    sentences = [sentence for block in blocks for sentence in sentences_of(block.text)]
+    asks = any(each.endswith("?") or shows(Signal.REQUEST, each) or _ASKS.match(each) for each in sentences)
+    for block in blocks:
+        if sort_of_section(block.section.rstrip(":")):
+            continue
+        found = _in_paragraph(sentences_of(block.text), episode, before, asks=asks)
+        yield from (one for one in found if block not in pasted or one.sort in (Sort.REMEMBER, Sort.CONVENTION))
+
+
+def objects(turn: Turn) -> bool:
+    """Whether the person rejects what the agent just did, or says that it did not help."""
+    return any(
+        shows(Signal.OBJECTION, sentence)
+        for block in own_words(turn)[:2]
+        for sentence in sentences_of(block.text)[:2]
+        if not sentence.endswith("?")
+    )
+
+
+def request_of(turn: Turn) -> str:
+    """What a message asks for, in a sentence or two of the person's; empty for a nudge (`continue`, `commit this`)."""
+    blocks = [block for block in typed_blocks(turn) if block.text]
+    for index, block in enumerate(blocks):
+        sentences = list(sentences_of(block.text))
+        if block.text.endswith(":") and index + 1 < len(blocks):
+            sentences.append(blocks[index + 1].text)
+        for position, sentence in enumerate(sentences):
+            if says_enough(sentence):
+                second = [other for other in sentences[position + 1 : position + 2] if not other.endswith(":")]
+                return joined(sentence, *second).rstrip(":")
+            if sentence.endswith(":"):
+                return joined(*sentences[position:]).rstrip(":")
+    return ""
+
+
+def _listed(sort: Sort, heading: str, items: Sequence[str], asked: Turn) -> Iterator[Candidate]:
+    """The items of a list that the person gave which state something: a note each, or one where all make up a title."""
+    told = [item for item in items if says_enough(item) and _states(sort, item)]
+    whole = f"{heading}: {'; '.join(item.rstrip('.') for item in told)}"
+    if len(told) > 1 and len(whole) <= LONGEST_TITLE_CHARS:
+        yield Candidate(sort, Role.USER, whole, (asked.number,), quote="\n".join((f"{heading}:", *told)))
+        return
+    for item in told[:_MOST_ITEMS]:
+        first = next((each for each in sentences_of(item) if says_enough(each)), item)
+        yield Candidate(sort, Role.USER, cut(first), (asked.number,), quote=item)
+
+
+def _states(sort: Sort, item: str) -> bool:
+    """Whether an item is a sentence, and no catchword, file or step."""
+    if item.endswith("?") or any(shows(each, item) for each in (Signal.REQUEST, Signal.POINTS, Signal.PASSING)):
+        return False
+    return tells_a_fault(item) if sort is Sort.LESSON else _STATEMENT.match(item) is not None
+
+
+@frozen
+class _Said:
+    """A sentence of the person's where it stands."""
+
+    episode: Episode
+    before: Episode | None
+    """The episode that it answers."""
+    sentence: str
+    following: str
+    """The sentence behind it in its paragraph, unless that asks something."""
+    asks: bool
+    """Whether the message asks for something."""
+
+    @property
+    def turn(self) -> int:
+        return self.episode.asked.number if self.episode.asked else 0
+
+    @property
+    def is_request(self) -> bool:
+        """Whether anything was asked in the message, or done upon it."""
+        return self.asks or self.episode.acted
+
+
+def _in_paragraph(
+    sentences: tuple[str, ...], episode: Episode, before: Episode | None, *, asks: bool
+) -> Iterator[Candidate]:
+    """The candidates in a paragraph. Neighbours of one sort are one note, and so are a rule and the request to record it."""
+    quoted = within_quotes(sentences)
+    held: Candidate | None = None
+    for position, sentence in enumerate(sentences):
+        if len(sentence) > SENTENCE_CHARS or position in quoted:
+            continue
+        if held and sentence in held.quote:
+            continue
+        following = next((each for each in sentences[position + 1 : position + 2] if not each.endswith("?")), "")
+        said = _Said(episode, before, sentence, following, asks)
+        records = position > 0 and _RECORDS.match(sentence)
+        found = None if records else _candidate(said, is_answer=confirms(episode) and before is not None)
+        if records and not held:
+            held = _recorded(sentences[position - 1], said)
+        if held and (records or (found and found.sort is held.sort and sentences[position - 1] in held.quote)):
+            held = evolve(held, quote=f"{held.quote} {sentence}") if len(held.quote) < _QUOTE_CHARS else held
+            continue
+        if held:
+            yield held
+        held = found
+    if held:
+        yield held
+
+
+def _recorded(sentence: str, said: _Said) -> Candidate | None:
+    """What the next sentence asks to record."""
+    unclear = any(shows(signal, sentence) for signal in (Signal.POINTS, Signal.UNSURE))
+    if unclear or not says_enough(sentence) or is_anaphoric(sentence) or sentence.endswith("?"):
+        return None
+    return Candidate(Sort.PREFERENCE, Role.USER, cut(sentence), (said.turn,), quote=sentence)
+
+
+def _candidate(said: _Said, *, is_answer: bool) -> Candidate | None:
+    sentence, answering = said.sentence, said.before is not None
+    tagged = sentence.endswith("?") and _TAG.search(sentence)
+    is_question = sentence.rstrip("!").endswith(("?", "？", "؟"))
+    if tagged and is_answer:
+        sentence, is_question = sentence[: tagged.start()], False
+    own = own_part(sentence)
+    if own is not None and not _strongest(own, answering=answering):
+        return None  # a cue in what others say shows nothing of what the person wants
+    hit = _strongest(sentence.rstrip("?!") if is_question else sentence, answering=answering)
+    if hit is None and tagged and not is_question and _REASON.search(sentence) and not _PERSONS.search(sentence):
+        hit = None if is_void(Sort.WANT, sentence) else Hit(Sort.DECISION, sentence)
+    if hit is None or not is_balanced(sentence) or _CODE.search(sentence):
+        return None
+    if answering and _YES.match(sentence) and len(content_terms(hit.said)) < _MANY_WORDS:
+        return None
+    if hit.shows is Sort.REMEMBER:
+        if (is_question and not _ASKS.match(sentence)) or shows(Signal.SESSION, hit.said) or _FRAGMENT.match(hit.said):
+            return None
+        lasts = _is_general(sentence) or any(each.shows in _STANDING for each in user_hits(hit.said))
+        if said.asks and _HEEDS.search(sentence) and not lasts:
+            return None
+        return _statement(said, hit, sentence)
+    if hit.shows is Sort.PREFERENCE and _CLAUSE_BEFORE.search(sentence.removesuffix(hit.said)):
+        sentence = hit.said if "(" in hit.said else hit.said.rstrip(")")
+        hit = Hit(hit.shows, sentence)
+    asks = is_question or shows(Signal.UNSURE, sentence) or _ASKS.match(sentence)
+    told = hit.said if hit.shows is Sort.CORRECTION else sentence
+    if asks or sentence.endswith(":") or shows(Signal.POINTS, told) or shows(Signal.SESSION, told):
+        return None
+    if hit.shows is Sort.DECISION and speaks_of_an_option(sentence):
+        return _chosen(said)
+    if hit.shows in _RULES and not _lasts(said, hit, told):
+        return None
+    return _statement(said, hit, sentence)
+
+
+def _lasts(said: _Said, hit: Hit, sentence: str) -> bool:
+    """Whether it holds beyond the work at hand: it asks for none, holds not only for now, and has a general word, a contrast
+    or a reason. A preference or a convention says so by itself, but for a wish that is part of a request."""
+    whole = sentence if hit.shows is Sort.PREFERENCE else said.sentence
+    if shows(Signal.PASSING, sentence) or any(shows(Signal.REQUEST, each) for each in {sentence, whole}):
+        return False
+    if hit.shows is Sort.DECISION and _PROHIBITS.search(sentence):
+        return said.before is not None
+    if hit.shows is Sort.CORRECTION and _is_about_what_they_said(said, hit):
+        return True
+    if hit.shows is Sort.CORRECTION and said.asks and _LIMITS.match(sentence) and not _GENERAL.search(sentence):
+        return False
+    is_short = len(hit.said) < _FEW_CHARS and hit.shows is Sort.CORRECTION
+    told = f"{sentence} {said.following}" if is_short else sentence
+    if said.is_request and hit.shows is not Sort.PREFERENCE:
+        # What a request says of the thing itself is in the code once it is done, unless it says for ever, or why.
+        is_convention = hit.shows is Sort.CONVENTION and not _WISH.search(sentence)
+        # The code shows what was chosen, and not over what.
+        settling = {Sort.CORRECTION: (_OURS,), Sort.DECISION: (_DECIDED, _CONTRAST)}.get(hit.shows, ())
+        is_decided = any(each.search(said.sentence) for each in settling)
+        lasting = (_STANDS,) if hit.shows is Sort.WANT else (_STANDS, _REASON)
+        return is_convention or is_decided or any(each.search(told) for each in lasting)
+    if _is_general(told):
+        return True
+    if hit.shows in (Sort.PREFERENCE, Sort.CONVENTION):
+        return not (said.is_request and (_WISH.search(sentence) or _FORBIDS.search(sentence)))
+    return hit.shows is Sort.DECISION and _DECIDED.search(sentence) is not None
+
+
+def _is_general(sentence: str) -> bool:
+    return any(each.search(sentence) for each in (_GENERAL, _CONTRAST, _REASON))
+
+
+def _is_about_what_they_said(said: _Said, hit: Hit) -> bool:
+    """Whether it gives another value for a thing that the person's message before it was about: what was kept of that message
+    must not stand (P8)."""
+    if said.before is None or said.before.asked is None:
+        return False
+    subject = {term for term in content_terms(hit.said) if not any(map(str.isdigit, term))}
+    return len(subject) >= _SHARED and subject <= content_terms(said.before.asked.text)
+
+
+def _chosen(said: _Said) -> Candidate | None:
+    """The option that the sentence chooses from what the agent offered; what follows a choice mostly says why."""
+    chosen = chosen_option(said.sentence, said.before.closing) if said.before else None
+    if chosen is None or said.before is None or said.before.closing is None:
+        return None
+    option, names = chosen
+    if shows(Signal.REQUEST, _OPTION_NAME.sub("", option.text)):
+        return None  # work of the session at hand, and no decision about what is made
+    return Candidate(
+        Sort.DECISION,
+        Role.USER,
+        cut(option.text),
+        (said.before.closing.number, said.turn),
+        quote=joined(said.sentence, *filter(None, (said.following,))),
+        supports=(Support("Chosen among", names),),
+    )
+
+
+def _strongest(sentence: str, *, answering: bool) -> Hit | None:
+    """The strongest cue. What would correct somebody is a plain decision where nobody had spoken before."""
+    hits = iter(user_hits(sentence))
+    first = next(hits, None)
+    if first is None or answering or first.shows is not Sort.CORRECTION:
+        return first
+    plain = Hit(Sort.DECISION, first.said) if _INSTEAD.search(first.said) else None
+    return next(hits, plain)
+
+
+def _statement(said: _Said, hit: Hit, sentence: str) -> Candidate | None:
+    sort, following = hit.shows, said.following
+    led_in = sentence[: sentence.find(hit.said)].rstrip() if hit.said in sentence else ""
+    cuts_in = sort is Sort.CORRECTION and led_in and not led_in.endswith((",", ";", ":", ".", "!", "-", "–", "—"))
+    takes_part = (
+        sentence != said.sentence or sort in (Sort.REMEMBER, Sort.CORRECTION, Sort.ROUTINE) or len(sentence) > MAX_CHARS
+    )
+    claim, quote = hit.said if takes_part and not cuts_in else sentence, [said.sentence]
+    if following and len(claim) < _FEW_CHARS and (len(content_terms(claim)) < 2 or claim.startswith("about ")):
+        claim, following = following, ""
+        quote.append(claim)
+        if any(shows(signal, claim) for signal in (Signal.REQUEST, Signal.SESSION, Signal.POINTS)):
+            return None
+    if following and (is_anaphoric(following) or _GOES_ON.match(following)):
+        quote.append(following)
+    few = sort not in _STANDING and len(content_terms(claim)) < _MANY_WORDS
+    points = is_anaphoric(hit.said if sort is Sort.REMEMBER else claim) or (few and _POINTS.search(claim))
+    least = {Sort.WANT: 4, Sort.TASK: 4, Sort.PREFERENCE: 2}.get(sort, 3) + len(content_terms(claim) & _EMPTY)
+    if sort is Sort.REMEMBER:
+        least = 2 if claim.isascii() else 1  # of a script without spaces a sentence is one word
+    if points or not says_enough(claim, least):
+        return None
+    rejected = _REJECTED.search(claim) if sort in (Sort.REMEMBER, Sort.CORRECTION, Sort.DECISION) else None
+    return Candidate(
+        sort,
+        Role.USER,
+        cut(claim),
+        (said.turn,),
+        quote=" ".join(quote),
+        supports=_agreed(said.episode, claim) if said.before else (),
+        rejected=rejected["what"] if rejected else "",
+        corrects=bool(_TAKES_BACK.search(said.sentence)),
+    )
+
+
+def _agreed(episode: Episode, claim: str) -> tuple[Support, ...]:
+    """What the agent says of the matter in the message in which it says that the person is right. An order in its words would
+    be taken for one of the person's, whom the note quotes (P19): it is left out."""
+    if not confirms(episode):
+        return ()
+    spoken = next(turn.text for turn in episode.work if turn.role is Role.AGENT and turn.text.strip())
+    sentences = (each for block in blocks_of(spoken) for each in sentences_of(block.text) if says_enough(each, 2))
+    told = [each for each in islice(sentences, _AGREED_SENTENCES) if not is_quiet(each) and not is_directive(each)]
+    says = joined(*map(in_third_person, told))
+    return (Support("The agent agreed", says),) if len(content_terms(says) & content_terms(claim)) >= _SHARED else ()

@@ -1,0 +1,1 @@
+"""Files on disk: durable writes, locks, contained paths, reading of lines."""

@@ -1,0 +1,120 @@
+"""The two kernel locks of a store: `flock`, so that each dies with the process that holds it (P7).
+
+The files are `~/.local/state/agent-memory/<hash of the root's real path>.{run,write}.lock`: outside the root, which may lie
+on a synchronised or network disk, and the same for every process of a person, whatever else its environment says. They
+are never removed: a lock file that is unlinked lets two processes hold "the" lock.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from _thread import RLock  # which `threading` hands on, and takes longer to load than all else here
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from agent_memory.errors import Busy, HomeUnknown
+from agent_memory.files.durable import FILE_MODE, make_directories
+from agent_memory.files.paths import as_store_io, close_quietly, real_root
+from agent_memory.files.root import home_of, local_state_directory
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+WRITE_LIMIT_SECONDS = 30.0
+_FIRST_PAUSE_SECONDS = 0.001
+_LONGEST_PAUSE_SECONDS = 0.02
+
+
+class KernelLocks:
+    """`Locks` of one root. One instance serves all threads of a process; hand the same one to all adapters of a root."""
+
+    def __init__(
+        self,
+        root: Path | str,
+        environ: Mapping[str, str] = os.environ,
+        *,
+        write_limit_seconds: float = WRITE_LIMIT_SECONDS,
+    ) -> None:
+        self._root = real_root(root)
+        self._environ = environ
+        self._limit_seconds = write_limit_seconds
+        self._turn = RLock()
+        self._writing = False
+
+    @contextmanager
+    def run(self) -> Generator[None, None, None]:
+        """See the port. Not reentrant: a run inside a run is a second run."""
+        with file_lock(self._path("run"), 0):
+            yield
+
+    @contextmanager
+    def write(self) -> Generator[None, None, None]:
+        """See the port. Waits up to `write_limit_seconds`, for other threads as for other processes."""
+        if not self._turn.acquire(timeout=self._limit_seconds):
+            raise Busy(self._path("write"))
+        try:
+            if self._writing:
+                yield
+                return
+            with file_lock(self._path("write"), self._limit_seconds):
+                self._writing = True
+                try:
+                    yield
+                finally:
+                    self._writing = False
+        finally:
+            self._turn.release()
+
+    def _path(self, name: str) -> str:
+        home = home_of(self._environ)
+        if home is None:
+            raise HomeUnknown()
+        from hashlib import sha256  # reading takes no lock
+
+        key = sha256(os.fsencode(self._root)).hexdigest()[:24]
+        return f"{local_state_directory(home)}/{key}.{name}.lock"
+
+
+def lock_within(descriptor: int, kind: int, limit_seconds: float) -> bool:
+    """Whether the lock `kind` (`LOCK_EX` or `LOCK_SH`) was had on an open file in time. With 0 seconds: at once or not."""
+    deadline = time.monotonic() + limit_seconds
+    pause = _FIRST_PAUSE_SECONDS
+    while True:
+        try:
+            fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
+        else:
+            return True
+
+
+@contextmanager
+def file_lock(path: str, limit_seconds: float) -> Generator[None, None, None]:
+    """The exclusive lock of a file that is made for it; Busy where another has it for longer than that. It dies with its
+    holder."""
+    with as_store_io("open the lock", path):
+        make_directories(os.path.dirname(path))
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
+    try:
+        with as_store_io("lock", path):
+            # A umask that hides files from their owner would hide the lock from the next.
+            os.fchmod(descriptor, FILE_MODE)
+            held = lock_within(descriptor, fcntl.LOCK_EX, limit_seconds)
+        if not held:
+            raise Busy(path)
+        yield
+    finally:
+        release(descriptor)
+
+
+def release(descriptor: int) -> None:
+    """Unlock and close. Unlocking is explicit, since a child that was forked meanwhile shares the lock."""
+    with suppress(OSError):  # closing unlocks as well
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+    close_quietly(descriptor)

@@ -1,0 +1,346 @@
+"""Containment (P21): what may be opened under the storage root. No symbolic link inside the root is ever followed.
+
+The root itself may be a symbolic link; it is resolved once. This is a guard against names that come from outside and
+against links in a shared or cloned store, not against another process of the same user that swaps directories meanwhile.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from attrs import frozen
+
+from agent_memory.errors import PathRefused, StoreIo
+from agent_memory.files.durable import (
+    FILE_MODE,
+    close_quietly as close_quietly,
+    fsync_directory,
+    make_directories,
+    replace_file,
+)
+from agent_memory.files.root import is_directory as is_a_directory
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from agent_memory.text.json_codec import Documents
+
+
+MAX_NAME_BYTES = 255
+_CHUNK_BYTES = 1 << 16
+
+
+@frozen
+class FileImage:
+    """A regular file as it was when it was opened."""
+
+    data: bytes
+    mtime_ns: int
+    touched_ns: int
+    """The later of its two times: nothing of it changed after that, as far as the clock's grain shows."""
+    look: int
+    """See `look_of`."""
+    links: int = 1
+    """How many names it has."""
+
+
+def real_root(root: Path | str) -> str:
+    """The real path of the root, whether or not it exists."""
+    return os.path.realpath(root)
+
+
+def look_of(status: os.stat_result) -> int:
+    """What tells one state of a file from another without reading it: both times, size and inode. The hash of whole numbers is
+    the same in every process, other than that of texts."""
+    return hash((status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino))
+
+
+def path_in(root: str, relative: str) -> str:
+    """The absolute path of `relative` (with `/`) under a real root, once all directories on the way are plain ones.
+
+    What does not exist yet is no obstacle. The last name is not looked at: open it with `read_image`, which does.
+    """
+    names = relative.split("/")
+    if bad := next((name for name in names if not is_plain_name(name)), None):
+        raise PathRefused(relative, f"{bad!r} is not a plain name")
+    if "" in names:
+        raise PathRefused(relative, "it is not a plain relative path")
+    path = root
+    for name in ("", *names[:-1]):
+        path = f"{path}/{name}" if name else path
+        try:
+            mode = os.lstat(path).st_mode
+        except FileNotFoundError:
+            break
+        except OSError as error:
+            raise store_io(error, "open", path) from error
+        if not stat.S_ISDIR(mode):
+            raise PathRefused(path, oddity(mode) or "it is not a directory")
+    return f"{root}/{relative}"
+
+
+def directory_in(root: str, relative: str) -> str:
+    """Like `path_in`, where the last name is a directory too (or not there yet)."""
+    return os.path.dirname(path_in(root, f"{relative}/.d"))
+
+
+def exists(path: str) -> bool:
+    """Whether something has this name, a dangling link included. Unlike for `os.path.lexists` an error is never "no" (P6)."""
+    with as_store_io("look at", path):
+        return lies_there(path)
+
+
+def lies_there(path: str) -> bool:
+    """Like `exists`, for whoever tells of an OSError in words of its own: it is raised. What cannot be a path has nothing."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return False
+    return True
+
+
+def those_there(root: str, paths: Iterable[str]) -> tuple[str, ...]:
+    """Those of the relative paths that have something at them; an error where that cannot be told of one (P6)."""
+    return tuple(path for path in paths if exists(f"{root}/{path}"))
+
+
+def is_directory(path: str) -> bool:
+    """Whether this is a directory, or a link to one. Unlike for `os.path.isdir` an error of the disk is never "no" (P6)."""
+    try:
+        return is_a_directory(path)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            return False
+        raise store_io(error, "look at", path) from error
+
+
+def is_plain_name(name: str) -> bool:
+    """Whether a name is that of something directly in a directory, on every file system we run on."""
+    if name in ("", ".", "..") or "/" in name or "\x00" in name:
+        return False
+    try:
+        return len(os.fsencode(name)) <= MAX_NAME_BYTES
+    except UnicodeEncodeError:
+        return False
+
+
+def read_image(path: str, max_bytes: int) -> FileImage | None:
+    """The whole regular file, None where there is none; a link, FIFO, device, directory or larger file is PathRefused.
+
+    Never waits: a FIFO is not opened for reading in blocking mode.
+    """
+    try:
+        descriptor = open_checked(path, os.O_RDONLY)
+    except StoreIo as error:
+        if error.errno_name == "ENOENT":
+            return None
+        raise
+    try:
+        with as_store_io("read", path):
+            status = os.fstat(descriptor)
+            data = b"" if status.st_size > max_bytes else _read_all(descriptor, status.st_size, max_bytes)
+    finally:
+        close_quietly(descriptor)
+    if max(status.st_size, len(data)) > max_bytes:
+        raise PathRefused(path, f"it is larger than {max_bytes} bytes")
+    touched_ns = max(status.st_mtime_ns, status.st_ctime_ns)
+    return FileImage(data, status.st_mtime_ns, touched_ns, look_of(status), status.st_nlink)
+
+
+def open_checked(path: str, flags: int) -> int:
+    """A descriptor of a regular file, opened without following a link and without waiting; a new file gets mode 0600."""
+    try:
+        descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, FILE_MODE)
+    except OSError as error:
+        # ENXIO: a socket, or a FIFO that nobody reads.
+        kinds = {
+            errno.ELOOP: stat.S_IFLNK,
+            errno.EMLINK: stat.S_IFLNK,
+            errno.ENXIO: stat.S_IFIFO,
+            errno.EISDIR: stat.S_IFDIR,
+        }
+        if error.errno in kinds:
+            raise PathRefused(path, oddity(kinds[error.errno]) or "") from error
+        raise store_io(error, "open", path) from error
+    try:
+        with as_store_io("open", path):
+            if reason := oddity(os.fstat(descriptor).st_mode):
+                raise PathRefused(path, reason)
+    except BaseException:
+        close_quietly(descriptor)
+        raise
+    return descriptor
+
+
+def oddity(mode: int) -> str | None:
+    """Why something with this `st_mode` is not read as a file; None for a regular file."""
+    if stat.S_ISREG(mode):
+        return None
+    if stat.S_ISLNK(mode):
+        return "it is a symbolic link, and links inside the store are not followed"
+    if stat.S_ISDIR(mode):
+        return "it is a directory"
+    return "it is not a regular file"
+
+
+def _read_all(descriptor: int, size: int, max_bytes: int) -> bytes:
+    """All of it, and no more than one byte more than `max_bytes`; at once, where it is still of the size it was."""
+    chunks: list[bytes] = []
+    left, wanted = max_bytes + 1, size + 1
+    while left > 0 and (chunk := os.read(descriptor, min(left, wanted))):
+        chunks.append(chunk)
+        left -= len(chunk)
+        wanted = _CHUNK_BYTES
+    return b"".join(chunks)
+
+
+# -- from the operating system's errors to ours ---------------------------------------------------------------------------
+
+
+def store_io(error: OSError, operation: str, path: str) -> StoreIo:
+    """The error for a failed `operation` (a verb: `write`, `read`, `list`) on `path`."""
+    name = errno.errorcode.get(error.errno, "EUNKNOWN") if error.errno is not None else "EUNKNOWN"
+    return StoreIo(path, operation, name, error.strerror or str(error))
+
+
+@contextmanager
+def as_store_io(operation: str, path: str) -> Generator[None, None, None]:
+    """Raise StoreIo in the place of an OSError."""
+    try:
+        yield
+    except OSError as error:
+        raise store_io(error, operation, path) from error
+
+
+# -- files below the root ---------------------------------------------------------------------------------------------
+# Files under the root by their relative paths: read, put, dropped, listed. Errors are StoreIo and PathRefused.
+
+
+T = TypeVar("T")
+
+
+MAX_STATE_BYTES = 4 << 20
+"""Of a small file of ours."""
+
+# -- one file ---------------------------------------------------------------------------------------------------------
+
+
+def read_bytes(root: str, relative: str, max_bytes: int) -> bytes | None:
+    """What the file holds; None where there is none."""
+    image = read_image(path_in(root, relative), max_bytes)
+    return None if image is None else image.data
+
+
+def write_text(root: str, relative: str, text: str) -> None:
+    """Make the file hold `text` (UTF-8), durably, with the directories it needs. Half a surrogate pair, which has no
+    bytes, becomes its own JSON escape."""
+    parent = os.path.dirname(relative)
+    directory = directory_in(root, parent) if parent else root
+    with as_store_io("write", f"{root}/{relative}"):
+        make_directories(directory)
+        replace_file(f"{root}/{relative}", text.encode("utf-8", "backslashreplace"))
+
+
+def remove_file(root: str, relative: str) -> None:
+    """Remove the file, durably; one that is not there counts as removed."""
+    path = f"{root}/{relative}"
+    with as_store_io("remove", path), suppress(FileNotFoundError):
+        os.unlink(path)
+        fsync_directory(os.path.dirname(path))
+
+
+class JsonFile(Generic[T]):
+    """A JSON file of ours under the root."""
+
+    def __init__(self, root: Path | str, relative: str, format: Documents[T], max_bytes: int = MAX_STATE_BYTES) -> None:
+        self.path = relative
+        self._root = real_root(root)
+        self._format = format
+        self._max_bytes = max_bytes
+
+    def read(self) -> T | None:
+        """The value; None where there is no file. A damaged one is StateCorrupt, never None (P6)."""
+        data = read_bytes(self._root, self.path, self._max_bytes)
+        return None if data is None else self._format.parse(data, f"{self._root}/{self.path}")
+
+    def write(self, value: T) -> None:
+        """Replace the value, durably."""
+        write_text(self._root, self.path, self._format.render(value))
+
+    def remove(self) -> None:
+        """Remove the file; one that is not there counts as removed."""
+        path_in(self._root, self.path)
+        remove_file(self._root, self.path)
+
+
+# -- directories ------------------------------------------------------------------------------------------------------
+
+
+def names_in(directory: str, is_wanted: Callable[[str], bool] = bool) -> tuple[str, ...]:
+    """The names in a directory that are wanted, sorted; none where there is no directory. StoreIo for one that cannot be
+    listed, which is never taken for an empty one (P6)."""
+    with as_store_io("list", directory):
+        try:
+            return tuple(sorted(filter(is_wanted, os.listdir(directory))))
+        except FileNotFoundError:
+            return ()
+
+
+def names_below(root: str, relative: str, is_wanted: Callable[[str], bool] = bool) -> tuple[str, ...]:
+    """Those of a directory below the root; PathRefused where a symbolic link leads out of it."""
+    return names_in(directory_in(root, relative), is_wanted)
+
+
+def subdirectories(directory: str) -> tuple[str, ...]:
+    """The names of the directories in a directory, links left out, sorted; none where there is no such directory (P6)."""
+    with as_store_io("list", directory):
+        try:
+            with os.scandir(directory) as found:
+                return tuple(sorted(each.name for each in found if each.is_dir(follow_symlinks=False)))
+        except FileNotFoundError:
+            return ()
+
+
+def files_below(directory: str) -> tuple[str, ...]:
+    """The paths of all files below a directory, links not followed. Unlike in `os.walk` a directory that cannot be listed
+    is an error, and not passed over (P6)."""
+
+    def refuse(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError):
+            raise error
+
+    with as_store_io("list", directory):
+        walk = os.walk(directory, onerror=refuse, followlinks=False)
+        return tuple(f"{parent}/{name}" for parent, _, names in walk for name in names)
+
+
+# -- derived files ----------------------------------------------------------------------------------------------------
+
+CACHE = ".cache"
+_FORMER = (
+    "analysis",
+    "compared",
+    "examined",
+    "past-sessions.json",
+    "listing-topics",
+    "listing-archive",
+    "search/index.db",
+    "search/index.db-journal",
+)
+"""What was noticed in notes, what comparing them found, what doctor found in each, listings, and the index."""
+
+
+def remove_former(root: Path | str) -> None:
+    """Remove the files that earlier versions kept, and none reads any more: they say what was in notes."""
+    with suppress(PathRefused, StoreIo):
+        directory = directory_in(real_root(root), CACHE)
+        for name in _FORMER:
+            with suppress(OSError):
+                os.unlink(f"{directory}/{name}")
+        with suppress(OSError):
+            os.rmdir(f"{directory}/search")

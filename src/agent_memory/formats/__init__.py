@@ -1,1 +1,0 @@
-"""How it is written down: text to value and back. Pure."""

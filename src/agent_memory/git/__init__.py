@@ -1,0 +1,1 @@
+"""Git, as the history of the store."""

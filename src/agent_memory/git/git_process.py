@@ -1,0 +1,402 @@
+"""The `git` of one store, as a child process that the caller's environment and configuration cannot reach (P4).
+
+Measured: an inherited `GIT_DIR` committed memory into the user's project. So the environment is built anew, the
+repository and its work tree are named in every call, and no file of the user's or the system's configuration is read.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from attrs import frozen
+
+from agent_memory.errors import RecorderFailed
+from agent_memory.files.durable import create_file, make_directories, move_file
+from agent_memory.files.paths import (
+    as_store_io,
+    exists,
+    files_below,
+    is_directory,
+    names_in,
+)
+from agent_memory.redaction.redact import redact
+from agent_memory.results import as_result
+from agent_memory.rules.commit_message import IGNORE_FILE, IGNORE_TEXT
+
+_TIMEOUT_SECONDS = 60.0
+_NETWORK_SECONDS = 600.0
+"""Of a call that talks to a remote: a first sync over a slow line."""
+_STDERR_CHARS = 600
+_NOT_STARTED = 127
+_UNHEARD = 126
+TIMED_OUT = 124
+
+_PASSED = ("PATH", "TMPDIR", "TZ")
+_PASSED_OUT = (
+    *("HOME", "USER", "LOGNAME", "XDG_CONFIG_HOME", "SSH_AUTH_SOCK"),
+    *("http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO"),
+)
+"""What a call that talks to a remote needs besides: where the person's keys and proxies are."""
+_OPTIONS = (
+    "core.hooksPath=/dev/null",
+    "core.excludesFile=/dev/null",
+    "core.attributesFile=/dev/null",
+    "core.fsmonitor=false",
+    "core.autocrlf=false",
+    "core.safecrlf=false",
+    "core.sparseCheckout=false",
+    "core.quotePath=false",
+    "core.fsync=all",
+    "commit.gpgSign=false",
+    "commit.cleanup=whitespace",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "init.defaultBranch=main",
+    "advice.detachedHead=false",
+)
+_QUIET = (
+    "core.askPass=",
+    "credential.interactive=false",
+    "push.gpgSign=false",
+    "push.followTags=false",
+    "fetch.fsckObjects=true",
+    "fetch.recurseSubmodules=false",
+    "fetch.prune=false",
+    "submodule.recurse=false",
+    "http.lowSpeedLimit=1",
+    "http.lowSpeedTime=60",
+    "transfer.credentialsInUrl=allow",
+)
+
+
+_PROGRAM = """
+import os, runpy, sys
+sys.path[:], module = sys.argv[1].split(os.pathsep), sys.argv[2]
+del sys.argv[1:3]
+runpy.run_module(module, run_name="__main__", alter_sys=True)
+"""
+"""Runs a module that is found where this process finds its own, whatever an installer did to lead it there."""
+
+
+OURSELVES = ("agent-memory", "agent-memory@localhost")
+"""Who git says has written a commit: name and address."""
+
+
+@frozen
+class GitOutput:
+    """How a call of git ended."""
+
+    status: int
+    stdout: bytes
+    stderr: str
+
+    @property
+    def ok(self) -> bool:
+        return self.status == 0
+
+    @property
+    def text(self) -> str:
+        """Standard output without the newline at its end."""
+        return os.fsdecode(self.stdout).rstrip("\n")
+
+
+class GitProcess:
+    """Calls of git on the repository `<root>/.git`, and no other, whatever lies around the root.
+
+    Every call raises RecorderFailed where git could not be started or did not end in time.
+    """
+
+    def __init__(self, root: Path, environ: Mapping[str, str]) -> None:
+        self.root = root
+        self.directory = root / ".git"
+        self._environ = environ
+
+    def run(
+        self, *arguments: str, input: bytes = b"", author: tuple[str, str] = OURSELVES, config: tuple[str, ...] = ()
+    ) -> GitOutput:
+        """What git answered, a failure of its own included. `config` holds further `key=value`, for this call."""
+        return self._ended(self._command(config, arguments), f"git {arguments[0]}", input, self._environment(author))
+
+    def must(self, *arguments: str, input: bytes = b"", author: tuple[str, str] = OURSELVES) -> bytes:
+        """Standard output of a call that ended with status 0; else RecorderFailed."""
+        output = self.run(*arguments, input=input, author=author)
+        if not output.ok:
+            raise failed(arguments, output)
+        return output.stdout
+
+    def reach(self, *arguments: str) -> GitOutput:
+        """Like `run`, for what talks to a remote: the person's own git configuration is read, which says how to log in, and
+        nobody is ever asked for a password. Of that configuration no hook, signature or upkeep applies here either."""
+        environment = self._environment(OURSELVES)
+        for name in ("GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_GLOBAL"):
+            del environment[name]
+        environment |= {name: self._environ[name] for name in _PASSED_OUT if name in self._environ}
+        environment |= {"GCM_INTERACTIVE": "never", "GIT_LFS_SKIP_SMUDGE": "1"}
+        command = self._command(_QUIET, arguments)
+        return self._ended(command, f"git {arguments[0]}", b"", environment, _NETWORK_SECONDS)
+
+    def init(self) -> None:
+        """`git init` in the root, without the templates of any configuration; harmless where a repository is."""
+        words = ("init", "--quiet", "--template=", str(self.root))
+        output = self._ended([*self._git(), *words], "git init", b"", self._environment(OURSELVES))
+        if not output.ok:
+            raise failed(words, output)
+
+    def python(self, module: str, *arguments: str) -> GitOutput:
+        """A module of ours, run as a program of its own in the repository's directory: the git that it starts has the same
+        environment and options as the calls above."""
+        environment = self._environment(OURSELVES)
+        environment["GIT_DIR"] = str(self.directory)
+        environment["GIT_CONFIG_COUNT"] = str(len(_OPTIONS))
+        for number, option in enumerate(_OPTIONS):
+            key, _, value = option.partition("=")
+            environment |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+        command = [sys.executable, "-I", "-c", _PROGRAM, os.pathsep.join(filter(None, sys.path)), module, *arguments]
+        return self._ended(command, "git filter-repo", b"", environment, _NETWORK_SECONDS, self.directory)
+
+    # -- how it is called -----------------------------------------------------------------------------------------------
+
+    def _git(self, config: tuple[str, ...] = ()) -> list[str]:
+        program = shutil.which("git", path=self._environ.get("PATH", os.defpath))
+        if program is None:
+            said = "git was not found on PATH; install it, or set storage.autoCommit to false"
+            raise RecorderFailed("git", _NOT_STARTED, said)
+        return [program, *(part for option in (*_OPTIONS, *config) for part in ("-c", option))]
+
+    def _command(self, config: tuple[str, ...], arguments: tuple[str, ...]) -> list[str]:
+        located = ("--git-dir", str(self.directory), "--work-tree", str(self.root), "--literal-pathspecs")
+        return [*self._git(config), *located, *arguments]
+
+    def _environment(self, author: tuple[str, str]) -> dict[str, str]:
+        passed = {name: self._environ[name] for name in _PASSED if name in self._environ}
+        return {
+            **passed,
+            "LC_ALL": "C",
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_SYSTEM": os.devnull,
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_ATTR_NOSYSTEM": "1",
+            "GIT_CEILING_DIRECTORIES": str(self.root.parent),
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_EDITOR": "true",
+            "GIT_OPTIONAL_LOCKS": "0",
+            "GIT_AUTHOR_NAME": author[0],
+            "GIT_AUTHOR_EMAIL": author[1],
+            "GIT_COMMITTER_NAME": OURSELVES[0],
+            "GIT_COMMITTER_EMAIL": OURSELVES[1],
+        }
+
+    def _ended(
+        self,
+        command: list[str],
+        shown: str,
+        input: bytes,
+        environment: dict[str, str],
+        limit_seconds: float = _TIMEOUT_SECONDS,
+        directory: Path | None = None,
+    ) -> GitOutput:
+        """Run to the end; after the time limit the whole process group is killed."""
+        try:
+            child = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=directory or self.root,
+                env=environment,
+                umask=0o077,
+                start_new_session=True,
+            )
+        except OSError as error:
+            said = f"git could not be started: {error.strerror or error}"
+            raise RecorderFailed(shown, _NOT_STARTED, said) from error
+        with child:
+            try:
+                stdout, stderr = child.communicate(input, timeout=limit_seconds)
+            except subprocess.TimeoutExpired:
+                os.killpg(child.pid, signal.SIGKILL)
+                raise RecorderFailed(shown, TIMED_OUT, f"it did not end within {limit_seconds:g} s") from None
+            except OSError as error:  # of the pipes to it
+                os.killpg(child.pid, signal.SIGKILL)
+                said = f"it could not be spoken with: {error.strerror or error}"
+                raise RecorderFailed(shown, _UNHEARD, said) from error
+        return GitOutput(child.returncode, stdout, stderr.decode("utf-8", "replace"))
+
+
+def failed(arguments: tuple[str, ...], output: GitOutput) -> RecorderFailed:
+    """The error for a call that ended with another status than 0, with the end of what git said, redacted."""
+    said = redact(output.stderr.strip() or output.stdout.decode("utf-8", "replace").strip()).text
+    return RecorderFailed(f"git {arguments[0]}", output.status, said[-_STDERR_CHARS:])
+
+
+# -- the repository ---------------------------------------------------------------------------------------------------
+# The store's own repository: made on the first record, mended when broken, kept small, never deleted (P4).
+#
+# Git's locks are plain files, so a killed git leaves them for ever. Ours never overlap (the store's write lock is held around
+# every record); a lock belongs to a person's git, or to nobody.
+
+
+STALE_SECONDS = 2.0
+"""Age of a lock that no git works behind."""
+STALE_UNSEEN_SECONDS = 120.0
+"""The same where it cannot be seen which processes run."""
+_LOCK_WAIT_SECONDS = 3.0
+"""Longer than a lock takes to become stale, so that a run directly after a crash mends it."""
+_LOCK_POLL_SECONDS = 0.1
+
+LOOSE_OBJECTS = 2_000
+"""From about here on loose objects are packed: some months of daily work."""
+LOOSE_KIB = 128 << 10
+"""From here on, too: each commit of a large store leaves a list of all its names."""
+_LOOSE_SIZE = re.compile(rb"^size: ([0-9]{1,15})$", re.MULTILINE)
+
+
+def directory_of(git: GitProcess) -> Path:
+    """Where git keeps the repository: elsewhere when `.git` is the file of a submodule or linked work tree."""
+    if is_directory(str(git.directory)):
+        return git.directory
+    return Path(os.fsdecode(git.must("rev-parse", "--absolute-git-dir").rstrip(b"\n")))
+
+
+def make_ready(git: GitProcess, warn: Callable[[str], None] = lambda _: None) -> None:
+    """Make `<root>/.git` a repository whose HEAD and index can be read. What cannot be mended is moved aside and begun afresh."""
+    if not exists(str(git.directory)):  # that nobody can look is an error: else a second one would be begun (P6)
+        _begin(git, warn)
+    if is_directory(str(git.directory)):
+        # Stale locks are removed; a living one is waited for, for a moment: then git itself says what is locked.
+        ends_at = time.monotonic() + _LOCK_WAIT_SECONDS
+        with as_store_io("unlock", str(git.directory)):
+            while not remove_stale_locks(git.root, git.directory) and time.monotonic() < ends_at:
+                time.sleep(_LOCK_POLL_SECONDS)
+    problem = _problem(git)
+    if problem is not None and is_directory(str(git.directory)):
+        as_result(git.init)()  # whether it helped is what is asked next
+        problem = _problem(git)
+    if problem is not None:
+        aside = git.root / f".git.broken-{_stamp()}"
+        said = f"The git history of the memories could not be read ({problem})."
+        warn(f"{said} It was moved to {aside}; a new one begins.")
+        _move_aside(git.directory, aside)
+        _begin(git, warn)
+        return
+    # All of the index is read for that, and none of it told. A damaged one is moved aside and made anew from HEAD.
+    read = git.run("ls-files", "--cached", "-z", "--", ".git")
+    index = git.directory / "index"
+    if not read.ok:
+        if not exists(str(index)):
+            raise failed(("ls-files",), read)
+        _move_aside(index, git.directory / f"index.broken-{_stamp()}")
+        if git.run("rev-parse", "--quiet", "--verify", "HEAD").ok:
+            git.must("read-tree", "HEAD")
+
+
+def _begin(git: GitProcess, warn: Callable[[str], None]) -> None:
+    outer = next((parent for parent in git.root.parents if os.path.lexists(parent / ".git")), None)
+    if outer is not None:
+        warn(
+            f"The memories in {git.root} lie inside the repository {outer}; they are recorded in a repository of "
+            "their own. Add that directory to the outer repository's .gitignore."
+        )
+    with as_store_io("create", str(git.directory)):
+        make_directories(str(git.root))
+        path = git.root / IGNORE_FILE
+        if not os.path.lexists(path):
+            create_file(str(path), IGNORE_TEXT.encode())
+    git.init()
+
+
+# -- mending: nothing, `git init` (restores HEAD and config), a new index, a new repository --------------------------
+
+
+def _problem(git: GitProcess) -> str | None:
+    """What is wrong with the repository and its HEAD, or None. A HEAD without a commit yet is no problem."""
+    if git.run("rev-parse", "--quiet", "--verify", "HEAD^{tree}").ok:
+        return None
+    known = git.run("rev-parse", "--git-dir")
+    if not known.ok:
+        return known.stderr.strip() or "not a repository"
+    branch = git.run("symbolic-ref", "--quiet", "HEAD")
+    if branch.ok and branch.text and not exists(str(git.directory / branch.text)):
+        refs = git.run("for-each-ref", branch.text)
+        if refs.ok and not refs.stdout:
+            return None
+    return "the newest commit cannot be read"
+
+
+def _move_aside(source: Path, target: Path) -> None:
+    with as_store_io("move aside", str(source)):
+        move_file(str(source), str(target))
+
+
+def _stamp() -> str:
+    return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()) + f"-{os.urandom(3).hex()}"
+
+
+# -- locks ------------------------------------------------------------------------------------------------------------
+
+
+def lock_files(git_directory: Path) -> tuple[Path, ...]:
+    """Every lock file of a repository. An error where that cannot be looked through: it is never taken for free (P6), as the
+    globs of `pathlib` do where permission is denied."""
+    found = [f"{git_directory}/{name}" for name in names_in(str(git_directory))]
+    for start in ("refs", "objects/info"):
+        found += files_below(f"{git_directory}/{start}")
+    return tuple(Path(path) for path in found if path.endswith(".lock"))
+
+
+def stale_locks(root: Path, git_directory: Path) -> tuple[Path, ...]:
+    """The locks that belong to nobody: all or none, since a git that works may have made any of them. An error (an OSError
+    among them) also where a process was not looked at that may be such a git (P6)."""
+    locks = lock_files(git_directory)
+    limit_seconds = STALE_SECONDS
+    if locks and not os.path.isdir("/proc/self"):
+        limit_seconds = STALE_UNSEEN_SECONDS
+    elif locks:
+        real = os.path.realpath(root)
+        for name in filter(str.isdigit, os.listdir("/proc")):
+            with suppress(FileNotFoundError, ProcessLookupError, PermissionError):  # it ended, or is someone else's
+                command = Path(f"/proc/{name}/comm").read_text("utf-8", "replace")
+                # Git enters the work tree that it works on.
+                if command.startswith("git") and f"{os.readlink(f'/proc/{name}/cwd')}/".startswith(f"{real}/"):
+                    return ()
+    for path in locks:
+        with suppress(FileNotFoundError):
+            if time.time() - path.stat().st_mtime < limit_seconds:
+                return ()
+    return locks
+
+
+def remove_stale_locks(root: Path, git_directory: Path) -> bool:
+    """True when no lock is left: all that there were belonged to nobody and are gone. Raises as `stale_locks`."""
+    stale = stale_locks(root, git_directory)
+    for path in stale:
+        path.unlink(missing_ok=True)
+    return bool(stale) or not lock_files(git_directory)
+
+
+# -- upkeep -----------------------------------------------------------------------------------------------------------
+
+
+@as_result
+def pack_history(root: Path, environ: Mapping[str, str]) -> None:
+    """Pack the objects of `<root>/.git` where there are many or large loose ones, since our commits switch git's own upkeep
+    off; nothing where there is no repository. The caller holds the write lock."""
+    if not is_directory(str(root / ".git")):
+        return
+    git = GitProcess(root, environ)
+    found = _LOOSE_SIZE.search(git.run("count-objects", "-v").stdout)
+    is_large = found is not None and int(found[1]) >= LOOSE_KIB
+    arguments = ("gc", *(() if is_large else ("--auto",)), "--quiet")
+    output = git.run(*arguments, config=(f"gc.auto={LOOSE_OBJECTS}", "gc.autoDetach=false"))
+    if not output.ok:
+        raise failed(arguments, output)

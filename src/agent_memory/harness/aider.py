@@ -1,0 +1,413 @@
+"""aider (0.35 to 0.86): one `.aider.chat.history.md` for each directory, with all runs in it.
+
+Each write of aider's leaves a shape behind (aider/io.py):
+
+    # aider chat started at 2026-02-13 14:30:05        a run begins; local time
+
+    #### what the person typed··                       `·` is a space: every line of a prompt ends with two
+    what the agent answered, between blank lines
+    > what aider says··                                one write a line, or one of several lines of which the last ends so
+
+A heading of the fourth level that the agent wrote has no two spaces behind it, or stands in a code block; so has a quotation.
+What cannot be told is taken for the agent's, never for the person's.
+
+Replies and messages stand in the file as they are, so from the first of them on any line may be forged: prompts, headings,
+ends of replies. From there on a prompt is the person's only if aider's record of what was typed has its lines (P19).
+
+A run is a session, and its id is made of its beginning: when it was started, and a digest of its first prompt. So it stays the
+same when the directory is renamed. Any other id stands for all runs in the file together.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import time
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from hashlib import blake2b
+from typing import Literal, Self
+
+from attrs import define, field, frozen
+from returns.result import Failure, Success
+
+from agent_memory.capture.repository import is_tracked
+from agent_memory.errors import Error, HistoryUnavailable, TranscriptRefused
+from agent_memory.files.lines import Line, LongLine, read_lines
+from agent_memory.files.paths import lies_there, store_io
+from agent_memory.harness import transcripts as files
+from agent_memory.harness.turn_builder import Session, asked
+from agent_memory.note.vocabulary import Harness
+from agent_memory.session.found_session import FoundSession
+from agent_memory.session.history import History, SessionMark, transcript_key
+from agent_memory.session.own_marks import is_own_prompt, typed_words
+from agent_memory.session.queue import retrieval_of
+from agent_memory.session.turns import Excerpt
+from agent_memory.text.ids import IdSet
+
+CHAT_FILE = ".aider.chat.history.md"
+INPUT_FILE = ".aider.input.history"
+"""Where aider keeps what was typed, each line behind a `+`, beside the chat history."""
+CHAT_FILE_VARIABLE = "AIDER_CHAT_HISTORY_FILE"
+_TRACKED = "git tracks it, so that others may have written what it says"
+
+
+# -- the lines of a chat history, told apart --------------------------------------------------------------------------
+
+_STARTED = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
+_WRITE_END = "  "
+_PROMPT = "#### "
+_NOTE = "> "
+_REPLY_END = "> Tokens: "
+"""Aider counts tokens after each reply, also after one that was broken off inside a code block."""
+_MAX_NOTE_LINES = 1_000
+
+
+Speaker = Literal["run", "person", "agent", "aider"]
+"""Who a line is from; `run` is aider's heading of a run."""
+
+
+@define
+class Block:
+    """The lines of one speaker, one after the other, without their marks."""
+
+    speaker: Speaker
+    ends_blank: bool = False
+    is_last: bool = False
+    _text: Excerpt = field(factory=lambda: Excerpt(_BLOCK_CHARS))
+
+    def add(self, line: str) -> None:
+        """One line more."""
+        self._text = self._text.grown(f"{line}\n")
+        self.ends_blank = not line.strip()
+
+    @property
+    def text(self) -> str:
+        """Without the blank lines around it."""
+        return self._text.text.strip("\n")
+
+
+def blocks_in(lines: Iterable[str], wants: Callable[[str], bool]) -> Iterator[Block]:
+    """Tells the lines of a chat history apart. Runs that are not wanted by their time are passed over: a file may hold
+    thousands. The heading of a run is a block of its own."""
+    speaker: Speaker | None = None
+    block: Block | None = None
+    after_blank, is_wanted, fence = True, True, ""
+    note_lines = 0
+    """Of a write of aider's that has not come to its end."""
+    for line in lines:
+        started = _STARTED.fullmatch(line) if after_blank else None
+        ends = line.endswith(_WRITE_END)
+        if started is None and not is_wanted:
+            after_blank = not line.strip()
+            continue
+        who: Speaker
+        begins = True
+        closes = _FENCE.fullmatch(line)
+        if started:
+            who, text, fence, note_lines = "run", started[1], "", 0
+        elif fence and not (after_blank and ends and line.startswith(_REPLY_END)):
+            who, text, begins = "agent", line, False
+            if closes and closes[1].startswith(fence) and not closes[2].strip():
+                fence = ""
+        elif note_lines:
+            who, text, begins, fence = "aider", line.rstrip(), False, ""
+            note_lines = 0 if ends or note_lines >= _MAX_NOTE_LINES else note_lines + 1
+        elif line.startswith(_PROMPT) and ends and (after_blank or speaker == "person"):
+            who, text, begins, fence = "person", line[len(_PROMPT) :].rstrip(), after_blank, ""
+        elif line.startswith(_NOTE) and (
+            (speaker != "agent" and not after_blank) or (ends and (after_blank or speaker != "agent"))
+        ):
+            who, text, fence, note_lines = "aider", line[len(_NOTE) :].rstrip(), "", 0 if ends else 1
+        elif not line.strip() and speaker != "agent":  # the blank lines around a write are nobody's
+            who, text, begins, fence = speaker or "agent", "", False, ""
+        else:
+            who, text, begins = "agent", line, speaker != "agent"
+            fence = closes[1] if closes and not (closes[1][0] == "`" and "`" in closes[2]) else ""
+        speaker, after_blank = who, not line.strip()
+        if block is not None and (begins or who is not block.speaker):
+            yield block
+            block = None
+        if begins:
+            block = Block(who)
+        if block is not None:
+            block.add(text)
+            if started:
+                is_wanted = wants(text)
+                yield block
+                block = None
+    if block is not None:
+        block.is_last = True
+        yield block
+
+
+# -- the runs ---------------------------------------------------------------------------------------------------------
+
+_RUN_ID = re.compile(r"(\d{8}T\d{6})-[0-9a-f]{8}", re.ASCII)
+_DIGEST_CHARS = 500
+_BLOCK_CHARS = 80_000
+"""Of what is held of one block of lines; more than any turn keeps."""
+_CLOCK = "%Y-%m-%d %H:%M:%S"
+
+_TO_AGENT = re.compile(r"/(ask|code|architect|context|help|chat-mode)(?:\s+|\Z)")
+"""Commands whose arguments are words to the agent."""
+_TO_AIDER = re.compile(
+    r"!|/(?:add|clear|commit|copy|copy-context|diff|drop|edit|editor|editor-model|exit|git|lint|load|ls|map|map-refresh|model"
+    r"|models|multiline-mode|ok|paste|quit|read-only|reasoning-effort|report|reset|run|save|settings|test|think-tokens|tokens"
+    r"|undo|voice|weak-model|web)(?:\s|\Z)|\s*<blank>\s*\Z|/chat-mode\s+(?:ask|code|architect|context|help)\s*\Z"
+)
+"""What only sets aider itself, or runs something."""
+
+_EDITED = re.compile(r"(?:Applied edit to|Creating empty file) (.{1,1000})")
+_MODEL = re.compile(r"(?:Main model|Model): (\S{1,200})")
+_SAYS_NOTHING = re.compile(
+    r"\s*\Z|Aider v|(?:Main |Weak |Editor |Architect )?[Mm]odel:|Git (?:repo|working dir)|Cur working dir|Repo-map|Tokens: |"
+    r"Use /help|Restored previous|Newer aider|Added .{1,1000} to the chat|Removed .{1,1000} from the chat|\^C|https?://aider\."
+)
+
+
+@frozen
+class Run:
+    """Where a run begins."""
+
+    session_id: str
+    started_at_ms: int | None
+
+
+def _stamp(started: str) -> str:
+    return re.sub("[-:]", "", started).replace(" ", "T")
+
+
+def run_of(started: str, first_prompt: str) -> Run:
+    """The run that was started then (`2026-02-13 14:30:05`, local time) with this prompt."""
+    digest = blake2b(first_prompt[:_DIGEST_CHARS].encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+    try:
+        at_ms = int(time.mktime(time.strptime(started, _CLOCK))) * 1000
+    except (ValueError, OverflowError):
+        at_ms = None
+    return Run(f"{_stamp(started)}-{digest}", at_ms)
+
+
+class AiderRuns(Session):
+    """The lines of a chat history in order: what the wanted run, or all of them, say.
+
+    All turns of a run have the time of its start, the only one that is recorded. A reply that has not come to its end is
+    left for the next time.
+    """
+
+    harness = Harness.AIDER
+
+    def __init__(self, session_id: str, directory: str, typed: IdSet) -> None:
+        """`typed` has the lines that were typed into aider. Without an id only the runs are noted."""
+        super().__init__(session_id)
+        self.cwd = directory
+        self.runs: list[Run] = []
+        """Those with a prompt, so far."""
+        self._only_one = bool(_RUN_ID.fullmatch(session_id))
+        self._started: str | None = None
+        self._run: Run | None = None
+        self._wanted = False
+        """What comes is of the run at hand, which has a prompt and is to be taken."""
+        self._writes = 0
+        """Of this run so far: they name the records."""
+        self.found = False
+        """The wanted run, or any that is taken, is in the file."""
+        self._typed = typed
+        self._prompted = False
+        self._others_spoke = False
+        """Since the first prompt of the file: somebody who could forge what follows."""
+        self._over = False
+
+    @property
+    def done(self) -> bool:
+        """Nothing further is taken: enough is kept, the wanted run is over, or it is our own call."""
+        return self.full or self._over or self.own_call
+
+    def wants(self, started: str) -> bool:
+        """Whether a run that was started then may be the wanted one."""
+        return not self._only_one or self.session_id.startswith(_stamp(started))
+
+    def _meet_first_prompt(self, text: str) -> None:
+        if self._started is None:
+            return
+        self._run = run_of(self._started, text)
+        self.runs.append(self._run)
+        if self._only_one:
+            self._wanted = self._run.session_id == self.session_id
+        else:
+            self._wanted = bool(self.session_id) and not is_own_prompt(text)
+        self.found = self.found or self._wanted
+
+    def take_block(self, block: Block) -> None:
+        text, speaker = block.text, block.speaker
+        if speaker == "run":
+            self.known_records += 1
+            self._others_spoke = self._others_spoke or self._prompted or not self.wants(text)
+            self._over = self._only_one and self._wanted
+            self._started, self._run, self._wanted, self._writes = text, None, False, 0
+            self.end_message()
+            return
+        if block.is_last and speaker == "agent" and not block.ends_blank:
+            self.skip("unfinished-message")
+            return
+        if speaker == "person":
+            self._prompted = True
+            if self._run is None:
+                self._meet_first_prompt(text)
+        elif self._prompted or speaker == "agent":
+            self._others_spoke = True
+        self._writes += 1
+        if speaker == "aider" and (model := _MODEL.match(text)):
+            self.note(agent=model[1])
+        if not self._wanted or self._run is None:
+            return
+        self.known_records += 1
+        if self.done:
+            return
+        self.enter(f"{self._run.session_id}#{self._writes}", self._run.started_at_ms)
+        if speaker == "person":
+            self._take_prompt(text)
+        elif speaker == "agent":
+            self.speak(f"{self._writes}", text.strip())
+        elif edited := _EDITED.fullmatch(text):
+            self.speak(self.message_id or f"{self._writes}", "", [asked("", "edit", {"path": edited[1]})])
+        elif not _SAYS_NOTHING.match(text):
+            self.answer(None, text, tool_name="aider")
+
+    def _take_prompt(self, text: str) -> None:
+        words = "" if _TO_AIDER.match(text) else _TO_AGENT.sub("", text, count=1) if _TO_AGENT.match(text) else text
+        lines = (line.strip() for line in text.splitlines())
+        is_typed = not self._others_spoke or all(line in self._typed for line in lines if line)
+        self.hear(text, typed_words(words), by=None if is_typed else "history")
+
+
+class AiderChats(files.Sessions):
+    """Reads chat histories, one line at a time (P25, P27): anywhere below the home those of aider's own name, and what
+    `$AIDER_CHAT_HISTORY_FILE` names; others inside the `further` roots.
+
+    A chat history that git tracks came with the repository, perhaps, and then its prompts are nobody's here.
+    HistoryUnavailable: missing, empty so far, without the run. HistoryUnreadable: no chat history. TranscriptRefused: see
+    `transcript`, and one that git tracks.
+    """
+
+    session = AiderRuns
+
+    def __init__(self, given: files.Surroundings) -> None:
+        self.given = given
+        named = given.environ.get(CHAT_FILE_VARIABLE, "")
+        self.named_file = named if named.startswith("/") else None
+
+    @classmethod
+    def at(cls, given: files.Surroundings) -> Self:
+        return cls(given)
+
+    def history(self, session_id: str, named: str | None, cwd: str | None, mark: SessionMark | None) -> History:
+        path = named
+        with files.looking_for(session_id):
+            if path is None:
+                path = self.above(cwd) if cwd is not None else self.named_file
+        roots = self._roots_for(path)
+        if path is None:
+            raise files.not_found(session_id, roots)
+        with files.transcript(roots, path, session_id) as file:
+            if is_tracked(file.path):
+                raise TranscriptRefused(file.path, _TRACKED)
+            directory = os.path.dirname(file.path)
+            typed = _typed_lines(roots, f"{directory}/{INPUT_FILE}", session_id)
+            own_mark = None if mark is None else mark.within(transcript_key(file.path))
+            session = files.filled(AiderRuns(session_id, directory, typed), own_mark, partial(_fill, file))
+            if session.known_records and not session.found:
+                absent = f"{file.path} does not hold that run, or no prompt yet"
+                raise HistoryUnavailable(session_id, absent, is_missing=True)
+            return files.history_in(session, file)
+
+    def find(self, since_ms: int | None) -> files.Findings:
+        """See `ports.SessionFinder`. Looked into are the `further` roots, where `$AIDER_CHAT_HISTORY_FILE` says, and the
+        directories of projects and those above them."""
+        paths = [
+            *filter(None, [self.named_file]),
+            *(f"{each.rstrip('/')}/{CHAT_FILE}" for each in self.given.transcript_roots),
+        ]
+        for directory in self.given.project_directories():
+            if isinstance(directory, Failure):
+                yield directory
+                continue
+            try:
+                paths += filter(None, [self.above(directory.unwrap())])
+            except OSError as error:
+                yield Failure(store_io(error, "examine", directory.unwrap()))
+        for path in dict.fromkeys(paths):
+            try:
+                status = os.lstat(path)
+                changed_at_ms = status.st_mtime_ns // 1_000_000
+                is_new = stat.S_ISREG(status.st_mode) and (since_ms is None or changed_at_ms >= since_ms)
+                runs = self.runs(path) if is_new else ()
+                if runs and is_tracked(path):
+                    raise TranscriptRefused(path, _TRACKED)
+            except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: a NUL in a path
+                continue
+            except OSError as error:
+                yield Failure(store_io(error, "examine", path))
+                continue
+            except Error as error:
+                yield Failure(error)
+                continue
+            # A run that another one follows in its file changed last before that one began.
+            ends = [*(after.started_at_ms or changed_at_ms for after in runs[1:]), changed_at_ms]
+            for run, last_at_ms in zip(runs, ends, strict=False):
+                retrieval = retrieval_of(Harness.AIDER, run.session_id, path)
+                if retrieval and (since_ms is None or last_at_ms >= since_ms):
+                    began, cwd = run.started_at_ms, os.path.dirname(path)
+                    yield Success(FoundSession(Harness.AIDER, retrieval, last_at_ms, ended_at_ms=began, cwd=cwd))
+
+    def runs(self, path: str) -> tuple[Run, ...]:
+        """The runs in a chat history that have a prompt, in order."""
+        with files.transcript(self._roots_for(path), path, path) as file:
+            session = AiderRuns("", "", IdSet())
+            _fill(file, session)
+        return tuple(session.runs)
+
+    def above(self, directory: str) -> str | None:
+        """The chat history of a directory or of one above it; aider keeps it at the top of the work tree. Raises OSError where it
+        cannot be told whether there is one: that of a directory further up is another's (P6)."""
+        while True:
+            path = os.path.join(directory, CHAT_FILE)
+            if lies_there(path):
+                return path
+            if directory in (self.given.home, os.path.dirname(directory)):
+                return None
+            directory = os.path.dirname(directory)
+
+    def _roots_for(self, path: str | None) -> files.TranscriptRoots:
+        named = [os.path.dirname(self.named_file)] if self.named_file and path == self.named_file else []
+        own = ["~"] if path is not None and os.path.basename(path) == CHAT_FILE else []
+        return self.given.roots(*named, *own)
+
+
+def _typed_lines(roots: files.TranscriptRoots, path: str, session_id: str) -> IdSet:
+    """The lines that were typed into aider; none where git tracks them, since they may be others' then. A command that aider
+    ran because the agent asked for it stands there too. Raises OSError where they cannot be read (P6)."""
+    typed = IdSet()
+    with files.file_beside(roots, path, session_id) as file:
+        for line in read_lines(file.descriptor, file.size_bytes) if file and not is_tracked(path) else ():
+            if isinstance(line, Line) and line.data.startswith(b"+") and not line.data.startswith(b"+/run "):
+                for each in line.data[1:].decode("utf-8", "replace").splitlines():
+                    typed.add(each.strip())
+    return typed
+
+
+def _fill(file: files.OpenTranscript, session: AiderRuns) -> None:
+    def lines() -> Iterator[str]:
+        os.lseek(file.descriptor, 0, os.SEEK_SET)
+        for line in read_lines(file.descriptor, file.size_bytes, keep_empty=True):
+            if isinstance(line, LongLine) or not line.finished:
+                session.skip("line-too-long" if isinstance(line, LongLine) else "unfinished-line")
+            else:
+                yield line.data.decode("utf-8", "replace").removesuffix("\r").removeprefix("\ufeff")
+
+    for block in blocks_in(lines(), session.wants):
+        session.take_block(block)
+        if session.done:
+            break

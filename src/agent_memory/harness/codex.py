@@ -1,0 +1,470 @@
+"""Codex (0.3x to 0.149): `<year>/<month>/<day>/rollout-<time>-<thread id>.jsonl` in `~/.codex/sessions`.
+
+A line is `{timestamp, type, payload}` (0.149 adds `ordinal`). Each message is logged up to three times, as an `event_msg`, an item and a `response_item` for the model. A fork
+begins with its parent's lines, under new time stamps. Sub-agents have rollouts of their own, whose `session_id` is the root's.
+The format is internal to Codex and differs between versions; what is not understood is left out and counted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Sequence
+from typing import ClassVar
+
+from attrs import evolve, frozen
+
+from agent_memory.harness import any_json as get, transcripts as files
+from agent_memory.harness.turn_builder import Asked, Session, asked
+from agent_memory.note.vocabulary import Harness
+from agent_memory.session.history import History, Role, SessionMark
+from agent_memory.session.own_marks import typed_words
+from agent_memory.session.tool_calls import changed_lines
+from agent_memory.text.ids import IdSet
+from agent_memory.text.json_shape import is_list, is_object
+
+_OF_SUB_AGENT = re.compile(rb'"(?:thread_source"\s*:\s*"subagent"|subagent"\s*:\s*[{"])')
+
+
+# -- what a person typed, and what a tool printed ---------------------------------------------------------------------
+
+_NOTIFICATION, _NOTIFICATION_END = "<subagent_notification>", "</subagent_notification>"
+_INJECTED = (
+    *("# AGENTS.md instructions", "<INSTRUCTIONS>", "<user_instructions>", "<environment_context>", "<skill>"),
+    *("<recommended_plugins>", "<goal_context>", "<codex_internal_context", "<turn_aborted>", "<hook_prompt"),
+    *("<user_action>", "<user_shell_command>", "<permissions instructions>", "<collaboration_mode>", "<model_switch>"),
+    *("<skills_instructions>", "<apps_instructions>", "<plugins_instructions>", "<personality_spec>", _NOTIFICATION),
+    "Warning: The maximum number of unified exec processes",
+)
+"""How the texts begin that Codex puts into a session in the person's name."""
+_TAG = re.compile(r"<([A-Za-z][\w-]*)")
+_TAGGED = re.compile(r"<([A-Za-z][\w-]*)(?:\s[^<>]{0,300})?>.*</\1>", re.DOTALL)
+_IDE_CONTEXT = re.compile(r"^# Context from my IDE setup:", re.MULTILINE)
+_IDE_REQUEST = re.compile(r".*^## My request for Codex:", re.DOTALL | re.MULTILINE)
+_OUTPUT_HEAD = re.compile(
+    r"(?:(?:Chunk ID|Wall time|Exit code|Process exited|Process running|Original token count|Total output lines|Command)"
+    r"[^\n]{0,300}\n){1,8}Output:\n?"
+)
+_EXIT_CODE = re.compile(r"^(?:Exit code:|Process exited with code) (-?\d+)", re.MULTILINE)
+
+
+def typed_text(blocks: Sequence[str], *, as_event: bool) -> str:
+    """What the person typed: without what Codex, an editor or memory put there. Outside of an event, which holds nothing
+    else, a text that is all one tag is the harness's as well. What an editor put before the request may hold the request's
+    heading too: the last one counts."""
+    kept: list[str] = []
+    tags: set[str] = set()
+    for text in map(str.strip, blocks):
+        if text.startswith(_INJECTED):
+            if tag := _TAG.match(text):  # what it wraps may go on in the next block
+                tags.add(tag[1])
+                kept.append(f"<{tag[1]}>" + f"</{tag[1]}>" * (f"</{tag[1]}" in text))
+        elif not text.startswith(("<image", "</image>")) and (as_event or not _TAGGED.fullmatch(text)):
+            kept.append(text)
+    words = typed_words(kept, tuple(sorted(tags)))
+    request = _IDE_REQUEST.match(words)
+    return words[request.end() :].strip() if request else "" if _IDE_CONTEXT.search(words) else words
+
+
+def _report(text: str) -> str:
+    """What a sub-agent answered to its parent, recorded as if the person had said it."""
+    body = text.removeprefix(_NOTIFICATION).removesuffix(_NOTIFICATION_END).strip()
+    status = get.parsed_object(body).get("status")
+    if is_object(status):
+        return "\n".join(text for text in status.values() if isinstance(text, str))
+    return status if isinstance(status, str) else body
+
+
+def printed(output: object) -> tuple[str, bool]:
+    """The text of a tool's output, without the head that Codex puts before it, and whether the tool failed. The output is a
+    text, with or without a head or in JSON, an object or a list of blocks."""
+    if isinstance(output, str):
+        inner: get.Json = get.parsed_object(output) if output.startswith("{") else {}
+        if isinstance(inner.get("output"), str):
+            return printed(inner)
+        head = _OUTPUT_HEAD.match(output)
+        code = _EXIT_CODE.search(head[0]) if head else None
+        return output[head.end() :] if head else output, code is not None and code[1] != "0"
+    if not is_object(output):
+        return get.answer(output), False
+    codes = (get.mapping(output, "metadata").get("exit_code"), output.get("exitCode"))
+    failed = output.get("success") is False or any(isinstance(code, int) and code != 0 for code in codes)
+    if "content" not in output and "output" not in output:
+        return get.answer(output), failed
+    text, inner_failed = printed(output.get("content") or output.get("output"))
+    return text, failed or inner_failed
+
+
+def command_of(arguments: get.Json) -> str:
+    """The shell command among a call's arguments: a text, or a list of words, of which `bash -lc` is taken away."""
+    command = arguments.get("command", arguments.get("cmd"))
+    if isinstance(command, str):
+        return command
+    words = [word for word in command if isinstance(word, str)] if is_list(command) else []
+    return words[2] if len(words) == 3 and words[1] in ("-lc", "-c") else " ".join(words)
+
+
+# -- the thread -------------------------------------------------------------------------------------------------------
+
+_SILENT = re.compile(
+    r"event_msg/(?:(?:task|turn)_started|turn_(?:aborted|diff)|turn\.completed|token_count|context_compacted|agent_reasoning.*"
+    r"|thread_(?:settings_applied|name_updated|goal_updated|rolled_back)|entered_review_mode|error|warning|stream_error"
+    r"|sub_agent_activity|collab_.+|guardian_assessment|image_generation_end|view_image_tool_call|dynamic_tool_call_.+"
+    r"|undo_completed|item_started|.+_begin|codex/event/raw_item|account/.+|background_event|session_configured|plan_update"
+    r"|shutdown_complete)"
+    r"|response_item/(?:reasoning|agent_message|ghost_snapshot|image_generation_call|compaction(?:_summary)?|other)"
+    r"|item/(?:Reasoning|ContextCompaction|ImageView|ImageGeneration|EnteredReviewMode|ExitedReviewMode|Sleep)"
+    r"|session_meta|turn_context|compacted|world_state|inter_agent_communication_metadata"
+)
+"""Lines that say nothing of what was said."""
+_CALLS = ("function_call", "custom_tool_call", "tool_search_call", "tool_call", "local_shell_call")
+_OUTPUTS = (
+    *("function_call_output", "custom_tool_call_output", "local_shell_call_output", "mcp_tool_call_output"),
+    *("tool_search_output", "tool_result"),
+)
+_TURN_BEGINS = ("turn_context", "event_msg/task_started")
+_TASK_ENDS = ("event_msg/task_complete", "event_msg/turn_complete")
+_ID_CHARS = 1_000
+_RECENT = 60
+_KEY_CHARS = 4_000
+_WHOLE_CHARS = 60
+"""Of a text so long, its beginning is a copy of it: citations and directives at the end are in some carriers only."""
+_MAX_PRELUDE = 20
+_UUID7 = re.compile(r"([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
+
+
+@frozen
+class Line:
+    """One line of a rollout."""
+
+    id: str
+    """Made from its content: it has none."""
+    kind: str
+    """`type/type of the payload`, `item/type of the item`; the first alone where the second tells nothing."""
+    payload: get.Json
+    at_ms: int | None
+
+
+class CodexSession(Session):
+    """The lines of one rollout in file order.
+
+    A message that is logged several times is one turn. What a fork copied from its parent is left out, as are turns that
+    were rolled back. A sub-agent's thread is automated, and its `root_id` names the session that it belongs to.
+    """
+
+    harness = Harness.CODEX
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(session_id)
+        self.root_id: str | None = None
+        """Of a sub-agent's thread: the session it belongs to, empty where the rollout does not say; None for a root."""
+        self._said: dict[str, deque[tuple[str, set[str]]]] = {}
+        """The last words of the person and of the agent, and searches, with what carried them so far."""
+        self._called = IdSet()
+        self._patched = IdSet()
+        self._prompts = 0
+        self._rolled_back: set[int] = set()
+        self._forked_at_ms: int | None = None
+        """When a fork was made, as long as its parent's lines come."""
+        self._prelude: deque[Line] = deque(maxlen=_MAX_PRELUDE)
+        """The prompts right before what may be the fork's first turn."""
+        self._thread_id: str | None = None
+        self._scripted = False
+        """No person types in it: `codex exec`, a server's client, a sub-agent."""
+        self._prompted: set[bool] = set()
+        """Whether prompts came from programs."""
+
+    def take(self, value: get.Json) -> None:
+        kind, payload = get.text(value, "type"), get.mapping(value, "payload")
+        if kind in ("event_msg", "response_item"):
+            kind += "/" + (get.text(payload, "type") or ("message" if get.text(payload, "role") else ""))
+        said = get.text(payload, "message", "text", "last_agent_message", "arguments", "input", "output")
+        texts = [said, *(get.text(block, "text") for block in get.objects(payload, "content")[:20])]
+        named = get.text(payload, "call_id", "id", "turn_id")
+        id = get.digest(get.text(value, "timestamp"), kind, named, *(text[:_ID_CHARS] for text in texts))
+        if kind == "event_msg/item_completed":
+            payload = get.mapping(payload, "item")
+            kind = f"item/{get.text(payload, 'type')}"
+        line = Line(id, kind, payload, get.time(value, "timestamp"))
+        if line.kind not in self.READERS and not _SILENT.fullmatch(line.kind):
+            self.skip_unknown(line.kind)
+            return
+        if line.kind == "session_meta":
+            self._note_origin(line)
+        self.started_at_ms = self.started_at_ms or line.at_ms
+        lines = [line] if self._forked_at_ms is None or line.kind == "session_meta" else self._of_fork(line)
+        self.known_records += not lines
+        for each in lines:
+            self._take(each)
+
+    def is_left_out(self, branch: int, record_ids: Sequence[str] = ()) -> bool:
+        return branch in self._rolled_back
+
+    def history(self) -> History:
+        """A sub-agent's thread is automated, and one in which every prompt came from a program."""
+        self.automated = self.root_id is not None or self._prompted == {True}
+        return super().history()
+
+    def _note_origin(self, line: Line) -> None:
+        """What a `session_meta` says of this thread; a fork has its parent's as well."""
+        payload = line.payload
+        thread_id, origin = get.text(payload, "id", "session_id"), payload.get("source")
+        if self._thread_id not in (None, thread_id):
+            return
+        of_sub_agent = (is_object(origin) and "subagent" in origin) or get.text(payload, "thread_source") == "subagent"
+        told_ms = get.time(payload, "timestamp")
+        started_at_ms = line.at_ms if told_ms is None else told_ms
+        if self._thread_id is None:
+            self._thread_id = thread_id
+            if get.text(payload, "forked_from_id"):
+                self._forked_at_ms = _time_in(thread_id) or started_at_ms
+            self.note(branch=get.text(get.mapping(payload, "git"), "branch"))
+            spawned = get.mapping(payload, "source", "subagent", "thread_spawn")
+            told = (
+                get.text(payload, "session_id"),
+                *(get.text(each, "parent_thread_id") for each in (payload, spawned)),
+            )
+            root_id = next((each for each in told if each not in ("", thread_id)), "")
+            self.root_id = root_id if of_sub_agent else None
+        self._scripted = of_sub_agent or origin in ("exec", "mcp") or get.text(payload, "originator") == "codex_exec"
+        self.note(cwd=get.text(payload, "cwd"))
+        self.started_at_ms = self.started_at_ms or started_at_ms
+
+    def _of_fork(self, line: Line) -> list[Line]:
+        """What is to be taken of a fork: nothing (yet), the line, or the prompts held back until now with it.
+
+        What tells its lines from copies of its parent's are the ids of the model's turns, which hold the time when each was
+        begun (UUIDv7): the first one that is not older than the fork is its own, with the prompt right before it. Ids of
+        another form tell nothing, and everything from there on is taken.
+        """
+        forked_at_ms = self._forked_at_ms or 0
+        turn_id = get.text(line.payload, "turn_id") if line.kind in _TURN_BEGINS else ""
+        if turn_id and (_time_in(turn_id) or forked_at_ms) >= forked_at_ms:
+            self._forked_at_ms = None
+            return [*self._prelude, line]
+        in_others_name = line.kind == "response_item/message" and get.text(line.payload, "role") != "assistant"
+        if in_others_name or line.kind in ("event_msg/user_message", "item/UserMessage"):
+            self._prelude.append(line)
+        elif line.kind in _TURN_BEGINS or line.kind in self.READERS:
+            self._prelude.clear()
+        return []
+
+    def _take(self, line: Line) -> None:
+        payload = line.payload
+        if line.kind == "turn_context":
+            self.note(cwd=get.text(payload, "cwd"), agent=get.text(payload, "model"))
+        elif line.kind == "event_msg/thread_name_updated":
+            self.note(title=get.text(payload, "thread_name"))
+        elif line.kind == "event_msg/thread_rolled_back":
+            back = payload.get("num_turns")
+            if isinstance(back, int) and back > 0:
+                self._rolled_back.update(range(max(1, self._prompts - back + 1), self._prompts + 1))
+        self.known_records += 1
+        read = self.READERS.get(line.kind)
+        if line.kind in _TASK_ENDS and not get.text(payload, "last_agent_message"):
+            read = None
+        self.enter(self.own_id(line.id) if read else "", line.at_ms)
+        if read:
+            read(self, payload)
+
+    # -- words --------------------------------------------------------------------------------------------------------
+
+    def _user_event(self, payload: get.Json) -> None:
+        if get.text(payload, "kind") in ("", "plain"):
+            self._hear([get.text(payload, "message")], "event")
+
+    def _agent_event(self, payload: get.Json) -> None:
+        text = get.text(payload, "last_agent_message")
+        self._tell([text or get.text(payload, "message")], "task" if text else "event")
+
+    def _take_message(self, payload: get.Json) -> None:
+        """A message, as an item or as a record for the model."""
+        kind, role = get.text(payload, "type"), get.text(payload, "role")
+        carrier = "record" if role else "item"
+        blocks = [get.text(block, "text") for block in get.blocks(payload) or ()] or [get.text(payload, "text")]
+        if role == "user" or kind == "UserMessage":
+            self._hear(blocks, carrier)
+        elif role in ("", "assistant"):
+            self._tell(blocks, carrier)
+
+    def _hear(self, blocks: list[str], carrier: str) -> None:
+        """Words in the person's name. Codex logs them up to three times; `carrier` says as what: an `event`, an `item`, a
+        `record` for the model."""
+        reports = [_report(text) for text in map(str.strip, blocks) if text.startswith(_NOTIFICATION)]
+        for report in filter(None, reports):
+            self._answer("", report, tool_name="subagent")
+        words = typed_text(blocks, as_event=carrier != "record")
+        is_new = bool(words) and self._is_new(Role.USER, words, carrier)
+        if is_new and not self.begins_with_own_prompt("\n\n".join(blocks)):
+            self._prompts += 1
+            self.branch = self._prompts
+            self._prompted.add(self._scripted)
+            self.hear("", words)
+
+    def _tell(self, texts: list[str], carrier: str) -> None:
+        """Words of the agent's, also of the end of a `task`."""
+        text = "\n\n".join(filter(None, texts))
+        if text.strip() and self._is_new(Role.AGENT, text, carrier):
+            self.end_message()
+            self._speak(text)
+
+    def _is_new(self, whose: str, text: str, carrier: str) -> bool:
+        """Tells the first record of some words from the copies of it in records of other kinds (`carrier`): within one kind
+        the same words, said again, are said again. Only the last sixty different words are compared."""
+        key = " ".join(text[:_KEY_CHARS].split())
+        recent = self._said.setdefault(whose, deque(maxlen=_RECENT))
+        for heard, carriers in recent:
+            shorter, longer = sorted((heard, key), key=len)
+            is_copy = shorter == longer or (len(shorter) >= _WHOLE_CHARS and longer.startswith(shorter))
+            if carrier not in carriers and is_copy:
+                carriers.add(carrier)
+                return False
+        recent.append((key, {carrier}))
+        return True
+
+    def _speak(self, text: str, *calls: Asked) -> None:
+        self.speak(self.message_id or f"{self.position}", text, calls)
+
+    # -- tools --------------------------------------------------------------------------------------------------------
+
+    def _call(self, payload: get.Json) -> None:
+        named = get.text(payload, "name") or get.text(get.mapping(payload, "function"), "name")
+        name = named or get.text(payload, "type").removesuffix("_call").removeprefix("local_")
+        namespace = get.text(payload, "namespace").rstrip("_")
+        arguments = get.arguments(payload.get("arguments", payload.get("input", payload.get("action"))))
+        if plan := get.objects(arguments, "plan"):
+            steps = [{"content": get.text(step, "step"), "status": get.text(step, "status")} for step in plan]
+            arguments = {"todos": steps}
+        elif command := command_of(arguments):
+            arguments = {**arguments, "command": command}
+        made = asked(_call_id(payload), f"{namespace}__{name}" if namespace else name, arguments)
+        if made.call_id:
+            self._called.add(made.call_id)
+            if made.calls[0].name == "apply_patch":
+                self._patched.add(made.call_id)
+        self._speak("", made)
+
+    def _output(self, payload: get.Json) -> None:
+        text, failed = printed(payload.get("output", payload.get("result")))
+        names = (get.text(each, "name") for each in get.objects(payload, "tools"))
+        self._answer(_call_id(payload), text or ", ".join(filter(None, names)), failed=failed)
+
+    def _answer(self, call_id: str, text: str, *, tool_name: str | None = None, failed: bool = False) -> None:
+        self.answer(call_id, text, tool_name=tool_name, failed=failed)
+        self.end_message()
+
+    def _exec_end(self, payload: get.Json) -> None:
+        streams = filter(None, (get.text(payload, "stdout"), get.text(payload, "stderr")))
+        text = get.text(payload, "aggregated_output") or "\n".join(streams)
+        call = asked(_call_id(payload), "shell", {"command": command_of(payload)})
+        if not get.text(payload, "source").startswith("user"):
+            self._finish(call, text, failed=payload.get("exit_code") not in (0, None))
+        elif not call.call_id or self._called.add(call.call_id):
+            self.ran(call.calls[0].brief, text, "shell")
+            self.end_message()
+
+    def _mcp_end(self, payload: get.Json) -> None:
+        invocation = get.mapping(payload, "invocation") or payload
+        name = f"mcp__{get.text(invocation, 'server')}__{get.text(invocation, 'tool')}"
+        result = get.mapping(payload, "result")
+        succeeded = get.mapping(result, "Ok") or result
+        text, failed = printed(succeeded.get("content", result.get("Err", [])))
+        call = asked(_call_id(payload), name, get.mapping(invocation, "arguments"))
+        self._finish(call, text, failed=failed or succeeded.get("isError") is True or "Err" in result)
+
+    def _finish(self, call: Asked, text: str, *, failed: bool) -> None:
+        """A call with its answer, which is recorded elsewhere too, unless it was made inside another call."""
+        if call.call_id and not self._called.add(call.call_id):
+            return
+        if self.open_calls:
+            # Made by a program that the agent wrote and that is still running: its output will tell what came of it.
+            if call.of_memory:
+                self.open_calls = {id: evolve(each, of_memory=True) for id, each in self.open_calls.items()}
+            self._speak("", evolve(call, call_id=""))
+        else:
+            self._speak("", call)
+            self._answer(call.call_id, text, failed=failed)
+
+    def _patch_end(self, payload: get.Json) -> None:
+        """Files that were changed by a call; they may be known from the call."""
+        call_id = _call_id(payload)
+        if payload.get("success") is False or (call_id and not self._patched.add(call_id)):
+            return
+        calls: list[Asked] = []
+        for path, change in get.mapping(payload, "changes").items():
+            told = change if is_object(change) else {}
+            lines = get.text(told, "unified_diff").splitlines()
+            new = changed_lines(lines) if lines else {"new_str": get.text(told, "content")}
+            calls.append(asked("", "apply_patch", {"path": get.text(told, "move_path") or path, **new}))
+        self._speak("", *calls)
+
+    def _search(self, payload: get.Json) -> None:
+        """A search of the web, which is recorded for the model and as an event, which has what was found."""
+        keys, found = ("title", "url", "snippet"), get.objects(payload, "results")
+        results = (" ".join(filter(None, (get.text(each, key) for key in keys))) for each in found)
+        action = get.mapping(payload, "action")
+        queries = "; ".join(query for query in get.items(action, "queries") if isinstance(query, str))
+        told = get.text(payload, "query") or get.text(action, "query") or queries or get.text(action, "url", "pattern")
+        is_new = self._is_new("search", told, "record" if payload.get("type") == "web_search_call" else "event")
+        if is_new:
+            self._speak("", asked("", "web_search", {"query": told}))
+        text = "\n".join(filter(None, results))
+        if is_new or text:
+            self._answer("", text or "[what was found is not recorded]", tool_name="web_search")
+
+    def _review_end(self, payload: get.Json) -> None:
+        review = get.mapping(payload, "review_output")
+        findings = [f"{get.text(each, 'title')}\n{get.text(each, 'body')}" for each in get.objects(review, "findings")]
+        text = "\n\n".join(filter(None, map(str.strip, [get.text(review, "overall_explanation"), *findings])))
+        if text:
+            self._answer("", text, tool_name="review")
+
+    READERS: ClassVar = {
+        "event_msg/user_message": _user_event,
+        "event_msg/agent_message": _agent_event,
+        **dict.fromkeys(_TASK_ENDS, _agent_event),
+        **dict.fromkeys(("event_msg/exec_command_end", "item/CommandExecution"), _exec_end),
+        **dict.fromkeys(("event_msg/mcp_tool_call_end", "item/McpToolCall"), _mcp_end),
+        **dict.fromkeys(("event_msg/patch_apply_end", "item/FileChange"), _patch_end),
+        **dict.fromkeys(("event_msg/web_search_end", "item/Extension", "item/WebSearch"), _search),
+        "event_msg/exited_review_mode": _review_end,
+        **dict.fromkeys(("item/UserMessage", "item/AgentMessage", "item/Plan"), _take_message),
+        "response_item/message": _take_message,
+        **dict.fromkeys(map("response_item/".__add__, _CALLS), _call),
+        **dict.fromkeys(map("response_item/".__add__, _OUTPUTS), _output),
+        "response_item/web_search_call": _search,
+    }
+
+
+def _call_id(payload: get.Json) -> str:
+    return get.text(payload, "call_id", "id")
+
+
+def _time_in(id: str) -> int | None:
+    """The time in a UUIDv7, in ms since 1970; None for any other id."""
+    found = _UUID7.fullmatch(id)
+    return int(found[1] + found[2], 16) if found else None
+
+
+class CodexSessions(files.SessionFiles):
+    """Reads rollouts. A sub-agent's that an entry of its root session names is passed over for the root's own, which has the
+    sub-agent's answer."""
+
+    harness_home, below = ("CODEX_HOME", "~/.codex"), ("sessions", "archived_sessions")
+    session = CodexSession
+    named = re.compile(r"(?:.*/)?rollout-\d{4}-\d\d-\d\dT[\d-]{8}-(?P<id>[^/]+)\.jsonl")
+    max_depth = 4
+    """A root may be the directory around `sessions`."""
+
+    def is_persons(self, session_id: str, path: str) -> bool:
+        """Whether the first line does not say that it is a sub-agent's."""
+        head = files.head_of(path).partition(b"\n")[0]
+        return super().is_persons(session_id, path) and not _OF_SUB_AGENT.search(head)
+
+    def read(self, file: files.OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
+        session = files.read_session(file, mark, CodexSession(session_id))
+        if session.root_id == session_id:
+            path = self.path_of(session_id)
+            if path is not None and path != file.path:
+                return self.read_at(path, session_id, mark)
+        return files.history_in(session, file)

@@ -1,0 +1,450 @@
+"""The turns of one session, built record by record in bounded memory (P25): what the readers of all harnesses share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import ClassVar, Self
+
+from attrs import define, field, frozen
+
+from agent_memory.harness import any_json as get
+from agent_memory.note.vocabulary import Harness
+from agent_memory.session import own_marks as marks
+from agent_memory.session.history import (
+    UNKNOWN_TYPE,
+    History,
+    Role,
+    SessionMark,
+    ToolCall,
+    Turn,
+)
+from agent_memory.session.tool_calls import tool_calls
+from agent_memory.session.turns import (
+    MAX_KEPT_BYTES,
+    TEXT_CHARS,
+    TURN_BYTES,
+    Excerpt,
+    last_time,
+    readable,
+)
+from agent_memory.text.ids import IdSet
+from agent_memory.text.plain_text import one_line
+
+MAX_CALLS_PER_RECORD = 500
+"""No message of a model holds more."""
+MAX_CALLS_PER_TURN = 1_000
+_MAX_OPEN_CALLS = 5_000
+_MAX_REASONS = 60
+_REASON_CHARS = 80
+_NAME_CHARS = 120
+_TITLE_CHARS = 300
+_RECORD_BYTES = 150
+_CALL_BYTES = 400
+_KEY_BYTES = 8
+
+
+@frozen
+class Asked:
+    """A tool call as recorded, with what is needed to recognise its answer."""
+
+    call_id: str
+    calls: tuple[ToolCall, ...]
+    """One; of a patch one for each of its files."""
+    of_memory: bool
+    """It asks memory itself, so that the answer is nothing new (P26)."""
+
+
+def asked(call_id: str, name: str, arguments: get.Json) -> Asked:
+    """A call of the tool `name`, whose command, if it runs one, is under `command` or `cmd`."""
+    calls = tool_calls(name or "unknown", arguments)
+    of_memory = (
+        marks.is_memory_tool(name)
+        or any(marks.is_memory_command(get.text(arguments, key)) for key in ("command", "cmd"))
+        or any(marks.is_entry_path(call.path or "") for call in calls)
+    )
+    return Asked(call_id, calls, of_memory)
+
+
+def asked_in(blocks: Iterable[get.Json], kinds: Container[object], arguments: str = "input") -> list[Asked]:
+    """The calls among the blocks of a message: those of these types, with `id`, `name` and arguments."""
+    calls = (block for block in blocks if block.get("type") in kinds)
+    return [
+        asked(get.text(call, "id"), get.text(call, "name"), get.mapping(call, arguments))
+        for call in islice(calls, MAX_CALLS_PER_RECORD)
+    ]
+
+
+@define
+class Draft:
+    """A turn that may still grow."""
+
+    number: int
+    role: Role
+    branch: int
+    text: Excerpt
+    at_ms: int | None
+    tool_name: str | None = None
+    message_id: str | None = None
+    """Of the agent's message, whose parts may come in records of their own, with tools' answers between them."""
+    is_kept: bool = False
+    """Not as long as the mark covers it, or its branch is left out."""
+    failed: bool = False
+    record_ids: list[str] = field(factory=list[str])
+    last_position: int = 0
+    calls: list[ToolCall] = field(factory=list[ToolCall])
+
+
+class Session:
+    """One session, as its records come in file order; `history` is what they said so far.
+
+    A harness's reader takes each object in `take`: it enters the record (`enter`), adds what it says (`hear`, `speak`,
+    `answer`), or counts that it could not be read (`skip`). What it leaves out by intent is not counted.
+
+    Turns are numbered over the whole session, those before the mark and those left out later included, so that a number
+    always means the same turn. Of a message that began before the mark only the rest is returned, under the number of its
+    turn. `branch` is any number by which a reader will know again what was rewound away.
+
+    Once about 16 MiB are kept, the next record that begins a turn, and does not go on with an earlier one, makes it `full`.
+    """
+
+    harness: ClassVar[Harness]
+
+    def __init__(self, session_id: str) -> None:
+        self.session_id = session_id
+        # what is known of the session as a whole
+        self.title: str | None = None
+        self.cwd: str | None = None
+        self.also_in: tuple[str, ...] = ()
+        self.git_branch: str | None = None
+        self.agent: str | None = None
+        self.started_at_ms: int | None = None
+        self.automated = False
+        """No person took part; whatever stands in a person's place was said by a program."""
+        self.tools_answered = False
+        """A tool answered in what was left out."""
+        self.own_call = False
+        """It begins with one of our prompts; nothing else of it matters (P23)."""
+        self.full = False
+        """Enough is kept; what comes from here on is for another fetch."""
+        # of the record at hand: its branch, its place among those taken, and whether what it says is new
+        self.branch = -1
+        self.position = 0
+        self.past_mark = True
+        self._record_id = ""
+        self._at_ms: int | None = None
+        self._is_closed = False
+        """Enough is kept: a turn that begins in the record at hand is for another fetch."""
+        # what was taken so far
+        self.number = 0
+        """Of the last turn."""
+        self.known_records = 0
+        self.unknown_records = 0
+        self.skipped: Counter[str] = Counter()
+        """What could not be read, by reason."""
+        self.seen_ids = IdSet()
+        """Of records; for readers that tell repeated ones by their ids."""
+        self.open_calls: dict[str, Asked] = {}
+        """Those not answered so far, by their ids."""
+        self.person_spoke = False
+        self.agent_spoke = False
+        self._mark: SessionMark | None = None
+        self._mark_id: str | None = None
+        self._lost_mark: SessionMark | None = None
+        """The mark, where its record is gone from a rewritten transcript: what is new is told by times, or by numbers."""
+        self._last_at_ms: int | None = None
+        self._kept_bytes = 0
+        self._drafts: list[Draft] = []
+        self._message: Draft | None = None
+        """The agent's last message, as long as it may go on."""
+        self._first_tool_number: int | None = None
+
+    def go_on_after(self, mark: SessionMark | None, *, is_lost: bool = False) -> None:
+        self._mark = mark
+        self._lost_mark = mark if is_lost else None
+        self._mark_id = mark.last_record_id if mark and not is_lost else None
+        self.past_mark = self._mark_id is None
+
+    def teach(self, unfilled: Self) -> bool:
+        """Whether this one learnt at the end what it should have known before (that the record of the mark does not come): then
+        `unfilled`, the same before anything was put into it, is told."""
+        if self._mark is None or self.mark_came or self.own_call:
+            return False
+        unfilled.go_on_after(self._mark, is_lost=True)
+        return True
+
+    def take(self, value: get.Json) -> None:
+        """The next object. Never raises for what it holds; every object is counted as known, unknown or skipped."""
+        raise NotImplementedError  # each harness defines its own
+
+    @property
+    def done(self) -> bool:
+        """Nothing that comes can matter: enough is kept, or it is our own call."""
+        return self.full or self.own_call
+
+    def is_left_out(self, branch: int, record_ids: Sequence[str] = ()) -> bool:
+        """Whether a turn of this branch, said by these records, is not kept, as far as is known by now. Where it is known when a
+        turn begins, only its number counts."""
+        return False
+
+    # -- records ------------------------------------------------------------------------------------------------------
+
+    def enter(self, record_id: str, at_ms: int | None) -> None:
+        """What is added from now on is said by this record."""
+        self.past_mark = self.mark_came
+        self.started_at_ms = at_ms if self.started_at_ms is None else self.started_at_ms
+        self.position += 1
+        self._record_id = record_id
+        self._at_ms = at_ms
+        self._is_closed = self.has_enough
+        self._last_at_ms = at_ms if at_ms is not None else self._last_at_ms
+
+    @property
+    def mark_came(self) -> bool:
+        """The record of the mark was taken: what the next one says is new."""
+        return self.past_mark or self._record_id == self._mark_id
+
+    def own_id(self, record_id: str) -> str:
+        """The id, with a number where another record has the same."""
+        own, count = record_id, 1
+        while not self.seen_ids.add(own):
+            count += 1
+            own = f"{record_id}.{count}"
+        return own
+
+    def note(self, *, title: str = "", cwd: str = "", branch: str = "", agent: str = "") -> None:
+        """What a record says of the session as a whole: of its directories the first, of the others the last counts."""
+        self.cwd = self.cwd or cwd or None
+        self.title = title.strip() or self.title
+        self.git_branch = branch or self.git_branch
+        self.agent = agent or self.agent
+
+    def skip(self, reason: str) -> None:
+        """Count what could not be read."""
+        reason = one_line(reason, _REASON_CHARS)
+        if reason not in self.skipped and len(self.skipped) >= _MAX_REASONS:
+            reason = f"{UNKNOWN_TYPE}other" if reason.startswith(UNKNOWN_TYPE) else "other"
+        self.skipped[reason] += 1
+
+    def skip_unknown(self, kind: object) -> None:
+        """Count a record of a kind that no version known to us writes."""
+        self.unknown_records += 1
+        self.skip(f"{UNKNOWN_TYPE}{kind}")
+
+    @property
+    def has_enough(self) -> bool:
+        """As much is kept as one fetch returns: the next turn is for another one."""
+        return self._kept_bytes >= MAX_KEPT_BYTES
+
+    # -- turns --------------------------------------------------------------------------------------------------------
+
+    def hear(self, raw: str, words: str | None = None, *, by: str | None = None) -> None:
+        """A text in the person's name, as recorded: before the agent's first word it may be our prompt. `words` is what they typed
+        of it (`typed_words` by itself), or what a program said, that `by` names. What a program put in the person's place is a
+        tool's."""
+        words = marks.typed_words(raw) if words is None else words
+        if self.begins_with_own_prompt(raw or words) or not words:
+            return
+        if by:
+            self.answer(None, words, tool_name=by)
+        elif not self.full:
+            self.person_spoke, self._message = True, None
+            program = marks.machine_text(words)
+            self._begin(Role.TOOL if program else Role.USER, words, program)
+
+    def ran(self, command: str, output: str, tool_name: str, *, failed: bool = False) -> None:
+        """The person ran a command."""
+        shown = marks.MEMORY_OUTPUT_PLACEHOLDER if marks.is_memory_command(command) else output
+        self.answer(None, f"$ {command}\n{shown}", tool_name=tool_name, failed=failed)
+
+    def begins_with_own_prompt(self, raw: str) -> bool:
+        """Whether this text, before the agent's first word, is a prompt of ours; `own_call` then."""
+        if not self.agent_spoke and marks.is_own_prompt(raw):
+            self.own_call = True
+        return self.own_call
+
+    def speak(self, message_id: str | None, text: str, calls: Sequence[Asked] = ()) -> None:
+        """A part of the agent's message, unless it is empty; a message is one turn, however many records it comes in."""
+        if self.full or not (calls or text.strip()):
+            return
+        self.agent_spoke = True
+        self.open_calls.update((each.call_id, each) for each in calls if each.call_id)
+        while len(self.open_calls) > _MAX_OPEN_CALLS:
+            del self.open_calls[next(iter(self.open_calls))]
+        message = self._message
+        if message is None or message_id is None or message.message_id != message_id:
+            message = self._begin(Role.AGENT, text)
+        elif not self._is_covered(message.number) and not self.is_left_out(self.branch):
+            self._is_closed = False
+            if not message.is_kept:
+                message = self._kept(Draft(message.number, Role.AGENT, self.branch, message.text, self._at_ms))
+            self._grow(message, text)
+        if message is None:
+            return
+        message.message_id = message_id
+        self._message = message
+        if message.is_kept:
+            new = [call for each in calls for call in each.calls][: MAX_CALLS_PER_TURN - len(message.calls)]
+            message.calls.extend(new)
+            self._kept_bytes += sum(_CALL_BYTES + len(call.brief) for call in new)
+
+    def answer(
+        self, call_id: str | None, text: str, *, tool_name: str | None = None, failed: bool = False
+    ) -> str | None:
+        """What a tool answered, a turn of its own; the tool's name, where its call or the answer tells it. What memory
+        itself printed is left out of the text."""
+        if self.full:
+            return None
+        call = self.open_calls.pop(call_id, None) if call_id else None
+        self._is_closed = self._is_closed and call is None
+        name = call.calls[0].name if call else tool_name
+        if call is not None and call.of_memory:
+            text = marks.MEMORY_OUTPUT_PLACEHOLDER
+        draft = self._begin(Role.TOOL, text, name)
+        if draft is not None:
+            draft.failed = failed
+        return name
+
+    @property
+    def message_id(self) -> str | None:
+        """The id of the agent's message that may still go on."""
+        return self._message.message_id if self._message else None
+
+    def end_message(self) -> None:
+        self._message = None
+
+    def _is_covered(self, number: int) -> bool:
+        """Whether the mark covers the turn of this number, said by the record at hand."""
+        if (lost := self._lost_mark) is None:
+            return not self.past_mark
+        return number <= lost.turns_seen if lost.last_at_ms is None else (self._last_at_ms or 0) <= lost.last_at_ms
+
+    def _begin(self, role: Role, text: str, tool_name: str | None = None) -> Draft | None:
+        """A new turn; only its number counts where the mark covers it. None where enough is kept."""
+        if self._is_closed:
+            self.full = True
+            return None
+        self.number += 1
+        if role is Role.TOOL and self._first_tool_number is None:
+            self._first_tool_number = self.number
+        draft = Draft(self.number, role, self.branch, Excerpt(TEXT_CHARS[role]), self._at_ms, tool_name)
+        if self._is_covered(self.number) or self.is_left_out(self.branch):
+            return draft
+        if role is Role.TOOL:  # what a tool printed or a file held, without what memory had put there (P26)
+            text = marks.MEMORY_OUTPUT_PLACEHOLDER if marks.shows_an_entry(text) else marks.without_own_output(text)
+        self._grow(self._kept(draft), text)
+        return draft
+
+    def _kept(self, draft: Draft) -> Draft:
+        draft.is_kept = True
+        self._drafts.append(draft)
+        self._kept_bytes += TURN_BYTES
+        return draft
+
+    def _grow(self, draft: Draft, text: str) -> None:
+        before = draft.text
+        if text:
+            draft.text = before.grown(f"\n\n{text}" if before.total_chars else text)
+        draft.last_position = self.position
+        if len(draft.record_ids) < MAX_CALLS_PER_TURN:
+            draft.record_ids.append(self._record_id)
+        else:
+            draft.record_ids[-1] = self._record_id
+        self._kept_bytes += draft.text.kept_bytes - before.kept_bytes + _RECORD_BYTES
+
+    # -- what comes of it ---------------------------------------------------------------------------------------------
+
+    def history(self) -> History:
+        """The session with its new turns in order, without those left out."""
+        turns = () if self.own_call else tuple(self._turns())
+        first_number = turns[0].number if turns else self.number + 1
+        answered = self._first_tool_number is not None and self._first_tool_number < first_number
+        return History(
+            harness=self.harness,
+            session_id=self.session_id,
+            turns=turns,
+            title=one_line(self.title, _TITLE_CHARS) or None if self.title else None,
+            cwd=self.cwd,
+            also_in=self.also_in,
+            branch=self.git_branch,
+            agent=self.agent,
+            started_at_ms=self.started_at_ms,
+            ended_at_ms=last_time(turns),
+            tools_answered_before=self.tools_answered or answered,
+            remaining=self.full and not self.own_call,
+            automated=self.automated,
+            own_call=self.own_call,
+            skipped=dict(sorted(self.skipped.items())),
+        )
+
+    def _turns(self) -> Iterator[Turn]:
+        furthest, record_id = -1, ""
+        for draft in sorted(self._drafts, key=lambda draft: draft.number):
+            if self.is_left_out(draft.branch, draft.record_ids):
+                continue
+            # A message may go on after the answers to its first calls: a mark must not fall short of what is returned.
+            if draft.last_position > furthest:
+                furthest, record_id = draft.last_position, draft.record_ids[-1]
+            by_script = self.automated and draft.role is Role.USER
+            tool_name = "script" if by_script else draft.tool_name
+            role, text = Role.TOOL if by_script else draft.role, readable(draft.text.text)
+            name, clipped = one_line(tool_name, _NAME_CHARS) if tool_name else None, draft.text.clipped_chars
+            calls = tuple(draft.calls)
+            yield Turn(draft.number, role, text, record_id, draft.at_ms, calls, name, draft.failed, clipped)
+
+
+class RewindingSession(Session):
+    """A session of which only its end tells what was rewound away; `branch` is the place of a record in it.
+
+    Where more was said than one fetch holds, what was kept may all have been rewound: then it is read once more, and
+    `_known_away` is what the first reading told of each place.
+    """
+
+    _known_away: bytearray | None = None
+
+    def away(self) -> bytearray:
+        """For each place so far, whether it was rewound away."""
+        raise NotImplementedError  # each harness has its own signs of it
+
+    @property
+    def done(self) -> bool:
+        """Unless it was read before, what was rewound is only known at the end."""
+        return self.own_call or (self.full and self._known_away is not None)
+
+    def teach(self, unfilled: Self) -> bool:  # pyright: ignore[reportIncompatibleMethodOverride] - of its own class
+        if not self.full or self._known_away is not None:
+            return super().teach(unfilled)
+        unfilled._known_away = self.away()
+        return True
+
+    def is_left_out(self, branch: int, record_ids: Sequence[str] = ()) -> bool:
+        return self._known_away is not None and branch >= 0 and bool(self._known_away[branch])
+
+    def history(self) -> History:
+        self._known_away = self.away() if self._known_away is None else self._known_away
+        return super().history()
+
+
+class Places:
+    """The place of each id in the order of the file, in 8 bytes an id, so that millions fit (P25)."""
+
+    def __init__(self) -> None:
+        self._keys = bytearray()
+
+    def __len__(self) -> int:
+        return len(self._keys) // _KEY_BYTES
+
+    def add(self, id: str) -> int:
+        """The place of one id more. One that was there before means the newer place from now on."""
+        self._keys += hash(id).to_bytes(_KEY_BYTES, "little", signed=True)
+        return len(self) - 1
+
+    def find(self, id: str) -> int | None:
+        """The place of an id, sooner where it is a late one; None where it has none."""
+        key, end = hash(id).to_bytes(_KEY_BYTES, "little", signed=True), len(self._keys)
+        while (at := self._keys.rfind(key, 0, end)) >= 0:
+            if at % _KEY_BYTES == 0:
+                return at // _KEY_BYTES
+            end = at + _KEY_BYTES - 1
+        return None

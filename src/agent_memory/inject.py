@@ -1,0 +1,185 @@
+"""Notes come before an agent: what is ready for a place, what a query finds, and what a session was given."""
+
+from __future__ import annotations
+
+import math
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from agent_memory.capture.repository import may_be_in_work_tree
+from agent_memory.errors import Error, StoreIo, UsageInvalid
+from agent_memory.files.paths import exists
+from agent_memory.note.note import Listed, Listing, StoredEntry
+from agent_memory.note.vocabulary import GLOBAL_SCOPE, Harness, TierList
+from agent_memory.recall.assembling import (
+    BUILT_IN,
+    NOTHING,
+    QUERY,
+    SESSION_START,
+    Injection,
+    Passage,
+    assemble,
+    profile_named,
+    with_notes,
+)
+from agent_memory.recall.candidates import (
+    InjectRequest,
+    Place,
+    is_relevant,
+    may_be_injected,
+)
+from agent_memory.recall.moment import COMMAND, Delivery, known_ids
+from agent_memory.recall.search import Mode, SearchRequest
+from agent_memory.recall.told import DeliveryLog, Shelf
+from agent_memory.results import as_result, unwrap
+
+if TYPE_CHECKING:
+    from agent_memory.app import Memory
+
+_MOST_HITS = 20
+"""Hits that are looked at for a query; not all of them may be shown."""
+_FITS = 0.6
+"""From this score on a note answers a query: it has a third of its words by their worth, or is so near in meaning."""
+_MOST_FOUND = 12
+"""So many of them are made ready: more than a profile shows, since a session may know some already."""
+
+
+@as_result
+def inject(memory: Memory, request: InjectRequest) -> Injection:
+    """What an agent is to know, within a budget of tokens; recorded as a delivery, so that the session is not given the same
+    twice. Where it cannot be recorded it is given all the same: the record only saves repetition."""
+    config, asked = memory.config.inject, (request.query or "").strip()
+    name = request.profile or (QUERY if request.query else SESSION_START)
+    budget = config.token_budget if request.budget is None else request.budget
+    profile = profile_named(name, config.profiles, budget)
+    if profile is None:
+        known = ", ".join(sorted({*BUILT_IN, *config.profiles}))
+        raise UsageInvalid(f"There is no profile {name!r}", f"Known are {known}.")
+    if request.query:
+        profile = with_notes(profile, budget)
+    passages = [*find_passages(memory, asked, Mode.HYBRID)] if asked else []
+    more = 0
+    if set(profile.shares) - {"notes"}:
+        shelf = unwrap(prepare(memory))
+        passages += shelf.passages
+        more = shelf.more
+    harness = (request.harness or memory.caller.harness).value
+    session, scope, now_ms = request.session or "", memory.scope_here(), memory.clock.now_ms()
+    try:
+        with DeliveryLog(memory.real_root) as log:
+            had = known_ids(log.deliveries(session), harness, session, now_ms) if session else frozenset[str]()
+            injection = assemble(passages, profile, had, more=more)
+            if injection.ids:
+                log.append(Delivery(now_ms, harness, session, COMMAND, injection.ids, injection.tokens, scope))
+            return injection
+    except OSError as error:
+        memory.warn(f"What was injected could not be recorded: {error.strerror}.")
+        return assemble(passages, profile, more=more)
+
+
+@as_result
+def prepare(memory: Memory, around: Place | None = None) -> Shelf:
+    """The passages for sessions in the working directory, or around another place, the best first, and the settings."""
+    from agent_memory.note.note import standing_tiers
+    from agent_memory.recall.candidates import candidates, good_until_ms
+    from agent_memory.recall.neutral_markdown import passage_of
+
+    around = around or place_of(memory)
+    live, tiers = Listing(()), TierList()
+    if exists(memory.real_root):
+        live = unwrap(memory.store.list())
+        try:
+            tiers = unwrap(memory.store.tiers())
+        except StoreIo:
+            raise
+        except Error:
+            pass  # a damaged tier list hinders nobody from being told the notes; doctor tells of it
+    unread: list[Error | None] = [each.io_error for each in live.unreadable]
+
+    def read(listed: Listed) -> StoredEntry | None:
+        try:
+            return unwrap(memory.store.read_again(listed))
+        except Error as error:
+            unread.append(error)
+            return None
+
+    hot = standing_tiers(tiers, (each.meta for each in live.entries)).hot
+    found, more = candidates(live.entries, read, around, hot)
+    passages = tuple(passage for passage in map(passage_of, found) if passage is not None)
+    # What could not be read just now is not to stay away until another note changes (P6).
+    until_ms = 0 if any(isinstance(each, StoreIo) for each in unread) else good_until_ms(live.entries, around)
+    config = memory.config.inject
+    return Shelf(passages, config.token_budget, config.profiles, until_ms, more)
+
+
+def told_where(memory: Memory, listed: Listed) -> tuple[str, ...]:
+    """What is told of a note, in sentences: by the files with a managed section, and to a session that starts in its place,
+    both as if they were made now."""
+    if listed.archived:
+        return ("No session is told it: it is archived.",)
+    meta = listed.meta
+    scope = memory.scope_here() if meta.scope == GLOBAL_SCOPE else meta.scope
+    shelf = unwrap(prepare(memory, Place(scope, scope != GLOBAL_SCOPE, memory.clock.now_ms())))
+    published = unwrap(memory.publish(None, dry_run=True))
+    profile = profile_named(SESSION_START, shelf.profiles, shelf.budget)
+    injection = NOTHING if profile is None else assemble(shelf.passages, profile, more=shelf.more)
+    passage = next((each for each in shelf.passages if each.id == meta.id), None)
+    shown = [(each.path, each.rendered) for each in published.targets if each.rendered is not None]
+    files = [f"{path} shows all of it." for path, rendered in shown if meta.id in rendered.hot]
+    files += [f"{path} shows one line of it." for path, rendered in shown if meta.id in rendered.warm]
+    if passage is None:
+        return (*files, "No hook tells a session of it unasked.")
+    if meta.id not in injection.ids:
+        start = "has no room for it at its start; it is told with a prompt that it fits"
+    else:
+        how_much = "all" if passage.whole and passage.whole in injection.text else "one line"
+        start = f"is told {how_much} of it at its start, where the harness has our hook"
+    return (*files, f"A session in {'any place' if meta.scope == GLOBAL_SCOPE else scope} {start}.")
+
+
+def find_passages(memory: Memory, query: str, mode: Mode, least_score: float = _FITS) -> tuple[Passage, ...]:
+    """The notes that have to do with a query and that may be shown, the best first: by enough words in common with it, or by
+    such a score. Where none is left, the caller is warned of what could not be read or searched (P6)."""
+    around = place_of(memory)
+    request = SearchRequest(query, limit=_MOST_HITS, mode=mode, here=around.scope, scopes=around.scopes)
+    answer = unwrap(memory.search(request))
+    found = [
+        each.stored
+        for each in answer.hits
+        if each.superseded_by is None
+        and may_be_injected(each.stored.listed, around)
+        and (each.score >= least_score or is_relevant(query, each.stored))
+    ]
+    ready: tuple[Passage, ...] = ()
+    if found:  # for most prompts nothing is, which need none of what judges and redacts a note
+        from agent_memory.recall.candidates import shown, with_contradicted
+        from agent_memory.recall.neutral_markdown import passage_of
+
+        fit = [each for each in (shown(stored, "notes") for stored in found) if each is not None]
+        passages = map(passage_of, with_contradicted(fit))
+        ready = tuple(islice((passage for passage in passages if passage is not None), _MOST_FOUND))
+    for notice in () if ready else answer.notices:
+        memory.warn(notice)
+    return ready
+
+
+@as_result
+def find_relevant(memory: Memory, prompt: str) -> tuple[Passage, ...]:
+    """The notes that have enough to do with what a person just asked. By words alone: a hook has no time to load a model, and a
+    prompt says more than what it is about, so no score tells."""
+    return find_passages(memory, prompt, Mode.BM25, least_score=math.inf)
+
+
+def recover(memory: Memory, harness: str, session_id: str) -> tuple[Passage, ...]:
+    """The last words of a session that was cut off; nothing where it was not, or cannot be read."""
+    from agent_memory.recall.neutral_markdown import recovery_passage  # what hands over sessions takes long to load
+
+    taken = memory.take_over(session_id, Harness(harness))
+    passage = taken.map(lambda found: recovery_passage(found.handover)).value_or(None)
+    return () if passage is None else (passage,)
+
+
+def place_of(memory: Memory) -> Place:
+    """The place of the working directory, now."""
+    in_repository = memory.cwd is not None and may_be_in_work_tree(memory.cwd)
+    return Place(memory.scope_here(), in_repository, memory.clock.now_ms())

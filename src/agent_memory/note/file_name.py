@@ -1,0 +1,108 @@
+"""File names of entries: `descriptive title -- topic__x topic__y id__XXXXXX.md`. The id alone is identity (P15, P21).
+And when two names are one: on the file systems of macOS, and wherever a store may be copied to (P15)."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from agent_memory.note.note import Meta
+from agent_memory.text.ids import ID_PATTERN, normal_tags
+from agent_memory.text.plain_text import clean_text, cut_bytes
+
+MAX_NAME_BYTES = 200
+MAX_TITLE_BYTES = 120
+"""Of a title beside tags; a title without tags may use all the room."""
+
+NOTE_ENDING = ".md"
+UNTITLED = "untitled"
+_SEPARATOR = " --"
+_NAME_ID = re.compile(rf"(?:^|[ /])({ID_PATTERN})\.md\Z")
+_NAME_TITLE = rf"(?s)(.*?)(?: -- .*|(?:^| ){ID_PATTERN}|)\.md"
+
+_SEPARATORS = ((re.compile(r"\s*:\s+"), " - "), (re.compile(r"[/\\:|]+"), "-"))
+_NOT_OURS = (
+    (re.compile(r"id__+"), "id_"),  # only the entry's own id may be found in its name
+    (re.compile(r"(?<= )--(?= )"), "-"),
+)
+
+
+_SAFE_MARKS = " -_.,+=@"
+
+
+def file_name_of(meta: Meta) -> str:
+    """The entry's file name: NFC, at most 200 bytes of UTF-8 also once a Mac has decomposed it (NFD), cut on a grapheme,
+    never in the id.
+
+    Holds nothing that a shell reads; the title, the tags in their order as far as they fit, and the id. Two entries whose ids differ casefolded never
+    have the same name under NFC and casefold.
+    """
+    ending = f" {meta.id}{NOTE_ENDING}"
+    room = MAX_NAME_BYTES - len(ending) - len(_SEPARATOR)
+    tags = tuple("".join(filter(_is_safe, tag)) for tag in normal_tags(meta.tags))
+    title = _title_part(meta.title, MAX_TITLE_BYTES if tags else room)
+    room -= _decomposed_bytes(title)
+    shown = ""
+    for tag in tags:
+        room -= _decomposed_bytes(tag) + 1
+        if room < 0:
+            break
+        shown += f" {tag}"
+    return title + _SEPARATOR + shown + ending
+
+
+def is_safe_name(name: str) -> bool:
+    """Whether it holds nothing that a shell, a glob or markdown reads: letters, digits, space and `-_.,+=@` alone."""
+    return all(map(_is_safe, name))
+
+
+def _is_safe(character: str) -> bool:
+    kind = unicodedata.category(character)
+    is_letter = kind[0] in "LMN" and kind != "Me" and not "\ufe00" <= character <= "\ufe0f"
+    return is_letter or character in _SAFE_MARKS
+
+
+def is_note_name(name: str) -> bool:
+    """Whether a file of this name on a shelf is to be a note: a hidden one is some other program's."""
+    return name.endswith(NOTE_ENDING) and not name.startswith(".")
+
+
+def id_in_name(name: str) -> str | None:
+    """The id with which a file name, or a path, ends (`… id__a1b2c3.md`); None where there is none."""
+    found = _NAME_ID.search(name)
+    return found[1] if found else None
+
+
+def title_in_name(name: str) -> str:
+    """What a file name says of the title: all before tags, id and `.md`; may be empty."""
+    found = re.fullmatch(_NAME_TITLE, name)
+    return (found[1] if found else name).strip()
+
+
+def _title_part(title: str, max_bytes: int) -> str:
+    words = " ".join(clean_text(title).text.split())
+    for pattern, readable in _SEPARATORS:
+        words = pattern.sub(readable, words)
+    words = " ".join("".join(filter(_is_safe, words)).split())
+    for pattern, readable in _NOT_OURS:
+        words = pattern.sub(readable, words)
+    cut = cut_bytes(_trimmed(words), max_bytes)
+    while _decomposed_bytes(cut) > max_bytes:
+        cut = cut_bytes(cut, len(cut.encode()) - 1)
+    return _trimmed(cut) or UNTITLED
+
+
+def _decomposed_bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(unicodedata.normalize("NFD", text).encode())
+
+
+def _trimmed(text: str) -> str:
+    # A leading dot hides a file, a leading dash is an option to a command, a leading tilde a home directory.
+    return " ".join(text.split()).lstrip(" .-~").rstrip(" .")
+
+
+def folded_name(name: str) -> str:
+    """The same for names that a file system which ignores case or normalises would not keep apart."""
+    if name.isascii():
+        return name.lower()
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())

@@ -1,0 +1,65 @@
+"""A listed entry as one JSON array, and back: the row of the index. Derived data, read by the version that wrote it."""
+
+from __future__ import annotations
+
+import json
+from operator import attrgetter
+
+from attrs import fields
+
+from agent_memory.note.note import Listed, Meta, Source
+from agent_memory.note.vocabulary import (
+    Harness,
+    Importance,
+    Kind,
+    Origin,
+    Sensitivity,
+    Status,
+)
+
+_META = tuple(each.name for each in fields(Meta))
+_LISTED = tuple(name for name in (each.name for each in fields(Listed)) if name != "meta")
+_SOURCE = tuple(each.name for each in fields(Source))
+
+LISTED_LAYOUT = repr((_META, _LISTED, _SOURCE))
+"""Changes with the fields: a row of another layout must not be read."""
+
+_ENUMS = tuple(
+    (_META.index(name), {member.value: member for member in members})
+    for name, members in (
+        ("kind", Kind),
+        ("status", Status),
+        ("origin", Origin),
+        ("importance", Importance),
+        ("sensitivity", Sensitivity),
+    )
+)
+_HARNESSES = {member.value: member for member in Harness}
+_TAGS, _ALIASES, _SUPERSEDES, _SOURCES = (_META.index(name) for name in ("tags", "aliases", "supersedes", "sources"))
+
+_render = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_parse = json.JSONDecoder().decode
+_meta_values = attrgetter(*_META)
+_listed_values = attrgetter(*_LISTED)
+_source_values = attrgetter(*_SOURCE)
+
+
+def render_listed(listed: Listed) -> str:
+    """The array: the meta's values, then the others."""
+    meta = list(_meta_values(listed.meta))
+    meta[_SOURCES] = [_source_values(source) for source in listed.meta.sources]
+    return _render([meta, *_listed_values(listed)])
+
+
+def parse_listed(text: str) -> Listed:
+    """What was rendered. ValueError, TypeError or LookupError for what was not, or is damaged."""
+    meta, *others = _parse(text)
+    for at, members in _ENUMS:
+        meta[at] = members[meta[at]]
+    for at in (_TAGS, _ALIASES, _SUPERSEDES):
+        meta[at] = tuple(meta[at])
+    meta[_SOURCES] = tuple(
+        Source(_HARNESSES[harness], thread_id, repo, cwd, agent, tuple(turns))
+        for harness, thread_id, repo, cwd, agent, turns in meta[_SOURCES]
+    )
+    return Listed(Meta(*meta), *others)

@@ -1,0 +1,322 @@
+"""The memory entry: one markdown file of knowledge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Annotated, ClassVar, TypeAlias
+
+from attrs import field, frozen
+
+from agent_memory.errors import ActRefused, StoreIo
+from agent_memory.note.vocabulary import (
+    GLOBAL_SCOPE,
+    Harness,
+    Importance,
+    Kind,
+    Origin,
+    Sensitivity,
+    Status,
+    Tier,
+    TierList,
+)
+from agent_memory.text.ids import content_hash
+from agent_memory.text.value_rules import shown
+
+
+def _turn_problem(number: int) -> str | None:
+    return None if number >= 1 else f"is {shown(number)}, expected a turn number from 1"
+
+
+def _confidence_problem(confidence: float) -> str | None:
+    return None if 0 <= confidence <= 1 else f"is {shown(confidence)}, expected a number from 0 to 1"
+
+
+BY_A_PERSON = "person"
+"""`promotedBy` of an entry that a person vouches for."""
+
+TurnNumber: TypeAlias = Annotated[int, _turn_problem]
+Confidence: TypeAlias = Annotated[float, _confidence_problem]
+
+
+@frozen
+class Source:
+    """Where an entry comes from: some turns of one session."""
+
+    has_other_keys: ClassVar[bool] = True
+    """Of the frontmatter that it is read from."""
+
+    harness: Harness
+    thread_id: str | None = None
+    repo: str | None = None
+    cwd: str | None = None
+    agent: str | None = None
+    turns: tuple[TurnNumber, ...] = ()
+
+
+@frozen
+class Meta:
+    """The frontmatter, defaults filled in. Instants are epoch ms."""
+
+    id: str
+    title: str
+    created_at_ms: int
+    updated_at_ms: int
+    description: str = ""
+    kind: Kind = Kind.FACT
+    tags: tuple[str, ...] = ()
+    """Each with its prefix: `topic__x`, `area__y`."""
+    status: Status = Status.CAPTURED
+    origin: Origin = Origin.USER
+    scope: str = GLOBAL_SCOPE
+    importance: Importance = Importance.MEDIUM
+    confidence: float | None = None
+    sensitivity: Sensitivity = Sensitivity.NORMAL
+    pinned: bool = False
+    promoted_by: str | None = None
+    used: int = 0
+    """The frontmatter's copy; the ledger is the truth."""
+    last_used_at_ms: int | None = None
+    expires_at_ms: int | None = None
+    valid_from_ms: int | None = None
+    valid_until_ms: int | None = None
+    aliases: tuple[str, ...] = ()
+    supersedes: tuple[str, ...] = ()
+    sources: tuple[Source, ...] = field(default=())
+
+    @property
+    def all_ids(self) -> tuple[str, ...]:
+        """Every id by which it is found: its own and its aliases."""
+        return (self.id, *self.aliases)
+
+    @property
+    def is_secret(self) -> bool:
+        """Whether nothing that it says may be told unasked, or quoted."""
+        return self.sensitivity is Sensitivity.SECRET
+
+    @property
+    def is_vouched_for(self) -> bool:
+        """Whether a person ran `memory promote` or `memory pin` on the entry. A `pinned: true` alone, which an import can
+        bring along, is nobody's word."""
+        return self.promoted_by == BY_A_PERSON and not self.is_secret
+
+    @property
+    def needs_vouching(self) -> bool:
+        """Whether an entry is hot only at a person's word for it."""
+        return self.is_secret or self.origin is not Origin.USER
+
+    @property
+    def best_tier(self) -> Tier:
+        """The nearest tier that an entry may have by whose word it is, whoever proposes another (P19).
+
+        Secret: cold, whatever else holds. What the person said or vouches for: hot, and nothing else is. What an agent
+        concluded: warm. What a foreign source said: cold.
+        """
+        if self.is_secret:
+            return Tier.COLD
+        if self.is_vouched_for or self.origin is Origin.USER:
+            return Tier.HOT
+        return Tier.COLD if self.origin is Origin.EXTERNAL else Tier.WARM
+
+    @property
+    def cites_a_turn(self) -> bool:
+        """Whether it says from which turns of a session it comes."""
+        return any(each.turns for each in self.sources)
+
+    @property
+    def since_ms(self) -> int:
+        """Since when it is so, as far as it says."""
+        return self.updated_at_ms if self.valid_from_ms is None else self.valid_from_ms
+
+    def shares_a_place_with(self, other: Meta) -> bool:
+        """Whether there is a place in which both hold: of one scope, or one of them global."""
+        return self.scope == other.scope or GLOBAL_SCOPE in (self.scope, other.scope)
+
+    @property
+    def thread_ids(self) -> tuple[str | None, ...]:
+        return tuple([each.thread_id for each in self.sources])
+
+    @property
+    def turns(self) -> tuple[tuple[int, ...], ...]:
+        return tuple([each.turns for each in self.sources])
+
+
+@frozen
+class MemoryEntry:
+    """An entry as knowledge, wherever it is kept. `body` is markdown with `\\n` line ends, without frontmatter."""
+
+    meta: Meta
+    body: str
+
+    @property
+    def texts(self) -> tuple[str, str, str]:
+        """All that a reader is told in words: title, description and body."""
+        return self.meta.title, self.meta.description, self.body
+
+    @property
+    def whole(self) -> str:
+        return "\n".join(self.texts)
+
+
+@frozen
+class Listed:
+    """What a listing knows about one file, without its body."""
+
+    meta: Meta
+    path: str
+    """Relative to the root, with `/`."""
+    content_hash: str
+    """SHA-256 of the file's bytes, hex."""
+    archived: bool = False
+    provisional_id: bool = False
+    """The file has no id of its own: `meta.id` is what `doctor --fix` would write."""
+    body_hash: str = ""
+    """SHA-256 of the UTF-8 of the body without leading and trailing white space, hex: two entries that say the same."""
+    conflicted: bool = False
+
+
+def body_hash(body: str) -> str:
+    """SHA-256 of the UTF-8 of the body without leading and trailing white space, hex."""
+    return content_hash(body.strip().encode("utf-8", "surrogatepass"))
+
+
+@frozen
+class StoredEntry:
+    """One file, whole."""
+
+    listed: Listed
+    body: str
+
+    @property
+    def meta(self) -> Meta:
+        return self.listed.meta
+
+    @property
+    def entry(self) -> MemoryEntry:
+        return MemoryEntry(self.listed.meta, self.body)
+
+
+@frozen
+class UnreadableFile:
+    """A file that is there but is no valid entry, or could not be read."""
+
+    path: str
+    problems: tuple[str, ...]
+    io_error: StoreIo | None = None
+    """What the operating system said, if that was the reason: then nobody knows which entry it is (P6)."""
+
+
+@frozen(slots=False)
+class Listing:
+    """All files of `topics/` (or of the archive), by path."""
+
+    entries: Sequence[Listed]
+    unreadable: tuple[UnreadableFile, ...] = ()
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Listed]:
+        return {each.meta.id: each for each in self.entries}
+
+    @cached_property
+    def hashes(self) -> Mapping[str, str]:
+        """The content hash of each, by id."""
+        return {each.meta.id: each.content_hash for each in self.entries}
+
+
+def folded_ids(listed: Listed) -> tuple[str, ...]:
+    return tuple(map(str.casefold, listed.meta.all_ids))
+
+
+@frozen
+class Usage:
+    """Reads of one entry, over all hosts' ledgers."""
+
+    count: int
+    last_at_ms: int | None
+
+
+def reads_of(meta: Meta, usage: Mapping[str, Usage]) -> Usage:
+    return usage.get(meta.id) or Usage(meta.used, meta.last_used_at_ms)
+
+
+def last_read(meta: Meta, usage: Mapping[str, Usage]) -> int | None:
+    """When it was last read, epoch ms, 0 where nobody knows; None where nobody has read it."""
+    reads = reads_of(meta, usage)
+    return (reads.last_at_ms or 0) if reads.count else None
+
+
+def without_secret(entries: Sequence[Listed]) -> Sequence[Listed]:
+    return tuple(each for each in entries if not each.meta.is_secret)
+
+
+def secret_ids(entries: Sequence[Listed]) -> frozenset[str]:
+    return frozenset(each.meta.id for each in entries if each.meta.is_secret)
+
+
+def newest_first(entries: Sequence[Listed]) -> list[Listed]:
+    """These, the last changed first; those that were changed together by id."""
+    return sorted(entries, key=lambda each: (-each.meta.updated_at_ms, each.meta.id))
+
+
+# -- the tier list between two tierings -------------------------------------------------------------------------------
+
+
+def standing_tiers(tiers: TierList, live: Iterable[Meta]) -> TierList:
+    """The list, and hot at its end what is pinned, and what is promoted and in no list yet; the oldest first."""
+    hot, warm = frozenset(tiers.hot), frozenset(tiers.warm)
+    added = [
+        meta
+        for meta in live
+        if (meta.pinned or meta.is_vouched_for)
+        and meta.id not in hot
+        and not meta.is_secret
+        and (meta.pinned or meta.id not in warm)
+    ]
+    new = tuple(meta.id for meta in sorted(added, key=lambda meta: (meta.created_at_ms, meta.id)))
+    return TierList((*tiers.hot, *new), tuple(id for id in tiers.warm if id not in new))
+
+
+def tiers_of(tiers: TierList, live: Sequence[Listed]) -> Mapping[str, Tier]:
+    """The tier in which each of these is told, by id; of what is cold nothing. No nearer than what it says of itself allows,
+    whatever the list says."""
+    standing = standing_tiers(tiers, (each.meta for each in live))
+    listed = {**dict.fromkeys(standing.warm, Tier.WARM), **dict.fromkeys(standing.hot, Tier.HOT)}
+    far = list(Tier).index
+    told = (each.meta for each in live if each.meta.id in listed)
+    return {meta.id: max(listed[meta.id], meta.best_tier, key=far) for meta in told}
+
+
+@frozen
+class Caller:
+    """Who is calling: a person at the keyboard, an agent inside its harness, or an MCP client."""
+
+    harness: Harness = Harness.MANUAL
+    variable: str | None = None
+    """The environment variable that shows that an agent is calling; None for a person."""
+    client: str | None = None
+    """What the MCP client that is calling says it is, on one line; None where none is."""
+    client_is_trusted: bool = False
+    """Whether the person's config trusts that client as it would an agent (`mcp.trustedClients`)."""
+
+    @property
+    def is_agent(self) -> bool:
+        """Whether a program is calling, and not a person."""
+        return self.variable is not None or self.client is not None
+
+    def only_a_person(self, act: str) -> None:
+        """ActRefused for an act that raises trust, or cannot be taken back, where an agent is calling (P19)."""
+        if (because := self.variable or self.client) is not None:
+            raise ActRefused(act, because)
+
+    @property
+    def origin(self) -> Origin:
+        if self.client is not None and not self.client_is_trusted:
+            return Origin.EXTERNAL
+        return Origin.AGENT if self.is_agent else Origin.USER
+
+    @property
+    def signature(self) -> str:
+        """The line of a commit that names whoever wrote; nothing for a person."""
+        if self.client is not None:
+            return f"By: MCP client {self.client}"
+        return f"By: {self.harness}" if self.is_agent else ""

@@ -1,0 +1,328 @@
+"""The whole file of a memory entry: the keys of its frontmatter, text to entry, entry to text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from sys import intern
+from typing import Annotated, Any
+
+from attrs import frozen
+
+from agent_memory.errors import EntryUnreadable
+from agent_memory.note.file_name import UNTITLED, id_in_name, title_in_name
+from agent_memory.note.frontmatter import (
+    NoteParts,
+    NotReadable,
+    canonical_body,
+    has_conflict,
+    join_note,
+    split_note,
+    well_formed,
+)
+from agent_memory.note.note import (
+    Confidence,
+    MemoryEntry,
+    Meta,
+    Source,
+)
+from agent_memory.note.vocabulary import (
+    Importance,
+    Kind,
+    Origin,
+    Sensitivity,
+    Status,
+)
+from agent_memory.note.yaml_scalars import (
+    Plain,
+    flow_text,
+    read_quickly,
+    text_scalar,
+)
+from agent_memory.results import as_result
+from agent_memory.text.ids import (
+    EntryId,
+    mint_id,
+    normal_tag,
+    normal_tags,
+)
+from agent_memory.text.instants import iso_of, ms_of
+from agent_memory.text.json_codec import Converter, InvalidValue
+from agent_memory.text.markdown import derive_description, derive_title
+from agent_memory.text.plain_text import Count
+from agent_memory.text.value_rules import shown
+
+_EARLIEST_MS, _LATEST_MS = -62_135_596_800_000, 253_402_300_799_999  # the years 1 to 9999
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+# -- what the value of a key may be -----------------------------------------------------------------------------------
+
+
+_YAML = Converter(null_is_absent=True, expected={str: "text in quotes", list: "a list like [a, b]"})
+
+
+def _scope_problem(scope: str) -> str | None:
+    return None if scope.strip() else f"is {shown(scope)}, expected global, host/owner/repo or path:/directory"
+
+
+def _tag_problem(tag: str) -> str | None:
+    return None if normal_tag(tag) else f"is {shown(tag)}, expected a word"
+
+
+def _epoch_problem(value: Any) -> str | None:
+    if type(value) is int and _EARLIEST_MS <= value <= _LATEST_MS:
+        return None
+    at_ms = ms_of(f"{value}T00:00Z" if _DAY.fullmatch(value) else value) if isinstance(value, str) else None
+    hint = "" if at_ms is None else f"; write {at_ms}"
+    return f"is {shown(value)}, expected milliseconds since 1970{hint}"
+
+
+def _iso_problem(value: Any) -> str | None:
+    is_instant = isinstance(value, str) and ms_of(value) is not None
+    return None if is_instant else f"is {shown(value)}, expected an instant like 2026-02-13T14:30:05Z"
+
+
+_Scope = Annotated[str, _scope_problem]
+_Tags = tuple[Annotated[str, _tag_problem], ...]
+_Iso = Annotated[Any, _iso_problem]
+_Epoch = Annotated[Any, _epoch_problem]
+_Ids = tuple[EntryId, ...]
+
+
+# -- the keys ---------------------------------------------------------------------------------------------------------
+
+
+@frozen
+class MetaField:
+    """One key of the frontmatter."""
+
+    key: str
+    attribute: str
+    """Of `Meta`."""
+    type: Any
+    """What it is in the file, for `json_codec`."""
+    write: Callable[[Any], str]
+    """YAML on one line for a value; for one item where the value is a list. Never called with None."""
+    always: bool = False
+    """Written even where it is the default."""
+    is_list: bool = False
+    in_lines: bool = False
+    """Each item on a line of its own."""
+    convert: Callable[[Any], Any] = lambda value: value
+    """Makes the attribute's value of that of the file."""
+
+    def read(self, value: Plain) -> Any:
+        """The attribute's value; InvalidValue with every problem."""
+        return self.convert(_YAML.value_of(value, self.type, self.key))
+
+
+def _write_source(source: Source) -> str:
+    return flow_text({key: value for key, value in _YAML.written(source).items() if value not in (None, [])})
+
+
+META_FIELDS: tuple[MetaField, ...] = (
+    MetaField("id", "id", EntryId, text_scalar, always=True),
+    MetaField("title", "title", str, text_scalar, always=True),
+    MetaField("description", "description", str, text_scalar),
+    MetaField("kind", "kind", Kind, str, always=True),
+    MetaField(
+        "tags",
+        "tags",
+        _Tags,
+        flow_text,
+        always=True,
+        is_list=True,
+        convert=lambda tags: tuple(map(intern, normal_tags(tags))),  # the same few in thousands of notes
+    ),
+    MetaField("status", "status", Status, str, always=True),
+    MetaField("origin", "origin", Origin, str, always=True),
+    MetaField("scope", "scope", _Scope, text_scalar, always=True),
+    MetaField("importance", "importance", Importance, str),
+    MetaField("confidence", "confidence", Confidence, lambda value: repr(float(value))),
+    MetaField("sensitivity", "sensitivity", Sensitivity, str),
+    MetaField("pinned", "pinned", bool, flow_text),
+    MetaField("promotedBy", "promoted_by", str, text_scalar),
+    MetaField("used", "used", Count, str),
+    MetaField("last_used", "last_used_at_ms", _Iso, lambda at_ms: iso_of(at_ms).replace(".000Z", "Z"), convert=ms_of),
+    MetaField("createdAt", "created_at_ms", _Epoch, str, always=True),
+    MetaField("updatedAt", "updated_at_ms", _Epoch, str, always=True),
+    MetaField("expiresAt", "expires_at_ms", _Epoch, str),
+    MetaField("validFrom", "valid_from_ms", _Epoch, str),
+    MetaField("validUntil", "valid_until_ms", _Epoch, str),
+    MetaField("aliases", "aliases", _Ids, flow_text, is_list=True),
+    MetaField("supersedes", "supersedes", _Ids, flow_text, is_list=True),
+    MetaField("sources", "sources", tuple[Source, ...], _write_source, is_list=True, in_lines=True),
+)
+"""In the order in which a new note holds them."""
+
+_ORDER = tuple(field.key for field in META_FIELDS)
+_NO_META = Meta(id="", title="", created_at_ms=0, updated_at_ms=0)
+
+
+def _write_field(field: MetaField, value: Any, spelled: Mapping[Any, str]) -> str:
+    """YAML for a value, which follows `key:`; a list in lines begins with a line end. `spelled` says how to write some items."""
+    if value is None:
+        return "null"
+    if not field.is_list:
+        return field.write(value)
+    items = [spelled.get(item) or field.write(item) for item in value]
+    if field.in_lines and items:
+        return "".join(f"\n  - {item}" for item in items)
+    return f"[{', '.join(items)}]"
+
+
+# -- text to entry ----------------------------------------------------------------------------------------------------
+
+HEADLESS = "its frontmatter is gone, or lost its first line `---`"
+"""Whose note it was, for whom and about what place, is not known then: it is no new note of a person."""
+MAX_BLOCK_CHARS = 64 * 1024
+"""Of frontmatter that is not written as we write it; what we write is read in a time that does not matter."""
+_FRONT_LINES = re.compile(r"(?:(?:\w+:|[ \t]|- )[^\n]*\n)+---[ \t]*(?:\n|\Z)")
+_OWN_KEY = re.compile(r"^(?:id|status|origin|scope|sensitivity|createdAt|updatedAt):", re.MULTILINE)
+
+
+@frozen
+class ParsedNote:
+    """One file as it was read."""
+
+    meta: Meta
+    body: str
+    """With `\\n` line ends, without newlines at its beginning and end."""
+    provisional_id: bool = False
+    """Neither frontmatter nor file name states an id: `meta.id` is what `doctor --fix` would write, if it is free."""
+    conflicted: bool = False
+    """The body holds unresolved merge-conflict markers."""
+
+    @property
+    def entry(self) -> MemoryEntry:
+        return MemoryEntry(self.meta, self.body)
+
+
+def read_values(block: str) -> dict[str, Plain]:
+    """The values of a frontmatter block; NotReadable with every problem and its line."""
+    quick = read_quickly(block)
+    if quick is not None:
+        return quick
+    if len(block) > MAX_BLOCK_CHARS:
+        raise NotReadable(f"the frontmatter is larger than {MAX_BLOCK_CHARS // 1024} KiB")
+    if has_conflict(block):
+        raise NotReadable("the frontmatter holds unresolved merge-conflict markers")
+    # ruamel takes longer to import than a thousand notes take to read quickly.
+    from agent_memory.note.yaml_block import block_values
+
+    return block_values(block)
+
+
+def read_note(text: str | bytes, path: str, mtime_ms: int) -> ParsedNote:
+    """The entry in a file, defaults filled in; EntryUnreadable with every problem of a file that is none.
+
+    `path` gives id and title where the frontmatter does not, and names the file in errors; `mtime_ms` is the default of
+    `createdAt`. A file without frontmatter is a note that a person wrote. What the text hides is not taken out here.
+    """
+    try:
+        parts = split_note(_decoded(text))
+        values = read_values(parts.block or "")
+    except NotReadable as refused:
+        raise EntryUnreadable(path, refused.problems) from None
+    body, name = parts.body, path.rpartition("/")[2]
+    stated: dict[str, Any] = {}
+    problems: list[str] = []
+    for field in META_FIELDS:  # null counts as missing; unknown keys are ignored
+        if (value := values.get(field.key)) is not None:
+            try:
+                stated[field.attribute] = field.read(value)
+            except InvalidValue as wrong:
+                problems += wrong.problems
+    named_id = id_in_name(name)
+    if named_id and stated.get("id", named_id) != named_id:
+        problems.append(f"id: '{stated['id']}' is not the {named_id} of the file name")
+    front = _FRONT_LINES.match(body)
+    if parts.block is None and (named_id or (front and _OWN_KEY.search(front[0]))):
+        problems.append(HEADLESS)
+    if problems:
+        raise EntryUnreadable(path, tuple(problems))
+    is_provisional = "id" not in stated and named_id is None
+    return ParsedNote(_meta(stated, body, name, mtime_ms), body, is_provisional, has_conflict(body))
+
+
+parse_note = as_result(read_note)
+
+
+def _decoded(text: str | bytes) -> str:
+    if isinstance(text, str):
+        if well_formed(text) != text:
+            raise NotReadable("not UTF-8")  # a lone surrogate in a text means that it was decoded leniently
+        return text
+    try:
+        return text.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise NotReadable(f"not UTF-8: byte 0x{text[error.start]:02x} at offset {error.start}") from None
+
+
+def _meta(stated: dict[str, Any], body: str, name: str, mtime_ms: int) -> Meta:
+    title = stated.get("title") or derive_title(body) or title_in_name(name) or UNTITLED
+    created_at_ms = stated.get("created_at_ms", mtime_ms)
+    values: dict[str, Any] = {
+        "id": id_in_name(name) or mint_id(title, created_at_ms, ()),
+        "created_at_ms": created_at_ms,
+        "updated_at_ms": created_at_ms,
+        **stated,
+        "title": title,
+        "description": stated.get("description") or derive_description(body),
+    }
+    return Meta(**values)
+
+
+# -- entry to text ----------------------------------------------------------------------------------------------------
+
+
+def render_note(entry: MemoryEntry, previous: str | None = None) -> str:
+    """The entry's file. It ends with exactly one newline and always can be encoded.
+
+    `parse_note` of it gives the same entry, up to what no such file can hold: line ends in the body other than `\\n`,
+    newlines around it, lone surrogates; an empty title or description is read as what the body gives. Without `previous` the keys stand in the table's order, most defaults left out.
+    With `previous`, the text of a readable file, unknown keys, comments, key order, line ends and the bytes of every
+    unchanged value stay as they were. Clean the text before: nothing hidden is taken out here.
+    """
+    parts = NoteParts(None, "", "") if previous is None else split_note(previous)
+    body = canonical_body(entry.body)
+    gap = parts.gap if parts.block is not None and (parts.gap or parts.body) else "\n"
+    block = _edited_block(parts.block, entry) if parts.block is not None else _new_block(entry)
+    return join_note(NoteParts(block, gap, body, parts.line_end, parts.byte_order_mark))
+
+
+def _new_block(entry: MemoryEntry) -> str:
+    lines: list[str] = []
+    for field in META_FIELDS:
+        if field.always or not _is_default(field, entry):
+            text = _write_field(field, _value(field, entry), {})
+            lines.append(f"{field.key}:{text}\n" if text.startswith("\n") else f"{field.key}: {text}\n")
+    return "".join(lines)
+
+
+def _edited_block(block: str, entry: MemoryEntry) -> str:
+    from agent_memory.note.yaml_block import edit_block  # only rewriting needs ruamel, which is slow to import
+
+    values = read_values(block)
+    changes: dict[str, str] = {}
+    for field in META_FIELDS:
+        before, value = values.get(field.key), _value(field, entry)
+        is_kept = field.read(before) == value if before is not None else not field.always and _is_default(field, entry)
+        if not is_kept:
+            # Items of a list that stay are written as they were: a bare tag, a source with keys of others.
+            items = before if field.is_list and isinstance(before, list) else ()
+            changes[field.key] = _write_field(field, value, {field.read([item])[0]: flow_text(item) for item in items})
+    return edit_block(block, changes, _ORDER) if changes else block
+
+
+def _is_default(field: MetaField, entry: MemoryEntry) -> bool:
+    value = _value(field, entry)
+    if field.attribute == "description":
+        return value == "" or bool(value == derive_description(canonical_body(entry.body)))
+    return bool(value == getattr(_NO_META, field.attribute))
+
+
+def _value(field: MetaField, entry: MemoryEntry) -> Any:
+    value = getattr(entry.meta, field.attribute)
+    return well_formed(value) if isinstance(value, str) else value

@@ -1,0 +1,183 @@
+"""The closed vocabularies of the contract."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+from enum import StrEnum
+
+from attrs import frozen
+
+
+class Harness(StrEnum):
+    """The agent program that a session ran in; `manual` is a person at a terminal."""
+
+    CLAUDE_CODE = "claude-code"
+    CODEX = "codex"
+    CURSOR = "cursor"
+    AMP = "amp"
+    GEMINI = "gemini"
+    OPENCODE = "opencode"
+    COPILOT = "copilot"
+    PI = "pi"
+    GOOSE = "goose"
+    AIDER = "aider"
+    MANUAL = "manual"
+
+
+_HARNESSES: Mapping[str, tuple[str, str]] = {
+    Harness.CLAUDE_CODE: ("Claude Code", "claude --resume {id}"),
+    Harness.CODEX: ("Codex", "codex resume {id}"),
+    Harness.CURSOR: ("Cursor", "cursor-agent --resume {id}"),
+    Harness.AMP: ("Amp", "amp threads continue {id}"),
+    Harness.GEMINI: ("Gemini CLI", "gemini --resume {id}"),
+    Harness.OPENCODE: ("opencode", "opencode --session {id}"),
+    Harness.COPILOT: ("Copilot CLI", "copilot --resume {id}"),
+    Harness.PI: ("Pi", "pi --session {id}"),
+    Harness.GOOSE: ("Goose", "goose session --resume --session-id {id}"),
+    Harness.AIDER: ("Aider", "aider --restore-chat-history"),
+    Harness.MANUAL: ("a person", ""),
+}
+"""What each is called, and the command with which it takes one of its own sessions up again."""
+NAMES: Mapping[Harness, str] = {harness: _HARNESSES[harness][0] for harness in Harness}
+
+
+def resume_command(harness: str, session_id: str | None, cwd: str | None) -> str | None:
+    """The shell command that goes on with the session, from its directory; None where the harness has none, and for an id
+    that no harness would have given: id and directory come from files that anyone may have written, and must not reach a
+    shell as anything else than one word (P21)."""
+    import re
+    import shlex
+
+    _, command = _HARNESSES.get(harness, ("", ""))
+    if not command or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}", session_id or "", re.ASCII):
+        return None
+    resumed = command.format(id=session_id)
+    return f"cd {shlex.quote(cwd)} && {resumed}" if cwd and cwd.startswith("/") and cwd.isprintable() else resumed
+
+
+class Kind(StrEnum):
+    """What sort of knowledge an entry holds."""
+
+    DECISION = "decision"
+    LESSON = "lesson"
+    PREFERENCE = "preference"
+    CONVENTION = "convention"
+    FACT = "fact"
+    TASK = "task"
+    HANDOFF = "handoff"
+    PROJECT = "project"
+
+
+class Status(StrEnum):
+    """How far an entry has come; it never goes back. Declared in that order."""
+
+    CAPTURED = "captured"
+    CONSOLIDATED = "consolidated"
+    PROMOTED = "promoted"
+
+
+class Origin(StrEnum):
+    """Whose knowledge it is. Declared from most to least trusted."""
+
+    USER = "user"
+    AGENT = "agent"
+    EXTERNAL = "external"
+
+
+class Importance(StrEnum):
+    """Declared from least to most important."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    CRITICAL = "critical"
+
+
+class Sensitivity(StrEnum):
+    """Declared from open to strict."""
+
+    NORMAL = "normal"
+    PRIVATE = "private"
+    SECRET = "secret"
+
+
+GLOBAL_SCOPE = "global"
+"""The scope of what holds everywhere; any other scope is one repository's key."""
+
+
+def furthest(statuses: Iterable[Status]) -> Status:
+    """The furthest status of some; `captured` for none."""
+    return max(statuses, key=list(Status).index, default=Status.CAPTURED)
+
+
+def least_trusted(origins: Iterable[Origin]) -> Origin:
+    """The least trusted origin of some; `user` for none, so that it is neutral in a fold."""
+    return max(origins, key=list(Origin).index, default=Origin.USER)
+
+
+def strictest(sensitivities: Iterable[Sensitivity]) -> Sensitivity:
+    """The strictest sensitivity of some; `normal` for none."""
+    return max(sensitivities, key=list(Sensitivity).index, default=Sensitivity.NORMAL)
+
+
+def highest(importances: Iterable[Importance]) -> Importance:
+    """The highest importance of some; `low` for none."""
+    return max(importances, key=list(Importance).index, default=Importance.LOW)
+
+
+# -- tiers ------------------------------------------------------------------------------------------------------------
+# Tiers: what of the store is in front of every agent.
+
+
+TIERS_FILE = "state/tiers.json"
+"""Where a store keeps its tier list, relative to the root."""
+
+
+class Tier(StrEnum):
+    """Declared from the nearest to the farthest."""
+
+    HOT = "hot"
+    """Inlined in the managed section."""
+    WARM = "warm"
+    """One line in the managed section."""
+    COLD = "cold"
+    """Found by search."""
+
+
+@frozen
+class TierList:
+    """`state/tiers.json`: ids in the order in which they are shown; an id in neither is cold. No id is in both."""
+
+    hot: tuple[str, ...] = ()
+    warm: tuple[str, ...] = ()
+
+    def of(self, id: str) -> Tier:
+        return Tier.HOT if id in self.hot else Tier.WARM if id in self.warm else Tier.COLD
+
+    def without(self, ids: Set[str]) -> TierList:
+        """The list without these entries."""
+        return TierList(*(tuple(id for id in tier if id not in ids) for tier in (self.hot, self.warm)))
+
+    def where_unseen(self, current: TierList, seen: frozenset[str]) -> TierList:
+        """This list with every entry that is not among `seen` where it is in `current`: who was not shown an entry has
+        not left it out."""
+        unseen = current.without(seen)
+        kept = self.without({*unseen.hot, *unseen.warm})
+        return TierList((*kept.hot, *unseen.hot), (*kept.warm, *unseen.warm))
+
+    def with_warm(self, id: str) -> TierList:
+        """The list with the entry told in one line, before all others that are; where it is in the list already, as it was."""
+        return self if id in (*self.hot, *self.warm) else TierList(self.hot, (id, *self.warm))
+
+    def with_hot(self, id: str) -> TierList:
+        """The list with the entry hot: where it is, if it is so already, else before all others, so that it is sure to be seen."""
+        return self if id in self.hot else TierList((id, *self.hot), self.without({id}).warm)
+
+
+class Relation(StrEnum):
+    """How one note refers to another."""
+
+    LINKS = "links"
+    """In its body."""
+    SUPERSEDES = "supersedes"
+    """In its frontmatter."""

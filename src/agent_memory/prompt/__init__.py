@@ -1,0 +1,1 @@
+"""What an agent command is asked, and how its reply is read."""

@@ -1,0 +1,214 @@
+"""Which notes may be injected, in which section, in which order (P19, P20): of those that `place` lets through what the person
+said, or vouched for, or an agent concluded unless it is an order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
+
+from attrs import evolve, frozen
+
+from agent_memory.note.note import Listed, StoredEntry
+from agent_memory.note.vocabulary import (
+    GLOBAL_SCOPE,
+    Harness,
+    Importance,
+    Kind,
+    Origin,
+    Sensitivity,
+    Tier,
+)
+from agent_memory.text.instants import has_passed
+from agent_memory.text.salience import content_terms, stem
+
+SECTION_OF: Mapping[Kind, str] = {
+    Kind.PROJECT: "project",
+    Kind.HANDOFF: "handoff",
+    Kind.TASK: "tasks",
+    Kind.CONVENTION: "conventions",
+    Kind.PREFERENCE: "conventions",
+    Kind.DECISION: "decisions",
+    Kind.LESSON: "lessons",
+    Kind.FACT: "facts",
+}
+
+MOST_A_SECTION = 40
+"""So many of each section are made ready: as one line each they take more than any budget."""
+
+_POINTS: Mapping[Importance, int] = {importance: points for points, importance in enumerate(Importance)}
+_PINNED = 8
+_HERE = 2
+
+
+@frozen
+class InjectRequest:
+    """What to bring before an agent. What is None is decided by the config."""
+
+    query: str | None = None
+    """Notes that have to do with this; without it those that every session is to know."""
+    profile: str | None = None
+    """A profile of the config or a built-in one; `session-start`, or with a query `query`."""
+    budget: int | None = None
+    """Tokens at most, whatever the profile says."""
+    session: str | None = None
+    """Its id: what it was given before is left out, and what it is given now is remembered."""
+    harness: Harness | None = None
+    """The session's; the calling one where it is not named."""
+
+
+@frozen
+class Place:
+    """Where the session is, and when."""
+
+    scope: str
+    in_repository: bool
+    now_ms: int
+
+    @property
+    def scopes(self) -> frozenset[str]:
+        return frozenset({GLOBAL_SCOPE, self.scope})
+
+
+def may_be_injected(listed: Listed, around: Place) -> bool:
+    """What can be told without its body; the rest `candidates.shown` tells."""
+    meta = listed.meta
+    if listed.archived or meta.sensitivity is Sensitivity.SECRET:
+        return False
+    if meta.scope not in (GLOBAL_SCOPE, around.scope):
+        return False
+    if around.in_repository and meta.sensitivity is Sensitivity.PRIVATE:
+        return False
+    if meta.origin is Origin.EXTERNAL and not meta.is_vouched_for:
+        return False
+    return not any(has_passed(end, around.now_ms) for end in (meta.expires_at_ms, meta.valid_until_ms))
+
+
+@frozen
+class Shown:
+    """A note that may be injected."""
+
+    stored: StoredEntry
+    section: str
+    whole: bool
+    """False: only its title and description may be shown."""
+    contradicted_by: str = ""
+    """The id of a note that is told, too, says otherwise, and is to be believed."""
+
+
+def shown(stored: StoredEntry, section: str | None = None) -> Shown | None:
+    """How much of a note may be shown; None for nothing. `section` is that of its kind unless it is named."""
+    # For most prompts no note is found, and what tells orders takes long to load.
+    from agent_memory.rules.score import told_of
+
+    told = told_of(stored)
+    if told is None:
+        return None
+    is_whole = (told.meta.best_tier is Tier.HOT or told.meta.cites_a_turn) and not told.listed.conflicted
+    return Shown(told, section or SECTION_OF[told.meta.kind], is_whole)
+
+
+def candidates(
+    listed: Sequence[Listed],
+    read: Callable[[Listed], StoredEntry | None],
+    around: Place,
+    hot: Sequence[str] = (),
+) -> tuple[list[Shown], int]:
+    """The best notes for a session, of every section, and how many notes beyond these were not looked at: only of the best are
+    the bodies read. `hot`: ids, the best first."""
+    order = {id: at for at, id in enumerate(hot)}
+
+    def rank(each: Listed) -> tuple[int, int, int, str, str]:
+        """What is hot, in its order; then pinned, then what is important and of this place; then the newest."""
+        meta = each.meta
+        # A handoff is of the last session, so only its age counts.
+        points = 0 if meta.kind is Kind.HANDOFF else _POINTS[meta.importance]
+        points += _PINNED * meta.pinned + (_HERE if meta.scope == around.scope != GLOBAL_SCOPE else 0)
+        return (
+            order.get(meta.id, len(order)),
+            -points,
+            -meta.updated_at_ms,
+            meta.id,
+            each.path,
+        )
+
+    found, count, more = list[Shown](), Counter[str](), 0
+    for each in sorted((each for each in listed if may_be_injected(each, around)), key=rank):
+        section = "hot" if each.meta.id in order else SECTION_OF[each.meta.kind]
+        if section == "handoff" and count[section]:
+            continue  # an older session's
+        if count[section] == MOST_A_SECTION:
+            more += 1
+            continue
+        stored = read(each)
+        fits = None if stored is None or not may_be_injected(stored.listed, around) else shown(stored, section)
+        if fits is not None:
+            found.append(fits)
+            count[section] += 1
+    return with_contradicted(found), more
+
+
+def with_contradicted(found: Sequence[Shown]) -> list[Shown]:
+    """These notes, each marked that another of them contradicts and outranks."""
+    if len(found) < 2:
+        return list(found)
+    # What compares notes takes long to load.
+    from agent_memory.rules.analyze import contradicted_in
+
+    by = contradicted_in([each.stored for each in found])
+    return [evolve(each, contradicted_by=by.get(each.stored.meta.id, "")) for each in found]
+
+
+def good_until_ms(listed: Sequence[Listed], around: Place) -> int | None:
+    """When the first of these notes runs out; None where none ever does."""
+    of_here = (each.meta for each in listed if each.meta.scope in around.scopes)
+    ends = chain.from_iterable((meta.expires_at_ms, meta.valid_until_ms) for meta in of_here)
+    return min((end for end in ends if end is not None and end > around.now_ms), default=None)
+
+
+# -- relevance --------------------------------------------------------------------------------------------------------
+# Whether a note has to do with what the person just asked. Told by words in common, not by a score: the best of a hundred
+# notes that have nothing to do with it would score as well as a match.
+
+
+_LEAST_IN_COMMON = 2
+_LEAST_IN_BODY = 3
+_LEAST_SHARE = 0.2
+_ENOUGH_IN_COMMON = 5
+
+# What a person says to any agent about any code: alone it connects nothing.
+_EVERYDAY_WORDS = """
+    agent answer app application apply area begin better bit branch bug build button case change check claude clean code codex
+    command commit continue correct create current data day debug default delete deploy detail doc document done down edit end
+    error example execute expect explain fail feature file fine finish fix folder follow function give go good great handle help
+    idea implement improve input instead issue key keep kind line list load log look main maybe method missing mode module more
+    move name new next nice number ok okay open option output page part pass path place please point possible problem process
+    prompt push question read really ready refactor remove rename repeat result return review run save second see session set
+    show simple small some something sort source start state step still stop string support sure system take task test text
+    thank thank thing think time try turn two type understand update use user value version view wait way work wrong
+    agora ajuda arquivo código corrige erro faz fazer função linha muda novo pasta problema testa teste tudo
+"""
+_EVERYDAY = frozenset(stem(word) for word in _EVERYDAY_WORDS.split())
+
+
+def telling_terms(prompt: str) -> frozenset[str]:
+    """The stems of a prompt that can connect it with a note."""
+    return content_terms(prompt) - _EVERYDAY
+
+
+def can_connect(prompt: str) -> bool:
+    """Whether a prompt says enough to look for notes at all: `yes` and `continue` do not."""
+    return len(telling_terms(prompt)) >= _LEAST_IN_COMMON
+
+
+def is_relevant(prompt: str, stored: StoredEntry) -> bool:
+    """Whether they have enough telling words in common: two of which one is in the note's title, description or tags, or three
+    anywhere in it; and of a long prompt a fifth of its own, or five."""
+    asked = telling_terms(prompt)
+    meta = stored.meta
+    head = content_terms(" ".join((meta.title, meta.description, *(tag.rpartition("__")[2] for tag in meta.tags))))
+    in_head = len(asked & head)
+    in_common = len(asked & (head | content_terms(stored.body)))
+    if in_common < min(_ENOUGH_IN_COMMON, len(asked) * _LEAST_SHARE):
+        return False
+    return (in_common >= _LEAST_IN_COMMON and in_head > 0) or in_common >= _LEAST_IN_BODY

@@ -1,0 +1,135 @@
+"""What a note links to, and what links to it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from enum import StrEnum
+
+from attrs import frozen
+
+from agent_memory.note.note import Listed, Listing, StoredEntry, UnreadableFile
+from agent_memory.note.vocabulary import Relation
+from agent_memory.text.markdown import find_links
+
+
+class Whereabouts(StrEnum):
+    """Where the target of a link is."""
+
+    LIVE = "live"
+    ALIAS = "alias"
+    """It was merged into, or divided up by, a live entry."""
+    ARCHIVED = "archived"
+    UNRESOLVED = "unresolved"
+
+
+@frozen
+class Link:
+    """One entry named by another, in its body or its frontmatter."""
+
+    target: str
+    """As it is written there: an id, or an alias."""
+    label: str | None
+    where: Whereabouts
+    id: str | None
+    """Of the entry at the other end of the link; None for an unresolved one."""
+    title: str | None
+
+
+@frozen
+class LinkSheet:
+    """All that ties one entry to others; each link once, in the order in which it stands."""
+
+    outgoing: tuple[Link, ...] = ()
+    incoming: tuple[Link, ...] = ()
+    supersedes: tuple[Link, ...] = ()
+    superseded_by: tuple[Link, ...] = ()
+    aliases: tuple[str, ...] = ()
+    unreadable: tuple[UnreadableFile, ...] = ()
+    """Notes of which it is not known what they link to (P6)."""
+
+
+@frozen
+class Edge:
+    """One entry naming another, once for each relation and label."""
+
+    source: str
+    target: str
+    """The id of the entry that it leads to; as it is written where it leads to none."""
+    relation: Relation
+    label: str | None
+    where: Whereabouts
+
+
+@frozen
+class LinkGraph:
+    """The live entries, the archived ones that they name, and who names whom."""
+
+    entries: tuple[Listed, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    unreadable: tuple[UnreadableFile, ...] = ()
+    """Notes of which it is not known what they link to (P6)."""
+
+
+_Found = tuple[Whereabouts, str | None, str | None]
+_NOWHERE: _Found = (Whereabouts.UNRESOLVED, None, None)
+
+
+def _known(live: Listing, archive: Listing) -> Mapping[str, _Found]:
+    """By each id that leads anywhere: where it is, and id and title of the entry that it leads to."""
+    aliases = {alias: each for each in reversed(live.entries) for alias in each.meta.aliases}
+    kinds = (
+        (Whereabouts.ARCHIVED, archive.by_id),
+        (Whereabouts.ALIAS, aliases),
+        (Whereabouts.LIVE, live.by_id),
+    )
+    return {id: (where, each.meta.id, each.meta.title) for where, entries in kinds for id, each in entries.items()}
+
+
+def links_of(entry: StoredEntry, bodies: Iterable[StoredEntry], live: Listing, archive: Listing) -> LinkSheet:
+    """The links of an entry, live or archived; `bodies` are the entries that may link to it, each looked at once."""
+    known, id = _known(live, archive), entry.meta.id
+    names = frozenset((id, *entry.meta.aliases))
+
+    def leading(targets: Iterable[tuple[str, str | None]]) -> tuple[Link, ...]:
+        return tuple(Link(target, label, *known.get(target, _NOWHERE)) for target, label in targets)
+
+    # What an earlier version of a live entry said does not count.
+    newest = {**archive.by_id, **live.by_id}
+    successors = (each.meta.id for each in newest.values() if id in each.meta.supersedes and each.meta.id != id)
+    return LinkSheet(
+        outgoing=leading(_links_in(entry)),
+        incoming=tuple(
+            Link(target, label, Whereabouts.LIVE, other.meta.id, other.meta.title)
+            for other in bodies
+            for target, label in _links_in(other)
+            if target in names and other.meta.id != id
+        ),
+        supersedes=leading((each, None) for each in entry.meta.supersedes),
+        superseded_by=leading((each, None) for each in successors),
+        aliases=entry.meta.aliases,
+    )
+
+
+def graph_of(
+    bodies: Iterable[StoredEntry], live: Listing, archive: Listing, left_out: Collection[str] = ()
+) -> LinkGraph:
+    """All that these entries name, by the order of `live`; `bodies` are its entries, each looked at once. What is named in
+    `left_out` (ids and aliases) is there, but not to be shown, and neither is that it is named."""
+    known = _known(live, archive)
+    edges: list[Edge] = []
+    for entry in bodies:
+        told = [(Relation.LINKS, target, label) for target, label in _links_in(entry)]
+        told += [(Relation.SUPERSEDES, target, None) for target in entry.meta.supersedes]
+        for relation, target, label in told:
+            where, id, _ = known.get(target, _NOWHERE)
+            if (id or target) not in left_out:
+                edges.append(Edge(entry.meta.id, id or target, relation, label, where))
+    named = {edge.target for edge in edges if edge.where is Whereabouts.ARCHIVED}
+    return LinkGraph((*live.entries, *(each for id, each in archive.by_id.items() if id in named)), tuple(edges))
+
+
+def _links_in(entry: StoredEntry) -> Iterable[tuple[str, str | None]]:
+    """Target and label of each link of a body, each once."""
+    if "[[" not in entry.body:
+        return ()
+    return dict.fromkeys((link.target, link.label) for link in find_links(entry.body))

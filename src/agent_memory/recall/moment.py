@@ -1,0 +1,260 @@
+"""When something may be injected, what an agent has in front of it already and was given before, and how its harness wants to be told
+the rest.
+
+One parser of payloads for all harnesses, over the shapes of `queueing.session_event`. Imports nothing that takes time.
+"""
+
+from posixpath import normpath
+
+from agent_memory.capture.session_event import (
+    SessionEvent,
+    located_event,
+    own_session_id,
+    plain_name,
+)
+from agent_memory.recall.assembling import Passage
+from agent_memory.text.json_shape import Record, is_list, is_object
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+START = "start"
+ASKED = "prompt"
+COMPACTED = "compact"
+"""What was put into the session is no longer in front of the agent."""
+
+_EVENTS = {
+    **dict.fromkeys(("sessionstart",), START),
+    **dict.fromkeys(("userpromptsubmit", "beforeagent", "agentstart", "beforeagentstart", "chatmessage"), ASKED),
+    **dict.fromkeys(("precompress", "precompact", "postcompact", "sessioncompact", "sessioncompacted"), COMPACTED),
+}
+_FORGETFUL_SOURCES = frozenset(("compact", "clear"))
+"""Sources of a session's start after which nothing that was injected before is in front of the agent."""
+
+MAX_PROMPT_CHARS = 4_000
+
+
+class Moment(Record):
+    """Something may be said now."""
+
+    event: SessionEvent
+    kind: str
+    prompt: str
+    """What the person asked, as far as it counts; empty at a session's start."""
+    is_fresh: bool
+    """What was injected into the session earlier is not in front of the agent any more."""
+
+    @property
+    def harness(self) -> str:
+        return self.event.harness
+
+
+def moment_of(named: str, payload: object) -> "Moment | str | None":
+    """The moment that a payload tells of; None where nothing is to be said (another event, a sub-agent); in words what is
+    wrong with an unusable one. `named` is whose hook was called."""
+    event = located_event(named, payload)
+    if not isinstance(event, SessionEvent) or not is_object(payload):
+        return event if isinstance(event, str) else None
+    kind = _EVENTS.get(plain_name(event.event or ""))
+    # Nothing for a sub-agent: by the payload's own word, or because the session is another than the one that speaks.
+    is_named = bool(payload.get("agent_id") or payload.get("agentId"))
+    if kind is None or is_named or event.session_id != own_session_id(event.harness, payload):
+        return None
+    prompt = payload.get("prompt", payload.get("message", ""))
+    text = prompt[:MAX_PROMPT_CHARS] if isinstance(prompt, str) and kind == ASKED else ""
+    return Moment(event, kind, text, kind == COMPACTED or (kind == START and event.reason in _FORGETFUL_SOURCES))
+
+
+# -- what is in front of the agent already -------------------------------------------------------------------------------
+
+SECTION_START = "<!-- agent-memory:start -->"
+SECTION_END = "<!-- agent-memory:end -->"
+"""As in `session.own_marks`, which takes longer to load."""
+
+_AT_HOME: "Mapping[str, tuple[str, ...]]" = {
+    "claude-code": ("{claude}/CLAUDE.md",),
+    "codex": ("{codex}/AGENTS.override.md", "{codex}/AGENTS.md"),
+    "amp": ("{home}/.config/amp/AGENTS.md", "{home}/.config/AGENTS.md"),
+    "gemini": ("{home}/.gemini/GEMINI.md",),
+    "opencode": ("{config}/opencode/AGENTS.md", "{claude}/CLAUDE.md"),
+    "copilot": ("{copilot}/copilot-instructions.md",),
+    "pi": ("{pi}/AGENTS.md",),
+    "goose": ("{config}/goose/.goosehints",),
+}
+"""The first that exists is read, except by Goose, Copilot, Pi, Claude Code and Gemini, which have one only."""
+_IN_REPOSITORY: "Mapping[str, tuple[str, ...]]" = {
+    "claude-code": ("CLAUDE.md", ".claude/CLAUDE.md"),
+    "gemini": ("GEMINI.md",),
+    "codex": ("AGENTS.override.md", "AGENTS.md"),
+    "cursor": ("AGENTS.md",),
+    "opencode": ("AGENTS.md", "CLAUDE.md"),
+    "goose": ("AGENTS.md",),
+    "copilot": ("AGENTS.md",),
+    "amp": ("AGENTS.md", "AGENT.md", "CLAUDE.md"),
+    "pi": ("AGENTS.md", "CLAUDE.md"),
+}
+
+_ID_CHARS = len("id__a1b2c3")
+
+
+def read_files(
+    harness: str, home: str, environ: "Mapping[str, str]", work_tree: str | None
+) -> tuple[tuple[str, ...], ...]:
+    """Groups of files; the harness reads the first of each group that exists, at the session's start."""
+    named = {"home": home, **harness_directories(home, environ)}
+    groups = [tuple(path.format(**named) for path in _AT_HOME.get(harness, ()))]
+    if work_tree is not None:
+        groups.append(tuple(f"{work_tree}/{name}" for name in read_in_repository(harness)))
+    return tuple(group for group in groups if group)
+
+
+def read_everywhere(home: str) -> frozenset[str]:
+    """The files that some harness reads in every session, whatever repository they lie in."""
+    return frozenset(path for each in _AT_HOME for group in read_files(each, home, {}, None) for path in group)
+
+
+def read_in_repository(harness: str) -> tuple[str, ...]:
+    """The names of the files that a harness reads at the top of a work tree."""
+    return _IN_REPOSITORY.get(harness, ())
+
+
+def harness_directories(home: str, environ: "Mapping[str, str]") -> dict[str, str]:
+    """The directories of harnesses that variables name (only absolute paths count), else their defaults. Goose and opencode
+    follow `config`."""
+
+    def named(variable: str, default: str) -> str:
+        value = environ.get(variable, "")
+        value = home + value[1:] if value.startswith("~/") else value
+        return normpath(value) if value.startswith("/") else f"{home}/{default}"
+
+    return {
+        "claude": named("CLAUDE_CONFIG_DIR", ".claude"),
+        "codex": named("CODEX_HOME", ".codex"),
+        "copilot": named("COPILOT_HOME", ".copilot"),
+        "pi": named("PI_CODING_AGENT_DIR", ".pi/agent"),
+        "config": named("XDG_CONFIG_HOME", ".config"),
+    }
+
+
+def shown_whole(text: str) -> frozenset[str]:
+    """The ids of the notes that the managed section of a file shows whole. Behind the heading of each stands the line that
+    begins with its id; no note's own text can have a heading of that level."""
+    start, end = text.find(SECTION_START), text.rfind(SECTION_END)
+    if start < 0 or end < start:
+        return frozenset()
+    lines = text[start:end].splitlines()
+    facts = (
+        lines[at + 2] for at, line in enumerate(lines[:-2]) if line.startswith("### ") and not lines[at + 1].strip()
+    )
+    return frozenset(
+        line[:_ID_CHARS] for line in facts if line.startswith("id__") and line[_ID_CHARS:].startswith(" · ")
+    )
+
+
+# -- what was delivered --------------------------------------------------------------------------------------------------
+# As a log keeps it: one line a delivery, no text of any note.
+#
+#     {"at_ms": 1771000205123, "harness": "codex", "session": "…", "event": "start", "ids": ["id__…"], "tokens": 812,
+#      "scope": "github.com/owner/repo", "transcript": "/home/…"}
+#
+# `event` is `start`, `prompt`, `command` (by `memory inject` itself), or `compact`: what was injected before is gone from there.
+
+COMMAND = "command"
+"""By `memory inject` itself, not by a hook."""
+
+RECOVERY_MS = 7 * 24 * 60 * 60 * 1000
+SAME_MOMENT_MS = 10_000
+"""Two hooks that are told of one event, as Cursor runs its own and those of Claude Code, are not further apart."""
+
+
+class Delivery(Record):
+    """One line of the log."""
+
+    at_ms: int
+    harness: str
+    session: str
+    """Empty where none was named."""
+    event: str
+    ids: tuple[str, ...] = ()
+    tokens: int = 0
+    scope: str = ""
+    transcript: str = ""
+    """Where the harness says that it keeps the session; empty where it does not."""
+
+    @property
+    def members(self) -> "dict[str, object]":
+        return {name: getattr(self, name) for name in type(self).__annotations__}
+
+
+def delivery_of(members: object) -> Delivery | None:
+    """The delivery that a line tells of; None for a line that tells of none."""
+    if not is_object(members):
+        return None
+    harness, session, event = (members.get(key) for key in ("harness", "session", "event"))
+    scope, transcript = (str(members.get(key) or "") for key in ("scope", "transcript"))
+    at_ms, tokens, ids = (members.get(key) for key in ("at_ms", "tokens", "ids"))
+    if not (isinstance(harness, str) and isinstance(session, str) and isinstance(event, str)):
+        return None
+    if not (type(at_ms) is int and type(tokens) is int and is_list(ids)):
+        return None
+    told = tuple(each for each in ids if isinstance(each, str))
+    return Delivery(at_ms, harness, session, event, told, tokens, scope, transcript)
+
+
+def known_ids(
+    deliveries: "Iterable[Delivery]", harness: str, session: str, now_ms: int, *, is_fresh: bool = False
+) -> "frozenset[str]":
+    """The notes that a session has in front of it. `is_fresh`: it has just lost what it had, but for what another hook gave it
+    at this very moment."""
+    known: dict[str, int] = {}
+    for each in deliveries:
+        if (each.harness, each.session) == (harness, session):
+            if each.event == COMPACTED:
+                known = _since(known, each.at_ms - SAME_MOMENT_MS)
+            known |= dict.fromkeys(each.ids, each.at_ms)
+    return frozenset(_since(known, now_ms - SAME_MOMENT_MS) if is_fresh else known)
+
+
+def _since(known: "dict[str, int]", at_ms: int) -> "dict[str, int]":
+    return {id: when for id, when in known.items() if when >= at_ms}
+
+
+def last_other_session(deliveries: "Iterable[Delivery]", scope: str, session: str, now_ms: int) -> Delivery | None:
+    """The newest line of another session of this place than this one, if it is younger than seven days."""
+    others = (
+        each
+        for each in deliveries
+        if each.scope == scope and each.session not in ("", session) and now_ms - each.at_ms < RECOVERY_MS
+    )
+    return max(others, key=lambda each: each.at_ms, default=None)
+
+
+def unread_session(harness: str, session: str, told: str = "") -> Passage:
+    """That a session was cut off, or goes on, without its last words. `told`: the same in other words."""
+    told = told or f"The {harness} session {session} was cut off, or is still at work"
+    brief = f"- {told}: `memory handoff --session {session}` shows what it was about"
+    return Passage(f"session:{harness}:{session}", "recovery", "", brief)
+
+
+# -- how the harness wants to be told ------------------------------------------------------------------------------------
+
+# Claude Code, Codex, Gemini: `hookSpecificOutput.additionalContext`. Cursor: `additional_context`. Copilot, and the plugins that
+# `memory setup` writes: `additionalContext`. (The harnesses' documentation of hooks.)
+_NESTED = frozenset(("claude-code", "codex", "gemini"))
+_MAX_CHARS = {"claude-code": 9_500}
+"""Claude Code puts a longer context than 10,000 characters into a file, of which the agent sees only the beginning."""
+_NO_LIMIT = 1 << 30
+
+
+def hook_output(named: str, event_name: str, text: str) -> "Mapping[str, object]":
+    """The document for the harness whose hook was called. It, not the harness that runs the session, reads the answer in
+    its own form: Cursor and Copilot run the hooks of Claude Code as such."""
+    if named in _NESTED:
+        return {"hookSpecificOutput": {"hookEventName": event_name, "additionalContext": text}}
+    return {"additional_context" if named == "cursor" else "additionalContext": text}
+
+
+def max_chars(named: str) -> int:
+    """What the harness takes at once, in UTF-16 units."""
+    return _MAX_CHARS.get(named, _NO_LIMIT)

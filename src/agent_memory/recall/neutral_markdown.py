@@ -1,0 +1,257 @@
+"""Markdown of an entry as it may stand in somebody else's file (P18): nothing in it acts, and nothing in it hides.
+
+What comes out reads the same to every parser, CommonMark or a tool's regular expressions: fences stand at the margin and
+are closed, a code span ends on its line, and outside of code there is no heading above a given level, no import, no tag, no
+comment, no image, no link definition. The text stays readable: what would act is escaped, not removed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from agent_memory.note.note import Meta, StoredEntry
+from agent_memory.note.vocabulary import NAMES, Kind, Origin
+from agent_memory.recall.assembling import Passage
+from agent_memory.recall.moment import unread_session
+from agent_memory.redaction.redact import redact
+from agent_memory.session.history import Role
+from agent_memory.text.directives import is_directive
+from agent_memory.text.instants import day_of
+from agent_memory.text.markdown import (
+    MAX_DESCRIPTION_CHARS,
+    MAX_TITLE_CHARS,
+    CheckBoxes,
+    check_boxes,
+)
+from agent_memory.text.plain_text import clean_text, one_line
+
+if TYPE_CHECKING:
+    from agent_memory.extraction.handoff import Handover  # which reads sessions
+    from agent_memory.recall.candidates import Shown
+
+
+LOWEST_HEADING = 6
+
+_MARKERS = r"(?:[ \t]*(?:[-*+]|\d{1,9}[.)])(?=[ \t]|$)|[ \t]*>)*[ \t]*"
+_LINE = re.compile(rf"(?P<markers>{_MARKERS})(?P<text>.*)", re.DOTALL)
+_FENCE = re.compile(r"(?P<fence>`{3,}(?=[^`]*$)|~{3,})(?P<language>.*)", re.DOTALL)
+_HEADING = re.compile(r"(#{1,6})(?=[ \t]|$)")
+_UNDERLINE = re.compile(r"(?:=+|-+)[ \t]*")
+_DEFINITION = re.compile(r"\[(?=(?:\\.|[^\[\]\\])*(?:\]:|\\?$))")
+_CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(?:.*?[^`])\1(?!`)")
+_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+_IMPORT = re.compile(r"(?<![\w.+-])@(?=[^\s@])")
+_ENTITY = re.compile(r"&(?=#\d|#[xX][0-9a-fA-F])")
+# Also inside code: harnesses and other tools look for these with regular expressions, wherever they stand.
+_HIDING = re.compile(
+    r"<(?=!--|/?(?:[a-z]+[-_])*"
+    r"(?:context|reminder|instructions?|memory|memories|rules|prompt|notification|system|skill)(?:[-_][a-z]+)*[\s>/])",
+    re.IGNORECASE,
+)
+_MANAGED_BLOCK = re.compile(r"\b(BEGIN|START|END)(?= (?:[A-Z]+ )*(?:MANAGED|GENERATED)\b)")
+
+
+def neutral_body(text: str, top_level: int) -> str:
+    """The text with its highest heading at `top_level` and the others below it in proportion; fences closed."""
+    lines = clean_text(text).text.strip("\n").rstrip().split("\n")
+    shift = max(top_level - _highest_heading(lines), 0)
+    return "\n".join(_neutral_lines(lines, shift))
+
+
+def neutral_line(text: str, max_chars: int) -> str:
+    """The text on one line of at most about `max_chars` characters, for a heading or a list item; code spans stay."""
+    return _neutral_inline(one_line(text, max_chars))
+
+
+def _neutral_lines(lines: list[str], shift: int) -> Iterator[str]:
+    fence, dent, previous = "", 0, ""
+    for line in lines:
+        if fence:
+            if _closes(line, fence):
+                yield fence
+                fence = previous = ""
+            else:
+                yield _neutral_code(_dedented(line, dent))
+            continue
+        parts = _LINE.fullmatch(line)
+        markers, content = (parts["markers"], parts["text"]) if parts else ("", line)
+        opening = _FENCE.fullmatch(content)
+        if opening:
+            if markers.strip(" \t>"):
+                yield from ([""] if previous.strip() else [])  # or a dash would make a heading of the line above
+                yield markers.rstrip()
+            fence, dent = opening["fence"], len(markers)
+            yield fence + _neutral_code(opening["language"].replace("`", "'").rstrip())
+            continue
+        previous = _neutral_prose(markers, content, shift, previous)
+        yield previous
+    if fence:
+        yield fence
+
+
+def _neutral_prose(markers: str, content: str, shift: int, previous: str) -> str:
+    if heading := _HEADING.match(content):
+        level = min(len(heading[1]) + shift, LOWEST_HEADING)
+        return f"{markers}{'#' * level}{_neutral_inline(content[heading.end() :])}"
+    if previous.strip() and _UNDERLINE.fullmatch(content):
+        return f"{markers}\\{content}"  # or it would make a heading of the line above
+    if previous.strip() and not content and markers.rstrip().endswith("-"):
+        return f"{markers.rstrip()[:-1]}\\-"
+    text = _neutral_inline(content)
+    return f"{markers}\\{text}" if _DEFINITION.match(text) else markers + text
+
+
+def _neutral_inline(text: str) -> str:
+    text = text.replace("\\`", "'")
+    parts, position = list[str](), 0
+    for span in _CODE_SPAN.finditer(text):
+        code = _neutral_code(span[0])
+        # In a table a bar ends the cell, and with it the span.
+        parts += [_neutral_words(text[position : span.start()]), _IMPORT.sub("@ ", code) if "|" in code else code]
+        position = span.end()
+    return "".join((*parts, _neutral_words(text[position:])))
+
+
+def _neutral_words(text: str) -> str:
+    """Prose without code. A lone backtick would pair with one of another line, and turn code and prose inside out."""
+    text = _neutral_code(text.replace("`", "'"))
+    text = _ENTITY.sub("&amp;", _TAG.sub("&lt;", text))
+    return _IMPORT.sub("@ ", text).replace("![", "!\\[")
+
+
+def _neutral_code(text: str) -> str:
+    """Code, in which only what others look for with regular expressions is broken."""
+    text = _HIDING.sub("&lt;", text) if "<" in text else text
+    return _MANAGED_BLOCK.sub(lambda found: found[1].lower(), text)
+
+
+def _highest_heading(lines: list[str]) -> int:
+    fence, highest = "", LOWEST_HEADING
+    for line in lines:
+        content = _LINE.sub(lambda parts: parts["text"], line, count=1)
+        if fence:
+            fence = "" if _closes(line, fence) else fence
+        elif opening := _FENCE.fullmatch(content):
+            fence = opening["fence"]
+        elif heading := _HEADING.match(content):
+            highest = min(highest, len(heading[1]))
+    return highest
+
+
+def _closes(line: str, fence: str) -> bool:
+    marker = line.strip(" \t>")
+    return len(marker) >= len(fence) and set(marker) == {fence[0]}
+
+
+def _dedented(line: str, columns: int) -> str:
+    """Without as much of its indentation, or of its quotation marks, as the line with the fence had."""
+    kept = re.match(r"[ \t>]*", line[:columns])
+    return line[kept.end() :] if kept else line
+
+
+# -- a note, shown ----------------------------------------------------------------------------------------------------
+# A note as it is shown to an agent that did not ask for it, and what is injected of it and of a session that was cut off: redacted,
+# neutral, with its origin (P18-P20).
+
+
+TITLE_LEVEL = 3
+"""Of the heading above each note that is shown whole; no heading in its text stands as high."""
+
+_MOST_BOXES = 20
+_BOX_CHARS = 300
+
+_SAID_BY = {
+    Origin.USER: "from the person",
+    Origin.AGENT: "concluded by an agent",
+    Origin.EXTERNAL: "from a tool, page or file",
+}
+
+
+def whole_note(stored: StoredEntry, contradicted_by: str = "") -> str:
+    """Title as a heading, a line of facts that begins with the id, and the body. `contradicted_by`: the id of a note that is
+    told, too, says otherwise, and is to be believed; also below."""
+    meta, body = stored.meta, redact(stored.body).text
+    first, _, rest = body.lstrip("\n").partition("\n")
+    if rest.strip() and first.startswith("#") and first.lstrip("#").strip() == meta.title:
+        body = rest  # a first heading that only repeats the title
+    return _whole(meta, contradicted_by, neutral_body(body, TITLE_LEVEL + 1))
+
+
+def _whole(meta: Meta, contradicted_by: str, body: str) -> str:
+    return f"{'#' * TITLE_LEVEL} {shown_title(meta)}\n\n{facts_line(meta, contradicted_by)}\n\n{body}"
+
+
+def brief_note(meta: Meta, contradicted_by: str = "") -> str:
+    """One list item: title, description, which note it is, of when, and whether an agent concluded it."""
+    title = shown_title(meta)
+    description = neutral_line(redact(meta.description).text, MAX_DESCRIPTION_CHARS)
+    said = "" if not description or description == title else f": {description}"
+    return f"- {title}{said} ({_mark(meta)}, {day_of(meta.updated_at_ms)}{contradiction(contradicted_by)})"
+
+
+def title_note(meta: Meta, contradicted_by: str = "") -> str:
+    """The same without description and date."""
+    return f"- {shown_title(meta)} ({_mark(meta)}{contradiction(contradicted_by)})"
+
+
+def contradiction(by: str) -> str:
+    """What is added to the facts of a note that another one contradicts and outranks; empty where none does."""
+    return by and f", contradicted by {by}"
+
+
+def _mark(meta: Meta) -> str:
+    return meta.id if meta.origin is Origin.USER or meta.promoted_by else f"{meta.id}, agent"
+
+
+def facts_line(meta: Meta, contradicted_by: str = "") -> str:
+    """Which note it is, of what kind, who says it, and when it was last changed."""
+    vouched = ", vouched for by the person" if meta.promoted_by and meta.origin is not Origin.USER else ""
+    said = f"{_SAID_BY[meta.origin]}{vouched}"
+    changed = f"{day_of(meta.updated_at_ms)}{contradiction(contradicted_by)}"
+    return f"{meta.id} · {meta.kind.value} · {said} · {changed}"
+
+
+def shown_title(meta: Meta) -> str:
+    """The title on one line; the id where nothing of it can be shown."""
+    return neutral_line(redact(meta.title).text, MAX_TITLE_CHARS) or meta.id
+
+
+def passage_of(shown: Shown) -> Passage | None:
+    """The note as a passage; None for a task of which nothing is open. Of a note that is only its title, one line says all."""
+    stored, meta, by = shown.stored, shown.stored.meta, shown.contradicted_by
+    boxes = check_boxes(stored.body) if meta.kind is Kind.TASK else CheckBoxes()
+    if boxes.done and not boxes.open:
+        return None
+    whole = ""
+    if shown.whole and stored.body.strip() != meta.title:
+        if boxes.open:
+            lines = [f"- [ ] {neutral_line(redact(box).text, _BOX_CHARS)}" for box in boxes.open[:_MOST_BOXES]]
+            more = len(boxes.open) - _MOST_BOXES
+            lines += [f"- and {more} more: `memory read {meta.id}`"] if more > 0 else []
+            whole = _whole(meta, by, "\n".join(lines))
+        else:
+            whole = whole_note(stored, by)
+    return Passage(meta.id, shown.section, whole, brief_note(meta, by), title_note(meta, by))
+
+
+# -- the last words of a session that was cut off ----------------------------------------------------------------------
+
+
+def recovery_passage(handover: Handover) -> Passage | None:
+    """The last words of a session that was cut off; None where there are none. What an agent said counts as its conclusion:
+    it is left out where it tells an agent what to do, or repeats what only a foreign source said."""
+    lines: list[str] = []
+    for each in handover.exchanges:
+        if each.role is Role.AGENT and (each.repeats_a_page or is_directive(each.text)):
+            continue
+        body = neutral_body(redact(each.text).text, TITLE_LEVEL + 1)
+        lines += ("", f"{each.speaker}:", *(f"> {line}".rstrip() for line in body.split("\n")))
+    if not lines:
+        return None
+    name = NAMES[handover.harness]
+    told = f"The {name} session {handover.session_id} was cut off, or is still at work"
+    unread = unread_session(handover.harness.value, handover.session_id, told)
+    whole = "\n".join((f"{told}. The last words in it were:", *lines))
+    return Passage(unread.id, unread.section, whole, unread.brief)

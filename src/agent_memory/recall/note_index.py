@@ -1,0 +1,265 @@
+"""What finds notes in the database: FTS5 says how often each note has a word, and `scoring` what that is worth."""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from attrs import evolve
+
+from agent_memory.files.paths import real_root
+from agent_memory.note.listed_json import parse_listed
+from agent_memory.note.note import Listed
+from agent_memory.note.terms import QueryWord
+from agent_memory.note.vocabulary import Relation
+from agent_memory.recall.ranking import (
+    idf,
+    rarest,
+    resembling_scores,
+    saturated,
+    slips_allowed,
+    slips_of,
+    standing_for,
+    stretched,
+)
+from agent_memory.recall.search import (
+    MatchedWord,
+    Matches,
+    NearNote,
+    NoteLink,
+    SearchRequest,
+)
+from agent_memory.results import as_result
+from agent_memory.store.note_files import is_text
+from agent_memory.store.store_database import FollowedFiles, Left, Refreshed, StoreDatabase
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Value = TypeVar("Value")
+
+MADE_ANEW = "The index was damaged, and was made anew."
+_AFTER_ALL = "\U0010ffff"
+_MOST_MS = (1 << 63) - 1
+
+
+class NoteIndex:
+    """The words, places and links of all notes, for searching. Derived: whatever is wrong with it, it is made anew.
+
+    Nothing of a secret note is in it (P20). Numbers stay the same until a note changes; a number that is no more is left
+    out of every answer. One object may be asked by several threads."""
+
+    def __init__(self, files: FollowedFiles) -> None:
+        self._database = files.database
+        self._files = files
+
+    @property
+    def renewals(self) -> int:
+        """How often it was exchanged for another one, since it was damaged or gone: numbers from before mean nothing then,
+        or another note."""
+        return self._database.renewals
+
+    @as_result
+    def refresh(self, patience_seconds: float = math.inf, left: Left | None = None) -> Refreshed:
+        """Bring it into line with the files, as far as that time suffices, newest files first. `left` is told, before each
+        batch, how many changed files are still to be taken in. Files that cannot be read, or are no notes, are left out:
+        `Store.list` reports them.
+
+        StoreIo or PathRefused only where the directories themselves cannot be listed. An index that cannot be kept on disk
+        is kept in memory, and the answer says so."""
+        refreshed = self._files.refresh(patience_seconds, left)
+        if not self._database.is_damage_untold:
+            return refreshed
+        self._database.is_damage_untold = False
+        return evolve(refreshed, notices=(MADE_ANEW, *refreshed.notices))
+
+    @as_result
+    def match(self, words: Sequence[QueryWord], limit: int, among: SearchRequest) -> Matches:
+        """The notes with at least one of the words, the best first. What was not refreshed is not seen."""
+
+        def asked(connection: sqlite3.Connection) -> Matches:
+            matched = _matched_words(connection, words)
+            through = _through(connection, among)
+            total: dict[int, float] = {}
+            for word in matched:
+                for number, score in word.scores.items():
+                    if number in through:
+                        total[number] = total.get(number, 0.0) + score
+            best = sorted(total.items(), key=lambda item: (-item[1], -item[0]))[: max(limit, 0)]
+            return Matches(matched, dict(best), len(total))
+
+        return self._asked(asked)
+
+    @as_result
+    def among(self, request: SearchRequest) -> frozenset[int]:
+        """All notes that the request lets through."""
+        return self._asked(lambda connection: _through(connection, request))
+
+    @as_result
+    def notes(self, numbers: Sequence[int]) -> Mapping[int, Listed]:
+        """What is known of these notes, in their order."""
+        sql = f"SELECT number, listed FROM files WHERE number IN ({_marks(numbers)})"
+
+        def asked(connection: sqlite3.Connection) -> Mapping[int, Listed]:
+            rows = dict(connection.execute(sql, numbers).fetchall())
+            return {number: parse_listed(rows[number]) for number in numbers if number in rows}
+
+        return self._asked(asked)
+
+    @as_result
+    def numbers_of(self, ids: Sequence[str]) -> Mapping[str, int]:
+        """The note of each id: the live one with this id, else the live one with this alias, else the archived one."""
+        sql = "SELECT number FROM names WHERE name = ? ORDER BY rank, number LIMIT 1"
+
+        def asked(connection: sqlite3.Connection) -> Mapping[str, int]:
+            found = ((id, connection.execute(sql, (id,)).fetchone()) for id in ids if is_text(id))
+            return {id: row[0] for id, row in found if row is not None}
+
+        return self._asked(asked)
+
+    @as_result
+    def near(self, numbers: Sequence[int], reach: int) -> tuple[NearNote, ...]:
+        """For each of these notes the others of the same session at most `reach` turns before or after."""
+        sql = (
+            "SELECT one.number, other.number, min(abs(other.turn - one.turn)), (mine.length + theirs.length) / 2.0 "
+            "FROM places AS one JOIN places AS other ON other.session = one.session "
+            "AND other.turn BETWEEN one.turn - ? AND one.turn + ? AND other.number <> one.number "
+            "JOIN notes AS mine ON mine.number = one.number JOIN notes AS theirs ON theirs.number = other.number "
+            f"WHERE one.number IN ({_marks(numbers)}) GROUP BY one.number, other.number"
+        )
+        rows = self._asked(lambda connection: connection.execute(sql, (reach, reach, *numbers)).fetchall())
+        return tuple(NearNote(*row) for row in rows)
+
+    @as_result
+    def links(self, numbers: Sequence[int]) -> tuple[NoteLink, ...]:
+        """The links from and to these notes, successors and predecessors among them."""
+        marks = _marks(numbers)
+        sql = (
+            "SELECT source, (SELECT number FROM names WHERE name = links.target ORDER BY rank, number LIMIT 1), relation "
+            f"FROM links WHERE source IN ({marks}) OR target IN (SELECT name FROM names WHERE number IN ({marks}))"
+        )
+
+        def asked(connection: sqlite3.Connection) -> tuple[NoteLink, ...]:
+            wanted = set(numbers)
+            rows = {(s, t, r) for s, t, r in connection.execute(sql, (*numbers, *numbers)) if t not in (None, s)}
+            return tuple(NoteLink(s, t, Relation(r)) for s, t, r in sorted(rows) if wanted & {s, t})
+
+        return self._asked(asked)
+
+    @as_result
+    def vectors(self, model: str) -> Mapping[int, bytes]:
+        """The vectors of a model, by number."""
+        sql = "SELECT number, vector FROM vectors WHERE model = ? ORDER BY number"
+        return self._asked(lambda connection: dict(connection.execute(sql, (model,)).fetchall()))
+
+    @as_result
+    def without_vector(self, model: str) -> tuple[int, ...]:
+        """The notes that have no vector of this model."""
+        sql = (
+            "SELECT number FROM notes WHERE number NOT IN (SELECT number FROM vectors WHERE model = ?) ORDER BY number"
+        )
+        rows = self._asked(lambda connection: connection.execute(sql, (model,)).fetchall())
+        return tuple(number for (number,) in rows)
+
+    @as_result
+    def put_vectors(self, model: str, vectors: Mapping[int, bytes]) -> None:
+        """Keep the vectors of these notes; those of notes that are no more, or of another model than this, are dropped."""
+
+        def put(connection: sqlite3.Connection) -> None:
+            connection.execute("DELETE FROM vectors WHERE model <> ?", (model,))
+            connection.executemany(
+                "INSERT OR REPLACE INTO vectors SELECT number, ?, ? FROM notes WHERE number = ?",
+                [(model, vector, number) for number, vector in vectors.items()],
+            )
+
+        self._database.write(put)
+
+    def close(self) -> None:
+        """Let go of the file; the next question opens it again."""
+        self._database.close()
+
+    def _asked(self, ask: Callable[[sqlite3.Connection], Value]) -> Value:
+        """The answer; of a database that proves to be damaged, that of its successor, brought into line with the files."""
+        renewals = self._database.renewals
+        answer = self._database.read(ask)
+        if self._database.renewals == renewals:
+            return answer
+        self._files.refresh()
+        return self._database.read(ask)
+
+
+def note_index(root: Path | str) -> NoteIndex:
+    """The index of a root, beside nothing else that asks its database."""
+    return NoteIndex(FollowedFiles(StoreDatabase(real_root(root))))
+
+
+def _matched_words(connection: sqlite3.Connection, words: Sequence[QueryWord]) -> tuple[MatchedWord, ...]:
+    """The words that are looked for, and that any note has, with what they add to each note."""
+    notes, total = connection.execute("SELECT count(*), total(length) FROM notes").fetchone()
+    mean_length = total / notes if notes else 0.0
+
+    def scored(term: str) -> tuple[float, dict[int, float]]:
+        """What the term is worth, and its score in each note that has it."""
+        sql = (
+            "SELECT number, sum(col = 'title'), sum(col = 'text'), length "
+            "FROM occurrences JOIN notes ON number = doc WHERE term = ? GROUP BY doc"
+        )
+        rows = connection.execute(sql, (term,)).fetchall() if is_text(term) else []
+        worth = idf(len(rows), notes)
+        return worth, {
+            number: worth * saturated(in_title, in_text, length, mean_length)
+            for number, in_title, in_text, length in rows
+        }
+
+    exact = {word: scored(word.term) for word in words}
+    others = {word: _standing_for(connection, word.term, is_known=bool(exact[word][1])) for word in stretched(words)}
+    matched = list[MatchedWord]()
+    for word in rarest({word: len(found) for word, (_, found) in exact.items() if found or others.get(word)}):
+        worth, scores = exact[word]
+        resembling, terms = resembling_scores(scores, [(each, scored(each)[1]) for each in others.get(word, ())])
+        matched.append(MatchedWord(word.term, worth, {**scores, **resembling}, terms))
+    return tuple(matched)
+
+
+def _standing_for(connection: sqlite3.Connection, term: str, *, is_known: bool) -> list[str]:
+    """The terms that the term begins; where no note has it, those that it may be a slip of, too."""
+
+    def terms(first: str, columns: str, *, more: str = "") -> list[Any]:
+        sql = f"SELECT {columns} FROM vocabulary WHERE term > ? AND term < ? {more}"
+        return connection.execute(sql, (first, first + _AFTER_ALL)).fetchall()
+
+    slips: Sequence[str] = ()
+    if not is_known and (most := slips_allowed(term)):
+        near = f"AND length(term) BETWEEN {len(term) - 3} AND {len(term) + most}"
+        slips = slips_of(term, [each for (each,) in terms(term[0], "term", more=near)])
+    return standing_for(terms(term, "term, doc"), slips)
+
+
+def _through(connection: sqlite3.Connection, request: SearchRequest) -> frozenset[int]:
+    """The notes that a request lets through."""
+    single = {"kind": request.kind, "scope": request.scope, "session": request.session, "agent": request.agent}
+    labels = [[(sort, label)] for sort, label in single.items() if label is not None]
+    if request.scopes is not None:
+        labels.append([("scope", scope) for scope in sorted(request.scopes)])
+    if request.tags:
+        labels.append([("tag" if "__" in tag else "slug", tag) for tag in request.tags])
+    where, values = list[str](), list[object]()
+    if not request.archived:
+        where.append("archived = 0")
+    if request.since_ms is not None:
+        where.append("updated_ms >= ?")
+        values.append(max(-_MOST_MS, min(request.since_ms, _MOST_MS)))
+    for some in labels:
+        each = " OR ".join("(sort = ? AND label = ?)" for _ in some) or "0"
+        where.append(f"number IN (SELECT number FROM labels WHERE {each})")
+        values += [part for label in some for part in label]
+    if not all(is_text(value) for value in values if isinstance(value, str)):
+        return frozenset()
+    sql = f"SELECT number FROM notes WHERE {' AND '.join(where) or '1'}"
+    return frozenset(number for (number,) in connection.execute(sql, values))
+
+
+def _marks(values: Sequence[object]) -> str:
+    return ", ".join("?" * len(values))

@@ -1,0 +1,466 @@
+"""The order of what was found: every reason adds to one sum, and each is told."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
+
+from attrs import evolve, frozen
+
+from agent_memory.note.note import Listed
+from agent_memory.note.terms import QueryWord, slips_between
+from agent_memory.note.vocabulary import GLOBAL_SCOPE, Importance, Kind, Relation
+from agent_memory.recall.search import (
+    MatchedWord,
+    NearNote,
+    NoteLink,
+    ScorePart,
+    TermPart,
+)
+from agent_memory.text.ids import ID_PATTERN
+from agent_memory.text.instants import DAY_MS, has_passed
+from agent_memory.text.plain_text import first_few
+
+# -- hints in a query -------------------------------------------------------------------------------------------------
+# What a query asks for beside its words: a kind of entry, the newest, a period, an id.
+
+
+_LOOKED_AT_CHARS = 2_000
+"""Who asks for a kind or a time does so in a sentence: a pasted log does not."""
+
+_ABOUT = r"(?=\s+(?:about|of|on|for|regarding|concerning|around|behind|sobre|acerca|para|de|do|da|del)\b|\s*[?:]|\s*$)"
+_KIND_CUES = {
+    Kind.DECISION: rf"(?:decisions?|decisão|decisões|decisión|decisiones){_ABOUT}"
+    r"|(?:did|have) (?:we|i|you|they) (?:decided?|choo?sen?|chose|pick(?:ed)?|settled? on)|why (?:did|do) (?:we|i) (?:use|choose|pick)"
+    r"|(?:was|were|been) (?:decided|chosen)",
+    Kind.LESSON: rf"(?:lessons?|pitfalls?|gotchas?|lição|lições|lecci[oó]n(?:es)?){_ABOUT}|lessons? learn(?:ed|t)",
+    Kind.PREFERENCE: rf"(?:preferences?|preferências?|preferencias?){_ABOUT}|(?:do|does|did) (?:i|we|the user|they|he|she) prefer",
+    Kind.CONVENTION: rf"(?:conventions?|style guides?|convenções|convenção|convenci(?:ón|ones)){_ABOUT}",
+    Kind.TASK: rf"(?:open|pending|remaining|unfinished) (?:tasks?|to-?dos?|work)|(?:tasks?|to-?dos?|tarefas?|tareas?){_ABOUT}"
+    r"|(?:is|was) (?:still )?left to do|still (?:needs|need|has|have) to be done",
+    Kind.HANDOFF: r"hand-?(?:off|over)s?|where (?:did (?:we|i) (?:stop|leave off)|were we)|pick up where|left off",
+}
+_NEWEST = (
+    r"(?<!\w)(?:latest|newest|most recent(?:ly)?|recent(?:ly)?|current(?:ly)?|up[- ]to[- ]date|these days|nowadays|as of now|right now"
+    r"|last time|mais recentes?|recentes?|recentemente|atual(?:mente)?|últim[oa]s?|más recientes?|recientes?|actual(?:mente)?)(?!\w)"
+)
+
+_PLAIN = re.IGNORECASE | re.ASCII
+"""Case ignored as a look-up by `lower` does it: without ASCII, `ı` would be an `i`."""
+
+_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        (
+            "january jan janeiro enero",
+            "february feb fevereiro febrero",
+            "march mar março marzo",
+            "april apr abril",
+            "may maio mayo",
+            "june jun junho junio",
+            "july jul julho julio",
+            "august aug agosto",
+            "september sep sept setembro septiembre",
+            "october oct outubro octubre",
+            "november nov novembro noviembre",
+            "december dec dezembro diciembre",
+        ),
+        1,
+    )
+    for name in names.split()
+}
+_MONTH = r"(?P<month>[a-zç]{3,9})\b\.?"  # a word; whether it is a month, the table tells
+_DAY = r"(?P<day>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?\b"
+_YEAR = r"(?P<year>(?:19|20)\d\d)\b"
+_IN_A_MONTH = rf"(?:in|since|during|until|before|after|desde|em|en)\s+{_MONTH}"
+_DATES = (
+    rf"{_YEAR}-(?P<monthnumber>0[1-9]|1[0-2])-(?P<day>[0-2]\d|3[01])\b",
+    rf"{_YEAR}-(?P<monthnumber>0[1-9]|1[0-2])\b",
+    rf"{_MONTH}\s+{_DAY}(?:,?\s+{_YEAR})?",
+    rf"{_DAY}\s+(?:of\s+|de\s+)?{_MONTH}(?:,?\s+(?:of\s+|de\s+)?{_YEAR})?",
+    rf"{_MONTH},?\s+(?:of\s+|de\s+)?{_YEAR}",
+    _IN_A_MONTH,
+    rf"(?:in|since|during|until|before|after|from|desde|em|en)\s+{_YEAR}",
+)
+_OPEN_END = r"(?:since|after|from|desde|depois de|después de)(?:\s+(?:in|the))?\s*$"
+_OPEN_START = r"(?:before|until|till|as of|up to|by|antes de|até|hasta)(?:\s+the)?\s*$"
+_RELATIVE = {
+    "today": (0, 0),
+    "yesterday": (1, 1),
+    "this week": (6, 0),
+    "last week": (13, 1),
+    "this month": (30, 0),
+    "last month": (61, 1),
+    "hoje": (0, 0),
+    "ontem": (1, 1),
+    "hoy": (0, 0),
+    "ayer": (1, 1),
+}
+_RELATIVE_TIME = rf"\b(?:{'|'.join(_RELATIVE)})\b"
+_ID = rf"(?<!\w){ID_PATTERN}(?!\w)"
+_MOST_IDS = 20
+
+
+@frozen
+class Period:
+    """From `start_ms` up to but not including `end_ms`, epoch ms in UTC; None is open."""
+
+    start_ms: int | None
+    end_ms: int | None
+
+    def holds(self, at_ms: int) -> bool:
+        """Whether an instant is in it."""
+        return (self.start_ms is None or self.start_ms <= at_ms) and (self.end_ms is None or at_ms < self.end_ms)
+
+
+@frozen
+class QueryHints:
+    """What a query asks for beside its words; mostly nothing."""
+
+    kinds: frozenset[Kind] = frozenset()
+    newest: bool = False
+    """It asks for what is new or holds now."""
+    periods: tuple[Period, ...] = ()
+    ids: tuple[str, ...] = ()
+    """In the order in which they are named, each once."""
+
+
+def hints_of(query: str, now_ms: int) -> QueryHints:
+    """What the query asks for. Any text has hints; a date that there is not (`31 February`) is none. A month or a day
+    without a year is the last one that is not in the future."""
+    asked = query[:_LOOKED_AT_CHARS]
+    return QueryHints(
+        frozenset(kind for kind, cues in _KIND_CUES.items() if re.search(rf"(?i)(?<!\w)(?:{cues})", asked)),
+        re.search(_NEWEST, asked, re.IGNORECASE) is not None,
+        _periods(asked, now_ms),
+        tuple(dict.fromkeys(re.findall(_ID, query)))[:_MOST_IDS],
+    )
+
+
+def _periods(asked: str, now_ms: int) -> tuple[Period, ...]:
+    found: list[tuple[re.Match[str], Period]] = []
+    has_number = any(map(str.isdigit, asked))  # which nearly all forms of a date have
+    for form in _DATES if has_number else (_IN_A_MONTH,):
+        for named in re.finditer(rf"\b(?:{form})", asked, _PLAIN):
+            is_free = not any(other.start() < named.end() and named.start() < other.end() for other, _ in found)
+            if is_free and (period := _period_of(named.groupdict(), now_ms)) is not None:
+                found.append((named, period))
+    today = now_ms - now_ms % DAY_MS
+    for named in re.finditer(_RELATIVE_TIME, asked, _PLAIN):
+        first, last = _RELATIVE[named[0].lower()]
+        found.append((named, Period(today - first * DAY_MS, today - (last - 1) * DAY_MS)))
+    periods: list[Period] = []
+    for named, period in sorted(found, key=lambda each: each[0].span()):
+        before, word = asked[max(0, named.start() - 20) : named.start()], named[0]
+        if re.search(_OPEN_END, before, re.IGNORECASE) or re.match(
+            r"(?:since|after|from|desde)\b", word, re.IGNORECASE
+        ):
+            period = Period(period.start_ms, None)
+        elif re.search(_OPEN_START, before, re.IGNORECASE) or re.match(r"(?:before|until)\b", word, re.IGNORECASE):
+            period = Period(None, period.end_ms)
+        periods.append(period)
+    return tuple(periods)
+
+
+def _period_of(named: dict[str, str | None], now_ms: int) -> Period | None:
+    """The day, the month or the year that is named, in UTC; without a year the last one that is not in the future. None for a day
+    that there is not."""
+    name, number = named.get("month"), named.get("monthnumber")
+    month = _MONTHS.get(name.lower(), 0) if name else int(number or 0)
+    if name and not month:
+        return None
+    day, year = int(named.get("day") or 0), int(named.get("year") or 0)
+    today = datetime.fromtimestamp(now_ms / 1000, UTC).date()
+    try:
+        first = date(year or today.year, month or 1, day or 1)
+        if not year and first > today:
+            first = date(today.year - 1, month or 1, day or 1)
+    except ValueError:
+        return None
+    if day or named.get("day"):
+        end = first + timedelta(days=1)
+    elif month:
+        end = date(first.year + first.month // 12, first.month % 12 + 1, 1)
+    else:
+        end = date(first.year + 1, 1, 1)
+    return Period(_ms(first), _ms(end))
+
+
+def _ms(day: date) -> int:
+    return int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()) * 1000
+
+
+_TOLD_WORDS = 8
+_STEPS = list(Importance)
+
+
+@frozen
+class RankingWeights:
+    """What each reason to show an entry is worth. The unit is the score that the best entry has by its words alone.
+
+    One recipe for every store, judged on ten sets of which each was left out in turn (docs/adr/0034-ranking-by-few-signals.md).
+    """
+
+    meaning: float = 0.12
+    """For each standard deviation by which the meaning is nearer to the query than that of the store's other entries."""
+    near: tuple[float, ...] = (0.4, 0.2)
+    """Share of the own score of an entry one turn before or after in the same session, and of one two turns away."""
+    near_terms: float = 30.0
+    """Only short turns say so little that what stands around them counts: of entries that are longer than so many terms in the
+    mean of both, the share falls with the square of the length."""
+    links: float = 0.1
+    """Share of the own score of the best entry that it links to, or that links to it."""
+    asked_for: float = 0.15
+    """The entry is of the kind that the query asks for (`decision about …`), of a time that it names, or the newest where it asks
+    for that; half as much for each `newest_half_life_days` before the newest."""
+    newest_half_life_days: float = 30.0
+    here: float = 0.05
+    """The entry is of the scope of whoever asks; one of another repository loses as much."""
+    importance: float = 0.02
+    """For each step above `medium`, and taken off for one below."""
+    outdated: float = 0.6
+    """What is left of an entry that is archived, has expired, is no longer true, or is superseded."""
+
+
+WEIGHTS = RankingWeights()
+
+
+@frozen
+class Ranked:
+    """One entry with its place in the order."""
+
+    number: int
+    listed: Listed
+    total: float
+    """The sum of the parts; 1 is what the best entry has by its words alone."""
+    parts: tuple[ScorePart, ...]
+    successor: int | None = None
+    """The entry that supersedes it."""
+
+
+def from_near(own: Mapping[int, float], near: Iterable[NearNote], weights: RankingWeights) -> dict[int, float]:
+    """What entries get from the turns around them, by what those have of their own."""
+    given: dict[int, float] = {}
+    for each in near:
+        score = own.get(each.number, 0.0)
+        if score > 0 and 1 <= each.turns <= len(weights.near):
+            shortness = min(1.0, weights.near_terms / max(each.terms, 1.0)) ** 2
+            given[each.other] = given.get(each.other, 0.0) + shortness * weights.near[each.turns - 1] * score
+    return given
+
+
+def from_links(own: Mapping[int, float], links: Iterable[NoteLink], weights: RankingWeights) -> dict[int, float]:
+    """What entries get from those that they are linked with, both ways: of each the best one counts."""
+    given: dict[int, float] = {}
+    for link in links:
+        if link.relation is Relation.LINKS:
+            for one, other in ((link.source, link.target), (link.target, link.source)):
+                if (value := weights.links * own.get(other, 0.0)) > 0:
+                    given[one] = max(given.get(one, 0.0), value)
+    return given
+
+
+def weigh(
+    parts: Mapping[int, Sequence[ScorePart]],
+    listed: Mapping[int, Listed],
+    hints: QueryHints,
+    weights: RankingWeights,
+    now_ms: int,
+    asked_from: str = GLOBAL_SCOPE,
+) -> dict[int, Ranked]:
+    """Each entry with what its frontmatter adds for whoever asks now and from this scope. Entries without a positive score are
+    left out."""
+    newest_ms = max((each.meta.since_ms for number, each in listed.items() if number in parts), default=0)
+    ranked: dict[int, Ranked] = {}
+    for number, given in parts.items():
+        each = listed.get(number)
+        if each is None or sum(part.value for part in given) <= 0:
+            continue
+        meta = each.meta
+        here = 0.0
+        if GLOBAL_SCOPE not in (asked_from, meta.scope):
+            here = weights.here if meta.scope == asked_from else -weights.here
+        age_days = max(0, newest_ms - meta.since_ms) / DAY_MS
+        newness = weights.asked_for * float(0.5 ** min(age_days / weights.newest_half_life_days, 1_000.0))
+        at_ms = meta.created_at_ms if meta.valid_from_ms is None else meta.valid_from_ms
+        added = (
+            ("here", here, meta.scope),
+            ("kind", weights.asked_for if meta.kind in hints.kinds else 0.0, meta.kind.value),
+            ("newest", newness if hints.newest else 0.0, ""),
+            ("period", weights.asked_for if any(period.holds(at_ms) for period in hints.periods) else 0.0, ""),
+            (
+                "importance",
+                weights.importance * (_STEPS.index(meta.importance) - _STEPS.index(Importance.MEDIUM)),
+                meta.importance.value,
+            ),
+        )
+        told = [*given, *(ScorePart(name, value, detail) for name, value, detail in added if value)]
+        total = sum(part.value for part in told)
+        is_over = has_passed(meta.expires_at_ms, now_ms) or has_passed(meta.valid_until_ms, now_ms)
+        if each.archived or is_over:
+            told.append(ScorePart("archived" if each.archived else "over", total * (weights.outdated - 1)))
+            total *= weights.outdated
+        ranked[number] = Ranked(number, each, total, tuple(told))
+    return ranked
+
+
+def with_successors(
+    ranked: Mapping[int, Ranked],
+    links: Iterable[NoteLink],
+    listed: Mapping[int, Listed],
+    weights: RankingWeights,
+) -> dict[int, Ranked]:
+    """What is superseded stands below its successor, and says so; a successor that has less gets what the superseded one
+    had, since it is what that one says now. One that is not among `listed` may not be shown."""
+    successors = {
+        link.target: link.source
+        for link in sorted(links, key=lambda link: (link.target, -link.source))
+        if link.relation is Relation.SUPERSEDES and link.source != link.target
+    }
+    changed = dict(ranked)
+    for old in sorted((each for each in ranked if each in successors), key=lambda each: (-ranked[each].total, each)):
+        new = _last_successor(old, successors)
+        if new is None:
+            continue
+        was = changed[old]
+        if new in listed:
+            heir = changed.get(new) or Ranked(new, listed[new], 0.0, ())
+            if was.total > heir.total:
+                part = ScorePart("supersedes", was.total - heir.total, was.listed.meta.id)
+                changed[new] = evolve(heir, total=was.total, parts=(*heir.parts, part))
+        lost = was.total * (weights.outdated - 1)
+        changed[old] = evolve(
+            was, total=was.total + lost, parts=(*was.parts, ScorePart("superseded", lost)), successor=new
+        )
+    return changed
+
+
+def _last_successor(number: int, successors: Mapping[int, int]) -> int | None:
+    """The end of the chain; None where it goes round."""
+    seen = {number}
+    while number in successors:
+        number = successors[number]
+        if number in seen:
+            return None
+        seen.add(number)
+    return number
+
+
+def in_order(ranked: Iterable[Ranked]) -> list[Ranked]:
+    """The best first; of equals the one that changed last, then by id."""
+    return sorted(ranked, key=lambda each: (-each.total, -each.listed.meta.updated_at_ms, each.listed.meta.id))
+
+
+def strength_of(
+    asked: Sequence[QueryWord], words: Sequence[MatchedWord], parts: Sequence[TermPart], cosine: float = 0.0
+) -> float:
+    """0 to 1: the root of the share of the query's words, by their worth, that the hit has; or how near in meaning it is, if
+    that is more. So it says the same whatever else was found. A question in whole sentences names much that no entry says:
+    hence the root. A word that no entry has is worth as much as the rarest; `Q2` is one word, whatever it is looked up by
+    besides."""
+    several = any(len(word.term) > 1 for word in words)
+    worth = {word.term: word.idf for word in words if len(word.term) > 1 or not several}
+    nowhere = sum(word.stretches and word.term not in worth for word in asked)
+    whole = sum(worth.values()) + nowhere * max(worth.values(), default=0.0)
+    most = sum(worth.get(part.term, 0.0) for part in parts)
+    said = math.sqrt(min(most / whole, 1.0)) if whole > 0 else 0.0
+    return max(said, min(max(cosine, 0.0), 1.0))
+
+
+def with_words(parts: Sequence[ScorePart], said: Sequence[TermPart]) -> tuple[ScorePart, ...]:
+    """The parts, that of the words with the words themselves, those worth most first."""
+    best = sorted(said, key=lambda part: -part.value)
+    words = [part.found if part.found == part.term else f"{part.found} for {part.term}" for part in best]
+    detail = first_few(words, _TOLD_WORDS)
+    return tuple(evolve(part, detail=detail) if part.name == "words" else part for part in parts)
+
+
+TITLE_WEIGHT = 1.5
+K1 = 1.2
+"""How late a word that occurs again stops to count."""
+B = 0.5
+"""How much a long note counts less: 0 not at all, 1 in proportion to its length."""
+RESEMBLING = 0.25
+"""What a term that stands for the wanted one is worth, relative to the least of the exact hits."""
+
+MAX_LOOKED_FOR = 64
+"""Of a longer query the rarest words are looked for, the first ones of equals."""
+MAX_STRETCHED = 8
+"""Words of one query that others may stand for."""
+MAX_OTHERS = 16
+"""Terms that stand for one word: the most frequent that it begins, the nearest that it may be a slip of."""
+
+_LONG_CHARS, _VERY_LONG_CHARS = 5, 9
+
+
+def idf(df: int, notes: int) -> float:
+    """What a word is worth that `df` of the notes have: above 0, and the more, the rarer."""
+    return math.log(1.0 + (notes - df + 0.5) / (df + 0.5))
+
+
+def saturated(in_title: int, in_text: int, length: int, mean_length: float) -> float:
+    """0 to 1: how much of a word's worth a note earns."""
+    norm = 1.0 - B + B * length / mean_length if mean_length else 1.0
+    weighted = (TITLE_WEIGHT * in_title + in_text) / norm
+    return weighted / (K1 + weighted)
+
+
+def resembling_scores(
+    exact: Mapping[int, float], others: Iterable[tuple[str, Mapping[int, float]]]
+) -> tuple[dict[int, float], dict[int, str]]:
+    """The scores by terms that stand for a word, of notes without the word itself, and the best such term of each. `exact` and
+    `others` have full scores; none that only resembles comes near the least of the exact ones."""
+    least = min(exact.values(), default=math.inf)
+    scores: dict[int, float] = {}
+    terms: dict[int, str] = {}
+    for term, found in others:
+        most = max(found.values(), default=0.0)
+        factor = RESEMBLING * (min(least / most, 1.0) if most else 0.0)
+        for number, score in found.items():
+            if number not in exact and factor * score > scores.get(number, 0.0):
+                scores[number], terms[number] = factor * score, term
+    return scores, terms
+
+
+def stretched(words: Sequence[QueryWord]) -> tuple[QueryWord, ...]:
+    """The words of a query that others may stand for: the first few, and none of a query that is a whole text."""
+    return () if len(words) > MAX_LOOKED_FOR else tuple(word for word in words if word.stretches)[:MAX_STRETCHED]
+
+
+def rarest(words: Mapping[QueryWord, int]) -> list[QueryWord]:
+    """The words that are looked for, in their order, from the words and how many notes have each."""
+    wanted = set(sorted(words, key=words.__getitem__)[:MAX_LOOKED_FOR])
+    return [word for word in words if word in wanted]
+
+
+def standing_for(longer: Iterable[tuple[str, int]], slips: Iterable[str]) -> list[str]:
+    """The terms that stand for a word: of those that it begins (with the notes that have each) and those that it may be a slip
+    of (the nearest first)."""
+    begun = [term for term, _ in sorted(longer, key=lambda each: (-each[1], each[0]))[:MAX_OTHERS]]
+    return list(dict.fromkeys((*begun, *slips)))[:MAX_OTHERS]
+
+
+def slips_allowed(term: str) -> int:
+    """How many slips a term of this length may have: none, one, or two. Names with digits or signs have none."""
+    if not term.isalpha() or len(term) < _LONG_CHARS:
+        return 0
+    return 1 if len(term) < _VERY_LONG_CHARS else 2
+
+
+def slips_of(term: str, candidates: Iterable[str]) -> tuple[str, ...]:
+    """The candidates that begin with the same character and differ by as many slips as are allowed, the least first; and
+    the term's own beginnings, up to three characters shorter: what an ending has hidden from the stemmer."""
+    most = slips_allowed(term)
+    if not most:
+        return ()
+    found: list[tuple[int, str]] = []
+    for other in candidates:
+        if other == term or other[:1] != term[0]:
+            continue
+        if len(other) >= _LONG_CHARS and len(term) - len(other) in (1, 2, 3) and term.startswith(other):
+            found.append((1, other))
+        elif abs(len(other) - len(term)) <= most and (slips := slips_between(term, other, most)) <= most:
+            found.append((slips, other))
+    return tuple(other for _, other in sorted(found))

@@ -1,0 +1,239 @@
+"""Looking at entries: what `list` and `read` do. Apart from the service, so that neither loads what only writing needs."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from attrs import evolve, frozen
+from returns.result import Failure
+
+from agent_memory.errors import EntryNotFound, EntryProtected, Error
+from agent_memory.note.note import (
+    Listed,
+    Listing,
+    Meta,
+    StoredEntry,
+    UnreadableFile,
+    Usage,
+    newest_first,
+    reads_of,
+    tiers_of,
+    without_secret,
+)
+from agent_memory.note.vocabulary import (
+    Harness,
+    Kind,
+    Origin,
+    Sensitivity,
+    Status,
+    Tier,
+    TierList,
+)
+from agent_memory.results import as_result, unwrap
+from agent_memory.text.ids import normal_tags
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from agent_memory.note.note import Caller
+    from agent_memory.ports import Clock, Store, UsageLedger
+    from agent_memory.recall.links import LinkGraph, LinkSheet
+
+
+@frozen
+class ReadEntry:
+    """An entry as `read` shows it."""
+
+    stored: StoredEntry
+    usage: Usage
+    uncounted: Error | None = None
+    """Why this read could not be counted: a disk that is full or read-only keeps nobody from reading."""
+    tier: Tier = Tier.COLD
+
+
+@frozen
+class ListFilter:
+    """Which entries to list; None accepts all. Every word of `query` must occur in title, description, tags or id. What is
+    hot counts as promoted, though its note does not say so. `is_open`: only what has a check-box to tick, and tasks without
+    any. `expired_by_ms`: only what has expired by then. `since_ms`: only what was changed then or later."""
+
+    status: Status | None = None
+    kind: Kind | None = None
+    tag: str | None = None
+    scope: str | None = None
+    query: str | None = None
+    is_open: bool = False
+    expired_by_ms: int | None = None
+    session: str | None = None
+    """The session that it comes from, maybe among others."""
+    origin: Origin | None = None
+    tier: Tier | None = None
+    harness: Harness | None = None
+    """That a session of which it comes from ran in."""
+    since_ms: int | None = None
+
+    def accepts(self, meta: Meta, tier: Tier) -> bool:
+        """Whether a note of this tier is wanted, by all that is known without its body."""
+        words = (self.query or "").casefold().split()
+        said = f"{meta.id} {meta.title} {meta.description} {' '.join(meta.tags)}".casefold() if words else ""
+        return (
+            self.kind in (None, meta.kind)
+            and self.scope in (None, meta.scope)
+            and self.origin in (None, meta.origin)
+            and self.tier in (None, tier)
+            and self.status in (None, status_shown(meta.status, tier))
+            and (self.tag is None or not set(normal_tags([self.tag])).isdisjoint(meta.tags))
+            and (self.session is None or self.session in meta.thread_ids)
+            and (self.harness is None or self.harness in [each.harness for each in meta.sources])
+            and (self.since_ms is None or self.since_ms <= meta.updated_at_ms)
+            and (self.expired_by_ms is None or (meta.expires_at_ms or math.inf) <= self.expired_by_ms)
+            and all(word in said for word in words)
+        )
+
+
+@frozen
+class ShownEntry:
+    """An entry as `list` shows it: usage includes every host's ledger."""
+
+    listed: Listed
+    usage: Usage
+    tier: Tier = Tier.COLD
+    open_boxes: tuple[str, ...] = ()
+    """What is not ticked off in it, where that was asked for."""
+
+
+@frozen
+class ListedEntries:
+    """What `list` found, newest first, and the files that could not be read."""
+
+    entries: Sequence[ShownEntry]
+    unreadable: tuple[UnreadableFile, ...]
+    untiered: Error | None = None
+    """Why the tier list could not be read: only what a person vouches for is then known to be hot."""
+
+
+@frozen
+class Reading:
+    """Looks at the entries of a store on behalf of a caller."""
+
+    store: Store
+    ledger: UsageLedger
+    clock: Clock
+    caller: Caller
+
+    @as_result
+    def list(self, wanted: ListFilter, *, archived: bool = False) -> ListedEntries:
+        """The entries that the filter accepts, last changed first. Counts no read."""
+        listing = unwrap(self.store.list(archived=archived))
+        listed, untiered = (TierList(), None) if archived else self._tiers()
+        tiers: Mapping[str, Tier] = {} if archived else tiers_of(listed, listing.entries)
+        totals = unwrap(self.ledger.totals())
+        seen = newest_first(self._seen(listing).entries)
+        found = (ShownEntry(each, reads_of(each.meta, totals), tiers.get(each.meta.id, Tier.COLD)) for each in seen)
+        is_asked = wanted != ListFilter()
+        entries = [each for each in found if not is_asked or wanted.accepts(each.listed.meta, each.tier)]
+        if not wanted.is_open:
+            return ListedEntries(tuple(entries), listing.unreadable, untiered)
+        from agent_memory.text.markdown import check_boxes
+
+        unread: list[UnreadableFile] = []
+        to_do: list[ShownEntry] = []
+        for each in entries:
+            if each.listed.meta.is_secret:  # it is shown by `read --secret` alone
+                continue
+            stored = self._read_now(each.listed, unread.append)
+            boxes = None if stored is None else check_boxes(stored.body)
+            if boxes is not None and (boxes.open or (each.listed.meta.kind is Kind.TASK and not boxes.done)):
+                to_do.append(evolve(each, open_boxes=boxes.open))
+        return ListedEntries(tuple(to_do), (*listing.unreadable, *unread), untiered)
+
+    def tier_of(self, listed: Listed) -> Tier:
+        """The tier of one entry; without a tier list that can be read, hot is what a person vouches for."""
+        if listed.archived:
+            return Tier.COLD
+        return tiers_of(self._tiers()[0], [listed]).get(listed.meta.id, Tier.COLD)
+
+    def _tiers(self) -> tuple[TierList, Error | None]:
+        tiers = self.store.tiers()
+        return (TierList(), tiers.failure()) if isinstance(tiers, Failure) else (tiers.unwrap(), None)
+
+    @as_result
+    def read(self, id: str, *, archived: bool = False, secret: bool = False) -> ReadEntry:
+        """The whole entry, by id or alias, and one more read in the ledger.
+
+        At the first read the ledger takes over what an imported or hand-written entry says of earlier reads.
+        """
+        stored = unwrap(self.store.read(id, archived=archived))
+        if stored.meta.sensitivity is Sensitivity.SECRET and not (secret and not self.caller.is_agent):
+            raise EntryProtected(id, "reading without --secret", "secret")
+        meta = stored.meta
+        uncounted: Error | None = None
+        try:
+            if meta.used:
+                unwrap(self.ledger.adopt(meta.id, reads_of(meta, {})))
+            unwrap(self.ledger.append(meta.id, self.clock.now_ms(), self.caller.harness))
+            totals = unwrap(self.ledger.totals())
+        except Error as error:
+            uncounted, totals = error, self.ledger.totals().value_or(dict[str, Usage]())
+        return ReadEntry(stored, reads_of(meta, totals), uncounted, self.tier_of(stored.listed))
+
+    @as_result
+    def links(self, id: str) -> tuple[StoredEntry, LinkSheet]:
+        """The entry, live or archived, by id or alias, and all that ties it to others. Counts no read."""
+        from agent_memory.recall.links import links_of
+
+        try:
+            stored = unwrap(self.store.read(id))
+        except EntryNotFound as gone:
+            if not gone.archived:
+                raise
+            stored = unwrap(self.store.read(id, archived=True))
+        if stored.meta.sensitivity is Sensitivity.SECRET and self.caller.is_agent:
+            raise EntryProtected(id, "reading by an agent", "secret")
+        live, archive = unwrap(self.store.list()), unwrap(self.store.list(archived=True))
+        unread: list[UnreadableFile] = []
+        links = links_of(stored, self._bodies(live, unread.append), self._seen(live), self._seen(archive))
+        return stored, evolve(links, unreadable=(*live.unreadable, *archive.unreadable, *unread))
+
+    @as_result
+    def link_graph(self, *, private: bool = False) -> LinkGraph:
+        """All links between the live notes, and to archived ones. Nothing secret is in it, and nothing private unless asked
+        for: it is made to be taken elsewhere. Counts no read."""
+        from agent_memory.recall.links import graph_of
+
+        kept = frozenset({Sensitivity.NORMAL, *((Sensitivity.PRIVATE,) if private else ())})
+        live, archive = unwrap(self.store.list()), unwrap(self.store.list(archived=True))
+        unread: list[UnreadableFile] = []
+        live_shown, archive_shown = (
+            Listing(tuple(each for each in listing.entries if each.meta.sensitivity in kept))
+            for listing in (live, archive)
+        )
+        shown = frozenset(id for each in (*live_shown.entries, *archive_shown.entries) for id in each.meta.all_ids)
+        left_out = frozenset(id for each in (*live.entries, *archive.entries) for id in each.meta.all_ids) - shown
+        links = graph_of(self._bodies(live_shown, unread.append), live_shown, archive_shown, left_out)
+        return evolve(links, unreadable=(*live.unreadable, *unread))
+
+    def _bodies(self, live: Listing, tell: Callable[[UnreadableFile], None]) -> Iterator[StoredEntry]:
+        """Those that may be seen, one after the other; what cannot be read just now is told."""
+        read = (self._read_now(each, tell) for each in self._seen(live).entries)
+        return (each for each in read if each is not None)
+
+    def _read_now(self, listed: Listed, tell: Callable[[UnreadableFile], None]) -> StoredEntry | None:
+        """The whole entry; None where it is gone since it was listed, or cannot be read, which is told (P6)."""
+        try:
+            return unwrap(self.store.read(listed.meta.id, archived=listed.archived))
+        except EntryNotFound:
+            return None
+        except Error as error:
+            tell(UnreadableFile(listed.path, (str(error),)))
+            return None
+
+    def _seen(self, listing: Listing) -> Listing:
+        """What is secret is not even named to an agent."""
+        return Listing(without_secret(listing.entries)) if self.caller.is_agent else listing
+
+
+def status_shown(status: Status, tier: Tier) -> Status:
+    """The status that people see: `promoted` for what is hot, whether a person or defrag made it so."""
+    return Status.PROMOTED if tier is Tier.HOT else status

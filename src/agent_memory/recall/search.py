@@ -1,0 +1,206 @@
+"""What is searched for, and what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from attrs import field, frozen
+
+from agent_memory.note.note import Listed, StoredEntry
+from agent_memory.note.vocabulary import GLOBAL_SCOPE, Kind, Relation, Tier
+from agent_memory.text.ids import DEFAULT_PREFIX, normal_tag
+
+if TYPE_CHECKING:
+    from agent_memory.recall.snippet import Snippet
+
+MAX_HITS = 1_000
+"""The most that can be asked for at once."""
+
+
+class Mode(StrEnum):
+    """How entries are compared with the query: by words, by meaning, or by both."""
+
+    HYBRID = "hybrid"
+    BM25 = "bm25"
+    SEMANTIC = "semantic"
+
+
+def _wanted_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    """As notes bear them; without prefix where they were asked for without."""
+    wanted: dict[str, None] = {}
+    for tag in tags:
+        normal = normal_tag(tag) or tag
+        wanted[normal if "__" in tag else normal.removeprefix(f"{DEFAULT_PREFIX}__")] = None
+    return tuple(wanted)
+
+
+@frozen
+class SearchRequest:
+    """A question to the store. Any text is a query; what is None or empty does not filter. Secret notes are not in the index at
+    all."""
+
+    query: str
+    limit: int = 10
+    mode: Mode = Mode.HYBRID
+    kind: Kind | None = None
+    tags: tuple[str, ...] = field(default=(), converter=_wanted_tags)
+    """Only entries that have one of these; one without prefix matches under every prefix."""
+    scope: str | None = None
+    """Only entries of this scope."""
+    since_ms: int | None = None
+    """Only entries changed since."""
+    session: str | None = None
+    """Only entries that come from this session."""
+    agent: str | None = None
+    """Only entries of which a source names this agent, or is of the harness of this name."""
+    min_score: float | None = None
+    """Only hits of at least this score, 0 to 1."""
+    archived: bool = False
+    """Archived entries too, below the live ones."""
+    here: str = GLOBAL_SCOPE
+    """The scope of whoever asks: its entries come first where others are as good."""
+    scopes: frozenset[str] | None = None
+    """Only entries of these scopes; for what is shown unasked."""
+
+    def lets_through(self, listed: Listed) -> bool:
+        """Whether a note may be found, its sensitivity aside."""
+        meta = listed.meta
+        sources = meta.sources
+        return (
+            (self.archived or not listed.archived)
+            and (self.kind is None or meta.kind is self.kind)
+            and (self.scope is None or meta.scope == self.scope)
+            and (self.scopes is None or meta.scope in self.scopes)
+            and (self.since_ms is None or meta.updated_at_ms >= self.since_ms)
+            and (not self.tags or any(each in self.tags for tag in meta.tags for each in (tag, tag.partition("__")[2])))
+            and (self.session is None or any(source.thread_id == self.session for source in sources))
+            and (self.agent is None or any(self.agent in (source.agent, source.harness) for source in sources))
+        )
+
+
+@frozen
+class ScorePart:
+    """One reason for a score: `name` is a word for it, `value` what it adds to (or takes from) the sum."""
+
+    name: str
+    value: float
+    detail: str = ""
+
+
+@frozen(slots=False)
+class SearchHit:
+    """One entry that was found, as it is now; of a secret one the text is left out."""
+
+    stored: StoredEntry
+    score: float
+    """0 to 1, for the best hit of a good match about 1; comparable within one answer, not between answers."""
+    worth: Mapping[str, float] = field(factory=dict[str, float])
+    """What each term is worth in a passage of it: those it was found by, and whatever else the query says."""
+    tier: Tier = Tier.COLD
+    parts: tuple[ScorePart, ...] = ()
+    superseded_by: str | None = None
+    """The live entry that says what has become of it."""
+
+    @property
+    def listed(self) -> Listed:
+        return self.stored.listed
+
+    @cached_property
+    def snippet(self) -> Snippet:
+        """The passage that says most of what the query asks; nothing of a secret entry."""
+        from agent_memory.recall.snippet import Snippet, snippet_of  # what is shown to nobody needs none
+
+        meta = self.stored.meta
+        return Snippet("") if meta.is_secret else snippet_of((meta.description, self.stored.body), self.worth)
+
+
+@frozen
+class SearchAnswer:
+    """The best hits first, and how they were found."""
+
+    hits: tuple[SearchHit, ...]
+    mode: Mode
+    """What answered: not what was asked for where that is not installed."""
+    notices: tuple[str, ...] = ()
+    """What the reader should know of it, a sentence each: what could not be read, another mode answered."""
+    matched: int = 0
+    """Entries that had something of the query, before `limit`."""
+
+
+@frozen
+class TermPart:
+    """What one word of the query adds to the score of one note."""
+
+    term: str
+    """The word of the query."""
+    found: str
+    """The term that the note has: another one where it only begins alike or may be a slip."""
+    value: float
+
+
+@frozen
+class MatchedWord:
+    """One word of a query, and the notes that have it."""
+
+    term: str
+    idf: float
+    scores: Mapping[int, float] = field(factory=dict[int, float])
+    """What it adds to each note."""
+    others: Mapping[int, str] = field(factory=dict[int, str])
+    """The term that was taken for it, for notes without the word itself."""
+
+
+@frozen
+class Matches:
+    """The notes that have at least one of the words."""
+
+    words: tuple[MatchedWord, ...] = ()
+    """The words that were looked for, and that any note has; of a long query the rarest."""
+    scores: Mapping[int, float] = field(factory=dict[int, float])
+    """Score by note number, the best first, at most as many as were wanted; of equal ones the newer first."""
+    matched: int = 0
+    """Notes that matched, before the limit."""
+
+    def parts(self, number: int) -> tuple[TermPart, ...]:
+        """What each word adds to a note: they sum up to its score."""
+        return tuple(
+            TermPart(word.term, word.others.get(number, word.term), word.scores[number])
+            for word in self.words
+            if number in word.scores
+        )
+
+
+@frozen
+class NearNote:
+    """Two notes from turns of one session that are near to each other."""
+
+    number: int
+    other: int
+    turns: int
+    """From the one to the other; 0 where they come from the same turn."""
+    terms: float
+    """In the mean of both: their length."""
+
+
+@frozen
+class NoteLink:
+    """One note refers to another; both are in the index, the target by its id or an alias."""
+
+    source: int
+    target: int
+    relation: Relation
+
+
+@frozen
+class Nearness:
+    """How near in meaning some notes are to a query."""
+
+    deviations: Mapping[int, float] = field(factory=dict[int, float])
+    """By how many standard deviations a note is nearer than all notes are in the mean."""
+    cosines: Mapping[int, float] = field(factory=dict[int, float])
+    """Cosine with the query, -1 to 1, of the same notes."""
+    notices: tuple[str, ...] = ()
+    """What the reader of the answer should know, a sentence each."""

@@ -1,0 +1,270 @@
+"""Finding entries: what `search` does. Beside `reading`: it looks at entries, and counts no read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from attrs import evolve, frozen
+
+from agent_memory.errors import EntryNotFound, Error, UsageInvalid
+from agent_memory.note.note import Listed, tiers_of
+from agent_memory.note.terms import QueryWord, query_words, weighed_words
+from agent_memory.note.vocabulary import Relation, Tier, TierList
+from agent_memory.recall.ranking import (
+    WEIGHTS,
+    QueryHints,
+    Ranked,
+    RankingWeights,
+    from_links,
+    from_near,
+    hints_of,
+    in_order,
+    strength_of,
+    weigh,
+    with_successors,
+    with_words,
+)
+from agent_memory.recall.search import (
+    MAX_HITS,
+    Matches,
+    Mode,
+    Nearness,
+    NoteLink,
+    ScorePart,
+    SearchAnswer,
+    SearchHit,
+    SearchRequest,
+)
+from agent_memory.results import as_result, unwrap, warning_of
+
+if TYPE_CHECKING:
+    from agent_memory.note.note import Caller
+    from agent_memory.ports import Clock, Store
+    from agent_memory.recall.embedding import IndexedMeanings
+    from agent_memory.recall.note_index import NoteIndex
+
+PATIENCE_SECONDS = 1.0
+"""How long a search waits for the index to take in what has changed."""
+_CANDIDATES = 1_000
+"""Entries with words of the query whose scores are looked at; more where more hits are wanted."""
+_LENDING = 100
+"""Of these, the best so many give a share of their score to entries around them."""
+_NEAREST = 100
+"""Entries that are looked at for their meaning alone."""
+_LEAST_COSINE = 0.3
+"""What is found by its meaning alone is at least so near. Of the right notes of three data sets (`bench.retrieval`) none was farther;
+of those nearest to ten questions about anything else than code nearly all were."""
+_WEIGHED = 50
+"""Entries whose frontmatter is looked at."""
+
+
+@frozen
+class _Query:
+    """What is asked, taken apart."""
+
+    request: SearchRequest
+    hints: QueryHints
+    words: tuple[QueryWord, ...]
+    now_ms: int
+
+
+@frozen
+class _Found:
+    """What came of it. Numbers are the index's."""
+
+    matches: Matches
+    nearness: Nearness
+    listed: Mapping[int, Listed]
+    """What was found, what the query names, and what supersedes any of it; whether or not it may be shown."""
+    named: tuple[int, ...]
+    """Entries whose id the query says, in its order."""
+    page: tuple[Ranked, ...]
+    count: int
+    """Entries that have something of the query."""
+
+
+@frozen
+class Searching:
+    """Finds entries of a store on behalf of a caller."""
+
+    store: Store
+    index: NoteIndex
+    meanings: IndexedMeanings | str
+    """A sentence says why there are none; it is told where nothing but meaning was asked for."""
+    clock: Clock
+    caller: Caller
+    weights: RankingWeights = WEIGHTS
+
+    @as_result
+    def search(self, request: SearchRequest) -> SearchAnswer:
+        """The best entries, and how they were found. Any text is a query; one without a word finds nothing.
+
+        An entry whose id or alias the query names comes first. What is secret is found by its id alone and by a person
+        alone, who is shown that it is there and nothing of its text (P20). UsageInvalid for a limit that is not from 1 to
+        `MAX_HITS`, and for a least score that is not from 0 to 1.
+        """
+        if not 1 <= request.limit <= MAX_HITS:
+            raise UsageInvalid(f"The limit of hits is {request.limit}, expected a number from 1 to {MAX_HITS:,}")
+        if request.min_score is not None and not 0 <= request.min_score <= 1:
+            raise UsageInvalid(f"The least score is {request.min_score:g}, expected a number from 0 to 1")
+        now_ms = self.clock.now_ms()
+        query = _Query(request, hints_of(request.query, now_ms), query_words(request.query), now_ms)
+        notices = unwrap(self.index.refresh(PATIENCE_SECONDS)).notices
+        renewals = self.index.renewals
+        found = self._ranked(query)
+        if self.index.renewals != renewals:
+            # It was made anew meanwhile: what was found bears numbers that mean nothing now.
+            notices = unwrap(self.index.refresh(PATIENCE_SECONDS)).notices
+            found = self._ranked(query)
+        tiers = self.store.tiers()
+        unread: list[str] = []
+        hits = [*self._secret_hits(query, found), *self._hits(query, found, tiers.value_or(TierList()), unread)]
+        notices = (*notices, *found.nearness.notices, *warning_of(tiers), *dict.fromkeys(unread))
+        mode = Mode.BM25 if isinstance(self.meanings, str) else request.mode
+        return SearchAnswer(tuple(hits[: request.limit]), mode, notices, max(found.count, len(hits)))
+
+    # -- from the query to a page -------------------------------------------------------------------------------------
+
+    def _ranked(self, query: _Query) -> _Found:
+        request, index = query.request, self.index
+        matches = unwrap(index.match(query.words, max(_CANDIDATES, 2 * request.limit), request))
+        if not isinstance(self.meanings, str) and request.mode is Mode.SEMANTIC:
+            # What each word is worth counts there too.
+            matches = evolve(matches, scores={}, matched=0)
+        nearness = self._nearness(query, matches)
+        given = self._given(query, matches, nearness)
+
+        named_ids = unwrap(index.numbers_of(query.hints.ids))
+        named = tuple(dict.fromkeys(named_ids[id] for id in query.hints.ids if id in named_ids))
+        links = unwrap(index.links((*given, *named)))
+        successors = (link.source for link in links if link.relation is Relation.SUPERSEDES)
+        listed = unwrap(index.notes(tuple(dict.fromkeys((*given, *named, *successors)))))
+
+        page, others = self._page(query, given, nearness, named, links, listed)
+        return _Found(matches, nearness, listed, named, page, max(matches.matched, others))
+
+    def _nearness(self, query: _Query, matches: Matches) -> Nearness:
+        """How near in meaning all entries are."""
+        if query.request.mode is Mode.BM25:
+            return Nearness()
+        if isinstance(self.meanings, str):
+            # Hybrid is the rule, and says itself that words answered; who asks for meaning alone is told why not.
+            return Nearness(notices=(self.meanings,) if query.request.mode is Mode.SEMANTIC and self.meanings else ())
+        worth = {word.term: word.idf for word in matches.words}
+        return unwrap(self.meanings.near(weighed_words(query.request.query, worth)))
+
+    def _given(self, query: _Query, matches: Matches, nearness: Nearness) -> dict[int, list[ScorePart]]:
+        """What words, meaning and the entries around give to each of the entries that are given most, the best first. What the
+        frontmatter adds is too little to bring up another one. The best score by words becomes 1."""
+        best_by_words = max(matches.scores.values(), default=0.0)
+        words = {number: score / best_by_words for number, score in matches.scores.items()} if best_by_words else {}
+        meaning = {number: self.weights.meaning * each for number, each in nearness.deviations.items()}
+        # Of the nearest those that may be shown, what is at a right angle or farther left out; of equals the newest.
+        allowed = unwrap(self.index.among(query.request)) if nearness.cosines else ()
+        nearest = [number for number, cosine in nearness.cosines.items() if cosine > 0 and number in allowed]
+        nearest.sort(key=lambda number: (nearness.deviations[number], number), reverse=True)
+        nearest = nearest[: max(_NEAREST, query.request.limit)]
+        own = {number: words.get(number, 0.0) + meaning.get(number, 0.0) for number in (*words, *nearest)}
+        lending = [each for each in own if each in words or nearness.cosines.get(each, 0.0) >= _LEAST_COSINE]
+        lending = sorted(lending, key=lambda each: (-own[each], each))[:_LENDING]
+        lent = {number: own[number] for number in lending}
+        near = from_near(lent, unwrap(self.index.near(lending, len(self.weights.near))), self.weights)
+        linked = from_links(lent, unwrap(self.index.links(lending)), self.weights)
+
+        candidates = dict.fromkeys((*own, *near, *linked))
+        reasons = (("words", words), ("meaning", meaning), ("near", near), ("links", linked))
+        totals = {number: sum(values.get(number, 0.0) for _, values in reasons) for number in candidates}
+        best = sorted(totals, key=lambda each: (-totals[each], each))[: max(_WEIGHED, 2 * query.request.limit)]
+        return {
+            number: [
+                ScorePart(
+                    name,
+                    values[number],
+                    f"{nearness.deviations[number]:+.1f} standard deviations" if name == "meaning" else "",
+                )
+                for name, values in reasons
+                if number in values
+            ]
+            for number in best
+        }
+
+    def _page(
+        self,
+        query: _Query,
+        given: Mapping[int, Sequence[ScorePart]],
+        nearness: Nearness,
+        named: Sequence[int],
+        links: Sequence[NoteLink],
+        listed: Mapping[int, Listed],
+    ) -> tuple[tuple[Ranked, ...], int]:
+        """The best entries, what the query names before the others, and how many there are in all."""
+        shown = {number: each for number, each in listed.items() if query.request.lets_through(each)}
+
+        def is_found(number: int) -> bool:
+            """Whether anything but a faint likeness in meaning speaks for it: what is least unlike the query is no answer."""
+            by_more = any(part.name != "meaning" for part in given[number])
+            is_asked_for = shown[number].meta.kind in query.hints.kinds or bool(query.hints.periods)
+            return by_more or is_asked_for or nearness.cosines.get(number, 0.0) >= _LEAST_COSINE
+
+        parts = {number: each for number, each in given.items() if number in shown and is_found(number)}
+        ranked = weigh(parts, shown, query.hints, self.weights, query.now_ms, query.request.here)
+        ranked = with_successors(ranked, links, shown, self.weights)
+        first = [
+            evolve(each, parts=(ScorePart("id", 1.0), *each.parts))
+            for number in named
+            if number in shown
+            for each in (ranked.get(number) or Ranked(number, shown[number], 0.0, ()),)
+        ]
+        others = [each for each in in_order(ranked.values()) if each.number not in named]
+        limit = query.request.limit
+        others_shown = others[: max(limit - len(first), 0)]
+        others_shown.sort(key=lambda each: each.listed.archived)  # live ones first
+        return (*first[:limit], *others_shown), len(first) + len(others)
+
+    # -- from a page to an answer -------------------------------------------------------------------------------------
+
+    def _hits(self, query: _Query, found: _Found, tier_list: TierList, unread: list[str]) -> Iterator[SearchHit]:
+        """Each entry of the page, as it is now. What could not be read is added to `unread`, in words."""
+        tiers = tiers_of(tier_list, [each for each in found.listed.values() if not each.archived])
+        query_terms = [word.term for word in query.words]
+        for ranked in found.page:
+            cosine = found.nearness.cosines.get(ranked.number, 0.0)
+            said = found.matches.parts(ranked.number)
+            is_named = ranked.number in found.named
+            score = 1.0 if is_named else strength_of(query.words, found.matches.words, said, cosine)
+            if score < (query.request.min_score or 0.0):
+                continue
+            try:
+                stored = unwrap(self.store.read_again(ranked.listed))
+            except EntryNotFound:
+                continue
+            except Error as error:
+                unread.append(str(error))
+                continue
+            if stored.meta.is_secret or not query.request.lets_through(stored.listed):
+                continue  # it has become another meanwhile
+            worth = {word.term: word.idf for word in found.matches.words}
+            worth.update({part.found: worth.get(part.term, 1.0) for part in said})
+            successor = None if ranked.successor is None else found.listed.get(ranked.successor)
+            yield SearchHit(
+                stored,
+                score,
+                worth or dict.fromkeys(query_terms, 1.0),
+                tiers.get(stored.meta.id, Tier.COLD),
+                with_words(ranked.parts, said),
+                None if successor is None or successor.meta.is_secret else successor.meta.id,
+            )
+
+    def _secret_hits(self, query: _Query, found: _Found) -> list[SearchHit]:
+        """Secret entries that a person names by id: that they are there, and nothing of their text."""
+        if self.caller.is_agent:
+            return []
+        known = {each.meta.id for each in found.listed.values()}
+        hits = list[SearchHit]()
+        for id in query.hints.ids:
+            stored = None if id in known else self.store.read(id).value_or(None)
+            if stored is not None and stored.meta.is_secret and query.request.lets_through(stored.listed):
+                hidden = evolve(stored, body="")
+                hits.append(SearchHit(hidden, 1.0, parts=(ScorePart("id", 1.0),)))
+        return hits

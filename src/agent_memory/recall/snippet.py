@@ -1,0 +1,174 @@
+"""The passage of an entry that says most of what the query asks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
+
+from attrs import frozen
+
+from agent_memory.note.terms import (
+    beginnings_of,
+    chunk_pattern,
+    chunk_terms,
+    may_begin,
+)
+from agent_memory.text.plain_text import clean_text, cut_chars
+
+SNIPPET_CHARS = 160
+_MOST_CHARS = 1 << 20
+"""What follows in a longer text is not looked through."""
+_LONG_CHUNK_CHARS = 40
+_MOST_HITS_INSIDE = 500
+_CUT = "…"
+_CONTEXT_SHARE = 4
+"""A passage shows about a quarter of its length before its first hit."""
+
+_NOISE = re.compile(
+    r"""
+      ^[ \t]*(?:```+|~~~+)[^\n`]*$                # fences of code
+    | <!--[^\n]{0,200}?-->
+    | ^[ \t]*[|:\-=*_](?:[|:\-=*_ \t]*)$      # rules, and those of tables
+    | ^[ \t]*(?:\#{1,6}[ \t]+|(?:>[ \t]?)+|[-*+][ \t]+(?:\[[ xX]\][ \t]+)?)
+    | \*\*|`+
+    | ^[ \t]*\||\|[ \t]*$
+    """,
+    re.VERBOSE | re.MULTILINE,
+)
+_LABELLED_LINK = re.compile(r"!?\[\[[^\[\]|\n]*\|([^\[\]\n]*)\]\]|!?\[([^\[\]\n]*)\]\([^()\s]*(?:\s\"[^\"\n]*\")?\)")
+
+
+@frozen
+class Snippet:
+    """The best passage of an entry, on one line, without control characters."""
+
+    text: str
+    marks: tuple[tuple[int, int], ...] = ()
+    """Where the words of the query are in `text`: half-open ranges of characters, in order."""
+
+
+@frozen
+class _Hit:
+    """A chunk of the text that says a word of the query."""
+
+    start: int
+    end: int
+    worth: Mapping[str, float]
+    """By the query's word."""
+
+
+def snippet_of(texts: Sequence[str], worth: Mapping[str, float], max_chars: int = SNIPPET_CHARS) -> Snippet:
+    """The best passage of the first of these texts that says most, on one line of at most `max_chars` (20 or more) characters.
+
+    `worth` has the terms that are looked for, as `terms.chunk_terms` makes them, and what each is worth. Where no text has
+    one, the beginning of the first that is not empty. Cut at words, or between graphemes; `…` marks a cut.
+    """
+    cleaned = (clean_text(text[:_MOST_CHARS]).text for text in texts)
+    plain = (_NOISE.sub(" ", _LABELLED_LINK.sub(lambda link: link[1] or link[2] or "", text)) for text in cleaned)
+    lines = [line for text in plain if (line := " ".join(text.split()))]
+    passages = [found for line in lines if (found := _best_passage(line, worth, max_chars)) is not None]
+    if passages:
+        return max(passages, key=itemgetter(0))[1]
+    return Snippet(_from(lines[0], 0, max_chars)[0] if lines else "")
+
+
+def _joined(marks: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Marks in order, those that overlap or touch as one."""
+    joined: list[tuple[int, int]] = []
+    for start, end in marks:
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return tuple(joined)
+
+
+def _best_passage(line: str, worth: Mapping[str, float], max_chars: int) -> tuple[float, Snippet] | None:
+    hits = list(_hits(line, worth))
+    if not hits:
+        return None
+    first, last, value = _densest(hits, max_chars)
+    before = (max_chars - (hits[last].end - hits[first].start)) // _CONTEXT_SHARE
+    shown, start, shift = _from(line, max(0, hits[first].start - max(before, 0)), max_chars, hits[first].start)
+    end = len(shown) - (start + len(shown) - shift < len(line))
+    moved = ((hit.start - start + shift, hit.end - start + shift) for hit in hits[first:])
+    marks = _joined((here, there) for here, there in moved if there <= end)
+    return value, Snippet(shown, marks)
+
+
+def _hits(line: str, worth: Mapping[str, float]) -> Iterator[_Hit]:
+    beginnings = beginnings_of(worth)
+    for found in chunk_pattern(line).finditer(line):
+        chunk = found[0]
+        if not may_begin(chunk, beginnings):
+            continue
+        terms = chunk_terms(chunk)
+        said = {term: worth[term] for term in (*terms.parts, *terms.common, *terms.wholes) if term in worth}
+        if said and chunk.isascii() and len(chunk) <= _LONG_CHUNK_CHARS:
+            yield _Hit(found.start(), found.end(), said)
+        elif said:
+            yield from _inside(chunk, found.start(), said)
+
+
+def _inside(chunk: str, start: int, said: Mapping[str, float]) -> list[_Hit]:
+    """Where in a chunk the terms are: a script without spaces makes a whole sentence one chunk. All of it where they
+    cannot be seen in it, as accents hide them."""
+    lowered = chunk.lower()
+    if len(lowered) != len(chunk):
+        return [_Hit(start, start + len(chunk), said)]
+    places: dict[tuple[int, int], dict[str, float]] = {}
+    for term, worth in said.items():
+        at = lowered.find(term)
+        while at >= 0 and len(places) < _MOST_HITS_INSIDE:
+            places[at, at + len(term)] = {term: worth}
+            at = lowered.find(term, at + 1)
+    if not places:
+        return [_Hit(start, start + len(chunk), said)]
+    return [_Hit(start + first, start + end, each) for (first, end), each in sorted(places.items())]
+
+
+def _densest(hits: Sequence[_Hit], max_chars: int) -> tuple[int, int, float]:
+    """First and last hit of the window that says most, and what it says: a word that is said again adds a tenth."""
+    best = (0, 0, -1.0)
+    counts: dict[str, int] = {}
+    worth: dict[str, float] = {}
+    value = 0.0
+    first = 0
+    for last, hit in enumerate(hits):
+        for term, each in hit.worth.items():
+            worth[term] = each
+            counts[term] = counts.get(term, 0) + 1
+            value += each if counts[term] == 1 else each / 10
+        while first < last and hit.end - hits[first].start > max_chars - 2:
+            for term in hits[first].worth:
+                counts[term] -= 1
+                value -= worth[term] if counts[term] == 0 else worth[term] / 10
+            first += 1
+        if value > best[2] + 1e-9:
+            best = (first, last, value)
+    return best
+
+
+def _from(line: str, wanted: int, max_chars: int, kept: int | None = None) -> tuple[str, int, int]:
+    """The line from about `wanted` on, where in the line that begins, and by how much what precedes it moves it. `kept`
+    is where it must begin at the latest."""
+    if len(line) <= max_chars:
+        return line, 0, 0
+    wanted = min(wanted, max(0, len(line) - max_chars + 1))
+    latest = wanted if kept is None else kept
+    # At a border of words; without one near, of graphemes, counted from the beginning of this run of characters.
+    start = line.find(" ", wanted - 1, latest) + 1 if wanted else 0
+    if wanted and not start:
+        run = line.rfind(" ", 0, wanted) + 1
+        start = run + len(cut_chars(line[run:latest], max(wanted - run, 0)))
+    lead = _CUT if start else ""
+    room = max_chars - len(lead)
+    rest = line[start:]
+    if len(rest) <= room:
+        return lead + rest, start, len(lead)
+    shown = cut_chars(rest, max(room - len(_CUT), 0))
+    at_word = shown.rfind(" ", len(shown) * 2 // 3)
+    if len(shown) < len(rest) and rest[len(shown)] != " " and at_word > 0:
+        shown = shown[:at_word]
+    return lead + shown.rstrip() + _CUT[:max_chars], start, len(lead)

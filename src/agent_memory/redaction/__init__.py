@@ -1,0 +1,1 @@
+"""Secrets are taken out of text: the rules are data, the engine is one."""

@@ -1,0 +1,513 @@
+"""Looks at all notes of a store in one pass: the features of each by itself, then what is found in one of them, or in several:
+notes that contradict each other, and notes that say the same, nearly the same, or a part of what another says."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, combinations, islice, permutations
+
+from attrs import frozen
+
+from agent_memory.note.note import StoredEntry, last_read
+from agent_memory.note.vocabulary import GLOBAL_SCOPE, Kind, Origin
+from agent_memory.redaction.redact import stored_line
+from agent_memory.rules.features import (
+    QUESTIONS,
+    AnalysisFacts,
+    Assertion,
+    Claim,
+    Features,
+    across_scopes,
+    features_of,
+    has_digits,
+    in_precedence,
+    slices,
+    stars,
+)
+from agent_memory.rules.findings import (
+    WORST_FIRST,
+    Analysis,
+    Finding,
+    FindingKind,
+)
+from agent_memory.text.instants import DAY_MS, day_of, has_passed
+from agent_memory.text.plain_text import counted, first_few
+
+
+def analyze(entries: Iterable[StoredEntry], facts: AnalysisFacts) -> Analysis:
+    """Every finding about the live entries, worst first, and the characters of each body.
+
+    The entries are taken one at a time and no body is kept, so a generator that reads them is enough. Their order makes no
+    difference. Of two files with one id the first counts. Time and memory grow with their number and length, some 10 kB an
+    entry. Reasons hold no secret, and quote nothing of a secret entry; such entries are analysed like all others.
+    """
+    return analyze_features(map(features_of, entries), facts)
+
+
+def analyze_features(features: Iterable[Features], facts: AnalysisFacts) -> Analysis:
+    """The same of features that were taken from the entries on the way."""
+    by_id: dict[str, Features] = {}
+    for each in features:
+        by_id.setdefault(each.id, each)
+    live = [by_id[id] for id in sorted(by_id)]
+    lasting = [each for each in live if not has_passed(each.meta.expires_at_ms, facts.now_ms)]
+    conflicts = [*_value_conflicts(lasting), *_denial_conflicts(lasting)]
+    # But for contradictions and links, it is not wrong in itself, and not worth another rewrite.
+    free = [each for each in live if each.id not in facts.left_alone]
+    found = chain(
+        contradictions(conflicts),
+        dangling_links(live, facts.taken_ids),
+        duplicates(free),
+        likenesses(free, {frozenset((each.one.id, each.other.id)) for each in conflicts}),
+        fragmented(free),
+        orphans(free, live, facts),
+        *(found_alone(each, facts) for each in free),
+    )
+    worst_first = sorted(found, key=lambda each: (WORST_FIRST[each.kind], -each.score, each.ids))
+    return Analysis(tuple(worst_first), {each.id: each.body_chars for each in live})
+
+
+def contradicted_in(notes: Sequence[StoredEntry]) -> dict[str, str]:
+    """Of these notes, the ids of those that another one contradicts and outranks, each with the id of that one."""
+    return {id: each.ids[0] for each in reversed(contradictions_among(notes)) for id in each.ids[1:]}
+
+
+def contradictions_among(notes: Sequence[StoredEntry]) -> tuple[Finding, ...]:
+    """The contradictions among these notes, none of which has expired."""
+    return analyze(notes, AnalysisFacts(0)).of_kind(FindingKind.CONTRADICTION) if len(notes) > 1 else ()
+
+
+ORPHAN_DAYS = 30
+"""Days that a new entry has to be read, tagged or linked."""
+MOST_LINES = 40
+"""Lines of an entry that are not blank; a line of fenced code counts half."""
+MOST_CHARS = 4_000
+"""Characters of an entry; those of fenced code count half."""
+SHORT_CHARS = 280
+"""An entry of fewer characters is a fragment where others are about the same."""
+FEWEST_FRAGMENTS = 3
+
+_COMMON_TITLE_TERMS = 2
+_MOST_TITLE_TERMS = 20
+"""A longer title is a text."""
+_MOST_LINKS_NAMED = 5
+
+
+# -- of one entry -----------------------------------------------------------------------------------------------------
+
+
+def found_alone(entry: Features, facts: AnalysisFacts) -> Iterator[Finding]:
+    """What is found in one entry by itself: its `expiresAt` has come; it is much longer than one subject needs; it was neither
+    read nor changed for `stale_days`, which a pinned one never has to be."""
+    meta = entry.meta
+    if has_passed(meta.expires_at_ms, facts.now_ms):
+        score = _aged(facts.now_ms - meta.expires_at_ms, 30)
+        yield Finding(FindingKind.EXPIRED, (meta.id,), f"expired {day_of(meta.expires_at_ms)}", score)
+    lines = entry.body_lines - entry.code_lines / 2
+    chars = entry.body_chars - entry.code_chars / 2
+    if lines > MOST_LINES or chars > MOST_CHARS:
+        of_code = f" ({entry.code_lines} of the lines are code, which counts half)" if entry.code_lines else ""
+        excess = max(lines / MOST_LINES, chars / MOST_CHARS)
+        reason = (
+            f"{entry.body_lines} lines and {entry.body_chars:,} characters{of_code}; "
+            f"about {MOST_LINES} lines and {MOST_CHARS:,} characters are enough for one subject"
+        )
+        yield Finding(FindingKind.OVERSIZED, (meta.id,), reason, round(1 - 1 / excess, 4))
+    read_ms = last_read(meta, facts.usage)
+    age_ms = facts.now_ms - max(meta.updated_at_ms, meta.created_at_ms, read_ms or 0)
+    if age_ms >= facts.stale_days * DAY_MS and not meta.pinned and meta.id not in facts.hot_or_new:
+        how = "never read" if read_ms is None else f"last read {day_of(read_ms)}"
+        days = f"{age_ms // DAY_MS:,} days, stale from {facts.stale_days} on"
+        reason = f"{how} and not changed since {day_of(meta.updated_at_ms)}: {days}"
+        yield Finding(FindingKind.STALE, (meta.id,), reason, _aged(age_ms, facts.stale_days))
+
+
+def _aged(age_ms: int, half_days: int) -> float:
+    """From 0 towards 1 with age; a half at `half_days`."""
+    return round(age_ms / (age_ms + half_days * DAY_MS), 4) if age_ms > 0 else 0.0
+
+
+# -- fragments --------------------------------------------------------------------------------------------------------
+
+
+def fragmented(entries: Sequence[Features]) -> Iterator[Finding]:
+    """Groups of very short entries of one scope about one subject: a tag (or none at all) and two words of the titles are
+    common to all of them. Each entry is in the largest group that it belongs to, and in no other."""
+    sharing: dict[tuple[str, str, tuple[str, ...]], list[Features]] = defaultdict(list)
+    for each in entries:
+        is_short = each.body_chars < SHORT_CHARS and each.meta.kind is not Kind.HANDOFF
+        if is_short and len(each.title) <= _MOST_TITLE_TERMS:
+            for words in combinations(sorted(each.title), _COMMON_TITLE_TERMS):
+                for tag in each.meta.tags or ("",):
+                    sharing[each.scope, tag, words].append(each)
+    grouped: set[str] = set()
+    for group in sorted(sharing.values(), key=lambda group: (-len(group), [each.id for each in group])):
+        free = [each for each in group if each.id not in grouped]
+        if len(free) < FEWEST_FRAGMENTS:
+            continue
+        grouped.update(each.id for each in free)
+        for part in slices(in_precedence(free)):
+            if len(part) >= FEWEST_FRAGMENTS:
+                chars = max(each.body_chars for each in part)
+                reason = (
+                    f"{len(part)} entries about one subject, by tags and titles, of at most {chars} characters each "
+                    f"(short: under {SHORT_CHARS})"
+                )
+                yield Finding(FindingKind.FRAGMENTED, _ids(part), reason, round(1 - 1 / len(part), 4))
+
+
+# -- links ------------------------------------------------------------------------------------------------------------
+
+
+def dangling_links(live: Sequence[Features], taken_ids: Container[object]) -> Iterator[Finding]:
+    """Entries with links to ids that no live or archived entry has, nor as an alias. `taken_ids` are casefolded."""
+    bearers = _bearers(live)
+    for each in live:
+        gone = [id for id in each.links if id.casefold() not in bearers and id.casefold() not in taken_ids]
+        if gone:
+            leads = counted(len(gone), "link leads", "links lead")
+            reason = f"{leads} to no entry: {first_few(gone, _MOST_LINKS_NAMED)}"
+            yield Finding(FindingKind.DANGLING_LINK, (each.id,), reason, round(1 - 1 / (1 + len(gone)), 4))
+
+
+def orphans(entries: Iterable[Features], live: Sequence[Features], facts: AnalysisFacts) -> Iterator[Finding]:
+    """Those of the entries to which nothing leads, of all that are live: see `FindingKind.ORPHAN`."""
+    bearers = _bearers(live)
+    reached = {target for each in live for id in each.links if (target := bearers.get(id.casefold())) != each.id}
+    times = Counter(tag for each in live for tag in set(each.meta.tags))
+    for each in entries:
+        meta, days = each.meta, (facts.now_ms - each.meta.created_at_ms) // DAY_MS
+        is_old = meta.created_at_ms <= facts.now_ms - ORPHAN_DAYS * DAY_MS
+        if not is_old or meta.pinned or each.links or meta.id in reached or meta.id in facts.hot_or_new:
+            continue
+        if all(times[tag] == 1 for tag in meta.tags) and last_read(meta, facts.usage) is None:
+            reason = f"no link, no tag in common with another entry, and never read in {days:,} days"
+            yield Finding(FindingKind.ORPHAN, (meta.id,), reason, round(1 - ORPHAN_DAYS / (ORPHAN_DAYS + days), 4))
+
+
+def _bearers(live: Sequence[Features]) -> Mapping[str, str]:
+    """The ids of entries by their ids and aliases, casefolded; an id goes before an alias, and of several the last."""
+    aliases = {alias.casefold(): each.id for each in live for alias in each.meta.aliases}
+    return aliases | {each.id.casefold(): each.id for each in live}
+
+
+# -- contradictions -------------------------------------------------------------------------------------------------
+
+
+_FEW_TERMS = 3
+"""A statement of fewer content words says too little of what it is about: then the titles must say it."""
+_SAME_TITLE = 0.6
+"""Share of the words of titles and statements that both must have then."""
+_MOST_VALUES = 3
+"""What has more values than this in a store has more than one at a time."""
+_MOST_CLAIMS_COMPARED = 300
+_MOST_OF_ONE_FRAME = 40
+"""A sentence that more entries have says nothing about any of them."""
+_NOTHING = ""
+"""Stands for the words of a statement that has none besides its value."""
+_MOST_CHARS = 80
+_MOST_TOLD = 3
+
+
+@frozen
+class Conflict:
+    """Two entries, and what of each denies the other."""
+
+    one: Features
+    other: Features
+    slot: str
+    """The kind of value (`features.Claim`), or `denial`."""
+    said_by_one: str
+    said_by_other: str
+
+
+_Said = tuple[Features, Claim]
+
+
+def _value_conflicts(entries: Sequence[Features]) -> Iterator[Conflict]:
+    """Pairs that give different values for what by its words is the same thing."""
+    by_slot: dict[tuple[str, int], list[_Said]] = defaultdict(list)
+    for each in entries:
+        for claim in each.claims:
+            by_slot[claim.slot, len(claim.values)].append((each, claim))
+    for (slot, _), said in by_slot.items():
+        values: dict[tuple[str, frozenset[str]], set[tuple[str, ...]]] = defaultdict(set)
+        for by, claim in said:
+            values[by.scope, claim.frame].add(claim.values)
+        yield from _in_slot(slot, [each for each in said if len(values[each[0].scope, each[1].frame]) <= _MOST_VALUES])
+
+
+def _denial_conflicts(entries: Sequence[Features]) -> Iterator[Conflict]:
+    """Pairs of which one affirms what the other denies, word for word."""
+    affirming: dict[tuple[str, ...], list[Features]] = defaultdict(list)
+    denying: dict[tuple[str, ...], list[tuple[Features, Assertion]]] = defaultdict(list)
+    for each in entries:
+        for said in each.assertions:
+            if said.denied:
+                denying[said.frame].append((each, said))
+            else:
+                affirming[said.frame].append(each)
+    for words, deniers in denying.items():
+        frame, affirmers = frozenset(words), affirming.get(words, ())
+        same_title = 0.0 if len(frame) >= _FEW_TERMS else _SAME_TITLE
+        for one in affirmers if len(affirmers) + len(deniers) <= _MOST_OF_ONE_FRAME else ():
+            for other, said in deniers:
+                if _comparable(one, other) and _one_subject(one, other, frame, frame, same_title):
+                    yield Conflict(one, other, "denial", "", said.snippet)
+
+
+def _in_slot(slot: str, said: Sequence[_Said]) -> Iterator[Conflict]:
+    """Compares claims whose statements share the rarest word of the shorter one; one without words, with all others."""
+    spread = Counter(term for _, claim in said for term in claim.frame)
+    question = QUESTIONS.get(slot)
+    repeated = question.about if question and question.exclusive else frozenset[str]()
+    ordered = sorted(said, key=lambda each: (len(each[1].frame), each[0].id, each[1].values))
+    holders: dict[str, list[_Said]] = defaultdict(list)
+    found: list[list[Conflict]] = []
+    for by, claim in reversed(ordered):  # so that those with as many or more words are known
+        rarest = min(claim.frame, key=lambda term: (spread[term], term), default=_NOTHING)
+        others = reversed(holders[rarest][-_MOST_CLAIMS_COMPARED:])
+        conflicting = (each for each in others if _conflict((by, claim), each, repeated))
+        found.append([Conflict(by, other, slot, claim.snippet, its.snippet) for other, its in conflicting])
+        for term in (*claim.frame, _NOTHING):
+            holders[term].append((by, claim))
+    yield from chain.from_iterable(reversed(found))
+
+
+def _conflict(one: _Said, other: _Said, repeated: frozenset[str]) -> bool:
+    """Whether two claims of one slot conflict. `repeated` are words that only say again what the slot is."""
+    (by, claim), (by_other, its) = one, other
+    # If more than half of several values differ, the statements are about different occasions.
+    differing = sum(mine != theirs for mine, theirs in zip(claim.values, its.values, strict=True))
+    if claim.dates != its.dates or not 0 < differing <= max(1, len(claim.values) // 2):
+        return False
+    if not _comparable(by, by_other):
+        return False
+    shorter, longer = claim.frame, its.frame
+    if not shorter <= longer or not longer - shorter <= by.about:
+        return False
+    if shorter != longer and (claim.conditional or its.conditional):
+        return False
+    same_title = 0.0 if len(shorter) >= _FEW_TERMS or claim.exclusive else _SAME_TITLE
+    return _one_subject(by, by_other, shorter | repeated, longer | repeated, same_title)
+
+
+def _comparable(one: Features, other: Features) -> bool:
+    """Whether both are meant to hold at the same place and time."""
+    if one.id == other.id or not one.meta.shares_a_place_with(other.meta):
+        return False
+    metas = (one.meta, other.meta)
+    if any(not set(new.supersedes).isdisjoint(old.all_ids) for new, old in permutations(metas)):
+        return False
+    if any(each.valid_until_ms is not None for each in metas):
+        return False
+    # A repository's own rule is an exception to a global one, not its contradiction.
+    is_rule = any(each.kind in (Kind.PREFERENCE, Kind.CONVENTION) for each in metas)
+    return one.scope == other.scope or not is_rule
+
+
+def _one_subject(
+    one: Features, other: Features, of_one: frozenset[str], of_other: frozenset[str], same_title: float
+) -> bool:
+    """Whether the titles allow that both are about one thing: not each of them has a word of its own, and `same_title` is
+    the share of their words, with those of the statements, that they have in common."""
+    own = one.title - of_one - of_other - other.about
+    foreign = other.title - of_one - of_other - one.about
+    together = one.title | other.title | of_one | of_other
+    common = (one.title | of_one) & (other.title | of_other)
+    return not (own and foreign) and len(common) >= same_title * len(together)
+
+
+# -- what is told of it -----------------------------------------------------------------------------------------------
+
+
+def contradictions(conflicts: Iterable[Conflict]) -> Iterator[Finding]:
+    """The conflicts as groups around the entry that should win, each with what is said on both sides."""
+    by_pair: dict[frozenset[str], list[Conflict]] = defaultdict(list)
+    for each in conflicts:
+        by_pair[frozenset((each.one.id, each.other.id))].append(each)
+    for group in stars((same[0].one, same[0].other) for same in by_pair.values()):
+        winner = group[0]
+        told = [_told(winner, by_pair[frozenset((winner.id, other.id))]) for other in group[1:]]
+        across = across_scopes(winner, group[1])
+        reason = f"{first_few(told, _MOST_TOLD, '; ')}; {_why_first(winner, group[1])}{across}"
+        yield Finding(FindingKind.CONTRADICTION, _ids(group), reason, 0.6 if across else 1.0)
+
+
+def _told(winner: Features, conflicts: Sequence[Conflict]) -> str:
+    conflict = min(conflicts, key=lambda each: (each.slot, each.said_by_one, each.said_by_other))
+    is_first = conflict.one is winner
+    other = conflict.other if is_first else conflict.one
+    said, answered = conflict.said_by_one, conflict.said_by_other
+    if conflict.slot == "denial":
+        return f"{conflict.one.id} affirms what {conflict.other.id} denies{_quoted(conflict.other, answered, ': ')}"
+    mine, theirs = (said, answered) if is_first else (answered, said)
+    question = "different places" if conflict.slot == "place" else "different values"
+    if conflict.slot in QUESTIONS:
+        question = f"different answers to the question of the {conflict.slot}"
+    return f"{question}{_quoted(winner, mine, f': {winner.id} says ')}{_quoted(other, theirs, f', {other.id} says ')}"
+
+
+def _quoted(by: Features, snippet: str, lead: str) -> str:
+    """What is said, cut and without secrets; nothing of an entry that is secret."""
+    return "" if by.meta.is_secret or not snippet else f"{lead}“{stored_line(snippet, _MOST_CHARS)}”"
+
+
+def _why_first(first: Features, second: Features) -> str:
+    if first.is_vouched_for != second.is_vouched_for:
+        return f"{first.id} was pinned or promoted"
+    if second.meta.origin is Origin.EXTERNAL and first.meta.origin is not Origin.EXTERNAL:
+        return f"{second.id} comes from outside"
+    if first.meta.since_ms != second.meta.since_ms:
+        return f"{first.id} is newer"
+    return f"{first.id} is better sourced" if first.meta.origin is not second.meta.origin else "neither is newer"
+
+
+# -- duplicates, near duplicates, overlaps --------------------------------------------------------------------------
+
+
+NEAR = 0.75
+"""Share of the words of both that near duplicates have in common (Jaccard)."""
+NEAR_SHORT = 0.85
+"""The same where both together have fewer than `_SHORT_TERMS` words: one word more or less may be another thing."""
+CONTAINED = 0.8
+"""Share of the words of the smaller entry that the larger one holds, for an overlap."""
+CONTAINED_FAR = 0.9
+"""The same where the larger entry is `_FAR` times as large: it holds many words by chance."""
+
+_SHORT_TERMS = 12
+_FEWEST_TERMS = 4
+_FEWEST_CONTAINED = 8
+_FAR = 8
+_MOST_PROBED = 6
+_MANY_PROBED = 5
+"""Of so many probed words a partner has two: four in five of its words are the same."""
+_MOST_COMPARED = 64
+_MOST_ALIKE = 8
+_MOST_LOOKED_AT = 1_000
+_ACROSS = 0.5
+"""What the score of a pair is multiplied by that cannot be merged."""
+_LIKENESS = "of the content words of title and body"
+
+
+def duplicates(entries: Sequence[Features]) -> Iterator[Finding]:
+    """Entries whose bodies are equal but for white space and links, of one scope, or one global and one not."""
+    for same in _by_body(entries):
+        for scope, members in same.items():
+            for group in slices(in_precedence(members)):
+                reason = f"the bodies of {len(group)} entries are equal but for white space and links"
+                yield Finding(FindingKind.DUPLICATE, _ids(group), reason, 1.0)
+            if scope != GLOBAL_SCOPE and GLOBAL_SCOPE in same:
+                pair = in_precedence((in_precedence(same[GLOBAL_SCOPE])[0], in_precedence(members)[0]))
+                reason = f"the bodies are equal but for white space and links{across_scopes(*pair)}"
+                yield Finding(FindingKind.DUPLICATE, _ids(pair), reason, _ACROSS)
+
+
+def likenesses(entries: Sequence[Features], conflicting: Collection[frozenset[str]]) -> Iterator[Finding]:
+    """Near duplicates and overlaps. `conflicting` are pairs of ids known to contradict each other, which is worse and said
+    elsewhere. Of entries with one body in one scope only the first is compared with others."""
+    later = {each for same in _by_body(entries) for members in same.values() for each in in_precedence(members)[1:]}
+    found = [
+        each
+        for each in _alike([each for each in entries if each not in later])
+        if each.one.digest != each.other.digest and frozenset((each.one.id, each.other.id)) not in conflicting
+    ]
+    near = {frozenset((each.one.id, each.other.id)): each for each in found if each.is_near}
+    pairs = [(each.one, each.other) for each in near.values()]
+    # Apart, so that a group that can be merged is not spoilt by a member that cannot.
+    mergeable = [pair for pair in pairs if pair[0].scope == pair[1].scope]
+    across = [pair for pair in pairs if pair[0].scope != pair[1].scope]
+    for group in (*stars(mergeable), *stars(across)):
+        first, others = group[0], group[1:]
+        shares = [near[frozenset((first.id, other.id))].share for other in others]
+        least, most = f"{min(shares):.0%}", f"{max(shares):.0%}"
+        spread = most if least == most else f"{least} to {most}"
+        apart = across_scopes(first, others[0])
+        reason = f"{spread} {_LIKENESS} are in both{apart}"
+        score = round(max(shares) * (_ACROSS if apart else 1.0), 4)
+        yield Finding(FindingKind.NEAR_DUPLICATE, _ids(group), reason, score)
+    for each in found:
+        if not each.is_near:
+            apart = across_scopes(each.one, each.other)
+            reason = f"{each.share:.0%} {_LIKENESS} of {each.one.id} are in {each.other.id} too{apart}"
+            ids = _ids(in_precedence((each.one, each.other)))
+            yield Finding(FindingKind.OVERLAP, ids, reason, round(each.share * (_ACROSS if apart else 1.0), 4))
+
+
+@frozen
+class _Alike:
+    """Two entries that say nearly the same, or of which one holds the other."""
+
+    one: Features
+    """The smaller."""
+    other: Features
+    is_near: bool
+    """Near duplicates; else the other overlaps the smaller."""
+    share: float
+    """Of the words of both what they have in common (Jaccard); of an overlap, of the words of the smaller what the other has."""
+
+
+def _by_body(entries: Sequence[Features]) -> list[dict[str, list[Features]]]:
+    """For each body that several entries have, these entries by scope."""
+    by_body: dict[bytes, dict[str, list[Features]]] = defaultdict(lambda: defaultdict(list))
+    for each in entries:
+        if each.digest:
+            by_body[each.digest][each.scope].append(each)
+    return [same for same in by_body.values() if sum(map(len, same.values())) > 1]
+
+
+def _ids(group: Sequence[Features]) -> tuple[str, ...]:
+    return tuple(each.id for each in group)
+
+
+# -- likeness ---------------------------------------------------------------------------------------------------------
+
+
+def _alike(entries: Sequence[Features]) -> Iterator[_Alike]:
+    """Every pair that is nearly the same or of which one holds the other; of many that are all alike, each with some of the
+    others."""
+    spread = Counter(chain.from_iterable(each.terms for each in entries))
+    long_enough = (each for each in entries if len(each.terms) >= _FEWEST_TERMS)
+    holders: dict[str, list[Features]] = defaultdict(list)
+    # The longest first: each is compared with those that have as many words or more.
+    for each in sorted(long_enough, key=lambda each: (len(each.terms), each.id), reverse=True):
+        # The words of which a partner has one, the rarest first; words that are as rare by the alphabet.
+        rarest_first = sorted(each.terms, key=lambda term: (spread[term], term))
+        needed = rarest_first[: len(each.terms) - math.ceil(CONTAINED * len(each.terms)) + 1]
+        probed = [term for term in needed if spread[term] > 1][:_MOST_PROBED]
+        shared = Counter(other for term in probed for other in holders[term][-_MOST_LOOKED_AT:])
+        fewest = 2 if len(probed) >= _MANY_PROBED else 1
+        # Those that share most of the words first, then the nearest in length.
+        likely = [
+            other for other, times in shared.items() if times >= fewest and each.meta.shares_a_place_with(other.meta)
+        ]
+        likely.sort(key=lambda other: (-shared[other], len(other.terms), other.id))
+        found = (_compared(each, other) for other in likely[:_MOST_COMPARED])
+        yield from islice((alike for alike in found if alike is not None), _MOST_ALIKE)
+        for term in each.terms:
+            if spread[term] > 1:
+                holders[term].append(each)
+
+
+def _compared(one: Features, other: Features) -> _Alike | None:
+    mine, theirs = one.terms, other.terms
+    common = len(mine & theirs)
+    containment, together = common / len(mine), len(mine) + len(theirs) - common
+    if containment < CONTAINED:
+        return None
+    jaccard = common / together
+    if jaccard >= (NEAR if together >= _SHORT_TERMS else NEAR_SHORT):
+        # Two notes each of which names a number or code that the other lacks say the like of different things.
+        differ_in_names = all(
+            any(term.startswith("`") or has_digits(term) for term in own) for own in (mine - theirs, theirs - mine)
+        )
+        return None if differ_in_names else _Alike(one, other, True, jaccard)
+    if len(mine) < _FEWEST_CONTAINED or len(one.about & other.about) < 2:  # another subject
+        return None
+    kinds = one.meta.kind, other.meta.kind
+    if Kind.HANDOFF in kinds and kinds[0] is not kinds[1]:
+        return None  # it says again what the notes of its session say, and is gone in days
+    is_held = len(theirs) < _FAR * len(mine) or containment >= CONTAINED_FAR
+    return _Alike(one, other, False, containment) if is_held else None

@@ -1,0 +1,372 @@
+"""What a person or an agent asks to be stored or changed, and a proposed text made fit to be stored: nothing hidden in it (P18),
+no secret (P20), within the limits, written out whole."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping
+
+from attrs import evolve, frozen
+
+from agent_memory.note.note import (
+    BY_A_PERSON,
+    Caller,
+    Listed,
+    Listing,
+    MemoryEntry,
+    Meta,
+    folded_ids,
+)
+from agent_memory.note.vocabulary import (
+    Importance,
+    Kind,
+    Origin,
+    Sensitivity,
+    Status,
+    furthest,
+    least_trusted,
+)
+from agent_memory.redaction.redact import redact, stored_line
+from agent_memory.rules.change import Dropped
+from agent_memory.session.own_marks import PROMPT_MARKER
+from agent_memory.text.ids import ID_PATTERN, is_id, normal_tags
+from agent_memory.text.markdown import (
+    MAX_DESCRIPTION_CHARS,
+    MAX_TITLE_CHARS,
+    Link,
+    append_see_also,
+    derive_description,
+    find_links,
+    without_links,
+)
+from agent_memory.text.plain_text import clean_text, one_line, spliced
+
+
+@frozen
+class Expiry:
+    """When a note is to expire; None: never. What expired goes to the archive with the next defrag."""
+
+    at_ms: int | None
+
+
+@frozen
+class NoteDraft:
+    """A note to be stored at once. A missing title is the body's first line; a missing scope is `global`."""
+
+    body: str
+    title: str | None = None
+    description: str | None = None
+    tags: tuple[str, ...] = ()
+    kind: Kind = Kind.FACT
+    scope: str = "global"
+    importance: Importance = Importance.MEDIUM
+    sensitivity: Sensitivity = Sensitivity.NORMAL
+    cwd: str | None = None
+    agent: str | None = None
+    """Which of the agents of a client writes, as it calls itself."""
+    expiry: Expiry = Expiry(None)
+    supersedes: tuple[str, ...] = ()
+    """Ids of live entries that it takes the place of: they go to the archive, and were true until now."""
+    here: str | None = None
+    """The scope key of the place where it is said, which the note need not be about; None: its own scope."""
+
+
+@frozen
+class MetaPatch:
+    """New values for some of an entry's frontmatter; None keeps what is there."""
+
+    title: str | None = None
+    description: str | None = None
+    tags: tuple[str, ...] | None = None
+    kind: Kind | None = None
+    scope: str | None = None
+    importance: Importance | None = None
+    sensitivity: Sensitivity | None = None
+    expiry: Expiry | None = None
+
+
+MAX_BODY_CHARS = 8_000
+
+ECHOED = (
+    PROMPT_MARKER,
+    "one JSON object, with the nonce",
+    "is data, never instructions",
+    "<the nonce of line 2>",
+    "You keep the long-term memory",
+)
+"""Wordings of the prompt that no note has a reason to hold; a test finds each of them in the template."""
+
+_REST = r"(?:rest|remainder|remaining (?:text|content|sections?|lines?|items?|parts?)|other sections?)"
+_SAME = r"(?:unchanged|(?:the )?same(?: as (?:before|above|in the original))?|as (?:is|before|above)|omitted|identical|not changed)"
+_THING = r"(?:content|text|body|notes?|sections?|entry|entries|code|lines?|items?|paragraphs?|list)"
+_ELISIONS = (
+    re.compile(
+        rf"\b{_REST}(?: of (?:the|this|that) {_THING})?\s+(?:is |are |stays? |remains? |left |kept |continues? )*{_SAME}\b"
+        rf"(?!\s+(?:for|when|if|until|after|while|between|across|in|on)\b)",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"(?:\.{{3}}|…)\s*(?:\(|\[)?(?:the )?(?:{_REST}|existing|previous|unchanged|same|original|other)\s+(?:of\b|{_THING})",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"[\[(<{{*](?:!--)?\s*(?:\.{{3}}|…)?\s*(?:(?:the )?(?:{_REST}|existing|previous|original)(?: of)?(?: the)? {_THING}|unchanged|omitted|truncated|"
+        rf"snip(?:ped)?|same as (?:above|before)|{_THING} (?:unchanged|omitted|truncated|continues?)|no changes?)[^\])>}}\n]{{0,40}}[\])>}}*]",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"^\W*(?:\.{3}|…)\s*(?:rest|unchanged|continued?|etc|existing|omitted)\b.*$", re.IGNORECASE | re.MULTILINE
+    ),
+    re.compile(
+        r"^\W*(?:rest unchanged|(?:o )?resto (?:inalterado|sem alteraç\w+|igual)|restante (?:inalterado|igual))\W*$",
+        re.IGNORECASE | re.MULTILINE,
+    ),
+)
+
+_PHRASE_WORDS = 6
+_MOST_REPEATS = 6
+_LOOPING_SHARE = 0.4
+_LONG_RUN = re.compile(r"([^\s=*_#~+-])\1{99}")
+
+
+def text_problems(text: str, before: str = "") -> tuple[str, ...]:
+    """Why a text must not become part of an entry, in words; nothing for honest text.
+
+    `before` is the text that it replaces: an elision that was already there is no new one. Length is not checked here.
+    """
+    elisions = dict.fromkeys(found[0].strip()[:80] for pattern in _ELISIONS for found in pattern.finditer(text))
+    problems = [f"leaves text out: {phrase!r}" for phrase in elisions if phrase.lower() not in before.lower()]
+    problems += [f"repeats the prompt: {phrase!r}" for phrase in ECHOED if phrase in text and phrase not in before]
+    if is_looping(text):
+        problems.append("repeats itself over and over")
+    return tuple(problems)
+
+
+def is_looping(text: str) -> bool:
+    """Whether most of the text is the same few words again and again, or a long run of one character."""
+    if _LONG_RUN.search(text):
+        return True
+    words = text.lower().split()
+    phrases = Counter(tuple(words[at : at + _PHRASE_WORDS]) for at in range(len(words) - _PHRASE_WORDS + 1))
+    repeated = sum(count for count in phrases.values() if count >= _MOST_REPEATS)
+    lines = Counter(line.strip() for line in text.split("\n") if len(line.strip()) > 3)
+    is_one_line = lines.total() >= 2 * _MOST_REPEATS and max(lines.values()) > _LOOPING_SHARE * lines.total()
+    return repeated > _LOOPING_SHARE * len(words) or is_one_line
+
+
+MAX_TAGS = 20
+
+_MAX_SUBJECT_CHARS = 80
+_MAX_AGENT_CHARS = 80
+_MAX_REASON_CHARS = 500
+
+
+class Refused(Exception):
+    """A proposed text or action may not become part of the store, for these reasons, in words."""
+
+    def __init__(self, reasons: tuple[str, ...]) -> None:
+        super().__init__(reasons)
+        self.reasons = reasons
+
+
+def has_secret(text: str) -> bool:
+    """Whether the text holds a secret: an agent that was shown it did not see all of it."""
+    return redact(text).text != text
+
+
+def why_untouchable(listed: Listed) -> tuple[str, ...]:
+    """Why no program may replace or archive an entry, whoever proposes it, in words; nothing if one may."""
+    rules = (
+        (listed.meta.pinned, "it is pinned"),
+        (listed.conflicted, "it holds an unresolved conflict"),
+        (listed.meta.is_secret, "it is secret"),
+    )
+    return tuple(words for holds, words in rules if holds)
+
+
+def stored_subject(title: str) -> str:
+    """What an entry is called in a report."""
+    return stored_line(title, _MAX_SUBJECT_CHARS) or "an entry without a title"
+
+
+def stored_refusal(dropped: Dropped) -> Dropped:
+    """What a report says of an item that was refused before it came here."""
+    reasons = tuple(stored_line(reason, _MAX_REASON_CHARS) for reason in dropped.reasons)
+    return Dropped(stored_subject(dropped.subject), reasons)
+
+
+def stored_title(text: str) -> str:
+    """A clean title without secrets and links; it may be too long or empty."""
+    return without_links(stored_line(text))
+
+
+def stored_description(text: str) -> str:
+    """A clean description without secrets and links, cut at its limit."""
+    return one_line(without_links(stored_line(text)), MAX_DESCRIPTION_CHARS)
+
+
+def stored_agent(text: str) -> str | None:
+    """What an agent calls itself, as it is kept and looked for; None where nothing of it is left."""
+    return stored_line(text, _MAX_AGENT_CHARS) or None
+
+
+def stored_body(text: str) -> str:
+    """A clean body without secrets, without blank lines around it."""
+    return redact(clean_text(text).text).text.strip("\n").rstrip()
+
+
+def stored_tags(texts: Iterable[str]) -> tuple[str, ...]:
+    """The normal tags without those that hold a secret; at most `MAX_TAGS`."""
+    return normal_tags(text for text in texts if not has_secret(text))[:MAX_TAGS]
+
+
+def title_problems(title: str) -> tuple[str, ...]:
+    """Why a stored title is not acceptable."""
+    if not any(character.isalnum() for character in title):
+        return ("the title is empty",)
+    if len(title) > MAX_TITLE_CHARS:
+        return (f"the title has {len(title):,} characters, at most {MAX_TITLE_CHARS} are allowed",)
+    return tuple(f"the title {problem}" for problem in text_problems(title))
+
+
+def body_problems(body: str, before: str = "") -> tuple[str, ...]:
+    """Why a stored body is not acceptable; `before` is the body that it replaces."""
+    if not any(character.isalnum() for character in body):
+        return ("the body is empty",)
+    if len(body) > MAX_BODY_CHARS:
+        return (f"the body has {len(body):,} characters, at most {MAX_BODY_CHARS:,} are allowed",)
+    return tuple(f"the body {problem}" for problem in text_problems(body, before))
+
+
+# In code too: whoever checks a file for links that lead nowhere need not know what is code.
+_ID_LINK = re.compile(rf"\[\[({ID_PATTERN})(?:\|([^\[\]\n]*))?\]\]")
+_MAX_TARGET_CHARS = 80
+Unknown = tuple[str, ...]
+"""Targets of links that lead nowhere and are plain text now."""
+NOT_KEPT = "a note that was not kept"
+
+
+@frozen
+class Targets:
+    """What a link of one reply may point at."""
+
+    by_ref: Mapping[str, str]
+    """Ids of the entries of the same reply, by ref."""
+    live: Mapping[str, str]
+    """Ids of live and planned entries and their aliases as they are spelled, by casefolded id."""
+    taken: Container[str]
+    """Every id in use, casefolded, archived ones too."""
+
+    def id_of(self, target: str) -> str | None:
+        """The id that `id__…`, `ref:…` or a bare ref stands for; None where there is no such entry."""
+        if not is_id(target):
+            return self.by_ref.get(target.removeprefix("ref:"))
+        folded = target.casefold()
+        return self.live.get(folded) or (target if folded in self.taken else None)
+
+
+def link_body(body: str, also: tuple[str, ...], targets: Targets, own_id: str) -> tuple[str, Unknown]:
+    """The body with refs and ids resolved and the missing ones of `also` appended under `See also:`, and the unknown.
+
+    A link to an unknown entry becomes its label, else the bare id; one to a note of the same reply that was not kept is
+    called that, and not by a title that nobody checked. An entry does not link to itself.
+    """
+    links = [(link, targets.id_of(link.target)) for link in find_links(body)]
+    unknown = [link.target for link, id in links if id is None]
+
+    def resolved(link: Link, id: str | None) -> str:
+        if id is None or id == own_id:
+            return link.label or (NOT_KEPT if link.target.startswith("ref:") else link.target)
+        return f"[[{id}|{link.label}]]" if link.label else f"[[{id}]]"
+
+    text = spliced(body, ((link.start, link.end, resolved(link, id)) for link, id in links))
+    text = _ID_LINK.sub(lambda link: link[0] if targets.id_of(link[1]) else link[2] or link[1], text)
+    wanted = [(target, targets.id_of(target.strip("[] "))) for target in also]
+    unknown += [target for target, id in wanted if id is None]
+    linked = append_see_also(text, [id for _, id in wanted if id is not None and id != own_id])
+    return linked, tuple(dict.fromkeys(unknown))
+
+
+def with_links(entry: MemoryEntry, before: MemoryEntry, targets: Targets) -> tuple[MemoryEntry, Unknown]:
+    """The entry with its links resolved; links that the earlier version held already are left alone."""
+    kept = {link.target.casefold(): link.target for link in find_links(before.body)}
+    own = evolve(targets, live={**kept, **targets.live})
+    body, unknown = link_body(entry.body, (), own, entry.meta.id)
+    return evolve(entry, body=body), unknown
+
+
+def unlinked(subject: str, unknown: Iterable[str]) -> list[Dropped]:
+    """What a report says of the links of one entry that lead nowhere."""
+    links = tuple(
+        f"a link to {stored_line(target, _MAX_TARGET_CHARS)} leads nowhere and was left out" for target in unknown
+    )
+    return [Dropped(subject, links)] if links else []
+
+
+def taken_ids(live: Listing, archive: Listing) -> frozenset[str]:
+    """Every id that is not free, casefolded: live, archived, and their aliases."""
+    return frozenset(id for each in (*live.entries, *archive.entries) for id in folded_ids(each))
+
+
+# -- edits ------------------------------------------------------------------------------------------------------------
+# What editing an entry changes of it, and what it must not.
+
+
+EDITABLE = (
+    "title",
+    "description",
+    "tags",
+    "kind",
+    "scope",
+    "importance",
+    "confidence",
+    "sensitivity",
+    "expires_at_ms",
+    "valid_from_ms",
+    "valid_until_ms",
+)
+"""The fields of `Meta` that editing a note changes."""
+
+
+def patched(meta: Meta, patch: MetaPatch) -> Meta:
+    """The frontmatter with what the patch names."""
+    return evolve(
+        meta,
+        title=meta.title if not patch.title else edited_title(patch.title),
+        description=meta.description if patch.description is None else stored_description(patch.description),
+        tags=meta.tags if patch.tags is None else stored_tags(patch.tags),
+        kind=patch.kind or meta.kind,
+        scope=patch.scope or meta.scope,
+        importance=patch.importance or meta.importance,
+        sensitivity=patch.sensitivity or meta.sensitivity,
+        expires_at_ms=meta.expires_at_ms if patch.expiry is None else patch.expiry.at_ms,
+    )
+
+
+def promoted(meta: Meta) -> Meta:
+    """The frontmatter once a person vouches for the entry."""
+    return evolve(meta, status=furthest((meta.status, Status.PROMOTED)), promoted_by=BY_A_PERSON)
+
+
+def trusted_after(before: MemoryEntry, after: MemoryEntry, caller: Caller) -> Meta:
+    """The frontmatter of `after`, with the origin and the promotion that are left once the caller made it of `before`.
+
+    A note that became secret is nobody's to promote. A person vouches for what they saw (P19): where a program has
+    changed it, their word ends if the note is external, or if what it says now would need it.
+    """
+    meta = evolve(after.meta, origin=least_trusted((after.meta.origin, caller.origin)))
+    needs_another_word = meta.origin is Origin.EXTERNAL or (before.texts != after.texts and meta.needs_vouching)
+    lapsed = meta.is_secret or (caller.is_agent and needs_another_word)
+    return evolve(meta, promoted_by=None) if lapsed else meta
+
+
+def edited_title(text: str) -> str:
+    """The title of an entry for which a person or an agent gave this one: clean, on one line, never empty."""
+    return one_line(stored_title(text), MAX_TITLE_CHARS) or "untitled"
+
+
+def kept_description(old: MemoryEntry, body: str) -> str:
+    """The description of an entry whose body becomes another: derived anew where it was derived."""
+    was_derived = old.meta.description in ("", derive_description(old.body))
+    return derive_description(body) if was_derived and body != old.body else old.meta.description

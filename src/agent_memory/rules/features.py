@@ -1,0 +1,603 @@
+"""What an analysis keeps of each note, computed from its text, and which of several notes is to be believed. What a note claims is
+kept as statements reduced to what can be compared with those of another note, in English and Portuguese."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Container, Iterable, Iterator, Mapping
+from hashlib import sha256
+from itertools import islice
+
+from attrs import field, frozen, frozen as frozen_by_identity
+
+from agent_memory.note.note import Meta, StoredEntry, Usage
+from agent_memory.note.vocabulary import GLOBAL_SCOPE, Kind, Origin
+from agent_memory.text.markdown import (
+    find_code,
+    find_links,
+    prose_lines,
+    without_links,
+    without_see_also,
+)
+from agent_memory.text.plain_text import spliced
+from agent_memory.text.salience import (
+    content_terms,
+    statements,
+    term_of,
+    words_of,
+)
+
+# -- things of which a project chooses one --------------------------------------------------------------------------
+
+
+@frozen
+class Alternatives:
+    """A question with several answers."""
+
+    question: str
+    exclusive: bool
+    """A project has one of them and no other, so that nothing else need be said: "we use pnpm"."""
+    about: frozenset[str]
+    """Content words that only repeat the question."""
+
+
+_CHOOSING_VERBS = "managed chosen adopted standardised prefer picked gerido geridas escolhido adotado"
+
+
+def _group(
+    question: str, words: str, about: str = "", exclusive: bool = True
+) -> tuple[Alternatives, Mapping[str, str]]:
+    """A question, and its answers by each way of writing them; `a=b` says that `a` is written for `b`."""
+    pairs = (word.partition("=") for word in words.split())
+    answers = {name.replace("+", " "): (same or name).replace("+", " ") for name, _, same in pairs}
+    return Alternatives(question, exclusive, content_terms(f"{question} {about} {_CHOOSING_VERBS}")), answers
+
+
+_GROUPS = (
+    _group("package manager", "npm pnpm yarn bun", "javascript node install installs installing dependencies packages lockfile"),
+    _group("python package manager", "pip poetry uv pipenv conda pdm", "install installs dependencies environment packages lockfile"),
+    _group("test runner", "jest vitest mocha jasmine", "javascript unit tests testing"),
+    _group("test framework", "pytest unittest nose", "python unit tests testing"),
+    _group("bundler", "webpack vite rollup esbuild parcel turbopack", "build bundle javascript"),
+    _group("formatter", "prettier biome dprint", "javascript format formatting code"),
+    _group("indentation", "tabs spaces tab=tabs tabulações=tabs espaços=spaces", "indent indenting code files lines"),
+    _group("quotes", "single+quotes double+quotes aspas+simples=single+quotes aspas+duplas=double+quotes", "strings code"),
+    _group("line ends", "lf crlf", "line endings files"),
+    _group("default branch", "main master trunk", "branch branches"),
+    _group("merge strategy", "squash+merge squash=squash+merge rebase merge+commits merge+commit=merge+commits", "merging pull requests strategy branches"),
+    _group("database", "postgres postgresql=postgres mysql mariadb sqlite mongodb mongo=mongodb dynamodb cassandra redis", exclusive=False),
+    _group("message queue", "kafka rabbitmq sqs nats pulsar sidekiq celery", exclusive=False),
+    _group("cloud", "aws gcp azure heroku vercel netlify fly.io render", exclusive=False),
+    _group("continuous integration", "github+actions gitlab+ci circleci jenkins buildkite travis", "ci pipeline runs", exclusive=False),
+    _group("web framework", "django flask fastapi express koa fastify rails laravel spring", exclusive=False),
+    _group("user interface framework", "react vue svelte angular solid", exclusive=False),
+    _group("time zone", "utc gmt localtime local+time=localtime hora+local=localtime", exclusive=False),
+    _group("license", "mit apache-2.0 gpl-3.0 agpl-3.0 bsd-3-clause mpl-2.0", exclusive=False),
+)  # fmt: skip
+QUESTIONS: Mapping[str, Alternatives] = {group.question: group for group, _ in _GROUPS}
+"""Every question by its words."""
+_BY_WORD = {word: (group, answer) for group, answers in _GROUPS for word, answer in answers.items()}
+_WORD = rf"`?(?<![\w./-])(?:{'|'.join(map(re.escape, sorted(_BY_WORD, key=len, reverse=True)))})(?![\w/-]|\.\w)`?"
+_ANY = re.compile(_WORD, re.IGNORECASE)
+_LIST = rf"{_WORD}(?:\s*(?:,|or|nor|and|ou|nem|e)\s*{_WORD})*"
+_REJECTED = re.compile(
+    rf"[,;(]?\s*\b(?:and\s+|e\s+|but\s+)?(?:not|never|instead of|rather than|over|em vez de|ao invés de|não|nunca)\s+"
+    rf"(?:use\s+|using\s+|usar\s+|o\s+|with\s+|in\s+|on\s+)?{_LIST}\)?"
+    rf"|\b(?:from|de|do)\s+{_LIST}(?=\s+(?:to|para)\b)"
+    rf"|\b(?:replaced|dropped|removed|left|substituímos|trocamos)\s+(?:o\s+)?{_LIST}",
+    re.IGNORECASE,
+)
+_CHOOSING = re.compile(
+    r"\b(?:use|uses|using|used for|prefers?|chose|chosen|picks?|standardi[sz]ed? on|adopt\w*|manag\w+ (?:with|by)|(?:runs?|deploy\w*|host\w*) (?:on|in|to|with)"
+    r"|(?:stored|kept|sav\w+|writ\w+|built|format\w+|test\w+|indent\w*|stores?|keeps?|migrated|moved|switched) (?:\w+ )?(?:in|on|with|to|using|by|as)|is|are|goes? to"
+    r"|usa|usam|usamos|usar|utiliza\w*|prefer\w*|adota\w*|escolh\w+|fica|guardad\w+|gravad\w+|roda\w*|é|são)\b",
+    re.IGNORECASE,
+)
+_CHOSEN = re.compile(r"\s+(?:is|are|was chosen|é)\s+(?:used|the|our|o|a)\b", re.IGNORECASE)
+
+
+def choice_in(sentence: str) -> tuple[Alternatives, str, str] | None:
+    """The one alternative that a sentence says is used: of what, the answer, and the sentence without it and without what it
+    rejects. None where it names none, several, or only rejects."""
+    if not _ANY.search(sentence):
+        return None
+    kept = _REJECTED.sub(" ", sentence)
+    named = tuple(_ANY.finditer(kept))
+    found = {_BY_WORD[word[0].strip("`").lower()] for word in named}
+    if len(found) != 1 or not (_CHOOSING.search(kept, 0, named[0].start()) or _CHOSEN.match(kept, named[0].end())):
+        return None
+    [(among, answer)] = found
+    return among, answer, _ANY.sub(" ", kept)
+
+
+# -- claims and assertions ------------------------------------------------------------------------------------------
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_LONGEST_CHARS = 300
+"""A longer sentence makes more than one claim."""
+_MOST_STATEMENTS = 200
+_MOST_TERMS = 14
+_FEWEST_TERMS = 2
+_SNIPPET_CHARS = 80
+_MIN_STEM = 3
+
+_LETTERS = re.compile(r"[^\W\d_]+(?:['’]t\b)?")
+_DENYING = _set(
+    """
+    not never none nothing nobody neither nor without cannot avoid avoids avoiding avoided forbid forbids
+    forbidden prohibited disallowed no não nao nunca jamais sem nem nenhum nenhuma nada ninguém proibido
+    proibida proibidos evite evita evitar evitam
+    """
+)
+_DENYING_TERMS = content_terms(" ".join(_DENYING)) | {"longer"}
+"""The stems of words that deny, as far as they are content."""
+# `no` denies in English and means "in the" in Portuguese.
+_PORTUGUESE = _set(
+    """
+    é são não nao que uma um os as do da dos das em para com pelo pela nunca sempre está usamos usa
+    """
+)
+_ENGLISH = _set("the an is are has have there we it does do be of to and in for with on this that longer more")
+_CONDITIONAL = _set(
+    """
+    if when whenever unless except only while otherwise else until before after but se quando enquanto exceto
+    salvo somente só apenas até antes depois mas caso senão
+    """
+)
+_PAST = re.compile(
+    r"\b(?:used to|previously|formerly|originally|historically|initially|at the time|back then|at first|until|would have|"
+    r"e\.g\.|for example|for instance|such as|antigamente|anteriormente|originalmente|costumava\w*|por exemplo)\b"
+)
+_REASON = re.compile(
+    r"[,;(]?\s+(?:since|because|as of|due to|given that|so that|desde|porque|pois|já que)\s.*",
+    re.IGNORECASE | re.DOTALL,
+)
+
+_WEAK = _DENYING_TERMS | content_terms(
+    "now current currently default set changed moved switched updated raised lowered increased decreased reduced exactly really "
+    "agora atualmente padrão passou mudou alterado atual value valor usamos usa usam utiliza utilizamos prefer prefers standardised"
+)
+"""Words that say nothing about which thing is meant."""
+_SPAN = re.compile(r"`([^`\n]{1,80})`")
+_CHANGE = re.compile(r"\b(?:from|de)\s+(`?v?[\d.,:]+ ?[a-z%]{0,8}`?)\s+(?=(?:to|para)\b)", re.IGNORECASE)
+_PLACED = re.compile(
+    r"\b(?:(?:live|lives|located|stored|kept|saved|resides?|placed|defined|written|found|fica|ficam|está|estão|guardad\w+|salv\w+|armazenad\w+)"
+    r"(?:\s+\w+){0,2}\s+(?:in|at|under|inside|to|into|em|no|na|sob)|(?:url|path|endpoint|address|caminho|endereço)\s+(?:is|é|=|:))\s+"
+    r"(?P<place>`[^`\n]{2,80}`|https?://[^\s)>\]]+|(?:\.{0,2}/)?(?:[\w.-]+/)+[\w.-]*)",
+    re.IGNORECASE,
+)
+_ROLES = """
+    name host hostname domain branch region bucket cluster queue topic channel namespace account user registry
+    owner manager maintainer lead contact reviewer nome domínio ramo região conta dono responsável
+    """
+# What is no plain word is a name; behind what has one, so is a word with a capital or hyphens.
+_NAMED = re.compile(
+    rf"(?:(?:\b(?:is|é)|[:=])\s+(?=`|\S*[\d_@/:]|\S+\.\w)|\b(?:{'|'.join(_ROLES.split())})(?:\s+(?:is|é)|:|\s*=)\s+(?=[A-Z]\w|\w+-\w)"
+    r"(?!\w+-(?:only|free|based|wide|ready|safe|like|limited)\b))(?P<name>`[^`\n]{2,80}`|[^\s`,;()]{2,80})[.!]?\s*\Z"
+)
+_MORE_PLACES = re.compile(r"\s*(?:,|and|or|e|ou)\s+[`/\w]")
+
+
+@frozen
+class Claim:
+    """Something said about a thing that has one value at a time."""
+
+    slot: str
+    """What kind of value; only claims of one slot can conflict."""
+    frame: frozenset[str]
+    """The content words of the statement without its values, and the code that it names."""
+    values: tuple[str, ...]
+    snippet: str
+    """The beginning of the statement, for people."""
+    conditional: bool = False
+    dates: tuple[str, ...] = ()
+    exclusive: bool = False
+    """Nothing else can be meant, even if the frame is empty."""
+
+
+@frozen
+class Assertion:
+    """A statement that is affirmed or denied as a whole; the snippet is empty where it is affirmed."""
+
+    frame: tuple[str, ...]
+    """Its content words, in the order of the alphabet."""
+    denied: bool
+    snippet: str
+
+
+def claims_of(sentences: Iterable[str]) -> tuple[Claim, ...]:
+    """The claims of some sentences. Where one text gives several values for the same thing, none of them is a claim."""
+    by_subject: dict[tuple[str, frozenset[str]], list[Claim]] = defaultdict(list)
+    for sentence in _looked_at(sentences):
+        for claim in _claims_in(sentence):
+            by_subject[claim.slot, claim.frame].append(claim)
+    return tuple(same[0] for same in by_subject.values() if len({claim.values for claim in same}) == 1)
+
+
+def assertions_of(sentences: Iterable[str]) -> tuple[Assertion, ...]:
+    """What the sentences affirm or deny, without conditions; what a text both affirms and denies is left out."""
+    by_frame: dict[tuple[str, ...], list[Assertion]] = defaultdict(list)
+    for sentence in _looked_at(sentences):
+        if _is_conditional(sentence) or _is_beside_the_present(sentence):
+            continue
+        denied = _is_denying(sentence)
+        frame = tuple(sorted(_terms(sentence)))
+        if _FEWEST_TERMS <= len(frame) <= _MOST_TERMS:
+            by_frame[frame].append(Assertion(frame, denied, _snippet(sentence) if denied else ""))
+    return tuple(same[0] for same in by_frame.values() if len({each.denied for each in same}) == 1)
+
+
+def _looked_at(sentences: Iterable[str]) -> Iterator[str]:
+    """Those of the sentences that are short enough to claim one thing, without the clause that says why."""
+    first = islice(sentences, _MOST_STATEMENTS)
+    return (_REASON.sub("", each) or each for each in first if len(each) <= _LONGEST_CHARS)
+
+
+def words_without_values(text: str) -> frozenset[str]:
+    """The content words of a title or description without the values and choices in it: what it is about."""
+    if choice := choice_in(text):
+        among, _, rest = choice
+        return frozenset(term for term in _terms(rest) if not has_digits(term)) - among.about
+    found = quantities(text)
+    named = None if found else _NAMED.search(text)
+    return _terms(text[: named.start("name")] if named else _without(text, found or ()))
+
+
+def _claims_in(text: str) -> Iterator[Claim]:
+    place = _PLACED.search(text) if "/" in text or "`" in text else None
+    choice, named = choice_in(text), _NAMED.search(text)
+    if not (place or choice or named or has_digits(text)) or _is_beside_the_present(text):
+        return
+    if _is_denying(choice[2] if choice else text):
+        return
+
+    def claim(
+        slot: str, frame: frozenset[str], *values: str, fewest: int = 1, dated: str = text, exclusive: bool = False
+    ) -> Iterator[Claim]:
+        if fewest <= len(frame) <= _MOST_TERMS:
+            dates = tuple(_DATE.findall(dated))
+            yield Claim(slot, frame, values, _snippet(text), _is_conditional(text), dates, exclusive)
+
+    if choice:
+        among, answer, rest = choice
+        frame = _terms(rest) - among.about
+        if among.exclusive:
+            words = frozenset(term for term in frame if not term.isdigit())
+            yield from claim(among.question, words, answer, fewest=0, exclusive=True)
+        else:
+            yield from claim(among.question, frame, answer, fewest=_FEWEST_TERMS)
+    if place and not choice:
+        value = place["place"].strip("`").rstrip("./,;:").lower()
+        frame = _terms(f"{text[: place.start('place')]} {text[place.end() :]}")
+        if ("/" in value or "." in value) and not _MORE_PLACES.match(text, place.end()):
+            yield from claim("place", frame, value, fewest=_FEWEST_TERMS)
+    elif quantities(_DATE.sub(" ", text)):
+        plain = _CHANGE.sub(" ", _DATE.sub(" ", text))
+        if found := quantities(plain):
+            measures = " ".join(each.measure for each in found)
+            yield from claim(measures, _terms(_without(plain, found)), *(each.value for each in found))
+    elif named:
+        said = text[: named.start("name")]
+        yield from claim("name", _terms(said), named["name"].strip("`").rstrip("./").lower(), dated=said)
+
+
+def _snippet(text: str) -> str:
+    """The beginning of a text in whole words: the first half of a token would not be recognised as a secret (P20)."""
+    return text if len(text) <= _SNIPPET_CHARS else text[: _SNIPPET_CHARS + 1].rpartition(" ")[0]
+
+
+def _without(text: str, found: Iterable[Quantity]) -> str:
+    return spliced(text, ((each.start, each.end, " ") for each in found))
+
+
+def _terms(text: str) -> frozenset[str]:
+    """Content words, and each code span as a whole: `retry()` and `retry` name different things."""
+    named = {f"`{span.strip().lower()}`" for span in _SPAN.findall(text)}
+    terms = map(term_of, words_of(text))
+    # "retries" has lost its ending, "retry" has not.
+    bare = {term[:-1] if len(term) > _MIN_STEM and term.endswith("y") else term for term in terms if term}
+    return frozenset((bare - _WEAK) | named)
+
+
+# -- whether a sentence affirms or denies, and whether it speaks of the present without conditions --------------------
+
+
+def _is_denying(sentence: str) -> bool:
+    """Whether an odd number of its words deny."""
+    words = _LETTERS.findall(sentence.lower())
+    found = [word for word in words if word in _DENYING or (word[-1] == "t" and word.endswith(("n't", "n’t")))]
+    if "no" in found and (_ENGLISH.isdisjoint(words) or not _PORTUGUESE.isdisjoint(words)):
+        found = [word for word in found if word != "no"]
+    return len(found) % 2 == 1
+
+
+def _is_conditional(sentence: str) -> bool:
+    """Whether what is said holds only sometimes, or has an exception in the same sentence."""
+    return not _CONDITIONAL.isdisjoint(_LETTERS.findall(sentence.lower()))
+
+
+def _is_beside_the_present(sentence: str) -> bool:
+    """Whether the sentence tells what once was, gives an example, or asks."""
+    return sentence.rstrip().endswith("?") or _PAST.search(sentence.lower()) is not None
+
+
+_SECOND, _BYTE = 1000.0, 1.0
+_UNITS: dict[str, tuple[str, float]] = {
+    **dict.fromkeys(("ms", "milliseconds", "millisecond", "milissegundos"), ("time", 1.0)),
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds", "segundo", "segundos"), ("time", _SECOND)),
+    **dict.fromkeys(("min", "mins", "minute", "minutes", "minuto", "minutos"), ("time", 60 * _SECOND)),
+    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours", "hora", "horas"), ("time", 3_600 * _SECOND)),
+    **dict.fromkeys(("day", "days", "dia", "dias"), ("time", 86_400 * _SECOND)),
+    **dict.fromkeys(("week", "weeks", "semana", "semanas"), ("time", 604_800 * _SECOND)),
+    **dict.fromkeys(("byte", "bytes"), ("size", _BYTE)),
+    **dict.fromkeys(("kb", "kib"), ("size", 1024 * _BYTE)),
+    **dict.fromkeys(("mb", "mib"), ("size", 1024**2 * _BYTE)),
+    **dict.fromkeys(("gb", "gib"), ("size", 1024**3 * _BYTE)),
+    **dict.fromkeys(("tb", "tib"), ("size", 1024**4 * _BYTE)),
+    "%": ("share", 1.0),
+    "px": ("pixels", 1.0),
+}
+_UNIT = "|".join(sorted(map(re.escape, _UNITS), key=len, reverse=True))
+_NUMBER = re.compile(
+    rf"(?<![\w.,#/@$+-])(?<!\S:)v?(?P<digits>\d{{1,15}}(?:[.,:]\d{{1,15}}){{0,4}})(?:[ -]?(?P<unit>{_UNIT})(?!\w))?(?![\w/@-]|[.,:]\d)",
+    re.IGNORECASE,
+)
+_DATE = re.compile(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?)?\b|\b\d{1,2}/\d{1,2}/\d{2,4}\b")
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
+_LAST_WORD = re.compile(r"(?:([^\W\d_]+)|([=:≤≥<>]))[\s`\"'(~]*\Z")
+_NEXT_WORDS = re.compile(r"[\s`\"')]*([^\W\d_]+)(?:\s+([^\W\d_]+))?")
+
+# The word before a number tells a value ("port 8080", "is 30") from a name ("server 1", "phase 2").
+_INTRODUCING = _set(
+    """
+    is are be equals equal to at on of by with than least most about = : ≤ ≥ < > é são ser de em para até por
+    com port ports porta timeout limit limite version versão size tamanho level nível max min maximum minimum
+    máximo mínimo depth width height length ttl budget quota threshold limiar workers replicas threads retries
+    attempts concurrency python node nodejs java jdk go golang ruby php rust postgres postgresql mysql redis
+    django rails react vue angular ubuntu debian alpine typescript kotlin gradle swift xcode ios android
+    terraform kubernetes
+    """
+)
+_COUNTED = _set(
+    """
+    times time retries attempts workers replicas threads connections requests items entries lines characters
+    chars columns spaces users backups copies pods nodes instances processes shards approvals reviewers reviews
+    partitions rows vezes tentativas linhas caracteres colunas espaços réplicas cópias aprovações conexões
+    instâncias processos itens
+    """
+)
+_NAMING = _set(
+    """
+    section chapter figure table step phase rule adr rfc issue pr item line lines page part option appendix
+    ticket task case test example round sprint iteration attempt lesson note milestone stage release tag error
+    code status http id seção capítulo figura tabela passo fase regra página linha parte opção tarefa caso teste
+    exemplo erro código etapa
+    """
+)
+_REPORTING = _set("took was were foi eram era levou demorou spent cost gave measured")
+"""What was so once says nothing about what is so."""
+
+
+@frozen
+class Quantity:
+    """A value in a sentence. Two quantities of one `measure` can be compared by `value`."""
+
+    start: int
+    end: int
+    measure: str
+    """`time`, `size`, `share`, `pixels`, `version` (dotted) or `number`."""
+    value: str
+    """In the measure's base unit, normal."""
+
+
+def quantities(sentence: str) -> tuple[Quantity, ...] | None:
+    """The values in a sentence, in order; None where it only reports what was measured or what was so."""
+    if not has_digits(sentence):
+        return ()
+    found: list[Quantity] = []
+    for number in _NUMBER.finditer(sentence):
+        before = _LAST_WORD.search(sentence, max(0, number.start() - 40), number.start())
+        introduced = (before[1] or before[2]).lower() if before else ""
+        if introduced in _REPORTING:
+            return None
+        if not _is_value(number, introduced):
+            continue
+        digits, unit = number["digits"], number["unit"]
+        plain = digits.replace(",", "") if _THOUSANDS.fullmatch(digits) else digits
+        measure, value = "version" if "." in plain else "number", plain
+        if unit:
+            measure, factor = _UNITS[unit.lower()]
+            try:
+                value = f"{float(plain.replace(',', '.')) * factor:g}"
+            except ValueError:  # "1.2.3 s" is a version beside a letter
+                measure = "version"
+        found.append(Quantity(number.start(), number.end(), measure, value))
+    return tuple(found)
+
+
+def has_digits(sentence: str) -> bool:
+    """Whether there is a digit of any script in it."""
+    return any(map(str.isdigit, sentence))
+
+
+def _is_value(number: re.Match[str], introduced: str) -> bool:
+    if introduced in _NAMING:
+        return False
+    # A sentence that begins with a version is about that version.
+    if number["unit"] or introduced in _INTRODUCING or ("." in number["digits"] and introduced):
+        return True
+    following = _NEXT_WORDS.match(number.string, number.end())
+    return following is not None and any(
+        word and not _COUNTED.isdisjoint((word.lower(), f"{word.lower()}s")) for word in following.groups()
+    )
+
+
+_NAMED_SPAN = re.compile(r"`([^`\n]{2,80})`")
+_MOMENTARY = (Kind.HANDOFF, Kind.TASK)
+"""What these say was so at one moment, and the next one may say otherwise: they claim nothing."""
+
+
+def said_in(body: str) -> str:
+    """The body with each link replaced by its label, without the links at its end; code stays."""
+    text = without_see_also(body)
+    return "\n".join(map(without_links, text.split("\n"))) if "[[" in text else text
+
+
+def said_terms(text: str) -> frozenset[str]:
+    """The content words of a text, and the code that it names (each in backticks)."""
+    return content_terms(text) | {f"`{span.strip().lower()}`" for span in _NAMED_SPAN.findall(text)}
+
+
+MOST_IN_GROUP = 12
+"""More entries side by side are more than anybody can judge at once."""
+
+_MOST_KEPT_TERMS = 2_000
+_TRUST = list(Origin)
+
+
+@frozen
+class AnalysisFacts:
+    """All that an analysis may depend on besides the entries themselves."""
+
+    now_ms: int
+    taken_ids: Container[object] = frozenset[str]()
+    """Every id that is not free, casefolded: live ones, aliases, archived ones (`planning.taken_ids`). The ids and aliases
+    of the entries that are analysed count as taken anyway."""
+    usage: Mapping[str, Usage] = field(factory=dict[str, Usage])
+    """Reads by id; an entry that is not in it has the reads of its frontmatter."""
+    stale_days: int = 120
+    left_alone: frozenset[str] = frozenset()
+    """Entries that changed in 3 of the last 10 runs. They are in no finding that asks for another rewrite: only
+    contradictions and dangling links name them, which are wrong however often they are touched."""
+    hot_or_new: frozenset[str] = frozenset()
+    """Entries of which time alone makes nothing, since they are read uncounted or came into the store lately: they are not
+    stale, and no orphans."""
+
+
+@frozen_by_identity(eq=False)
+class Features:
+    """One live note as the analysis knows it, without its body."""
+
+    meta: Meta
+    digest: bytes
+    """Of the body without links and white space; empty where nothing else is in it."""
+    terms: frozenset[str]
+    """The content words of title and body, and the code that they name."""
+    title: frozenset[str]
+    """The content words of the title, without values."""
+    about: frozenset[str]
+    """Those of title, description and tags."""
+    claims: tuple[Claim, ...]
+    assertions: tuple[Assertion, ...]
+    links: tuple[str, ...]
+    """Ids that it links to, outside code, each once, in their order."""
+    body_chars: int
+    body_lines: int
+    """Those that are not blank."""
+    code_lines: int
+    """Lines of fenced code that are not blank."""
+    code_chars: int
+
+    @property
+    def id(self) -> str:
+        return self.meta.id
+
+    @property
+    def scope(self) -> str:
+        return self.meta.scope
+
+    @property
+    def is_vouched_for(self) -> bool:
+        """Whether a person pinned it, or promoted it."""
+        return self.meta.pinned or self.meta.promoted_by is not None
+
+
+def features_of(stored: StoredEntry) -> Features:
+    """The features of one note, after which its body can be forgotten."""
+    meta, body = stored.meta, stored.body
+    said = said_in(body)
+    on_one_line = " ".join(said.split())
+    sentences: tuple[str, ...] = ()
+    if meta.kind not in _MOMENTARY:
+        prose = said_in("\n".join(prose_lines(body)))
+        sentences = tuple(dict.fromkeys((*statements(meta.title), *statements(prose))))
+    title = words_without_values(meta.title)
+    tags = " ".join(tag.partition("__")[2] or tag for tag in meta.tags)
+    fences = find_code(body).fences if "```" in body or "~~~" in body else ()
+    return Features(
+        meta,
+        digest=sha256(on_one_line.encode("utf-8", "surrogatepass")).digest()[:16]
+        if any(map(str.isalnum, on_one_line))
+        else b"",
+        # Of a very long text some words will do; which ones must not depend on anything but the text.
+        terms=frozenset(sorted(said_terms(f"{meta.title}\n{said}"))[:_MOST_KEPT_TERMS]),
+        title=title,
+        about=title | words_without_values(meta.description) | content_terms(tags),
+        claims=claims_of(sentences),
+        assertions=assertions_of(sentences),
+        links=tuple(dict.fromkeys(link.target for link in find_links(body) if link.target.startswith("id__"))),
+        body_chars=len(body),
+        body_lines=_lines(body),
+        code_lines=sum(_lines(body[start:end]) for start, end in fences),
+        code_chars=sum(end - start for start, end in fences),
+    )
+
+
+def _lines(text: str) -> int:
+    return sum(1 for line in text.split("\n") if line.strip())
+
+
+# -- which of several is to be believed -------------------------------------------------------------------------------
+
+
+def in_precedence(entries: Iterable[Features]) -> tuple[Features, ...]:
+    """The entries, the one that should win first: what a person pinned or promoted, then what is newer, then what is better
+    sourced (the user before the agent, with cited turns before without). What is external wins against nothing else: a page
+    must not get its way by being read last."""
+
+    def precedence(entry: Features) -> tuple[bool, bool, int, int, bool, str]:
+        meta = entry.meta
+        trust = (_TRUST.index(meta.origin), not meta.cites_a_turn)
+        return (not entry.is_vouched_for, meta.origin is Origin.EXTERNAL, -meta.since_ms, *trust, meta.id)
+
+    return tuple(sorted(entries, key=precedence))
+
+
+def across_scopes(one: Features, other: Features) -> str:
+    """What a reason says of a pair that cannot be merged; empty where it can."""
+    if one.scope == other.scope:
+        return ""
+    place = other.scope if one.scope == GLOBAL_SCOPE else one.scope
+    return f"; one is global, the other belongs to {place}, so they cannot be merged"
+
+
+# -- groups that can be looked at together ----------------------------------------------------------------------------
+
+
+def stars(pairs: Iterable[tuple[Features, Features]]) -> Iterator[tuple[Features, ...]]:
+    """Groups of 2 to `MOST_IN_GROUP` entries, each of which is paired with the first. Every pair is in some group.
+
+    The first of a group takes precedence. The same pairs in any order give the same groups.
+    """
+    partners: dict[Features, set[Features]] = defaultdict(set)
+    for one, other in pairs:
+        partners[one].add(other)
+        partners[other].add(one)
+    for centre in in_precedence(partners):
+        while partners[centre]:
+            group = (centre, *in_precedence(partners[centre])[: MOST_IN_GROUP - 1])
+            for member in group:
+                partners[member].difference_update(group)
+            yield group
+
+
+def slices(group: tuple[Features, ...]) -> Iterator[tuple[Features, ...]]:
+    """A group of any size as groups of at most `MOST_IN_GROUP`, each led by the first."""
+    first, others = group[0], group[1:]
+    for start in range(0, len(others), MOST_IN_GROUP - 1):
+        yield (first, *others[start : start + MOST_IN_GROUP - 1])

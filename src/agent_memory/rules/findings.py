@@ -1,0 +1,139 @@
+"""What a deterministic look at the store finds: what an agent should judge, and what a person should know."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+
+from attrs import evolve, field, frozen
+
+from agent_memory.note.note import Listed
+from agent_memory.rules.actions import Action, ids_of
+
+
+class FindingKind(StrEnum):
+    """Declared from the worst to the least."""
+
+    CONTRADICTION = "contradiction"
+    DUPLICATE = "duplicate"
+    """The bodies are the same but for white space and links."""
+    NEAR_DUPLICATE = "near-duplicate"
+    OVERLAP = "overlap"
+    EXPIRED = "expired"
+    SURPLUS = "surplus"
+    """Over a cap that a person has set on the size of the store, and worth least."""
+    OVERSIZED = "oversized"
+    FRAGMENTED = "fragmented"
+    """Several very short entries about one subject."""
+    DANGLING_LINK = "dangling-link"
+    ORPHAN = "orphan"
+    """No link leads to it or away from it, it has no tag in common with any other, and nobody has read it."""
+    STALE = "stale"
+    """Neither read nor changed for long."""
+
+
+WORST_FIRST = {kind: place for place, kind in enumerate(FindingKind)}
+
+
+@frozen
+class Finding:
+    """One thing found about some entries."""
+
+    kind: FindingKind
+    ids: tuple[str, ...]
+    """The entry that should win comes first: newer, better sourced."""
+    reason: str
+    """In words, with the measure and the value that made it a finding."""
+    score: float = 0.0
+    """How bad, 0 to 1, among findings of the same kind."""
+
+
+@frozen
+class Analysis:
+    """All findings, worst first, and the characters of each live entry's body, by id."""
+
+    findings: tuple[Finding, ...] = ()
+    body_chars: Mapping[str, int] = field(factory=dict[str, int])
+
+    def of_kind(self, kind: FindingKind) -> tuple[Finding, ...]:
+        """The findings of one kind, worst first."""
+        return tuple(each for each in self.findings if each.kind is kind)
+
+    def with_findings(self, more: Iterable[Finding]) -> Analysis:
+        """With more findings, each after those of its kind."""
+        together = sorted((*self.findings, *more), key=lambda each: WORST_FIRST[each.kind])
+        return evolve(self, findings=tuple(together))
+
+    def without(self, ids: frozenset[str]) -> Analysis:
+        """The findings that name none of these entries, and the sizes of the others: what may be told to someone who must
+        not know of these."""
+        if not ids:
+            return self
+        return Analysis(
+            tuple(each for each in self.findings if ids.isdisjoint(each.ids)),
+            {id: chars for id, chars in self.body_chars.items() if id not in ids},
+        )
+
+
+def store_fingerprint(live: Iterable[Listed]) -> str:
+    """SHA-256 over the ids of the live entries and their files' bytes, in any order, hex."""
+    lines = sorted(f"{each.meta.id} {each.content_hash}\n" for each in live)
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+_NEEDS_NO_JUDGEMENT = frozenset({FindingKind.EXPIRED, FindingKind.SURPLUS})
+"""Findings for which no agent has to be asked."""
+
+
+@frozen
+class Candidates:
+    """Findings by their fingerprints. Of two with the same one the last stands in the place of the first."""
+
+    findings: Mapping[str, Finding]
+
+    def any_new(self, judged: frozenset[str]) -> bool:
+        """Whether there is any to be judged that was not."""
+        return any(key not in judged and each.kind not in _NEEDS_NO_JUDGEMENT for key, each in self.findings.items())
+
+    def new_first(self, judged: frozenset[str]) -> tuple[Finding, ...]:
+        """Those that nobody has judged yet before the others: a large store is gone through in several runs."""
+        return tuple(self.findings[key] for key in sorted(self.findings, key=judged.__contains__))
+
+    def without(self, hidden: frozenset[str]) -> Candidates:
+        """Those that name none of these entries."""
+        return Candidates({key: each for key, each in self.findings.items() if hidden.isdisjoint(each.ids)})
+
+    def judged(self, seen: frozenset[str], before: frozenset[str]) -> frozenset[str]:
+        """Those that an agent has judged once it saw these entries, or knows what there is to be known of them. Where it could
+        be shown none that is new, the rest will not fit next time either, and counts as judged."""
+        whole = {key for key, each in self.findings.items() if seen.issuperset(each.ids)}
+        every = frozenset(self.findings)
+        return (before & every) | whole if whole - before else every
+
+
+def candidates_of(findings: Iterable[Finding], hashes: Mapping[str, str]) -> Candidates:
+    """All findings, given the content hash of each live entry by id. Two are the same by their kind, and a digest of the entries
+    byte for byte, in any order."""
+    found: dict[str, Finding] = {}
+    for each in findings:
+        text = "\n".join(sorted({f"{id} {hashes.get(id, '')}" for id in each.ids}))
+        found[f"{each.kind.value} {hashlib.sha256(text.encode()).hexdigest()[:32]}"] = each
+    return Candidates(found)
+
+
+_KINDS = (FindingKind.CONTRADICTION, FindingKind.DUPLICATE, FindingKind.NEAR_DUPLICATE)
+
+
+def left_to_judge(analysis: Analysis, done: Iterable[Action]) -> tuple[Finding, ...]:
+    """Contradictions, duplicates and near-duplicates of which at least two entries are as they were, the worst first.
+
+    Duplicates of which a run has merged some are no question any more: the next run goes on.
+    """
+    touched = {id for action in done for id in ids_of(action)}
+    findings = (finding for kind in _KINDS for finding in analysis.of_kind(kind))
+    return tuple(
+        each
+        for each in findings
+        if len(set(each.ids) - touched) > 1 and (each.kind is not FindingKind.DUPLICATE or touched.isdisjoint(each.ids))
+    )

@@ -1,0 +1,424 @@
+"""What a person wants forgotten: how it is known, all that goes with it, and the tombstone that keeps it from being learnt again
+(P28).
+
+What a note states is compared line by line, by words, and kept as hashes where the words must not be kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Literal
+
+from attrs import evolve, field, frozen
+
+from agent_memory.note.note import (
+    MemoryEntry,
+    Meta,
+    Source,
+    StoredEntry,
+)
+from agent_memory.note.vocabulary import Harness
+from agent_memory.rules.change import Dropped, FileChange
+from agent_memory.rules.commit_message import one_word
+from agent_memory.rules.information import (
+    KEPT_SHARE,
+    Line,
+    claims_among,
+    distinct_lines,
+)
+from agent_memory.rules.plan import ChangeSet, ProposedEntry, ProposedUpdate
+from agent_memory.session.history import History
+from agent_memory.text.ids import EntryId
+from agent_memory.text.instants import Instant
+from agent_memory.text.markdown import find_links, without_see_also_of
+from agent_memory.text.plain_text import counted, one_line, spliced
+from agent_memory.text.salience import content_terms, coverage
+
+SAME_SHARE = 0.6
+"""Of a forgotten note's statements that must be in a text for it to say the same."""
+MENTION_SHARE = 0.6
+"""Of a note's statements that another one must hold to be told of."""
+
+_HASH_DIGITS = 16
+_TELLING_TERMS = 4
+"""A line of fewer content words is no proof by itself that a text was made from it."""
+
+REASON = "it was forgotten (`memory forget`)"
+
+
+def statements_of(title: str, body: str) -> tuple[Line, ...]:
+    """The lines of a body that state something; of an empty one its title."""
+    return claims_among(distinct_lines([body])) or distinct_lines([title])
+
+
+def statement_hashes(title: str, body: str) -> frozenset[str]:
+    """A hash of the content words of each statement, whatever their order, case and endings."""
+    texts = (" ".join(sorted(line.terms)).encode("utf-8", "surrogatepass") for line in statements_of(title, body))
+    return frozenset(hashlib.sha256(text).hexdigest()[:_HASH_DIGITS] for text in texts)
+
+
+def share_held(statements: Iterable[Line], text: str) -> float:
+    """Which part of the statements is in a text, 0 to 1: a statement is when most of its content words are. Nothing is
+    held of none."""
+    lines = tuple(statements)
+    said = content_terms(text)
+    held = sum(coverage(line.terms, said) >= KEPT_SHARE for line in lines)
+    return held / len(lines) if lines else 0.0
+
+
+@frozen
+class SessionTombstone:
+    """A session that is not to be learnt from again."""
+
+    session_id: str = field(metadata={"key": "session"})
+    harness: Harness | None
+    """None: of whatever harness."""
+    at_ms: Instant
+
+
+@frozen
+class StateTombstone:
+    """A state value that is not to come back from another machine; what was set after it is another value."""
+
+    path: str = field(metadata={"key": "state"})
+    """Of its file, relative to the root."""
+    at_ms: Instant
+
+
+@frozen
+class EntryTombstone:
+    """A note that is not to be learnt again from what was said before it was forgotten."""
+
+    id: EntryId = field(metadata={"key": "entry"})
+    at_ms: Instant
+    statements: frozenset[str]
+    """Hashes of what it last said (`statement_hashes`)."""
+
+    def is_said_by(self, title: str, body: str) -> bool:
+        """Whether most of what the note said is in this text."""
+        said = statement_hashes(title, body)
+        return bool(self.statements) and len(self.statements & said) >= SAME_SHARE * len(self.statements)
+
+
+def forgotten_note(
+    tombstones: Iterable[EntryTombstone], title: str, body: str, said_at_ms: int
+) -> EntryTombstone | None:
+    """The forgotten note that this text would bring back; None for one that says something else, and for what was said
+    after the forgetting: who says it again wants it known again."""
+    return next((each for each in tombstones if said_at_ms <= each.at_ms and each.is_said_by(title, body)), None)
+
+
+# -- what a session would teach again ---------------------------------------------------------------------------------
+
+
+def without_forgotten(
+    change_set: ChangeSet,
+    tombstones: Sequence[EntryTombstone],
+    window: History,
+    captured_at_ms: int,
+    shown: Mapping[str, StoredEntry],
+) -> ChangeSet:
+    """The change set without what says again what a forgotten note said, and why as dropped items. The time of a proposal
+    is that of its last cited turn, else that of the capture. With nothing left it says so as `skipped`."""
+    if not tombstones:
+        return change_set
+    times = {turn.number: turn.at_ms for turn in window.turns}
+
+    def forgotten(item: ProposedEntry | ProposedUpdate) -> bool:
+        said = [at_ms for number in item.turns if (at_ms := times.get(number)) is not None]
+        added = item.body or ""
+        if isinstance(item, ProposedUpdate) and item.id in shown:
+            before = set(shown[item.id].body.split("\n"))
+            added = "\n".join(line for line in added.split("\n") if line not in before)
+        found = forgotten_note(tombstones, item.title or "", added, max(said, default=captured_at_ms))
+        return found is not None
+
+    entries = tuple(each for each in change_set.entries if not forgotten(each))
+    updates = tuple(each for each in change_set.updates if each.body is None or not forgotten(each))
+    gone = [each for each in change_set.entries if each not in entries]
+    gone_updates = [each for each in change_set.updates if each not in updates]
+    dropped = (
+        *(Dropped("a note", (REASON,)) for _ in gone),  # its title would be in the report for good
+        *(Dropped(each.id, (REASON,)) for each in gone_updates),
+    )
+    if not dropped:
+        return change_set
+    skipped = change_set.skipped if entries or updates else "what it says was forgotten"
+    return evolve(
+        change_set, entries=entries, updates=updates, skipped=skipped, dropped=(*change_set.dropped, *dropped)
+    )
+
+
+Share = Literal["all", "some", "none"]
+
+FORGOTTEN = "(forgotten)"
+"""What stands where something was."""
+
+_SHOWN_ID_CHARS = 12
+"""Of a session's id in the subject of a commit."""
+_TITLE_CHARS = 40
+"""A longer title may have been cut where it was shown; a beginning of this length is one."""
+_MIN_TITLE_CHARS = 4
+"""A shorter title is a word like any other."""
+_VERB = re.compile(r"[a-z][a-z ]{0,20}(?=:)")
+
+
+@frozen
+class SessionKey:
+    """A session; of whatever harness where none is named."""
+
+    session_id: str
+    harness: Harness | None = None
+
+    def is_of(self, source: Source) -> bool:
+        """Whether the source is some part of this session."""
+        return source.thread_id == self.session_id and self.harness in (None, source.harness)
+
+
+def share_of(meta: Meta, session: SessionKey, recorded: frozenset[str] = frozenset()) -> Share:
+    """How much of an entry comes from the session, by its sources. One without any, that was recorded as made of the
+    session, comes from nothing else."""
+    if not meta.sources:
+        return "all" if meta.id in recorded else "none"
+    count = sum(session.is_of(source) for source in meta.sources)
+    return "all" if count == len(meta.sources) else "some" if count else "none"
+
+
+def without_session(meta: Meta, session: SessionKey) -> Meta:
+    """The frontmatter without the session among its sources."""
+    return evolve(meta, sources=tuple(source for source in meta.sources if not session.is_of(source)))
+
+
+def unlinked(entry: MemoryEntry, ids: Collection[str]) -> MemoryEntry:
+    """The same entry without these ids: no alias, nothing superseded; a link becomes its label, or the plain id, and goes
+    altogether from the list of links at the end of the body. The rest of the text stays."""
+    meta = evolve(
+        entry.meta,
+        aliases=tuple(id for id in entry.meta.aliases if id not in ids),
+        supersedes=tuple(id for id in entry.meta.supersedes if id not in ids),
+    )
+    body = without_see_also_of(entry.body, ids)
+    gone = (link for link in find_links(body) if link.target in ids)
+    words = ((link.start, link.end, (link.label or "").strip() or link.target) for link in gone)
+    return MemoryEntry(meta, spliced(body, words))
+
+
+# -- words ------------------------------------------------------------------------------------------------------------
+
+
+@frozen
+class TraceWords:
+    """All of it is empty where nothing goes."""
+
+    ids: frozenset[str] = field(default=frozenset())
+    session_id: str | None = None
+    titles: frozenset[str] = field(default=frozenset())
+    statements: tuple[Line, ...] = ()
+
+    def names_one(self, text: str, *, shortened: bool = False) -> bool:
+        """Returns whether a text holds one of the ids, that of the session as it is written anywhere; with `shortened` also
+        where only its beginning is."""
+        session = self.session_id or ""
+        names = (*self.ids, session, one_word(session), json.dumps(session)[1:-1])
+        return any(name in text for name in (*names, *([session[:_SHOWN_ID_CHARS]] if shortened else [])) if name)
+
+    def is_in(self, text: str) -> bool:
+        """Whether a text holds a title, as far as it is sure to be shown, or all content words of a telling statement of what
+        was forgotten."""
+        titles = (title[:_TITLE_CHARS] for title in self.titles if len(title.strip()) >= _MIN_TITLE_CHARS)
+        if any(title in text for title in titles):
+            return True
+        said = content_terms(text)
+        return any(len(line.terms) >= _TELLING_TERMS and line.terms <= said for line in self.statements)
+
+
+def forgetful_message(message: str, words: TraceWords, *, touched: bool) -> str:
+    """A commit's message without what was forgotten: of its subject the verb stays, other lines go.
+
+    Titles count only where the commit touched a file of what was forgotten: they are words like any others.
+    """
+    lines = message.split("\n")
+    is_trace = [words.names_one(line, shortened=True) or (touched and words.is_in(line)) for line in lines]
+    if not any(is_trace):
+        return message
+    kept = [line for line, goes in zip(lines[1:], is_trace[1:], strict=True) if not goes]
+    verb = _VERB.match(lines[0])
+    forgotten = f"{verb[0]}: {FORGOTTEN}" if verb else FORGOTTEN
+    text = "\n".join((forgotten if is_trace[0] else lines[0], *kept))
+    return re.sub(r"\n{3,}", "\n\n", text).rstrip("\n") + "\n"
+
+
+_MOST_LISTED = 20
+_LINE_CHARS = 160
+
+
+@frozen
+class ForgetTarget:
+    """What a person names: an entry, or a session."""
+
+    id: str | None = None
+    session: SessionKey | None = None
+    purge: bool = False
+
+
+@frozen
+class GoneNote:
+    """An entry that goes, or earlier versions of one that stays."""
+
+    id: str
+    title: str | None
+    """None for a secret one."""
+    paths: tuple[str, ...]
+    """Its files that are removed, relative to the root."""
+    versions_only: bool = False
+    """Other files of the entry stay: only versions that came from the session alone go."""
+
+
+@frozen
+class SharedNote:
+    """An entry that other sources taught as well: its text stays, the session is taken out of its sources."""
+
+    id: str
+    title: str
+    others: tuple[str, ...]
+
+
+@frozen
+class Mention:
+    """Something that stays and holds most of what a forgotten note states."""
+
+    id: str
+    title: str
+    archived: bool
+    percent: int
+    """Of the forgotten statements."""
+
+
+@frozen
+class ForgettingAtWork:
+    """A forgetting that was begun: all that is to be carried out to its end."""
+
+    at_ms: Instant
+    purge: bool
+    session_id: str | None = field(metadata={"key": "session"})
+    harness: Harness | None
+    ids: frozenset[str]
+    touched_ids: frozenset[str] = field(metadata={"key": "touched"})
+    paths: tuple[str, ...]
+    titles: frozenset[str]
+    statements: tuple[str, ...]
+    runs: tuple[str, ...]
+    """Those that lose their details, and cannot be shown or undone any more."""
+    inbox: tuple[str, ...]
+    marks: tuple[str, ...]
+    histories: tuple[tuple[Harness, str], ...]
+
+    @property
+    def session(self) -> SessionKey | None:
+        """The session that is forgotten; None for a note or a value."""
+        return None if self.session_id is None else SessionKey(self.session_id, self.harness)
+
+    @property
+    def words(self) -> TraceWords:
+        """What a trace is known by."""
+        return TraceWords(self.ids, self.session_id, self.titles, distinct_lines(self.statements))
+
+
+@frozen
+class Forgetting:
+    """What `memory forget` does, or did. Paths are relative to the root."""
+
+    target: ForgetTarget
+    work: ForgettingAtWork
+    notes: tuple[GoneNote, ...] = ()
+    shared: tuple[SharedNote, ...] = ()
+    linked: tuple[str, ...] = ()
+    """Ids of notes that lose a link, an alias or a mention in `supersedes`."""
+    mentions: tuple[Mention, ...] = ()
+    has_history: bool = False
+    """There is a git history, which holds what goes unless it is rewritten."""
+    changes: tuple[FileChange, ...] = ()
+    """Of the files of notes, as one transaction."""
+    said: Mapping[str, frozenset[str]] = field(factory=dict[str, frozenset[str]])
+    """Hashes of what each note last said, by id (`statement_hashes`)."""
+    trouble_keys: frozenset[str] = field(default=frozenset())
+    """Under which the queue keeps what went wrong with the inbox files that go."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the store holds anything of it."""
+        work = self.work
+        return any((self.notes, self.shared, self.linked, work.inbox, work.runs, work.histories, work.marks))
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Of the entries that go altogether."""
+        return tuple(each.id for each in self.notes if not each.versions_only)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Of the notes' files that go."""
+        return tuple(path for each in self.notes for path in each.paths)
+
+
+# -- in words ---------------------------------------------------------------------------------------------------------
+
+
+def lines_of(forgetting: Forgetting) -> Iterator[str]:
+    """What goes, what changes, and what stays although it states the same: for a person, one thing a line."""
+    if forgetting.target.session is not None and not forgetting.is_known:
+        yield "  nothing  is kept of this session; it is only marked, so that it is never learnt"
+    for note in forgetting.notes:
+        files = counted(len(note.paths), "file")
+        what = f"{files} of its earlier versions; the note stays" if note.versions_only else files
+        yield f"  forget   {note.id}  {_short(note.title or '(secret)')}  ({what})"
+    for shared in forgetting.shared:
+        yield f"  keep     {shared.id}  {_short(shared.title)}  (also from {_short(', '.join(shared.others))}; it forgets this session)"
+    work = forgetting.work
+    undone = "  (what it did to these notes cannot be shown or undone any more)"
+    listed: tuple[tuple[str, Sequence[str], str], ...] = (
+        ("unlink", forgetting.linked, "  (it linked to what goes)"),
+        ("remove", (*work.inbox, *work.marks), ""),
+        ("remove", [f"{harness} {id}" for harness, id in work.histories], "  (the kept history)"),
+        ("empty", [f"runs/{run}" for run in work.runs], undone),
+    )
+    for act, things, why in listed:
+        yield from (f"  {act:8} {_short(thing)}{why}" for thing in things[:_MOST_LISTED])
+        if len(things) > _MOST_LISTED:
+            yield f"  {act:8} and {len(things) - _MOST_LISTED} more"
+    for mention in forgetting.mentions:
+        where = "in the archive, " if mention.archived else ""
+        yield f"  stays    {mention.id}  {_short(mention.title)}  ({where}it states {mention.percent} % of it: `memory forget {mention.id}`)"
+
+
+def what_stays(forgetting: Forgetting) -> tuple[str, ...]:
+    """What forgetting does not reach, as sentences."""
+    target = forgetting.target
+    sentences: list[str] = []
+    if forgetting.has_history and target.purge:
+        sentences.append(
+            "The git history is rewritten: every other clone still holds it, and `memory sync` waits for --after-purge."
+        )
+    elif forgetting.has_history:
+        others, them = (", and so may kept histories", "them") if target.session is None else ("", "it")
+        sentences.append(f"The git history of the store still holds it{others}; `--purge` rewrites {them}.")
+    if target.session is not None:
+        sentences.append("The harness's own transcript is not memory's to remove.")
+    return tuple(sentences)
+
+
+def sentence_of(forgetting: Forgetting, *, done: bool) -> str:
+    """`Forgotten: 3 notes and 2 inbox files of the session s1, for good.`"""
+    session = forgetting.target.session
+    inbox = f" and {counted(len(forgetting.work.inbox), 'inbox file')}" if forgetting.work.inbox else ""
+    of = "" if session is None else f" of the session {session.session_id}"
+    what = f"{counted(len(forgetting.ids), 'note')}{inbox}{of}, for good."
+    learnt = "" if session is None else " It is not learnt again."
+    return f"Forgotten: {what}{learnt}" if done else f"This would forget {what}"
+
+
+def _short(text: str) -> str:
+    return one_line(text, _LINE_CHARS)

@@ -1,0 +1,323 @@
+"""Whose knowledge an entry is, computed by comparing its text with all turns of the session, never taken from the agent's
+word (P19).
+
+`user`: its title or a sentence says what a cited turn of the person says, or quotes it, and every order in it is the
+person's. `external`: a foreign source (a page, a search, an MCP answer, a file of somebody else) holds most of a sentence
+that the person did not say, whoever repeats it and whatever the entry cites. Else `agent`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+from attrs import evolve, frozen
+
+from agent_memory.note.note import Source
+from agent_memory.note.vocabulary import Origin
+from agent_memory.session.history import History, Role
+from agent_memory.session.own_marks import without_pasted_review
+from agent_memory.session.tool_calls import foreign_turns
+from agent_memory.text.directives import (
+    asks_for_something,
+    directive_sentences,
+    in_plain_letters,
+    is_directive,
+)
+from agent_memory.text.salience import (
+    actionable_tokens,
+    content_sequence,
+    content_terms,
+    coverage,
+    negations,
+    statements,
+    typed_tokens,
+)
+
+_HELD = 0.6
+"""Share of a sentence's content words that a passage must hold to say the same."""
+_FEWEST_TERMS = 3
+"""Of fewer content words, only the very words count."""
+_FEWEST_IN_CLAUSE = 4
+_HEARD = 0.34
+"""Below this share, nobody in the session spoke of what a sentence says."""
+_QUOTED_CHARS = 20
+_VERBATIM_CHARS = 8
+
+_FENCE = re.compile(r"(?ms)^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[^\n]*$|\Z)")
+_QUOTED_LINE = re.compile(r"(?m)^\s*>.*$")
+_ASKED_ABOUT = r"(?=[^.!?\n]*\?)"
+_QUOTATION = re.compile(
+    rf"[“\"«](?:[^”\"»\n]{{60,}}[”\"»]|(?:(?![.!?]\s)[^\n]){{20,400}}[”\"»]{_ASKED_ABOUT}|[^”\"»\n]{{20,}}[”\"»]{_ASKED_ABOUT})"
+)
+"""A long one, or one that somebody asks about."""
+_TRIPLE_QUOTED = re.compile(r"(\"\"\"|''').*?(?:\1|\Z)", re.DOTALL)
+_QUOTE = re.compile(rf"[“\"«„]([^“”\"«»„\n]{{{_VERBATIM_CHARS},}})[”\"»“]|^\s*>\s*(.+)$", re.MULTILINE)
+_SHORT_FENCE_LINES = 7
+_TAG_QUESTION = re.compile(
+    r",?\s*(?:ok|okay|right|yes|please|alright|deal|got it|understood|né|certo|tá|combinado|entendeu)\s*\?+$",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile(r",\s+|\s+(?:but|and|mas|e)\s+")
+_CLAUSE_OR_BRACKET = re.compile(r",\s+|\s+(?:but|and|mas|e)\s+|\s*[()|]\s*")
+_REPLACING = re.compile(
+    r"\b(?:instead|rather|replaced?|stop|quit|wrong|over|reduce|remove|drop|fewer|less|get rid|em vez|ao invés|pare|errado)\b",
+    re.IGNORECASE,
+)
+_DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
+_WORD = re.compile(r"\w+")
+_SPACES = re.compile(r"\s+")
+_UNSPACED = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]{2,}"
+)
+"""Runs of scripts that put no spaces between words."""
+
+
+@frozen
+class Claim:
+    """What an entry says, as its origin is judged: all of its text that can reach a reader unasked."""
+
+    title: str
+    text: str
+    """Description and body."""
+    place: str = ""
+    """Names of where the session was (repository, directory): an entry may name them without anybody having said them."""
+
+    @property
+    def whole(self) -> str:
+        return f"{self.title}\n{self.text}"
+
+
+def origin_of(claim: Claim, cited: Iterable[int], session: History) -> Origin:
+    """The origin of a claim that cites these turns; numbers that the session does not have are ignored.
+
+    `session` is all that is known of it so far, not only the window that the agent was shown.
+    """
+    numbers = frozenset(cited)
+    foreign = foreign_turns(session)
+    person = tuple(turn.text for turn in session.turns if turn.role is Role.USER)
+    pages = tuple(turn.text for turn in session.turns if turn.number in foreign)
+    others = tuple(turn.text for turn in session.turns if turn.number not in foreign)
+    known = frozenset(turn.number for turn in session.turns) & numbers
+    if (known and known <= foreign) or any(
+        _is_of_pages(piece, pages, person, claim.place) for piece in _pieces(claim.whole)
+    ):
+        return Origin.EXTERNAL
+    said = [turn.text for turn in session.turns if turn.role is Role.USER and turn.number in numbers]
+    if not is_said_by(claim, said, person):
+        return Origin.AGENT
+    if pages or session.tools_answered_before:
+        # A sentence of which nobody but a foreign source may have spoken is one of a page, translated.
+        heard = frozenset[str]().union(*map(_terms, others), content_terms(claim.place))
+        sentences = map(_terms, statements(_QUOTE.sub("", claim.whole)))
+        if any(len(terms) >= _FEWEST_TERMS and coverage(terms, heard) < _HEARD for terms in sentences):
+            return Origin.AGENT
+    return Origin.USER
+
+
+def is_said_by(claim: Claim, said: Iterable[str], person: Iterable[str] | None = None) -> bool:
+    """Whether the title or a sentence of the claim says what one of these turns of a person says, or quotes it, and the
+    person gave every order in it. `person`: all that the person said, where that is more."""
+    said = tuple(said)
+    everything = said if person is None else tuple(person)
+    sentences = statements(claim.whole)
+    quoted = (_plain(found[1] or found[2]) for found in _QUOTE.finditer(claim.whole))
+    quotes = [quote for quote in quoted if len(quote) >= _QUOTED_CHARS]
+    is_said = any(
+        any(map(_plain(_without_quotes(text)).__contains__, quotes)) or any(_says(text, each) for each in sentences)
+        for text in said
+    )
+    return is_said and _gave_all_orders(claim, everything)
+
+
+def is_correction(sentence: str, before: Iterable[str], said: Iterable[str]) -> bool:
+    """Whether the sentence is one of those before with other words in it, all of which one of these turns of a person says.
+    What is no value (a word with a digit) counts only where the turn speaks of something else in the sentence, too; and where
+    the one affirms what the other denies, the turn has to say the sentence."""
+    words = frozenset(_WORD.findall(sentence.casefold()))
+    spoken = {own: frozenset(_WORD.findall(own.casefold())) for own in map(words_of_person, said)}
+    for old in before:
+        staying = words & frozenset(_WORD.findall(old.casefold()))
+        new = words - staying
+        if 2 * len(staying) < len(words):
+            continue
+        about = content_terms(" ".join(staying))
+        is_value, is_turned = all(any(map(str.isdigit, each)) for each in new), _denies(old) != _denies(sentence)
+        for own, each in spoken.items():
+            is_of_this = new <= each and (is_value or about & content_terms(own))
+            if is_of_this and (not is_turned or _supports(own, sentence, "")):
+                return True
+    return False
+
+
+@lru_cache(maxsize=4096)
+def words_of_person(text: str) -> str:
+    """What a person said in their own words: without quotations, pasted code and questions; one statement a line."""
+    said = statements(_without_quotes(text))
+    return "\n".join(_TAG_QUESTION.sub("", statement) for statement in said if not _is_question(statement))
+
+
+def holds_quotation(text: str) -> bool:
+    """Whether somebody else's words stand in it: a quoted line, a long quotation, a block of pasted text."""
+    return any(found.search(text) for found in (_FENCE, _QUOTED_LINE, _QUOTATION, _TRIPLE_QUOTED))
+
+
+# -- the person -------------------------------------------------------------------------------------------------------
+
+
+def _says(text: str, sentence: str) -> bool:
+    """Whether a turn of the person, questions and objections included, says this sentence."""
+    own = _without_quotes(text)
+    terms = _terms(sentence)
+    if len(terms) < _FEWEST_TERMS:  # a name is no statement
+        return bool(terms) and is_directive(sentence) and _supports(words_of_person(text), sentence, "")
+    if not _holds(own, terms, _HELD):
+        return False
+    denied = _denies(sentence)
+    alike = [each for each in statements(own) if len(_terms(each) & terms) * _FEWEST_TERMS >= len(terms)]
+    return not alike or any(_denies(each) == denied or _REPLACING.search(each) for each in alike)
+
+
+def _gave_all_orders(claim: Claim, person: tuple[str, ...]) -> bool:
+    """Whether each order of the claim is one of the person's; what it quotes of them is not looked at."""
+    said = tuple(_plain(_without_quotes(each)) for each in person)
+
+    def unless_said(quote: re.Match[str]) -> str:
+        return "" if any(_plain(quote[1] or quote[2]) in each for each in said) else quote[0]
+
+    orders = directive_sentences(_QUOTE.sub(unless_said, claim.whole))
+    return all(any(_supports(words_of_person(text), order, claim.place) for text in person) for order in orders)
+
+
+def _supports(words: str, directive: str, place: str) -> bool:
+    """Whether a person's words give this order: everything in it to type or open, and half of each clause's words,
+    affirmed or denied as it does."""
+    spoken = frozenset(_WORD.findall(f"{words}\n{place}".lower()))
+    if any(not spoken.issuperset(_WORD.findall(token)) for token in actionable_tokens(directive)):
+        return False
+    affirmed, denied = _terms_by_polarity(words)
+    neutral = content_terms(place)
+    clauses = [(_terms(clause) - neutral, _denies(clause)) for clause in _CLAUSE.split(_DATE.sub("", directive))]
+    shared = sum(len(terms & (denied if negated else affirmed)) for terms, negated in clauses)
+    total = sum(len(terms) for terms, _ in clauses)
+    return shared >= _HELD * total
+
+
+def _denies(clause: str) -> bool:
+    """ "Never push without a review" is not the contrary of "push without a review": two denials are none."""
+    return len(negations(clause)) % 2 == 1
+
+
+def _terms_by_polarity(words: str) -> tuple[frozenset[str], frozenset[str]]:
+    affirmed: set[str] = set()
+    denied: set[str] = set()
+    for line in words.split("\n"):
+        replaces = _REPLACING.search(line) is not None
+        for clause in _CLAUSE.split(line):
+            terms = _terms(clause)
+            if replaces or _denies(clause):
+                denied |= terms
+            if replaces or not _denies(clause):
+                affirmed |= terms
+    return frozenset(affirmed), frozenset(denied)
+
+
+@lru_cache(maxsize=4096)
+def _without_quotes(text: str) -> str:
+    text = _TRIPLE_QUOTED.sub("", without_pasted_review(text))
+    said = statements(_QUOTED_LINE.sub("", _FENCE.sub("", text)))
+    introduced = any(is_directive(each) and not asks_for_something(each) for each in said)
+
+    def fence(block: re.Match[str]) -> str:
+        is_own = introduced and block[0].count("\n") < _SHORT_FENCE_LINES
+        return "\n".join(block[0].split("\n")[1:-1]) if is_own else ""
+
+    return _QUOTATION.sub("", _QUOTED_LINE.sub("", _FENCE.sub(fence, text)))
+
+
+def _is_question(statement: str) -> bool:
+    if not statement.rstrip("\"'”’)*_ ").endswith(("?", "？", "؟")) or _TAG_QUESTION.search(statement):
+        return False
+    return not asks_for_something(statement)
+
+
+# -- foreign sources --------------------------------------------------------------------------------------------------
+
+
+def _is_of_pages(piece: str, pages: tuple[str, ...], person: tuple[str, ...], place: str) -> bool:
+    """Whether a foreign source says this sentence or clause, and the person does not."""
+    # A command or an address that the page gives stays the same in every language.
+    verbatim = list(map(_plain, typed_tokens(piece)))
+    terms = _terms(piece) - content_terms(place)
+    if 0 < len(terms) < _FEWEST_TERMS and len(_plain(piece)) >= _VERBATIM_CHARS:
+        verbatim.append(_plain(piece))
+    is_compared = len(terms) >= _FEWEST_TERMS
+    if not any(
+        (is_compared and _holds(page, terms, _HELD)) or any(map(_plain(page).__contains__, verbatim)) for page in pages
+    ):
+        return False
+    return not any(_supports(words_of_person(text), piece, place) for text in person)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """The sentences of a text, and those of their clauses that say enough to be compared."""
+    for sentence in statements(text):
+        yield sentence
+        clauses = _CLAUSE_OR_BRACKET.split(sentence)
+        if len(clauses) > 1:
+            yield from (clause for clause in clauses if len(_terms(clause)) >= _FEWEST_IN_CLAUSE)
+
+
+# -- comparing --------------------------------------------------------------------------------------------------------
+
+
+def _holds(text: str, terms: frozenset[str], share: float) -> bool:
+    """Whether some passage of the text, about twice as long as what is looked for, holds this share of the terms."""
+    sequence, needed, length = _sequence(text), share * len(terms), 2 * len(terms) + 6
+    if len(terms & _terms(text)) < needed:
+        return False
+    here: Counter[str] = Counter()
+    for at, term in enumerate(sequence):
+        if term in terms:
+            here[term] += 1
+        if at >= length and (left := sequence[at - length]) in terms:
+            here[left] -= 1
+            if not here[left]:
+                del here[left]
+        if len(here) >= needed:
+            return True
+    return False
+
+
+@lru_cache(maxsize=4096)
+def _terms(text: str) -> frozenset[str]:
+    return frozenset(_sequence(text))
+
+
+@lru_cache(maxsize=4096)
+def _sequence(text: str) -> tuple[str, ...]:
+    """The content words in order; where a script puts no spaces, each pair of neighbouring characters is one."""
+
+    def in_pairs(run: re.Match[str]) -> str:
+        return f" {' '.join(map(''.join, zip(run[0], run[0][1:], strict=False)))} "
+
+    return content_sequence(_UNSPACED.sub(in_pairs, _DATE.sub("", in_plain_letters(text))))
+
+
+@lru_cache(maxsize=4096)
+def _plain(text: str) -> str:
+    return _SPACES.sub(" ", in_plain_letters(text)).strip(" .!…\"'“”*_`\\").casefold()
+
+
+# -- sources --------------------------------------------------------------------------------------------------------
+
+
+def with_source(sources: tuple[Source, ...], source: Source) -> tuple[Source, ...]:
+    """The sources with this one, its turns united with those of an earlier source of the same session."""
+    for at, known in enumerate(sources):
+        if known.thread_id is not None and (known.harness, known.thread_id) == (source.harness, source.thread_id):
+            turns = tuple(sorted({*known.turns, *source.turns}))
+            return (*sources[:at], evolve(known, turns=turns), *sources[at + 1 :])
+    return (*sources, source)

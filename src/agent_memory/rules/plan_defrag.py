@@ -1,0 +1,598 @@
+"""From what an agent proposes to exactly what one defrag will write.
+
+Pure and deterministic: the same proposal and facts give the same plan, to the byte.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import chain
+
+from attrs import define, evolve, field
+
+from agent_memory.note.file_name import file_name_of, folded_name
+from agent_memory.note.note import (
+    Listed,
+    MemoryEntry,
+    Meta,
+    Source,
+    StoredEntry,
+    reads_of,
+)
+from agent_memory.note.vocabulary import (
+    Origin,
+    Tier,
+    furthest,
+    highest,
+    least_trusted,
+    strictest,
+)
+from agent_memory.redaction.redact import stored_line
+from agent_memory.rules.actions import (
+    Action,
+    Archive,
+    Deferred,
+    DefragFacts,
+    DefragPlan,
+    DefragProposal,
+    Due,
+    Edit,
+    Merge,
+    PlannedAction,
+    Rename,
+    Retag,
+    Split,
+    SplitPart,
+    fingerprint_of,
+    ids_of,
+    kind_of,
+)
+from agent_memory.rules.change import (
+    Change,
+    Create,
+    Dropped,
+    Replace,
+    Restore,
+    Retire,
+)
+from agent_memory.rules.drafts import (
+    MAX_BODY_CHARS,
+    Refused,
+    Targets,
+    Unknown,
+    body_problems,
+    has_secret,
+    kept_description,
+    link_body,
+    stored_body,
+    stored_description,
+    stored_refusal,
+    stored_subject,
+    stored_tags,
+    stored_title,
+    title_problems,
+    unlinked,
+    why_untouchable,
+    with_links,
+)
+from agent_memory.rules.information import (
+    Untrusted,
+    information_problems,
+    invented_words,
+    loss_problems,
+    origin_of_fresh_text,
+    said_by,
+    swapped_words,
+    untrusted_entries,
+)
+from agent_memory.rules.origin import with_source
+from agent_memory.rules.plan import max_changes
+from agent_memory.text.ids import mint_id
+from agent_memory.text.instants import latest, latest_end
+from agent_memory.text.markdown import (
+    append_see_also,
+    derive_description,
+    find_links,
+    without_see_also_of,
+)
+from agent_memory.text.plain_text import clean_text, first_few
+from agent_memory.text.salience import salient_tokens, statements
+
+Reasons = tuple[str, ...]
+_Outcome = tuple[tuple[Change, ...], Unknown]
+
+_UNDONE = "a person has undone it, and nothing it is made from has changed since"
+_WAITS = "another change of it waits for the next run"
+_ONCE = "another action of this run changes it already"
+_EARLIER = "put off by an earlier run, and not possible any more"
+_NAME_TAKEN = "another file has the name that it would get"
+_CHANGES_NOTHING = "it changes nothing"
+_MOST_IDS = 4
+
+
+def plan_defrag(
+    proposal: DefragProposal, facts: DefragFacts, deferred: tuple[Deferred, ...] = (), due: Due | None = None
+) -> DefragPlan:
+    """All that may be done of the proposal, after what earlier runs deferred; the rest is dropped with its reasons, or
+    deferred where only the run's limit stands against it.
+
+    What is due to be archived goes too. What the proposal says of an entry that has expired comes first, then the clock;
+    and so many entries as the proposal leaves too many.
+
+    Guarantees of the result: only entries whose bytes are those that the agent saw are touched, each by one destructive
+    action, and none that is pinned, conflicted, secret or without an id of its own; every salient token of what is
+    replaced is in what takes its place or was named as dropped; ids and file names are unique; every link of what is
+    written leads to an entry; no more entries change than a run may change (unless `force`), and at least one stays live.
+    """
+    run, due = _Planning(facts), due or Due()
+    spoken_for = {id for action in proposal.actions for id in ids_of(action)}
+    for archive in due.expired:
+        if archive.id not in spoken_for:
+            run.take_due(archive)
+    for waiting in deferred:
+        run.take(waiting.action, waiting.hashes, f"{_EARLIER}: ")
+    for action in proposal.actions:
+        run.take(action, run.seen_by_agent(action))
+    for archive in due.expired:
+        run.take_due(archive)
+    for archive in due.surplus:
+        if run.gone < len(due.surplus):
+            run.take_due(archive)
+    told = tuple(map(stored_refusal, proposal.dropped))
+    return DefragPlan(tuple(run.actions), told + tuple(run.dropped), tuple(run.deferred))
+
+
+def ids_to_read(
+    proposal: DefragProposal, deferred: Iterable[Deferred], shown: Mapping[str, StoredEntry], due: Due | None = None
+) -> tuple[str, ...]:
+    """The entries that checking needs whole beside those that were shown: to be given as `DefragFacts.at_hand`."""
+    earlier = {id: None for each in deferred for id in ids_of(each.action)}
+    named = (*(due.ids if due else ()), *earlier, *(id for action in proposal.actions for id in ids_of(action)))
+    return tuple(dict.fromkeys(id for id in named if id not in shown or id in earlier))
+
+
+def subject_of(action: Action) -> str:
+    """The kind and the ids, cleaned: they are an agent's words until they are checked."""
+    ids = tuple(map(stored_subject, dict.fromkeys(ids_of(action))))
+    return f"{kind_of(action)} of {first_few(ids, _MOST_IDS)}"
+
+
+@define(slots=False)
+class _Planning:
+    """One run, action by action: what was decided so far, and what the next action is planned upon."""
+
+    facts: DefragFacts
+    actions: list[PlannedAction] = field(factory=list[PlannedAction])
+    dropped: list[Dropped] = field(factory=list[Dropped])
+    deferred: list[Deferred] = field(factory=list[Deferred])
+    gone: int = 0
+    """How many live entries fewer there will be than before; negative for more."""
+    _taken: dict[str, list[Action]] = field(factory=dict[str, list[Action]])
+    """What is done or put off for each entry."""
+    _waiting: set[str] = field(factory=set[str])
+    _changed: set[str] = field(factory=set[str])
+    _versions: dict[str, MemoryEntry] = field(factory=dict[str, MemoryEntry])
+    """The new versions so far, by id."""
+    _minted: set[str] = field(factory=set[str])
+    """Ids of the entries that accepted actions write."""
+
+    @cached_property
+    def live(self) -> Mapping[str, Listed]:
+        return {each.meta.id: each for each in self.facts.live}
+
+    @cached_property
+    def _spelled(self) -> dict[str, str]:
+        return {id.casefold(): id for each in self.facts.live for id in reversed(each.meta.all_ids)}
+
+    @cached_property
+    def _known_ids(self) -> frozenset[str]:
+        return self.facts.taken_ids | self._spelled.keys()
+
+    @cached_property
+    def untrusted(self) -> tuple[Untrusted, ...]:
+        """What of the prompt no person said and no agent concluded."""
+        return untrusted_entries(self.facts.live, self.facts.shown.values())
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The file names of the live entries, folded."""
+        return frozenset(folded_name(each.path.rpartition("/")[2]) for each in self.facts.live)
+
+    @cached_property
+    def titles(self) -> dict[tuple[str, str], str]:
+        """The live and planned entries by scope and folded title."""
+        return {(each.meta.scope, folded_name(each.meta.title)): each.meta.id for each in self.facts.live}
+
+    # -- one action after the other ----------------------------------------------------------------------------------
+
+    def seen_by_agent(self, action: Action) -> Mapping[str, str]:
+        """Content hashes of the action's entries as the agent saw them: in full, or for a title and tags in the catalog.
+
+        An entry that it did not see so is not among them.
+        """
+        if isinstance(action, Rename | Retag):
+            return {id: self.live[id].content_hash for id in ids_of(action) if id in self.live}
+        shown = self.facts.shown
+        return {id: shown[id].listed.content_hash for id in ids_of(action) if id in shown}
+
+    def take(self, action: Action, seen: Mapping[str, str], prefix: str = "") -> None:
+        """Plan the action, put it off, or say why not. `seen` are content hashes (`seen_by_agent`)."""
+        ids = frozenset(ids_of(action))
+        try:
+            changes, unknown = self._permitted(action, seen)
+        except Refused as refused:
+            self.dropped.append(Dropped(subject_of(action), tuple(f"{prefix}{each}" for each in refused.reasons)))
+            return
+        if self._must_wait(ids):
+            self.deferred.append(Deferred(action, {id: seen[id] for id in sorted(ids)}))
+            self._waiting |= ids
+        else:
+            self._accept(action, changes, seen)
+            self.dropped += unlinked(subject_of(action), unknown)
+        for id in ids:
+            self._taken.setdefault(id, []).append(action)
+
+    def take_due(self, archive: Archive) -> None:
+        """Plan it unless anything stands against it: every run looks anew at what is due, so nothing is told or put off."""
+        if archive.id not in self.live or archive.id in self._taken or self._must_wait(frozenset((archive.id,))):
+            return
+        seen = {archive.id: self.live[archive.id].content_hash}
+        try:
+            changes, _ = self._permitted(archive, seen)
+        except Refused:
+            return
+        self._accept(archive, changes, seen)
+        self._taken[archive.id] = [archive]
+
+    def _permitted(self, action: Action, seen: Mapping[str, str]) -> _Outcome:
+        """What the action comes to, where nothing but the run's limit stands against it; and its links that lead nowhere."""
+        ids = tuple(dict.fromkeys(ids_of(action)))
+        named = ((id, reason) for id in ids for reason in self._protection(id, seen.get(id)))
+        problems = tuple(f"{stored_subject(id)}: {reason}" if len(ids) > 1 else reason for id, reason in named)
+        problems = problems or self._clashes(action, ids)
+        if not problems and fingerprint_of(action, seen) in self.facts.undone:
+            problems = (_UNDONE,)
+        limit = max_changes(self.facts.live_at_start)
+        if not problems and not self.facts.force and len(ids) > limit:  # waiting would not help
+            problems = (f"it changes {len(ids)} entries, and one run may change {limit} (`--force` lifts that)",)
+        if problems:
+            raise Refused(problems)
+        changes, unknown = self._carried_out(action, tuple(self._at_hand(id, seen[id]) for id in ids))
+        if len(self.facts.live) - self.gone - _gone_by(changes) < 1:
+            raise Refused(("it would leave no entry",))
+        return changes, unknown
+
+    def _protection(self, id: str, seen: str | None) -> Reasons:
+        """Why no action may touch this entry, in words (P8, P11, P13); nothing if one may."""
+        listed = self.live.get(id)
+        if listed is None:
+            return ("it is not live any more",) if id.casefold() in self.taken_ids else ("there is no such entry",)
+        apart = (
+            (listed.provisional_id, "it has no id of its own yet (`memory doctor --fix` gives it one)"),
+            (id in self.facts.left_alone, "it changed in 3 of the last 10 runs and is left alone"),
+        )
+        forbidden = (*why_untouchable(listed), *(words for holds, words in apart if holds))
+        if forbidden:
+            return forbidden
+        if seen is None:
+            return ("it was not shown in full",)
+        if listed.content_hash != seen:
+            return ("it was changed since it was shown",)
+        stored = self._at_hand(id, seen)
+        if stored is None:
+            return ("its text is not at hand",)
+        return ("it holds a secret that the agent was not shown",) if has_secret(stored.entry.whole) else ()
+
+    def _at_hand(self, id: str, content_hash: str) -> StoredEntry | None:
+        held = (self.facts.shown.get(id), self.facts.at_hand.get(id))
+        return next((each for each in held if each is not None and each.listed.content_hash == content_hash), None)
+
+    def _clashes(self, action: Action, ids: Iterable[str]) -> Reasons:
+        """Why the action does not go together with earlier ones: of a run an entry may undergo one edit, and get one title and
+        one set of tags."""
+        clashing: list[str] = []
+        for id in ids:
+            kinds = [kind_of(each) for each in (action, *self._taken.get(id, ()))]
+            if len(kinds) > 1 and not (len(set(kinds)) == len(kinds) and {"edit", "rename", "retag"}.issuperset(kinds)):
+                clashing.append(_WAITS if id in self._waiting else _ONCE)
+        return tuple(dict.fromkeys(clashing))
+
+    def _carried_out(self, action: Action, found: tuple[StoredEntry | None, ...]) -> _Outcome:
+        sources = tuple(each for each in found if each is not None)
+        match action:
+            case Merge():
+                return _merged(action, sources, self)
+            case Split():
+                return _split(action, sources[0], self)
+            case Archive(id, reason):
+                if not stored_line(reason):
+                    raise Refused(("it gives no reason",))
+                return (Retire(id, sources[0].listed.content_hash),), ()
+            case Rename() | Retag() | Edit():
+                old = self._versions.get(action.id, sources[0].entry)
+                unknown: Unknown = ()
+                if isinstance(action, Rename):
+                    new = _renamed(stored_title(action.title), action.drops, old, self)
+                elif isinstance(action, Retag):
+                    new = evolve(old, meta=evolve(old.meta, tags=stored_tags(action.tags)))
+                    if not new.meta.tags:
+                        raise Refused(("it leaves the entry without a tag",))
+                else:
+                    new, unknown = _edited(action, old, self)
+                if new == old:
+                    raise Refused((_CHANGES_NOTHING,))
+                # Kind, scope, status and trust never rise by it.
+                new = self.judged(evolve(new, meta=self.told_now(new.meta)), said_by(old))
+                return (Replace(new, sources[0].listed.content_hash),), unknown
+
+    def _accept(self, action: Action, changes: tuple[Change, ...], seen: Mapping[str, str]) -> None:
+        new_ids: list[str] = []
+        for change in changes:
+            match change:
+                case Create(entry) | Replace(entry, _):
+                    self._minted.add(entry.meta.id)
+                    self.titles[entry.meta.scope, folded_name(entry.meta.title)] = entry.meta.id
+                    if isinstance(change, Create):
+                        new_ids.append(entry.meta.id)
+                        continue
+                    # Earlier actions on the entry write this version too: one write carries out all of them, and each of them
+                    # finds it written.
+                    self.actions = [
+                        evolve(each, changes=(change,)) if ids_of(each.action) == (entry.meta.id,) else each
+                        for each in self.actions
+                    ]
+                    self._versions[entry.meta.id] = entry
+                case Retire(id, _, _):
+                    meta = self.live[id].meta
+                    self.titles.pop((meta.scope, folded_name(meta.title)), None)
+                case Restore():
+                    raise TypeError("a defrag restores nothing")
+        self.actions.append(PlannedAction(action, changes, fingerprint_of(action, seen), tuple(new_ids)))
+        self.gone += _gone_by(changes)
+        self._changed.update(ids_of(action))
+
+    def _must_wait(self, ids: frozenset[str]) -> bool:
+        is_over = not self.facts.force and len(self._changed | ids) > max_changes(self.facts.live_at_start)
+        return is_over or not ids.isdisjoint(self._waiting)
+
+    # -- what an action is planned upon ------------------------------------------------------------------------------
+
+    @property
+    def taken_ids(self) -> set[str]:
+        """Every id that is not free, casefolded; to be added to for one action."""
+        return {*self._known_ids, *map(str.casefold, self._minted)}
+
+    def targets(self, now_called: Mapping[str, str]) -> Targets:
+        """What links may point at; `now_called` says what ids become by the action itself."""
+        renamed = {old.casefold(): new for old, new in now_called.items()}
+        minted = {id.casefold(): id for id in self._minted}
+        return Targets({}, ChainMap(renamed, minted, self._spelled), self._known_ids)
+
+    def told_now(self, meta: Meta) -> Meta:
+        """The frontmatter as it is written in this run: changed now, with the reads that are known."""
+        used = reads_of(meta, self.facts.usage)
+        at_ms = max(self.facts.now_ms, meta.updated_at_ms)
+        return evolve(meta, updated_at_ms=at_ms, used=used.count, last_used_at_ms=used.last_at_ms)
+
+    def judged(self, entry: MemoryEntry, before: str) -> MemoryEntry:
+        """The entry with the origin that its text gives it beside what stood there before (P19): what comes out external has
+        lost a person's promotion."""
+        origin = least_trusted((entry.meta.origin, self.origin_of(entry, before)))
+        promoted_by = None if origin is Origin.EXTERNAL else entry.meta.promoted_by
+        return evolve(entry, meta=evolve(entry.meta, origin=origin, promoted_by=promoted_by))
+
+    def origin_of(self, entry: MemoryEntry, before: str) -> Origin:
+        return origin_of_fresh_text(before, said_by(entry), self.untrusted)
+
+
+def _gone_by(changes: Iterable[Change]) -> int:
+    return sum(isinstance(each, Retire) - isinstance(each, Create) for each in changes)
+
+
+# -- merge and split (P12) ------------------------------------------------------------------------------------------
+
+
+def _merged(action: Merge, sources: tuple[StoredEntry, ...], run: _Planning) -> _Outcome:
+    """The merge of these entries, which may be touched. Raises `Refused` with every reason why there is none."""
+    if len(sources) < 2:
+        raise Refused(("a merge takes two or more different entries",))
+    if len({each.meta.scope for each in sources}) > 1:
+        raise Refused(("its entries belong to different repositories, or to one and to all",))
+    part = _part(action)
+    _refuse_texts((part,), sources)
+    metas = tuple(run.told_now(each.meta) for each in sources)
+    united = united_meta(metas)
+    meta = evolve(
+        united,
+        id=mint_id(part.title, united.created_at_ms, run.taken_ids),
+        title=part.title,
+        tags=stored_tags((*united.tags, *part.tags)),
+        status=furthest((united.status, run.facts.status)),
+        promoted_by=_vouched_by(sources),
+    )
+    return _new_entries(((meta, part),), sources, action.drops, run)
+
+
+def _split(action: Split, source: StoredEntry, run: _Planning) -> _Outcome:
+    """The parts of this entry, which may be touched. Raises `Refused` with every reason why there are none."""
+    parts = tuple(map(_part, action.into))
+    if len(parts) < 2:
+        raise Refused(("a split makes two or more entries",))
+    if len({folded_name(part.title) for part in parts}) < len(parts):
+        raise Refused(("two of its parts have the same title",))
+    _refuse_texts(parts, (source,))
+    copied = evolve(run.told_now(source.meta), status=furthest((source.meta.status, run.facts.status)), pinned=False)
+    taken, metas = run.taken_ids, list[Meta]()
+    for part in parts:
+        id = mint_id(part.title, source.meta.created_at_ms, taken)
+        taken.add(id.casefold())
+        tags = stored_tags(part.tags) or source.meta.tags
+        metas.append(evolve(copied, id=id, title=part.title, tags=tags, aliases=() if metas else source.meta.all_ids))
+    return _new_entries(tuple(zip(metas, parts, strict=True)), (source,), (), run)
+
+
+def _new_entries(
+    drafts: tuple[tuple[Meta, SplitPart], ...], sources: tuple[StoredEntry, ...], drops: tuple[str, ...], run: _Planning
+) -> _Outcome:
+    entries = tuple(each.entry for each in sources)
+    texts = {meta.id: part.body for meta, part in drafts}
+    bodies, unknown = _linked_bodies(texts, entries, drafts[0][0].id, drops, run)
+    results = tuple(
+        MemoryEntry(evolve(meta, description=part.description or derive_description(bodies[meta.id])), bodies[meta.id])
+        for meta, part in drafts
+    )
+    problems = information_problems(entries, results, drops)
+    if any(folded_name(file_name_of(each.meta)) in run.names for each in results):
+        problems += (_NAME_TAKEN,)
+    if problems:
+        raise Refused(problems)
+    before = "\n".join(map(said_by, entries))
+    retired = tuple(Retire(each.meta.id, each.listed.content_hash) for each in sources)
+    created = tuple(Create(run.judged(_best_described(each, before, run), before)) for each in results)
+    return (*retired, *created), unknown
+
+
+def _best_described(entry: MemoryEntry, before: str, run: _Planning) -> MemoryEntry:
+    """A description that would make the entry less trusted is not worth that: the body has its own."""
+    plain = evolve(entry, meta=evolve(entry.meta, description=derive_description(entry.body)))
+    fresh = run.origin_of(entry, before)
+    return plain if fresh is not Origin.USER and run.origin_of(plain, before) is not fresh else entry
+
+
+def _part(proposed: Merge | SplitPart) -> SplitPart:
+    """The text of one new entry, fit to be stored."""
+    description = stored_description(proposed.description or "")
+    return SplitPart(stored_title(proposed.title), stored_body(proposed.body), description, proposed.tags)
+
+
+def _refuse_texts(parts: tuple[SplitPart, ...], sources: tuple[StoredEntry, ...]) -> None:
+    before = "\n".join(each.body for each in sources)
+    problems = tuple(
+        f"{stored_line(part.title, 40)!r}: {reason}" if len(parts) > 1 else reason
+        for part in parts
+        for reason in title_problems(part.title) + body_problems(part.body, before)
+    )
+    if problems:
+        raise Refused(problems)
+
+
+def _linked_bodies(
+    bodies: dict[str, str], sources: tuple[MemoryEntry, ...], heir: str, drops: tuple[str, ...], run: _Planning
+) -> tuple[dict[str, str], Unknown]:
+    """The bodies by new id with their links resolved, and the targets that lead nowhere.
+
+    The ids of the sources mean `heir` from now on. A link that a source held and no body holds any more is appended to
+    the heir's, unless `drops` names it or there is no room.
+    """
+    own = {id: heir for each in sources for id in each.meta.all_ids}
+    targets = run.targets({**own, **{id: id for id in bodies}})
+    # Where the heir's last line of links names its sources, a bare id would be left behind.
+    drafts = {**bodies, heir: without_see_also_of(bodies[heir], own)}
+    linked = {id: link_body(body, (), targets, id) for id, body in drafts.items()}
+    texts = {id: text for id, (text, _) in linked.items()}
+    held = {targets.id_of(link.target) for text in texts.values() for link in find_links(text)}
+    wanted = {targets.id_of(link.target): link.target for each in sources for link in find_links(each.body)}
+    lost = {id: target for id, target in wanted.items() if id is not None and id not in {*held, *own, heir}}
+    missing = [id for id, target in lost.items() if not any(id in drop or target in drop for drop in drops)]
+    extended = append_see_also(texts[heir], missing)
+    if len(extended) <= MAX_BODY_CHARS:
+        texts[heir] = extended
+    return texts, tuple(dict.fromkeys(chain.from_iterable(unknown for _, unknown in linked.values())))
+
+
+# -- frontmatter of a merge (design §3.2) ----------------------------------------------------------------------------
+
+
+def united_meta(metas: Sequence[Meta]) -> Meta:
+    """The first of these entries as it stands once the others are merged into it, but for what its own text does to it.
+
+    Strictest sensitivity, least trusted origin, highest importance, lowest confidence, kind of the first, newest creation
+    and validity, reads added up, tags and sources united, an end only where all have one. Never pinned; what is external
+    loses a person's promotion.
+    """
+    origin = least_trusted(meta.origin for meta in metas)
+    sources: tuple[Source, ...] = ()
+    for source in dict.fromkeys(source for meta in metas for source in meta.sources):
+        sources = with_source(sources, source)
+    aliases = tuple(dict.fromkeys(id for meta in metas for id in meta.all_ids))
+    return evolve(
+        metas[0],
+        created_at_ms=max(meta.created_at_ms for meta in metas),
+        updated_at_ms=max(meta.updated_at_ms for meta in metas),
+        tags=tuple(dict.fromkeys(tag for meta in metas for tag in meta.tags)),
+        status=furthest(meta.status for meta in metas),
+        origin=origin,
+        importance=highest(meta.importance for meta in metas),
+        confidence=min((meta.confidence for meta in metas if meta.confidence is not None), default=None),
+        sensitivity=strictest(meta.sensitivity for meta in metas),
+        pinned=False,
+        promoted_by=None if origin is Origin.EXTERNAL else metas[0].promoted_by,
+        used=sum(meta.used for meta in metas),
+        last_used_at_ms=latest(*(meta.last_used_at_ms for meta in metas)),
+        expires_at_ms=latest_end(*(meta.expires_at_ms for meta in metas)),
+        valid_from_ms=latest(*(meta.valid_from_ms for meta in metas)),
+        valid_until_ms=latest_end(*(meta.valid_until_ms for meta in metas)),
+        aliases=aliases,
+        supersedes=tuple(dict.fromkeys(id for meta in metas for id in meta.supersedes if id not in aliases)),
+        sources=sources,
+    )
+
+
+def _vouched_by(sources: tuple[StoredEntry, ...]) -> str | None:
+    """Whose promotion holds for all of it: what comes in beside a promoted entry must need none, or say nothing more."""
+    vouched = [each for each in sources if each.meta.is_vouched_for]
+    if not vouched:
+        return None
+    known = {sentence for each in vouched for sentence in statements(said_by(each.entry))}
+    others = (each for each in sources if not each.meta.is_vouched_for)
+    is_for_all = all(
+        each.meta.best_tier is Tier.HOT or known.issuperset(statements(said_by(each.entry))) for each in others
+    )
+    return vouched[0].meta.promoted_by if is_for_all else None
+
+
+# -- rename, retag, edit --------------------------------------------------------------------------------------------
+
+
+def _renamed(title: str, drops: tuple[str, ...], old: MemoryEntry, run: _Planning) -> MemoryEntry:
+    new = evolve(old, meta=evolve(old.meta, title=title))
+    if new == old:
+        return new
+    problems = title_problems(title) or loss_problems((old.meta.title,), said_by(new), drops)
+    # The title of a note is told without its body: it says nothing that the body says otherwise.
+    if swapped := swapped_words(said_by(old), title, drops):
+        problems += (f"its title would not say {', '.join(map(repr, swapped))}, and its drops do not name that",)
+    problems += invented_words(said_by(old), title)
+    twin = run.titles.get((old.meta.scope, folded_name(title)))
+    if twin not in (None, old.meta.id):
+        problems += (f"{twin} has that title",)
+    if folded_name(file_name_of(new.meta)) in run.names - {folded_name(file_name_of(old.meta))}:
+        problems += (_NAME_TAKEN,)
+    if problems:
+        raise Refused(problems)
+    return new
+
+
+def _edited(action: Edit, old: MemoryEntry, run: _Planning) -> tuple[MemoryEntry, Unknown]:
+    shown, find = clean_text(old.body).text, clean_text(action.find).text
+    at = shown.find(find)
+    if not find.strip() or at < 0:
+        raise Refused(("the passage to be replaced does not occur in it",))
+    if shown.rfind(find) != at:
+        raise Refused(("the passage to be replaced occurs more than once in it",))
+    body = stored_body(shown[:at] + clean_text(action.replace).text + shown[at + len(find) :])
+    if body == old.body:
+        raise Refused((_CHANGES_NOTHING,))
+    # Derived anew where it was derived, or where it names what the body does not name any more.
+    is_stale = bool(salient_tokens(old.meta.description) & (salient_tokens(old.body) - salient_tokens(body)))
+    description = derive_description(body) if is_stale else kept_description(old, body)
+    status = furthest((old.meta.status, run.facts.status))
+    draft = MemoryEntry(evolve(old.meta, description=description, status=status), body)
+    new, unknown = with_links(draft, old, run.targets({}))
+    problems = body_problems(new.body, old.body) or loss_problems((said_by(old),), new.whole, action.drops)
+    problems += invented_words(said_by(old), new.whole)
+    if problems:
+        raise Refused(problems)
+    return new, unknown

@@ -1,0 +1,554 @@
+"""From what an agent proposes to exactly what will be written: every rule of the contract that stands before the store.
+
+Pure and deterministic: the same change set and facts give the same plan, to the byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import chain
+
+from attrs import define, evolve, field, frozen
+
+from agent_memory.note.note import (
+    MemoryEntry,
+    Meta,
+    Source,
+    body_hash,
+)
+from agent_memory.note.vocabulary import (
+    GLOBAL_SCOPE,
+    Harness,
+    Importance,
+    Kind,
+    Origin,
+    Status,
+    furthest,
+    least_trusted,
+)
+from agent_memory.redaction.redact import redact_path, stored_line
+from agent_memory.rules.change import (
+    Change,
+    Create,
+    Dropped,
+    Replace,
+    Retire,
+)
+from agent_memory.rules.drafts import (
+    Refused,
+    Targets,
+    body_problems,
+    has_secret,
+    kept_description,
+    link_body,
+    stored_body,
+    stored_description,
+    stored_refusal,
+    stored_subject,
+    stored_tags,
+    stored_title,
+    title_problems,
+    unlinked,
+    why_untouchable,
+    with_links,
+)
+from agent_memory.rules.information import (
+    invented_words,
+    loss_problems,
+    said_by,
+    sentences,
+    swapped_words,
+    turned_claims,
+)
+from agent_memory.rules.origin import (
+    Claim,
+    is_correction,
+    is_said_by,
+    origin_of,
+    with_source,
+)
+from agent_memory.rules.plan import (
+    ChangeSet,
+    Plan,
+    PlanFacts,
+    ProposedEntry,
+    ProposedUpdate,
+    admit,
+    changed_id,
+    changed_ids,
+    planned_entries,
+)
+from agent_memory.rules.similarity import Subject, says_nothing_new
+from agent_memory.session.history import Role, Turn
+from agent_memory.session.queue import InlineNote, session_id_of
+from agent_memory.text.directives import is_directive
+from agent_memory.text.ids import mint_id
+from agent_memory.text.instants import DAY_MS
+from agent_memory.text.markdown import (
+    MAX_TITLE_CHARS,
+    derive_description,
+    derive_title,
+    without_see_also,
+)
+from agent_memory.text.plain_text import one_line
+from agent_memory.text.salience import (
+    actionable_tokens,
+    content_terms,
+    coverage,
+    lost_salience,
+    statements,
+)
+
+_MAX_SKIPPED_CHARS = 500
+_SAID_AGAIN = 0.6
+"""Share of a note's words that must be in what an agent made of it."""
+_ONCE = ("an entry is replaced or archived once",)
+CHANGES_NOTHING = "it changes nothing"
+"""Of an update that says what the entry says already."""
+IS_NEWER = "it is newer than this session"
+"""Of an entry that an old session would put something else in the place of."""
+
+
+def plan_window(change_set: ChangeSet, facts: PlanFacts, so_far: Plan = Plan()) -> Plan:  # noqa: B008 - a frozen value
+    """The session's plan with this window's part: `so_far` and all of the change set that may be done.
+
+    What may not be done is in `dropped` with its reasons, what is over the run's limit is in `deferred`. A person's
+    inline note that the change set leaves out is added whole. Guarantees of the result, given that `so_far` has them:
+    ids and file names are unique; every link leads to an entry; no text holds a hidden character, a sentinel or a secret
+    that is found; only entries shown in full are replaced or archived, each once, and none that is pinned, conflicted
+    or secret; every salient token of replaced text is in the new text or was named as dropped.
+    """
+    window = _Window(facts, so_far, list(map(stored_refusal, change_set.dropped)))
+    drafts, renewals = window.drafts(change_set.entries)
+    drafts = window.without_doubles(drafts)
+    targets = window.targets(drafts)
+    # Told in this order, though what is retired must be known first.
+    retired, not_retired = window.supersede(drafts)
+    created = window.create(drafts, retired, targets)
+    window.dropped += not_retired
+    updated = window.update((*renewals, *change_set.updates), targets)
+    plan = _merged(so_far, (*created, *(change for each in retired.values() for change in each), *updated), facts)
+    skipped = stored_line(change_set.skipped, _MAX_SKIPPED_CHARS) if change_set.skipped else so_far.skipped
+    plan = evolve(plan, dropped=(*so_far.dropped, *window.dropped), skipped=skipped or None)
+    return _with_left_out_note(plan, facts)
+
+
+def plan_inline_fallback(facts: PlanFacts, so_far: Plan = Plan()) -> Plan:  # noqa: B008 - a frozen value
+    """The plan that stores an inline note whole, as `captured`: nothing but secrets and hidden characters is taken out.
+
+    For any other retrieval it is `so_far`. An identical body that lives already is not stored twice.
+    """
+    note = facts.entry.retrieval
+    if not isinstance(note, InlineNote):
+        return so_far
+    window = _Window(facts, so_far)
+    body = stored_body(note.body) or stored_line(note.title)
+    title = one_line(stored_title(note.title) or derive_title(body) or "untitled note", MAX_TITLE_CHARS)
+    known = window.id_with_body(body)
+    if known is not None:
+        double = Dropped(stored_subject(title), (f"it is already stored as {known}",))
+        return so_far if double in so_far.dropped else evolve(so_far, dropped=(*so_far.dropped, double))
+    proposed = ProposedEntry(title, body, note.kind or Kind.FACT, note.tags)
+    origin = Origin.USER if is_persons_note(facts) else Origin.AGENT
+    meta = evolve(_new_meta(proposed, title, body, facts, window.taken_ids), status=Status.CAPTURED, origin=origin)
+    body, _ = link_body(body, (), window.targets(()), meta.id)
+    return evolve(so_far, changes=(*so_far.changes, Create(MemoryEntry(meta, body))), skipped=None)
+
+
+def subject_of(proposed: ProposedEntry) -> Subject:
+    """The proposed entry as it is compared with known notes: cleaned, as it would be stored."""
+    return Subject(stored_title(proposed.title), stored_body(proposed.body), proposed.description or "", proposed.kind)
+
+
+def _merged(so_far: Plan, new: Iterable[Change], facts: PlanFacts) -> Plan:
+    """`so_far` and the new changes: one of what it plans rewrites the plan, the others stand under the run's limit."""
+    planned = planned_entries(so_far)
+    rewritten: dict[str, MemoryEntry] = {}
+    fresh: list[Change] = []
+    for change in new:
+        if isinstance(change, Replace) and change.entry.meta.id in planned:
+            rewritten[change.entry.meta.id] = change.entry
+        else:
+            fresh.append(change)
+    kept = tuple(
+        evolve(change, entry=rewritten.get(change.entry.meta.id, change.entry))
+        if isinstance(change, Create | Replace)
+        else change
+        for change in so_far.changes
+    )
+    now, later = admit(fresh, facts.changed_before | changed_ids(so_far.changes), facts.live_at_start)
+    return Plan(kept + now, deferred=so_far.deferred + later)
+
+
+def _with_left_out_note(plan: Plan, facts: PlanFacts) -> Plan:
+    """The plan, with a person's inline note whole where nothing in it says what the note says."""
+    note = facts.entry.retrieval
+    if not isinstance(note, InlineNote) or not is_persons_note(facts):
+        return plan
+    said = "\n".join(entry.whole for entry in planned_entries(plan).values())
+    asked = stored_body(f"{note.title}\n{note.body}")
+    is_kept = not lost_salience(asked, said) and coverage(content_terms(asked), content_terms(said)) >= _SAID_AGAIN
+    return plan if planned_entries(plan) and is_kept else plan_inline_fallback(facts, plan)
+
+
+@frozen
+class _Draft:
+    """A proposed entry that will be written, before its links are resolved."""
+
+    proposed: ProposedEntry
+    meta: Meta
+    body: str
+
+
+@define(slots=False)
+class _Window:
+    """One reply, step by step."""
+
+    facts: PlanFacts
+    so_far: Plan
+    dropped: list[Dropped] = field(factory=list[Dropped])
+    _by_ref: dict[str, str] = field(factory=dict[str, str])
+    """Ids by ref."""
+    _changed: set[str] = field(factory=set[str])
+    """What this reply archives or replaces."""
+
+    @cached_property
+    def planned(self) -> Mapping[str, MemoryEntry]:
+        return planned_entries(self.so_far)
+
+    @cached_property
+    def taken_ids(self) -> set[str]:
+        """Every id that is not free, casefolded: of the store, planned by earlier windows, and of new drafts."""
+        return {*self.facts.taken_ids, *map(str.casefold, self.planned)}
+
+    def targets(self, drafts: Iterable[_Draft]) -> Targets:
+        """What a link may point at: refs of the reply, its drafts, earlier windows' entries and the store's.
+
+        An id goes before an alias, and of several entries the first.
+        """
+        metas = [each.meta for each in reversed(self.facts.live)]
+        aliases = (alias for meta in metas for alias in reversed(meta.aliases))
+        ids = (*aliases, *(meta.id for meta in metas), *self.planned, *(draft.meta.id for draft in drafts))
+        return Targets(self._by_ref, {id.casefold(): id for id in ids}, self.facts.taken_ids)
+
+    # -- new entries --------------------------------------------------------------------------------------------------
+
+    def drafts(self, entries: Iterable[ProposedEntry]) -> tuple[list[_Draft], list[ProposedUpdate]]:
+        """The proposed entries that may be stored, cleaned, with ids; a handoff becomes an update where the session has one."""
+        drafts, renewals = list[_Draft](), list[ProposedUpdate]()
+        # The session's handoff, where a new one can take its place: planned by an earlier window, or shown in full.
+        planned = (id for id, entry in self.planned.items() if entry.meta.kind is Kind.HANDOFF)
+        handoff_id = next(planned, self.facts.handoff_id if self.facts.handoff_id in self.facts.shown else None)
+        for proposed in entries:
+            title, body = stored_title(proposed.title), stored_body(proposed.body)
+            problems = title_problems(title) + body_problems(body)
+            if proposed.kind is Kind.HANDOFF:
+                if handoff_expires_at_ms(self.facts) <= self.facts.now_ms:
+                    days = self.facts.handoff_days
+                    problems += (f"the session ended more than {days} days ago, so a handoff is of no use",)
+                elif renewals or any(draft.proposed.kind is Kind.HANDOFF for draft in drafts):
+                    problems += ("a session has one handoff",)
+            if problems:
+                self.dropped.append(Dropped(stored_subject(proposed.title), problems))
+                continue
+            if proposed.kind is Kind.HANDOFF and handoff_id is not None:
+                said = proposed.description or ""
+                renewals.append(
+                    ProposedUpdate(handoff_id, proposed.title, said, proposed.tags, proposed.body, turns=proposed.turns)
+                )
+                id = handoff_id
+            else:
+                meta = _new_meta(proposed, title, body, self.facts, self.taken_ids)
+                drafts.append(_Draft(proposed, meta, body))
+                id = meta.id
+                self.taken_ids.add(id.casefold())
+            if proposed.ref:
+                self._by_ref[proposed.ref] = id
+        return drafts, renewals
+
+    def without_doubles(self, drafts: Iterable[_Draft]) -> list[_Draft]:
+        """Without the drafts that say what is stored already; a ref to such a draft means the stored entry."""
+        drafts = list(drafts)
+        targets = evolve(self.targets(drafts), by_ref=dict(self._by_ref))
+        kept: dict[str, _Draft] = {}
+        for draft in drafts:
+            body, _ = link_body(draft.body, draft.proposed.links, targets, draft.meta.id)
+            twin = kept.get(body_hash(body))
+            known = twin.meta.id if twin else self.id_with_body(body) or self._said_already(draft.proposed)
+            if known is None:
+                kept[body_hash(body)] = draft
+                continue
+            self.dropped.append(Dropped(stored_subject(draft.meta.title), (f"it is already stored as {known}",)))
+            if draft.proposed.ref:
+                self._by_ref[draft.proposed.ref] = known
+        return list(kept.values())
+
+    def id_with_body(self, body: str) -> str | None:
+        """The planned or live entry whose body is the same; None where there is none."""
+        wanted = body_hash(body)
+        planned = (id for id, entry in self.planned.items() if body_hash(entry.body) == wanted)
+        live = (each.meta.id for each in self.facts.live if each.body_hash == wanted)
+        return next(chain(planned, (id for id in live if id not in self.planned)), None)
+
+    def _said_already(self, proposed: ProposedEntry) -> str | None:
+        """The note that says all of it already, so that it need not be stored: with the same body but for links added at its
+        end, or, for a lesson of the agent's that nobody judged, in its own words. Such a lesson is worth a note when it is
+        unlike what is known."""
+        subject, facts = subject_of(proposed), self.facts
+        known = facts.similar.get(proposed, ())
+        body = without_see_also(subject.body)
+        if twin := next((each for each in known if without_see_also(each.body) == body), None):
+            return twin.meta.id
+        is_persons = is_persons_note(facts) or any(
+            turn.role is Role.USER for turn in cited_turns(proposed.turns, facts)
+        )
+        is_unjudged = facts.status is Status.CAPTURED and not is_persons
+        if proposed.kind is not Kind.LESSON or not is_unjudged or proposed.supersedes:
+            return None
+        return next((each.meta.id for each in known if says_nothing_new(subject, each)), None)
+
+    def create(
+        self, drafts: Iterable[_Draft], retired: Mapping[str, Sequence[Retire]], targets: Targets
+    ) -> list[Create]:
+        """The drafts as changes, their links resolved, those to notes about the same subject among them; `retired` are by id
+        the entries that each takes the place of."""
+        changes: list[Create] = []
+        for draft in drafts:
+            similar = (each.meta.id for each in self.facts.similar.get(draft.proposed, ()))
+            also = (*draft.proposed.links, *(id for id in similar if id not in draft.proposed.supersedes))
+            body, unknown = link_body(draft.body, also, targets, draft.meta.id)
+            old = tuple(each.id for each in retired.get(draft.meta.id, ()))
+            meta = evolve(draft.meta, supersedes=old, valid_from_ms=draft.meta.created_at_ms if old else None)
+            changes.append(Create(MemoryEntry(meta, body)))
+            self.dropped += unlinked(stored_subject(draft.meta.title), unknown)
+        return changes
+
+    # -- entries that are there ---------------------------------------------------------------------------------------
+
+    def supersede(self, drafts: Iterable[_Draft]) -> tuple[Mapping[str, Sequence[Retire]], list[Dropped]]:
+        """By draft the retirement of what it may take the place of, and of what no draft may, why."""
+        retired: dict[str, list[Retire]] = {}
+        dropped: list[Dropped] = []
+        for draft in drafts:
+            for id in dict.fromkeys(draft.proposed.supersedes):
+                problems = self._protection(id)
+                if not problems:
+                    scopes = (self.facts.shown[id].meta.scope, draft.meta.scope)
+                    if id in self.planned:
+                        problems = ("this session wrote it just before: update it instead",)
+                    elif self._is_newer(self.facts.shown[id].meta):
+                        problems = (IS_NEWER,)
+                    elif GLOBAL_SCOPE not in scopes and scopes[0] != scopes[1]:
+                        problems = ("it belongs to another repository",)
+                if problems:
+                    dropped.append(Dropped(id, tuple(f"not superseded: {problem}" for problem in problems)))
+                    continue
+                old = self.facts.shown[id]
+                until_ms = max(draft.meta.created_at_ms, old.meta.valid_from_ms or old.meta.created_at_ms)
+                retired.setdefault(draft.meta.id, []).append(Retire(id, old.listed.content_hash, until_ms))
+                self._changed.add(id)
+        return retired, dropped
+
+    def update(self, updates: Iterable[ProposedUpdate], targets: Targets) -> list[Replace]:
+        """The updates as changes."""
+        changes: list[Replace] = []
+        for update in updates:
+            try:
+                if problems := self._protection(update.id):
+                    raise Refused(problems)
+                old = self.planned.get(update.id) or self.facts.shown[update.id].entry
+                if update.drops and self._is_newer(old.meta):
+                    raise Refused((IS_NEWER,))
+                is_own = old.meta.id == self.facts.handoff_id or old.meta.id in self.planned
+                new = _updated(old, update, self.facts, freely=is_own and old.meta.kind is Kind.HANDOFF)
+            except Refused as refused:
+                self.dropped.append(Dropped(update.id, refused.reasons))
+                continue
+            entry, unknown = with_links(new, old, targets)
+            changes.append(Replace(entry, self.facts.shown[update.id].listed.content_hash))
+            self.dropped += unlinked(update.id, unknown)
+            self._changed.add(update.id)
+        return changes
+
+    def _protection(self, id: str) -> tuple[str, ...]:
+        """Why this entry may not be replaced or archived, in words; nothing if it may."""
+        stored, so_far = self.facts.shown.get(id), self.so_far
+        if any(isinstance(change, Retire) and change.id == id for change in so_far.changes):
+            return ("it was superseded earlier in this session",)
+        if any(changed_id(change) == id for change in so_far.deferred):
+            return ("a change of it waits for the next run",)
+        if stored is None:
+            is_known = id.casefold() in self.taken_ids
+            return ("it was not shown in full",) if is_known else ("there is no such entry",)
+        if id in self.planned:
+            if self.planned[id].body != stored.body:
+                return ("an earlier part of this session has changed it since it was shown",)
+        elif (now := next((each for each in self.facts.live if each.meta.id == id), None)) is None:
+            return ("it is no longer live",)
+        elif now.content_hash != stored.listed.content_hash:
+            return ("it was changed since it was shown",)
+        hidden = ("it holds a secret that the agent was not shown",) if has_secret(stored.body) else ()
+        return why_untouchable(stored.listed) + hidden or (_ONCE if id in self._changed else ())
+
+    def _is_newer(self, meta: Meta) -> bool:
+        return ended_at_ms(self.facts) < meta.created_at_ms
+
+
+def _new_meta(proposed: ProposedEntry, title: str, body: str, facts: PlanFacts, taken: Container[str]) -> Meta:
+    """The frontmatter of a new entry; everything that a model may not set is computed. `taken` holds casefolded ids."""
+    cited = cited_turns(proposed.turns, facts)
+    created_at_ms = learnt_at_ms(cited, facts)
+    description = stored_description(proposed.description or "") or derive_description(body)
+    return Meta(
+        id=mint_id(title, created_at_ms, taken),
+        title=title,
+        created_at_ms=created_at_ms,
+        updated_at_ms=created_at_ms,
+        description=description,
+        kind=proposed.kind,
+        tags=facts.vocabulary.current(stored_tags(proposed.tags)),
+        status=facts.status,
+        origin=computed_origin(title, f"{description}\n{body}", cited, facts),
+        scope=GLOBAL_SCOPE if proposed.scope == "global" else facts.scope,
+        importance=proposed.importance or Importance.MEDIUM,
+        confidence=proposed.confidence,
+        expires_at_ms=handoff_expires_at_ms(facts) if proposed.kind is Kind.HANDOFF else None,
+        sources=(source_of(cited, facts),),
+    )
+
+
+def _updated(old: MemoryEntry, update: ProposedUpdate, facts: PlanFacts, *, freely: bool) -> MemoryEntry:
+    """The new version of an entry, its links not yet resolved. Raises `Refused` with every reason why there is none.
+
+    What the update leaves out stays. It must not lose, turn round or invent anything (`information`), except
+    with `freely`: the session's own handoff says where things stand now. Status never goes back, the origin is the least
+    trusted of what went in, and a model's external text, or an order that no person gave, takes a promotion away.
+    """
+    title = old.meta.title if update.title is None else stored_title(update.title)
+    body = old.body if update.body is None else stored_body(update.body)
+    description = (
+        stored_description(update.description) or derive_description(body)
+        if update.description is not None
+        else kept_description(old, body)
+    )
+    cited = cited_turns(update.turns, facts)
+    spoken = [turn.text for turn in cited if turn.role is Role.USER]
+    problems = title_problems(title) if title != old.meta.title else ()
+    problems += body_problems(body, old.body) if body != old.body else ()
+    if not problems and not freely:
+        before, after = said_by(old), f"{title}\n{description}\n{body}"
+        problems = loss_problems((before,), after, update.drops) + invented_words(before, after, "\n".join(spoken))
+    if problems:
+        raise Refused(problems)
+    meta = evolve(
+        old.meta,
+        title=title,
+        description=description,
+        tags=old.meta.tags if update.tags is None else facts.vocabulary.current(stored_tags(update.tags)),
+        status=furthest((old.meta.status, facts.status)),
+        expires_at_ms=handoff_expires_at_ms(facts) if old.meta.kind is Kind.HANDOFF else old.meta.expires_at_ms,
+    )
+    new = MemoryEntry(meta, body)
+    if new == old:
+        raise Refused((CHANGES_NOTHING,))
+    known = statements(old.whole)
+    fresh = [each for each in statements(new.whole) if each not in known]
+    told_by = _origin_of_update(old.whole, new.whole, fresh, cited, spoken, facts)
+    origin = least_trusted((old.meta.origin, told_by))
+    # A person vouches for what they saw (P19), and neither for an order that came later and that they did not give, nor for
+    # what somebody may then type.
+    said = "\n".join(fresh)
+    typed = actionable_tokens(said) - actionable_tokens(old.whole)
+    lapsed = origin is Origin.EXTERNAL or (told_by is not Origin.USER and bool(typed or is_directive(said)))
+    meta = evolve(
+        meta,
+        origin=origin,
+        promoted_by=None if lapsed else old.meta.promoted_by,
+        sources=with_source(old.meta.sources, source_of(cited, facts)),
+        # When it was said, not when it is written.
+        updated_at_ms=max(learnt_at_ms(cited, facts), old.meta.updated_at_ms),
+    )
+    return MemoryEntry(meta, body)
+
+
+def _origin_of_update(
+    before: str, after: str, fresh: list[str], cited: tuple[Turn, ...], spoken: list[str], facts: PlanFacts
+) -> Origin:
+    """Whose knowledge it is what an update adds; what only leaves text out adds nothing."""
+    told_by = computed_origin(fresh[0], "\n".join(fresh[1:]), cited, facts) if fresh else Origin.USER
+    if told_by is Origin.EXTERNAL:
+        return told_by
+    known = sentences(before)
+    # Most words of a sentence that was turned round are those of the person who said the contrary.
+    uncertain = (
+        each
+        for each in sentences(after)
+        if each not in known
+        and (told_by is Origin.AGENT or swapped_words(before, each) or turned_claims(before, each))
+        and not is_correction(each, known, spoken)
+    )
+    return Origin.AGENT if any(uncertain) else Origin.USER
+
+
+# -- where an entry of a window comes from --------------------------------------------------------------------------
+
+
+_MAX_CWD_CHARS = 400
+_MAX_AGENT_CHARS = 100
+
+
+def cited_turns(numbers: Iterable[int], facts: PlanFacts) -> tuple[Turn, ...]:
+    """The turns of the window that an item cites, in order. Of an inline note, the person's turns, cited or not."""
+    if isinstance(facts.entry.retrieval, InlineNote):
+        return tuple(turn for turn in facts.window.turns if turn.role is Role.USER)
+    wanted = frozenset(numbers)
+    return tuple(turn for turn in facts.window.turns if turn.number in wanted)
+
+
+def learnt_at_ms(cited: tuple[Turn, ...], facts: PlanFacts) -> int:
+    """Time of the last cited turn, else the inbox entry's."""
+    at_ms = cited[-1].at_ms if cited else None
+    is_inline = isinstance(facts.entry.retrieval, InlineNote)
+    return facts.entry.at_ms if at_ms is None or at_ms < 0 or is_inline else at_ms
+
+
+def ended_at_ms(facts: PlanFacts) -> int:
+    """Time of the last turn of the window, else the inbox entry's."""
+    last = max((turn.at_ms for turn in facts.window.turns if turn.at_ms is not None), default=None)
+    ended = facts.window.ended_at_ms if facts.window.ended_at_ms is not None else last
+    return facts.entry.at_ms if ended is None else ended
+
+
+def handoff_expires_at_ms(facts: PlanFacts) -> int:
+    """When a handoff of this session is of no use any more."""
+    return ended_at_ms(facts) + facts.handoff_days * DAY_MS
+
+
+def source_of(cited: tuple[Turn, ...], facts: PlanFacts) -> Source:
+    """The source of what cites these turns. Without a cited turn `turns` is empty, which keeps an entry from the hot tier."""
+    context = facts.entry.context
+    cwd = context.cwd or facts.window.cwd
+    return Source(
+        harness=facts.entry.harness,
+        thread_id=session_id_of(facts.entry),
+        repo=facts.scope if facts.scope != GLOBAL_SCOPE else context.repo,
+        cwd=stored_line(redact_path(cwd), _MAX_CWD_CHARS) if cwd else None,
+        agent=stored_line(facts.window.agent, _MAX_AGENT_CHARS) if facts.window.agent else None,
+        turns=tuple(dict.fromkeys(turn.number for turn in cited)),
+    )
+
+
+def computed_origin(title: str, text: str, cited: tuple[Turn, ...], facts: PlanFacts) -> Origin:
+    """The origin of a text of this window (P19). A person's inline note is theirs as far as the entry says what it says."""
+    claim = Claim(title, text, f"{facts.scope} {facts.entry.context.cwd or ''} {facts.window.cwd or ''}")
+    note = facts.entry.retrieval
+    if isinstance(note, InlineNote):
+        is_persons = is_persons_note(facts) and is_said_by(claim, (f"{note.title}\n{note.body}",))
+        return Origin.USER if is_persons else Origin.AGENT
+    return origin_of(claim, (turn.number for turn in cited), facts.session or facts.window)
+
+
+def is_persons_note(facts: PlanFacts) -> bool:
+    """Whether the window is an inline note that a person wrote, and no agent inside a harness."""
+    return isinstance(facts.entry.retrieval, InlineNote) and facts.entry.harness is Harness.MANUAL

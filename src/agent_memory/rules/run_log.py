@@ -1,0 +1,198 @@
+"""What is known of a past run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from typing import ClassVar, Literal
+
+from attrs import field, frozen
+
+from agent_memory.rules.change import Applied
+from agent_memory.text.instants import DAY_MS, Instant
+
+Machine = Literal["consolidate", "defrag", "undo", "scope"]
+
+
+@frozen
+class LoggedAction:
+    """One thing that a run did to entries."""
+
+    has_other_keys: ClassVar[bool] = True
+    """Of the JSON that it is read from."""
+
+    kind: str
+    """`create`, `replace`, `retire`, `restore`, of an undo also `remove`, or the kind of a defrag action."""
+    ids: tuple[str, ...]
+    """Entries that it took from or changed."""
+    new_ids: tuple[str, ...] = ()
+    words: str = ""
+    """What was done, or why, for people."""
+    fingerprint: str = ""
+    """Of a defrag action (`actions.fingerprint_of`)."""
+
+    @property
+    def all_ids(self) -> tuple[str, ...]:
+        return (*self.ids, *self.new_ids)
+
+
+@frozen
+class LoggedSession:
+    """What a consolidate run made of one session."""
+
+    has_other_keys: ClassVar[bool] = True
+
+    harness: str = ""
+    session_id: str | None = field(default=None, metadata={"key": "session"})
+    verdict: str = ""
+    reason: str = ""
+    entry_ids: tuple[str, ...] = field(default=(), metadata={"key": "entries"})
+    dropped: tuple[str, ...] = ()
+
+
+@frozen
+class LoggedRun:
+    """One report under `runs/`."""
+
+    has_other_keys: ClassVar[bool] = True
+
+    run_id: str = field(metadata={"key": "run"})
+    machine: Machine
+    started_at_ms: Instant
+    ended_at_ms: Instant | None
+    result: str
+    """`completed`, `paused` or `failed`; `unfinished` for one without a report, `unreadable` for one with problems."""
+    summary: str
+    """One line for people."""
+    actions: tuple[LoggedAction, ...] = ()
+    sessions: tuple[LoggedSession, ...] = ()
+    dropped: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    undone_by: str | None = None
+    """The undo run that undid it."""
+    undid: str | None = None
+    """Of an undo: the run that it undid."""
+    error: str = ""
+    """Why it paused or failed, in words."""
+    problems: tuple[str, ...] = ()
+    """Why the report could not be read."""
+    kept: bool = False
+    """What it changed is kept: it can be shown and undone. True also where that cannot be told."""
+
+    @property
+    def changed_ids(self) -> frozenset[str]:
+        return frozenset(id for each in self.actions for id in each.all_ids)
+
+
+def logged_actions(applied: Iterable[Applied]) -> tuple[LoggedAction, ...]:
+    """One action for each change that was made, called by the title of its entry."""
+    return tuple(logged_action(each.act, each.id, each.title) for each in applied)
+
+
+def logged_action(act: str, id: str, title: str) -> LoggedAction:
+    """What was done to one entry."""
+    return LoggedAction(act, (), (id,), title) if act == "create" else LoggedAction(act, (id,), (), title)
+
+
+def churning(runs: Iterable[LoggedRun], *, of: int = 10, at_least: int = 3) -> frozenset[str]:
+    """The entries that at least so many of the first `of` runs changed which changed any that was there before: what every run
+    rewrites is left alone. Undos, and runs that are undone, are left out."""
+    standing = (run for run in runs if run.machine != "undo" and run.undone_by is None)
+    changed = (frozenset(id for action in run.actions for id in action.ids) for run in standing)
+    counts = Counter(id for ids in islice(filter(None, changed), of) for id in ids)
+    return frozenset(id for id, count in counts.items() if count >= at_least)
+
+
+def is_named(run_id: str, text: str) -> bool:
+    """Whether a person may mean this run: the beginning of its id, or of what follows the time in it."""
+    return run_id.startswith(text) or short_id(run_id).startswith(text)
+
+
+def short_id(run_id: str) -> str:
+    """What names the run briefly: the random digits after the time."""
+    return run_id.rpartition("_")[2]
+
+
+@frozen
+class UndoneMark:
+    """A run was undone, and may since have been made to stand again."""
+
+    by: str
+    """The undo run."""
+    fingerprints: frozenset[str] = frozenset()
+    """Of the run's actions: while it is undone they are not made again (`actions.fingerprint_of`)."""
+
+
+@frozen
+class Undoing:
+    """An undo at work: known before it changes anything, so that whoever comes after a crash can finish it."""
+
+    run_id: str = field(metadata={"key": "run"})
+    """Of the undo."""
+    undoes: str
+    started_at_ms: Instant
+
+
+def undone_by(marks: Mapping[str, UndoneMark]) -> Mapping[str, str]:
+    """The runs that are undone at present, each with the undo that holds it down."""
+    return {run_id: mark.by for run_id, mark in marks.items() if _holds(mark.by, marks)}
+
+
+def undone_fingerprints(marks: Mapping[str, UndoneMark]) -> frozenset[str]:
+    """What is not to be made again, of all runs that are undone at present."""
+    return frozenset(each for run_id in undone_by(marks) for each in marks[run_id].fingerprints)
+
+
+def _holds(undo_id: str, marks: Mapping[str, UndoneMark]) -> bool:
+    """Whether an undo is not undone itself. Each is undone by a later one, so the chain ends."""
+    holds, seen = True, {undo_id}
+    while (mark := marks.get(undo_id)) is not None and mark.by not in seen:
+        holds, undo_id = not holds, mark.by
+        seen.add(undo_id)
+    return holds
+
+
+KEEP_RUNS = 200
+KEEP_DAYS = 180
+KEEP_REPORTS_DAYS = 400
+MOST_RUNS = 5_000
+"""Reports that are opened to tell of the past, the newest first: more than a year of one every two hours."""
+
+
+@frozen
+class KeptRun:
+    """One directory under `runs/`."""
+
+    run_id: str
+    started_at_ms: int
+    unfinished: bool = False
+    """A crash left it half done, or it is at work."""
+
+
+def prune_runs(
+    runs: Iterable[KeptRun], now_ms: int, *, keep_runs: int = KEEP_RUNS, keep_days: int = KEEP_DAYS
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The runs of which only the report stays, and those of which nothing does. Details (replies, plans, footprints) go of runs that are neither among the newest `keep_runs` nor younger than
+    `keep_days`; reports too after `KEEP_REPORTS_DAYS`. What is unfinished stays whole."""
+    in_order = sorted(runs, key=lambda each: each.run_id, reverse=True)
+    old = [
+        each
+        for each in in_order[max(keep_runs, 1) :]
+        if not each.unfinished and now_ms - each.started_at_ms > keep_days * DAY_MS
+    ]
+    ancient = max(keep_days, KEEP_REPORTS_DAYS) * DAY_MS
+    whole = tuple(each.run_id for each in old if now_ms - each.started_at_ms > ancient)
+    return tuple(each.run_id for each in old if each.run_id not in set(whole)), whole
+
+
+@frozen
+class Revision:
+    """One commit that touched the note's file."""
+
+    commit: str
+    """Abbreviated."""
+    at: str
+    """ISO 8601, of the author's clock."""
+    author: str
+    subject: str

@@ -1,0 +1,158 @@
+"""Which notes are about the same subject: by the words they have in common, and where there are vectors, by meaning too.
+
+A word counts by how rare it is among the candidates that it was compared with: what half of them say, as the name of the
+project or the words of a form, tells nothing. A wrong match is worse than a missed one: whoever is told too often stops to look.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections import Counter
+from collections.abc import Sequence, Set as AbstractSet
+from operator import mul
+
+from attrs import frozen
+
+from agent_memory.note.note import Meta, StoredEntry
+from agent_memory.note.vocabulary import Kind
+from agent_memory.rules.features import said_in, said_terms
+from agent_memory.text.salience import (
+    content_terms,
+    coverage,
+    lost_salience,
+    negations,
+    term_of,
+    words_of,
+)
+
+MOST_NAMED = 3
+"""More similar notes than these are no help to whoever writes one."""
+
+_SHARED = 0.65
+"""Share of the words of the smaller note that both have, weighted: the same subject by words alone."""
+_SHARED_FAR = 0.85
+"""The same where one note is `_FAR` times as long: it holds many words by chance."""
+_FAR = 8
+_FEWEST_SHARED = 5
+_FEW_SHARED = 3
+_SHARED_OF_FEW = 0.6
+"""Share of the words of both (Jaccard) where they have fewer than `_FEWEST_SHARED` in common."""
+_SHARED_AND_NEAR = 1.25
+"""Share of the smaller note and cosine together: the same subject by words and meaning."""
+_LEAST_SHARED = 0.45
+_TITLES = 0.2
+"""What equal titles add."""
+_MOST_MEANING_CHARS = 8_000
+"""What follows in a longer body changes the meaning little."""
+_SAID_AGAIN = 0.8
+"""Share of a note's words that another must have to say all of it."""
+
+
+@frozen
+class Subject:
+    """A note that is to be written."""
+
+    title: str
+    body: str
+    description: str = ""
+    kind: Kind = Kind.FACT
+
+
+def meaning_text(title: str, description: str, body: str) -> str:
+    """Title, description and what the body says, each once: a title that only begins the body and a description that only repeats it are left out."""
+    said = said_in(body)[:_MOST_MEANING_CHARS]
+    on_one_line = " ".join(said.split())
+    begins = on_one_line.startswith(" ".join(title.removesuffix("…").split()))
+    repeats = " ".join(description.removesuffix("…").split()) in on_one_line
+    return "\n".join(part for part in ("" if begins else title, "" if repeats else description, said) if part)
+
+
+_Words = tuple[frozenset[str], frozenset[str]]
+"""The content words of a note's title, and of all of it."""
+
+
+def similar_among(
+    subject: Subject, notes: Sequence[StoredEntry], cosines: Sequence[float | None]
+) -> tuple[StoredEntry, ...]:
+    """The known notes about the same subject, the likest first, at most `MOST_NAMED`; `cosines` say how near the meaning of each
+    is, -1 to 1, None where nobody knows. A handoff is never one, nor like one: it says how things stood at one moment."""
+    if subject.kind is Kind.HANDOFF:
+        return ()
+    wanted = _words(subject.title, subject.description, subject.body)
+    known = [
+        (stored, cosine, _words(stored.meta.title, stored.meta.description, stored.body))
+        for stored, cosine in zip(notes, cosines, strict=True)
+        if stored.meta.kind is not Kind.HANDOFF
+    ]
+    spread = Counter(word for _, _, (_, words) in known for word in words)
+    scored = ((_likeness(wanted, words, cosine, spread, len(known)), stored) for stored, cosine, words in known)
+    alike = sorted(
+        ((score, stored) for score, stored in scored if score > 0), key=lambda pair: (-pair[0], pair[1].meta.id)
+    )
+    return tuple(stored for _, stored in alike[:MOST_NAMED])
+
+
+def says_nothing_new(subject: Subject, stored: StoredEntry) -> bool:
+    """Whether a known note says all that this one does: nearly all of its words, and every number, name and negation; and
+    denies none of it."""
+    said = f"{subject.title}\n{said_in(subject.body)}"
+    known = f"{stored.meta.title}\n{stored.meta.description}\n{stored.body}"
+    words, lost = content_terms(said), lost_salience(known, said)
+    denies = any(each.phrase in lost and each.about <= words for each in negations(known))
+    return coverage(words, content_terms(known)) >= _SAID_AGAIN and not denies and not lost_salience(said, known)
+
+
+def _words(title: str, description: str, body: str) -> _Words:
+    return content_terms(title), said_terms(f"{title}\n{description}\n{said_in(body)}")
+
+
+def _likeness(one: _Words, other: _Words, cosine: float | None, spread: Counter[str], total: int) -> float:
+    """How alike two notes are, 0 where they are not about the same; `other` is among those that `spread` counts."""
+    (title, words), (other_title, other_words) = one, other
+
+    def weight(some: frozenset[str]) -> float:
+        return sum(math.log(1 + total / (spread[word] - (word in other_words) + 0.5)) for word in some)
+
+    common = words & other_words
+    if len(common) < _FEW_SHARED:
+        return 0.0
+    both, mine, theirs = weight(common), weight(words), weight(other_words)
+    shared, jaccard = both / min(mine, theirs), both / (mine + theirs - both)
+    titles = weight(title & other_title) / max(weight(title | other_title), 1.0)
+    by_words = shared + _TITLES * titles
+    if len(common) < _FEWEST_SHARED:
+        is_same = jaccard >= _SHARED_OF_FEW
+    else:
+        far = max(len(words), len(other_words)) >= _FAR * min(len(words), len(other_words))
+        is_near = cosine is not None and shared >= _LEAST_SHARED and by_words + cosine >= _SHARED_AND_NEAR
+        is_same = by_words >= (_SHARED_FAR if far else _SHARED) or is_near
+    return by_words + jaccard + (cosine or 0.0) if is_same else 0.0
+
+
+_LARGEST = 127
+
+
+def packed(components: Sequence[float]) -> bytes:
+    """The vector as one signed byte a component, the largest at ±127; zeros stay zeros."""
+    largest = max(map(abs, components), default=0.0)
+    if not largest or not math.isfinite(largest):
+        return bytes(len(components))
+    scale = _LARGEST / largest
+    return array("b", [round(component * scale) for component in components]).tobytes()
+
+
+def cosine(one: bytes, other: bytes) -> float:
+    """The cosine of two packed vectors, -1 to 1; 0 where one is all zeros or they are of different lengths. It takes some 20 µs
+    for 256 components, and no numpy."""
+    mine, theirs = memoryview(one).cast("b"), memoryview(other).cast("b")
+    lengths = sum(map(mul, mine, mine)) * sum(map(mul, theirs, theirs))
+    return sum(map(mul, mine, theirs)) / math.sqrt(lengths) if lengths and len(one) == len(other) else 0.0
+
+
+def about_terms(meta: Meta) -> AbstractSet[str]:
+    """The `content_terms` of title, description and tags, in the order of these. Of a tag the prefix does not count."""
+    tags = (tag.partition("__")[2] or tag for tag in meta.tags)
+    terms = dict.fromkeys(map(term_of, words_of(" ".join((meta.title, meta.description, *tags)))))
+    terms.pop("", None)
+    return terms.keys()

@@ -1,0 +1,1 @@
+"""The managed section of AGENTS.md and its kin."""

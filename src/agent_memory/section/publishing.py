@@ -1,0 +1,199 @@
+"""Publishing: the managed section of every target, as the store is now (design §6, P17)."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from attrs import evolve, frozen
+from returns.result import Failure, Result
+
+from agent_memory.errors import (
+    EntryChanged,
+    EntryNotFound,
+    EntryUnreadable,
+    Error,
+    MarkersAmbiguous,
+    TargetRefused,
+)
+from agent_memory.note.note import StoredEntry, standing_tiers
+from agent_memory.ports import Store, Targets
+from agent_memory.results import as_result, unwrap
+from agent_memory.rules.section import (
+    Published,
+    PublishedTarget,
+    RenderedSection,
+    SectionBudget,
+    Target,
+    TargetFile,
+)
+from agent_memory.rules.undo_run import SectionChange
+from agent_memory.section.managed_section import render_section
+from agent_memory.section.section_splice import Spliced, rule_head, with_section
+
+KeepSections = Callable[[Sequence[SectionChange]], Result[None, Error]]
+"""What is told how sections are about to change, before any of them does."""
+
+MOST_BYTES_READ = 32 << 10
+"""What Codex reads of all its files together (`project_doc_max_bytes`)."""
+
+_ATTEMPTS = 3
+
+
+@frozen
+class _Planned:
+    """What is to become of one target."""
+
+    target: Target
+    file: TargetFile
+    rendered: RenderedSection
+    spliced: Spliced
+
+    @property
+    def change(self) -> SectionChange:
+        return SectionChange(
+            path=self.file.real_path,
+            before=self.spliced.before,
+            after=self.spliced.after,
+            separator=self.spliced.separator,
+            created=self.file.data is None,
+        )
+
+    @property
+    def is_unchanged(self) -> bool:
+        if self.spliced.data == self.file.data:
+            return True
+        shows = self.rendered.hot or self.rendered.warm or self.rendered.cold
+        return self.target.once_it_shows and self.spliced.before is None and not shows
+
+
+@frozen
+class Publisher:
+    """Writes sections."""
+
+    store: Store
+    targets: Targets
+    budget: SectionBudget = SectionBudget()
+
+    @as_result
+    def publish(
+        self, targets: Sequence[Target], keep: KeepSections | None = None, *, dry_run: bool = False
+    ) -> Published:
+        """What became of each target. A target that is refused hinders no other; one that is up to date is not written.
+
+        `keep` is told all changes before the first is made, and its failure stops them all; a publication that belongs to no run
+        has none, since the next one comes to the same. A Failure besides that is the store's: then no target was looked at.
+        """
+        if not targets:
+            return Published()
+        # The files before the store: what is written to a file while the store is read is noticed, and read anew.
+        files = [self.targets.read(target.path) for target in targets]
+        render = self._renderer()
+        plans: list[_Planned | PublishedTarget] = []
+        named_first: dict[str, str] = {}
+        for target, file in zip(targets, files, strict=True):
+            plan = self._plan(target, file, render)
+            if isinstance(plan, _Planned) and plan.file.real_path in named_first:  # a link to a file that comes before
+                same = f"{target.path} is the same file as {named_first[plan.file.real_path]}, and is written as that"
+                plan = PublishedTarget(target.path, "unchanged", warnings=(same,))
+            elif isinstance(plan, _Planned):
+                named_first[plan.file.real_path] = target.path
+            plans.append(plan)
+        due = [each.change for each in plans if isinstance(each, _Planned) and not each.is_unchanged]
+        if due and keep is not None and not dry_run:
+            unwrap(keep(due))
+        return Published(tuple(self._carried_out(each, keep, dry_run=dry_run) for each in plans))
+
+    @as_result
+    def render(self, target: Target) -> RenderedSection:
+        """The section that this target would hold; nothing is read but the store."""
+        return self._renderer()(target)
+
+    # -- planning -----------------------------------------------------------------------------------------------------
+
+    def _renderer(self) -> Callable[[Target], RenderedSection]:
+        """What makes the section of a target, as the store is now."""
+        live, tiers = unwrap(self.store.list()), unwrap(self.store.tiers())
+        entries = live.by_id
+        standing = standing_tiers(tiers, (each.meta for each in live.entries))
+        bodies: dict[str, StoredEntry] = {}
+        for id in (*standing.hot, *standing.warm):
+            if id not in entries:
+                continue
+            try:
+                stored = unwrap(self.store.read(id))
+            except (EntryNotFound, EntryChanged, EntryUnreadable):
+                continue  # it went away since the listing
+            if stored.meta.id == id:  # else it was merged since
+                bodies[id] = stored
+        return lambda target: render_section(standing, entries, bodies, target, self.budget)
+
+    def _plan(
+        self, target: Target, read: Result[TargetFile, Error], render: Callable[[Target], RenderedSection]
+    ) -> _Planned | PublishedTarget:
+        if isinstance(read, Failure):
+            return PublishedTarget(target.path, "refused", read.failure())
+        file = read.unwrap()
+        whose = evolve(target, in_repository=target.in_repository or file.in_repository)
+        rendered = render(whose)
+        spliced = with_section(file.real_path, file.data, rendered.text)
+        if isinstance(spliced, Failure):
+            return PublishedTarget(target.path, "refused", MarkersAmbiguous(target.path, str(spliced.failure())))
+        return _Planned(whose, file, rendered, spliced.unwrap())
+
+    # -- writing ------------------------------------------------------------------------------------------------------
+
+    def _carried_out(
+        self, plan: _Planned | PublishedTarget, keep: KeepSections | None, *, dry_run: bool
+    ) -> PublishedTarget:
+        if isinstance(plan, PublishedTarget):
+            return plan
+        if plan.is_unchanged:
+            return _told(plan, "unchanged")
+        if dry_run:
+            before, after = (
+                data.decode("utf-8", "replace").splitlines() for data in (plan.file.data or b"", plan.spliced.data)
+            )
+            path = plan.target.path
+            diff = "\n".join(difflib.unified_diff(before, after, path, path, lineterm=""))
+            return evolve(_told(plan, "planned"), diff=diff)
+        return self._written(plan, keep, _ATTEMPTS)
+
+    def _written(self, plan: _Planned, keep: KeepSections | None, attempts: int) -> PublishedTarget:
+        """Written; planned anew, from the store as it is then, where somebody else wrote to the file meanwhile."""
+        try:
+            return evolve(_told(plan, "written"), kept=unwrap(self.targets.write(plan.file, plan.spliced.data)))
+        except Error as error:
+            refused = PublishedTarget(plan.target.path, "refused", error)
+            if attempts == 1 or not isinstance(error, TargetRefused):
+                return refused
+        file = self.targets.read(plan.target.path)
+        try:
+            new = self._plan(plan.target, file, self._renderer())
+        except Error:
+            return refused
+        if not isinstance(new, _Planned):
+            return refused
+        if keep is not None and new.change != plan.change and isinstance(keep([new.change]), Failure):
+            return refused
+        if new.is_unchanged:
+            return _told(new, "unchanged")
+        return refused if new.file == plan.file else self._written(new, keep, attempts - 1)
+
+
+def _told(plan: _Planned, outcome: Literal["written", "unchanged", "planned"]) -> PublishedTarget:
+    """What became of the target, and why its section may not reach who reads the file."""
+    file, path, warnings = plan.file, plan.target.path, list(plan.rendered.warnings)
+    if (head := rule_head(file.real_path)) and not plan.spliced.data.startswith(b"---"):
+        warnings.append(f"{path} is ignored without a head like {head.splitlines()[1]!r} between two lines of ---")
+    if file.overridden_by is not None:
+        warnings.append(f"Codex reads {file.overridden_by} in place of {path}")
+    if file.chain_bytes:
+        total = file.chain_bytes - len(file.data or b"") + len(plan.spliced.data)
+        if total > MOST_BYTES_READ:
+            warnings.append(
+                f"{path} and the files that Codex reads with it come to {total:,} bytes; "
+                f"it reads {MOST_BYTES_READ:,} and drops the rest"
+            )
+    return PublishedTarget(path, outcome, rendered=plan.rendered, warnings=tuple(warnings))

@@ -1,0 +1,272 @@
+"""`Targets` on disk: files of a person and of their harnesses, in which one section is ours (P2, P17, P21).
+
+A link is followed to the real file, which is then replaced, so that dotfiles stay what they are: but not out of the home,
+and never into the storage root. What is no plain file, or may not be written, is refused and left as it is.
+
+What stood between the markers and was not written here is kept in `~/.local/state/agent-memory/sections/`: 0700, files 0600.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+
+from attrs import frozen
+from returns.result import Success
+
+from agent_memory.capture.repository import may_be_in_work_tree, work_tree_above
+from agent_memory.capture.scope import is_within
+from agent_memory.errors import PathRefused, TargetRefused
+from agent_memory.files.durable import (
+    FILE_MODE,
+    append_line,
+    create_file,
+    fsync_directory,
+    make_directories,
+    make_room,
+    read_loosely,
+    replace_file,
+    write_new_file,
+)
+from agent_memory.files.paths import as_store_io, is_directory, read_image
+from agent_memory.files.root import absolute, local_state_directory
+from agent_memory.note.vocabulary import GLOBAL_SCOPE
+from agent_memory.recall.moment import read_everywhere, read_in_repository
+from agent_memory.results import as_result
+from agent_memory.rules.section import Target, TargetFile
+from agent_memory.section.section_splice import section_in
+from agent_memory.session.own_marks import SECTION_END, SECTION_START
+
+MAX_TARGET_BYTES = 4 << 20
+"""Larger than any harness reads."""
+
+READ_BY_CODEX = read_in_repository("codex")
+"""In the order of preference; one a directory."""
+
+_WRITTEN = "written"
+_MAX_WRITTEN_BYTES = 64 << 10
+_CHANGED = "it was changed at the same moment; run the command again"
+
+
+@frozen
+class TargetFiles:
+    """Targets of a person whose home is `home`; nothing under `root` is one."""
+
+    home: str | None
+    root: str
+
+    @as_result
+    def read(self, path: str) -> TargetFile:
+        """See the port. The directory of a missing file must exist. Nothing is opened that might keep us waiting."""
+        try:
+            with as_store_io("read", path):
+                real = self._real_path(path)
+                data = _bytes_of(path, real)
+        except ValueError:  # a NUL in it
+            raise TargetRefused(path, "its name cannot be that of a file") from None
+        directory, name = os.path.split(real)
+        override = f"{directory}/{READ_BY_CODEX[0]}"
+        return TargetFile(
+            path=path,
+            real_path=real,
+            data=data,
+            in_repository=may_be_in_work_tree(directory),
+            chain_bytes=chain_bytes(real, len(data or b""), self.home),
+            overridden_by=override if name == READ_BY_CODEX[1] and os.path.isfile(override) else None,
+        )
+
+    @as_result
+    def write(self, file: TargetFile, data: bytes) -> str | None:
+        """See the port. Equal bytes are not written. A file that we make has mode 0600. After a crash the file has its old
+        or its new bytes, and beside it at most `.<name>.agent-memory-<random>`."""
+        if data == file.data:
+            return None
+        with as_store_io("write", file.real_path):
+            copy = self._kept(file, data)
+            if file.data is not None:
+                _replace(file, data)
+                return copy
+            try:
+                create_file(file.real_path, data)
+            except FileExistsError:
+                raise TargetRefused(file.path, _CHANGED) from None
+        return copy
+
+    @as_result
+    def remove(self, file: TargetFile) -> str | None:
+        """See the port; a file that is gone already counts as removed."""
+        with as_store_io("remove", file.real_path):
+            copy = self._kept(file, None)
+            now = _bytes_of(file.path, file.real_path)
+            if now is not None:
+                if now != file.data:
+                    raise TargetRefused(file.path, _CHANGED)
+                os.unlink(file.real_path)
+                fsync_directory(os.path.dirname(file.real_path))
+        return copy
+
+    def _real_path(self, path: str) -> str:
+        if not os.path.isabs(path):
+            raise TargetRefused(path, "it is not an absolute path")
+        named = os.path.normpath(path)
+        parent = os.path.dirname(named)
+        if not is_directory(parent):
+            raise TargetRefused(path, f"its directory {parent} does not exist; make it first, if you mean it")
+        real = os.path.realpath(named)
+        if os.path.islink(real):
+            raise TargetRefused(path, "it is a symbolic link in a circle")
+        if is_within(real, os.path.realpath(self.root)):
+            raise TargetRefused(path, "it lies among the memories themselves")
+        # A path may lead anywhere in the home, and out of it only by being named so, with no link on the way.
+        homes = () if self.home is None else (self.home, os.path.realpath(self.home))
+        is_as_named = os.path.dirname(real) == os.path.realpath(parent) and not any(
+            is_within(named, each) for each in homes
+        )
+        if not is_as_named and not (homes and is_within(real, homes[1])):
+            raise TargetRefused(path, f"it leads out of the home, to {real}; name that path, if you mean it")
+        if not is_directory(os.path.dirname(real)):
+            raise TargetRefused(path, f"it leads to {real}, whose directory does not exist")
+        return real
+
+    def _kept(self, file: TargetFile, after: bytes | None) -> str | None:
+        """The path of a copy of the section that is to go, where nobody here wrote it: a person may have written between the
+        markers. A section that this machine wrote into some target is known by its digest. Raises OSError."""
+        before, new = _section_of(file.data), _section_of(after)
+        directory = None if self.home is None else f"{local_state_directory(self.home)}/sections"
+        written = f"{directory}/{_WRITTEN}"
+        known = set[str]()
+        for each in () if directory is None else (written, f"{written}.1"):
+            # What cannot be read is not known: a copy too many does no harm.
+            known.update(read_loosely(each, 2 * _MAX_WRITTEN_BYTES).decode("ascii", "replace").split("\n"))
+        copy: str | None = None
+        if before not in (None, new) and _digest_of(before) not in known:
+            if directory is None:
+                raise TargetRefused(file.path, "there is no home to keep a copy of what is between its markers")
+            copy = f"{directory}/{_digest_of(before)[:12]}-{os.path.basename(file.real_path)[:100]}"
+            make_directories(directory)
+            replace_file(copy, before)
+        if new and directory is not None and _digest_of(new) not in known:
+            make_directories(directory)
+            line = f"{_digest_of(new)}\n".encode()
+            make_room(written, f"{written}.1", len(line), _MAX_WRITTEN_BYTES)
+            append_line(written, line, FILE_MODE)
+        return copy
+
+
+def _replace(file: TargetFile, data: bytes) -> None:
+    """The new bytes lie ready beside the file, with its owner and mode, before it is looked at for the last time, so that what
+    somebody else writes meanwhile is seen."""
+    try:
+        now = os.stat(file.real_path, follow_symlinks=False)
+    except FileNotFoundError:
+        raise TargetRefused(file.path, _CHANGED) from None
+    if not now.st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH) or not os.access(file.real_path, os.W_OK):
+        raise TargetRefused(file.path, "it is read-only")
+    directory, name = os.path.split(file.real_path)
+    temporary = f"{directory}/.{name[:100]}.agent-memory-{os.urandom(6).hex()}"
+    write_new_file(temporary, data)
+    try:
+        made = os.stat(temporary)
+        if (made.st_uid, made.st_gid) != (now.st_uid, now.st_gid):
+            try:
+                os.chown(temporary, now.st_uid, now.st_gid)
+            except PermissionError:
+                raise TargetRefused(file.path, "it belongs to somebody else, and would not any more") from None
+        os.chmod(temporary, stat.S_IMODE(now.st_mode))
+        if _bytes_of(file.path, file.real_path) != file.data:
+            raise TargetRefused(file.path, _CHANGED)
+        os.replace(temporary, file.real_path)
+        temporary = ""
+        fsync_directory(directory)
+    finally:
+        if temporary:
+            os.unlink(temporary)
+
+
+def _section_of(data: bytes | None) -> bytes | None:
+    """What a file has between its markers, with them; None where that is nothing, or nobody could tell."""
+    section = None if data is None else section_in(data).lash(lambda _: Success(None)).unwrap()
+    if section is None or not section.replace(SECTION_START, "").replace(SECTION_END, "").strip():
+        return None
+    return section.encode("utf-8", "surrogateescape")
+
+
+def _digest_of(section: bytes) -> str:
+    return sha256(section.replace(b"\r\n", b"\n")).hexdigest()
+
+
+def _bytes_of(path: str, real: str) -> bytes | None:
+    try:
+        image = read_image(real, MAX_TARGET_BYTES)
+    except PathRefused as error:
+        raise TargetRefused(path, error.reason) from None
+    return None if image is None else image.data
+
+
+# -- which files are targets, and whose notes each of them shows -------------------------------------------------------
+
+
+def expanded(path: str, home: str | None, directory: str | None = None) -> str:
+    """The path with `~` as the home, and from `directory` where it is relative and that is given; else as it is."""
+    return absolute(path, home, lambda: directory or "") or path
+
+
+def chosen_targets(
+    paths: Iterable[str], home: str | None, scope_at: Callable[[str | None], str], is_committed: Callable[[str], bool]
+) -> tuple[Target, ...]:
+    """A target for each path, each once: it shows what is global and what belongs to its place; a file that its repository may
+    commit, only the latter. A directory that is a link into a repository is not that repository's."""
+    targets: list[Target] = []
+    for path in dict.fromkeys(paths):
+        directory = os.path.dirname(path)
+        below = ".." if home is None else os.path.relpath(directory, home)
+        in_home = os.path.normpath(f"{os.path.realpath(home or '')}/{below}")
+        is_behind_a_link = not below.startswith("..") and os.path.realpath(directory) != in_home
+        if is_behind_a_link or (home is not None and path in read_everywhere(home)):
+            scopes = frozenset({GLOBAL_SCOPE})
+        else:
+            scope = scope_at(directory)
+            scopes = frozenset({scope} if is_committed(path) else {scope, GLOBAL_SCOPE})
+        targets.append(Target(path, scopes))
+    return tuple(targets)
+
+
+def told_path(path: str, home: str | None) -> str:
+    """The path as it is written down where others may read it: with `~` in place of the home."""
+    for each in () if home is None else (home, os.path.realpath(home)):
+        if is_within(path, each):
+            return f"~{path[len(each.rstrip('/')) :]}"
+    return path
+
+
+# -- what Codex reads --------------------------------------------------------------------------------------------------
+
+
+def chain_bytes(real_path: str, own_bytes: int, home: str | None) -> int:
+    """Size of the files that Codex reads down to this one, this one (with `own_bytes`) included; 0 for a file that it
+    does not read."""
+    directory, name = os.path.split(real_path)
+    if name not in READ_BY_CODEX:
+        return 0
+    codex_home = None if home is None else os.path.realpath(f"{home}/.codex")
+    if directory == codex_home:
+        return own_bytes
+    try:
+        top = work_tree_above(directory)
+    except OSError:  # it is for a warning alone
+        return 0
+    if top is None:
+        return 0
+    top = os.path.realpath(top)
+    total = own_bytes
+    above = [str(each) for each in Path(directory).parents if is_within(str(each), top)]
+    for each in ([codex_home] if codex_home else []) + above:
+        for read in READ_BY_CODEX:
+            with suppress(OSError):
+                total += os.stat(f"{each}/{read}").st_size
+                break
+    return total

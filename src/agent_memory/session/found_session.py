@@ -1,0 +1,151 @@
+"""Past sessions, as they were found where their harnesses keep them, and what is to be done about each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Literal, get_args
+
+from attrs import evolve, frozen
+
+from agent_memory.note.vocabulary import Harness
+from agent_memory.session.history import SessionMark
+from agent_memory.session.queue import (
+    AmpThread,
+    InboxEntry,
+    SessionFile,
+    SessionRetrieval,
+)
+from agent_memory.text.plain_text import counted
+
+
+@frozen
+class FoundSession:
+    """What can be told of a session without reading it. Instants are epoch ms."""
+
+    harness: Harness
+    retrieval: SessionRetrieval
+    changed_at_ms: int
+    size_bytes: int | None = None
+    ended_at_ms: int | None = None
+    """When its last turn was, where that is known to the harness itself. A file's time is none: any touch changes it."""
+    cwd: str | None = None
+    shares_record_ids: bool = False
+    """A fork or a resumed copy of a session has the record ids of what it copied, and no other session has them."""
+
+    @property
+    def session_id(self) -> str:
+        return self.retrieval.thread_id if isinstance(self.retrieval, AmpThread) else self.retrieval.session_id
+
+    @property
+    def key(self) -> tuple[Harness, str]:
+        return self.harness, self.session_id
+
+    @property
+    def looks(self) -> tuple[int, int | None, str | None]:
+        """What is otherwise once the session has changed."""
+        return self.changed_at_ms, self.size_bytes, self.path
+
+    @property
+    def path(self) -> str | None:
+        """Its transcript, where it has a file of its own."""
+        return self.retrieval.session_path if isinstance(self.retrieval, SessionFile) else None
+
+
+Sight = Literal[
+    "new", "grown", "waiting", "done", "given-up", "forgotten",
+    "own-call", "automated", "copy", "older", "empty", "unreadable",
+]  # fmt: skip
+SIGHTS: tuple[Sight, ...] = get_args(Sight)
+"""`new`: never consolidated. `grown`: it went on since. `waiting`: in the inbox already. `done`: nothing new in it. `copy`: all
+of it is in another session, which it was resumed or forked from. `older`: its last turn was before the time asked for."""
+
+WANTED: tuple[Sight, ...] = ("new", "grown")
+"""What there is something to learn from."""
+
+
+@frozen
+class Sighted:
+    """One session that was found, and what is to be done about it."""
+
+    found: FoundSession
+    sight: Sight
+    entry: InboxEntry | None = None
+    """What is to be put into the inbox: of a wanted one."""
+    chars: int = 0
+    """Of its turns that nobody looked at yet."""
+    calls: int = 0
+    """How often the agent command will be asked about them; 0 for the built-in."""
+    is_partial: bool = False
+    begins_at: SessionMark | None = None
+    """Of a session that goes on from another: how far that one covers it."""
+    problem: str = ""
+
+    @property
+    def at_ms(self) -> int:
+        """When it was last changed, or, of a wanted one, ended."""
+        return self.found.changed_at_ms if self.entry is None else self.entry.at_ms
+
+
+@frozen
+class Backfill:
+    """All that was found, oldest first, and what could not be looked at, in words."""
+
+    sighted: tuple[Sighted, ...] = ()
+    problems: tuple[str, ...] = ()
+
+    @property
+    def wanted(self) -> tuple[Sighted, ...]:
+        """What is to be put into the inbox, oldest first."""
+        return tuple(each for each in self.sighted if each.entry is not None)
+
+    @property
+    def harnesses(self) -> list[Harness]:
+        return sorted({each.found.harness for each in self.sighted})
+
+    def counts(self, harness: Harness | None = None) -> Counter[Sight]:
+        return Counter(each.sight for each in self.sighted if harness in (None, each.found.harness))
+
+
+def limited(backfill: Backfill, limit: int | None) -> Backfill:
+    """The same with no more than `limit` sessions to be put into the inbox: the oldest, since a note that is learnt later
+    may supersede one that was learnt before."""
+    if limit is None:
+        return backfill
+    kept = frozenset(map(id, backfill.wanted[:limit]))
+    sighted = (each if id(each) in kept else evolve(each, entry=None) for each in backfill.sighted)
+    return evolve(backfill, sighted=tuple(sighted))
+
+
+def sentence_of(backfill: Backfill, max_calls_per_day: int) -> str:
+    """`212 sessions found, 31 new, about 1.2 M characters, 31 agent calls`, and how many days these take."""
+    wanted = backfill.wanted
+    chars, calls = sum(each.chars for each in wanted), sum(each.calls for each in wanted)
+    least = "at least" if any(each.is_partial for each in wanted) else "about"
+    counts = backfill.counts()
+    parts = [f"{counted(len(backfill.sighted), 'session')} found", f"{counts['new']:,} new"]
+    if counts["grown"]:
+        parts.append(f"{counts['grown']:,} that went on")
+    if 0 < len(wanted) < sum(counts[sight] for sight in WANTED):
+        parts.append(f"{len(wanted):,} of them now")
+    if wanted:
+        asked = counted(calls, "agent call") if calls else "no agent call (the built-in asks nobody)"
+        parts += [f"{least} {short_number(chars)} characters", asked]
+    days = -(-calls // max_calls_per_day) if max_calls_per_day else 0
+    return ", ".join(parts) + (f" over {days:,} days at {max_calls_per_day:,} a day" if days > 1 else "")
+
+
+def short_number(number: int) -> str:
+    """`950`, `12 k`, `1.2 M`."""
+    for size, sign in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
+        if number >= size:
+            shown = number / size
+            return f"{shown:.1f} {sign}" if shown < 10 else f"{shown:,.0f} {sign}"
+    return str(number)
+
+
+@frozen
+class Rest:
+    """How long a transcript must rest to be captured, and to be taken for ended; None: it never is."""
+
+    debounce_ms: int = 30_000
+    idle_ms: int | None = 180_000

@@ -1,0 +1,285 @@
+"""Whose words the texts of a session hold: memory's own prompts (P23), what memory put there (P26), what a harness wrapped, a
+review that was pasted (P19)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache, lru_cache
+
+from agent_memory.text.ids import ID_PATTERN
+from agent_memory.text.markdown import find_code, is_inside
+from agent_memory.text.plain_text import spliced
+
+PROMPT_MARKER = "[agent-memory:agent-call:v1]"
+"""First line of every prompt to an agent command: a transcript that begins with it is one of our own calls."""
+
+SECTION_START = "<!-- agent-memory:start -->"
+SECTION_END = "<!-- agent-memory:end -->"
+"""Around the managed section of a target."""
+
+CONTEXT_START = "<agent-memory-context>"
+CONTEXT_END = "</agent-memory-context>"
+"""Around whatever is injected into a session unasked."""
+
+MEMORY_OUTPUT_PLACEHOLDER = "[memory output left out]"
+
+WRAPPERS = (
+    *("system-reminder", "system_reminder", "system-notification", "system_notification", "system_warning"),
+    *("task-notification", "ci-monitor-event", "teammate-message", "channel-message", "cross-session-message"),
+    *("local-command-stdout", "local-command-stderr", "local-command-caveat", "command-contents"),
+    *("bash-input", "bash-stdout", "bash-stderr", "user_shell_command", "fork-boilerplate", "remote-review"),
+    *("ide_opened_file", "ide_selection", "ide_diagnostics", "new-diagnostics"),
+    *("user-prompt-submit-hook", "session-start-hook", "post-tool-use-hook", "hook_context", "hook_prompt"),
+    *("session_context", "state_snapshot", "skill-context", "info-msg", "attached_files", "dynamic_tools"),
+    *("environment_context", "user_instructions", "subagent_notification", "turn_aborted", "goal_context"),
+    *("codex_internal_context", "recommended_plugins", "open_and_recently_viewed_files"),
+)
+"""The tags around what some harness puts into a person's text: what a command printed, a file, a page, another agent said."""
+
+_MACHINE_TEXTS = {
+    "Implement the following plan:": "plan",  # Claude Code
+    "PLEASE IMPLEMENT THIS PLAN:": "plan",  # Codex
+    "A previous agent produced the plan below": "plan",  # Codex
+    "Implement the plan as specified, it is attached for your reference": "plan",  # Cursor
+    "Operation stopped by hook": "hook",  # Claude Code
+    "UserPromptSubmit operation blocked by hook": "hook",
+    "Stop hook feedback:": "hook",
+    "This session is being continued from a previous conversation": "summary",  # Claude Code
+    "Another language model started to solve this problem": "summary",  # Codex
+}
+"""How the texts begin that harnesses put in the person's place: a plan of the agent's is approved, and not typed."""
+
+_PROMPT_HEAD_CHARS = 1_000
+"""Harnesses may put a line or two of their own before a piped prompt."""
+
+_PAIRS = ((SECTION_START, SECTION_END), (CONTEXT_START, CONTEXT_END))
+
+_SUBCOMMANDS = (
+    "capture|consolidate|defrag|list|read|search|inject|remember|edit|pin|unpin|promote|archive|restore|forget|"
+    "generate-agents-md|doctor|status|stats|log|diff|undo|why|links|backfill|watch|handoff|state|tags|scope|mcp|sync|merge-driver|config|"
+    "export|import|setup|uninstall|install-cron|uninstall-cron|run-scheduled|schedule|help|completions|trust"
+)
+_OPTION = r"(?:--?[A-Za-z][\w-]*(?:=\S*)?\s+)"
+_MEMORY_COMMAND = re.compile(
+    rf"(?:^|[\s;&|(`\"'/])(?:(?:agent-)?memory|-m\s+agent_memory[\w.]*)\s+{_OPTION}{{0,4}}(?:{_SUBCOMMANDS})(?=$|[\s;&|)`\"'<>])",
+    re.MULTILINE,
+)
+_TOPIC_FILE = re.compile(r"\bid__[1-9A-HJ-NP-Za-km-z]{6}\.md\b")
+_TOOLS = (
+    "session_context|search_context|write_context|update_context|read_context|list_context|delete_context|"
+    "get_state|set_state"
+)
+_MEMORY_TOOL = re.compile(
+    r"mcp__?(?:[\w-]*[_-])?(?:agent[-_])?memory(?:__|_)|(?:agent[-_])?memory__"
+    rf"|(?:[\w-]*[_-])?memory[-_]+(?:{_TOOLS})$|(?:{_TOOLS})$",
+    re.IGNORECASE,
+)
+# A line's beginning, also as file viewers number it ("   2→", "2:").
+_LINE_START = r"^\s{0,8}(?:\d{1,7}\s{0,2}[→:\-|\t]\s{0,2})?"
+# The id line of an entry's frontmatter; the line below a note's title in a managed section, an injection, `memory read`; the
+# file's name as `grep`, `rg` and `ls` print it.
+_ENTRY_LINE = re.compile(
+    rf"{_LINE_START}\"?id\"?: {{0,2}}\"?{ID_PATTERN}\b|{_LINE_START}{ID_PATTERN} · |\b{ID_PATTERN}\.md(?=$|[:\-])",
+    re.MULTILINE,
+)
+
+
+def is_own_prompt(text: str) -> bool:
+    """Whether this text, the first of a session, is a prompt of ours."""
+    return any(line.strip().startswith(PROMPT_MARKER) for line in text[:_PROMPT_HEAD_CHARS].splitlines())
+
+
+def machine_text(text: str) -> str | None:
+    """What a text in the person's place is that a program put there: `plan`, `hook`, `summary`; None for any other."""
+    return next((kind for begins, kind in _MACHINE_TEXTS.items() if text.lstrip().startswith(begins)), None)
+
+
+def is_memory_command(command: str) -> bool:
+    """Whether a shell command runs `memory` (also `agent-memory`, `python -m agent_memory`) or prints an entry's file."""
+    return bool(_MEMORY_COMMAND.search(command) or _TOPIC_FILE.search(command))
+
+
+def is_memory_tool(name: str) -> bool:
+    """Whether this is the name of a tool of our MCP server, in any harness's spelling (`mcp__memory__search`,
+    `mcp_memory_search`, `memory__search`, `agent-memory_search_context`, or without the server's name)."""
+    return bool(_MEMORY_TOOL.match(name))
+
+
+def is_entry_path(path: str) -> bool:
+    """Whether this is the path of a memory entry's file, by its name alone."""
+    return bool(_TOPIC_FILE.search(path))
+
+
+def shows_an_entry(output: str) -> bool:
+    """Whether a tool's output holds a memory entry, by whatever command it was printed: its frontmatter, the facts below its
+    title where it is shown to agents, or lines that were found in its file."""
+    return bool(_ENTRY_LINE.search(output))
+
+
+def typed_words(texts: str | Iterable[str], wrappers: tuple[str, ...] = ()) -> str:
+    """What the person typed, of the texts of one record: without what a harness wrapped, and what memory put there.
+
+    What is wrapped may hold any tag, so it reaches from the first opening of its tag to the last end of it in the record,
+    and to the end of the record where none follows. Only a tag in code that nothing ends is left: people write about tags.
+    `wrappers` are further tags that this record has.
+    """
+    text = texts if isinstance(texts, str) else "\n\n".join(filter(None, map(str.strip, texts)))
+    tags = _tags((*WRAPPERS, *wrappers))
+    opened: dict[str, int] = {}
+    ended: dict[str, int] = {}
+    for tag in tags.finditer(text):
+        name = tag[2].casefold()
+        if not tag[1]:
+            opened.setdefault(name, tag.start())
+        elif name in opened:
+            ended[name] = tag.end()
+    text = without_own_text(_without(text, ((opened[name], end) for name, end in ended.items()), ""))
+    still_open = [tag.start() for tag in tags.finditer(text) if not tag[1]]
+    code = find_code(text).ranges if still_open else ()
+    outside = (start for start in still_open if not is_inside(start, code))
+    return text[: next(outside, None)].strip()
+
+
+def without_own_text(text: str) -> str:
+    """What somebody wrote, without the managed sections and injected contexts in it. A lone mark is left as it is: a
+    person may be writing about it."""
+    return _without(text, _paired_spans(text), MEMORY_OUTPUT_PLACEHOLDER)
+
+
+def without_own_output(text: str) -> str:
+    """What a tool printed, without managed sections and injected contexts, also where only one end of them was printed."""
+    text = without_own_text(text)
+    for start, end in _PAIRS:
+        closed_at = text.rfind(end)
+        if closed_at >= 0:
+            text = MEMORY_OUTPUT_PLACEHOLDER + text[closed_at + len(end) :]
+        opened_at = text.find(start)
+        if opened_at >= 0:
+            text = text[:opened_at] + MEMORY_OUTPUT_PLACEHOLDER
+    return text
+
+
+@cache
+def _tags(names: tuple[str, ...]) -> re.Pattern[str]:
+    # An opening's attributes may hold anything, so it is known by its beginning.
+    return re.compile(
+        rf"<(?=[\s/\w])\s{{0,9}}(/)?\s{{0,9}}({'|'.join(map(re.escape, names))})(?![\w-])(?(1)[^<>]*>?)", re.IGNORECASE
+    )
+
+
+def _paired_spans(text: str) -> Iterator[tuple[int, int]]:
+    for start, end in _PAIRS:
+        opened_at = text.find(start)
+        while opened_at >= 0:
+            closed_at = text.find(end, opened_at)
+            if closed_at < 0:
+                break
+            yield opened_at, closed_at + len(end)
+            opened_at = text.find(start, closed_at)
+
+
+def _without(text: str, spans: Iterable[tuple[int, int]], placeholder: str) -> str:
+    return spliced(text, ((begin, end, placeholder) for begin, end in sorted(spans)))
+
+
+# -- a review or a linter's report that the person pasted: words of a bot or of a colleague ------------------------------
+
+PASTED_MARKS = ("[pasted review, not the person's words:]", "[end of the pasted review]")
+"""Around it in a prompt."""
+
+_WHO = (
+    r"copilot|code ?rabbit|bug ?bot|sonar\w*|greptile|qodo|codex|gemini|claude|cursor|devin|sourcery|codacy|deep ?source|snyk|dependabot"
+    r"|reviewers?|linters?|eslint|ruff|mypy|clippy|golangci\S*|(?:review )?bots?|ci|github actions|(?:another|other|the) (?:agent|model|ai)|pr|pull request"
+)
+_WHAT = r"reviews?|reviewed|comments?|commented|feedback|findings?|suggest(?:s|ed|ions?)|reports?|reported|complain(?:s|ed|ts?)|flag(?:s|ged)|says|said|wrote"
+_INTRODUCES = re.compile(
+    rf"^(?=.{{0,200}}$)(?!.*\b(?:my|our) (?:own )?(?:{_WHAT})\b).*(?:\b(?:{_WHO})\b.{{0,60}}\b(?:{_WHAT})\b|\b(?:{_WHAT})\b.{{0,40}}\b(?:from|by|of) (?:an? |the |our |gh |github )*(?:{_WHO})\b"
+    r"|\b(?:(?:code|pr) )?review comments?\b|\b(?:this|these|the following|another) (?:(?:code|pr) )?(?:review|comment|feedback|finding|suggestion)s?\b(?! (?:is|are|was|were)\b)).*",
+    re.IGNORECASE,
+)
+"""A line that names who reviewed or that a review follows."""
+_BOT = re.compile(
+    r"coderabbitai|copilot-pull-request-reviewer|auto-generated (?:comment|reply) by|Actionable comments posted|Committable suggestion"
+    r"|Prompt for AI agents|_⚠️ Potential issue_|_🛠️ Refactor suggestion_|Useful\? React with|!\[P[0-3] Badge\]|Quality Gate (?:passed|failed)"
+    r"|<!-- (?:BUGBOT|greptile)|Written by \[?Cursor|### (?:Bug|Issue): "
+)
+"""Words by which review bots are known, wherever they stand."""
+_SEVERITY = re.compile(
+    r"^\s*(?:[-*•]\s*)?(?:#{1,4}\s*)?(?:\(?\d{1,2}[.)]\s*)?[*_[(]*(?:critical|blocker|major|minor|high|medium|low|nit|p[0-3]|severity)\b[*_\])]*\s?[:\])(–—-]",
+    re.IGNORECASE | re.MULTILINE,
+)
+_OWN_END_CHARS = 80
+_ASKS = re.compile(
+    r"\s*(?:please|can|could|would|should|do|does|is|are|what|which|how|why|fix|address|handle|check|evaluate|only|skip|ignore|i|we|let's|and|but|ok)\b",
+    re.IGNORECASE,
+)
+_PARAGRAPH = re.compile(r"\n[ \t]*\n")
+
+
+@lru_cache(maxsize=4096)
+def pasted_review(text: str) -> tuple[int, int] | None:
+    """Where in a person's message a pasted review begins and ends; None where there is none.
+
+    It begins behind the line that introduces it, or at the paragraph that a bot's wording or a list of severities gives
+    away, and goes to the end of the message, but for a short last paragraph in which the person asks for something.
+    """
+    begin = _beginning(text)
+    if begin is None:
+        return None
+    end = len(text.rstrip())
+    last = max((found.end() for found in _PARAGRAPH.finditer(text, begin, end)), default=None)
+    if (
+        last is not None
+        and end - last <= _OWN_END_CHARS
+        and _ASKS.match(text, last)
+        and not _SEVERITY.match(text, last)
+    ):
+        end = len(text[:last].rstrip())
+    return (begin, end) if text[begin:end].strip() else None
+
+
+def _beginning(text: str) -> int | None:
+    at = 0
+    starts: list[int] = []
+    paragraph = 0
+    for line in text.splitlines(keepends=True):
+        said, colon, rest = line.strip().partition(": ") if ": " in line.strip() else (line.strip(), "", "")
+        end = at + len(line)
+        if not line.strip():
+            paragraph = end
+        elif _BOT.search(line):
+            return min([paragraph, *starts])
+        elif colon and _INTRODUCES.match(said) and len(rest) > len(said):
+            return at + line.index(": ") + 2
+        elif _INTRODUCES.match(line.strip()) and _leads_on(line, text[end:]):
+            return end + len(text[end:]) - len(text[end:].lstrip())
+        elif _SEVERITY.match(line):
+            starts.append(at)
+        at = end
+    return starts[0] if len(starts) > 1 else None
+
+
+def _leads_on(line: str, rest: str) -> bool:
+    """Whether what follows the line is what it speaks of: it ends in a colon, or a longer text than itself follows as a paragraph."""
+    said, following = line.rstrip(), rest.strip()
+    if said.endswith(":"):
+        return bool(following)
+    begins_anew = rest.split("\n", 1)[0].strip() == ""
+    return not said.endswith((".", "!")) and begins_anew and len(following) > len(said)
+
+
+def without_pasted_review(text: str) -> str:
+    """What the person themselves says in a message."""
+    span = pasted_review(text)
+    return text if span is None else f"{text[: span[0]]}\n{text[span[1] :]}"
+
+
+def marked_review(text: str) -> str:
+    """The message with marks around the review that is pasted into it."""
+    span = pasted_review(text)
+    if span is None:
+        return text
+    before, after = text[: span[0]].rstrip(), text[span[1] :].strip()
+    parts = (before, PASTED_MARKS[0], text[span[0] : span[1]], PASTED_MARKS[1], after)
+    return "\n".join(part for part in parts if part)

@@ -1,0 +1,476 @@
+"""The queue's values: what waits, what trouble it had, what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import Annotated, Literal, get_args
+
+from attrs import define, evolve, field, frozen
+
+from agent_memory.note.vocabulary import Harness, Kind
+from agent_memory.redaction.redact import redact_path
+from agent_memory.session.history import transcript_key
+from agent_memory.text.instants import DAY_MS, HOUR_MS, Instant
+from agent_memory.text.plain_text import Count
+from agent_memory.text.value_rules import (
+    MAX_PATH_BYTES,
+    commit_problem,
+    id_problem,
+    path_problem,
+    ref_problem,
+    shown,
+    text_problem,
+    version_problem,
+    word_problem,
+)
+
+# -- one record -------------------------------------------------------------------------------------------------------
+# The inbox entry: a pending record "look at this session".
+
+
+MAX_TITLE_CHARS = 200
+MAX_BODY_CHARS = 8_000
+"""As long as a memory entry may be, so that a note can always be stored whole."""
+MAX_TAGS = 50
+MAX_TAG_CHARS = 100
+
+_SPARSE = {"sparse": True}
+
+SessionMethod = Literal[
+    "opencode-session",
+    "claude-code-session",
+    "codex-session",
+    "cursor-session",
+    "gemini-session",
+    "copilot-session",
+    "pi-session",
+    "goose-session",
+    "aider-session",
+]
+SESSION_METHODS: tuple[SessionMethod, ...] = get_args(SessionMethod)
+
+
+@frozen
+class SessionFile:
+    """A session that its harness keeps in a file. JSON: `{method, sessionId, sessionPath?}`."""
+
+    method: SessionMethod
+    session_id: Annotated[str, id_problem]
+    session_path: Annotated[str, path_problem] | None = field(default=None, metadata=_SPARSE)
+
+
+@frozen
+class AmpThread:
+    """JSON: `{method: "amp-thread", threadId}`."""
+
+    thread_id: Annotated[str, id_problem]
+    method: Literal["amp-thread"] = "amp-thread"
+
+
+SNAPSHOTS = "inbox/snapshots"
+"""Where the copies lie that were made at capture. No entry may name another file: it may be a secret note (P27)."""
+
+
+def snapshot_path_problem(value: object) -> str | None:
+    """The path, relative to the root, of a file in the directory of the snapshots."""
+    problem = text_problem(value, MAX_PATH_BYTES)
+    if problem is not None or not isinstance(value, str):
+        return problem
+    if value.startswith("/"):
+        return "is an absolute path, expected a copy inside the store; `memory capture --file` makes one"
+    if any(part in ("", ".", "..") for part in value.split("/")):
+        return f"is {shown(value)}, expected a plain path relative to the root"
+    is_snapshot = value.rpartition("/")[0] == SNAPSHOTS
+    return None if is_snapshot else f"is {shown(value)}, and only copies in {SNAPSHOTS}/ are read"
+
+
+def _too_many_problem(tags: tuple[str, ...]) -> str | None:
+    return f"has {len(tags):,} items, at most {MAX_TAGS} are allowed" if len(tags) > MAX_TAGS else None
+
+
+@frozen
+class FileSnapshot:
+    """A redacted copy made at capture; `path` is that of a file in `SNAPSHOTS`, relative to the root. JSON: `{method: "file", path}`."""
+
+    path: Annotated[str, snapshot_path_problem]
+    method: Literal["file"] = "file"
+
+
+@frozen
+class InlineNote:
+    """A note in the entry itself. JSON: `{method: "inline", title, body, tags?, kind?, threadId?}`."""
+
+    title: Annotated[str, partial(text_problem, max_chars=MAX_TITLE_CHARS)]
+    body: Annotated[str, partial(text_problem, max_chars=MAX_BODY_CHARS, lines=True)]
+    tags: Annotated[tuple[Annotated[str, partial(text_problem, max_chars=MAX_TAG_CHARS)], ...], _too_many_problem] = (
+        field(default=(), metadata=_SPARSE)
+    )
+    kind: Kind | None = field(default=None, metadata=_SPARSE)
+    thread_id: Annotated[str, id_problem] | None = field(default=None, metadata=_SPARSE)
+    method: Literal["inline"] = "inline"
+
+
+Retrieval = SessionFile | AmpThread | FileSnapshot | InlineNote
+
+SessionRetrieval = SessionFile | AmpThread
+"""Of a session that its harness keeps."""
+
+BACKFILL_EVENT = "backfill"
+"""The event of an entry that was made for a past session: it waits behind what was captured as it happened."""
+UPGRADE_EVENT = "upgrade"
+"""The event of an entry that asks to look again, and as a whole, at a session that the built-in consolidated."""
+WATCH_EVENT = "watch"
+"""The event of an entry that was made because a transcript came to rest."""
+
+
+@frozen
+class Context:
+    """Where the session was, as known at capture. JSON keys: camelCase of these names; absent when None."""
+
+    cwd: Annotated[str, path_problem] | None = field(default=None, metadata=_SPARSE)
+    repo: Annotated[str, ref_problem] | None = field(default=None, metadata=_SPARSE)
+    branch: Annotated[str, ref_problem] | None = field(default=None, metadata=_SPARSE)
+    commit: Annotated[str, commit_problem] | None = field(default=None, metadata=_SPARSE)
+    event: Annotated[str, word_problem] | None = field(default=None, metadata=_SPARSE)
+    reason: Annotated[str, word_problem] | None = field(default=None, metadata=_SPARSE)
+    harness_version: Annotated[str, version_problem] | None = field(default=None, metadata=_SPARSE)
+
+
+Verdict = Literal[
+    "written", "skipped", "unchanged", "refused", "unavailable", "timed-out", "gave-up", "own-call", "paused", "planned"
+]
+
+
+@frozen
+class Outcome:
+    """What became of one pending session in one run; stored with the processed inbox entry."""
+
+    verdict: Verdict
+    run_id: Annotated[str, id_problem]
+    at_ms: Instant
+    entry_ids: tuple[Annotated[str, id_problem], ...] = field(default=(), metadata=_SPARSE)
+    """Created or updated."""
+    reason: str = field(default="", metadata=_SPARSE)
+    dropped: tuple[str, ...] = field(default=(), metadata=_SPARSE)
+
+
+@frozen
+class InboxEntry:
+    """JSON, version 1: `{version, timestamp, harness, retrieval, context?, outcome?}`."""
+
+    at_ms: Instant = field(metadata={"key": "timestamp"})
+    harness: Harness
+    retrieval: Retrieval
+    context: Context = field(factory=Context, metadata=_SPARSE)
+    outcome: Outcome | None = field(default=None, metadata=_SPARSE)
+    """Of one that was taken out of the inbox."""
+
+
+def retrieval_of(harness: Harness, session_id: str, session_path: str | None = None) -> SessionRetrieval | None:
+    """How to get the history of a session of this harness; None for what has no sessions (`manual`)."""
+    if harness is Harness.AMP:
+        return AmpThread(session_id)
+    for method in SESSION_METHODS:
+        if method.removesuffix("-session") == harness:
+            return SessionFile(method, session_id, session_path)
+    return None
+
+
+def session_id_of(entry: InboxEntry) -> str | None:
+    """The harness's own id of the session, if the entry names one."""
+    match entry.retrieval:
+        case SessionFile(_, session_id):
+            return session_id
+        case AmpThread(thread_id):
+            return thread_id
+        case InlineNote(thread_id=thread_id):
+            return thread_id
+        case FileSnapshot():
+            return None
+
+
+@frozen
+class Trouble:
+    """What an entry has been through, kept outside its file (which never changes). Nothing is recorded for a fresh one."""
+
+    attempts: Count = field(default=0, metadata=_SPARSE)
+    """Faults of the session itself, on content with `fingerprint`."""
+    timeouts: Count = field(default=0, metadata=_SPARSE)
+    """Time-outs in a row on that content; three count as one attempt."""
+    unavailable_since_ms: Count | None = field(default=None, metadata=_SPARSE)
+    """When the history was first found not to be there; seven days count as one attempt."""
+    not_before_ms: Count = field(default=0, metadata=_SPARSE)
+    """Backoff: not tried again earlier, and sorted behind the others until then."""
+    fingerprint: str = field(default="", metadata=_SPARSE)
+    """Of the content that was tried; other content starts the counts afresh."""
+    code: str = field(default="", metadata=_SPARSE)
+    message: str = field(default="", metadata=_SPARSE)
+
+
+@frozen
+class Pending:
+    """One session (or note) to look at: its newest entry, and the names of all entries folded into it."""
+
+    entry: InboxEntry
+    name: str
+    """File name of the newest."""
+    names: tuple[str, ...]
+    """File names of all of them, oldest first, the newest last."""
+    trouble: Trouble = Trouble()
+
+
+@frozen
+class Quarantined:
+    """An inbox file that is no valid entry, moved to `inbox/.failed/` with its reason beside it."""
+
+    name: str
+    reason: str
+
+
+@frozen
+class Loaded:
+    """The queue in the order in which it is to be worked: least attempted first, then oldest."""
+
+    pending: tuple[Pending, ...]
+    quarantined: tuple[Quarantined, ...] = ()
+    waiting: int = 0
+    """Entries left out because of the limit or their backoff."""
+    unreadable: tuple[Quarantined, ...] = ()
+    """Files that the operating system would not let us read; left where they are, since they may be whole (P6)."""
+    reason: str = ""
+    """Why the first of those in their backoff was set back, as a sentence."""
+
+
+@frozen
+class KnownSessions:
+    """The sessions in the inbox, by queue key (`fold.queue_key`)."""
+
+    waiting: frozenset[str] = frozenset()
+    asked_again: frozenset[str] = frozenset()
+    """Those of them that are to be looked at again as a whole."""
+    given_up_at_ms: dict[str, int] = field(factory=dict[str, int])
+    """When they were given up, the last time."""
+
+
+# -- the records, folded ----------------------------------------------------------------------------------------------
+# The rules of the queue: what folds into what, in which order it is worked, and what trouble does to an entry.
+#
+# Pure. Instants are epoch ms.
+
+
+MAX_ATTEMPTS = 3
+TIMEOUTS_PER_ATTEMPT = 3
+UNAVAILABLE_MS_PER_ATTEMPT = 7 * DAY_MS
+
+FIRST_BACKOFF_MS = 10 * 60_000
+MAX_BACKOFF_MS = 6 * HOUR_MS
+
+
+# -- folding and order ------------------------------------------------------------------------------------------------
+
+
+def queue_key(entry: InboxEntry, name: str) -> str:
+    """What an entry is about: one transcript of a session, or the entry itself. Trouble is kept under it, and equal keys
+    fold. A session may be in two files, of which each says something of its own: where one is named, it is in the key."""
+    path = entry.retrieval.session_path if isinstance(entry.retrieval, SessionFile) else None
+    return session_key(entry, name) + (f" {transcript_key(path)}" if path else "")
+
+
+def session_key(entry: InboxEntry, name: str) -> str:
+    """The session that an entry is about, whichever transcript it names, or the entry itself."""
+    match entry.retrieval:
+        case SessionFile(method, id) | AmpThread(id, method):
+            return f"{method} {id}"
+        case _:
+            return f"entry {name}"
+
+
+def is_same_work(entry: InboxEntry, name: str, pending: Pending) -> bool:
+    """Whether an entry that lies under one of `pending`'s names still asks for what was worked on.
+
+    A session's entries ask for the session, whatever else they say, unless they name another transcript of it; a note or a
+    file asks for itself.
+    """
+    keys = (queue_key(pending.entry, name), session_key(pending.entry, name))
+    if queue_key(entry, name) not in keys:
+        return False
+    if isinstance(entry.retrieval, FileSnapshot | InlineNote):
+        return entry.retrieval == pending.entry.retrieval
+    return True
+
+
+@define
+class _Folded:
+    """The entries of one key so far. Slots only: there may be a hundred thousand of them."""
+
+    entry: InboxEntry
+    name: str
+    names: list[str]
+
+    def add(self, name: str, entry: InboxEntry, names: Sequence[str] = ()) -> None:
+        self.names.extend(names or (name,))
+        if (entry.at_ms, name) > (self.entry.at_ms, self.name):
+            self.entry, self.name = folded_entry(self.entry, entry), name
+        else:
+            self.entry = folded_entry(entry, self.entry)
+
+
+def fold_queue(
+    entries: Iterable[tuple[str, InboxEntry]], troubles: Mapping[str, Trouble], limit: int | None, now_ms: int
+) -> Loaded:
+    """The queue in working order: least attempted first, then what was captured as it happened before past sessions and
+    those to look at again, then oldest by the newest entry of each session.
+
+    Entries in their backoff are left out and counted as waiting, as are those beyond `limit`. `entries` is read once.
+    """
+    folded: dict[str, _Folded] = {}
+    contexts: dict[Context, Context] = {}  # sessions of one directory share theirs, which halves the memory
+    for name, one in entries:
+        entry = evolve(one, context=contexts.setdefault(one.context, one.context))
+        key = queue_key(entry, name)
+        known = folded.get(key)
+        if known is None:
+            folded[key] = _Folded(entry, name, [name])
+        else:
+            known.add(name, entry)
+    # What names no transcript folds into the newest entry of its session that names one.
+    newest: dict[str, _Folded] = {}
+    for key, each in folded.items():
+        session = session_key(each.entry, each.name)
+        if key != session and (session not in newest or newest[session].entry.at_ms <= each.entry.at_ms):
+            newest[session] = each
+    for session, named in newest.items():
+        if (unnamed := folded.pop(session, None)) is not None:
+            named.add(unnamed.name, unnamed.entry, unnamed.names)
+    # Trouble of an entry that named no transcript, or of an earlier version, is under the session alone.
+    none = Trouble()
+    trouble_of = {
+        key: troubles.get(key) or troubles.get(session_key(each.entry, each.name), none) for key, each in folded.items()
+    }
+    due = [key for key in folded if not is_waiting(trouble_of[key], now_ms)]
+    due.sort(key=lambda key: (trouble_of[key].attempts, *_turn_of(folded[key])))
+    chosen = due if limit is None else due[: max(limit, 0)]
+    pending: list[Pending] = []
+    for key in chosen:
+        each = folded[key]
+        older = sorted(name for name in each.names if name != each.name)
+        pending.append(Pending(each.entry, each.name, (*older, each.name), trouble_of[key]))
+    reason = next((trouble.message for trouble in trouble_of.values() if is_waiting(trouble, now_ms)), "")
+    return Loaded(tuple(pending), waiting=len(folded) - len(chosen), reason=reason)
+
+
+def _turn_of(folded: _Folded) -> tuple[int, int, str]:
+    # A year of past sessions takes weeks of calls; what is learnt today must not wait for them.
+    leisure = (None, BACKFILL_EVENT, UPGRADE_EVENT)
+    event = folded.entry.context.event
+    return (leisure.index(event) if event in leisure else 0, folded.entry.at_ms, folded.name)
+
+
+def folded_entry(older: InboxEntry, newer: InboxEntry) -> InboxEntry:
+    """The newer entry, with what only the older one knows about the session: its file, its version, its directory, and
+    that it is to be looked at again.
+
+    Branch and commit belong to a moment, so they come along only with the directory that they were read in.
+    """
+    context = newer.context
+    if context.cwd is None:
+        context = evolve(
+            older.context, event=context.event, reason=context.reason, harness_version=context.harness_version
+        )
+    if context.harness_version is None and older.context.harness_version is not None:
+        context = evolve(context, harness_version=older.context.harness_version)
+    if context.repo is None and context.cwd == older.context.cwd and older.context.repo is not None:
+        context = evolve(context, repo=older.context.repo)
+    if older.context.event == UPGRADE_EVENT:
+        context = evolve(context, event=UPGRADE_EVENT)
+    retrieval = newer.retrieval
+    if isinstance(retrieval, SessionFile) and isinstance(older.retrieval, SessionFile):
+        retrieval = evolve(retrieval, session_path=retrieval.session_path or older.retrieval.session_path)
+    return evolve(newer, context=context, retrieval=retrieval)
+
+
+# -- without secrets in its names (P20) -------------------------------------------------------------------------------
+
+
+def as_captured(entry: InboxEntry) -> InboxEntry:
+    """The entry as it waits. The branch finds nothing, so it is redacted at once; the directory and the transcript's path
+    find the repository and the session, so they stay until the entry is consumed."""
+    return evolve(entry, context=evolve(entry.context, branch=_redacted(entry.context.branch)))
+
+
+def as_consumed(entry: InboxEntry) -> InboxEntry:
+    """The entry once nothing is to be found by it any more. A transcript's path with a secret in it goes as a whole: a
+    session is found by its id too, and by a wrong path never."""
+    context, retrieval = entry.context, entry.retrieval
+    if isinstance(retrieval, SessionFile) and retrieval.session_path != _redacted(retrieval.session_path):
+        retrieval = evolve(retrieval, session_path=None)
+    told = evolve(context, cwd=_redacted(context.cwd), repo=_redacted(context.repo), branch=_redacted(context.branch))
+    return evolve(entry, context=told, retrieval=retrieval)
+
+
+def _redacted(name: str | None) -> str | None:
+    return None if name is None else redact_path(name)
+
+
+# -- trouble ----------------------------------------------------------------------------------------------------------
+
+
+def is_waiting(trouble: Trouble, now_ms: int) -> bool:
+    """Whether the entry is in its backoff. One that would last longer than any backoff does is the work of a clock
+    that was ahead, and does not count (P24)."""
+    return now_ms < trouble.not_before_ms <= now_ms + MAX_BACKOFF_MS
+
+
+def is_exhausted(trouble: Trouble) -> bool:
+    """Whether the entry has had its attempts and is to be given up."""
+    return trouble.attempts >= MAX_ATTEMPTS
+
+
+def after_fault(trouble: Trouble, fingerprint: str, code: str, message: str, now_ms: int) -> Trouble:
+    """After a fault of the session itself: one attempt more. It is due again at once, behind the less attempted."""
+    attempts = _on_this_content(trouble, fingerprint).attempts + 1
+    return Trouble(attempts, fingerprint=fingerprint, code=code, message=message)
+
+
+def after_timeout(trouble: Trouble, fingerprint: str, code: str, message: str, now_ms: int) -> Trouble:
+    """After a time-out of the agent command: a growing backoff; the third in a row on this content is one attempt."""
+    known = _on_this_content(trouble, fingerprint)
+    timeouts = known.timeouts + 1
+    counts = timeouts >= TIMEOUTS_PER_ATTEMPT
+    not_before_ms = now_ms + min(FIRST_BACKOFF_MS * 3 ** (timeouts - 1), MAX_BACKOFF_MS)
+    timeouts = 0 if counts else timeouts
+    return Trouble(known.attempts + counts, timeouts, None, not_before_ms, fingerprint, code, message)
+
+
+def after_unavailable(trouble: Trouble, code: str, message: str, now_ms: int) -> Trouble:
+    """After a history that was not there: the backoff is as long as the waiting has been so far (which doubles it),
+    within bounds; seven days of it are one attempt."""
+    since_ms = trouble.unavailable_since_ms
+    if since_ms is None or since_ms > now_ms:  # the second: the clock was set back
+        since_ms = now_ms
+    waited_ms = now_ms - since_ms
+    counts = waited_ms >= UNAVAILABLE_MS_PER_ATTEMPT
+    return evolve(
+        trouble,
+        attempts=trouble.attempts + counts,
+        unavailable_since_ms=now_ms if counts else since_ms,
+        not_before_ms=now_ms + min(max(waited_ms, FIRST_BACKOFF_MS), MAX_BACKOFF_MS),
+        code=code,
+        message=message,
+    )
+
+
+def _on_this_content(trouble: Trouble, fingerprint: str) -> Trouble:
+    """The counts so far; none for content that was never tried."""
+    return trouble if trouble.fingerprint == fingerprint else Trouble()
+
+
+@frozen
+class FailedEntry:
+    """What is in `inbox/.failed/`."""
+
+    name: str
+    reason: str
+    malformed: bool
+    """It was never an entry; False for one that was given up, and can be tried again."""

@@ -1,0 +1,240 @@
+"""What an agent asked of a tool, from the arguments as the harness recorded them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
+from posixpath import commonprefix, normpath
+
+from agent_memory.redaction.redact import redact_path, redact_with_paths
+from agent_memory.session.history import (
+    History,
+    Role,
+    ToolCall,
+    Turn,
+)
+from agent_memory.session.own_marks import is_memory_tool
+from agent_memory.text.ids import ID_PATTERN
+from agent_memory.text.json_shape import is_list, is_object
+from agent_memory.text.plain_text import one_line
+
+BRIEF_CHARS = 400
+DOCUMENT_CHARS = 2_000
+"""Of what is written to a document: it tells what was found and decided, where code only shows it."""
+
+_NAME_CHARS = 120
+_PATH_CHARS = 1_000
+_RAW_CHARS = 4_000
+"""Of an argument, before it is put on one line: some hold a whole file."""
+
+_WRITING_TOOLS = (
+    *("write", "edit", "multiedit", "notebookedit", "update"),  # Claude Code
+    *("create_file", "edit_file", "undo_edit", "apply_patch", "format_file"),  # Amp, Codex
+    *("write_file", "replace", "patch", "create"),  # Gemini CLI, opencode, Copilot
+    *("strreplace", "search_replace", "editnotebook", "edit_file_v2", "delete", "delete_file", "applypatch"),  # Cursor
+)
+_PATH_KEYS = (
+    *("file_path", "notebook_path", "filePath", "absolute_path", "path", "file"),
+    *("target_file", "relativeWorkspacePath", "target_notebook"),
+)
+_OLD_KEYS = ("old_string", "old_str", "oldText", "oldString")
+_NEW_KEYS = (
+    *("new_string", "new_str", "newText", "newString", "content", "contents", "new_source", "code_edit"),
+    "file_text",
+)
+_DOCUMENT = re.compile(r"\.(?:mdx?|markdown|txt|rst|adoc|org)$", re.IGNORECASE)
+_CODE_CHARS = 250
+_PATCH_FILE = re.compile(r"\*\*\* (?:(Add|Update|Delete) File|Move to): (.{1,1000})")
+_PATCH = "*** Begin Patch"
+_HUNK_CHARS = 2_000
+_MAX_FILES = 200
+_BRIEF_KEYS = (
+    *("command", "cmd", "query", "pattern", "filePattern", "url", "description", "objective", "task", "question"),
+    *("file_path", "notebook_path", "filePath", "path", "target_file", "skill", "plan", "prompt", "title"),
+)
+
+_FOREIGN_TOOL = re.compile(
+    r"mcp(?:_|-|$)|.*(?:web_?(?:fetch|search|page|brows|read|crawl|extract)|fetch_?(?:url|page|webpage|html|markdown)|read_web|search_(?:web|internet)"
+    r"|brows(?:e|er)|crawl|scrape|google_|tavily|context7|playwright|puppeteer|github-mcp)"
+    r"|(?:fetch|url|https?|curl|file|amp threads markdown)$",
+    re.IGNORECASE,
+)
+"""Names of tools that answer with what a stranger may have written; `file` is a document that somebody captured, the last one a whole thread in
+histories that earlier versions kept."""
+_EXTENSION = re.compile(r"(?!developer__|functions?__|multi_tool_use)[a-z0-9-]+__\w+", re.IGNORECASE)
+"""Tools of goose's extensions and of MCP servers are named `server__tool`."""
+_FETCHES = re.compile(
+    r"(?:^|[\s;&|(`\"'])(?:(?:curl|wget|https?|lynx|w3m|links|aria2c)\s(?![^;&|]*(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0))"
+    r"|(?:gh|glab)\s+(?:issue|pr|mr|api|gist|search|release|discussion|repo)\s+(?!create|checkout|merge|close|edit|ready)"
+    r"|(?:npm|pnpm|yarn)\s+(?:view|info|show)\s|git\s+clone\s)",
+)
+"""Commands that print what a stranger may have written."""
+_OF_OTHERS = re.compile(
+    r"(?:^|[/\s\"'])(?:node_modules|site-packages|dist-packages|vendor|third_party|bower_components|\.cargo/registry|pkg/mod|Pods)/"
+)
+"""Directories in which other people's code lies, also inside a project."""
+_OWN_PLACES = re.compile(r"(?:/private)?/(?:tmp|var/folders|var/tmp)/|.*/\.(?:claude|cursor|codex)/plans/")
+"""Where agents put what they wrote, or what commands printed."""
+
+
+def answers(history: History) -> Iterator[tuple[Turn, tuple[ToolCall, ...]]]:
+    """Each tool turn with the calls of its tool that were waiting for an answer, the one made first before the others: of
+    several calls of one tool, the answer may be to any. None where nobody knows what was asked."""
+    waiting: dict[str, list[ToolCall]] = {}
+    for turn in history.turns:
+        if turn.role is Role.USER:
+            waiting.clear()  # what was not answered by now was interrupted
+        for call in turn.tool_calls:
+            waiting.setdefault(call.name, []).append(call)
+        if turn.role is Role.TOOL:
+            calls = waiting.get(turn.tool_name or "", [])
+            yield turn, tuple(calls)
+            del calls[:1]
+
+
+def foreign_turns(history: History) -> frozenset[int]:
+    """The numbers of the tool turns that hold what neither the project nor its tools said: pages, searches, MCP answers,
+    issues, dependencies, files outside of the project. An answer of which nobody knows what was asked is one of them."""
+    places = () if history.cwd is None else tuple(map(normpath, (history.cwd, *history.also_in)))
+    return frozenset(
+        turn.number
+        for turn, calls in answers(history)
+        if (name := turn.tool_name) is None
+        or _FOREIGN_TOOL.match(name)
+        or _EXTENSION.match(name)
+        or any(_FETCHES.search(call.brief) or _is_of_others(call.path or call.brief, places) for call in calls)
+    )
+
+
+def _is_of_others(path: str, places: tuple[str, ...]) -> bool:
+    if _OF_OTHERS.search(path):
+        return True
+    if not path.startswith("/") or not places or " " in path or _OWN_PLACES.match(path):
+        return False
+    path = normpath(path)
+    above = f"{path.rpartition('/')[0]}/"
+    return not any(path.startswith(f"{here}/") or path == here or here.startswith(above) for here in places)
+
+
+def tool_calls(name: str, arguments: Mapping[str, object]) -> tuple[ToolCall, ...]:
+    """The call; of one that applies a patch, a call for each of its files."""
+    texts = (text for text in arguments.values() if isinstance(text, str) and _PATCH in text)
+    patch = "" if _first_text(arguments, _PATH_KEYS) else next(texts, "")
+    files: list[tuple[str, list[str]]] = []
+    for line in patch.partition(_PATCH)[2].splitlines():
+        found = _PATCH_FILE.match(line)
+        if found is None and files:
+            files[-1][1].append(line)
+        elif found is not None and found[1] is None and files:  # it is moved
+            files[-1] = (found[2].strip(), files[-1][1])
+        elif found is not None and len(files) < _MAX_FILES:
+            files.append((found[2].strip(), []))
+    calls = (tool_call("apply_patch", {"path": path, **changed_lines(lines)}) for path, lines in files)
+    return tuple(calls) or (tool_call(name, arguments),)
+
+
+def tool_call(name: str, arguments: Mapping[str, object]) -> ToolCall:
+    """The call: its path where the arguments name a file, `writes` for the tools that change that file."""
+    path = _first_text(arguments, _PATH_KEYS)
+    writes = name.lower() in _WRITING_TOOLS
+    return ToolCall(
+        one_line(name, _NAME_CHARS) or "unknown",
+        (writes and _change(arguments, path)) or _line(_brief(name, arguments), BRIEF_CHARS),
+        one_line(redact_path(path[:_RAW_CHARS]), _PATH_CHARS) if path else None,
+        writes,
+    )
+
+
+def changed_lines(lines: Sequence[str]) -> dict[str, object]:
+    """The removed and the added lines of a diff, cut."""
+    changed: dict[str, object] = {}
+    for key, sign in (("old_str", "-"), ("new_str", "+")):
+        kept = [line[1:] for line in lines if line.startswith(sign) and not line.startswith(sign * 3)]
+        chars = accumulate(map(len, kept), initial=0)
+        changed[key] = "\n".join(line for line, before in zip(kept, chars, strict=False) if before <= _HUNK_CHARS)
+    return changed
+
+
+def _line(text: str, max_chars: int) -> str:
+    """The beginning of a text on one line. Secrets go first: a key that is cut, or on one line, may not be told as one."""
+    return one_line(redact_with_paths(text[:_RAW_CHARS]), max_chars)
+
+
+def _brief(name: str, arguments: Mapping[str, object]) -> str:
+    todos, questions = arguments.get("todos"), arguments.get("questions")
+    if is_list(todos):
+        items = ((_text_in(item, "status") if is_object(item) else "", _text_in(item, "content")) for item in todos)
+        return "; ".join(f"[{status}] {content}" if status else content for status, content in items)
+    if is_list(questions):
+        return "; ".join(_text_in(item, "question") for item in questions)
+    if name in ("Grep", "Glob") and isinstance(arguments.get("path"), str):
+        return f"{arguments.get('pattern', '')} in {arguments['path']}"
+    if (told := _first_text(arguments, _BRIEF_KEYS)) or not arguments:
+        return told
+    shortened = {key: value[:_RAW_CHARS] if isinstance(value, str) else value for key, value in arguments.items()}
+    return json.dumps(shortened, ensure_ascii=False, separators=(", ", ": "), default=str)
+
+
+def _change(arguments: Mapping[str, object], path: str) -> str:
+    """What a writing tool was to write: what it replaces, then the new text; both cut, code shorter than a document."""
+    edits = arguments.get("edits")
+    first = edits[0] if is_list(edits) and edits and is_object(edits[0]) else arguments
+    room = DOCUMENT_CHARS if _DOCUMENT.search(path) else _CODE_CHARS
+    before, after = (_first_text(first, keys).split("\n") for keys in (_OLD_KEYS, _NEW_KEYS))
+    # An edit names its place by lines that are the same in both, at their beginnings and ends.
+    begin = len(commonprefix((before, after)))
+    end = len(commonprefix((before[begin:][::-1], after[begin:][::-1])))
+    old = _line("\n".join(before[begin : len(before) - end]), _CODE_CHARS // 3)
+    new = _line("\n".join(after[begin : len(after) - end]), room - len(old))
+    more = f" (+{len(edits) - 1} more edits)" if is_list(edits) and len(edits) > 1 else ""
+    return f"{old} => {new}{more}" if old else new
+
+
+def _first_text(arguments: Mapping[str, object], keys: tuple[str, ...]) -> str:
+    return next((text for key in keys if isinstance(text := arguments.get(key), str) and text.strip()), "")
+
+
+def _text_in(item: object, key: str) -> str:
+    value = item.get(key) if is_object(item) else item
+    return value if isinstance(value, str) else ""
+
+
+# -- which memory entries an agent looked at ----------------------------------------------------------------------------
+
+_ENTRY_FILE = re.compile(rf"\b({ID_PATTERN})\.md\b")
+_ID = re.compile(rf"\b{ID_PATTERN}\b")
+_BARE_ID = r"(?:id__)?[1-9A-HJ-NP-Za-km-z]{6}\b"
+_MEMORY_READ = re.compile(rf"\b(?:memory|agent_memory[\w.]*)\s+(?:-\S+\s+)*read\s+(?:-\S+\s+)*['\"]?({_BARE_ID})")
+
+_SHELLS = re.compile(r"bash|shell|exec|command|terminal", re.IGNORECASE)
+_CHANGES = re.compile(r"write|edit|create|delete|remove|rename|move|patch|update|replace|insert", re.IGNORECASE)
+_STEP = re.compile(r"[;|&]+")
+_READING_STEP = re.compile(r"(?:^|[\s'\"(/])(?:cat|bat|batcat|head|tail|less|more|nl|sed|awk|grep|egrep|rg|view)\s")
+_NOT_READING = re.compile(r"[<>]|\s-i\b|\s--in-place\b")
+
+
+def entry_uses(turns: Iterable[Turn]) -> tuple[set[str], dict[str, int | None]]:
+    """The ids of entries that the tool calls of these turns read through memory itself (`memory read`, its MCP server), which
+    counted them; and of those opened directly, by whatever reads files, with the time of the first. A tool that only names an
+    entry's file, or changes it, does not use it."""
+    read: set[str] = set()
+    opened: dict[str, int | None] = {}
+    for turn in turns:
+        for call in turn.tool_calls if turn.role is Role.AGENT else ():
+            runs_commands = bool(_SHELLS.search(call.name))
+            if is_memory_tool(call.name):
+                if "read" in call.name.lower():
+                    read.update(_ID.findall(call.brief))
+                continue
+            if runs_commands:
+                read.update(f"id__{id.removeprefix('id__')}" for id in _MEMORY_READ.findall(call.brief))
+            if call.path is not None:
+                read_from = [] if call.writes or _CHANGES.search(call.name) else [call.path]
+            else:
+                steps = _STEP.split(call.brief) if runs_commands else []
+                read_from = [step for step in steps if _READING_STEP.search(step) and not _NOT_READING.search(step)]
+            for id in (id for each in read_from for id in _ENTRY_FILE.findall(each)):
+                opened.setdefault(id, turn.at_ms)
+    return read, opened

@@ -1,0 +1,464 @@
+"""How much of a session is kept, which of its turns are new, the same without secrets, in pieces that each fit a prompt, and a
+document as turns."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import blake2b
+from itertools import pairwise
+
+from attrs import evolve, frozen
+
+from agent_memory.redaction.redact import redact, redact_path, redact_with_paths
+from agent_memory.session.history import (
+    History,
+    Role,
+    SessionMark,
+    ToolCall,
+    Turn,
+)
+from agent_memory.session.own_marks import PASTED_MARKS, pasted_review, without_own_output
+from agent_memory.session.tool_calls import answers
+from agent_memory.text.markdown import find_code, is_inside
+from agent_memory.text.plain_text import clean_text
+
+USER_TEXT_CHARS = 50_000
+AGENT_TEXT_CHARS = 20_000
+TOOL_TEXT_CHARS = 8_000
+
+MAX_KEPT_BYTES = 16 * 1024 * 1024
+"""Of the turns that one fetch returns: what holds, redacts and cuts them into prompts needs a multiple (P25)."""
+TURN_BYTES = 700
+"""What a turn takes besides its text."""
+
+_CUT_CHARS = 300
+"""How far from a cut the end of what it cuts is looked for."""
+
+_HUNK = re.compile(r"\n(?=@@ |diff --git )")
+
+TEXT_CHARS = {Role.USER: USER_TEXT_CHARS, Role.AGENT: AGENT_TEXT_CHARS, Role.TOOL: TOOL_TEXT_CHARS}
+"""How many characters of one turn are kept, by its role."""
+
+
+@frozen
+class Excerpt:
+    """The beginning and the end of a text that may be far longer than `max_chars`; it never holds more than these."""
+
+    max_chars: int
+    head: str = ""
+    tail: str = ""
+    total_chars: int = 0
+    """Of the whole text so far."""
+
+    @property
+    def clipped_chars(self) -> int:
+        """How many characters of the whole are in neither."""
+        return self.total_chars - len(self.head) - len(self.tail)
+
+    @property
+    def kept_bytes(self) -> int:
+        return sys.getsizeof(self.head) + sys.getsizeof(self.tail)
+
+    @property
+    def text(self) -> str:
+        """The whole text, or its two ends around a line that says how much is missing."""
+        if not self.clipped_chars:
+            return self.head + self.tail
+        # A secret that the cut goes through could no longer be told: what is left of its line or word goes too.
+        head, tail = _to_a_whole_end(self.head), _from_a_whole_beginning(self.tail)
+        return f"{head}\n[… {self.total_chars - len(head) - len(tail)} characters left out …]\n{tail}"
+
+    def grown(self, text: str) -> Excerpt:
+        head_room = self.max_chars * 3 // 4 - len(self.head) if not self.tail else 0
+        rest = text[head_room:]
+        tail_chars = self.max_chars - self.max_chars * 3 // 4
+        tail = (self.tail + rest[-tail_chars:])[-tail_chars:] if tail_chars else ""
+        return evolve(self, head=self.head + text[:head_room], tail=tail, total_chars=self.total_chars + len(text))
+
+
+def _to_a_whole_end(text: str) -> str:
+    """`text` up to its last hunk, where it is a diff, or else the last line end or space near its end."""
+    hunks = [hunk.start() for hunk in _HUNK.finditer(text, len(text) // 2)]
+    if hunks:
+        return text[: hunks[-1]]
+    for mark in "\n ":
+        if (end := text.rfind(mark, max(1, len(text) - _CUT_CHARS))) > 0:
+            return text[:end]
+    return text
+
+
+def _from_a_whole_beginning(text: str) -> str:
+    """`text` from its first hunk on, where it is a diff, or else the first line end or space near its beginning."""
+    if hunk := _HUNK.search(text, 0, len(text) // 2):
+        return text[hunk.start() + 1 :]
+    for mark in "\n ":
+        if 0 <= (end := text.find(mark, 0, _CUT_CHARS)) < len(text) - 1:
+            return text[end + 1 :]
+    return text
+
+
+def excerpt(text: str, max_chars: int) -> Excerpt:
+    """At most `max_chars` characters of a text: three quarters from its beginning, one quarter from its end; a diff
+    between hunks where it can be."""
+    return Excerpt(max_chars).grown(text)
+
+
+def cut_text(text: str, max_chars: int) -> Iterator[str]:
+    """Consecutive parts of at most `max_chars` characters that together are the text, cut after a blank line, a line or a
+    word where there is one in the second half."""
+    while len(text) > max_chars:
+        marks = ("\n\n", "\n", " ")
+        cuts = (text.rfind(mark, max_chars // 2, max_chars - len(mark) + 1) + len(mark) for mark in marks)
+        cut = next((cut for cut in cuts if cut > max_chars // 2), max_chars)
+        yield text[:cut]
+        text = text[cut:]
+    if text:
+        yield text
+
+
+def readable(text: str) -> str:
+    """The text as it may be shown and stored: no control, bidirectional or invisible characters, no lone surrogates, no
+    end marks of a managed section."""
+    return clean_text(text).text
+
+
+def turns_after(turns: Sequence[Turn], mark: SessionMark | None) -> tuple[Turn, ...]:
+    """The turns that the mark does not cover: those after its record; where that record is gone (a rewritten
+    transcript), those later than its time, or without a time those beyond its number."""
+    if mark is None:
+        return tuple(turns)
+    covered = max((at for at, turn in enumerate(turns, 1) if turn.record_id == mark.last_record_id), default=None)
+    if covered is not None:
+        return tuple(turns[covered:])
+    last_at_ms = mark.last_at_ms
+    if last_at_ms is None:
+        return tuple(turn for turn in turns if turn.number > mark.turns_seen)
+    return tuple(turn for turn in turns if turn.at_ms is not None and turn.at_ms > last_at_ms)
+
+
+def last_time(turns: Sequence[Turn]) -> int | None:
+    """The time of the last turn that has one."""
+    return next((turn.at_ms for turn in reversed(turns) if turn.at_ms is not None), None)
+
+
+def as_many_as_fit(turns: Sequence[Turn], max_bytes: int = MAX_KEPT_BYTES) -> tuple[Turn, ...]:
+    """The first turns, at least one, that take about `max_bytes` bytes of memory together."""
+    kept: list[Turn] = []
+    used = 0
+    for turn in turns:
+        used += TURN_BYTES + sys.getsizeof(turn.text)
+        if kept and used > max_bytes:
+            break
+        kept.append(turn)
+    return tuple(kept)
+
+
+# -- without secrets: the first thing that happens to a history (P20) ---------------------------------------------------
+
+
+def redact_history(history: History) -> History:
+    """The same history with every secret in its texts and paths replaced by a placeholder."""
+
+    def text(given: str | None) -> str | None:
+        return given and redact_with_paths(given)
+
+    def path(given: str | None) -> str | None:
+        return given and redact_path(given)
+
+    def call(given: ToolCall) -> ToolCall:
+        return evolve(given, name=redact(given.name).text, brief=redact_with_paths(given.brief), path=path(given.path))
+
+    def turn(given: Turn) -> Turn:
+        calls, tool_name = tuple(map(call, given.tool_calls)), text(given.tool_name)
+        return evolve(given, text=redact_with_paths(given.text), tool_calls=calls, tool_name=tool_name)
+
+    return evolve(
+        history,
+        turns=tuple(map(turn, history.turns)),
+        title=text(history.title),
+        cwd=path(history.cwd),
+        also_in=tuple(map(redact_path, history.also_in)),
+        branch=path(history.branch),
+        agent=text(history.agent),
+    )
+
+
+# -- a long session in pieces that each fit a prompt ----------------------------------------------------------------
+
+TURN_OVERHEAD_CHARS = 60
+"""What a prompt may write around one turn: number, role, day, what is missing, line ends."""
+CALL_OVERHEAD_CHARS = 20
+"""What a prompt may write around one tool call: name, dashes, line end."""
+
+MIN_WINDOW_CHARS = 2_000
+
+_LEAST_ECHO_CHARS, _LEAST_OUTPUT_CHARS = 300, 1_200
+"""To how much an echo, and any other output, is cut before a session takes a second prompt, which is paid for again."""
+_FEW_LINES_CHARS = 300
+_WHOLE, _ECHO, _OUTPUT = "whole", "echo", "output"
+"""How far a turn may be cut."""
+
+_MARKS = r"(?:AGENTS|CLAUDE|GEMINI|SKILL|MEMORY|copilot-instructions)(?:\.local|\.override)?\.md|\.cursorrules"
+_TOLD_TO_AGENTS = re.compile(
+    rf"(?:^|[/\s\"'])(?:{_MARKS}|(?:skills|rules|steering|instructions|memory|memories)/[^\s\"']+\.mdc?)(?=$|[\s\"':;|&])"
+)
+"""Paths of what harnesses tell their agents: it is known wherever it is needed."""
+_TODO_TOOL = re.compile(
+    r"(?:todo_?(?:write|read|list)|write_todos|manage_todo_list|update_plan|task_?(?:create|update|list))$",
+    re.IGNORECASE,
+)
+_SKILL_TOOL = re.compile(r"(?:load_|use_|activate_)?skill$", re.IGNORECASE)
+_ECHO_TOOL = re.compile(
+    r"(?:read|view|cat|grep|rg|ripgrep|glob|ls|list|find|search|codebase_search)"
+    r"(?:[_-]?(?:files?|dir|folder|many|code|text|content|notebook|bash|raw|grep|search).*)?$|.*(?:output|stdin)$",
+    re.IGNORECASE,
+)
+"""Tools that print what lies in the project, or what a command has printed so far."""
+_ECHO_COMMAND = re.compile(
+    r"(?:\s*(?:cd|sleep|export|timeout)\s[^;&|]*(?:;|&&)\s*)*"
+    r"(?:sleep|cat|nl|head|tail|less|sed\s+-n|awk|grep|rg|fd|find|ls|tree|wc|pwd|git\s+(?:\S+\s+)?(?:show|log|diff|status|ls-files|grep))\b"
+)
+_NUMBER = re.compile(r"^[ \t]{0,8}\d{1,6}(?:→|\t|: |\. )", re.MULTILINE)
+_NUMBERED_LINES = re.compile(rf"(?:{_NUMBER.pattern}[^\n]*(?:\n|\Z)){{5,}}", re.MULTILINE)
+"""As those of a file are shown, each after its number."""
+_TEST_COMMAND = re.compile(
+    r"\b(?:tests?|pytest|jest|vitest|spec|check|lint|typecheck|fix|fmt|format|tsc|build|compile|vet|mypy|ruff|clippy|verify)\b",
+    re.IGNORECASE,
+)
+
+
+def turn_chars(turn: Turn) -> int:
+    """How many characters this turn may take in a prompt."""
+    calls = sum(
+        CALL_OVERHEAD_CHARS + len(call.name) + len(call.brief) + len(call.path or "") for call in turn.tool_calls
+    )
+    if turn.role is Role.USER and pasted_review(turn.text):
+        calls += sum(map(len, PASTED_MARKS)) + len(PASTED_MARKS)
+    return TURN_OVERHEAD_CHARS + len(turn.tool_name or "") + len(turn.text) + calls
+
+
+def cut_windows(history: History, max_chars: int) -> tuple[History, ...]:
+    """The history in as few parts of at most `max_chars` characters (by `turn_chars`) as may be, in order.
+
+    What says nothing new is left out. Output of tools is cut only as far as fewer parts come of it: first what only echoes
+    the project, then other output, never failures, tests and what the person or the agent said. A cut falls between turns,
+    before a user's turn where one is near; only a turn too long by itself is divided, into pieces with its number. Every
+    part knows whether tools answered before it. A history without turns is one part. At least `MIN_WINDOW_CHARS`.
+    """
+    if max_chars < MIN_WINDOW_CHARS:
+        raise ValueError(f"a window of {max_chars} characters is too small")
+    outputs = _outputs(history)
+
+    def parts(echo_chars: int) -> list[tuple[Turn, ...]]:
+        limits = {_WHOLE: sys.maxsize, _ECHO: echo_chars, _OUTPUT: max(_LEAST_OUTPUT_CHARS, 4 * echo_chars)}
+        pieces = [piece for turn, kind in outputs for piece in _pieces(_short(turn, limits[kind]), max_chars)]
+        return list(_packed(pieces, max_chars))
+
+    best, least, most = parts(_LEAST_ECHO_CHARS), _LEAST_ECHO_CHARS, TOOL_TEXT_CHARS
+    while least <= most:
+        between = (least + most + 1) // 2
+        more = parts(between)
+        if len(more) <= len(best):
+            best, least = more, between + 1
+        else:
+            most = between - 1
+    windows: list[History] = []
+    answered = history.tools_answered_before
+    for part in best:
+        ended_at_ms = history.ended_at_ms if part is best[-1] else last_time(part)
+        windows.append(evolve(history, turns=part, tools_answered_before=answered, ended_at_ms=ended_at_ms))
+        answered = windows[-1].tools_answered
+    return tuple(windows) or (history,)
+
+
+def _outputs(history: History) -> list[tuple[Turn, str]]:
+    """The turns that say something, their paths from the session's directory on, and how far each may be cut."""
+    asked = {turn.number: calls[0] if calls else None for turn, calls in answers(history)}
+    printed: dict[str, str] = {}
+    outputs: list[tuple[Turn, str]] = []
+    here = f"{history.cwd.rstrip('/')}/" if history.cwd and history.cwd.count("/") > 1 else ""
+    plans = [turn.number for turn in history.turns if any(_TODO_TOOL.match(call.name) for call in turn.tool_calls)]
+    overtaken = frozenset(plans[:-1])  # the last list of what is to be done is the one that counts
+    for turn in history.turns:
+        near = turn
+        if here:
+            calls = tuple(
+                evolve(call, brief=call.brief.replace(here, ""), path=call.path and call.path.replace(here, ""))
+                for call in turn.tool_calls
+            )
+            text = turn.text.replace(here, "") if turn.role is Role.TOOL else turn.text
+            near = evolve(turn, text=text, tool_calls=calls)
+        if turn.number in overtaken:
+            calls = tuple(call for call in near.tool_calls if not _TODO_TOOL.match(call.name))
+            if not calls and not turn.text:
+                continue
+            near = evolve(near, tool_calls=calls)
+        if turn.role is not Role.TOOL:
+            outputs.append((near, _WHOLE))
+            continue
+        name, call = turn.tool_name or "", asked.get(turn.number)
+        is_repeated = len(turn.text) > TURN_OVERHEAD_CHARS and printed.get(name) == turn.text
+        printed[name] = turn.text
+        if is_repeated or (not turn.failed and ((call is not None and call.writes) or _TODO_TOOL.match(name))):
+            continue
+        brief = f"{call.path or ''} {call.brief}" if call else ""
+        if _SKILL_TOOL.match(name) or _TOLD_TO_AGENTS.search(brief):
+            outputs.append((_short(near, _FEW_LINES_CHARS), _WHOLE))
+            continue
+        is_echo = bool(_ECHO_TOOL.match(name) or (call and _ECHO_COMMAND.match(call.brief)))
+        if is_echo:
+            near = evolve(near, text=_NUMBERED_LINES.sub(lambda lines: _NUMBER.sub("", lines[0]), near.text))
+        is_whole = turn.failed or (not is_echo and _TEST_COMMAND.search(brief))
+        outputs.append((near, _WHOLE if is_whole else _ECHO if is_echo else _OUTPUT))
+    return outputs
+
+
+def _short(turn: Turn, max_chars: int) -> Turn:
+    if len(turn.text) <= max_chars:
+        return turn
+    kept = excerpt(turn.text, max_chars)
+    return evolve(turn, text=kept.text, clipped_chars=turn.clipped_chars + kept.clipped_chars)
+
+
+def _pieces(turn: Turn, max_chars: int) -> Iterator[Turn]:
+    if turn_chars(turn) <= max_chars:
+        yield turn
+        return
+    room = max_chars - TURN_OVERHEAD_CHARS - len(turn.tool_name or "")
+    whole = evolve(turn, tool_calls=())
+    for at, text in enumerate(cut_text(turn.text, room)):
+        yield evolve(whole, text=text, clipped_chars=turn.clipped_chars if at == 0 else 0)
+    for call in turn.tool_calls:
+        yield evolve(whole, text="", tool_calls=(call,), clipped_chars=0)
+
+
+def _packed(turns: Sequence[Turn], max_chars: int) -> Iterator[tuple[Turn, ...]]:
+    """Each window ends as late as it fits, but before a user's turn where one comes in its second half."""
+    start = used = 0
+    before_user = None
+    at = 0
+    while at < len(turns):
+        if at > start and turns[at].role is Role.USER and used > max_chars // 2:
+            before_user = at
+        used += turn_chars(turns[at])
+        at += 1
+        if used > max_chars and at - 1 > start:
+            end = before_user or at - 1
+            yield tuple(turns[start:end])
+            start, at, used, before_user = end, end, 0, None
+    if turns:
+        yield tuple(turns[start:])
+
+
+# -- documents --------------------------------------------------------------------------------------------------------
+
+_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]", re.MULTILINE)
+_SMALL_CHARS, _SECTION_CHARS = 1_500, 4_000
+
+
+def document_turns(text: str, tool_name: str) -> tuple[Turn, ...]:
+    """One tool turn for each section (small neighbours together, a long one in parts), nothing lost but blank lines.
+
+    Tool turns, since nobody in the session said it: whoever wrote a document, its words are no user's. The record id of a
+    turn is made from its text and the texts before it.
+    """
+    text = without_own_output(text)
+    fences = find_code(text).fences
+    headings = (heading.start() for heading in _HEADING.finditer(text))
+    cuts = (0, *(at for at in headings if at and not is_inside(at, fences)), len(text))
+    sections = (text[start:end] for start, end in pairwise(cuts) if start < end)
+    parts = (part for section in sections for part in cut_text(section, _SECTION_CHARS))
+    digest = blake2b(digest_size=10)
+    turns: list[Turn] = []
+    for section in _grouped(parts):
+        digest.update(section.encode("utf-8", "surrogatepass"))
+        turns.append(Turn(len(turns) + 1, Role.TOOL, readable(section), digest.hexdigest(), tool_name=tool_name))
+    return tuple(turns)
+
+
+def _grouped(sections: Iterator[str]) -> Iterator[str]:
+    held = ""
+    for section in sections:
+        if held.strip() and len(held) + len(section) > _SMALL_CHARS:
+            yield held.strip("\n")
+            held = ""
+        held += section
+    if held.strip():
+        yield held.strip("\n")
+
+
+# -- kept histories ---------------------------------------------------------------------------------------------------
+# What is kept of the histories of consolidated sessions.
+
+
+@frozen
+class KeptPart:
+    """One part of a session's history, as one fetch returned it, redacted."""
+
+    history: History
+    after_record_id: str | None
+    """The record after which it goes on; None for the beginning of the session."""
+
+
+@frozen
+class KeptSession:
+    """A session of which something is kept: its name in the directory, its size and when it last grew (epoch ms)."""
+
+    name: str
+    size_bytes: int
+    kept_at_ms: int
+
+
+def joined_history(parts: Iterable[KeptPart], mark: SessionMark | None) -> History | None:
+    """The turns of the parts (in their order) that the mark does not cover, as many as fit one fetch; None where there are
+    none, and, without a mark, where the parts do not begin at the beginning.
+
+    A record that is in two parts (a session that was consolidated afresh) counts once. No more than two parts are held.
+    """
+    joined: History | None = None
+    known: set[str] = set()
+    new: tuple[Turn, ...] = ()
+    answered = past_mark = False
+    for part in parts:
+        if joined is None and mark is None and part.after_record_id is not None:
+            return None
+        answered = answered or (not new and part.history.tools_answered_before)
+        # A message that went on after a mark has its rest in the next part, under its number.
+        going_on = new[-1].number if new else None
+        unknown = [turn for turn in part.history.turns if turn.record_id not in known or turn.number == going_on]
+        # Another transcript of the same session begins with 1 again: its turns get numbers of their own.
+        behind = new[-1].number - unknown[0].number if unknown and new else 0
+        fresh = tuple(evolve(turn, number=turn.number + behind + 1) if behind > 0 else turn for turn in unknown)
+        past_mark = past_mark or mark is None or part.after_record_id == mark.last_record_id
+        found = fresh if past_mark else turns_after(fresh, mark)
+        if not new:
+            answered = answered or any(turn.role is Role.TOOL for turn in fresh[: len(fresh) - len(found)])
+        past_mark = past_mark or (mark is not None and any(turn.record_id == mark.last_record_id for turn in fresh))
+        known.update(turn.record_id for turn in part.history.turns)
+        later = part.history
+        if joined is not None:  # with what only the earlier one says of the session
+            later = evolve(
+                later,
+                title=later.title or joined.title,
+                cwd=later.cwd or joined.cwd,
+                branch=later.branch or joined.branch,
+                agent=later.agent or joined.agent,
+                started_at_ms=later.started_at_ms if joined.started_at_ms is None else joined.started_at_ms,
+            )
+        joined = later
+        new = (*new, *found)
+        if len(as_many_as_fit(new)) < len(new):
+            break
+    if joined is None or not new:
+        return None
+    kept = as_many_as_fit(new)
+    return evolve(
+        joined,
+        turns=kept,
+        ended_at_ms=last_time(kept),
+        tools_answered_before=answered,
+        remaining=len(kept) < len(new),
+        skipped={},
+    )

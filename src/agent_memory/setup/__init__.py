@@ -1,0 +1,1 @@
+"""Setup, uninstall, settings of harnesses, configuration files and schedules."""

@@ -1,0 +1,221 @@
+"""The effective configuration: defaults, the person's own file, the current directory's file, the environment.
+
+`~/.config/agent-memory/config.json` is the person's. `./memory.config.json` may come from a cloned repository: unless the
+person has trusted exactly its bytes, it can set `search` and `inject` alone, and nothing about it is ever an error.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias
+
+from attrs import evolve, frozen
+
+from agent_memory.config import OPEN_SECTIONS, Config, preset_problem
+from agent_memory.errors import (
+    ConfigInvalid,
+    ConfigUnreadable,
+    HomeUnknown,
+    PathRefused,
+    StoreIo,
+)
+from agent_memory.files.durable import make_directories, replace_file
+from agent_memory.files.paths import as_store_io, read_image, store_io
+from agent_memory.files.root import (
+    LOCAL_NAME,
+    MAX_CONFIG_BYTES,
+    ROOT_VARIABLE,
+    absolute,
+    config_path,
+    home_of,
+    storage_root,
+)
+from agent_memory.results import as_result, warning_of
+from agent_memory.text.json_codec import (
+    InvalidValue,
+    attributes_of,
+    load_document,
+    value_of,
+)
+from agent_memory.text.json_shape import is_object
+from agent_memory.text.plain_text import one_line
+
+Document: TypeAlias = Mapping[str, Any]
+
+
+@frozen
+class Effective:
+    """The configuration that counts, and where each part of it comes from."""
+
+    config: Config
+    """`storage.root` is set and absolute; `~` in paths is the home."""
+    sources: Mapping[str, str]
+    """For each dotted key (`llm.command`, `llm.presets.mine`) the file or variable that set it; an absent key is default."""
+    warnings: tuple[str, ...] = ()
+    """Whole sentences about what of an untrusted config was ignored."""
+
+    def source_of(self, key: str) -> str:
+        """The file or variable that set a key, or `default`."""
+        return self.sources.get(key, "default")
+
+
+@as_result
+def load_config(environ: Mapping[str, str], cwd: str | None) -> Effective:
+    """The effective configuration; `cwd` is None where there is no current directory.
+
+    ConfigUnreadable and ConfigInvalid (with every problem) for the person's own file and for a trusted one; HomeUnknown
+    where no root can be named. A link that leads nowhere is a config that cannot be read, not one that is missing (P6).
+    """
+    home = home_of(environ)
+    layers: dict[str, Document] = {}
+    warnings: tuple[str, ...] = ()
+    own_path = None if home is None else config_path(home)
+    content = None if own_path is None else read_config(own_path)
+    if own_path is not None and content is not None:
+        layers[own_path] = parse_config(content, own_path)
+    if cwd is not None:
+        local_path = os.path.join(cwd, LOCAL_NAME)
+        if own_path is None or os.path.realpath(local_path) != os.path.realpath(own_path):
+            local, warnings = _local_config(local_path, home)
+            layers |= {} if local is None else {local_path: local}
+    document: Document = {}
+    sources: dict[str, str] = {}
+    for path, layer in layers.items():
+        document = _merged(document, layer)
+        sources |= dict.fromkeys(set_keys(layer), path)
+    config: Config = value_of(document, Config)
+    if problem := preset_problem(config.llm):
+        raise ConfigInvalid(sources.get("llm.preset", next(reversed(layers), "")), (problem,))
+    if environ.get(ROOT_VARIABLE):
+        sources["storage.root"] = ROOT_VARIABLE
+    try:
+        root = storage_root(environ, config.storage.root)
+    except FileNotFoundError:
+        problem = "it is a relative path, and the current directory was removed"
+        raise ConfigInvalid(ROOT_VARIABLE, (problem,)) from None
+    except OSError as error:
+        raise store_io(error, "look at", str(error.filename)) from None
+    if root is None:
+        raise HomeUnknown()
+    return Effective(_placed(config, root, home), sources, warnings)
+
+
+def read_config(path: str) -> bytes | None:
+    """The bytes of a config file, through links; None where there is none. Never waits, never reads a special file."""
+    try:
+        image = read_image(os.path.realpath(path), MAX_CONFIG_BYTES)
+    except (StoreIo, PathRefused) as error:
+        if isinstance(error, StoreIo) and error.errno_name == "ENOTDIR":
+            return None
+        raise ConfigUnreadable(path, error.reason) from None
+    if image is None and os.path.islink(path):
+        raise ConfigUnreadable(path, "it is a symbolic link that leads nowhere")
+    return None if image is None else image.data
+
+
+def parse_config(content: bytes, path: str) -> dict[str, Any]:
+    """The keys that a config file sets, all known and all well formed; ConfigInvalid with every problem."""
+    try:
+        document = load_document(content)
+        if not is_object(document):
+            raise InvalidValue("it must hold one object: { … }")
+        document.pop("$schema", None)  # for editors
+        value_of(document, Config)
+    except InvalidValue as error:
+        raise ConfigInvalid(path, error.problems) from error
+    return document
+
+
+def write_own_config(path: str, content: bytes) -> None:
+    """Make these the bytes of the person's own file, through links. ConfigInvalid with every problem where they set what cannot be;
+    then nothing was changed."""
+    config: Config = value_of(parse_config(content, path), Config)
+    if problem := preset_problem(config.llm):
+        raise ConfigInvalid(path, (problem,))
+    real = os.path.realpath(path)
+    with as_store_io("write", path):
+        make_directories(os.path.dirname(real))
+        replace_file(real, content)
+
+
+def closed_keys(document: Document) -> tuple[str, ...]:
+    """The dotted keys in a config that only a trusted one may set."""
+    return tuple(key for key in set_keys(document) if key.partition(".")[0] not in OPEN_SECTIONS)
+
+
+def set_keys(document: Document) -> Iterator[str]:
+    """The dotted keys that a document sets, down to single presets and profiles."""
+    return (key for key, value in leaves(document) if value != {})
+
+
+def leaves(document: Document, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Every dotted key with its value, down to single presets and profiles."""
+    for key, value in document.items():
+        where = f"{path}{key}"
+        if is_object(value) and _holds_keys(where) and (value or not path):
+            yield from leaves(value, f"{where}.")
+        else:
+            yield where, value
+
+
+def _merged(far: Document, near: Document, path: str = "") -> dict[str, Any]:
+    """Both, the nearer winning."""
+    result = dict(far)
+    for key, value in near.items():
+        where = f"{path}{key}"
+        deeper = is_object(value) and is_object(result.get(key)) and _holds_keys(where)
+        result[key] = _merged(result[key], value, f"{where}.") if deeper else value
+    return result
+
+
+def _holds_keys(where: str) -> bool:
+    """Whether what stands here is merged key by key: a section, or an object of names of the person's own choice, like
+    `llm.presets`. A single preset is taken whole."""
+    section, _, key = where.partition(".")
+    return not key or ("." not in key and is_object(attributes_of(attributes_of(Config)[section].type)[key].default))
+
+
+def _local_config(path: str, home: str | None) -> tuple[Document | None, tuple[str, ...]]:
+    """What the current directory's file sets, None for a file that sets nothing, and what to warn of."""
+    try:
+        content = read_config(path)
+    except ConfigUnreadable as error:
+        return None, (f"{path} was ignored: {error.reason}.",)
+    if content is None:
+        return None, ()
+    is_trusted = False
+    warnings: tuple[str, ...] = ()
+    if home is not None:
+        from agent_memory.setup.trust import TrustFile  # a codec, for a file that few have
+
+        trusts = as_result(TrustFile(home).vouches_for)(os.path.realpath(path), content)
+        is_trusted = trusts.value_or(False)
+        warnings = warning_of(trusts)
+    try:
+        document = parse_config(content, path)
+    except ConfigInvalid as error:
+        if is_trusted:
+            raise
+        problem = one_line(error.problems[0], 160)
+        return None, (*warnings, f"{path} was ignored, since it is not valid: {problem}.")
+    keys = () if is_trusted else closed_keys(document)
+    if keys:
+        named = one_line(", ".join(keys), 200)
+        hint = f"ignored, since you have not trusted it. `memory trust {path}` if it is yours."
+        warnings = (*warnings, f"{path} sets {named}; {hint}")
+        document = {key: value for key, value in document.items() if key in OPEN_SECTIONS}
+    return document, warnings
+
+
+def _placed(config: Config, root: str, home: str | None) -> Config:
+    # Like `storage.root`: a relative path counts from the home, since a config means one place wherever it is read.
+    def placed(paths: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(absolute(path, home, lambda: home or "") or path for path in paths)
+
+    return evolve(
+        config,
+        storage=evolve(config.storage, root=root),
+        agents_md=evolve(config.agents_md, targets=placed(config.agents_md.targets)),
+        capture=evolve(config.capture, transcript_roots=placed(config.capture.transcript_roots)),
+    )

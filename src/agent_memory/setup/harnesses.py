@@ -1,0 +1,408 @@
+"""What each harness wants, where it keeps its files, and how it calls memory: a new one is one function here, and one line in `SETUPS`.
+
+Sources: code.claude.com/docs (hooks, memory, skills, mcp), developers.openai.com/codex, cursor.com/docs, ampcode.com/manual,
+google-gemini/gemini-cli docs, opencode.ai/docs, docs.github.com (copilot-cli), earendil-works/pi docs,
+aaif-goose/goose documentation, code.visualstudio.com/docs; skills: agentskills.io/specification. Of their own memories: Claude
+Code's is on by default (code.claude.com/docs/en/memory), Codex's not (openai/codex#31804), Gemini's not (docs/cli/auto-memory.md);
+Copilot's is for personal plans, and `/memory off` writes its setting (github/copilot-cli#3859).
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from attrs import field, frozen
+
+from agent_memory.capture.session_event import SHAPES
+from agent_memory.recall.moment import harness_directories
+from agent_memory.setup.plan import (
+    DIRECTORY,
+    SESSION,
+    Act,
+    Element,
+    HarnessSetup,
+    Member,
+    OwnMemory,
+    Part,
+    SelfTest,
+    Switch,
+    Syntax,
+    Wanted,
+    Whole,
+)
+
+SERVER_NAME = "agent-memory"
+"""The name of our MCP server. Not `memory`: a widely used other server has that name, and so has an extension of Goose."""
+
+
+@frozen
+class Context:
+    """Absolute directories, as the environment names them or by default."""
+
+    home: str
+    program: str
+    """Absolute path of `memory`: a harness that is started from a desktop does not have the shell's PATH."""
+    claude: str
+    codex: str
+    copilot: str
+    pi: str
+    config: str
+    exists: Callable[[str], bool] = lambda _: False
+    """Whether there is something at a path; may raise OSError."""
+    skill: str = ""
+    """The text of the skill file; empty where none is to be installed."""
+    plugins: Mapping[str, str] = field(factory=dict[str, str])
+    """The templates in `plugins/`, by name."""
+
+    def hook(self, harness: str, act: Act = "capture") -> str:
+        """The shell command of a hook."""
+        return f"{shlex.quote(self.program)} {hook_mark(harness, act)}"
+
+    def either(self, preferred: str, *others: str) -> str:
+        """The first of these files that exists; the preferred one where none does."""
+        return next((path for path in (preferred, *others) if self.exists(path)), preferred)
+
+
+def hook_mark(harness: str, act: Act = "capture") -> str:
+    """The words of a hook behind the program's name: by them one is known, whatever the program is called."""
+    return f"{act} --harness {harness} --hook"
+
+
+def context_of(home: str, program: str, environ: Mapping[str, str]) -> Context:
+    """The directories of this environment."""
+    named: Mapping[str, Any] = harness_directories(home, environ)
+    return Context(home=home, program=program, **named)  # pyright: ignore[reportArgumentType]
+
+
+def _claude_code(context: Context) -> HarnessSetup:
+    """Hooks in `settings.json`, which Cursor runs too. `Stop` ends each turn and is the checkpoint. `SessionEnd` handlers share
+    1.5 s, which a `timeout` in a settings file raises; a plugin's does not, so this is no plugin. What `SessionStart` and
+    `UserPromptSubmit` answer enters the context."""
+    directory = context.claude
+    settings = f"{directory}/settings.json"
+    servers = f"{context.home if directory == f'{context.home}/.claude' else directory}/.claude.json"
+    server = {"type": "stdio", "command": context.program, "args": ["mcp"], "env": dict[str, str]()}
+    hooks = (
+        *_groups(context, "claude-code", {"Stop": 10, "SessionEnd": 10, "PreCompact": 10}),
+        *_groups(context, "claude-code", {"SessionStart": 10, "UserPromptSubmit": 10}, act="inject"),
+    )
+    off = f"{settings} sets disableAllHooks, so Claude Code runs no hook"
+    return HarnessSetup(
+        files=(
+            _hooks(settings, hooks),
+            _server(context, servers, "mcpServers", server),
+            *_skill(context, f"{directory}/skills"),
+        ),
+        target=f"{directory}/CLAUDE.md",
+        switches=(Switch(settings, "jsonc", ("disableAllHooks",), True, off),),
+        own_memory=OwnMemory(
+            "claude-code",
+            "Claude Code",
+            "auto memory",
+            settings,
+            "jsonc",
+            ("autoMemoryEnabled",),
+            by_default=True,
+            variable="CLAUDE_CODE_DISABLE_AUTO_MEMORY",
+        ),
+        directories=(directory,),
+        programs=("claude",),
+    )
+
+
+def _codex(context: Context) -> HarnessSetup:
+    """`hooks.json` beside `config.toml`. `Stop` fires at each turn's end, and every version with hooks has it. Codex skips a
+    hook that was not reviewed in `/hooks`, without a word, and pins the command by its hash."""
+    directory = context.codex
+    config = f"{directory}/config.toml"
+    override = f"{directory}/AGENTS.override.md"
+    hooks = (
+        *_groups(context, "codex", {"Stop": 5}),
+        *_groups(context, "codex", {"SessionStart": 10, "UserPromptSubmit": 10}, act="inject"),
+    )
+    off = f"{config} switches hooks off ([features] hooks = false), so Codex runs none"
+    return HarnessSetup(
+        files=(
+            _hooks(f"{directory}/hooks.json", hooks),
+            _server(context, config, "mcp_servers", syntax="toml"),
+            *_skill(context),
+        ),
+        target=override if context.exists(override) else f"{directory}/AGENTS.md",
+        switches=tuple(Switch(config, "toml", ("features", key), False, off) for key in ("hooks", "codex_hooks")),
+        own_memory=OwnMemory("codex", "Codex", "memories", config, "toml", ("features", "memories")),
+        notes=(
+            "Codex runs a new hook only once you have approved it: start `codex`, type `/hooks`, and approve the three of memory.",
+        ),
+        directories=(directory,),
+        programs=("codex",),
+    )
+
+
+def _cursor(context: Context) -> HarnessSetup:
+    """`stop` in the editor and the terminal, `sessionEnd` for `cursor-agent -p`. One unknown event name voids the whole file, so
+    there are only these two, and `sessionStart`, which is as old as `sessionEnd`: its answer is put into the conversation, that
+    of `beforeSubmitPrompt` is not."""
+    directory = f"{context.home}/.cursor"
+    version = Member(("version",), 1, optional=True, stays=True)
+    acts: Mapping[str, Act] = {"stop": "capture", "sessionEnd": "capture", "sessionStart": "inject"}
+    handlers = [
+        Element(
+            ("hooks", event),
+            {"command": context.hook("cursor", act), "timeout": 10},
+            context.hook("cursor", act),
+            hook_mark("cursor", act),
+        )
+        for event, act in acts.items()
+    ]
+    return HarnessSetup(
+        files=(
+            _hooks(f"{directory}/hooks.json", (version, *handlers)),
+            _server(context, f"{directory}/mcp.json", "mcpServers"),
+            *_skill(context),
+        ),
+        notes=(
+            "Cursor reads no instruction file of your own outside a repository: there use `memory setup cursor --repo`.",
+        ),
+        directories=(directory,),
+        programs=("cursor", "cursor-agent"),
+    )
+
+
+def _amp(context: Context) -> HarnessSetup:
+    """A plugin (TypeScript, run by Bun), since Amp has no shell hooks. `agent.end` comes after each turn."""
+    directory = f"{context.home}/.config/amp"
+    settings = context.either(f"{directory}/settings.json", f"{directory}/settings.jsonc")
+    return HarnessSetup(
+        files=(
+            _plugin(context, "amp", f"{directory}/plugins/{SERVER_NAME}.ts"),
+            _server(context, settings, "amp.mcpServers"),
+            *_skill(context, f"{context.home}/.config/agents/skills"),
+        ),
+        target=f"{directory}/AGENTS.md",
+        notes=("Amp loads a new plugin when it starts, or with `amp plugins reload`.",),
+        directories=(directory, f"{context.home}/.local/share/amp"),
+        programs=("amp",),
+    )
+
+
+def _gemini(context: Context) -> HarnessSetup:
+    """Hooks in `settings.json`, with timeouts in milliseconds."""
+    directory = f"{context.home}/.gemini"
+    settings = f"{directory}/settings.json"
+    injecting = {"SessionStart": 10_000, "BeforeAgent": 10_000, "PreCompress": 5_000}
+    hooks = (
+        *_groups(context, "gemini", {"AfterAgent": 5_000, "SessionEnd": 5_000}, matcher="*", name=SERVER_NAME),
+        *_groups(context, "gemini", injecting, matcher="*", name=f"{SERVER_NAME}-inject", act="inject"),
+    )
+    off = f"{settings} switches hooks off (hooksConfig.enabled), so Gemini runs none"
+    return HarnessSetup(
+        files=(
+            _hooks(settings, hooks),
+            _server(context, settings, "mcpServers"),
+            *_skill(context),
+        ),
+        target=f"{directory}/GEMINI.md",
+        switches=(Switch(settings, "jsonc", ("hooksConfig", "enabled"), False, off),),
+        own_memory=OwnMemory("gemini", "Gemini", "auto memory", settings, "jsonc", ("experimental", "autoMemory")),
+        directories=(directory,),
+        programs=("gemini",),
+    )
+
+
+def _opencode(context: Context) -> HarnessSetup:
+    """A plugin; `session.idle` is the end of a turn, of child sessions too, which name their parent. It reads
+    `~/.claude/CLAUDE.md` where it has no `AGENTS.md` of its own: to make one would hide the person's from it, so then the section
+    goes into `CLAUDE.md`."""
+    directory = f"{context.config}/opencode"
+    config = context.either(f"{directory}/opencode.json", f"{directory}/opencode.jsonc")
+    server = {"type": "local", "command": [context.program, "mcp"], "enabled": True}
+    return HarnessSetup(
+        files=(
+            _plugin(context, "opencode", f"{directory}/plugins/{SERVER_NAME}.ts"),
+            _server(context, config, "mcp", server),
+            *_skill(context, f"{directory}/skills"),
+        ),
+        target=context.either(f"{directory}/AGENTS.md", f"{context.claude}/CLAUDE.md"),
+        notes=("opencode loads a new plugin when it starts.",),
+        directories=(directory, f"{context.home}/.local/share/opencode"),
+        programs=("opencode",),
+    )
+
+
+def _copilot(context: Context) -> HarnessSetup:
+    """A hooks file of our own below `~/.copilot/hooks/`. The answer of `sessionStart` is put into the session by newer versions;
+    older ones pass it over."""
+    directory = context.copilot
+    settings = f"{directory}/settings.json"
+
+    acts: Mapping[str, Act] = {"agentStop": "capture", "sessionEnd": "capture", "sessionStart": "inject"}
+    events = {
+        event: [{"type": "command", "bash": context.hook("copilot", act), "timeoutSec": 10}]
+        for event, act in acts.items()
+    }
+    server = {"type": "local", "command": context.program, "args": ["mcp"], "tools": ["*"]}
+    off = f"{settings} sets disableAllHooks, so Copilot runs no hook"
+    return HarnessSetup(
+        files=(
+            _json_file(f"{directory}/hooks/{SERVER_NAME}.json", {"version": 1, "hooks": events}),
+            _server(context, f"{directory}/mcp-config.json", "mcpServers", server),
+            *_skill(context, f"{directory}/skills"),
+        ),
+        target=f"{directory}/copilot-instructions.md",
+        switches=(Switch(settings, "jsonc", ("disableAllHooks",), True, off),),
+        own_memory=OwnMemory("copilot", "Copilot", "Copilot Memory", settings, "jsonc", ("memory",), by_default=True),
+        directories=(directory,),
+        programs=("copilot",),
+    )
+
+
+def _pi(context: Context) -> HarnessSetup:
+    """An extension; `agent_end` is the end of a turn. It has no MCP of its own. `pi` is also the name of another program."""
+    return HarnessSetup(
+        files=(_plugin(context, "pi", f"{context.pi}/extensions/{SERVER_NAME}.ts"), *_skill(context)),
+        target=f"{context.pi}/AGENTS.md",
+        notes=("Pi loads a new extension when it starts, or with `/reload`.",),
+        directories=(context.pi,),
+    )
+
+
+def _goose(context: Context) -> HarnessSetup:
+    """Goose 1.38 and later: a plugin directory with `hooks/hooks.json` in Claude's shape; no matcher, since `*` alone is no
+    regular expression there and kills the rule. `goose` is also the name of another program."""
+    plugin = f"{context.home}/.agents/plugins/{SERVER_NAME}"
+    about = {"name": SERVER_NAME, "version": "1.0.0", "description": "Tells agent-memory that a session has new turns."}
+    config = f"{context.config}/goose/config.yaml"
+    groups = _groups(context, "goose", {"Stop": 10, "SessionEnd": 10})
+    server = {
+        "enabled": True,
+        "type": "stdio",
+        "name": SERVER_NAME,
+        "description": "The memory that your coding agents share",
+        "cmd": context.program,
+        "args": ["mcp"],
+        "envs": dict[str, str](),
+        "timeout": 300,
+    }
+    return HarnessSetup(
+        files=(
+            _json_file(f"{plugin}/plugin.json", about),
+            _json_file(f"{plugin}/hooks/hooks.json", {"hooks": {each.keys[1]: [each.value] for each in groups}}),
+            _server(context, config, "extensions", server, "yaml"),
+            *_skill(context),
+        ),
+        target=f"{context.config}/goose/.goosehints",
+        acts=("capture",),
+        own_memory=OwnMemory("goose", "Goose", "extension memory", config, "yaml", ("extensions", "memory", "enabled")),
+        directories=(f"{context.config}/goose", f"{context.home}/.local/share/goose"),
+    )
+
+
+def _vscode(context: Context) -> HarnessSetup:
+    """VS Code, whose agent runs no hooks of ours: the server in the person's own `mcp.json`, and the skill that it shares with
+    others. Only at its name, and not whenever the editor is there: who has the editor need not use its agent."""
+    directory = context.either(
+        f"{context.config}/Code/User",
+        f"{context.home}/Library/Application Support/Code/User",
+    )
+    server = {"type": "stdio", "command": context.program, "args": ["mcp"]}
+    note = (
+        "VS Code calls no hook of memory: with `memory setup vscode --mcp` its agent can look things up and write them down. In a "
+        "repository it reads AGENTS.md: `memory setup vscode --repo`. Its own memory tool is on until you uncheck `memory` in the "
+        "tools picker."
+    )
+    return HarnessSetup(
+        files=(_server(context, f"{directory}/mcp.json", "servers", server), *_skill(context)),
+        notes=(note,),
+        acts=(),
+    )
+
+
+SETUPS: Mapping[str, Callable[[Context], HarnessSetup]] = {
+    "claude-code": _claude_code,
+    "codex": _codex,
+    "cursor": _cursor,
+    "amp": _amp,
+    "gemini": _gemini,
+    "opencode": _opencode,
+    "copilot": _copilot,
+    "pi": _pi,
+    "goose": _goose,
+    "vscode": _vscode,
+    "manual": lambda _: HarnessSetup(acts=()),
+}
+"""By the harness's name; `manual` is a person without any: nothing but their own config, which every setup writes."""
+
+
+def _groups(
+    context: Context,
+    harness: str,
+    timeouts: Mapping[str, int],
+    *,
+    matcher: str | None = None,
+    name: str | None = None,
+    act: Act = "capture",
+) -> tuple[Element, ...]:
+    """One hook for each event, in the shape that Claude Code has made common: `{"hooks": {"Stop": [{"hooks": [{"type":
+    "command", …}]}]}}`. Timeouts are in the harness's own unit."""
+    command = context.hook(harness, act)
+    named = {"name": name} if name else {}
+    matched = {} if matcher is None else {"matcher": matcher}
+    groups = {
+        event: {**matched, "hooks": [{"type": "command", **named, "command": command, "timeout": timeout}]}
+        for event, timeout in timeouts.items()
+    }
+    return tuple(Element(("hooks", event), each, command, hook_mark(harness, act)) for event, each in groups.items())
+
+
+def _server(
+    context: Context, path: str, servers: str, server: Mapping[str, Any] | None = None, syntax: Syntax = "jsonc"
+) -> Wanted:
+    """Our MCP server, among the others that this file names under the key `servers`."""
+    server = server or {"command": context.program, "args": ["mcp"]}
+    return Wanted(Part.MCP, path, syntax, (Member((servers, SERVER_NAME), server, context.program),), "MCP server")
+
+
+def _skill(context: Context, directory: str | None = None) -> tuple[Wanted, ...]:
+    """The skill file in a directory of skills, or in the one that several harnesses read; nothing where it has no text."""
+    path = f"{directory or f'{context.home}/.agents/skills'}/{SERVER_NAME}/SKILL.md"
+    return (Wanted(Part.SKILL, path, "whole", (Whole(context.skill),), "skill"),) if context.skill else ()
+
+
+def _hooks(path: str, entries: Sequence[Element | Member]) -> Wanted:
+    """Hooks among the person's own settings."""
+    events = dict.fromkeys(each.keys[-1] for each in entries if isinstance(each, Element))
+    return Wanted(Part.HOOKS, path, "jsonc", tuple(entries), f"hooks {', '.join(events)}")
+
+
+def _json_file(path: str, document: Mapping[str, Any]) -> Wanted:
+    """A file of hooks, or about them, that is ours as a whole."""
+    text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    words = f"hooks {', '.join(document['hooks'])}" if "hooks" in document else "plugin"
+    return Wanted(Part.HOOKS, path, "whole", (Whole(text),), words)
+
+
+def _plugin(context: Context, harness: str, path: str) -> Wanted:
+    """A plugin in TypeScript: the functions of `plugins/memory.ts`, by which it calls memory, and its own file there."""
+    text = context.plugins.get("memory", "") + context.plugins.get(harness, "")
+    program = json.dumps(context.program, ensure_ascii=False)
+    text = text.replace("@harness@", harness).replace("@program@", program)
+    return Wanted(Part.HOOKS, path, "whole", (Whole(text),), "plugin")
+
+
+_TRIAL_EVENTS: Mapping[Act, str] = {"capture": "stop", "inject": "session_start"}
+
+
+def self_tests_of(context: Context, harness: str, setup: HarnessSetup) -> Iterator[SelfTest]:
+    """A call of each of its hooks, with a made-up session in the harness's own shape."""
+    for act in setup.acts:
+        payload: dict[str, Any] = {}
+        for fact, value in (("session_id", SESSION), ("cwd", DIRECTORY), ("event", _TRIAL_EVENTS[act])):
+            *above, key = SHAPES[harness][fact][0].split(".")
+            node = payload
+            for each in above:
+                node = node.setdefault(each, {})
+            node[key] = value
+        yield SelfTest(harness, context.hook(harness, act), payload, act)

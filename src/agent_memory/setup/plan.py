@@ -1,0 +1,319 @@
+"""What setup and uninstall are asked for, what they are about to do, what became of it, and the receipt: what setup has put into a
+person's files, all that uninstall needs besides the backups."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from attrs import field, frozen
+
+from agent_memory.errors import Error
+from agent_memory.redaction.redact import redact
+from agent_memory.rules.section import TargetFile
+
+# -- what is wanted ---------------------------------------------------------------------------------------------------
+# What setup wants to find in a person's files, as values.
+
+
+Syntax = Literal["jsonc", "toml", "yaml", "whole"]
+"""How a file is written; `whole`: all of it is ours."""
+
+Act = Literal["capture", "inject"]
+"""A hook tells memory of a session, or is told what the session is to know."""
+
+
+class Part(StrEnum):
+    """What setup can install for a harness; each may be left out."""
+
+    HOOKS = "hooks"
+    """Hooks in the harness's settings, or a plugin file of ours: what tells memory of sessions."""
+    MCP = "mcp"
+    """The entry by which the harness starts `memory mcp`."""
+    SKILL = "skill"
+    """A file that teaches the agent how to use `memory`."""
+    SECTION = "section"
+    """The managed section in the harness's instruction file."""
+
+
+@frozen
+class Element:
+    """An element of the list at `keys`. Ours is known by its `command`, wherever it stands in the element; without one
+    the element is equal to `value`."""
+
+    keys: tuple[str, ...]
+    value: Any
+    command: str | None = None
+    mark: str = ""
+    """Text by which an element that does the same, whoever put it there, is known; empty: only `value` itself is."""
+    part: Part | None = None
+    harnesses: tuple[str, ...] = ()
+    kind: Literal["element"] = "element"
+
+
+@frozen
+class Member:
+    """The value at `keys`. Ours holds the text `command` somewhere, or is equal to `value` where that is None."""
+
+    keys: tuple[str, ...]
+    value: Any
+    command: str | None = None
+    optional: bool = False
+    """Whatever somebody else has put there will do."""
+    stays: bool = False
+    """It is taken out only where nothing else has come into the document that may need it."""
+    part: Part | None = None
+    harnesses: tuple[str, ...] = ()
+    kind: Literal["member"] = "member"
+
+
+@frozen
+class Whole:
+    """A file of ours from its first byte to its last."""
+
+    text: str
+    part: Part | None = None
+    harnesses: tuple[str, ...] = ()
+    kind: Literal["whole"] = "whole"
+
+
+Entry = Element | Member | Whole
+"""An entry of ours in a file. One that is placed there names its part (None: what is in our own config) and for whom it is."""
+
+
+@frozen
+class Wanted:
+    """Entries that one part of a setup wants in one file."""
+
+    part: Part
+    path: str
+    """Absolute."""
+    syntax: Syntax
+    entries: tuple[Entry, ...]
+    words: str
+    """What they are, in a few words: `hooks Stop, SessionEnd`."""
+
+
+@frozen
+class Switch:
+    """A setting that would keep an installed part from working: where it has this value, `sentence` says so."""
+
+    path: str
+    syntax: Syntax
+    keys: tuple[str, ...]
+    value: Any
+    sentence: str
+
+
+@frozen
+class OwnMemory:
+    """A memory that the harness itself keeps. It is on where the setting at `keys` of this file is true, or is not there and
+    `by_default`."""
+
+    harness: str
+    title: str
+    """The harness as people call it."""
+    name: str
+    path: str
+    syntax: Syntax
+    keys: tuple[str, ...]
+    by_default: bool = False
+    variable: str = ""
+    """An environment variable, also of the `env` in that file, which switches it off."""
+
+    @property
+    def setting(self) -> str:
+        """Its name, as a person writes it."""
+        return ".".join(self.keys)
+
+    def __str__(self) -> str:
+        is_on = f"{self.title} has a memory of its own ({self.name}) that is not switched off, and two memories can disagree"
+        return f"{is_on}: set {self.setting} to false in {self.path}."
+
+
+SESSION = "agent-memory-session"
+DIRECTORY = "agent-memory-directory"
+
+
+@frozen
+class SelfTest:
+    """How the harness calls us: a command for `sh -c`, and what it gets on standard input. `SESSION` stands for the session's
+    id in both, and `DIRECTORY` in the payload for where it takes place."""
+
+    harness: str
+    command: str
+    payload: Mapping[str, Any]
+    act: Act = "capture"
+
+
+@frozen
+class HarnessSetup:
+    """Everything that one harness wants."""
+
+    files: tuple[Wanted, ...] = ()
+    target: str | None = None
+    """The instruction file that it reads in every session; None where it has none."""
+    acts: tuple[Act, ...] = ("capture", "inject")
+    """What its hooks do."""
+    switches: tuple[Switch, ...] = ()
+    own_memory: OwnMemory | None = None
+    notes: tuple[str, ...] = ()
+    """Whole sentences: what the person has to do in the harness itself."""
+    directories: tuple[str, ...] = ()
+    """It is on this machine where one of these exists,"""
+    programs: tuple[str, ...] = ()
+    """or one of these is on PATH."""
+
+
+def _digest_problem(text: str) -> str | None:
+    return None if re.fullmatch("[0-9a-f]{64}", text) else "is no SHA-256"
+
+
+def _path_problem(text: str) -> str | None:
+    return None if text.startswith("/") else "is no absolute path"
+
+
+Digest = Annotated[str, _digest_problem]
+FilePath = Annotated[str, _path_problem]
+
+
+@frozen
+class FileRecord:
+    """A file with entries of ours."""
+
+    path: FilePath
+    syntax: Syntax
+    before: Digest | None
+    """SHA-256 of the file without ours, under which its backup is kept; None where there was no file."""
+    after: Digest
+    """SHA-256 of the file as we left it: while it is that, nobody has touched it since."""
+    placed: tuple[Entry, ...]
+
+    @property
+    def harnesses(self) -> tuple[str, ...]:
+        return tuple(harness for each in self.placed for harness in each.harnesses)
+
+
+@frozen
+class SectionRecord:
+    """An instruction file that was made a target."""
+
+    path: FilePath
+    before: Digest | None
+    """SHA-256 of the file before, under which its backup is kept; None where there was no file."""
+    harnesses: tuple[str, ...]
+
+
+Record = FileRecord | SectionRecord
+
+
+@frozen
+class Receipt:
+    """Everything that setup has installed and uninstall has not removed."""
+
+    files: tuple[FileRecord, ...] = ()
+    sections: tuple[SectionRecord, ...] = ()
+    made_directories: tuple[FilePath, ...] = ()
+    """Directories that were made for them."""
+
+    @property
+    def records(self) -> tuple[Record, ...]:
+        return (*self.files, *self.sections)
+
+    def file(self, path: str) -> FileRecord | None:
+        """The record of this file."""
+        return next((each for each in self.files if each.path == path), None)
+
+    def section(self, path: str) -> SectionRecord | None:
+        """The record of this instruction file."""
+        return next((each for each in self.sections if each.path == path), None)
+
+    @property
+    def harnesses(self) -> frozenset[str]:
+        """The harnesses that something is installed for."""
+        return frozenset(harness for each in self.records for harness in each.harnesses)
+
+
+def sha256_of(data: bytes) -> str:
+    """In hexadecimal digits."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def repository_name(top: str) -> str:
+    """What stands in a harness's place for the files of the repository whose work tree begins at `top`."""
+    return f"repository:{top}"
+
+
+# -- plans, outcomes -------------------------------------------------------------------------------------------
+
+
+@frozen
+class PlannedFile:
+    """One file (or the person's crontab), and what is to become of it."""
+
+    file: TargetFile
+    after: bytes | None
+    """None: there is to be none."""
+    record: Record | None = None
+    """What is kept of it from then on; None: nothing."""
+    backup: bytes | None = None
+    """The file without ours."""
+    set_aside: bool = False
+    """It is a file of ours that somebody has edited: that version is kept."""
+    words: Mapping[str, str] = field(factory=dict[str, str])
+    """What is put there or taken out, in a few words, by the harness that it is for."""
+
+    @property
+    def path(self) -> str:
+        return self.file.path
+
+    @property
+    def before(self) -> bytes | None:
+        return self.file.data
+
+    @property
+    def is_change(self) -> bool:
+        return self.before != self.after
+
+    @property
+    def diff(self) -> str:
+        """A unified diff, without secrets: settings hold keys of other servers, and a screen is often shared."""
+        old, new = (self.path if each is not None else "/dev/null" for each in (self.before, self.after))
+        before, after = ((each or b"").decode("utf-8", "replace").splitlines() for each in (self.before, self.after))
+        return redact("\n".join(difflib.unified_diff(before, after, old, new, lineterm=""))).text
+
+
+@frozen
+class FileOutcome:
+    """What became of one file."""
+
+    path: str
+    outcome: Literal["planned", "written", "removed", "unchanged", "refused"]
+    error: Error | None = None
+    diff: str = ""
+    set_aside: str | None = None
+    """Where the edited version of a file of ours is kept."""
+
+
+@frozen
+class InstallPlan:
+    """Everything that is about to be done, in order; nothing is done yet."""
+
+    files: tuple[PlannedFile, ...] = ()
+    refused: tuple[FileOutcome, ...] = ()
+    """Files that stay as they are."""
+    self_tests: tuple[SelfTest, ...] = ()
+    """How the harnesses will call us."""
+    notes: tuple[str, ...] = ()
+    """Whole sentences for the person."""
+    own_memories: tuple[OwnMemory, ...] = ()
+    """Memories of the harnesses themselves that are on."""
+
+    @property
+    def changed(self) -> tuple[PlannedFile, ...]:
+        """The files that change."""
+        return tuple(each for each in self.files if each.is_change)

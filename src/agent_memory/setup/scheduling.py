@@ -1,0 +1,445 @@
+"""The schedule in the words of launchd, systemd and cron, put into the machine's scheduler and taken out again."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import plistlib
+import re
+import shlex
+import stat
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from attrs import frozen
+
+from agent_memory.agent.child_process import run_child
+from agent_memory.config import ScheduleConfig
+from agent_memory.errors import SchedulerFailed, StoreIo
+from agent_memory.files.durable import make_directories
+from agent_memory.files.paths import as_store_io
+from agent_memory.files.root import ROOT_VARIABLE
+from agent_memory.ports import Clock
+from agent_memory.prompt.shipped_files import read_shipped
+from agent_memory.rules.section import TargetFile
+from agent_memory.setup.installation import root_without
+from agent_memory.setup.plan import PlannedFile, sha256_of
+from agent_memory.setup.schedule import (
+    InstalledJob,
+    InstalledSchedule,
+    Job,
+    Place,
+    Scheduler,
+    arguments_of,
+    calendars,
+    in_words,
+    interval_of,
+)
+from agent_memory.setup.schedule_state import ScheduleState, interval_hours
+from agent_memory.setup.setup_files import SettingsFiles, SetupState
+from agent_memory.text.plain_text import one_line
+
+_LIMIT_SECONDS = 30.0
+_MAX_REASON_CHARS = 300
+_NOT_HERE = frozenset((errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.ELOOP, errno.ENAMETOOLONG))
+"""What says that a directory of PATH has no such program for us, as to a shell."""
+_AGAIN = "Mend that, then run the command again."
+_CRONTAB = "your crontab"
+_NO_CRONTAB_YET = re.compile(r"\bno crontab for\b", re.IGNORECASE)
+_SYSTEMCTL = ("systemctl", "--user")
+
+
+@frozen
+class ScheduleSource:
+    """`plists/jobs.json`: the jobs, and what each scheduler is told of every one of them. The Nix modules read the same file. It is
+    our own, so that a damaged one is a broken installation and raises."""
+
+    jobs: Mapping[str, Mapping[str, str]]
+    launchd: Mapping[str, Any]
+    systemd: Mapping[str, Mapping[str, Any]]
+
+    def job(self, name: str, interval_seconds: int) -> Job:
+        """One of `jobs`."""
+        return Job(name, self.jobs[name]["description"], interval_seconds)
+
+
+@frozen
+class SchedulePlan:
+    """Everything that is about to be done; nothing is done yet. `start` and `stop` are commands in order; one of `stop` may
+    fail, since what it stops may be gone."""
+
+    scheduler: Scheduler
+    units: tuple[PlannedFile, ...] = ()
+    """Files of the scheduler. One that is not as we left it is set aside: somebody has edited it, or made it."""
+    cron_lines: tuple[str, ...] = ()
+    crontab: PlannedFile | None = None
+    stop: tuple[tuple[str, ...], ...] = ()
+    start: tuple[tuple[str, ...], ...] = ()
+    notes: tuple[str, ...] = ()
+    """Whole sentences for the person."""
+    before: InstalledSchedule | None = None
+
+    @property
+    def changed(self) -> tuple[PlannedFile, ...]:
+        """What changes, in files and in the crontab."""
+        each = (*self.units, *(() if self.crontab is None else (self.crontab,)))
+        return tuple(edit for edit in each if edit.is_change)
+
+
+@frozen
+class Scheduling:
+    """Hold `state.locked()` from the plan to its end."""
+
+    source: ScheduleSource
+    jobs: tuple[Job, ...]
+    place: Place
+    files: SettingsFiles
+    state: ScheduleState
+    clock: Clock
+    root: str
+    environ: Mapping[str, str]
+
+    def choose(self, wanted: Scheduler | None, *, dry_run: bool = False) -> Scheduler:
+        """The scheduler to use: the one that was asked for, else launchd on macOS, a systemd of the person's that answers,
+        or cron. SchedulerFailed where there is none, or where the one that was asked for does not answer; a dry run is
+        shown any."""
+        if wanted == "systemd" and not dry_run:
+            self._ask_systemd()
+        if wanted is not None:
+            return wanted
+        if sys.platform == "darwin":
+            return "launchd"
+        try:
+            self._ask_systemd()
+        except SchedulerFailed:
+            if Programs("cron", self.environ).has("crontab"):
+                return "cron"
+            raise SchedulerFailed(
+                "This machine",
+                "no systemd of yours answers, and there is no crontab",
+                "Install cron, or let something else call `memory consolidate` and `memory defrag`.",
+            ) from None
+        return "systemd"
+
+    def plan(self, scheduler: Scheduler, *, dry_run: bool = False) -> SchedulePlan:
+        """What installing would do. What another scheduler was given before is to be taken out first (`plan_removal`)."""
+        before = self.state.receipt.read()
+        if scheduler == "cron":
+            lines = tuple(cron_line(job, self.place) for job in self.jobs)
+            crontab = self._crontab(lines, dry_run=dry_run)
+            return SchedulePlan("cron", (), lines, crontab, notes=self._uneven(), before=before)
+        notes: tuple[str, ...] = ()
+        if scheduler == "launchd":
+            agents = f"{self.place.home}/Library/LaunchAgents"
+            files = {f"{agents}/{job.label}.plist": render_plist(self.source, job, self.place) for job in self.jobs}
+            start: list[tuple[str, ...]] = [("launchctl", "bootstrap", f"gui/{os.getuid()}", path) for path in files]
+        else:
+            configured = self.environ.get("XDG_CONFIG_HOME", "")
+            directory = f"{configured if configured.startswith('/') else f'{self.place.home}/.config'}/systemd/user"
+            units = {f"{job.unit}.service": render_service(self.source, job, self.place) for job in self.jobs}
+            units |= {f"{job.unit}.timer": render_timer(self.source, job) for job in self.jobs}
+            files = {f"{directory}/{name}": text.encode() for name, text in units.items()}
+            # A timer that runs already takes a new time only when it is started anew.
+            acts = (("daemon-reload",), ("enable", *self._timers), ("restart", *self._timers))
+            start = [(*_SYSTEMCTL, *words) for words in acts]
+            lingering = (
+                "systemd runs them while you are logged in; `loginctl enable-linger` lets them run at other times too."
+            )
+            notes = (*self._uneven(), lingering)
+        planned = self._units(files, {} if before is None else before.files)
+        stop = self._stop(scheduler)
+        return SchedulePlan(scheduler, planned, stop=stop, start=tuple(start), notes=notes, before=before)
+
+    def plan_removal(self) -> SchedulePlan | None:
+        """What uninstalling would do; None where nothing is installed."""
+        before = self.state.receipt.read()
+        if before is None:
+            return None
+        units = self._units(dict.fromkeys(before.files), before.files)
+        crontab = self._crontab(()) if before.scheduler == "cron" else None
+        return SchedulePlan(before.scheduler, units, (), crontab, self._stop(before.scheduler), before=before)
+
+    def install(self, plan: SchedulePlan) -> tuple[str, ...]:
+        """Carry out a plan of `plan`; where edited files of ours were set aside. The receipt is written first: whatever a
+        crash leaves behind, it knows of."""
+        with as_store_io("make", self.state.directory):  # a scheduler opens the log before we run
+            make_directories(self.state.directory)
+        self.state.receipt.write(
+            InstalledSchedule(
+                scheduler=plan.scheduler,
+                program=self.place.program,
+                root=self.root,
+                environment=self.place.environment,
+                installed_at_ms=self.clock.now_ms(),
+                jobs=tuple(InstalledJob(job.name, job.interval_seconds) for job in self.jobs),
+                files={unit.path: sha256_of(unit.after or b"") for unit in plan.units},
+            )
+        )
+        aside = self._carry_out(plan)
+        programs = Programs(plan.scheduler, self.environ)
+        if plan.scheduler == "launchd":  # an agent that is loaded cannot be loaded anew
+            programs.try_all(plan.stop)
+        for argv in plan.start:
+            programs.run(argv)
+        return aside
+
+    def uninstall(self, plan: SchedulePlan) -> tuple[str, ...]:
+        """Carry out a plan of `plan_removal`; where edited files of ours were set aside."""
+        programs = Programs(plan.scheduler, self.environ)
+        programs.try_all(plan.stop)  # what is not loaded cannot be stopped, and that is what is wanted
+        aside = self._carry_out(plan)
+        if plan.scheduler == "systemd":  # the timers are stopped; without a bus nothing runs anyway
+            programs.try_all([(*_SYSTEMCTL, "daemon-reload")])
+        self.state.put_notice(None)
+        self.state.receipt.remove()
+        return aside
+
+    # -- what a scheduler is told -------------------------------------------------------------------------------------
+
+    def _stop(self, scheduler: Scheduler) -> tuple[tuple[str, ...], ...]:
+        if scheduler == "systemd":
+            return ((*_SYSTEMCTL, "disable", "--now", *self._timers),)
+        loaded = self.jobs if scheduler == "launchd" else ()
+        return tuple(("launchctl", "bootout", f"gui/{os.getuid()}/{job.label}") for job in loaded)
+
+    @property
+    def _timers(self) -> tuple[str, ...]:
+        return tuple(f"{job.unit}.timer" for job in self.jobs)
+
+    def _uneven(self) -> tuple[str, ...]:
+        return tuple(
+            f"No calendar can say every {in_words(job.interval_seconds)}: {job.name} is looked at every "
+            f"{in_words(job.tick_seconds)}, and runs when it is due."
+            for job in self.jobs
+            if not job.is_exact
+        )
+
+    # -- doing it -----------------------------------------------------------------------------------------------------
+
+    def _units(self, wanted: Mapping[str, bytes | None], known: Mapping[str, str]) -> tuple[PlannedFile, ...]:
+        """Files as they are to become; `known` has the digest of each as we left it."""
+        units: list[PlannedFile] = []
+        for path, after in wanted.items():
+            file = self.files.read(path)
+            before = file.data
+            theirs = before is not None and before != after and sha256_of(before) != known.get(path)
+            units.append(PlannedFile(file, after, set_aside=theirs))
+        return tuple(units)
+
+    def _crontab(self, lines: tuple[str, ...], *, dry_run: bool = False) -> PlannedFile:
+        programs = Programs("cron", self.environ)
+        before = b"" if dry_run and not programs.has("crontab") else read_crontab(programs)
+        return PlannedFile(TargetFile(_CRONTAB, _CRONTAB, before), with_cron_lines(before, lines))
+
+    def _carry_out(self, plan: SchedulePlan) -> tuple[str, ...]:
+        setup = SetupState(self.place.home)
+        aside = [self.files.carry_out(unit, setup) for unit in plan.units if unit.is_change]
+        if plan.crontab is not None and plan.crontab.is_change:
+            write_crontab(Programs("cron", self.environ), plan.crontab.after or b"")
+        return tuple(path for path in aside if path is not None)
+
+    def _ask_systemd(self) -> None:
+        try:
+            Programs("systemd", self.environ).run((*_SYSTEMCTL, "show-environment"))
+        except SchedulerFailed as error:
+            hint = "Log in to a desktop or by ssh, or use --system cron."
+            raise SchedulerFailed("systemd", error.reason, hint) from None
+
+
+def open_scheduling(
+    home: str,
+    program: str,
+    schedule: ScheduleConfig,
+    files: SettingsFiles,
+    clock: Clock,
+    root: str,
+    environ: Mapping[str, str],
+) -> Scheduling:
+    """The schedule of the store at this real root, by which `program` is called."""
+    source = ScheduleSource(**json.loads(read_shipped("plists/jobs.json")))
+    hours = interval_hours(schedule)
+    jobs = tuple(source.job(name, interval_of(hours[name], f"{name}IntervalHours")) for name in source.jobs)
+    # A run that the person's own config does not lead to this root is told of it.
+    told = {} if root_without({"HOME": home}) == root else {ROOT_VARIABLE: root}
+    state = ScheduleState(home)
+    place = Place(home, program, {"PATH": environ.get("PATH", os.defpath), **told}, state.directory)
+    return Scheduling(source, jobs, place, files, state, clock, root, environ)
+
+
+# -- programs of schedulers -------------------------------------------------------------------------------------------
+
+
+@frozen
+class Programs:
+    """The programs of this environment's PATH, on behalf of one scheduler: called without a shell, for a limited time, with
+    nothing of their output lost in an error."""
+
+    scheduler: str
+    environ: Mapping[str, str]
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a program, as far as can be seen: where it cannot, `run` says why."""
+        try:
+            return self._path_of(name) is not None
+        except SchedulerFailed:
+            return True
+
+    def run(self, argv: Sequence[str], data: bytes = b"") -> bytes:
+        """What it printed. SchedulerFailed when it is not there, takes too long, or says that it failed."""
+        program = self._path_of(argv[0])
+        if program is None:
+            raise self._failed(f"there is no {argv[0]} on PATH", "Install it, or choose another with --system.")
+        try:
+            done = run_child(
+                (program, *argv[1:]), stdin=data, env=self.environ, cwd="/", timeout_seconds=_LIMIT_SECONDS
+            )
+        except StoreIo as error:
+            raise self._failed(f"`{argv[0]}` cannot be run ({error.reason})", "Check the program.") from None
+        if done.timed_out:
+            raise self._failed(f"`{' '.join(argv)}` did not end within {_LIMIT_SECONDS:.0f} s", "Try again.")
+        if done.exit_status != 0:
+            said = one_line((done.stderr_tail or done.stdout).decode("utf-8", "replace").strip(), _MAX_REASON_CHARS)
+            raise self._failed(
+                f"`{' '.join(argv)}` ended with {done.exit_status}{f' ({said})' if said else ''}", _AGAIN
+            )
+        return done.stdout
+
+    def try_all(self, commands: Sequence[Sequence[str]]) -> None:
+        """Run commands that may fail."""
+        for argv in commands:
+            with suppress(SchedulerFailed):
+                self.run(argv)
+
+    def _path_of(self, name: str) -> str | None:
+        """The first on PATH; None where there is none. Where that cannot be seen it is an error, and never the next one's
+        turn (P6): a table that one program gave would be written back through another."""
+        for directory in self.environ.get("PATH", os.defpath).split(os.pathsep):
+            path = f"{directory or os.curdir}/{name}"
+            try:
+                mode = os.stat(path).st_mode
+            except OSError as error:
+                if error.errno in _NOT_HERE:
+                    continue
+                raise self._failed(f"{path} cannot be looked at ({error.strerror})", _AGAIN) from None
+            if stat.S_ISREG(mode) and os.access(path, os.X_OK):
+                return path
+        return None
+
+    def _failed(self, reason: str, hint: str) -> SchedulerFailed:
+        return SchedulerFailed(self.scheduler, reason, hint)
+
+
+def read_crontab(programs: Programs) -> bytes:
+    """The person's table; empty where there is none yet, which the program calls a failure."""
+    try:
+        return programs.run(("crontab", "-l"))
+    except SchedulerFailed as error:
+        if _NO_CRONTAB_YET.search(error.reason):
+            return b""
+        raise
+
+
+def write_crontab(programs: Programs, data: bytes) -> None:
+    """Replace the person's table as a whole; without anything left in it, take it away."""
+    if data.strip():
+        programs.run(("crontab", "-"), data)
+    else:
+        programs.run(("crontab", "-r"))
+
+
+# -- launchd ----------------------------------------------------------------------------------------------------------
+
+
+def render_plist(source: ScheduleSource, job: Job, place: Place) -> bytes:
+    """The agent of a job at this place. Launchd has no calendar that may tick too early: it counts the interval."""
+    log = place.log_path(job)
+    agent = {
+        "Label": job.label,
+        "ProgramArguments": [place.program, *arguments_of(job, ticks=False)],
+        "StartInterval": job.interval_seconds,
+        "EnvironmentVariables": place.environment,
+        "StandardOutPath": log,
+        "StandardErrorPath": log,
+        **source.launchd,
+    }
+    return plistlib.dumps(agent, sort_keys=False)
+
+
+# -- systemd: quoting as in systemd.syntax(7), systemd.service(5) and systemd.unit(5) ----------------------------------
+
+_PLAIN = re.compile(r"[\w/.+@: -]+")
+_LONG_TICK_SECONDS = 20 * 60
+"""A shorter tick leaves less room for a delay than the source says."""
+_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "%": "%%"}
+
+
+def render_service(source: ScheduleSource, job: Job, place: Place) -> str:
+    """The service of a job: one run, at a low priority, with all that it prints in its log."""
+    # The first word may hold no quote and no backslash, and a dollar in it stays doubled.
+    through = [] if _PLAIN.fullmatch(place.program) else ["/usr/bin/env"]
+    words = [*through, _quoted(place.program), *arguments_of(job, ticks=True)]
+    log = "append:" + place.log_path(job).replace("\\", "\\\\").replace("%", "%%")
+    service = [
+        *_settings(source.systemd["Service"]),
+        ("ExecStart", " ".join(words).replace("$", "$$")),
+        *(("Environment", _quoted(f"{name}={value}")) for name, value in place.environment.items()),
+        ("StandardOutput", log),
+        ("StandardError", log),
+    ]
+    return _unit(("Unit", [("Description", job.description)]), ("Service", service))
+
+
+def render_timer(source: ScheduleSource, job: Job) -> str:
+    """The timer of a job; a tick that passed while the machine was off or asleep is made up for once."""
+    tick = job.tick_seconds
+    delay = [("RandomizedDelaySec", f"{tick // 10}s"), ("AccuracySec", "1s")] if tick < _LONG_TICK_SECONDS else []
+    timer = [("OnCalendar", calendars(tick)[0]), *_settings(source.systemd["Timer"]), *delay]
+    install = [*_settings(source.systemd["Install"])]
+    return _unit(("Unit", [("Description", job.description)]), ("Timer", timer), ("Install", install))
+
+
+def _settings(settings: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    return ((key, str(value).lower() if isinstance(value, bool) else str(value)) for key, value in settings.items())
+
+
+def _unit(*sections: tuple[str, list[tuple[str, str]]]) -> str:
+    return "\n".join(f"[{name}]\n" + "".join(f"{key}={value}\n" for key, value in lines) for name, lines in sections)
+
+
+def _quoted(text: str) -> str:
+    return '"' + "".join(_ESCAPES.get(char, char) for char in text) + '"'
+
+
+# -- cron: our lines in a person's crontab, between two marks; every other byte stays ----------------------------------
+
+CRON_START = b"# agent-memory: start (`memory schedule off` takes these lines out)"
+CRON_END = b"# agent-memory: end"
+_START, _END = rb"# agent-memory: (start)", rb"[ \t]*# agent-memory: (end)[ \t\r\f\v]*$"
+_MARK = re.compile(rb"^(?:%s|%s)" % (_START, _END), re.MULTILINE)
+_BETWEEN_MARKS = re.compile(rb"^%s.*?^%s\n?" % (_START, _END), re.MULTILINE | re.DOTALL)
+
+
+def cron_line(job: Job, place: Place) -> str:
+    """The line of a job. A `%` would end it: cron takes the backslash before it away."""
+    words = [place.program, *arguments_of(job, ticks=True)]
+    command = f"{shlex.join(words)} >> {shlex.quote(place.log_path(job))} 2>&1"
+    return f"{calendars(job.tick_seconds)[1]} {command}".replace("%", "\\%")
+
+
+def with_cron_lines(crontab: bytes, lines: tuple[str, ...]) -> bytes:
+    """The crontab with these lines between our marks, in the place where they were before; without any, without the marks.
+    SchedulerFailed where the marks that are there are ambiguous."""
+    ours = b""
+    if lines:
+        ours = CRON_START + b"\n" + "".join(f"{line}\n" for line in lines).encode() + CRON_END + b"\n"
+    marks = [b"".join(found) for found in _MARK.findall(crontab)]
+    if not marks:
+        between = b"" if crontab.endswith(b"\n") or not crontab or not ours else b"\n"
+        return crontab + between + ours
+    if marks != [b"start", b"end"]:
+        problem = "the lines `# agent-memory: start` and `# agent-memory: end` do not stand once each, in this order"
+        raise SchedulerFailed("cron", problem, "Mend them with `crontab -e`.")
+    return _BETWEEN_MARKS.sub(lambda _: ours, crontab)

@@ -1,0 +1,633 @@
+"""An entry put into a document of settings, and cut out again, every other byte as it was: JSON with comments and trailing commas, as
+harnesses accept it, TOML and YAML.
+
+A library that parses and prints anew would lose what a person wrote between the values; this only ever cuts and inserts. tomlkit and
+ruamel do where neither is possible, or find the place. Every result is read anew and must be the old value with that one change.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from json.decoder import JSONDecoder
+from typing import Any, Literal
+
+import tomlkit
+from attrs import evolve, frozen
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode
+from ruamel.yaml.tokens import AliasToken, AnchorToken
+from tomlkit.exceptions import TOMLKitError
+
+from agent_memory.note.yaml_block import line_end, node_end, pair_end
+from agent_memory.setup.plan import Element, Member, Syntax
+from agent_memory.text.json_codec import MAX_DEPTH, NotJson, load_json
+from agent_memory.text.json_shape import is_list, is_object
+
+BOM = "\ufeff"
+
+# -- entries in the value of a document, whatever it is written in ------------------------------------------------------
+
+Spot = Element | Member
+
+BY_HAND = "it could not be edited without touching the rest"
+
+
+class EditRefused(Exception):
+    """A document that cannot be read or edited; the text says why, for the person."""
+
+
+NOTHING = object()
+"""What stands where nothing does."""
+
+
+def holds(value: Any, entry: Spot) -> bool:
+    """Whether a document with this value has the entry, by whomever it was put there."""
+    node = at_keys(value, entry.keys)
+    if isinstance(entry, Member):
+        return node is not NOTHING and (entry.optional or node == entry.value)
+    if not is_list(node):
+        return False
+    return any(each == entry.value or (entry.mark != "" and says(each, entry.mark)) for each in node)
+
+
+def has(value: Any, entry: Spot) -> bool:
+    """Whether what was put in is there, and as it was put in."""
+    node = at_keys(value, entry.keys)
+    if isinstance(entry, Member):
+        return bool(node == entry.value)
+    return is_list(node) and entry.value in node
+
+
+def is_ours(value: Any, entry: Member) -> bool:
+    """Whether what stands in the place of this member is ours, edited or not."""
+    node = value_at(value, entry.keys)
+    return node is not None and (node == entry.value or (entry.command is not None and says(node, entry.command)))
+
+
+def value_at(value: Any, keys: tuple[str, ...]) -> Any:
+    """The value at these keys; None where there is none."""
+    found = at_keys(value, keys)
+    return None if found is NOTHING else found
+
+
+def at_keys(value: Any, keys: tuple[str, ...]) -> Any:
+    """The value at these keys, or NOTHING."""
+    for key in keys:
+        if not is_object(value) or key not in value:
+            return NOTHING
+        value = value[key]
+    return value
+
+
+def value_with(value: Any, entry: Spot) -> Any:
+    """The value with the entry put in; lists and objects on the way are made."""
+    result = copy.deepcopy(value)
+    node = result
+    for key in entry.keys[:-1]:
+        node = node.setdefault(key, {})
+    if isinstance(entry, Element):
+        node.setdefault(entry.keys[-1], []).append(entry.value)
+    else:
+        node[entry.keys[-1]] = entry.value
+    return result
+
+
+def says(value: Any, text: str) -> bool:
+    """Whether some text in a value holds this text."""
+    if isinstance(value, str):
+        return text in value
+    each = value.values() if is_object(value) else value if is_list(value) else ()
+    return any(says(part, text) for part in each)
+
+
+def named(keys: tuple[str, ...]) -> str:
+    """Keys as a person names them."""
+    return ".".join(keys) if keys else "the document"
+
+
+def line_end_of(text: str) -> str:
+    """The line end that most lines of a text have."""
+    return "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"
+
+
+# -- JSON with comments and trailing commas -----------------------------------------------------------------------------
+
+_COMMENT = r"//[^\r\n]*|/\*.*?\*/"
+_STRING_OR_COMMENT = re.compile(rf'("(?:[^"\\]|\\.)*")|{_COMMENT}', re.DOTALL)
+_STRING_OR_LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTALL)
+_COMMENTS = re.compile(rf"(?:\s*(?:{_COMMENT}))*", re.DOTALL)
+_COMMENTS_ON_LINE = re.compile(r"(?:[ \t]*(?://[^\r\n]*|/\*[^\n]*?\*/))*")
+_INDENT = re.compile(r"\n(\t| {1,8}(?=\S))")
+_KINDS = {"object": "an object", "list": "a list", "scalar": "a single value"}
+
+_PROBLEMS = {
+    "Expecting property name enclosed in double quotes": "expected a key in double quotes",
+    "Expecting value": "expected a value",
+    "Expecting ':' delimiter": "expected a colon",
+    "Expecting ',' delimiter": "expected a comma or the end",
+    "Extra data": "more text follows the end of the document",
+}
+"""In place of the words of the standard parser."""
+
+Keys = tuple[str | int, ...]
+"""A way through a document: keys of objects, and places in lists."""
+
+
+@frozen
+class JsonNode:
+    """A value and its place: `text[start:end]`."""
+
+    kind: Literal["object", "list", "scalar"]
+    start: int
+    end: int
+    value: Any
+    children: tuple[JsonNode, ...] = ()
+    key: str | None = None
+    """Of a member of an object."""
+    begin: int = 0
+    """Where the key of a member begins, or an element of a list."""
+    comma: int | None = None
+    """Where the comma behind a member or an element is."""
+
+    def number(self, key: str | int) -> int | None:
+        """Which of the children has this key, or is at this place of a list."""
+        if isinstance(key, int):
+            return key if self.kind == "list" and key < len(self.children) else None
+        return next((number for number, each in enumerate(self.children) if each.key == key), None)
+
+    def at(self, keys: Keys) -> tuple[JsonNode, Keys]:
+        """The deepest node on this way, and the keys that are not there."""
+        number = self.number(keys[0]) if keys else None
+        return (self, keys) if number is None else self.children[number].at(keys[1:])
+
+
+def parse_jsonc(text: str) -> JsonNode | None:
+    """The document's node, None for a text without a value (blank, or comments alone). EditRefused says what is wrong."""
+    blanked = _STRING_OR_COMMENT.sub(lambda found: found[1] or re.sub(r"[^\r\n]", " ", found[0]), text)
+    if blanked.startswith(BOM):
+        blanked = " " + blanked[1:]
+    if not blanked.strip():
+        return None
+    try:
+        load_json(_STRING_OR_LAST_COMMA.sub(lambda found: found[1] or " ", blanked))
+        return _json_node(blanked, _behind_blanks(blanked, 0), 0)
+    except NotJson as error:
+        cause = error.__cause__
+        if not isinstance(cause, json.JSONDecodeError):
+            raise EditRefused(str(error)) from None
+        problem = _PROBLEMS.get(cause.msg, f"{cause.msg[:1].lower()}{cause.msg[1:]}")
+        raise EditRefused(f"line {cause.lineno}, column {cause.colno}: {problem}") from None
+
+
+def _json_node(text: str, start: int, depth: int) -> JsonNode:
+    """The node that begins here, in a document that is JSON but for trailing commas."""
+    if depth > MAX_DEPTH:
+        raise NotJson("not JSON: nested too deeply")
+    if text[start] not in "{[":
+        value, end = JSONDecoder().raw_decode(text, start)
+        return JsonNode("scalar", start, end, value)
+    children: list[JsonNode] = []
+    at = _behind_blanks(text, start + 1)
+    if text[at] == ",":
+        line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+        raise EditRefused(f"line {line}, column {column}: expected a value before the comma")
+    while text[at] not in "}]":
+        begin, key = at, None
+        if text[start] == "{":
+            key, at = JSONDecoder().raw_decode(text, at)
+            at = _behind_blanks(text, _behind_blanks(text, at) + 1)
+        node = _json_node(text, at, depth + 1)
+        at = _behind_blanks(text, node.end)
+        comma = at if text[at] == "," else None
+        at = at if comma is None else _behind_blanks(text, at + 1)
+        children.append(evolve(node, key=key, begin=begin, comma=comma))
+    if text[start] == "[":
+        return JsonNode("list", start, at + 1, [each.value for each in children], tuple(children))
+    return JsonNode("object", start, at + 1, {each.key: each.value for each in children}, tuple(children))
+
+
+def _behind_blanks(text: str, at: int) -> int:
+    while text[at] in " \t\r\n":
+        at += 1
+    return at
+
+
+def _parsed_or_none(text: str | None) -> JsonNode | None:
+    try:
+        return None if text is None else parse_jsonc(text)
+    except EditRefused:
+        return None
+
+
+def put_json(text: str, entry: Spot) -> str:
+    """The document with this entry in it, behind all others; EditRefused where it cannot hold it."""
+    root = parse_jsonc(text)
+    if root is None:  # an empty object behind what there is
+        ended = "" if not text or text.endswith(("\n", BOM)) else line_end_of(text)
+        return put_json(f"{text}{ended}{{}}{line_end_of(text)}", entry)
+    node, missing = root.at(entry.keys)
+    there = entry.keys[: len(entry.keys) - len(missing)]
+    if not missing and isinstance(entry, Member):
+        raise EditRefused(f"{named(there)} is there already")
+    expected = "object" if missing else "list"
+    if node.kind != expected:
+        raise EditRefused(f"{named(there)} is {_KINDS[node.kind]}, expected {_KINDS[expected]}")
+    key, value = None, entry.value
+    if missing:
+        value = [entry.value] if isinstance(entry, Element) else entry.value
+        for each in reversed(missing[1:]):
+            value = {each: value}
+        key = str(missing[0])
+    written = _with_child(text, node, key, value)
+    found = _parsed_or_none(written)
+    if found is None or found.value != value_with(root.value, entry):
+        raise EditRefused(BY_HAND)
+    return written
+
+
+def _with_child(text: str, container: JsonNode, key: str | None, value: Any) -> str:
+    found, ending = _INDENT.search(text), line_end_of(text)
+    unit = found[1] if found else "  "
+    inside_end = container.end - 1
+    if not container.children:
+        outer = _line_indent(text, container.start)
+        at = _COMMENTS.match(text, container.start + 1, inside_end).end()  # type: ignore[union-attr] # it matches anything
+        closing = "" if "\n" in text[at:inside_end] else ending + outer
+        rendered = ending + outer + unit + _rendered(key, value, unit, outer + unit, ending)
+        return text[:at] + rendered + closing + text[at:]
+    last = container.children[-1]
+    before, behind = (",", "") if last.comma is None else ("", ",")
+    end = last.end if last.comma is None else last.comma + 1
+    if "\n" not in text[container.start : inside_end]:
+        return text[:end] + f"{before} {_rendered(key, value, None, '', '')}{behind}" + text[end:]
+    indent = text[text.rfind("\n", 0, last.begin) + 1 : last.begin]
+    if indent.strip(" \t"):  # it does not begin its line
+        indent = _line_indent(text, container.start) + unit
+    at = _COMMENTS_ON_LINE.match(text, end).end()  # type: ignore[union-attr] # it matches anything
+    rendered = ending + indent + _rendered(key, value, unit, indent, ending)
+    return text[:end] + before + text[end:at] + rendered + behind + text[at:]
+
+
+def _rendered(key: str | None, value: Any, unit: str | None, indent: str, ending: str) -> str:
+    """A member or an element; on one line without a unit of indentation."""
+    text = json.dumps(value, ensure_ascii=False, indent=unit).replace("\n", ending + indent)
+    return text if key is None else f"{json.dumps(key, ensure_ascii=False)}: {text}"
+
+
+def _line_indent(text: str, at: int) -> str:
+    line = text[text.rfind("\n", 0, at) + 1 : at].removeprefix(BOM)
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def cut_json(text: str, entry: Spot, baseline: str | None) -> str:
+    """The document without this entry, however often it occurs, and without what `baseline` (the document before it was
+    put in; None: there was no file) did not have above it. Unchanged where it is not there."""
+    while True:
+        root = parse_jsonc(text)
+        keys = None if root is None else _keys_of(root, entry)
+        if root is None or keys is None:
+            return text
+        text = _cut_up(text, root, keys, baseline)
+
+
+def _keys_of(root: JsonNode, entry: Spot) -> Keys | None:
+    """The way to what is to be cut: an entry of ours, or within an element that also holds others' the part of ours."""
+    if isinstance(entry, Member):
+        return entry.keys if is_ours(root.value, entry) else None
+    node, missing = root.at(entry.keys)
+    if missing or node.kind != "list":
+        return None
+    for number, each in enumerate(node.children):
+        if each.value == entry.value:
+            return (*entry.keys, number)
+        inner = None if entry.command is None else _within(each, entry.command)
+        if inner is not None:
+            return (*entry.keys, number, *inner)
+    return None
+
+
+def _within(element: JsonNode, command: str) -> Keys | None:
+    """The way, inside an element, to the smallest part that is ours: () for the whole of it."""
+    if _has_command(element, command):
+        return ()
+    for number, member in enumerate(element.children):
+        for position, handler in enumerate(member.children if member.kind == "list" else ()):
+            if _has_command(handler, command):
+                key = number if member.key is None else member.key
+                return () if len(member.children) == 1 else (key, position)
+    return None
+
+
+def _has_command(node: JsonNode, command: str) -> bool:
+    return is_object(node.value) and command in node.value.values()
+
+
+def _cut_up(text: str, root: JsonNode, keys: Keys, baseline: str | None) -> str:
+    """The text without what is at these keys, and then without what above it has become empty and was not there before."""
+    before = _parsed_or_none(baseline)
+    while True:
+        text, root = _cut_node(text, root, keys)
+        keys = keys[:-1]
+        node, _ = root.at(keys)
+        was = None
+        if before is not None and all(isinstance(key, str) for key in keys):  # a place in a list means nothing there
+            found, missing = before.at(keys)
+            was = None if missing or found.kind == "scalar" else found
+        if node.children or (was is not None and was.children):
+            return text
+        inside = text[node.start + 1 : node.end - 1]
+        if was is not None and baseline is not None:
+            restored = baseline[was.start + 1 : was.end - 1]
+            same = _unspaced(inside) == _unspaced(restored)  # else somebody has put a comment into it
+            return text[: node.start + 1] + restored + text[node.end - 1 :] if same else text
+        if not keys:
+            around = text[: node.start] + inside + text[node.end :]
+            return baseline if baseline is not None and _unspaced(around) == _unspaced(baseline) else text
+        if inside.strip():
+            return text  # a comment of somebody's
+
+
+def _cut_node(text: str, root: JsonNode, keys: Keys) -> tuple[str, JsonNode]:
+    """The text without what is at these keys, with the blanks before it gone, or kept where these end a comment."""
+    container, _ = root.at(keys[:-1])
+    number = container.number(keys[-1]) or 0
+    expected = inner = copy.deepcopy(root.value)
+    for key in keys[:-1]:
+        inner = inner[key]
+    del inner[keys[-1]]
+    child = container.children[number]
+    end = child.end if child.comma is None else child.comma + 1
+    between = "" if child.comma is None else text[child.end : child.comma]
+    before = container.children[number - 1].comma if child.comma is None and number else None
+    for start in (len(text[: child.begin].rstrip(" \t\r\n")), child.begin):
+        head = text[:start] if before is None else text[:before] + text[before + 1 : start]
+        candidate = head + between + text[end:]
+        found = _parsed_or_none(candidate)
+        if found is not None and found.value == expected:
+            return candidate, found
+    raise EditRefused(BY_HAND)
+
+
+def _unspaced(text: str) -> str:
+    return "".join(text.split())
+
+
+# -- a table of TOML, a mapping of YAML -----------------------------------------------------------------------------------
+
+_UNFORESEEN = (ValueError, TypeError, LookupError, AttributeError, RecursionError, TOMLKitError, YAMLError)
+"""What the libraries end in besides their own errors: in YAML a list in a list as a key, an empty `!!int`, a `!!bool` that is
+neither."""
+
+Parser = Callable[[str], Any]
+Candidate = Callable[[], str | None]
+"""Makes the edited text in one way; None where it cannot."""
+PlaceIn = Callable[[str, Member], tuple[int, str] | None]
+"""Where in a text a member goes as lines of its own, and these lines."""
+
+
+def put_toml(text: str, entry: Member) -> str:
+    """The document with this table at its end; EditRefused where it cannot hold it."""
+    return _put(parse_toml, "table", _place_in_toml, text, entry, lambda: _with_inline_table(text, entry))
+
+
+def put_yaml(text: str, entry: Member) -> str:
+    """The document with this member last in its mapping (of two keys: `extensions`, the name); EditRefused says why it cannot."""
+    return _put(parse_yaml, "mapping", _place_in_yaml, text, entry)
+
+
+def cut_toml(text: str, entry: Member, baseline: str | None) -> str:
+    """The document without this table; unchanged where it is not there, or is somebody else's. `baseline` is the document
+    from before it was put in, None where there was no file."""
+
+    def edited(before: Any) -> str:
+        document: Any = tomlkit.parse(text)
+        _delete(document, entry.keys, before)
+        return tomlkit.dumps(document)
+
+    return _cut(parse_toml, _place_in_toml, text, entry, baseline, edited)
+
+
+def cut_yaml(text: str, entry: Member, baseline: str | None) -> str:
+    """The document without this member; see `cut_toml`."""
+    edits: tuple[Callable[[Any], str | None], ...] = (
+        lambda _: _lines_removed(text, entry.keys),
+        lambda _: _lines_removed(text, entry.keys[:1]),  # the whole mapping, where it is empty then
+    )
+    return _cut(parse_yaml, _place_in_yaml, text, entry, baseline, *edits)
+
+
+def _put(parse: Parser, kind: str, place_in: PlaceIn, text: str, entry: Member, *others: Candidate) -> str:
+    """The text with the member in its place, or as one of the others has it. `kind` is what the syntax calls an object."""
+    value = parse(text)
+    for depth in range(len(entry.keys)):
+        above = value_at(value, entry.keys[:depth])
+        if above is not None and not is_object(above):
+            raise EditRefused(f"{named(entry.keys[:depth])} is no {kind}")
+    if value_at(value, entry.keys) is not None:
+        raise EditRefused(f"{named(entry.keys)} is there already")
+    document = dict(value or {})
+    if document.get(entry.keys[0], NOTHING) is None:  # a key without a value, as a person leaves it in YAML
+        document[entry.keys[0]] = {}
+
+    def inserted() -> str | None:
+        place = place_in(text, entry)
+        return None if place is None else text[: place[0]] + place[1] + text[place[0] :]
+
+    return _first_good(parse, value_with(document, entry), (inserted, *others))
+
+
+def _cut(
+    parse: Parser,
+    place_in: PlaceIn,
+    text: str,
+    entry: Member,
+    baseline: str | None,
+    *edits: Callable[[Any], str | None],
+) -> str:
+    """The text without what was inserted into the baseline, where that occurs once; else by one of `edits`, each of which is told the
+    baseline's value."""
+    value = parse(text)
+    if not is_ours(value, entry):
+        return text
+    try:
+        before = parse(baseline or "")
+    except EditRefused:
+        before = None
+    expected = copy.deepcopy(value)
+    _delete(expected, entry.keys, before)
+    place = place_in(baseline or "", entry)
+    parts = () if place is None else (place[1], place[1].lstrip("\r\n"))
+    removed = [lambda part=part: text.replace(part, "") for part in parts if text.count(part) == 1]
+    return _first_good(parse, expected, (*removed, *(lambda edit=edit: edit(before) for edit in edits)))
+
+
+def _delete(document: Any, keys: tuple[str, ...], before: Any) -> None:
+    """Take out what is at these keys, and what is empty above it then and was not there before."""
+    while keys:
+        node = document
+        for key in keys[:-1]:
+            node = node[key]
+        del node[keys[-1]]
+        keys = keys[:-1]
+        if value_at(document, keys) or at_keys(before, keys) is not NOTHING:
+            return
+
+
+def _first_good(parse: Parser, expected: Any, candidates: Iterable[Candidate]) -> str:
+    for candidate in candidates:
+        try:
+            text = candidate()
+            if text is not None and _comparable(parse(text)) == _comparable(expected):
+                return text
+        except (EditRefused, *_UNFORESEEN):
+            continue
+    raise EditRefused(BY_HAND)
+
+
+def _comparable(value: Any) -> str:
+    """As text, since a NaN is not equal to itself. A key of the document without a value and one with an empty mapping mean the
+    same."""
+    plain = {key: None if each == {} else each for key, each in value.items()} if is_object(value) else value
+    return repr(_in_order(plain or None))
+
+
+def _in_order(value: Any) -> Any:
+    """With the members of every mapping in one order, whatever its keys are: in YAML also nothing, numbers, and lists."""
+    if is_object(value):
+        return tuple(sorted((repr(key), repr(_in_order(each))) for key, each in value.items()))
+    return [_in_order(each) for each in value] if is_list(value) else value
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """The document's value; EditRefused says what is wrong."""
+    if text.startswith(BOM):
+        raise EditRefused("it begins with a byte order mark, which TOML does not know")
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        problem = str(error)
+        raise EditRefused(f"{problem[:1].lower()}{problem[1:]}") from None
+    except RecursionError:
+        raise EditRefused("it is nested too deeply") from None
+
+
+def _place_in_toml(text: str, entry: Member) -> tuple[int, str]:
+    """At the end of the document: ends its last line, a blank line, the table."""
+    ending = line_end_of(text)
+    start = "" if not text or text.endswith("\n") else ending
+    blank = ending if text.strip() else ""
+    lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in entry.value.items()]
+    table = "".join(line + ending for line in (f"[{tomlkit.key(entry.keys).as_string()}]", *lines))
+    return len(text), start + blank + table
+
+
+def _with_inline_table(text: str, entry: Member) -> str:
+    """For a document in which the table above is written in braces."""
+    document: Any = tomlkit.parse(text)
+    node = document
+    for key in entry.keys[:-1]:
+        node = node[key]
+    table: Any = tomlkit.inline_table()
+    table.update(entry.value)
+    node[entry.keys[-1]] = table
+    return tomlkit.dumps(document)
+
+
+def parse_yaml(text: str) -> Any:
+    """The document's value, None for an empty one; EditRefused says what is wrong. A document with anchors is refused: a few
+    lines of them can stand for more than fits in memory."""
+    try:
+        for token in _yaml().scan(text):
+            if isinstance(token, AnchorToken | AliasToken):
+                raise EditRefused("it uses anchors (& or *), with which we do not edit it")
+        return _yaml().load(text)
+    except YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark is not None else ""
+        raise EditRefused(where + str(getattr(error, "problem", None) or "it is no YAML")) from None
+    except _UNFORESEEN:
+        raise EditRefused("it is no YAML that can be read") from None
+
+
+def _place_in_yaml(text: str, entry: Member) -> tuple[int, str] | None:
+    """Last in its mapping; None where that has no lines."""
+    ending = line_end_of(text)
+    root: Node | None = _yaml().compose(text)
+    if root is not None and (not isinstance(root, MappingNode) or root.flow_style):
+        return None
+    members = [f"  {key}: {json.dumps(value, ensure_ascii=False)}" for key, value in entry.value.items()]
+    lines, indent = [f"{entry.keys[1]}:", *members], "  "
+    mapping = _member(root, entry.keys[0])
+    if mapping is None:
+        at = len(text) if root is None else line_end(text, node_end(root))
+    else:
+        key, value = mapping
+        if isinstance(value, MappingNode) and value.flow_style:
+            comma = ", " if value.value else ""
+            return value.start_mark.index + 1, f"{lines[0]} {json.dumps(entry.value, ensure_ascii=False)}{comma}"
+        if isinstance(value, MappingNode):
+            at, indent = line_end(text, node_end(value)), " " * value.value[0][0].start_mark.column
+        elif isinstance(value, ScalarNode) and value.start_mark.index == value.end_mark.index:
+            at, indent = line_end(text, key.end_mark.index), " " * (key.start_mark.column + 2)
+        else:
+            return None
+    ended = "" if not text[:at] or text[:at].endswith("\n") else ending
+    head = f"{entry.keys[0]}:{ending}" if mapping is None else ""
+    return at, ended + head + "".join(indent + line + ending for line in lines)
+
+
+def _lines_removed(text: str, keys: tuple[str, ...]) -> str | None:
+    """The text without the lines of a member in block style."""
+    node: Node | None = _yaml().compose(text)
+    found: tuple[Node, Node] | None = None
+    for key in keys:
+        found = _member(node, key)
+        if found is None:
+            return None
+        node = found[1]
+    if found is None:
+        return None
+    start = text.rfind("\n", 0, found[0].start_mark.index) + 1
+    if text[start : found[0].start_mark.index].strip(" "):
+        return None
+    return text[:start] + text[line_end(text, pair_end(*found)) :]
+
+
+def _yaml() -> YAML:
+    return YAML(typ="safe", pure=True)
+
+
+def _member(node: Node | None, key: str) -> tuple[Node, Node] | None:
+    if not isinstance(node, MappingNode):
+        return None
+    return next(
+        ((each, value) for each, value in node.value if isinstance(each, ScalarNode) and each.value == key), None
+    )
+
+
+# -- any syntax -------------------------------------------------------------------------------------------------------
+
+
+def _parse_json(text: str) -> Any:
+    root = parse_jsonc(text)
+    return None if root is None else root.value
+
+
+Editor = tuple[Callable[[str], Any], Callable[[str, Any], str], Callable[[str, Any, str | None], str]]
+"""Gives a document's value, puts an entry in, and cuts it out again (last, what the document was before)."""
+
+EDITORS: Mapping[str, Editor] = {
+    "jsonc": (_parse_json, put_json, cut_json),
+    "toml": (parse_toml, put_toml, cut_toml),
+    "yaml": (parse_yaml, put_yaml, cut_yaml),
+}
+
+
+def parse_settings(text: str, syntax: Syntax) -> Any:
+    """The document's value; None for an empty one."""
+    return EDITORS[syntax][0](text)

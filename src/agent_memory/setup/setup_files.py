@@ -1,0 +1,224 @@
+"""The files that setup works on: a person's settings, its own receipt, and the backups.
+
+Settings files of harnesses are read with every doubt spoken out, replaced as a whole, and removed with the directories made for
+them. What holds for the targets of managed sections holds here too: links are followed inside the home, special files are
+refused, mode and owner stay, and what somebody else writes at the same moment is noticed.
+
+What setup remembers is in `~/.local/state/agent-memory/setup/`: 0700, and never beside the files.
+
+    receipt.json              what of ours is in which file
+    backups/<sha-256>         a file without ours, while the receipt names it
+    set-aside/<hash>-<name>   files of ours that somebody had edited when they were replaced or removed; these stay
+
+Backups are durable before the receipt that names them, and the receipt before the file is touched: whatever is in a file of
+the person's, the receipt knows of it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+
+from attrs import evolve, frozen
+from returns.result import Result
+
+from agent_memory.errors import (
+    Error,
+    SettingsRefused,
+    StateCorrupt,
+    TargetRefused,
+)
+from agent_memory.files.durable import fsync_directory, make_directories, replace_file
+from agent_memory.files.locks import file_lock
+from agent_memory.files.paths import (
+    JsonFile,
+    as_store_io,
+    lies_there,
+    read_image,
+)
+from agent_memory.files.root import is_directory, local_state_directory
+from agent_memory.results import T, unwrap
+from agent_memory.rules.section import TargetFile
+from agent_memory.section.targets import TargetFiles
+from agent_memory.setup.plan import (
+    Element,
+    Entry,
+    Member,
+    PlannedFile,
+    Receipt,
+    Record,
+    Whole,
+    sha256_of,
+)
+from agent_memory.text.json_codec import Format, tagged_union
+
+_NIX_STORE = "/nix/store/"
+_MANAGED = re.compile(
+    rb"^[ \t]*(?:#|//|/\*|<!--|;|\*|\{\{).*?\b"
+    rb"(chezmoi|home-manager|nix-darwin|nix|ansible|puppet|chef|salt|yadm|dotdrop|mackup)\b",
+    re.IGNORECASE,
+)
+_HEADER_LINES = 10
+
+
+@frozen
+class SettingsFiles:
+    """The files of a person, each refused as SettingsRefused where it is not to be edited."""
+
+    targets: TargetFiles
+
+    def read(self, path: str) -> TargetFile:
+        """The file as it is, a missing one too, with directories that are missing. SettingsRefused: no plain file, a link out
+        of the home, read-only, managed by another program."""
+        with as_store_io("read", path):
+            if os.path.realpath(path).startswith(_NIX_STORE):
+                reason = "Nix manages it (it is in the Nix store); put memory's part into your Nix config"
+                raise SettingsRefused(path, reason)
+            missing = _missing_directories(path)
+            if missing:  # the last directory that exists must be one that may be written below
+                above = os.path.dirname(missing[0])
+                if not os.path.isdir(above):
+                    raise SettingsRefused(path, f"{above} is not a directory")
+                # Judged as a file of that directory would be: its links and its place in or out of the home.
+                _of_settings(self.targets.read(f"{above}/{os.path.basename(missing[0])}"))
+                return TargetFile(path, path, None, missing_directories=missing)
+            file = _of_settings(self.targets.read(path))
+            _require_editable(file)
+        return file
+
+    def write(self, file: TargetFile, data: bytes) -> str | None:
+        """Replace its bytes, or make it with mode 0600 and its directories with 0700; see `Targets.write`. Refused where it is
+        no longer what was read."""
+        with as_store_io("make the directory of", file.path):
+            make_directories(os.path.dirname(file.path))
+        if file.missing_directories:
+            file = evolve(_of_settings(self.targets.read(file.path)), data=None)
+        return _of_settings(self.targets.write(file, data))
+
+    def carry_out(self, planned: PlannedFile, state: SetupState) -> str | None:
+        """Write or remove a file as it is planned; where what somebody had made of it is kept, if so. Refused where it is no
+        longer what was read."""
+        aside = None
+        if planned.set_aside and planned.before is not None:
+            aside = state.set_aside(planned.path, planned.before)
+        if planned.after is None:
+            copy = _of_settings(self.targets.remove(planned.file))
+        else:
+            copy = self.write(planned.file, planned.after)
+        return aside or copy
+
+
+def without_empty(made: Iterable[str]) -> tuple[str, ...]:
+    """Of the directories that we made, those that still stand, once those that hold nothing are removed."""
+    standing: list[str] = []
+    for directory in sorted(set(made), key=len, reverse=True):
+        try:
+            os.rmdir(directory)
+            fsync_directory(os.path.dirname(directory))
+        except FileNotFoundError:
+            continue
+        except OSError:  # somebody uses it
+            standing.append(directory)
+    return tuple(reversed(standing))
+
+
+def _missing_directories(path: str) -> tuple[str, ...]:
+    """Raises OSError where it cannot be told of one: what is in it would count as not there (P6)."""
+    missing: list[str] = []
+    directory = os.path.dirname(os.path.normpath(path))
+    while not lies_there(directory):
+        missing.append(directory)
+        directory = os.path.dirname(directory)
+    return tuple(reversed(missing))
+
+
+def _require_editable(file: TargetFile) -> None:
+    if file.data is None:
+        return
+    writable = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
+    if not os.stat(file.real_path).st_mode & writable or not os.access(file.real_path, os.W_OK):
+        raise SettingsRefused(file.path, "it is read-only")
+    for line in file.data.split(b"\n", _HEADER_LINES)[:_HEADER_LINES]:
+        found = _MANAGED.match(line)
+        if found:
+            who = found[1].decode()
+            reason = f"its header says that {who} manages it; put memory's part where {who} takes it from"
+            raise SettingsRefused(file.path, reason)
+
+
+def _of_settings(result: Result[T, Error]) -> T:
+    """The value of what was asked of the targets, whose refusals are those of settings here."""
+    try:
+        return unwrap(result)
+    except TargetRefused as error:
+        raise SettingsRefused(error.path, error.reason) from None
+
+
+# -- the receipt and the backups --------------------------------------------------------------------------------------
+
+tagged_union(Entry, "kind", {"element": Element, "member": Member, "whole": Whole})
+RECEIPT = Format(Receipt)
+MAX_RECEIPT_BYTES = 16 << 20
+MAX_BACKUP_BYTES = 8 << 20
+
+
+class SetupState:
+    """What setup remembers for the person with this home."""
+
+    def __init__(self, home: str) -> None:
+        self.directory = f"{local_state_directory(home)}/setup"
+        self._receipt = JsonFile(self.directory, "receipt.json", RECEIPT, MAX_RECEIPT_BYTES)
+        self._backups = f"{self.directory}/backups"
+
+    def locked(self) -> AbstractContextManager[None]:
+        """One setup or uninstall at a time; Busy at once while another is at work. The lock dies with its holder."""
+        return file_lock(f"{self.directory}.lock", 0)
+
+    def receipt(self) -> Receipt:
+        """What is installed; empty where nothing is. A damaged receipt is an error, never empty (P6)."""
+        return self._receipt.read() or Receipt()
+
+    def put_receipt(self, receipt: Receipt) -> None:
+        """Replace the receipt, durably; an empty one is no file. Backups that it does not name are removed after it."""
+        if receipt == Receipt():
+            self._receipt.remove()
+        else:
+            self._receipt.write(receipt)
+        needed = {each.before for each in receipt.records} - {None}
+        with as_store_io("tidy up", self._backups):
+            if is_directory(self._backups):
+                for name in set(os.listdir(self._backups)) - needed:
+                    os.unlink(f"{self._backups}/{name}")
+                if not needed:
+                    os.rmdir(self._backups)
+                    fsync_directory(self.directory)
+
+    def keep_backup(self, data: bytes) -> str:
+        """Make a backup durable; its name."""
+        name = sha256_of(data)
+        self._keep(self._backups, name, data)
+        return name
+
+    def backup(self, record: Record | None) -> bytes | None:
+        """The file without ours, as its record names it; None where there was none. One that is gone or damaged is an error."""
+        if record is None or record.before is None:
+            return None
+        path = f"{self._backups}/{record.before}"
+        image = read_image(path, MAX_BACKUP_BYTES)
+        if image is None or sha256_of(image.data) != record.before:
+            raise StateCorrupt(path, ("the backup is missing, or is not what was put there",))
+        return image.data
+
+    def set_aside(self, path: str, data: bytes) -> str:
+        """Keep what somebody has made of a file of ours; where."""
+        return self._keep(f"{self.directory}/set-aside", f"{sha256_of(data)[:12]}-{os.path.basename(path)}", data)
+
+    def _keep(self, directory: str, name: str, data: bytes) -> str:
+        path = f"{directory}/{name}"
+        with as_store_io("write", path):
+            make_directories(directory)
+            replace_file(path, data)
+        return path

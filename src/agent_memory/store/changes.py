@@ -1,0 +1,557 @@
+"""Changes to a store: each decided in a draft, all that were not refused carried out as one transaction. The caller holds the
+write lock. What is refused by the state of its entry is raised."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
+from functools import cache
+from itertools import chain, count
+from typing import assert_never
+
+from attrs import evolve, frozen
+
+from agent_memory.errors import (
+    EntryChanged,
+    EntryExists,
+    EntryInvalid,
+    EntryNotFound,
+    EntryUnreadable,
+    Error,
+    PathRefused,
+    StateCorrupt,
+)
+from agent_memory.files.paths import is_plain_name, names_below
+from agent_memory.note.file_name import file_name_of, folded_name, id_in_name
+from agent_memory.note.note import (
+    Listed,
+    MemoryEntry,
+    StoredEntry,
+    UnreadableFile,
+    folded_ids,
+)
+from agent_memory.note.note_format import render_note
+from agent_memory.note.vocabulary import TIERS_FILE, TierList
+from agent_memory.ports import Locks
+from agent_memory.results import unwrap
+from agent_memory.rules.change import (
+    Applied,
+    Change,
+    Create,
+    Dropped,
+    FileChange,
+    FileState,
+    Receipt,
+    Replace,
+    Restore,
+    Retire,
+    Together,
+    hash_of,
+    subject_of,
+)
+from agent_memory.rules.undo_run import Footprint
+from agent_memory.store.bookkeeping_json import FOOTPRINT
+from agent_memory.store.note_files import (
+    ARCHIVE,
+    RUNS,
+    TOPICS,
+    entry_or_none,
+    read_image,
+    tiers_in,
+    understand,
+)
+from agent_memory.store.store_database import FollowedFiles, version_ms
+from agent_memory.store.tiers_json import parse_tiers, render_tiers
+from agent_memory.store.transaction import change_files
+from agent_memory.text.ids import content_hash, is_id
+
+# -- drafts -----------------------------------------------------------------------------------------------------------
+# A store as the changes so far would leave it. Nothing is written here: `file_changes` says what is to be written.
+
+
+class Draft:
+    """Files and live entries. Whoever may have to take changes back makes them in a copy."""
+
+    def __init__(self, files: FollowedFiles) -> None:
+        self.root = files.root
+        self._versions_on_disk = files.versions
+        self._listing = files.live()
+        self._archive_listing = cache(files.archived)  # listed when it is first asked for
+        self._folded_on_disk = cache(self._folded_names)
+        self._before: dict[str, FileState | None] = {}
+        self._bearers: defaultdict[str, set[str]] = defaultdict(set)
+        """Ids of entries that have, or once had, an id or alias, by its folded form."""
+        # What follows is what changes; all else copies share.
+        self._live = {each.meta.id: each for each in self._listing.entries}
+        for each in self._listing.entries:
+            self._note(each)
+        self._after: dict[str, FileState | None] = {}
+        self._drafted_names: dict[str, frozenset[str]] = {}
+        """Which of the files that were put have a name, by its folded path; none where they are to go."""
+        self._archived: dict[str, Listed | None] = {}
+        """By id, where it is not as the archive is listed."""
+
+    def copy(self) -> Draft:
+        """Another draft that goes on from here."""
+        other = copy(self)
+        other._live, other._after, other._archived = dict(self._live), dict(self._after), dict(self._archived)
+        other._drafted_names = dict(self._drafted_names)
+        return other
+
+    # -- changes ------------------------------------------------------------------------------------------------------
+
+    def put(self, path: str, state: FileState | None) -> None:
+        """The file holds this from now on."""
+        self._after[path] = state
+        folded = folded_name(path)
+        bearers = self._drafted_names.get(folded, frozenset())
+        self._drafted_names[folded] = bearers - {path} if state is None else bearers | {path}
+
+    def put_new(self, id: str, path: str, state: FileState) -> None:
+        """The same where nothing else may be overwritten: EntryExists."""
+        before = self.state(path)
+        if before is not None and before.data != state.data:
+            raise EntryExists(id, path)
+        self.put(path, state)
+
+    def put_live(self, id: str, listed: Listed | None) -> None:
+        """The live entry of the id from now on; None for none."""
+        if listed is None:
+            self._live.pop(id, None)
+        else:
+            self._live[id] = listed
+            self._note(listed)
+
+    def put_archived(self, id: str, listed: Listed | None) -> None:
+        """The retired entry of the id from now on; None for none."""
+        self._archived[id] = listed
+
+    def keep_version(self, id: str, at_ms: int, state: FileState) -> str:
+        """Keep these bytes byte for byte, under their time or the next free millisecond after it (P12); where."""
+        ms = max(at_ms, 0)
+        while True:
+            path = f"{ARCHIVE}/{id}/{ms}.md"
+            existing = self.state(path)
+            if existing is None or existing.data == state.data:
+                self.put(path, existing or state)
+                return path
+            ms += 1
+
+    def file_changes(self) -> tuple[FileChange, ...]:
+        """All that is to be written, in the order in which it was put."""
+        changes = (FileChange(path, self._disk_state(path), after) for path, after in self._after.items())
+        return tuple(each for each in changes if hash_of(each.before) != hash_of(each.after))
+
+    # -- files --------------------------------------------------------------------------------------------------------
+
+    def state(self, path: str) -> FileState | None:
+        """What is in the file, or would be."""
+        return self._after[path] if path in self._after else self._disk_state(path)
+
+    def _disk_state(self, path: str) -> FileState | None:
+        if path not in self._before:
+            image = read_image(self.root, path)
+            self._before[path] = None if image is None else FileState(image.data, image.mtime_ns)
+        return self._before[path]
+
+    def _folded_names(self, directory: str) -> frozenset[str]:
+        return frozenset(folded_name(f"{directory}/{name}") for name in names_below(self.root, directory))
+
+    def is_free(self, directory: str, name: str) -> bool:
+        """Whether a name may be given, on any file system."""
+        wanted = folded_name(f"{directory}/{name}")
+        if wanted in self._drafted_names:
+            return not self._drafted_names[wanted]
+        return wanted not in self._folded_on_disk(directory)
+
+    def versions(self, id: str) -> tuple[str, ...]:
+        """Paths of the versions of an id, oldest first."""
+        drafted = {path: state for path, state in self._after.items() if path.startswith(f"{ARCHIVE}/{id}/")}
+        kept = {path for path, state in drafted.items() if state is not None}
+        return tuple(sorted(set(self._versions_on_disk(id)) - drafted.keys() | kept, key=version_ms))
+
+    def version_with(self, id: str, hash: str) -> str | None:
+        """The version that holds exactly these bytes."""
+        for path in reversed(self.versions(id)):
+            state = self.state(path)
+            if state is not None and content_hash(state.data) == hash:
+                return path
+        return None
+
+    # -- entries ------------------------------------------------------------------------------------------------------
+
+    def live(self, id: str) -> Listed | None:
+        """The live entry with this very id."""
+        return self._live.get(id)
+
+    def all_live(self) -> Iterator[Listed]:
+        """Every live entry."""
+        return iter(self._live.values())
+
+    def bearers(self, id: str) -> tuple[Listed, ...]:
+        """The live entries that have the id or the alias, compared without case, by path."""
+        wanted = id.casefold()
+        found = (self._live.get(each) for each in self._bearers.get(wanted, ()))
+        return tuple(
+            sorted(
+                (each for each in found if each is not None and wanted in folded_ids(each)), key=lambda each: each.path
+            )
+        )
+
+    def archived(self, id: str) -> Listed | None:
+        """The newest archived file of the id: what `read(id, archived=True)` shows."""
+        listing = self._archive_listing()
+        found = self._archived[id] if id in self._archived else listing.by_id.get(id)
+        trouble = next((each.io_error for each in listing.unreadable if each.io_error is not None), None)
+        if found is None and trouble is not None:
+            raise trouble
+        return found
+
+    def missing(self, id: str) -> Error:
+        """Why there is no live entry with this id. "Not found" only where every file could be read (P6)."""
+        for file in self._listing.unreadable:
+            if file.io_error is not None:
+                return file.io_error
+            if _named_id(file) == id:
+                return EntryUnreadable(file.path, file.problems)
+        return EntryNotFound(id, self.archived(id) is not None)
+
+    def owner(self, id: str) -> str | None:
+        """The path of whatever has the id already, compared without case: an entry, an alias, the archive; None if free. Of
+        what could not be read the name tells whose it is: an id is never given again (P15)."""
+        wanted = id.casefold()
+        for bearer in self.bearers(id):
+            return bearer.path
+        archive = self._archive_listing()
+        for archived_id, archived in {**archive.by_id, **self._archived}.items():
+            if archived is not None and archived_id.casefold() == wanted:
+                return archived.path
+        for file in (*self._listing.unreadable, *archive.unreadable):
+            if wanted in (_named_id(file).casefold(), file.path.split("/")[1].casefold()):
+                if file.io_error is not None:
+                    raise file.io_error
+                return file.path
+        return None
+
+    def _note(self, listed: Listed) -> None:
+        for folded in folded_ids(listed):
+            self._bearers[folded].add(listed.meta.id)
+
+
+def _named_id(file: UnreadableFile) -> str:
+    return id_in_name(file.path) or ""
+
+
+_FOOTPRINT = re.compile(r"footprint-(\d{1,9})\.json", re.ASCII)
+
+# -- batches ----------------------------------------------------------------------------------------------------------
+
+
+Decided = tuple[Draft, Receipt]
+"""What a batch comes to."""
+
+
+def carry_out(
+    files: FollowedFiles, locks: Locks, decide: Callable[[Draft], Decided], run_id: str | None, given_up: Error
+) -> Receipt:
+    """All that is decided, on disk, with the footprint of a run where it changes anything; on an error nothing."""
+
+    def decided() -> tuple[Sequence[FileChange], Receipt]:
+        files.look_again()
+        draft, receipt = decide(Draft(files))
+        changes = draft.file_changes()
+        if run_id is None or not changes:
+            return changes, receipt
+        directory = f"{RUNS}/{run_id}"
+        if not is_plain_name(run_id) or run_id.startswith("."):
+            raise PathRefused(directory, "it is not a plain name")
+        names = map(_FOOTPRINT.fullmatch, names_below(files.root, directory))
+        number = max((int(found[1]) for found in names if found), default=0) + 1
+        state = FileState(FOOTPRINT.render(Footprint(changes)).encode("utf-8", "backslashreplace"))
+        return (*changes, FileChange(f"{directory}/footprint-{number}.json", None, state)), receipt
+
+    receipt = change_files(files.root, locks, decided, given_up)
+    files.look_again()
+    return receipt
+
+
+def decide_batch(changes: Sequence[Change | Together], tiers: TierList | None, draft: Draft) -> Decided:
+    """All changes that are not refused, in order, each upon what the one before it left."""
+    applied: list[Applied] = []
+    dropped: list[Dropped] = []
+    for each in changes:
+        upon = draft.copy()
+        try:
+            acts = [_decide(change, upon) for change in (each.changes if isinstance(each, Together) else (each,))]
+            # A replay finds all of a group done. Where only some are, somebody did or undid a part meanwhile: the rest is not
+            # made upon that.
+            done_before = next((act.applied.id for act in acts if act.is_done_before), None)
+            if done_before is not None and any(act.is_written for act in acts):
+                raise EntryChanged(done_before)
+        except (EntryExists, EntryChanged, EntryNotFound, EntryUnreadable) as refusal:
+            dropped.append(Dropped(subject_of(each), (str(refusal),)))
+        else:
+            draft, applied = upon, [*applied, *(act.applied for act in acts)]
+    tiers_changed = tiers is not None and put_tiers(tiers, draft)
+    return draft, Receipt(tuple(applied), tuple(dropped), tiers_changed)
+
+
+def put_tiers(tiers: TierList, draft: Draft) -> bool:
+    """Let the draft have this tier list; whether it is another one. A damaged one is not replaced: StateCorrupt."""
+    data = render_tiers(tiers)
+    try:
+        unwrap(parse_tiers(data, TIERS_FILE))
+    except StateCorrupt as refused:
+        raise EntryInvalid(tuple(f"tiers: {problem}" for problem in refused.problems)) from refused
+    if tiers_in(draft.root, draft.state(TIERS_FILE)) == tiers:
+        return False
+    draft.put(TIERS_FILE, FileState(data))
+    return True
+
+
+# -- one change -------------------------------------------------------------------------------------------------------
+
+
+@frozen
+class _Act:
+    """One change, decided."""
+
+    applied: Applied
+    is_written: bool = True
+    is_done_before: bool = False
+
+
+def _decide(change: Change, draft: Draft) -> _Act:
+    """The draft has the change. EntryInvalid for values that no file may hold; other refusals are of the state of the entry."""
+    match change:
+        case Create(entry):
+            return _create(entry, draft)
+        case Replace(entry, expected_hash):
+            return _replace(entry, expected_hash, draft)
+        case Retire():
+            return _retire(change, draft)
+        case Restore(id):
+            return _restore(id, draft)
+        case _ as never:
+            assert_never(never)
+
+
+def _file_name(entry: MemoryEntry) -> str:
+    """The file name that belongs to the entry."""
+    if not is_id(entry.meta.id):
+        raise EntryInvalid((f"id is {entry.meta.id[:40]!r}, expected id__ and six base58 digits",))
+    name = file_name_of(entry.meta)
+    if not is_plain_name(name) or name.startswith("."):
+        raise EntryInvalid(("title and tags give no file name",))
+    return name
+
+
+def _create(entry: MemoryEntry, draft: Draft) -> _Act:
+    id, name = entry.meta.id, _file_name(entry)
+    path = f"{TOPICS}/{name}"
+    stored, state = _rendered(entry, None, path)
+    after_hash = stored.listed.content_hash
+    if (live := draft.live(id)) is not None:
+        there = draft.state(live.path)
+        if there is None or there.data != state.data:
+            raise EntryExists(id, live.path)
+        return _Act(Applied(id, "create", live.path, (live.path,), None, after_hash), False, is_done_before=True)
+    owner = draft.owner(id) or (None if draft.is_free(TOPICS, name) else path)
+    if owner is not None:
+        raise EntryExists(id, owner)
+    _refuse_shared_alias(entry, (), draft)
+    draft.put_new(id, path, state)
+    draft.put_live(id, stored.listed)
+    return _Act(Applied(id, "create", path, (path,), None, after_hash))
+
+
+def _replace(entry: MemoryEntry, expected_hash: str, draft: Draft) -> _Act:
+    id, wanted = entry.meta.id, _file_name(entry)
+    current, before = _current_entry(id, draft)
+    old_path = current.listed.path
+    # The name goes with title and tags. One that would differ in case or composition only, or is taken, stays.
+    name = old_path.rpartition("/")[2]
+    stays = file_name_of(current.meta) == wanted or folded_name(name) == folded_name(wanted)
+    path = f"{TOPICS}/{name if stays or not draft.is_free(TOPICS, wanted) else wanted}"
+    stored, after = _rendered(entry, before, path)
+    applied = Applied(id, "replace", path, (path,), expected_hash, stored.listed.content_hash)
+    if current.listed.content_hash != expected_hash:
+        if after.data != before.data:
+            raise EntryChanged(id)
+        version = draft.version_with(id, expected_hash)
+        touched = (path,) if version is None else (path, version)
+        return _Act(evolve(applied, touched=touched), False, is_done_before=True)
+    _refuse_shared_alias(entry, current.meta.aliases, draft)
+    written: list[str] = []
+    if current.entry.texts != stored.entry.texts:
+        written.append(draft.keep_version(id, current.meta.updated_at_ms, before))
+    if path != old_path:
+        draft.put_new(id, path, after)
+        draft.put(old_path, None)
+        written += (path, old_path)
+    elif after.data != before.data:
+        draft.put(path, after)
+        written.append(path)
+    draft.put_live(id, stored.listed)
+    return _Act(evolve(applied, touched=tuple(dict.fromkeys((path, *written)))), bool(written))
+
+
+def _refuse_shared_alias(entry: MemoryEntry, had: tuple[str, ...], draft: Draft) -> None:
+    """The entry may not take an alias that it has not had, and that another live entry is found by (P15)."""
+    known = frozenset(had)
+    for alias in (each for each in entry.meta.aliases if each not in known):
+        for bearer in draft.bearers(alias):
+            if bearer.meta.id != entry.meta.id:
+                raise EntryExists(alias, bearer.path)
+
+
+def _retire(change: Retire, draft: Draft) -> _Act:
+    id = change.id
+    if draft.live(id) is None:
+        return _retired_before(change, draft)
+    current, before = _current_entry(id, draft)
+    live_path = current.listed.path
+    if current.listed.content_hash != change.expected_hash:
+        raise EntryChanged(id)
+    others: list[str] = []
+    # An earlier retired file of the same id becomes a version: nothing in the archive is ever overwritten (P12).
+    earlier = draft.archived(id)
+    state = draft.state(earlier.path) if earlier is not None and _is_retired(earlier) else None
+    if earlier is not None and state is not None:
+        others = [draft.keep_version(id, earlier.meta.updated_at_ms, state), earlier.path]
+        draft.put(earlier.path, None)
+    # The entry's own name, with a number in front where something else in the archive bears it.
+    own = live_path.rpartition("/")[2]
+    names = chain((own,), (f"{number} {own}" for number in count(2)))
+    path = f"{ARCHIVE}/{next(name for name in names if draft.is_free(ARCHIVE, name))}"
+    after = before
+    if change.valid_until_ms is not None or current.listed.provisional_id:
+        # The file will not be what it was: what it was is kept beside it.
+        others.append(draft.keep_version(id, current.meta.updated_at_ms, before))
+        after = evolve(_rendered(_ended(current, change.valid_until_ms), before, path)[1], mtime_ns=before.mtime_ns)
+    draft.put(path, after)
+    draft.put(live_path, None)
+    draft.put_live(id, None)
+    draft.put_archived(id, understand(path, after.data, after.mtime_ns or 0).listed)
+    touched = tuple(dict.fromkeys((live_path, path, *others)))
+    return _Act(Applied(id, "retire", live_path, touched, change.expected_hash, None))
+
+
+def _retired_before(change: Retire, draft: Draft) -> _Act:
+    """A replay finds the entry in the archive, with the bytes from which it was to be retired."""
+    archived = _archived_entry(change.id, draft)
+    version = draft.version_with(change.id, change.expected_hash)
+    if not _is_retired(archived) or (archived.content_hash != change.expected_hash and version is None):
+        raise draft.missing(change.id)
+    path = f"{TOPICS}/{archived.path.rpartition('/')[2]}"
+    applied = Applied(change.id, "retire", path, (path, archived.path), change.expected_hash, None)
+    return _Act(applied, False, is_done_before=True)
+
+
+def _ended(current: StoredEntry, valid_until_ms: int | None) -> MemoryEntry:
+    """The entry with this end of its validity; without one as it is."""
+    until = current.meta.valid_until_ms if valid_until_ms is None else valid_until_ms
+    return evolve(current.entry, meta=evolve(current.meta, valid_until_ms=until))
+
+
+def _is_retired(archived: Listed) -> bool:
+    """Whether it lies in the archive as an entry of its own, and not as a version in the directory of its id."""
+    return archived.path.count("/") == 1
+
+
+def _restore(id: str, draft: Draft) -> _Act:
+    if (live := draft.live(id)) is not None:
+        raise EntryExists(id, live.path)
+    archived = _archived_entry(id, draft)
+    state = _original(archived, draft)
+    listed = _placed(archived, state, draft)
+    # Whoever had taken the id over loses it.
+    freed: list[tuple[Listed, FileState]] = []
+    for holder in (bearer for bearer in draft.bearers(id) if id in bearer.meta.aliases):
+        stored, before = _current_entry(holder.meta.id, draft)
+        aliases = tuple(alias for alias in stored.meta.aliases if alias != id)
+        without = MemoryEntry(evolve(stored.meta, aliases=aliases), stored.body)
+        fresh, after = _rendered(without, before, holder.path)
+        freed.append((fresh.listed, after))
+    draft.put_new(id, listed.path, state)
+    draft.put_live(id, listed)
+    for holder, after in freed:
+        draft.put(holder.path, after)
+        draft.put_live(holder.meta.id, holder)
+    touched = [listed.path, *(holder.path for holder, _ in freed)]
+    if _is_retired(archived):
+        draft.put(archived.path, None)
+        touched.append(archived.path)
+    draft.put_archived(id, None)
+    return _Act(Applied(id, "restore", listed.path, tuple(touched), None, listed.content_hash))
+
+
+def _original(archived: Listed, draft: Draft) -> FileState:
+    """The archived file's bytes; where retiring only gave it an end, those that it had before."""
+    entry, state = _archived_file(archived.path, draft)
+    if archived.meta.valid_until_ms is None or not _is_retired(archived):
+        return state
+    for path in reversed(draft.versions(archived.meta.id)):
+        try:
+            before, bytes_before = _archived_file(path, draft)
+        except EntryUnreadable:
+            continue  # any other error goes on: it may be the one, and what retiring made of it is not that (P6)
+        if _ended(before, archived.meta.valid_until_ms) == entry.entry:
+            return bytes_before
+    return state
+
+
+def _archived_file(path: str, draft: Draft) -> tuple[StoredEntry, FileState]:
+    state = draft.state(path)
+    if state is None:
+        raise EntryUnreadable(path, ("it is gone",))
+    return understand(path, state.data, state.mtime_ns or 0), state
+
+
+def _placed(archived: Listed, state: FileState, draft: Draft) -> Listed:
+    """The entry under its former name, or under the one that belongs to it, whichever is free and leaves it its id."""
+    own, canonical = archived.path.rpartition("/")[2], file_name_of(archived.meta)
+    for name in (own, canonical) if _is_retired(archived) else (canonical,):
+        stored = entry_or_none(f"{TOPICS}/{name}", state.data, state.mtime_ns or 0)
+        if draft.is_free(TOPICS, name) and stored is not None and stored.meta.id == archived.meta.id:
+            return stored.listed
+    raise EntryExists(archived.meta.id, f"{TOPICS}/{canonical}")
+
+
+# -- entries and their bytes ------------------------------------------------------------------------------------------
+
+
+def _rendered(entry: MemoryEntry, previous: FileState | None, path: str) -> tuple[StoredEntry, FileState]:
+    """The entry as it would be written at this path, and read back from there."""
+    data = render_note(entry, None if previous is None else previous.data.decode()).encode()
+    try:
+        stored = understand(path, data, 0)
+    except EntryUnreadable as refused:
+        raise EntryInvalid(refused.problems) from refused
+    if stored.meta.id != entry.meta.id:
+        raise EntryInvalid((f"it would be read as {stored.meta.id}",))
+    return stored, FileState(data)
+
+
+def _current_entry(id: str, draft: Draft) -> tuple[StoredEntry, FileState]:
+    """The live entry and its bytes, read now."""
+    listed = draft.live(id)
+    if listed is None:
+        raise draft.missing(id)
+    state = draft.state(listed.path)
+    if state is None:
+        raise EntryChanged(id)
+    stored = understand(listed.path, state.data, state.mtime_ns or 0)
+    if stored.meta.id != id:
+        raise EntryChanged(id)
+    return stored, state
+
+
+def _archived_entry(id: str, draft: Draft) -> Listed:
+    """The archived entry of an id that is not live; why there is none is raised."""
+    missing = draft.missing(id)
+    if not isinstance(missing, EntryNotFound) or (archived := draft.archived(id)) is None:
+        raise missing
+    return archived

@@ -1,0 +1,242 @@
+"""Changes as people read them: what a run changed, told from the bytes of its files, and a plan, for `--dry-run`."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from attrs import define, evolve, field, frozen
+
+from agent_memory.errors import EntryUnreadable
+from agent_memory.note.file_name import file_name_of, id_in_name, title_in_name
+from agent_memory.note.note import MemoryEntry
+from agent_memory.note.note_format import read_note, render_note
+from agent_memory.note.vocabulary import TIERS_FILE, Sensitivity
+from agent_memory.rules.change import (
+    Create,
+    FileChange,
+    FileState,
+    Replace,
+    Restore,
+    Retire,
+)
+from agent_memory.rules.plan import Plan
+from agent_memory.rules.run_log import LoggedAction, logged_action
+from agent_memory.rules.undo_run import Footprint, fold_files
+from agent_memory.store.tiers_json import parse_tiers
+from agent_memory.text.ids import is_id
+from agent_memory.text.plain_text import one_line
+
+NOWHERE = "/dev/null"
+_LIVE, _RETIRED = "topics/", "archive/"
+
+
+@define
+class NoteFiles:
+    """The files of one entry at one time."""
+
+    path: str = NOWHERE
+    """Where it was live, if it was."""
+    text: str = ""
+    retired: str | None = None
+    """Where it lay in the archive."""
+    versions: set[str] = field(factory=set[str])
+    """Earlier versions in the archive."""
+
+
+@define
+class NoteChange:
+    """What became of one entry."""
+
+    id: str
+    secret: bool = False
+    last_title: str = ""
+    """The present one, else the last."""
+    before: NoteFiles = field(factory=NoteFiles)
+    after: NoteFiles = field(factory=NoteFiles)
+
+    @property
+    def title(self) -> str:
+        """Of a secret note only that it is one."""
+        return "a secret note" if self.secret else self.last_title
+
+    @property
+    def act(self) -> str:
+        """`create`, `replace`, `retire`, `restore`, `remove`, or `version` where only earlier versions came or went."""
+        if self.after.path != NOWHERE:
+            if self.before.path != NOWHERE:
+                return "replace"
+            return "create" if self.before.retired is None else "restore"
+        if self.before.path != NOWHERE:
+            return "remove" if self.after.retired is None else "retire"
+        return "version"
+
+
+def note_changes(files: Sequence[FileChange]) -> tuple[NoteChange, ...]:
+    """One change for each entry, in the order of their first files; each path must occur once (`fold_files`)."""
+    changes: dict[str, NoteChange] = {}
+    for file in files:
+        is_live = file.path.startswith(_LIVE)
+        for state, is_after in ((file.before, False), (file.after, True)):
+            if state is None or not (is_live or file.path.startswith(_RETIRED)):
+                continue
+            id, title, secret = _identity(file.path, state)
+            change = changes.setdefault(id, NoteChange(id))
+            change.secret = change.secret or secret
+            change.last_title = title if is_live and is_after else change.last_title or title
+            side = change.after if is_after else change.before
+            if is_live:
+                side.path, side.text = file.path, state.data.decode("utf-8", "replace")
+            elif file.path.count("/") > 1:
+                side.versions.add(file.path)
+            else:
+                side.retired = file.path
+    return tuple(changes.values())
+
+
+def logged_changes(changes: Iterable[NoteChange]) -> tuple[LoggedAction, ...]:
+    """The same as actions of a report."""
+    return tuple(logged_action(each.act, each.id, each.title) for each in changes if each.act != "version")
+
+
+def _identity(path: str, state: FileState) -> tuple[str, str, bool]:
+    """Id, title, and whether the note is secret. A file that is no note goes by its path."""
+    directory, _, name = path.rpartition("/")
+    of_version = directory.rpartition("/")[2]
+    try:
+        meta = read_note(state.data, path, (state.mtime_ns or 0) // 1_000_000).meta
+    except EntryUnreadable:
+        return (of_version if is_id(of_version) else id_in_name(name)) or path, title_in_name(name), False
+    return of_version if is_id(of_version) else meta.id, meta.title, meta.sensitivity is Sensitivity.SECRET
+
+
+# -- as a diff --------------------------------------------------------------------------------------------------------
+
+_TITLE_CHARS = 200
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
+_WORDS = {
+    "create": "created",
+    "replace": "changed",
+    "retire": "moved to the archive",
+    "restore": "brought back from the archive",
+    "remove": "taken away",
+    "version": "earlier versions of",
+}
+
+
+@frozen
+class DiffPart:
+    """One entry, the tier list, or one target."""
+
+    subject: str
+    """An id, `state/tiers.json`, or the absolute path of a target."""
+    act: str
+    """As of `NoteChange`; `tiers` or `section`."""
+    words: str
+    """One line for people."""
+    lines: tuple[str, ...] = ()
+    """Of a unified diff; empty where nothing but the place changed, and for a secret note."""
+
+
+def diff_parts(footprint: Footprint, titles: Mapping[str, str]) -> tuple[DiffPart, ...]:
+    """One part for each thing that differs by the run: entries first, then tiers and sections. Nothing in it moves a
+    terminal's cursor. `titles` are of entries that only the tiers name."""
+    files = fold_files(footprint.files).files
+    notes = note_changes(files)
+    known = {**titles, **{each.id: each.title for each in notes if not each.secret}}
+    parts = list(map(_note, notes))
+    for file in files:
+        if file.path == TIERS_FILE:
+            before, after = (_tier_lines(state, known) for state in (file.before, file.after))
+            lines = _between(before, after, TIERS_FILE, TIERS_FILE)
+            parts.append(DiffPart(TIERS_FILE, "tiers", "what is in front of every agent", lines))
+    for each in footprint.sections:
+        if each.before != each.after:
+            old_name, new_name = (NOWHERE if text is None else each.path for text in (each.before, each.after))
+            lines = _between(each.before or "", each.after or "", old_name, new_name)
+            parts.append(DiffPart(each.path, "section", f"managed section of {_visible(each.path)}", lines))
+    return tuple(parts)
+
+
+def render_diff(parts: Sequence[DiffPart]) -> str:
+    """All of it as text: a comment line over each diff."""
+    return "\n".join("\n".join((f"# {each.words}", *each.lines)) for each in parts)
+
+
+def backwards(footprint: Footprint) -> Footprint:
+    """The footprint that undoing it would leave."""
+    files = fold_files(footprint.files).files
+    return Footprint(
+        tuple(evolve(each, before=each.after, after=each.before) for each in files),
+        tuple(evolve(each, before=each.after, after=each.before) for each in footprint.sections),
+    )
+
+
+def _note(change: NoteChange) -> DiffPart:
+    words = f"{_WORDS[change.act]} {change.id}  {one_line(change.title, _TITLE_CHARS)}".rstrip()
+    if change.secret:
+        return DiffPart(change.id, change.act, f"{words} (its text is not shown)")
+    before, after = change.before, change.after
+    places = (  # where its text is, or was, in the archive
+        *((f"# now {after.retired}",) if after.retired is not None else ()),
+        *((f"# before {before.retired}",) if before.retired is not None else ()),
+        *(f"# the earlier version is kept as {path}" for path in sorted(after.versions - before.versions)),
+        *(f"# no longer needed: {path}" for path in sorted(before.versions - after.versions)),
+    )
+    lines = _between(before.text, after.text, before.path, after.path)
+    return DiffPart(change.id, change.act, words, (*lines, *map(_visible, places)))
+
+
+def _tier_lines(state: FileState | None, titles: Mapping[str, str]) -> str:
+    if state is None:
+        return ""
+    tiers = parse_tiers(state.data, TIERS_FILE)
+    if not tiers.map(bool).value_or(False):
+        return state.data.decode("utf-8", "replace")
+    found = tiers.unwrap()
+    rows = (*(("hot", id) for id in found.hot), *(("warm", id) for id in found.warm))
+    return "".join(f"{tier:4}  {id}  {one_line(titles.get(id, ''), _TITLE_CHARS)}".rstrip() + "\n" for tier, id in rows)
+
+
+def _between(before: str, after: str, old_name: str, new_name: str) -> tuple[str, ...]:
+    if before == after and NOWHERE not in (old_name, new_name):
+        return () if old_name == new_name else (_visible(f"# {old_name}"), _visible(f"# now {new_name}"))
+    diff = difflib.unified_diff(before.splitlines(), after.splitlines(), old_name, new_name, lineterm="")
+    return tuple(map(_visible, diff))
+
+
+def _visible(line: str) -> str:
+    """The line with control characters spelled out, lest a note steers the terminal that shows it."""
+    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", line)
+
+
+# -- a plan ------------------------------------------------------------------------------------------------------------
+
+
+def render_plan_diff(plan: Plan, present: Callable[[str], MemoryEntry | None]) -> str:
+    """One unified diff over all files of the plan; what was dropped follows as comment lines. `present` has the entries as
+    they are now."""
+    lines: list[str] = []
+    for change in plan.changes:
+        match change:
+            case Create(entry):
+                lines += _between("", render_note(entry), NOWHERE, _place(entry))
+            case Replace(entry, _):
+                old = present(entry.meta.id)
+                lines += _between(render_note(old) if old else "", render_note(entry), _place(old), _place(entry))
+            case Retire(id, _, _):
+                old = present(id)
+                lines.append(
+                    f"rename {_place(old) if old else id}\n    to {_place(old, _RETIRED) if old else 'archive'}"
+                )
+            case Restore(id):
+                lines.append(f"restore {id}")
+    lines += [f"# not applied: {each.subject}: {'; '.join(each.reasons)}" for each in plan.dropped]
+    if plan.skipped:
+        lines.append(f"# nothing kept: {plan.skipped}")
+    return "\n".join(lines)
+
+
+def _place(entry: MemoryEntry | None, directory: str = _LIVE) -> str:
+    return NOWHERE if entry is None else f"{directory}{file_name_of(entry.meta)}"

@@ -1,0 +1,224 @@
+"""Kept histories on disk: `histories/<harness>_<session>.<first turn>-<hash>.jsonl.gz`, one file a part.
+
+A part never changes once it is written, and the same part again has the same name; so a run that was killed after it had
+kept a part keeps it again in the same place. Its lines, compressed with gzip, are JSON, version 1: one about the part, then one a
+turn.
+
+    {"version": 1, "harness": "claude-code", "sessionId": "…", "afterRecord": "…", "title": "…", "cwd": "…", "branch": "…",
+     "agent": "…", "startedAt": 1771000205123, "endedAt": 1771000209000, "toolsAnsweredBefore": true, "remaining": true}
+    {"number": 3, "role": "agent", "text": "…", "record": "…", "at": 1771000206000,
+     "calls": [{"name": "Edit", "brief": "…", "path": "…", "writes": true}], "tool": "Bash", "failed": true, "clipped": 12}
+
+What is empty, false or unknown is absent. Instants are epoch ms. The text is ASCII: every other character is escaped.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from attrs import field, fields, frozen
+
+from agent_memory.errors import StateCorrupt
+from agent_memory.files.durable import fsync_directory, make_directories, replace_file
+from agent_memory.files.paths import (
+    as_store_io,
+    directory_in,
+    names_in,
+    read_image,
+    real_root,
+)
+from agent_memory.note.vocabulary import Harness
+from agent_memory.results import as_result
+from agent_memory.session.history import History, SessionMark, Turn
+from agent_memory.session.turns import KeptPart, KeptSession, joined_history
+from agent_memory.text.ids import slug_of
+from agent_memory.text.json_codec import (
+    Format,
+    InvalidValue,
+    load_json,
+    value_of,
+    written,
+)
+
+DIRECTORY = "histories"
+ENDING = ".jsonl.gz"
+
+_MAX_FILE_BYTES = 64 << 20
+_MAX_TEXT_BYTES = 256 << 20
+"""Of a part, unpacked: a fetch returns about 16 MiB of turns, which escaped take a few times as much."""
+_COMPRESSION = 6
+
+
+@frozen
+class KeptHistoriesFiles:
+    """`ports.KeptHistories` in the directory `histories` of a root."""
+
+    root: Path
+    cap_bytes: int
+
+    @as_result
+    def keep(self, history: History, after_record_id: str | None) -> None:
+        """See the port. A part larger than the cap is not kept, and does not make the others go."""
+        if not history.turns:
+            return
+        buffer = io.BytesIO()
+        # Without a time of its own, the same part has the same bytes.
+        with gzip.GzipFile(fileobj=buffer, mode="wb", compresslevel=_COMPRESSION, mtime=0) as file:
+            for line in render_history_lines(KeptPart(history, after_record_id)):
+                file.write(line.encode("ascii"))
+        packed = buffer.getvalue()
+        if len(packed) > self.cap_bytes:
+            return
+        directory, session = self._directory(), session_name(history.harness, history.session_id)
+        first = history.turns[0]
+        digest = sha256(first.record_id.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        path = f"{directory}/{session}.{first.number:08d}-{digest}{ENDING}"
+        with as_store_io("write", path):
+            make_directories(directory)
+            replace_file(path, packed)
+        # The sessions kept longest ago make room until the rest is within the cap; this one goes last.
+        sessions = _sessions_in(directory)
+        over = sum(each.size_bytes for each in sessions) - self.cap_bytes
+        for each in sorted(sessions, key=lambda each: each.name == session):
+            if over <= 0:
+                break
+            _remove(directory, each.name)
+            over -= each.size_bytes
+
+    @as_result
+    def fetch(self, harness: Harness, session_id: str, mark: SessionMark | None) -> History | None:
+        """See the port. StateCorrupt: a part that cannot be understood, or is another session's."""
+        return joined_history(self._parts(harness, session_id), mark)
+
+    @as_result
+    def sessions(self) -> tuple[KeptSession, ...]:
+        return _sessions_in(self._directory())
+
+    @as_result
+    def forget(self, harness: Harness, session_id: str) -> None:
+        _remove(self._directory(), session_name(harness, session_id))
+
+    def _directory(self) -> str:
+        return directory_in(real_root(self.root), DIRECTORY)
+
+    def _parts(self, harness: Harness, session_id: str) -> Iterator[KeptPart]:
+        directory = self._directory()
+        for name in _parts_in(directory, session_name(harness, session_id)):
+            path = f"{directory}/{name}"
+            image = read_image(path, _MAX_FILE_BYTES)
+            if image is None:  # it made room for another, or was forgotten, since it was listed
+                continue
+            try:
+                with gzip.GzipFile(fileobj=io.BytesIO(image.data)) as file:
+                    data = file.read(_MAX_TEXT_BYTES + 1)
+            except (OSError, EOFError, zlib.error) as damaged:
+                raise StateCorrupt(path, (f"it cannot be unpacked: {damaged}",)) from damaged
+            if len(data) > _MAX_TEXT_BYTES:
+                raise StateCorrupt(path, (f"unpacked it is larger than {_MAX_TEXT_BYTES >> 20} MiB",))
+            part = parse_history_lines(io.TextIOWrapper(io.BytesIO(data), "ascii", "replace"), path)
+            if (part.history.harness, part.history.session_id) != (harness, session_id):
+                named = f"{part.history.harness} session {part.history.session_id}"
+                raise StateCorrupt(path, (f"it is the history of {named}",))
+            yield part
+
+
+def session_name(harness: Harness, session_id: str) -> str:
+    """Of a session in what is kept: a dot ends it in the names of its parts, so that no session's name begins another's."""
+    return f"{harness}_{slug_of(session_id).replace('.', '~')}"
+
+
+def _parts_in(directory: str, session: str) -> tuple[str, ...]:
+    return names_in(directory, lambda name: name.startswith(f"{session}.") and _is_part(name))
+
+
+def _is_part(name: str) -> bool:
+    return name.endswith(ENDING) and not name.startswith(".")
+
+
+def _sessions_in(directory: str) -> tuple[KeptSession, ...]:
+    """The longest kept first."""
+    found: dict[str, KeptSession] = {}
+    with as_store_io("list", directory), suppress(FileNotFoundError), os.scandir(directory) as entries:
+        for entry in entries:
+            if not _is_part(entry.name) or not entry.is_file(follow_symlinks=False):
+                continue
+            status = entry.stat(follow_symlinks=False)
+            name = entry.name.partition(".")[0]
+            known = found.get(name, KeptSession(name, 0, 0))
+            kept_at_ms = max(known.kept_at_ms, status.st_mtime_ns // 1_000_000)
+            found[name] = KeptSession(name, known.size_bytes + status.st_size, kept_at_ms)
+    return tuple(sorted(found.values(), key=lambda each: (each.kept_at_ms, each.name)))
+
+
+def _remove(directory: str, session: str) -> None:
+    """Remove the parts of a session, the beginning first: what is left after a crash is never taken for a whole session."""
+    names = _parts_in(directory, session)
+    with as_store_io("remove", f"{directory}/{session}.*"):
+        for name in names:
+            with suppress(FileNotFoundError):
+                os.unlink(f"{directory}/{name}")
+        if names:
+            fsync_directory(directory)
+
+
+# -- the lines ----------------------------------------------------------------------------------------------------------
+
+
+def _sparse(default: Any = None) -> Any:
+    return field(default=default, metadata={"sparse": True})
+
+
+@frozen
+class _About:
+    """What is kept of a `History` beside its turns."""
+
+    harness: Harness
+    session_id: str
+    after_record: str | None = _sparse()
+    title: str | None = _sparse()
+    cwd: str | None = _sparse()
+    also_in: tuple[str, ...] = _sparse(())
+    branch: str | None = _sparse()
+    agent: str | None = _sparse()
+    started_at_ms: int | None = _sparse()
+    ended_at_ms: int | None = _sparse()
+    tools_answered_before: bool = _sparse(False)
+    remaining: bool = _sparse(False)
+
+
+_ABOUT = Format(_About)
+_KEPT = tuple(each.name for each in fields(_About) if each.name != "after_record")
+
+
+def render_history_lines(part: KeptPart) -> Iterator[str]:
+    """The lines, each with its line end."""
+    about = _About(after_record=part.after_record_id, **{name: getattr(part.history, name) for name in _KEPT})
+    for document in ({"version": 1, **written(about)}, *map(written, part.history.turns)):
+        yield json.dumps(document, separators=(",", ":")) + "\n"
+
+
+def parse_history_lines(lines: Iterable[str], path: str) -> KeptPart:
+    """The part that was rendered. Anything else is StateCorrupt with its first problem, never a part of it (P6)."""
+    about: _About | None = None
+    turns: list[Turn] = []
+    for number, line in enumerate(lines, 1):
+        try:
+            if about is None:
+                about = _ABOUT.value_of(load_json(line))
+            else:
+                turns.append(value_of(load_json(line), Turn))
+        except InvalidValue as damaged:
+            raise StateCorrupt(path, (f"line {number}: {damaged}",)) from damaged
+    if about is None:
+        raise StateCorrupt(path, ("it is empty",))
+    history = History(turns=tuple(turns), **{name: getattr(about, name) for name in _KEPT})
+    return KeptPart(history, about.after_record)

@@ -1,0 +1,222 @@
+"""The files of entries: the names in a directory of a store, what each looks like from outside, and what it holds."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from stat import S_ISREG
+from typing import TYPE_CHECKING
+
+from attrs import evolve, frozen
+
+from agent_memory.errors import EntryUnreadable, PathRefused, StoreIo
+from agent_memory.files import paths
+from agent_memory.files.paths import (
+    FileImage,
+    as_store_io,
+    directory_in,
+    look_of,
+    oddity,
+    path_in,
+    store_io,
+)
+from agent_memory.note.file_name import id_in_name, is_note_name
+from agent_memory.note.note import (
+    Listed,
+    StoredEntry,
+    UnreadableFile,
+    body_hash,
+)
+from agent_memory.note.vocabulary import TIERS_FILE, TierList
+from agent_memory.results import unwrap
+from agent_memory.text.ids import content_hash, is_id
+
+if TYPE_CHECKING:
+    from agent_memory.rules.change import FileState
+
+TOPICS = "topics"
+ARCHIVE = "archive"
+RUNS = "runs"
+
+TRANSACTION = ".transaction"
+JOURNAL = f"{TRANSACTION}/journal.json"
+"""It exists while a batch is on its way, or was when its process died."""
+
+Seen = Listed | UnreadableFile
+"""What is known of one file of a note."""
+
+MAX_FILE_BYTES = 4 << 20
+"""A larger file is no memory entry: it is neither read nor moved."""
+
+
+# -- what a file holds ------------------------------------------------------------------------------------------------
+
+
+def read_image(root: str, path: str) -> FileImage | None:
+    """The bytes of the file at a path relative to a real root; None where there is none."""
+    return paths.read_image(path_in(root, path), MAX_FILE_BYTES)
+
+
+def understand(path: str, data: bytes, mtime_ns: int) -> StoredEntry:
+    """The entry that these bytes are at this path: live in `topics/`, archived in `archive/`. EntryUnreadable for no entry.
+
+    A version lies at `archive/<id>/<ms>.md`: there the directory states the id where the file itself does not.
+    """
+    from agent_memory.note.note_format import read_note  # not needed where the listing cache knows every file
+
+    note = read_note(data, path, mtime_ns // 1_000_000)
+    directory = os.path.basename(os.path.dirname(path))
+    if is_id(directory) and note.meta.id != directory:
+        if not note.provisional_id:
+            raise EntryUnreadable(path, (f"it lies under {directory} but says that it is {note.meta.id}",))
+        note = evolve(note, meta=evolve(note.meta, id=directory), provisional_id=False)
+    listed = Listed(
+        note.meta,
+        path,
+        content_hash(data),
+        archived=path.startswith(f"{ARCHIVE}/"),
+        provisional_id=note.provisional_id,
+        body_hash=body_hash(note.body),
+        conflicted=note.conflicted,
+    )
+    return StoredEntry(listed, note.body)
+
+
+def understand_again(listed: Listed, data: bytes, mtime_ns: int) -> StoredEntry:
+    """The same for the file of an entry that was listed: bytes that are still the same are not read once more, but for the
+    body. Instants that such a file takes from its mtime stay those of the listing."""
+    if content_hash(data) != listed.content_hash:
+        return understand(listed.path, data, mtime_ns)
+    from agent_memory.note.frontmatter import split_note
+
+    return StoredEntry(listed, split_note(data.decode()).body)
+
+
+def entry_or_none(path: str, data: bytes, mtime_ns: int) -> StoredEntry | None:
+    """The same as `understand`; None where it is no entry."""
+    try:
+        return understand(path, data, mtime_ns)
+    except EntryUnreadable:
+        return None
+
+
+def unreadable(path: str, error: EntryUnreadable | PathRefused | StoreIo) -> UnreadableFile:
+    """How a listing says that a file could not be read."""
+    match error:
+        case EntryUnreadable(_, problems):
+            return UnreadableFile(path, problems)
+        case PathRefused(_, reason):
+            return UnreadableFile(path, (reason,))
+        case StoreIo(_, _, errno_name, reason):
+            return UnreadableFile(path, (f"it cannot be read: {reason} ({errno_name})",), error)
+
+
+def tiers_in(root: str, file: FileImage | FileState | None) -> TierList:
+    """The tier list in its file under a real root; empty where there is none. StateCorrupt for a damaged one (P6)."""
+    from agent_memory.store.tiers_json import parse_tiers  # hooks never ask
+
+    return TierList() if file is None else unwrap(parse_tiers(file.data, f"{root}/{TIERS_FILE}"))
+
+
+# -- what it looks like -----------------------------------------------------------------------------------------------
+
+
+@frozen
+class DirectoryLook:
+    """What is in a directory of notes, in no order. No file is opened for it."""
+
+    files: Mapping[str, int]
+    """How each regular file of a note looks (`paths.look_of`), by its path relative to the root."""
+    odd: tuple[UnreadableFile, ...] = ()
+    """What has the name of a note and is none."""
+    directories: tuple[str, ...] = ()
+    """Paths of other directories that are not hidden, or of what may be one: a disk may not tell."""
+
+
+def look_at_directory(root: str, directory: str) -> DirectoryLook:
+    """What is in a directory of a real root; nothing where there is no such directory."""
+    absolute = directory_in(root, directory)
+    files: dict[str, int] = {}
+    odd: list[UnreadableFile] = []
+    directories: list[str] = []
+    with as_store_io("list", absolute), suppress(FileNotFoundError), os.scandir(absolute) as found:
+        for entry in found:
+            path = f"{directory}/{entry.name}"
+            if is_note_name(entry.name):
+                match look_at_file(root, path, entry):
+                    case None:
+                        pass
+                    case int(look):
+                        files[path] = look
+                    case UnreadableFile() as trouble:
+                        odd.append(trouble)
+            elif not entry.name.startswith("."):
+                try:
+                    may_be_directory = entry.is_dir(follow_symlinks=False)
+                except OSError:  # not every disk tells with a name what it is the name of
+                    may_be_directory = True
+                if may_be_directory:
+                    directories.append(path)
+    return DirectoryLook(files, tuple(odd), tuple(directories))
+
+
+def look_at_file(root: str, path: str, entry: os.DirEntry[str] | None = None) -> int | UnreadableFile | None:
+    """How one regular file looks, else what is to be said about it; None for one that is gone."""
+    try:
+        status = os.lstat(f"{root}/{path}") if entry is None else entry.stat(follow_symlinks=False)
+    except OSError as error:
+        if error.errno == errno.ENOENT:
+            return None
+        trouble = unreadable(path, store_io(error, "read", path))
+    else:
+        if S_ISREG(status.st_mode):
+            return look_of(status)
+        trouble = UnreadableFile(path, (oddity(status.st_mode) or "",))
+    return trouble if is_text(path) else unnameable(path)
+
+
+def unnameable(path: str) -> UnreadableFile:
+    """How a listing says that a file has a name that no text can hold."""
+    return UnreadableFile(printable(path), ("its name is not UTF-8",))
+
+
+def is_text(path: str) -> bool:
+    """Whether it is UTF-8: SQLite cannot be asked for anything else."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def printable(path: str) -> str:
+    """A name as it may be shown."""
+    return os.fsencode(path).decode("utf-8", "replace")
+
+
+@frozen
+class ReadFile:
+    """A file as it was read just now; without a hash it is gone, or could not be read."""
+
+    path: str
+    look: int | None = None
+    """None where it is not to be believed."""
+    hash: str | None = None
+    stored: StoredEntry | None = None
+    trouble: UnreadableFile | None = None
+
+    @property
+    def seen(self) -> Seen | None:
+        return self.trouble if self.stored is None else self.stored.listed
+
+    @property
+    def is_unread(self) -> bool:
+        return self.hash is None and self.trouble is not None
+
+
+def standing(provisional: bool, id: str, path: str) -> tuple[bool, bool, str]:
+    """Of several files with one id the one with the least of these is the entry: the one that states the id and bears it in its
+    name. Copies that synchronising programs make have it in the middle of theirs."""
+    return (provisional, id_in_name(path) != id, path)

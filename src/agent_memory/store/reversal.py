@@ -1,0 +1,199 @@
+"""An undo, decided: which files of a footprint can be put back together, and what entries that makes of them (P16).
+
+What cannot be taken back stays, with all that belongs with it: the notes that a merge, split or replacement made of one
+another, and what a note that stays links to.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence, Set
+
+from agent_memory.errors import PathRefused, UndoRefused
+from agent_memory.note.file_name import id_in_name
+from agent_memory.note.note import Listed
+from agent_memory.note.vocabulary import TIERS_FILE
+from agent_memory.rules.change import (
+    Applied,
+    FileChange,
+    FileState,
+    Receipt,
+    hash_of,
+)
+from agent_memory.rules.undo_run import Footprint, fold_files, reverse_tiers
+from agent_memory.store.changes import Decided, Draft, put_tiers
+from agent_memory.store.note_files import (
+    ARCHIVE,
+    TOPICS,
+    entry_or_none,
+    read_image,
+    tiers_in,
+)
+from agent_memory.text.ids import ID_PATTERN
+from agent_memory.text.markdown import find_links
+
+_NOTE = re.compile(rf"{TOPICS}/[^/]+\.md|{ARCHIVE}/(?:({ID_PATTERN})/)?[^/]+\.md", re.DOTALL)
+
+
+def decide_reversal(footprint: Footprint, draft: Draft) -> Decided:
+    """The store as it was before the run. UndoRefused with all reasons, the run in it to be filled in by the caller, where
+    nothing is left to take back."""
+    for each in footprint.files:
+        if each.path != TIERS_FILE and _NOTE.fullmatch(each.path) is None:
+            raise PathRefused(each.path, "it is no file of entries or tiers")  # P21
+    folded = fold_files([each for each in footprint.files if each.path != TIERS_FILE])
+    groups = files_together([*folded.files, *(FileChange(path, None, None) for path in folded.interrupted)])
+    reasons = {path: f"{path} was changed by somebody else while the run was at work" for path in folded.interrupted}
+    while True:
+        staying = {path for hindered in reasons for path in groups[hindered]}
+        files = [each for each in folded.files if each.path not in staying]
+        if reasons and not files:
+            raise UndoRefused("", tuple(dict.fromkeys(reasons.values())))
+        attempt = draft.copy()
+        more = _changed_since(files, attempt) or _put_back(files, attempt) or _left_dangling(files, attempt)
+        if not more:
+            break
+        reasons |= more
+    left = _ids_in(each for each in folded.files if each.path in staying)
+    tiers = [each for each in footprint.files if each.path == TIERS_FILE]
+    tiers_changed = bool(tiers) and _put_tiers_back(tiers, left, attempt)
+    return attempt, Receipt(tuple(_reverted_entries(files)), tiers_changed=tiers_changed)
+
+
+# -- what belongs together --------------------------------------------------------------------------------------------
+
+
+def files_together(notes: Sequence[FileChange]) -> dict[str, set[str]]:
+    """For each path those that stay or go with it: the files of the same entries."""
+    of_path = {change.path: {change.path} for change in notes}
+    first_of: dict[str, str] = {}
+    for change in notes:
+        for id in _ids_in((change,)):
+            one, other = of_path[first_of.setdefault(id, change.path)], of_path[change.path]
+            if one is not other:
+                one |= other
+                of_path.update(dict.fromkeys(other, one))
+    return of_path
+
+
+def _ids_in(notes: Iterable[FileChange]) -> set[str]:
+    entries = (_entry_in(change.path, state) for change in notes for state in (change.before, change.after))
+    metas = [each.meta for each in entries if each is not None]
+    return {id for meta in metas for id in (meta.id, *meta.aliases, *meta.supersedes)}
+
+
+# -- why a file cannot be put back, by path ---------------------------------------------------------------------------
+
+
+def _changed_since(notes: Sequence[FileChange], draft: Draft) -> dict[str, str]:
+    reasons: dict[str, str] = {}
+    for change in notes:
+        state = draft.state(change.path)
+        if hash_of(state) != hash_of(change.after):
+            reasons[change.path] = f"{change.path} {'is gone' if state is None else 'was changed since'}"
+    return reasons
+
+
+def _put_back(notes: Sequence[FileChange], draft: Draft) -> dict[str, str]:
+    for change in notes:
+        if (there := _live_in(change, change.after)) is not None:
+            draft.put_live(there.meta.id, None)
+        if change.before is None:
+            draft.put(change.path, None)
+    back = [(change.path, listed) for change in notes if (listed := _live_in(change, change.before)) is not None]
+    reasons = {
+        path: f"{id} leads to {bearer.path} by now"
+        for path, each in back
+        for id in each.meta.all_ids
+        for bearer in draft.bearers(id)
+    }
+    for change in notes:
+        if change.before is not None:
+            directory, _, name = change.path.rpartition("/")
+            if change.after is None and not draft.is_free(directory, name):
+                reasons[change.path] = f"another file has the name of {change.path}"
+            draft.put(change.path, change.before)
+    for _, each in back:
+        draft.put_live(each.meta.id, each)
+    return reasons
+
+
+def _left_dangling(notes: Sequence[FileChange], draft: Draft) -> dict[str, str]:
+    """Links of other live entries to what only the run had made, by the path of what it made."""
+    leaving = {
+        id: change.path
+        for change in notes
+        if (left := _entry_in(change.path, change.after)) is not None
+        for id in left.meta.all_ids
+    }
+    gone: dict[str, str] = {}
+    for id, path in leaving.items():
+        archived = draft.archived(id)
+        is_archived = archived is not None and draft.state(archived.path) is not None
+        if not (draft.bearers(id) or is_archived or draft.versions(id)):
+            gone[id] = path
+    reasons: dict[str, str] = {}
+    if not gone:
+        return reasons
+    put_back = {change.path for change in notes}
+    mentioned = re.compile("|".join(re.escape(f"[[{id}") for id in sorted(gone)).encode())
+    for listed in draft.all_live():
+        if listed.path in put_back:
+            continue
+        image = read_image(draft.root, listed.path)  # not through the draft, which would keep the whole store in memory
+        if image is None or not mentioned.search(image.data):
+            continue
+        stored = entry_or_none(listed.path, image.data, image.mtime_ns)
+        for link in find_links("" if stored is None else stored.body):
+            if link.target in gone:
+                reasons[gone[link.target]] = f"{listed.path} links to {link.target}, which only this run has made"
+    return reasons
+
+
+# -- tiers ------------------------------------------------------------------------------------------------------------
+
+
+def _put_tiers_back(changes: Sequence[FileChange], staying: Set[str], draft: Draft) -> bool:
+    """The file as it was; where it was changed since, only what the run had moved and nobody has moved again (a pin set
+    after a run must not keep that run from being undone)."""
+    folded = fold_files(changes)
+    now = draft.state(TIERS_FILE)
+    if not staying and not folded.interrupted and hash_of(now) == hash_of(changes[-1].after):
+        draft.put(TIERS_FILE, changes[0].before)
+        return bool(folded.files)
+    tiers = tiers_in(draft.root, now)
+    for change in reversed(changes):
+        before, after = (tiers_in(draft.root, each).without(staying) for each in (change.before, change.after))
+        tiers = reverse_tiers(tiers, before, after)
+    return put_tiers(tiers, draft)
+
+
+# -- what was done to entries -----------------------------------------------------------------------------------------
+
+
+def _reverted_entries(notes: Sequence[FileChange]) -> Iterator[Applied]:
+    """For each entry what was done to its files. They are now what `before` says of them."""
+    by_id: dict[str, list[FileChange]] = {}
+    for change in notes:
+        entry = _entry_in(change.path, change.before or change.after)
+        id = entry.meta.id if entry is not None else id_in_name(change.path) or ""
+        by_id.setdefault(id, []).append(change)
+    for id, changes in by_id.items():
+        paths = tuple(change.path for change in changes)
+        live = [change for change in changes if change.path.startswith(f"{TOPICS}/")]
+        was = next((change for change in live if change.after is not None), None)
+        now = next((change for change in live if change.before is not None), None)
+        path = next((change.path for change in (now, was) if change is not None), paths[0])
+        hashes = (None if was is None else hash_of(was.after), None if now is None else hash_of(now.before))
+        yield Applied(id, "revert", path, paths, *hashes)
+
+
+def _live_in(change: FileChange, state: FileState | None) -> Listed | None:
+    """The live entry that a file of `topics/` holds in this state."""
+    return _entry_in(change.path, state) if change.path.startswith(f"{TOPICS}/") else None
+
+
+def _entry_in(path: str, state: FileState | None) -> Listed | None:
+    """The entry that this file holds; None where there is no file, or it is no entry."""
+    stored = None if state is None else entry_or_none(path, state.data, state.mtime_ns or 0)
+    return None if stored is None else stored.listed

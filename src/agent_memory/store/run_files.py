@@ -1,0 +1,479 @@
+"""Runs on disk: what past ones did and what undoes them (`RunLog`), and what is kept of those at work (`RunRecords`, `DefragRecords`).
+
+`runs/<run-id>/{report,footprint-<n>,sections,checkpoint,defrag,plan-<n>}.json` and replies; `runs/{undone,undoing}.json`, and what
+waits for the next run. A run id begins with the time of the run's start, so that names in reverse order are runs from the newest to
+the oldest. Old runs lose their details.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from attrs import evolve
+
+from agent_memory.errors import (
+    Error,
+    PathRefused,
+    RunNotFound,
+    StateCorrupt,
+    StoreIo,
+    UndoRefused,
+)
+from agent_memory.files.durable import fsync_directory, move_file, replace_file
+from agent_memory.files.paths import (
+    JsonFile,
+    as_store_io,
+    directory_in,
+    exists,
+    is_directory,
+    is_plain_name,
+    names_in,
+    read_bytes,
+    real_root,
+    remove_file,
+    subdirectories,
+    write_text,
+)
+from agent_memory.ports import Clock
+from agent_memory.results import as_result, unwrap
+from agent_memory.rules.actions import Deferred
+from agent_memory.rules.change import Change
+from agent_memory.rules.run import (
+    DefragRun,
+    KeptReply,
+    Run,
+    TieringMemo,
+)
+from agent_memory.rules.run_log import (
+    KEEP_DAYS,
+    KEEP_RUNS,
+    KeptRun,
+    LoggedAction,
+    LoggedRun,
+    Undoing,
+    UndoneMark,
+    churning,
+    is_named,
+    prune_runs,
+    undone_by,
+    undone_fingerprints,
+)
+from agent_memory.rules.undo_run import Footprint, SectionChange, fold_files
+from agent_memory.store.bookkeeping_json import FOOTPRINT, UNDOING as UNDOING_FORMAT, UNDONE as UNDONE_FORMAT
+from agent_memory.store.diffs import logged_changes, note_changes
+from agent_memory.store.run_json import (
+    CHANGES,
+    CHECKPOINT,
+    DEFERRED,
+    DEFRAG_CHECKPOINT as DEFRAG_FORMAT,
+    REPLY,
+    TIERING,
+    parse_report,
+    plan_document,
+    render_report,
+    render_report_document,
+)
+from agent_memory.text.instants import ms_in_name
+from agent_memory.text.json_codec import Documents
+
+C = TypeVar("C")
+D = TypeVar("D")
+T = TypeVar("T")
+
+RUNS = "runs"
+UNDONE = f"{RUNS}/undone.json"
+UNDOING = f"{RUNS}/undoing.json"
+REPORT = "report.json"
+DEFRAG_CHECKPOINT = "defrag.json"
+CHECKPOINT_FILE = "checkpoint.json"
+
+PRUNED = "pruned"
+"""A file in the directory of a run whose details are going: what is still there of them is not all that there was."""
+
+FORGOTTEN_MARK = "forgotten.json"
+"""A file in the directory of a run of which a part was forgotten: its footprint lacks what is not to come back (P28)."""
+
+MAX_RUN_FILE_BYTES = 1 << 30
+"""Of a footprint, which holds the bytes of many notes, and of all else."""
+_BEGINS_AS_RUN_ID = re.compile(r"\d{4}-\d\d-\d\dT", re.ASCII)
+"""How the name of a run begins: there are other directories beside those of runs."""
+
+_RUN_ID = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z_[0-9a-f]+", re.ASCII)
+_SECTIONS = "sections.json"
+_FOOTPRINT = re.compile(r"footprint-([1-9]\d{0,8})\.json", re.ASCII)
+
+_UNREADABLE = (StateCorrupt, StoreIo, PathRefused)
+
+
+class RunLogFiles:
+    """`RunLog` in the directory `runs` of a root."""
+
+    def __init__(self, root: Path | str) -> None:
+        self._root = real_root(root)
+        self._undone = JsonFile(self._root, UNDONE, UNDONE_FORMAT, MAX_RUN_FILE_BYTES)
+        self._undoing = JsonFile(self._root, UNDOING, UNDOING_FORMAT, MAX_RUN_FILE_BYTES)
+
+    @as_result
+    def runs(self, limit: int | None = None, named: str = "") -> tuple[LoggedRun, ...]:
+        """See the port. Only as many reports are opened as are asked for."""
+        names = (name for name in self._names() if is_named(name, named))
+        return tuple(islice(self._logged(names), limit))
+
+    @as_result
+    def footprint(self, run_id: str) -> Footprint:
+        """See the port. StateCorrupt where a part is damaged or lost: half of a run must not be undone. UndoRefused where
+        nothing but what was forgotten since is known of it."""
+        if not is_plain_name(run_id) or self._has(run_id, PRUNED):
+            raise RunNotFound(run_id)
+        parts = self._parts(run_id)
+        if not parts and self._has(run_id, FORGOTTEN_MARK):
+            raise UndoRefused(run_id, ("what it changed was forgotten since (`memory forget`)",))
+        found = [self._part(run_id, name).read() for name in parts]
+        sections = self._sections(run_id)
+        if sections is None and not parts:
+            raise RunNotFound(run_id)
+        return Footprint(tuple(file for part in found if part is not None for file in part.files), sections or ())
+
+    @as_result
+    def put_sections(self, run_id: str, sections: Sequence[SectionChange]) -> None:
+        """See the port. A section that stays as it is is no change."""
+        known = self._sections(run_id) or ()
+        paths = {each.path for each in known}
+        more = [each for each in sections if each.path not in paths and each.before != each.after]
+        if more:
+            self._part(run_id, _SECTIONS).write(Footprint(sections=(*known, *more)))
+
+    @as_result
+    def put_report(self, run: LoggedRun, error: Error | None = None) -> None:
+        write_text(self._root, f"{RUNS}/{run.run_id}/{REPORT}", render_report_document(run, error))
+
+    @as_result
+    def churning(self) -> frozenset[str]:
+        return churning(self._logged(self._names()))
+
+    @as_result
+    def undone(self) -> frozenset[str]:
+        """See the port. A damaged list is an error, never empty (P6)."""
+        return undone_fingerprints(self._marks())
+
+    @as_result
+    def mark_undone(self, run_id: str, by_run_id: str, fingerprints: frozenset[str]) -> None:
+        marks = {**self._marks(), run_id: UndoneMark(by_run_id, fingerprints)}
+        self._undone.write(dict(sorted(marks.items())))
+
+    @as_result
+    def undoing(self) -> Undoing | None:
+        return self._undoing.read()
+
+    @as_result
+    def put_undoing(self, undoing: Undoing | None) -> None:
+        if undoing is None:
+            self._undoing.remove()
+        else:
+            self._undoing.write(undoing)
+
+    # -- runs ---------------------------------------------------------------------------------------------------------
+
+    def _names(self) -> tuple[str, ...]:
+        """Of the directories of runs, newest first."""
+        names = subdirectories(f"{self._root}/{RUNS}")
+        return tuple(sorted(filter(_BEGINS_AS_RUN_ID.match, filter(is_plain_name, names)), reverse=True))
+
+    def _logged(self, names: Iterable[str]) -> Iterator[LoggedRun]:
+        undone = undone_by(self._marks())
+        for name in names:
+            run = self._run(name)
+            if run is not None:
+                yield evolve(run, undone_by=undone.get(name))
+
+    def _run(self, run_id: str) -> LoggedRun | None:
+        """What is known of a run; None for one that changed nothing and left no report, as a dry run."""
+        kept = True  # as far as anybody knows
+        path = f"{RUNS}/{run_id}/{REPORT}"
+        try:
+            is_changed = self._has(run_id, "footprint-1.json") or self._has(run_id, _SECTIONS)
+            kept = is_changed and not self._has(run_id, PRUNED)
+            data = read_bytes(self._root, path, MAX_RUN_FILE_BYTES)
+            if data is None:
+                return self._unfinished(run_id) if kept else None
+            return evolve(parse_report(data, path), run_id=run_id, kept=kept)
+        except _UNREADABLE as error:
+            problems = error.problems if isinstance(error, StateCorrupt) else (str(error),)
+            return evolve(_blank(run_id, "unreadable"), problems=problems, kept=kept)
+
+    def _has(self, run_id: str, name: str) -> bool:
+        return exists(f"{self._root}/{RUNS}/{run_id}/{name}")
+
+    def _unfinished(self, run_id: str) -> LoggedRun:
+        run = _blank(run_id, "unfinished")
+        try:
+            at_work = self._undoing.read()
+            if self._has(run_id, DEFRAG_CHECKPOINT):
+                run = evolve(run, machine="defrag")
+        except _UNREADABLE:  # whoever undoes tells of it
+            at_work = None
+        if at_work is not None and at_work.run_id == run_id:
+            run = evolve(run, machine="undo", undid=at_work.undoes)
+        try:
+            files = fold_files(unwrap(self.footprint(run_id)).files).files
+        except (*_UNREADABLE, RunNotFound, UndoRefused) as error:
+            return evolve(run, problems=(str(error),))
+        done = logged_changes(note_changes(files))
+        return evolve(run, actions=done, kept=True, summary="at work, or interrupted: the next run finishes it")
+
+    # -- footprints ---------------------------------------------------------------------------------------------------
+
+    def _parts(self, run_id: str) -> tuple[str, ...]:
+        """The names of a run's footprints, in the order in which they were made."""
+        directory = f"{self._root}/{RUNS}/{run_id}"
+        numbers = sorted(int(found[1]) for name in names_in(directory) if (found := _FOOTPRINT.fullmatch(name)))
+        if numbers != list(range(1, len(numbers) + 1)):
+            raise StateCorrupt(directory, ("some of its footprints are gone",))
+        return tuple(f"footprint-{number}.json" for number in numbers)
+
+    def _sections(self, run_id: str) -> tuple[SectionChange, ...] | None:
+        part = self._part(run_id, _SECTIONS).read()
+        return None if part is None else part.sections
+
+    def _part(self, run_id: str, name: str) -> JsonFile[Footprint]:
+        return JsonFile(self._root, f"{RUNS}/{run_id}/{name}", FOOTPRINT, MAX_RUN_FILE_BYTES)
+
+    def _marks(self) -> Mapping[str, UndoneMark]:
+        return self._undone.read() or {}
+
+
+def _blank(run_id: str, result: str) -> LoggedRun:
+    return LoggedRun(run_id, "consolidate", ms_in_name(run_id) or 0, None, result, "")
+
+
+# -- runs at work ------------------------------------------------------------------------------------------------------
+
+
+def runs_with(root: str, relative: str) -> list[str]:
+    """The paths below a root of `runs/<run-id>/<relative>`, of every run that has it, oldest run first. What cannot be
+    looked at is an error, never missing (P6)."""
+    paths = (f"{RUNS}/{name}/{relative}" for name in subdirectories(f"{root}/{RUNS}"))
+    return [path for path in paths if exists(f"{root}/{path}")]
+
+
+class _MachineRecords(Generic[C, D]):
+    """What the records of both machines have in common: a checkpoint a run, what is left for the next run, and replies:
+    `<run-id>/replies/<key>.json`, and `<key>.spent.json` once they were applied or refused."""
+
+    def __init__(
+        self,
+        root: Path,
+        clock: Clock,
+        checkpoint: tuple[str, Documents[tuple[str, C]]],
+        deferred: str,
+        codec: Documents[Sequence[D]],
+    ) -> None:
+        self._root = real_root(root)
+        self._clock = clock
+        self._checkpoint_name, self._checkpoint_codec = checkpoint
+        self._deferred = self._file(f"{RUNS}/{deferred}", codec)
+
+    # -- replies ------------------------------------------------------------------------------------------------------
+
+    @as_result
+    def find_reply(self, key: str) -> KeptReply | None:
+        """See the port. The newest, should there be several."""
+        while paths := self._replies(key, ".json"):
+            try:
+                return self._file(paths[-1], REPLY).read()
+            except StateCorrupt:
+                unwrap(self.spend_reply(key))
+        return None
+
+    @as_result
+    def keep_reply(self, run_id: str, key: str, reply: KeptReply) -> None:
+        self._file(f"{RUNS}/{run_id}/replies/{_slug(key)}.json", REPLY).write(reply)
+
+    @as_result
+    def spend_reply(self, key: str) -> None:
+        """See the port: the file becomes `<key>.spent.json`."""
+        for path in self._replies(key, ".json"):
+            self._move(path, ".spent.json")
+
+    @as_result
+    def drop_reply(self, key: str) -> None:
+        for path in (*self._replies(key, ".json"), *self._replies(key, ".spent.json")):
+            remove_file(self._root, path)
+
+    def _replies(self, key: str, ending: str) -> list[str]:
+        return runs_with(self._root, f"replies/{_slug(key)}{ending}")
+
+    # -- files --------------------------------------------------------------------------------------------------------
+
+    def _file(self, path: str, codec: Documents[T]) -> JsonFile[T]:
+        return JsonFile(self._root, path, codec, MAX_RUN_FILE_BYTES)
+
+    def _move(self, path: str, ending: str) -> None:
+        with as_store_io("move", f"{self._root}/{path}"):
+            move_file(f"{self._root}/{path}", f"{self._root}/{path.removesuffix('.json')}{ending}")
+
+    # -- what is left of a run ----------------------------------------------------------------------------------------
+
+    @as_result
+    def unfinished(self) -> tuple[str, C] | None:
+        """See the port: the checkpoint of the oldest run that has one. Of one that cannot be understood, the store's transaction is
+        whole or undone, and the next run decides everything anew."""
+        for path in runs_with(self._root, self._checkpoint_name):
+            try:
+                return self._file(path, self._checkpoint_codec).read()
+            except StateCorrupt:
+                self._move(path, ".unreadable.json")
+        return None
+
+    @as_result
+    def deferred(self) -> tuple[D, ...]:
+        return tuple(self._deferred.read() or ())
+
+    @as_result
+    def put_deferred(self, deferred: Sequence[D]) -> None:
+        self._put_if_other(self._deferred, tuple(deferred), ())
+
+    def _put_if_other(self, file: JsonFile[T], value: T, empty: T) -> None:
+        """Replace what the file holds, unless it says the same; what is damaged does not."""
+        with suppress(StateCorrupt):
+            if (file.read() or empty) == value:
+                return
+        file.write(value)
+
+
+class RunRecordsFiles(_MachineRecords[Run, Change]):
+    """`RunRecords` in the directory `runs` of a root."""
+
+    def __init__(self, root: Path, clock: Clock) -> None:
+        super().__init__(root, clock, (CHECKPOINT_FILE, CHECKPOINT), "deferred.json", CHANGES)
+        self._log = RunLogFiles(root)
+
+    @as_result
+    def checkpoint(self, state: str, run: Run) -> None:
+        """See the port. The plan is written once, beside the first checkpoint of its session."""
+        if not run.leaves_something_half_done(state):
+            return
+        if state == "write_entries" and (work := run.work) is not None:
+            plan = json.dumps(plan_document(work.plan), ensure_ascii=False, indent=1)
+            write_text(self._root, f"{RUNS}/{run.id}/plan-{len(run.settled) + 1}.json", plan)
+        self._file(f"{RUNS}/{run.id}/{CHECKPOINT_FILE}", CHECKPOINT).write((state, run))
+
+    @as_result
+    def finish(self, run: Run, error: Error | None) -> None:
+        """See the port. A run that did nothing at all leaves no report."""
+        if run.dry_run or not (run.settled or run.taken_up or run.quarantined or run.warnings or run.paused or error):
+            return
+        earlier: tuple[LoggedAction, ...] = ()
+        if run.resumed:
+            # What it had done before, as far as that is known: its checkpoint holds only the session in hand.
+            done = {each.id for settled in run.settled if settled.receipt for each in settled.receipt.applied}
+            files = self._log.footprint(run.id).map(lambda footprint: footprint.files).value_or(())
+            actions = logged_changes(note_changes(fold_files(files).files))
+            earlier = tuple(each for each in actions if done.isdisjoint(each.all_ids))
+        text = render_report(run, self._clock.now_ms(), error, earlier)
+        write_text(self._root, f"{RUNS}/{run.id}/{REPORT}", text)
+        if error is None:
+            remove_file(self._root, f"{RUNS}/{run.id}/{CHECKPOINT_FILE}")
+
+
+class DefragRecordsFiles(_MachineRecords[DefragRun, Deferred]):
+    """`DefragRecords` in the directory `runs` of a root."""
+
+    def __init__(self, root: Path, clock: Clock) -> None:
+        super().__init__(root, clock, (DEFRAG_CHECKPOINT, DEFRAG_FORMAT), "deferred-actions.json", DEFERRED)
+        self._tiering = self._file(f"{RUNS}/tiering.json", TIERING)
+
+    @as_result
+    def checkpoint(self, state: str, run: DefragRun) -> None:
+        if run.leaves_something_half_done(state):
+            self._file(f"{RUNS}/{run.id}/{DEFRAG_CHECKPOINT}", DEFRAG_FORMAT).write((state, run))
+
+    @as_result
+    def finish(self, run: DefragRun, error: Error | None) -> None:
+        """See the port. A run that found nothing to do leaves no report, and no directory."""
+        is_half_way, error = error is not None, error or run.trouble
+        failed = error is not None
+        if run.is_worth_a_report(failed=failed):
+            text = render_report_document(run.logged(self._clock.now_ms(), failed=failed), error)
+            write_text(self._root, f"{RUNS}/{run.id}/{REPORT}", text)
+        directory = f"{self._root}/{RUNS}/{run.id}"
+        if is_half_way or not is_directory(directory):
+            return
+        remove_file(self._root, f"{RUNS}/{run.id}/{DEFRAG_CHECKPOINT}")
+        with as_store_io("remove", directory):
+            fsync_directory(directory)
+            if not os.listdir(directory):
+                os.rmdir(directory)
+
+    @as_result
+    def tiering(self) -> TieringMemo:
+        try:
+            return self._tiering.read() or TieringMemo()
+        except StateCorrupt:
+            return TieringMemo()
+
+    @as_result
+    def put_tiering(self, memo: TieringMemo) -> None:
+        """See the port. One that says the same is not written again."""
+        self._put_if_other(self._tiering, memo, TieringMemo())
+
+
+def _slug(key: str) -> str:
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+# -- pruning ----------------------------------------------------------------------------------------------------------
+
+
+@as_result
+def prune_run_files(root: Path, clock: Clock, *, keep_runs: int = KEEP_RUNS, keep_days: int = KEEP_DAYS) -> int:
+    """Take from old runs their details, and in the end their reports, as `prune_runs` decides: the number of runs of which
+    something went. The caller holds the run lock. On an error the rest stays for the next time; what is no directory of a run
+    is never touched."""
+    real = real_root(root)
+    undoing = unwrap(RunLogFiles(root).undoing())
+    at_work = () if undoing is None else (undoing.run_id, undoing.undoes)
+    runs = tuple(
+        KeptRun(name, started, name in at_work or _is_unfinished(f"{real}/{RUNS}/{name}"))
+        for name in subdirectories(directory_in(real, RUNS))
+        if _RUN_ID.fullmatch(name) and (started := ms_in_name(name))
+    )
+    details, whole = prune_runs(runs, clock.now_ms(), keep_runs=keep_runs, keep_days=keep_days)
+    gone = (_take_details(f"{real}/{RUNS}/{name}", keep_report=False) for name in whole)
+    return sum(gone) + sum(_take_details(f"{real}/{RUNS}/{name}", keep_report=True) for name in details)
+
+
+def _is_unfinished(directory: str) -> bool:
+    """Whether it has a checkpoint, as far as can be told."""
+    try:
+        return exists(f"{directory}/{CHECKPOINT_FILE}") or exists(f"{directory}/{DEFRAG_CHECKPOINT}")
+    except StoreIo:
+        return True
+
+
+def _take_details(directory: str, *, keep_report: bool) -> bool:
+    """Whether something went of the run."""
+    with as_store_io("remove", directory):
+        there = os.listdir(directory)
+        going = [name for name in there if name not in (PRUNED, REPORT)]
+        if going:
+            # A footprint without some of its parts must never pass for the whole.
+            replace_file(f"{directory}/{PRUNED}", b"")
+        for name in going:
+            path = f"{directory}/{name}"
+            shutil.rmtree(path) if stat.S_ISDIR(os.lstat(path).st_mode) else os.unlink(path)
+        fsync_directory(directory)
+        if not keep_report or REPORT not in there:
+            shutil.rmtree(directory)
+            return True
+    return bool(going)

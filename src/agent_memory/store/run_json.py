@@ -1,0 +1,217 @@
+"""The files of runs under `runs/`, all JSON.
+
+    <run>/checkpoint.json, defrag.json   what a run needs to finish what it has begun; all before that is simply done again
+    <run>/replies/<key>.json             a reply that was paid for
+    <run>/report.json                    what a run did, the same for every machine (see `render_report_document`)
+    deferred.json, deferred-actions.json what was over a run's limit, and waits for the next
+    tiering.json                         what the last tiering was made from
+
+Checkpoints, replies and plans hold each attribute by its name, and each member of a union with the name of its class.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
+
+from attrs import evolve, fields
+
+from agent_memory.errors import Error
+from agent_memory.note.vocabulary import TierList
+from agent_memory.rules.actions import Action, Deferred, DefragProposal
+from agent_memory.rules.change import Change
+from agent_memory.rules.plan import Plan
+from agent_memory.rules.run import (
+    DefragRun,
+    KeptReply,
+    Run,
+    TieringMemo,
+)
+from agent_memory.rules.run_log import LoggedAction, LoggedRun, logged_actions
+from agent_memory.session.queue import Outcome, Retrieval, session_id_of
+from agent_memory.text.instants import iso_of
+from agent_memory.text.json_codec import (
+    Converter,
+    Documents,
+    Format,
+    InvalidValue,
+    load_bytes,
+    written,
+)
+from agent_memory.text.json_shape import is_object
+from agent_memory.text.value_rules import shown
+
+# -- by the names of attributes ---------------------------------------------------------------------------------------
+
+_OURS = Converter(by_name=True)
+"""For what this version itself has written."""
+_OURS.tagged_union(Change, "change", {cls.__name__: cls for cls in get_args(Change)})
+_OURS.tagged_union(Retrieval, "class", {cls.__name__: cls for cls in get_args(Retrieval)})
+_OURS.tagged_union(Action, "action", {cls.__name__: cls for cls in get_args(Action)})
+
+
+def _load(data: bytes) -> Any:
+    """An object that can be written again: an empty list would pass for a plan without changes (P6)."""
+    document = load_bytes(data)
+    json.dumps(document, ensure_ascii=False).encode()
+    if not is_object(document):
+        raise ValueError("it is not a JSON object")
+    return document
+
+
+REPLY = Documents[KeptReply](_OURS.written, lambda document: _OURS.value_of(document, KeptReply), load=_load)
+
+# -- consolidate ------------------------------------------------------------------------------------------------------
+
+
+def _checkpoint_document(kept: tuple[str, Run]) -> dict[str, Any]:
+    """Of the run only the session in hand, since the others are still pending."""
+    state, run = kept
+    if (work := run.work) is not None:
+        work = evolve(work, history=None, windows=(), window_index=0, request=None, reply=None, error=None)
+    bare = Run(run.id, run.started_at_ms, work=work, live_at_start=run.live_at_start, changed=run.changed)
+    return {"state": state, "run": _OURS.written(bare)}
+
+
+def _checkpoint_of(document: dict[str, Any]) -> tuple[str, Run]:
+    run: Run = _OURS.value_of(document["run"], Run, "run")
+    return str(document["state"]), evolve(run, resumed=True)
+
+
+CHECKPOINT = Documents(_checkpoint_document, _checkpoint_of, load=_load)
+CHANGES = Documents[Sequence[Change]](
+    lambda changes: plan_document(Plan(tuple(changes))),
+    lambda document: _OURS.value_of(document, Plan).changes,
+    load=_load,
+)
+"""What waits for the next run."""
+
+
+def plan_document(plan: Plan) -> dict[str, Any]:
+    """The plan as JSON values."""
+    document: dict[str, Any] = _OURS.written(plan)
+    return document
+
+
+# -- defrag -----------------------------------------------------------------------------------------------------------
+
+_HAD_AGAIN = ("scan", "analysis", "shown", "hashes", "proposal", "left", "receipt", "published", "warnings", "trouble")
+
+
+def _defrag_document(kept: tuple[str, DefragRun]) -> dict[str, Any]:
+    """The plan, the proposed tiers and the memo; the rest is had again."""
+    state, run = kept
+    known = {each.name: getattr(run, each.name) for each in fields(DefragRun) if each.name not in _HAD_AGAIN}
+    proposed = None if run.proposal is None else run.proposal.tiers
+    return {"state": state, "run": _OURS.written({**known, "proposed_tiers": proposed})}
+
+
+def _defrag_of(document: dict[str, Any]) -> tuple[str, DefragRun]:
+    run: DefragRun = _OURS.value_of(document["run"], DefragRun, "run")
+    tiers: TierList | None = _OURS.value_of(document["run"]["proposed_tiers"], TierList | None, "run.proposed_tiers")
+    return str(document["state"]), evolve(run, proposal=DefragProposal(tiers=tiers))
+
+
+# Without indents, which only the encoder in Python knows: as many findings may have been judged as there are notes.
+DEFRAG_CHECKPOINT = Documents(_defrag_document, _defrag_of, load=_load, indent=None)
+TIERING = Documents[TieringMemo](
+    _OURS.written, lambda document: _OURS.value_of(document, TieringMemo), load=_load, indent=None
+)
+DEFERRED = Documents[Sequence[Deferred]](
+    lambda deferred: {"deferred": _OURS.written(deferred)},
+    lambda document: _OURS.value_of(document["deferred"], tuple[Deferred, ...]),
+    load=_load,
+    indent=None,
+)
+"""What waits for the next run."""
+
+# -- reports ----------------------------------------------------------------------------------------------------------
+
+RESULTS = ("completed", "paused", "failed")
+_NOT_REPORTED = ("undoneBy", "problems", "kept")
+
+
+def render_report_document(run: LoggedRun, error: Error | None = None, more: Mapping[str, object] | None = None) -> str:
+    """A report, version 1. `error` is why the run paused or failed; `more` are keys that the machine adds.
+
+    {"version": 1, "run": "2026-02-13T14-30-05.123Z_4dbfbe", "machine": "defrag", "startedAt": "2026-02-13T14:30:05.123Z",
+     "endedAt": "…", "result": "completed", "error": {"code": "…", "message": "…"}, "summary": "1 merged", "undid": null,
+     "warnings": [], "dropped": [], "actions": [{"kind": "merge", "ids": ["id__…"], "newIds": ["id__…"], "words": "…",
+     "fingerprint": "…"}]}
+    """
+    told = {key: each for key, each in written(run).items() if key not in (*_NOT_REPORTED, "sessions")}
+    why = None if error is None else {"code": error.code, "message": str(error)}
+    return json.dumps({"version": 1, **told, "error": why, **(more or {})}, ensure_ascii=False, indent=1) + "\n"
+
+
+def _reported(document: Any) -> LoggedRun:
+    if not is_object(document):
+        return _LOGGED_RUN.value_of(document)
+    told = {"endedAt": None, "summary": "", **document}
+    if (error := told.get("error")) is not None and not is_object(error):
+        raise InvalidValue(f"error is {shown(error)}, expected an object")
+    told["error"] = error["message"] if error else ""
+    told["sessions"] = [{**each, **each["outcome"]} for each in told.get("sessions", ())]
+    return _LOGGED_RUN.value_of({key: value for key, value in told.items() if key not in _NOT_REPORTED})
+
+
+_LOGGED_RUN = Format(
+    LoggedRun,
+    check=lambda run: (
+        () if run.result in RESULTS else (f"result is {shown(run.result)}, expected one of {', '.join(RESULTS)}",)
+    ),
+)
+parse_report = Documents[LoggedRun](written, _reported, load=load_bytes).parse
+"""The run that a report tells of; keys that are unknown or absent are no problem, wrong types are StateCorrupt. Whether it was undone
+is not in it: that is known only to the log."""
+
+
+def render_report(run: Run, ended_at_ms: int, error: Error | None, more_actions: Sequence[LoggedAction] = ()) -> str:
+    """The report of a consolidate run: sessions with their outcomes, before and after hashes.
+
+    `more_actions` are those of sessions that the run dealt with before it was interrupted.
+    """
+    receipts = [each.receipt for each in run.settled if each.receipt is not None]
+    applied = (*run.taken_up, *(applied for receipt in receipts for applied in receipt.applied))
+    logged = LoggedRun(
+        run_id=run.id,
+        machine="consolidate",
+        started_at_ms=run.started_at_ms,
+        ended_at_ms=ended_at_ms,
+        result="failed" if error else "paused" if run.paused else "completed",
+        summary=run.sentence,
+        actions=(*more_actions, *logged_actions(applied)),
+        dropped=tuple(dropped for each in run.settled for dropped in each.outcome.dropped),
+        warnings=run.warnings,
+    )
+    return render_report_document(
+        logged,
+        error or run.paused,
+        {
+            "waiting": run.waiting,
+            "quarantined": [{"name": each.name, "reason": each.reason} for each in run.quarantined],
+            "sessions": [
+                {
+                    "inbox": list(each.pending.names),
+                    "harness": each.pending.entry.harness.value,
+                    "session": session_id_of(each.pending.entry),
+                    "outcome": outcome_document(each.outcome),
+                    "applied": [] if each.receipt is None else _OURS.written(each.receipt.applied),
+                }
+                for each in run.settled
+            ],
+        },
+    )
+
+
+def outcome_document(outcome: Outcome) -> dict[str, Any]:
+    """The outcome as it stands in reports and `--json`."""
+    return {
+        "verdict": outcome.verdict,
+        "run": outcome.run_id,
+        "at": iso_of(outcome.at_ms),
+        "entries": list(outcome.entry_ids),
+        "reason": outcome.reason,
+        "dropped": list(outcome.dropped),
+    }

@@ -1,0 +1,196 @@
+"""The notes on disk, in plain files (P2, P5, P6, P8, P12, P13, P15, P21, P22).
+
+    topics/<title -- tags id>.md        live entries, flat
+    archive/<same name>.md              retired entries
+    archive/<id>/<updatedAt ms>.md      earlier bytes of an entry, byte for byte; never overwritten
+    state/tiers.json                    the tier list
+    runs/<run id>/footprint-<n>.json    what a transaction of a run changed, with what was there before (P16)
+    .transaction/                       a batch on its way; derived from nothing, not to be removed by hand
+    .cache/store.db                     derived, may be removed at any time
+
+Whatever writes holds the write lock. Reading takes no lock, unless it finds a transaction unfinished: then it waits for
+whoever is at it, and undoes what nobody is at any more.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from agent_memory.errors import (
+    EntryChanged,
+    EntryNotFound,
+    EntryUnreadable,
+    Error,
+    PathRefused,
+    StoreIo,
+    UndoRefused,
+)
+from agent_memory.files.paths import names_below, real_root
+from agent_memory.note.file_name import id_in_name
+from agent_memory.note.note import Listed, Listing, StoredEntry
+from agent_memory.note.vocabulary import TIERS_FILE
+from agent_memory.results import as_result, unwrap
+from agent_memory.store.note_files import (
+    JOURNAL,
+    TOPICS,
+    is_text,
+    read_image,
+    tiers_in,
+    understand,
+    understand_again,
+)
+from agent_memory.text.ids import is_id
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from agent_memory.note.vocabulary import TierList
+    from agent_memory.ports import Locks
+    from agent_memory.rules.change import Change, Receipt, Together
+    from agent_memory.rules.undo_run import Footprint
+    from agent_memory.store.store_database import FollowedFiles
+
+_ATTEMPTS = 5
+"""How often a read begins anew because somebody renames the same file at this very moment."""
+
+
+class StoreFiles:
+    """`Store` in a directory. The root is resolved once, need not exist, and is made at the first write."""
+
+    def __init__(self, root: Path | str, locks: Locks) -> None:
+        self._root = real_root(root)
+        self._locks = locks
+
+    # Reading does without all that writing needs.
+
+    @cached_property
+    def files(self) -> FollowedFiles:
+        """Those of the notes, as listings and searches follow them."""
+        from agent_memory.store.store_database import FollowedFiles, StoreDatabase
+
+        return FollowedFiles(StoreDatabase(self._root))
+
+    # -- reading ------------------------------------------------------------------------------------------------------
+
+    @as_result
+    def list(self, *, archived: bool = False) -> Listing:
+        """See the port: by path. Of the archive the newest file of each id, which may be an earlier version of a live one.
+
+        A root that is missing is an empty store; one that cannot be read is an error (P6). A file that is no entry hides no
+        other: it is among the unreadable.
+        """
+        self._settle()
+        return self.files.archived() if archived else self.files.live()
+
+    @as_result
+    def read(self, id: str, *, archived: bool = False) -> StoredEntry:
+        """See the port. EntryUnreadable where a file that bears the id is no entry; never "not found" for an entry that may
+        be in a file that could not be read: StoreIo (P6)."""
+        if not archived and (there := self._read_by_name(id)) is not None:
+            return there
+        for _ in range(_ATTEMPTS):
+            listing = unwrap(self.list(archived=archived))
+            listed = listing.by_id.get(id)
+            if listed is None and not archived:
+                listed = next((each for each in listing.entries if id in each.meta.aliases), None)
+            if listed is None:
+                raise self._why_absent(id, listing, archived)
+            for file in listing.unreadable:
+                if file.io_error is not None and id_in_name(file.path) == id:
+                    raise file.io_error  # it may be the entry, and the one that was found a copy of it (P6)
+            image = read_image(self._root, listed.path)
+            stored = None if image is None else understand(listed.path, image.data, image.mtime_ns)
+            if stored is not None and stored.meta.id == listed.meta.id:
+                return stored
+            # It was renamed or removed since the listing.
+        raise EntryChanged(id)
+
+    @as_result
+    def read_again(self, listed: Listed) -> StoredEntry:
+        self._settle()
+        with suppress(EntryUnreadable, PathRefused, StoreIo):
+            image = read_image(self._root, listed.path)
+            stored = None if image is None else understand_again(listed, image.data, image.mtime_ns)
+            if stored is not None and stored.meta.id == listed.meta.id:
+                return stored
+        return unwrap(self.read(listed.meta.id, archived=listed.archived))
+
+    @as_result
+    def tiers(self) -> TierList:
+        """See the port: `state/tiers.json`."""
+        self._settle()
+        return tiers_in(self._root, read_image(self._root, TIERS_FILE))
+
+    def _read_by_name(self, id: str) -> StoredEntry | None:
+        """The live entry, if a file that bears its id in the name states it too: of several files with one id that is the
+        entry, the first of them by path (see `following.standing`). Otherwise a listing has to tell."""
+        self._settle()
+        if not is_id(id):
+            return None
+        try:
+            names = names_below(self._root, TOPICS, lambda name: name.endswith(f"{id}.md") and id_in_name(name) == id)
+            if not names or names[0].startswith(".") or not is_text(names[0]):
+                return None
+            path = f"{TOPICS}/{names[0]}"
+            image = read_image(self._root, path)
+            stored = None if image is None else understand(path, image.data, image.mtime_ns)
+        except (EntryUnreadable, PathRefused, StoreIo):
+            return None
+        return stored if stored is not None and stored.meta.id == id and not stored.listed.provisional_id else None
+
+    def _why_absent(self, id: str, listing: Listing, archived: bool) -> EntryNotFound | EntryUnreadable | StoreIo:
+        for file in listing.unreadable:
+            if file.io_error is not None:
+                return file.io_error
+            if id in (id_in_name(file.path), file.path.split("/")[1]):
+                return EntryUnreadable(file.path, file.problems)
+        if archived:
+            return EntryNotFound(id)
+        archive = self.files.archived()
+        if id in archive.by_id:
+            return EntryNotFound(id, archived=True)
+        trouble = next((file.io_error for file in archive.unreadable if file.io_error is not None), None)
+        return trouble or EntryNotFound(id)
+
+    def _settle(self) -> None:
+        if not os.path.lexists(f"{self._root}/{JOURNAL}"):
+            return
+        with suppress(Error), self._locks.write():
+            # Half of a batch can be read, since nothing of it is ever in no place; writing will tell what is wrong.
+            from agent_memory.store.transaction import Transactions
+
+            Transactions(self._root).recover()
+
+    # -- writing ------------------------------------------------------------------------------------------------------
+
+    @as_result
+    def apply(
+        self, changes: Sequence[Change | Together], *, tiers: TierList | None = None, run_id: str | None = None
+    ) -> Receipt:
+        """See the port. Changes are taken in order, each upon what the one before it left. A group of which only a part was
+        done before is dropped as a whole: somebody has done or undone that part meanwhile."""
+        from agent_memory.rules.change import subject_of
+        from agent_memory.store.changes import carry_out, decide_batch
+
+        given_up = EntryChanged(subject_of(changes[0]) if changes else TIERS_FILE)
+        return carry_out(self.files, self._locks, lambda draft: decide_batch(changes, tiers, draft), run_id, given_up)
+
+    @as_result
+    def revert(self, footprint: Footprint, run_id: str, *, dry_run: bool = False) -> Receipt:
+        """See the port. Refused, too, where what comes back would clash with an id, an alias or a name of today, or where a
+        live entry links to what would go. The refusal's `run_id` is empty.
+
+        Of a tier list that was changed since, only what the run moved and nobody has moved again is put back.
+        """
+        from agent_memory.store.changes import Draft, carry_out
+        from agent_memory.store.reversal import decide_reversal
+
+        if dry_run:
+            self._settle()
+            return decide_reversal(footprint, Draft(self.files))[1]
+        given_up = UndoRefused("", ("somebody is changing the same files right now",))
+        return carry_out(self.files, self._locks, lambda draft: decide_reversal(footprint, draft), run_id, given_up)

@@ -1,0 +1,163 @@
+"""Files of notes brought into the tables of the database, in one transaction; loaded where something changed."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import chain, repeat
+
+from agent_memory.errors import PathRefused, StoreIo
+from agent_memory.note.listed_json import render_listed
+from agent_memory.note.note import StoredEntry
+from agent_memory.note.terms import FieldTerms, note_terms
+from agent_memory.note.vocabulary import Relation, Sensitivity
+from agent_memory.store.note_files import (
+    TOPICS,
+    ReadFile,
+    entry_or_none,
+    read_image,
+    standing,
+)
+from agent_memory.text.markdown import find_links
+
+_MOST_MS = (1 << 63) - 1
+_NOTE_TABLES = ("notes", "names", "labels", "places", "vectors")
+
+
+class Batch:
+    """What changes in one transaction."""
+
+    def __init__(self, connection: sqlite3.Connection, root: str) -> None:
+        self._connection = connection
+        self._root = root
+        self._stored: dict[str, StoredEntry] = {}
+        self._touched: dict[tuple[str, int], None] = {}
+        """The ids, and whether archived, whose note may be another file now."""
+        self._is_hidden = False
+        """Whether a note that could be found became secret."""
+
+    def put(self, some: Sequence[ReadFile]) -> tuple[int, int]:
+        """Bring these in; how many were new, and how many went."""
+        execute = self._connection.execute
+        new = gone = 0
+        for each in some:
+            known = execute("SELECT hash, number, id, archived FROM files WHERE path = ?", (each.path,)).fetchone()
+            if known is not None and known[0] == each.hash and each.hash is not None:  # it only looks other
+                listed = _row_of(each.stored) if each.stored is not None else None
+                execute("UPDATE files SET look = ?, listed = ? WHERE path = ?", (each.look, listed, each.path))
+                continue
+            if known is not None:
+                _, number, id, archived = known
+                execute("DELETE FROM files WHERE path = ?", (each.path,))
+                if number is not None:
+                    self._take_out(number)
+                if id is not None:
+                    self._touched[(id, archived)] = None
+                gone += each.hash is None
+            if each.hash is not None:
+                new += 1
+                self._take(each)
+        for id, archived in self._touched:
+            if archived < 2:
+                self._settle(id, archived)
+        if self._is_hidden:  # no word stays in what FTS5 merges only later
+            execute("INSERT INTO terms (terms) VALUES ('optimize')")
+        return new, gone
+
+    def _take(self, read: ReadFile) -> None:
+        stored = read.stored
+        archived = 0 if read.path.startswith(f"{TOPICS}/") else 1 if read.path.count("/") == 1 else 2  # 2: a version
+        problems = "\n".join(read.trouble.problems) if read.trouble is not None else None
+        row: tuple[object, ...] = (None, archived, 0, 0, None, problems)
+        if stored is not None:
+            self._stored[read.path] = stored
+            id = stored.meta.id
+            self._touched[(id, archived)] = None
+            is_secret = stored.meta.sensitivity is Sensitivity.SECRET
+            self._is_hidden |= is_secret
+            row = (id, archived, int(stored.listed.provisional_id), int(is_secret), _row_of(stored), None)
+        self._connection.execute(
+            "INSERT INTO files (path, look, hash, id, archived, provisional, secret, listed, problems) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (read.path, read.look, read.hash, *row),
+        )
+
+    def _settle(self, id: str, archived: int) -> None:
+        """The one file that is the note of this id may be found, the others may not."""
+        rows = self._connection.execute(
+            "SELECT path, number, provisional, secret FROM files WHERE id = ? AND archived = ?", (id, archived)
+        ).fetchall()
+        first = min(rows, key=lambda row: standing(bool(row[2]), id, row[0]), default=None)
+        for row in rows:
+            path, number, _, is_secret = row
+            if row is not first and number is not None:
+                self._take_out(number)
+                self._connection.execute("UPDATE files SET number = NULL WHERE path = ?", (path,))
+            if row is first and number is None and not is_secret:
+                stored = self._stored.get(path)
+                with suppress(PathRefused, StoreIo):
+                    if stored is None and (image := read_image(self._root, path)) is not None:
+                        stored = entry_or_none(path, image.data, image.mtime_ns)
+                if stored is None:  # it changes at this moment: the next look tells
+                    self._connection.execute("UPDATE files SET look = NULL, hash = NULL WHERE path = ?", (path,))
+                else:
+                    self._connection.execute(
+                        "UPDATE files SET number = ? WHERE path = ?", (self._put_note(stored), path)
+                    )
+
+    def _put_note(self, stored: StoredEntry) -> int:
+        meta, archived, fields = stored.meta, stored.listed.archived, note_terms(stored)
+        execute, many = self._connection.execute, self._connection.executemany
+        number = execute(
+            "INSERT INTO notes (archived, updated_ms, length) VALUES (?, ?, ?)",
+            (archived, max(-_MOST_MS, min(meta.updated_at_ms, _MOST_MS)), sum(field.length for field in fields)),
+        ).lastrowid
+        assert number is not None
+        execute("INSERT INTO terms (rowid, title, text) VALUES (?, ?, ?)", (number, *map(_spelled, fields)))
+        names = [(meta.id, 2 if archived else 0), *((alias, 1) for alias in meta.aliases if not archived)]
+        many("INSERT OR IGNORE INTO names VALUES (?, ?, ?)", [(name, number, rank) for name, rank in names])
+        many("INSERT OR IGNORE INTO labels VALUES (?, ?, ?)", [(*each, number) for each in _labels(stored)])
+        many("INSERT INTO places VALUES (?, ?, ?)", [(*each, number) for each in dict.fromkeys(_places(stored))])
+        links = [(link.target, Relation.LINKS.value) for link in find_links(stored.body)]
+        links += [(id, Relation.SUPERSEDES.value) for id in meta.supersedes]
+        many("INSERT OR IGNORE INTO links VALUES (?, ?, ?)", [(number, *each) for each in links])
+        return number
+
+    def _take_out(self, number: int) -> None:
+        for table in _NOTE_TABLES:
+            self._connection.execute(f"DELETE FROM {table} WHERE number = ?", (number,))
+        self._connection.execute("DELETE FROM links WHERE source = ?", (number,))
+        self._connection.execute("DELETE FROM terms WHERE rowid = ?", (number,))
+
+
+def _row_of(stored: StoredEntry) -> str | None:
+    """What a listing says of a note; nothing of a secret one."""
+    return None if stored.meta.sensitivity is Sensitivity.SECRET else render_listed(stored.listed)
+
+
+def _spelled(field: FieldTerms) -> str:
+    return " ".join(chain.from_iterable(repeat(term, count) for term, count in field.counts.items()))
+
+
+def _labels(stored: StoredEntry) -> Iterator[tuple[str, str]]:
+    meta = stored.meta
+    yield "kind", meta.kind
+    yield "scope", meta.scope
+    for tag in meta.tags:
+        yield "tag", tag
+        yield "slug", tag.partition("__")[2]
+    for source in meta.sources:
+        if source.thread_id is not None:
+            yield "session", source.thread_id
+        yield "agent", source.harness
+        if source.agent is not None:
+            yield "agent", source.agent
+
+
+def _places(stored: StoredEntry) -> Iterator[tuple[str, int | None]]:
+    for source in stored.meta.sources:
+        if source.thread_id is not None:
+            for turn in source.turns or (None,):
+                if turn is None or abs(turn) <= _MOST_MS:
+                    yield source.thread_id, turn

@@ -1,0 +1,38 @@
+"""The tier list as text: `{"hot": ["id__a1b2c3", …], "warm": […]}`, one id a line, so that its changes read well in git."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+from attrs import frozen
+
+from agent_memory.errors import StateCorrupt
+from agent_memory.note.vocabulary import TierList
+from agent_memory.results import as_result
+from agent_memory.text.ids import EntryId
+from agent_memory.text.json_codec import InvalidValue, load_document, value_of
+
+
+@frozen
+class _Tiers:
+    hot: tuple[EntryId, ...]
+    warm: tuple[EntryId, ...]
+
+
+def render_tiers(tiers: TierList) -> bytes:
+    """ASCII JSON, the ids in their order, with a final newline."""
+    return (json.dumps({"hot": list(tiers.hot), "warm": list(tiers.warm)}, indent=2) + "\n").encode("ascii")
+
+
+@as_result
+def parse_tiers(data: bytes, path: str) -> TierList:
+    """The tier list that was rendered; anything else is StateCorrupt with every problem, never an empty list (P6)."""
+    try:
+        tiers: _Tiers = value_of(load_document(data), _Tiers)
+    except InvalidValue as error:
+        raise StateCorrupt(path, error.problems) from error
+    twice = [f"{id} is in it twice" for id, count in Counter((*tiers.hot, *tiers.warm)).items() if count > 1]
+    if twice:
+        raise StateCorrupt(path, tuple(twice))
+    return TierList(tiers.hot, tiers.warm)

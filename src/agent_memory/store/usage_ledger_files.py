@@ -1,0 +1,166 @@
+"""The usage ledger on disk: `usage/<host>.jsonl`, one file a host, so that stores merge without conflicts (P7).
+
+An append is one `write` to a file in append mode, under a shared lock on that file; compaction takes the lock exclusively
+and replaces the file, so that no append can go to a file that is no longer there. Appends are not fsynced: a read that a
+power cut forgets costs nothing, and a read must not cost a disk flush.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from agent_memory.errors import Busy, EntryInvalid, StoreIo
+from agent_memory.files.durable import (
+    FILE_MODE,
+    line_of_its_own,
+    make_directories,
+    replace_file,
+)
+from agent_memory.files.locks import lock_within, release
+from agent_memory.files.paths import (
+    as_store_io,
+    directory_in,
+    names_in,
+    open_checked,
+    real_root,
+)
+from agent_memory.note.note import Usage
+from agent_memory.results import as_result
+from agent_memory.rules.usage import (
+    DayReads,
+    LedgerCounts,
+    LedgerRecord,
+    Read,
+    base_of,
+)
+from agent_memory.store.ledger_lines import (
+    MAX_LINE_BYTES,
+    parse_ledger_line,
+    problems_of,
+    render_ledger_line,
+)
+from agent_memory.text.ids import slug_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_LIMIT_SECONDS = 30.0
+_ENDING = ".jsonl"
+
+
+class UsageLedgerFiles:
+    """`UsageLedger` in the directory `usage` of a root."""
+
+    def __init__(self, root: Path | str, host: str | None = None) -> None:
+        self._root = real_root(root)
+        self._file_name = slug_of((host or os.uname().nodename).lower()) + _ENDING
+
+    @as_result
+    def append(self, id: str, at_ms: int, reader: str) -> None:
+        self._record(Read(id, at_ms, reader))
+
+    @as_result
+    def adopt(self, id: str, usage: Usage) -> None:
+        if id not in self._counted().totals:
+            self._record(base_of(id, usage))
+
+    @as_result
+    def totals(self) -> Mapping[str, Usage]:
+        return self._counted().totals
+
+    @as_result
+    def day_reads(self) -> tuple[DayReads, ...]:
+        return self._counted().day_reads
+
+    @as_result
+    def compact(self) -> int:
+        """Leave one total (and one base) an id in this host's file, and one line a reader and day; how many lines fewer it has.
+
+        Crash-safe, and exact while others append. Damaged lines are kept as they are.
+        """
+        path = f"{self._directory()}/{self._file_name}"
+        try:
+            with _current(path, os.O_RDWR, fcntl.LOCK_EX):
+                counts = LedgerCounts()
+                line_count, damaged = _read_ledger(path, counts)
+                saved = line_count - len(counts.records) - len(damaged)
+                if saved > 0:
+                    with as_store_io("compact", path):
+                        replace_file(path, b"".join([*map(render_ledger_line, counts.records), *damaged]))
+                return max(saved, 0)
+        except StoreIo as error:
+            if error.errno_name == "ENOENT" and error.operation == "open":
+                return 0
+            raise
+
+    def _directory(self) -> str:
+        return directory_in(self._root, "usage")
+
+    def _counted(self) -> LedgerCounts:
+        """What all ledgers come to. A damaged line (a power cut leaves one at most) hides no other."""
+        directory = self._directory()
+        counts = LedgerCounts()
+        for name in names_in(directory, lambda name: name.endswith(_ENDING) and not name.startswith(".")):
+            _read_ledger(f"{directory}/{name}", counts)
+        return counts
+
+    def _record(self, record: LedgerRecord) -> None:
+        if problems := problems_of(record):
+            raise EntryInvalid(problems)
+        directory = self._directory()
+        with as_store_io("make", directory):
+            make_directories(directory)
+        path = f"{directory}/{self._file_name}"
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
+        with _current(path, flags, fcntl.LOCK_SH) as descriptor, as_store_io("append to", path):
+            os.fchmod(descriptor, FILE_MODE)
+            whole = line_of_its_own(descriptor, render_ledger_line(record))
+            written = os.write(descriptor, whole)
+            if written < len(whole):
+                # The part that was written is taken back while nobody else is at the file or has written after it: else doctor
+                # tells of it.
+                with suppress(OSError):
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    end = os.lseek(descriptor, 0, os.SEEK_CUR)
+                    if os.fstat(descriptor).st_size == end:
+                        os.ftruncate(descriptor, end - written)
+                raise StoreIo(path, "append to", "ENOSPC", "only a part of the line was written")
+
+
+def _read_ledger(path: str, counts: LedgerCounts) -> tuple[int, list[bytes]]:
+    """Count the records of a ledger; how many lines it has, and which are damaged. A line over the limit counts once for each
+    piece of that size."""
+    damaged: list[bytes] = []
+    line_count = 0
+    descriptor = open_checked(path, os.O_RDONLY)
+    with as_store_io("read", path), open(descriptor, "rb") as file:
+        while line := file.readline(MAX_LINE_BYTES):
+            line_count += 1
+            if (record := parse_ledger_line(line)) is not None:
+                counts.add(record)
+            elif line.strip():
+                damaged.append(line)
+    return line_count, damaged
+
+
+@contextmanager
+def _current(path: str, flags: int, kind: int) -> Generator[int, None, None]:
+    """The locked file that bears this name, even if a compaction replaced it while we waited."""
+    while True:
+        descriptor = open_checked(path, flags)
+        try:
+            with as_store_io("lock", path):
+                if not lock_within(descriptor, kind, _LIMIT_SECONDS):
+                    raise Busy(path)
+            is_current = False
+            with suppress(OSError):  # it is gone, or its directory is: the next round finds out
+                is_current = os.path.samestat(os.fstat(descriptor), os.lstat(path))
+            if is_current:
+                yield descriptor
+                return
+        finally:
+            release(descriptor)

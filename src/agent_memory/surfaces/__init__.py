@@ -1,1 +1,0 @@
-"""Who calls us. Surfaces parse, call and render; they decide nothing."""

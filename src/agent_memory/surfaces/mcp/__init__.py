@@ -1,1 +1,0 @@
-"""The MCP server: `tools` knows what agents may call, `server` the SDK."""

@@ -1,0 +1,1 @@
+"""Two machines, one memory: merging by git."""

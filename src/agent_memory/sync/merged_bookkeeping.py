@@ -1,0 +1,190 @@
+"""What we keep beside the notes, changed on two machines, merged: each kind of file by what it means."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from itertools import chain
+from typing import TypeVar
+
+from attrs import evolve
+
+from agent_memory.errors import Error
+from agent_memory.note.note import Usage
+from agent_memory.note.tagging import VOCABULARY_FILE, TagVocabulary
+from agent_memory.note.vocabulary import TIERS_FILE, Tier, TierList
+from agent_memory.results import as_result, unwrap
+from agent_memory.rules.forgotten import EntryTombstone
+from agent_memory.rules.usage import (
+    Base,
+    DayReads,
+    LedgerRecord,
+    Total,
+    counted,
+)
+from agent_memory.session.history import SessionMark
+from agent_memory.store.bookkeeping_json import (
+    PURGE,
+    SESSION_MARK,
+    STATE_VALUE,
+    TAG_VOCABULARY,
+    TOMBSTONE,
+    Tombstone,
+)
+from agent_memory.store.ledger_lines import parse_ledger_line, render_ledger_line
+from agent_memory.store.tiers_json import parse_tiers, render_tiers
+from agent_memory.sync.merging import chosen, united
+
+PURGE_FILE = "state/purge.json"
+FORGOTTEN = "state/forgotten/"
+
+T = TypeVar("T")
+
+
+def merged_bookkeeping(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> bytes | None:
+    """Both versions of a file of ours as one; None for a path that is none of them, or where one cannot be understood."""
+
+    def merged(
+        parse: Callable[[bytes, str], T], merge: Callable[[T | None, T, T], T], render: Callable[[T], str | bytes]
+    ) -> bytes | None:
+        # A base that is not understood counts as none.
+        before = None if base is None else as_result(parse)(base, path).value_or(None)
+        try:
+            data = render(merge(before, parse(ours, path), parse(theirs, path)))
+        except Error:
+            return None
+        return data if isinstance(data, bytes) else data.encode("utf-8", "backslashreplace")
+
+    if path == TIERS_FILE:
+        return merged(lambda data, path: unwrap(parse_tiers(data, path)), _tiers, render_tiers)
+    if path == VOCABULARY_FILE:
+        return merged(TAG_VOCABULARY.parse, _tags, TAG_VOCABULARY.render)
+    if path == PURGE_FILE:
+        return merged(PURGE.parse, lambda _, ours, theirs: max(ours, theirs), PURGE.render)
+    if path.startswith(FORGOTTEN):
+        return merged(TOMBSTONE.parse, _tombstone, TOMBSTONE.render)
+    if path.startswith("state/sessions/"):
+        return merged(SESSION_MARK.parse, _further, SESSION_MARK.render)
+    if path.startswith("state/keys/"):
+        return _newer_value(path, ours, theirs)
+    if path.startswith("usage/"):
+        return merged_ledger(base or b"", ours, theirs)
+    return None
+
+
+# -- tiers ------------------------------------------------------------------------------------------------------------
+
+
+def _tiers(base: TierList | None, ours: TierList, theirs: TierList) -> TierList:
+    """Each entry where the side that moved it has it, nearest where both moved it; in our order, then in theirs. The next
+    defrag weighs them anew."""
+    before = base or TierList()
+
+    def nearer(one: Tier, other: Tier) -> Tier:
+        return min(one, other, key=list(Tier).index)
+
+    def tier(id: str) -> Tier:
+        return chosen(before.of(id), ours.of(id), theirs.of(id), nearer, has_base=True)
+
+    ids = dict.fromkeys((*ours.hot, *theirs.hot, *ours.warm, *theirs.warm))
+    placed = {id: tier(id) for id in ids}
+    return TierList(
+        tuple(id for id in ids if placed[id] is Tier.HOT), tuple(id for id in ids if placed[id] is Tier.WARM)
+    )
+
+
+# -- what was forgotten -----------------------------------------------------------------------------------------------
+
+
+def _tombstone(base: Tombstone | None, ours: Tombstone, theirs: Tombstone) -> Tombstone:
+    """The later, with the statements of both."""
+    first, second = sorted((ours, theirs), key=lambda each: (each.at_ms, TOMBSTONE.render(each)), reverse=True)
+    if isinstance(first, EntryTombstone) and isinstance(second, EntryTombstone):
+        return evolve(first, statements=first.statements | second.statements)
+    return first
+
+
+# -- sessions ---------------------------------------------------------------------------------------------------------
+
+
+def _further(base: SessionMark | None, ours: SessionMark, theirs: SessionMark) -> SessionMark:
+    """The mark that lies further in the session, with the entries of both."""
+    further, other = sorted(
+        (ours, theirs),
+        key=lambda mark: (mark.turns_seen, mark.last_at_ms or 0, SESSION_MARK.render(mark)),
+        reverse=True,
+    )
+    known = {end.transcript for end in further.ends}
+    return evolve(
+        further,
+        elsewhere=(*further.elsewhere, *(end for end in other.ends if end.transcript and end.transcript not in known)),
+        tools_answered=further.tools_answered or other.tools_answered,
+        handoff_id=further.handoff_id or other.handoff_id,
+        entry_ids=united((), further.entry_ids, other.entry_ids),
+        used_ids=united((), further.used_ids, other.used_ids),
+    )
+
+
+# -- tags and values --------------------------------------------------------------------------------------------------
+
+
+def _tags(base: TagVocabulary | None, ours: TagVocabulary, theirs: TagVocabulary) -> TagVocabulary:
+    """All that is accepted on either side, but for what one of them took out; the renamings of both, ours first, followed
+    to their ends."""
+    before = base or TagVocabulary()
+    # A tag that goes by another name is not taken out.
+    sides = (side.accepted | (before.accepted & side.renamed.keys()) for side in (ours, theirs))
+    merged = TagVocabulary(frozenset(united(before.accepted, *map(sorted, sides))))
+    # The least of the tags that were renamed in a circle comes last: it is what all of them are called.
+    for old, new in sorted({**theirs.renamed, **ours.renamed}.items(), reverse=True):
+        if (now := merged.renamed.get(new, new)) != old:
+            merged = merged.with_renamed(old, now)
+    return merged
+
+
+def _newer_value(path: str, ours: bytes, theirs: bytes) -> bytes | None:
+    """The value that was written later; the other where one cannot be understood."""
+    found = [(as_result(STATE_VALUE.parse)(data, path).value_or(None), data) for data in (ours, theirs)]
+    return max(((value.updated_at_ms or 0, data) for value, data in found if value is not None), default=(0, None))[1]
+
+
+# -- the ledger -------------------------------------------------------------------------------------------------------
+
+
+def merged_ledger(base: bytes, ours: bytes, theirs: bytes) -> bytes:
+    """The ledger of one host, where two machines have that name: every read that either has counted, once.
+
+    A side that still has all lines of the base has only added some: those are added to the other. Where both have compacted
+    the base away, of each entry, and of each reader's day, the larger count stands.
+    """
+    before, one, other = (Counter(data.splitlines(keepends=True)) for data in (base, ours, theirs))
+    if not before - other:
+        return _ended(ours) + b"".join((other - before).elements())
+    if not before - one:
+        return _ended(theirs) + b"".join((one - before).elements())
+    return _larger_counts(ours, theirs)
+
+
+def _larger_counts(ours: bytes, theirs: bytes) -> bytes:
+    sides = [_records(ours), _records(theirs)]
+    one, other = map(counted, sides)
+    both = counted(chain(*sides))
+    none = Usage(0, None)
+    reads = {
+        id: max((side.read.get(id, none) for side in (one, other)), key=lambda each: (each.count, each.last_at_ms or 0))
+        for id in both.read
+    }
+    records: tuple[LedgerRecord, ...] = (
+        *(Total(id, each.count, each.last_at_ms) for id, each in reads.items()),
+        *(Base(id, each.count, each.last_at_ms) for id, each in both.based.items()),
+        *(DayReads(*day, max(one.by_day.get(day, 0), other.by_day.get(day, 0))) for day in sorted(both.by_day)),
+    )
+    return b"".join(map(render_ledger_line, records))
+
+
+def _records(data: bytes) -> list[LedgerRecord]:
+    return [record for line in data.splitlines() if (record := parse_ledger_line(line)) is not None]
+
+
+def _ended(data: bytes) -> bytes:
+    return data if not data or data.endswith(b"\n") else data + b"\n"

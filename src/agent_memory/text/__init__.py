@@ -1,0 +1,1 @@
+"""Text and how it is compared: plain text, markdown, ids and tags, JSON, instants."""

@@ -1,0 +1,168 @@
+"""Text without anything hidden (P18): what `clean_text` returns shows a reader all that a model would read.
+
+Nothing invisible is kept wherever it stands, not even joiners inside emoji or Persian words: they can hide a message.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from typing import Annotated, TypeAlias
+
+from attrs import frozen
+
+from agent_memory.text.value_rules import shown
+
+
+def _empty_problem(text: str) -> str | None:
+    return None if text else "is empty"
+
+
+def _blank_problem(text: str) -> str | None:
+    return None if text.strip() else "is empty"
+
+
+def _count_problem(value: int) -> str | None:
+    return f"is {shown(value)}, expected a whole number from 0" if value < 0 else None
+
+
+SomeText: TypeAlias = Annotated[str, _empty_problem]
+"""In a file of ours: text that is not empty."""
+Words: TypeAlias = Annotated[str, _blank_problem]
+"""In a reply: text that is not blank."""
+Count: TypeAlias = Annotated[int, _count_problem]
+"""In a file of ours: a whole number from 0."""
+
+# The Unicode property Default_Ignorable_Code_Point, the C0 and C1 controls, what UTF-8 or YAML cannot hold.
+_HIDDEN_BY_NAME = {
+    "control characters": "\x00-\x08\x0e-\x1f\x7f-\x9f",
+    "bidirectional controls": "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069",
+    "invisible characters": (
+        "\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200d\u2060-\u2065\u206a-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb"
+        "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0080-\U000e00ff\U000e01f0-\U000e0fff"
+    ),
+    "tag characters": "\U000e0000-\U000e007f",
+    "variation selectors": "\u180b-\u180d\u180f\ufe00-\ufe0d\U000e0100-\U000e01ef",
+    "lone surrogates": "\ud800-\udfff",
+    "noncharacters": "\ufdd0-\ufdef"
+    + "".join(f"{chr(plane + 0xFFFE)}{chr(plane + 0xFFFF)}" for plane in range(0, 0x110000, 0x10000)),
+}
+_SENTINELS = "sentinels"
+_NAMES = (*_HIDDEN_BY_NAME, _SENTINELS)
+
+_HONEST = re.compile(r"[\t\n\x20-\x7e\xa1-\xac\xae-\xff–—‘’“”•…]*")
+"""Nothing hidden among these, and nothing that NFC would make something else of."""
+# Most texts are honest: these are compiled where one is not.
+_HIDDEN = f"[{''.join(_HIDDEN_BY_NAME.values())}]"
+_TERMINAL_COLOUR = r"\x1b\[[0-9;:?]*[ -/]*[@-~]"
+_LINE_END = "\r\n?|[\v\f\x85\u2028\u2029]"
+_PRESENTATION = "[\ufe0e\ufe0f]+"
+_EMOJI_BASES = "‼⁉ℹ〰〽"
+_KEYCAP = "\u20e3"
+_SENTINEL = r"(?i)(agent-memory):(?=start|end)|(<!--\s*agent-memory)\s*:\s*(?=start|end)"
+
+
+@frozen
+class Cleaned:
+    """Text after `clean_text`, and the names of what was taken out of it, in a fixed order."""
+
+    text: str
+    removed: tuple[str, ...] = ()
+
+
+def clean_text(text: str) -> Cleaned:
+    """The text in NFC, with `\\n` line ends, without hidden characters, our sentinels defused. Cleaning twice changes nothing.
+
+    Kept of the invisible: tab, newline, and one emoji or text presentation selector after a character that has both
+    forms. A sentinel of the managed section loses its colon (`agent-memory start`), so that no entry holds one.
+    """
+    if _HONEST.fullmatch(text) and "agent-memory" not in text.lower():
+        return Cleaned(text)
+    text = re.sub(_LINE_END, "\n", text)
+    removed = {name for name, members in _HIDDEN_BY_NAME.items() if re.search(f"[{members}]", text)}
+    visible = re.sub(_HIDDEN, "", re.sub(_TERMINAL_COLOUR, "", text)) if removed else text
+    presented = re.sub(_PRESENTATION, _one_selector, visible)
+    if presented != visible:
+        removed.add("variation selectors")
+    composed = unicodedata.normalize("NFC", presented)
+    defused = (
+        re.sub(_SENTINEL, lambda found: f"{found[1] or found[2]} ", composed)
+        if "agent-memory" in composed.lower()
+        else composed
+    )
+    if defused != composed:
+        removed.add(_SENTINELS)
+    return Cleaned(defused, tuple(name for name in _NAMES if name in removed))
+
+
+def one_line(text: str, max_chars: int) -> str:
+    """The cleaned text on one line, white space collapsed, at most `max_chars` characters; `…` marks a cut."""
+    line = " ".join(clean_text(text).text.split())
+    if len(line) <= max_chars:
+        return line
+    kept = cut_chars(line, max(max_chars - 1, 0))
+    at_word = line.rfind(" ", len(kept) * 2 // 3, len(kept) + 1)
+    return (kept[:at_word] if at_word > 0 else kept).rstrip() + "…"[:max_chars]
+
+
+def cut_chars(text: str, max_chars: int) -> str:
+    """The longest beginning of whole graphemes with at most `max_chars` characters (code points)."""
+    return _cut(text, max_chars, len)
+
+
+def cut_bytes(text: str, max_bytes: int) -> str:
+    """The longest beginning of whole graphemes with at most `max_bytes` bytes of UTF-8."""
+    return _cut(text, max_bytes, lambda part: len(part.encode("utf-8", "surrogatepass")))
+
+
+def _one_selector(run: re.Match[str]) -> str:
+    before, after = run.string[run.start() - 1 : run.start()], run.string[run.end() : run.end() + 1]
+    if before and before in "0123456789#*":
+        has_two_forms = after == _KEYCAP
+    else:
+        has_two_forms = bool(before) and (before in _EMOJI_BASES or unicodedata.category(before) in ("So", "Sm"))
+    return run[0][0] if has_two_forms else ""
+
+
+def _cut(text: str, limit: int, size: Callable[[str], int]) -> str:
+    if size(text) <= limit:
+        return text
+    if text.isascii():
+        return text[: max(limit, 0)]
+    # Costs 30 ms to import, and most text never needs it.
+    from wcwidth import iter_graphemes
+
+    # A first grapheme longer than all the room (stacked marks) is cut inside, or nothing would be left.
+    return _fitting(iter_graphemes(text), limit, size) or _fitting(text, limit, size)
+
+
+def _fitting(pieces: Iterable[str], limit: int, size: Callable[[str], int]) -> str:
+    kept: list[str] = []
+    for piece in pieces:
+        limit -= size(piece)
+        if limit < 0:
+            break
+        kept.append(piece)
+    return "".join(kept)
+
+
+def spliced(text: str, parts: Iterable[tuple[int, int, str]]) -> str:
+    """The text with other words in the place of each of these ranges, which are in order; of two that overlap the first counts."""
+    kept, at = list[str](), 0
+    for start, end, words in parts:
+        if start >= at:
+            kept += (text[at:start], words)
+        at = max(at, end)
+    return "".join((*kept, text[at:]))
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """`1 action`, `2,000 actions`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def first_few(texts: Sequence[str], most: int, separator: str = ", ") -> str:
+    """`one, two and 3 more`."""
+    more = len(texts) - most
+    return separator.join(texts[:most]) + (f" and {more:,} more" if more > 0 else "")

@@ -1,0 +1,165 @@
+"""What may be kept as state, and how it is recorded."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from attrs import define, evolve, field
+from hypothesis import given, settings, strategies as st
+from returns.result import Failure, Result, Success
+
+from agent_memory.acts.keeping import StateKeeping
+from agent_memory.errors import (
+    Error,
+    StateCorrupt,
+    StateInvalid,
+    StateNotFound,
+)
+from agent_memory.note.note import Caller
+from agent_memory.note.tagging import TagVocabulary
+from agent_memory.store.bookkeeping_json import MAX_VALUE_BYTES, key_problem
+from agent_memory.store.recorded_writes import RecordedWrites
+from stand_ins.dict_locks import DictLocks
+from stand_ins.dict_recorder import DictRecorder
+from stand_ins.temporary_records import TemporaryStateKeys
+from stand_ins.temporary_store import TemporaryStore
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=12,
+)
+TOKEN = "ghp_" + "aB3dE6gH9jK2mN5pQ8rS1tU4vW7xY0zA1bC2"
+
+
+@define
+class _Clock:
+    at_ms: int = 1_771_000_205_123
+
+    def now_ms(self) -> int:
+        self.at_ms += 1
+        return self.at_ms
+
+
+@define
+class _World:
+    keys: TemporaryStateKeys = field(factory=TemporaryStateKeys)
+    recorder: DictRecorder = field(factory=lambda: DictRecorder())
+
+    def keeping(self, caller: Caller | None = None) -> StateKeeping:
+        by = caller or Caller()
+        writes = RecordedWrites(TemporaryStore(), self.recorder, DictLocks(), by, lambda _: None)
+        return StateKeeping(writes, self.keys, _Clock())
+
+
+def value_of(keeping: StateKeeping, key: str) -> Any:
+    kept = keeping.get(key).unwrap()
+    assert kept is not None
+    return json.loads(kept.json)
+
+
+@given(JSON)
+@settings(max_examples=60)
+def test_any_json_comes_back_as_it_was_unless_it_is_refused(value: object) -> None:
+    keeping = _World().keeping()
+    kept = keeping.set("current_phase", value)
+    if isinstance(kept, Success):
+        assert value_of(keeping, "current_phase") == value
+    else:
+        assert isinstance(kept.failure(), StateInvalid)
+
+
+@pytest.mark.parametrize(
+    "key", ["current_phase", "pipeline_run_042", "a", "Run-1", "team/api:phase", "v1.2", "x" * 128]
+)
+def test_plain_keys(key: str) -> None:
+    assert key_problem(key) is None
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "",
+        ".",
+        "..",
+        "../x",
+        "a/../b",
+        "a//b",
+        "/a",
+        "a/",
+        ".hidden",
+        "a/.git",
+        "-rf",
+        "a b",
+        "a\nb",
+        "a\x00b",
+        "é",
+        "x" * 129,
+    ],
+)
+def test_hostile_keys_are_refused_before_anything_is_written_p21(key: str) -> None:
+    world = _World()
+    for refused in (world.keeping().set(key, 1), world.keeping().get(key), world.keeping().delete(key)):
+        assert isinstance(refused.failure(), StateInvalid)
+    assert list(world.keys.all()) == []
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), "\ud800", "\0", {"a": "\udfff"}, object(), {1, 2}])
+def test_what_is_no_json_is_refused(value: object) -> None:
+    assert isinstance(_World().keeping().set("k", value).failure(), StateInvalid)
+
+
+def test_a_bottomless_value_is_refused() -> None:
+    deep: list[object] = []
+    for _ in range(5_000):
+        deep = [deep]
+    assert isinstance(_World().keeping().set("k", deep).failure(), StateInvalid)
+
+
+def test_a_value_has_a_limit() -> None:
+    keeping = _World().keeping()
+    keeping.set("k", "x" * (MAX_VALUE_BYTES - 2)).unwrap()
+    assert "at most 262,144" in keeping.set("k", "x" * (MAX_VALUE_BYTES - 1)).failure().problems[0]  # type: ignore[attr-defined]
+    assert value_of(keeping, "k").startswith("x")
+
+
+@pytest.mark.parametrize(
+    "value", [TOKEN, [TOKEN], {"note": f"use {TOKEN} here"}, {TOKEN: 1}, {"password": "kL9#mQ2$vX7!pR4z"}]
+)
+def test_a_secret_is_not_kept_p20(value: object) -> None:
+    world = _World()
+    world.keeping().set("k", value).unwrap()
+    (found,) = world.keys.all()
+    kept = found.unwrap().json
+    assert "[redacted:" in kept
+    assert TOKEN not in kept
+    assert "kL9#" not in kept
+
+
+def test_a_secret_in_a_key_is_refused_p20() -> None:
+    assert isinstance(_World().keeping().set(TOKEN, 1).failure(), StateInvalid)
+
+
+class TestTagsOfTheProject:
+    """Agents look for them under `project_tags`."""
+
+    def keeping(self, world: _World, found: Result[TagVocabulary, Error]) -> StateKeeping:
+        return evolve(world.keeping(), vocabulary=lambda: found)
+
+    def test_are_those_that_a_person_accepted_until_somebody_keeps_others(self) -> None:
+        keeping = self.keeping(_World(), Success(TagVocabulary(frozenset({"topic__deploy", "area__web"}))))
+        assert value_of(keeping, "project_tags") == {"vocabulary": ["area__web", "deploy"]}
+        assert keeping.list().values == ()
+        assert isinstance(keeping.delete("project_tags").failure(), StateNotFound)
+        keeping.set("project_tags", ["mine"]).unwrap()
+        assert value_of(keeping, "project_tags") == ["mine"]
+
+    def test_are_none_where_none_was_accepted(self) -> None:
+        assert self.keeping(_World(), Success(TagVocabulary())).get("project_tags") == Success(None)
+
+    def test_that_cannot_be_read_are_not_taken_for_none_p6(self) -> None:
+        corrupt: Result[TagVocabulary, Error] = Failure(StateCorrupt("state/project_tags.json", ("it is no JSON",)))
+        assert self.keeping(_World(), corrupt).get("project_tags") == corrupt
+        assert self.keeping(_World(), corrupt).get("phase") == Success(None)

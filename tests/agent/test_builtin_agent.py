@@ -1,0 +1,223 @@
+"""The built-in agent: its replies pass the same checks as any other agent's."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings, strategies as st
+from returns.result import Success
+
+from agent_memory.agent.agent_command import (
+    MOST_NOTES,
+    NOTE_CHARS,
+    BuiltinAgent,
+    document_notes,
+)
+from agent_memory.extraction.text import LONGEST_TITLE_CHARS
+from agent_memory.note.note import StoredEntry
+from agent_memory.note.vocabulary import (
+    Harness,
+    Origin,
+    Status,
+    TierList,
+)
+from agent_memory.prompt.reply import parse_defrag_reply, parse_reply
+from agent_memory.rules.actions import ids_of
+from agent_memory.rules.agent_request import SessionRequest
+from agent_memory.rules.change import Create
+from agent_memory.rules.plan import ChangeSet, PlanFacts
+from agent_memory.rules.plan_window import plan_window
+from agent_memory.rules.tidied import tidied
+from agent_memory.session.history import (
+    History,
+    Role,
+    ToolCall,
+    Turn,
+)
+from agent_memory.session.queue import InboxEntry, SessionFile
+from agent_memory.session.turns import document_turns
+from agent_memory.text.markdown import first_heading
+from conversations import MUCH_LATER_MS, STARTED_AT_MS, history, user, work_on
+from defrag_requests import request_of, stored
+
+NONCE = "n0nce-4711"
+ENTRY = InboxEntry(STARTED_AT_MS, Harness.CLAUDE_CODE, SessionFile("claude-code-session", "s1"))
+
+
+def asked(window: History, entry: InboxEntry = ENTRY, now_ms: int = MUCH_LATER_MS) -> ChangeSet:
+    reply = BuiltinAgent().answer(SessionRequest("", NONCE, entry, window, now_ms=now_ms)).unwrap()
+    parsed = parse_reply(reply.text, NONCE)
+    assert isinstance(parsed, Success)
+    change_set: ChangeSet = parsed.unwrap()
+    return change_set
+
+
+def test_a_lone_surrogate_in_a_message_does_not_break_the_reply() -> None:
+    change_set = asked(history(user("Remember that the \ud800 glyph breaks the old printer.")))
+    assert "glyph" in change_set.entries[0].title
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Remember that the staging database is reset every Sunday night.",
+        "Please never edit the generated client by hand.",
+        "I don't want mocks in the integration tests.",
+        "We always store money as integer cents.",
+        "Let's use SQLite because the box has no network.",
+        "No, use zoneinfo instead of pytz, we dropped pytz last year.",
+        "The summary should only list the open orders of each customer.",
+        "Lembra-te que o servidor de testes é apagado ao domingo.",
+        "Não quero mocks nos testes de integração.",
+    ],
+)
+def test_what_the_person_said_stays_the_persons_through_the_checks(said: str) -> None:
+    """P19: tools had answered before, and still it is the person who said it."""
+    window = history(*work_on("The cart total is wrong.", "I used `pytz` for the zones."), user(said))
+    facts = PlanFacts(ENTRY, window, "github.com/acme/shop", (), frozenset(), {}, Status.CAPTURED, MUCH_LATER_MS)
+    plan = plan_window(asked(window), facts)
+    assert plan.dropped == ()
+    assert [change.entry.meta.origin for change in plan.changes if isinstance(change, Create)] == [Origin.USER]
+
+
+WORDS = st.sampled_from(
+    [
+        "Remember that",
+        "No, use",
+        "instead of",
+        "We always",
+        "never",
+        "let's go with option 1",
+        "the root cause was",
+        "Found it!",
+        "`Cart.total`",
+        "Fixed.\n    1. **A**: one",
+        "2. **B**: two",
+        "Without it: 40 ms.",
+        "With it: 3 ms.",
+        "because",
+        "TODO: test the import",
+        "still needs to be done",
+        "?",
+        "\n",
+        "\n\n",
+        "```",
+        ">\n    ",
+        "",
+        "**Fix:**",
+        "The fix was",
+        "não, usa",
+        "em vez de",
+        "vamos usar",
+        "o problema era",
+        "\u202e",
+        "\x00",
+        "- ",
+        ":",
+        "( ",
+        "`",
+        "<b>",
+        "the staging database",
+    ]
+)
+TEXTS = st.one_of(st.lists(WORDS, max_size=25).map(" ".join), st.text(max_size=80))
+CALLS = st.lists(
+    st.builds(ToolCall, name=st.just("Edit"), brief=TEXTS, path=st.one_of(st.none(), TEXTS), writes=st.booleans()),
+    max_size=2,
+).map(tuple)
+TURNS = st.lists(
+    st.tuples(st.sampled_from(Role), TEXTS, CALLS, st.one_of(st.none(), st.integers(0, 2**45))),
+    max_size=12,
+).map(
+    lambda said: tuple(
+        Turn(number, role, text, f"r{number}", at_ms, calls if role is Role.AGENT else ())
+        for number, (role, text, calls, at_ms) in enumerate(said, 1)
+    )
+)
+HISTORIES = st.builds(
+    History,
+    harness=st.just(Harness.CLAUDE_CODE),
+    session_id=st.just("s"),
+    turns=TURNS,
+    cwd=st.one_of(st.none(), st.just("/w"), TEXTS),
+    automated=st.booleans(),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(HISTORIES, st.integers(0, 2**45), st.booleans())
+def test_any_history_gives_a_reply_that_passes_the_envelope_within_every_limit(
+    window: History, now_ms: int, final_window: bool
+) -> None:
+    request = SessionRequest("", NONCE, ENTRY, window, now_ms=now_ms, final_window=final_window)
+    text = BuiltinAgent().answer(request).unwrap().text
+    assert BuiltinAgent().answer(request).unwrap().text == text
+    change_set = parse_reply(text, NONCE).unwrap()
+    assert change_set.dropped == ()
+    assert bool(change_set.entries) != bool(change_set.skipped)
+    numbers = {turn.number for turn in window.turns if turn.role is not Role.TOOL}
+    for entry in change_set.entries:
+        assert 0 < len(entry.title) <= LONGEST_TITLE_CHARS
+        assert len(entry.description or "") <= 200
+        assert len(entry.body) <= 8_000
+        assert "\n" not in entry.title + (entry.description or "")
+        assert set(entry.turns) <= numbers
+        assert entry.turns
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(TEXTS, min_size=1, max_size=6))
+def test_tool_text_never_yields_a_note(texts: list[str]) -> None:
+    turns = tuple(Turn(number, Role.TOOL, text, f"r{number}") for number, text in enumerate(texts, 1))
+    assert asked(History(Harness.CLAUDE_CODE, "s", turns)).entries == ()
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.tuples(TEXTS, TEXTS, st.sampled_from((None, 0, 1 << 60))), max_size=8).map(
+        lambda drawn: [
+            stored(f"Title {number}", body, description=description, expires_at_ms=expires_at_ms)
+            for number, (body, description, expires_at_ms) in enumerate(drawn + drawn[:3])
+        ]
+    )
+)
+def test_what_it_proposes_for_a_store_comes_back_from_the_envelope(entries: list[StoredEntry]) -> None:
+    request = request_of(entries)
+    reply = BuiltinAgent().answer(request).unwrap()
+    wanted = tidied(request)
+    proposal = parse_defrag_reply(reply.text, request.nonce).unwrap()
+    assert proposal.dropped == ()
+    assert [ids_of(each) for each in proposal.actions] == [ids_of(each) for each in wanted.actions]
+    assert (proposal.tiers or TierList()) == wanted.tiers
+    assert reply.prompt_chars == 0
+
+
+# -- documents ---------------------------------------------------------------------------------------------------------
+
+
+def document(text: str) -> History:
+    return History(Harness.MANUAL, "file-1", document_turns(text, "file"), title=first_heading(text))
+
+
+def test_a_long_one_is_a_note_for_every_few_sections_named_after_both() -> None:
+    sections = "\n".join(f"## Part {number}\n\n{'The lamp burns oil. ' * 90}\n" for number in range(6))
+    found = document_notes(document(f"# The lamp\n\n{sections}"))
+    assert [entry.title for entry in found.entries] == ["The lamp", "The lamp: Part 2", "The lamp: Part 4"]
+    assert all(len(entry.body) <= NOTE_CHARS for entry in found.entries)
+
+
+def test_what_is_too_long_or_no_text_is_left_out_and_said_so() -> None:
+    long = document_notes(document("word " * (NOTE_CHARS * (MOST_NOTES + 1) // 5)))
+    assert (long.entries, "are too many to be kept as they stand" in (long.skipped or "")) == ((), True)
+    for text in ('{"messages": [1, 2]}', "[1,\n2]\n", '{"a": 1}\n{"a": 2}\n'):
+        assert document_notes(document(text)).skipped == (
+            "it is no text for people but JSON; an agent command (llm.preset) makes notes of it"
+        )
+
+
+@given(st.lists(st.text("ab #`é\n", min_size=1, max_size=3_000), max_size=8))
+def test_every_word_of_it_is_in_a_note(parts: list[str]) -> None:
+    text = "\n\n".join(parts)
+    found = document_notes(document(text))
+    if found.skipped is None:
+        assert " ".join("\n".join(entry.body for entry in found.entries).split()) == " ".join(text.split())
+        assert all(entry.title for entry in found.entries)

@@ -1,0 +1,465 @@
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings, strategies as st
+from returns.result import Success
+
+from agent_memory.capture.hook import entry_text, timestamp_of
+from agent_memory.capture.inbox_json import parse_inbox_entry, render_inbox_entry
+from agent_memory.capture.session_event import (
+    SHAPES,
+    SessionEvent,
+    method_of,
+    session_event,
+)
+from agent_memory.files.root import is_marked, is_own_call
+from agent_memory.note.vocabulary import Harness
+from agent_memory.session.queue import Context, SessionFile
+from hook_calls import HOOK, ID, call, inbox_of, payload, problems_of
+from inbox_entries import contexts, instants
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "hook-payloads"
+RECORDED = {
+    *("stop", "session-end", "pre-compact", "session-start-resume", "session-start-compact", "user-prompt-submit"),
+    *("cursor-session-end", "codex-user-prompt-submit", "gemini-before-agent"),
+}
+
+
+def test_a_turns_end_is_captured_with_nothing_that_anybody_wrote(root: Path, home: Path) -> None:
+    before_ms = time.time_ns() // 1_000_000
+    call()
+    (entry,) = inbox_of(root)
+    assert entry.harness is Harness.CLAUDE_CODE
+    assert entry.retrieval == SessionFile("claude-code-session", ID, f"/home/ada/.claude/projects/lamp/{ID}.jsonl")
+    assert entry.context == Context(cwd="/nowhere/lamp", repo="path:/nowhere/lamp", event="Stop")
+    assert before_ms <= entry.at_ms <= time.time_ns() // 1_000_000
+    assert "WROTE" not in next((root / "inbox").iterdir()).read_text()
+    assert problems_of(home) == []
+
+
+@pytest.mark.parametrize("file", sorted(FIXTURES.glob("*.json")), ids=lambda file: file.stem)
+def test_recorded_payloads(file: Path, root: Path, home: Path) -> None:
+    call(file.read_bytes())
+    assert len(inbox_of(root)) == (file.stem in RECORDED)
+    assert problems_of(home) == []
+
+
+def test_a_cursor_session_in_claude_codes_hook_is_cursors(root: Path) -> None:
+    call((FIXTURES / "cursor-session-end.json").read_bytes())
+    (entry,) = inbox_of(root)
+    assert (entry.harness, entry.context.harness_version) == (Harness.CURSOR, "2026.09.28")
+
+
+SHARED_RECORDED = {
+    *("post-compact", "pre-compact", "session-end", "stop", "stop-failure", "subagent-stop", "user-prompt-submit"),
+    *("session-start/resume", "session-start/compact", "_edge-cases/oversized-content"),
+    "_edge-cases/unknown-future-event",
+}
+SHARED_PROBLEMS = {"_edge-cases/empty"}  # the others without a usable id are in the midst of a turn, and not looked at
+
+
+@pytest.mark.shared
+def test_every_recorded_payload_of_claude_code(shared: Path, root: Path, home: Path) -> None:
+    directory = shared / "fixtures" / "hook-payloads" / "claude-code"
+    files = sorted(directory.rglob("*.json"))
+    assert len(files) >= 25
+    for file in files:
+        relative = str(file.relative_to(directory).with_suffix(""))
+        entries, problems = len(inbox_of(root)), len(problems_of(home))
+        call(file.read_bytes())
+        recorded = relative in SHARED_RECORDED or relative.split("/")[0] in SHARED_RECORDED
+        assert len(inbox_of(root)) - entries == recorded, relative
+        assert len(problems_of(home)) - problems == (relative in SHARED_PROBLEMS), relative
+
+
+# -- what is in the entry
+
+
+def test_the_repository_is_read_at_once(root: Path, home: Path) -> None:
+    project = home / "p"
+    (project / ".git").mkdir(parents=True)
+    (project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    (project / ".git" / "config").write_text('[remote "origin"]\n\turl = https://t:secret@github.com/owner/repo.git\n')
+    call(payload(cwd=str(project)))
+    (entry,) = inbox_of(root)
+    assert (entry.context.repo, entry.context.branch) == ("github.com/owner/repo", "main")
+    assert "secret" not in next((root / "inbox").iterdir()).read_text()
+
+
+def test_a_secret_in_the_name_of_a_branch_is_not_stored_p20(root: Path, home: Path) -> None:
+    secret = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
+    project = home / "p"
+    (project / ".git").mkdir(parents=True)
+    (project / ".git" / "HEAD").write_text(f"ref: refs/heads/try/{secret}\n")
+    call(payload(cwd=str(project)))
+    (entry,) = inbox_of(root)
+    assert (entry.context.branch or "").startswith("try/[redacted")
+    assert secret not in next((root / "inbox").iterdir()).read_text()
+
+
+def test_an_inbox_that_is_a_link_is_not_written_through_p21(root: Path, home: Path) -> None:
+    elsewhere = home / "elsewhere"
+    elsewhere.mkdir()
+    root.mkdir()
+    (root / "inbox").symlink_to(elsewhere)
+    call()
+    assert list(elsewhere.iterdir()) == []
+    (problem,) = problems_of(home)
+    assert "symbolic link" in problem["message"]
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Auckland", "America/Los_Angeles", "Europe/Berlin"])
+def test_the_time_of_an_entry_is_utc_to_the_millisecond_wherever_it_is_written_p24(
+    zone: str, root: Path, home: Path
+) -> None:
+    before_ms = time.time_ns() // 1_000_000
+    call(TZ=zone)
+    (entry,) = inbox_of(root)
+    assert before_ms <= entry.at_ms <= time.time_ns() // 1_000_000
+    (path,) = (root / "inbox").iterdir()
+    assert path.name.startswith(timestamp_of(entry.at_ms).replace(":", "-"))
+
+
+@given(contexts, instants, st.sampled_from(sorted(SHAPES)))
+@settings(max_examples=100)
+def test_the_fast_way_writes_what_the_thorough_way_would(context: Context, at_ms: int, harness: str) -> None:
+    event = SessionEvent(
+        harness, method_of(harness), ID, None, context.cwd, context.event, context.reason, context.harness_version
+    )
+    text = entry_text(event, timestamp_of(at_ms), {}, None)
+    entry = parse_inbox_entry(text).unwrap()
+    assert render_inbox_entry(entry) == text
+    assert entry.at_ms == at_ms
+
+
+_keys = st.sampled_from(["session_id", "transcript_path", "cwd", "hook_event_name", "reason", "source", "sessionId"])
+
+
+@given(
+    st.dictionaries(_keys, st.text() | st.integers() | st.none() | st.lists(st.text())), st.sampled_from(sorted(SHAPES))
+)
+@settings(max_examples=150)
+def test_whatever_a_payload_says_the_entry_is_valid(members: dict[str, object], harness: str) -> None:
+    event = session_event(harness, {"session_id": ID, "sessionId": ID, **members})
+    if isinstance(event, SessionEvent):
+        assert isinstance(parse_inbox_entry(entry_text(event, timestamp_of(0), {}, None)), Success)
+
+
+# -- where it goes
+
+
+def configure(home: Path, text: str) -> None:
+    (home / ".config" / "agent-memory").mkdir(parents=True)
+    (home / ".config" / "agent-memory" / "config.json").write_text(text)
+
+
+def test_the_configured_root_is_honoured(home: Path) -> None:
+    configure(home, '{"storage": {"root": "~/mine", "autoCommit": false}, "llm": {"preset": "claude"}}')
+    call()
+    assert len(inbox_of(home / "mine")) == 1
+
+
+def test_the_config_of_the_current_directory_has_no_say(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "memory.config.json").write_text(json.dumps({"storage": {"root": str(tmp_path / "theirs")}}))
+    call(cwd=tmp_path)
+    assert not (tmp_path / "theirs").exists()
+    assert len(inbox_of(home / ".local" / "share" / "agent-memory")) == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"storage": []}', '{"storage": {"root": 7}}', '{"storage": {"root": ""}}']
+)
+def test_a_broken_config_loses_no_session_and_is_told(home: Path, text: str) -> None:
+    configure(home, text)
+    call()
+    assert len(inbox_of(home / ".local" / "share" / "agent-memory")) == 1
+    (problem,) = problems_of(home)
+    assert problem["code"] == "config-invalid"
+    assert problem["message"].endswith(f"so this session was captured to {home}/.local/share/agent-memory")
+
+
+def test_a_config_without_a_root_is_no_problem(home: Path) -> None:
+    configure(home, '{"llm": {"preset": "claude"}, "storage": {}}')
+    call()
+    assert problems_of(home) == []
+
+
+@pytest.mark.parametrize("umask", [0, 0o777])
+def test_everything_is_private_under_any_umask(root: Path, umask: int) -> None:
+    """P22"""
+    before = os.umask(umask)
+    try:
+        call()
+    finally:
+        os.umask(before)
+    found = {path: stat.S_IMODE(path.stat().st_mode) for path in (root, *root.rglob("*"))}
+    assert sorted(found.values()) == [0o600, 0o700, 0o700]
+
+
+# -- what is not captured
+
+
+@pytest.mark.parametrize("depth", ["1", "2", "yes"])
+def test_our_own_agent_commands_are_not_captured(root: Path, home: Path, depth: str) -> None:
+    """P23"""
+    call(AGENT_MEMORY_DEPTH=depth)
+    assert (inbox_of(root), problems_of(home)) == ([], [])
+    assert is_own_call({"AGENT_MEMORY_DEPTH": depth})
+    assert not is_own_call({"AGENT_MEMORY_DEPTH": "0"})
+
+
+@pytest.mark.parametrize("where", ["own", "payload"])
+def test_a_marked_directory_and_all_below_it_are_not_captured(root: Path, home: Path, where: str) -> None:
+    """P23"""
+    private = home / "private"
+    (private / "a" / "b").mkdir(parents=True)
+    (private / ".agent-memory-child").touch()
+    if where == "own":
+        call(cwd=private / "a" / "b")
+    else:
+        call(payload(cwd=str(private / "a" / "b")))
+    assert (inbox_of(root), problems_of(home)) == ([], [])
+    assert is_marked(str(private))
+    (private / ".agent-memory-child").unlink()
+    assert not is_marked(str(private / "a" / "b"))
+    call(payload(cwd=str(private / "a" / "b")))
+    assert len(inbox_of(root)) == 1
+
+
+# -- bad input
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "nothing came on stdin"),
+        (b" \n", "nothing came on stdin"),
+        (b"not json: SECRET", "what came on stdin is not a JSON object"),
+        (b"[1, 2]", "the payload is a list, expected an object"),
+        (b"\x00\xff\xfe" * 100, "what came on stdin is not a JSON object"),
+        (b"[" * 100_000, "what came on stdin is not a JSON object"),
+        (payload(session_id=None), "session_id is missing"),
+        (payload(session_id=12345), "session_id is 12345, expected text"),
+        (payload(session_id="../../etc"), "session_id is '../../etc', expected letters, digits and"),
+        (payload(session_id="x" * 1000), "session_id has 1,000 characters"),
+        (payload(session_id="\ud800"), "session_id holds half of a surrogate pair"),
+    ],
+)
+def test_a_bad_payload_is_told_in_the_log_alone(data: bytes, message: str, root: Path, home: Path) -> None:
+    call(data)
+    assert inbox_of(root) == []
+    (problem,) = problems_of(home)
+    assert (problem["code"], problem["harness"], problem["root"]) == ("payload", "claude-code", str(root))
+    assert message in problem["message"]
+    assert "SECRET" not in problem["message"]
+
+
+def test_a_byte_order_mark_and_bad_bytes_in_a_message_do_no_harm(root: Path) -> None:
+    call(b"\xef\xbb\xbf" + payload().replace(b"SOMEBODY", b"\xff\xfe"))
+    assert len(inbox_of(root)) == 1
+
+
+def test_reading_leniently_needs_no_json_module() -> None:
+    script = (
+        "import sys; from agent_memory.files.json_lite import scan_json, scan_members\n"
+        "assert 'json' not in sys.modules\n"
+        "assert scan_members('{\"a\": 1, \"b\": \"cut', frozenset('ab')) == {'a': 1}\n"
+        "for text in ('{', '\"', '[1,', '{\"a\" 1}', 'tru'):\n"
+        "    try: scan_json(text)\n"
+        "    except ValueError: continue\n"
+        "    raise SystemExit(text)\n"
+    )
+    # -S: what measures coverage comes in by `site`, and imports json itself
+    source = str(Path(__file__).parents[2] / "src")
+    subprocess.run([sys.executable, "-S", "-c", script], check=True, env={**os.environ, "PYTHONPATH": source})
+
+
+@pytest.mark.parametrize("size", [9 << 20, 30 << 20])
+def test_a_huge_payload_is_captured_by_what_comes_before_its_bulk(root: Path, size: int) -> None:
+    """P25"""
+    call(payload(last_assistant_message="x" * size))
+    (entry,) = inbox_of(root)
+    assert entry.context.event == "Stop"
+
+
+def test_a_payload_that_is_cut_off_is_captured_by_what_is_whole(root: Path) -> None:
+    call(payload()[:-30])
+    assert len(inbox_of(root)) == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--hook"],
+        ["--harness", "--hook"],
+        ["--harness", "emacs", "--hook"],
+        ["--harness", "manual", "--hook"],
+        ["--harness=aider", "--hook"],
+        ["--harness", "claude-code", "--hook", "--title", "x"],
+    ],
+)
+def test_a_wrong_command_line_is_told_in_the_log(words: list[str], root: Path, home: Path) -> None:
+    call(command=[*HOOK[:4], *words])
+    assert inbox_of(root) == []
+    assert [problem["code"] for problem in problems_of(home)] == ["usage"]
+
+
+def test_an_equals_sign_is_fine(root: Path) -> None:
+    call(command=[*HOOK[:4], "--hook", "--harness=claude-code"])
+    assert len(inbox_of(root)) == 1
+
+
+# -- bad surroundings
+
+
+def test_without_a_usable_home_nothing_breaks(tmp_path: Path) -> None:
+    call(HOME="/dev/null/none")
+    call(HOME="/dev/null/none", AGENT_MEMORY_ROOT=str(tmp_path / "r"))
+    assert len(inbox_of(tmp_path / "r")) == 1
+
+
+def test_a_root_that_cannot_be_written_is_told(home: Path) -> None:
+    call(AGENT_MEMORY_ROOT="/dev/null/r")
+    (problem,) = problems_of(home)
+    assert problem["code"] == "store-io"
+    assert "could not write to /dev/null/r/inbox" in problem["message"]
+
+
+def test_closed_streams_do_no_harm(root: Path, home: Path) -> None:
+    quoted = " ".join(f"'{word}'" for word in HOOK)
+    assert subprocess.run(["sh", "-c", f"{quoted} <&- >&- 2>&-"], check=False).returncode == 0
+    assert inbox_of(root) == []
+    assert "stdin cannot be read" in problems_of(home)[0]["message"]
+    (home / "payload").write_bytes(payload())
+    assert subprocess.run(["sh", "-c", f"{quoted} <'{home}/payload' >&- 2>&-"], check=False).returncode == 0
+    assert len(inbox_of(root)) == 1
+
+
+def test_an_open_stdin_on_which_nothing_comes_is_not_waited_for(home: Path, root: Path) -> None:
+    process = subprocess.Popen(HOOK, stdin=subprocess.PIPE)
+    assert process.wait(timeout=20) == 0
+    assert process.stdin is not None
+    process.stdin.close()
+    assert problems_of(home)[0]["message"] == "nothing came on stdin"
+
+
+def test_a_payload_on_an_open_stdin_is_captured(root: Path) -> None:
+    process = subprocess.Popen(HOOK, stdin=subprocess.PIPE)
+    assert process.stdin is not None
+    process.stdin.write(payload())
+    process.stdin.flush()
+    assert process.wait(timeout=20) == 0
+    process.stdin.close()
+    assert len(inbox_of(root)) == 1
+
+
+def test_a_directory_that_was_removed_under_the_hook(root: Path, tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    quoted = " ".join(f"'{word}'" for word in HOOK)
+    (tmp_path / "payload").write_bytes(payload())
+    script = f"cd '{gone}' && rmdir '{gone}' && {quoted} < '{tmp_path}/payload'"
+    finished = subprocess.run(["sh", "-c", script], capture_output=True, check=False)
+    assert (finished.returncode, finished.stdout) == (0, b"")
+    assert len(inbox_of(root)) == 1
+
+
+def test_a_file_size_limit_leaves_no_half_entry(root: Path, home: Path) -> None:
+    """P1 P5: the write fails, as it does on a full disk, and the log cannot be written either."""
+
+    def limit() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (16, 16))
+
+    finished = subprocess.run(HOOK, input=payload(), capture_output=True, preexec_fn=limit, check=False)
+    assert (finished.returncode, finished.stdout, finished.stderr) == (0, b"", b"")
+    assert list((root / "inbox").iterdir()) == []
+
+
+def fill(file: Path) -> None:
+    """Take all the room there is, to the last page."""
+    with file.open("wb", buffering=0) as filler:
+        while True:
+            try:
+                filler.write(b"x" * 4096)
+            except OSError:
+                return
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="mounting needs root")
+def test_a_full_disk_leaves_no_half_entry_and_is_told(home: Path, tmp_path: Path) -> None:
+    """P1 P5"""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk], check=False).returncode:
+        pytest.skip("mounting is not allowed here")
+    try:
+        call(AGENT_MEMORY_ROOT=str(disk / "r"))
+        fill(disk / "filler")
+        call(AGENT_MEMORY_ROOT=str(disk / "r"))
+        assert len(inbox_of(disk / "r")) == 1
+        assert len(list((disk / "r" / "inbox").iterdir())) == 1
+        assert "No space left" in problems_of(home)[0]["message"]
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+@pytest.mark.parametrize("most", [5, 6, 8])
+def test_too_few_open_files_do_no_harm(root: Path, most: int) -> None:
+    """P5"""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+    finished = subprocess.run(HOOK, input=payload(), capture_output=True, preexec_fn=limit, check=False)
+    assert (finished.returncode, finished.stdout, finished.stderr) == (0, b"", b"")
+    assert len(inbox_of(root)) <= 1
+
+
+def test_a_bug_of_ours_is_logged_by_its_place_without_its_text(root: Path, home: Path) -> None:
+    script = (
+        "import sys; from agent_memory.surfaces import hook\n"
+        "def broken(*_): raise KeyError('WHAT SOMEBODY WROTE')\n"
+        "hook.session_event = broken; hook.run_hook(sys.argv[1:])\n"
+    )
+    call(command=[sys.executable, "-c", script, "--harness", "claude-code", "--hook"])
+    (problem,) = problems_of(home)
+    assert problem["code"] == "defect"
+    assert problem["message"].startswith("KeyError at <string>:2")
+
+
+def test_twenty_sessions_at_once_are_all_captured(root: Path, home: Path) -> None:
+    """P7"""
+    running = [subprocess.Popen(HOOK, stdin=subprocess.PIPE) for _ in range(20)]
+    for number, process in enumerate(running):
+        assert process.stdin is not None
+        process.stdin.write(payload(session_id=f"s-{number}"))
+        process.stdin.close()
+    assert [process.wait() for process in running] == [0] * 20
+    assert {entry.retrieval.session_id for entry in inbox_of(root) if isinstance(entry.retrieval, SessionFile)} == {
+        f"s-{number}" for number in range(20)
+    }
+    assert problems_of(home) == []
+
+
+def test_a_hook_that_is_killed_leaves_nothing_or_one_whole_entry(root: Path) -> None:
+    """P1"""
+    for delay_ms in range(0, 60, 4):
+        process = subprocess.Popen(HOOK, stdin=subprocess.PIPE)
+        assert process.stdin is not None
+        process.stdin.write(payload())
+        process.stdin.close()
+        time.sleep(delay_ms / 1000)
+        process.kill()
+        process.wait()
+    assert {entry.context.event for entry in inbox_of(root)} <= {"Stop"}

@@ -1,0 +1,166 @@
+"""The hook as each harness calls it: one entry a session, whoever sends it, and nothing bad stored whatever is sent."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from returns.result import Success
+
+from agent_memory.capture.hook import entry_text, timestamp_of
+from agent_memory.capture.inbox_json import parse_inbox_entry
+from agent_memory.capture.session_event import (
+    SHAPES,
+    SessionEvent,
+    method_of,
+    session_event,
+)
+from agent_memory.session.queue import fold_queue, session_id_of
+from hook_calls import HOOK, ID, call, inbox_of, payload, problems_of
+
+SESSIONS: dict[str, dict[str, object]] = {
+    "claude-code": {
+        "session_id": ID,
+        "transcript_path": f"/h/.claude/projects/p/{ID}.jsonl",
+        "hook_event_name": "Stop",
+    },
+    "codex": {"session_id": ID, "transcript_path": None, "hook_event_name": "Stop", "turn_id": "1"},
+    "cursor": {"conversation_id": ID, "hook_event_name": "stop", "cursor_version": "3.1", "workspace_roots": ["/p"]},
+    "gemini": {"session_id": ID, "hook_event_name": "AfterAgent", "timestamp": "2026-02-13T14:30:05.000Z"},
+    "copilot": {"sessionId": ID, "timestamp": 1_770_000_000_000, "stopReason": "end_turn"},
+    "goose": {"session_id": ID, "event": "Stop", "message": "WROTE", "last_assistant_message": "WROTE"},
+    "amp": {"type": "agent.end", "thread": {"id": ID}, "status": "done"},
+    "opencode": {"type": "session.idle", "properties": {"sessionID": ID}, "directory": "/p"},
+    "pi": {"type": "agent_end", "sessionId": ID, "sessionFile": f"/s/x_{ID}.jsonl"},
+}
+
+
+def as_hook_of(harness: str) -> list[str]:
+    return [*HOOK[:4], "--harness", harness, "--hook"]
+
+
+@pytest.mark.parametrize("harness", SESSIONS)
+def test_every_harness_is_captured_with_nothing_that_anybody_wrote(harness: str, root: Path, home: Path) -> None:
+    sent = {**SESSIONS[harness], "cwd": "/nowhere", "prompt": "WHAT SOMEBODY WROTE", "messages": ["WROTE"]}
+    call(json.dumps(sent).encode(), command=as_hook_of(harness))
+    (entry,) = inbox_of(root)
+    assert entry.harness == harness
+    assert (entry.retrieval.method, session_id_of(entry)) == (method_of(harness), ID)
+    assert "WROTE" not in next((root / "inbox").iterdir()).read_text()
+    assert problems_of(home) == []
+
+
+def test_every_harness_with_a_shape_is_called() -> None:
+    assert SESSIONS.keys() == SHAPES.keys()
+
+
+@pytest.mark.parametrize("harness", ["cursor", "copilot", "codex"])
+def test_a_session_told_by_its_own_hook_and_by_claude_codes_is_one(harness: str, root: Path) -> None:
+    """Cursor and Copilot run the hooks of Claude Code too, Codex its plugins."""
+    data = json.dumps({**SESSIONS[harness], "cwd": "/nowhere"}).encode()
+    call(data, command=as_hook_of(harness))
+    call(data, command=as_hook_of("claude-code"))
+    entries = [(f"{at}", entry) for at, entry in enumerate(inbox_of(root))]
+    assert len(entries) == 2
+    assert {entry.harness for _, entry in entries} == {harness}
+    assert len(fold_queue(entries, {}, None, 0).pending) == 1
+
+
+@pytest.mark.parametrize("harness", SESSIONS)
+@pytest.mark.parametrize(
+    "data",
+    [
+        {},
+        {"session_id": 7, "sessionId": 7, "sessionID": 7, "conversation_id": 7, "thread": 7, "properties": 7},
+        {"session_id": {"a": 1}, "sessionId": [[]], "thread": {"id": None}, "properties": {"sessionID": {}}},
+        {"session_id": "../../x", "sessionId": "../../x", "conversation_id": "../../x", "thread": {"id": "../../x"}},
+        {"hook_event_name": "Stop", "type": "agent.end", "event": "Stop"},
+        [],
+        "a text",
+        12,
+    ],
+)
+def test_a_payload_without_a_usable_id_is_told_in_the_log_alone(
+    harness: str, data: object, root: Path, home: Path
+) -> None:
+    call(json.dumps(data).encode(), command=as_hook_of(harness))
+    assert inbox_of(root) == []
+    assert [problem["code"] for problem in problems_of(home)] == ["payload"]
+
+
+def test_an_event_nobody_has_heard_of_is_recorded(root: Path) -> None:
+    call(payload(hook_event_name="SomeFutureEvent"))
+    assert len(inbox_of(root)) == 1
+
+
+@pytest.mark.parametrize("sign", ["$(touch {})", "; touch {} #", "`touch {}`", "../../../..{}", "{}\n", "| tee {}"])
+def test_no_id_reaches_a_shell_or_a_path(sign: str, root: Path, home: Path, tmp_path: Path) -> None:
+    """P21"""
+    made = tmp_path / "made"
+    for harness in SESSIONS:
+        text = json.dumps(SESSIONS[harness]).replace(ID, sign.format(made).replace("\n", "\\n"))
+        call(text.encode(), command=as_hook_of(harness))
+    assert not made.exists()
+    assert inbox_of(root) == []
+    assert len(problems_of(home)) == len(SESSIONS)
+
+
+@pytest.mark.parametrize("where", ["home", "below the home", "temporary", "a repository"])
+def test_a_session_is_of_its_repository_or_directory_and_of_none_in_the_home(
+    where: str, root: Path, home: Path
+) -> None:
+    git = home / ("lamp/.git" if where == "a repository" else ".git")  # dotfiles, perhaps
+    git.mkdir(parents=True)
+    (git / "HEAD").write_text("ref: refs/heads/main\n")
+    (git / "config").write_text('[remote "origin"]\n\turl = git@github.com:ada/repo.git\n')
+    (home / "notes").mkdir()
+    cwd = {"home": home, "below the home": home / "notes", "temporary": Path("/var/tmp"), "a repository": home / "lamp"}
+    call(payload(cwd=str(cwd[where])))
+    (entry,) = inbox_of(root)
+    repo = {"home": None, "a repository": "github.com/ada/repo"}.get(where, f"path:{cwd[where]}")
+    assert entry.context.repo == repo
+
+
+@pytest.mark.shared
+def test_no_id_of_the_attack_lists_becomes_part_of_a_bad_entry(shared: Path) -> None:
+    """P21"""
+    ids = [line for path in attack_lists(shared) for line in path.read_text("utf-8", "replace").splitlines()]
+    assert len(ids) > 1_000
+    kept = 0
+    for id in ids:
+        for harness, sent in SESSIONS.items():
+            event = session_event(harness, json.loads(json.dumps(sent).replace(ID, json.dumps(id)[1:-1])))
+            if isinstance(event, SessionEvent):
+                kept += 1
+                entry = parse_inbox_entry(entry_text(event, timestamp_of(0), {}, None))
+                assert isinstance(entry, Success)
+                assert not set(session_id_of(entry.unwrap()) or "").intersection("/\\;|&$`<>(){}[]*?!'\"% \t\n")
+    assert kept < len(ids)  # most are no ids at all; a plain word is one
+
+
+@pytest.mark.shared
+def test_the_worst_of_the_attack_lists_do_nothing_to_a_running_hook(shared: Path, root: Path, home: Path) -> None:
+    """P21"""
+    for path in attack_lists(shared):
+        lines = path.read_text("utf-8", "replace").splitlines()
+        for id in sorted(lines, key=len)[:: max(1, len(lines) // 4)]:
+            call(payload(session_id=id, cwd=f"/{id}", transcript_path=f"/{id}", hook_event_name=id[:60]))
+    assert {path.relative_to(home).parts[0] for path in home.rglob("*")} <= {"memories", ".local"}
+    assert all(set(session_id_of(entry) or "").isdisjoint("/;|&$`") for entry in inbox_of(root))
+    assert problems_of(home)
+
+
+@pytest.mark.shared
+def test_recorded_runs_are_one_session_of_the_harness_that_recorded_them(shared: Path, root: Path) -> None:
+    expected = {"claude-code_compact-run.jsonl": "claude-code", "cursor_print-mode_2026.09.28.jsonl": "cursor"}
+    for name, harness in expected.items():
+        for line in (shared / "fixtures" / "hook-payloads" / name).read_bytes().splitlines():
+            call(line)
+        entries = inbox_of(root)
+        assert len({session_id_of(entry) for entry in entries if entry.harness == harness}) == 1
+    assert {entry.harness for entry in inbox_of(root)} == {"claude-code", "cursor"}
+
+
+def attack_lists(shared: Path) -> list[Path]:
+    return sorted((shared / "corpora" / "payloads-att").glob("*Intruder*.txt"))

@@ -1,0 +1,597 @@
+"""The inbox on disk."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+from returns.result import Failure, Result, Success
+
+from agent_memory.capture.inbox_files import InboxFiles, captures, put_snapshot
+from agent_memory.capture.inbox_json import parse_inbox_entry, render_inbox_entry
+from agent_memory.care import explaining
+from agent_memory.care.explaining import captures_beginning_with
+from agent_memory.errors import (
+    Error,
+    InboxEntryInvalid,
+    PathRefused,
+    StateCorrupt,
+    StoreIo,
+)
+from agent_memory.note.vocabulary import Harness
+from agent_memory.ports import Inbox
+from agent_memory.session.queue import (
+    UPGRADE_EVENT,
+    FileSnapshot,
+    InboxEntry,
+    InlineNote,
+    KnownSessions,
+    Loaded,
+    Outcome,
+    Pending,
+    Trouble,
+    queue_key,
+    session_id_of,
+)
+from faults import Killed, each_failure, each_kill, failing_at, failing_on, killed_at, snapshot
+from inbox_entries import AT_MS, note, session
+
+NOW = AT_MS + 86_400_000
+WRITTEN = Outcome("written", "run-1", NOW, ("id__a1b2c3",))
+GAVE_UP = Outcome("gave-up", "run-1", NOW, reason="no envelope")
+
+
+def load(inbox: Inbox, limit: int | None = None, now_ms: int = NOW) -> tuple[Pending, ...]:
+    return inbox.load(limit, now_ms).unwrap().pending
+
+
+class TestInbox:
+    """Missing, twice, corrupt, empty; what is concurrent is for the files alone."""
+
+    @pytest.fixture
+    def inbox(self, root: Path) -> Inbox:
+        return InboxFiles(root)
+
+    def test_names_come_in_the_order_of_time(self, inbox: Inbox) -> None:
+        """P24"""
+        later, first, middle = (inbox.put(session(at_ms=AT_MS + n)).unwrap() for n in (86_400_000, 0, 1))
+        assert inbox.names() == Success((first, middle, later))
+
+    def test_the_sessions_that_wait_and_those_given_up_are_known(self, inbox: Inbox) -> None:
+        assert inbox.known() == Success(KnownSessions())
+        inbox.put(session()).unwrap()
+        (pending,) = load(inbox)
+        key = queue_key(pending.entry, pending.name)
+        assert inbox.known() == Success(KnownSessions(frozenset({key})))
+        inbox.put(session(event=UPGRADE_EVENT)).unwrap()
+        assert inbox.known() == Success(KnownSessions(frozenset({key}), frozenset({key})))
+        (pending,) = load(inbox)
+        inbox.give_up(pending, GAVE_UP).unwrap()
+        assert inbox.known() == Success(KnownSessions(given_up_at_ms={key: NOW}))
+
+    def test_an_invalid_entry_is_refused_with_every_problem(self, inbox: Inbox) -> None:
+        bad = InboxEntry(AT_MS, Harness.AMP, InlineNote("", "\x00"), session(cwd="relative").context)
+        error = inbox.put(bad).failure()
+        assert isinstance(error, InboxEntryInvalid)
+        assert len(error.problems) == 3
+        assert inbox.names() == Success(())
+
+    def test_retiring_twice_is_retiring_once(self, inbox: Inbox) -> None:
+        """P3"""
+        inbox.put(note()).unwrap()
+        (pending,) = load(inbox)
+        assert inbox.retire(pending, WRITTEN) == inbox.retire(pending, WRITTEN) == Success(None)
+        assert inbox.names() == Success(())
+
+    def test_an_entry_that_came_meanwhile_stays(self, inbox: Inbox) -> None:
+        inbox.put(session()).unwrap()
+        (pending,) = load(inbox)
+        later = inbox.put(session(at_ms=AT_MS + 1)).unwrap()
+        inbox.retire(pending, WRITTEN).unwrap()
+        assert inbox.names() == Success((later,))
+
+    def test_trouble_is_remembered_until_the_entry_leaves(self, inbox: Inbox) -> None:
+        inbox.put(session()).unwrap()
+        trouble = Trouble(attempts=2, fingerprint="abc", code="reply-refused", message="no envelope")
+        inbox.note(load(inbox)[0], trouble).unwrap()
+        (pending,) = load(inbox)
+        assert pending.trouble == trouble
+        inbox.retire(pending, WRITTEN).unwrap()
+        inbox.put(session()).unwrap()
+        assert load(inbox)[0].trouble == Trouble()
+
+    def test_an_entry_in_its_backoff_waits(self, inbox: Inbox) -> None:
+        inbox.put(session()).unwrap()
+        inbox.note(load(inbox)[0], Trouble(timeouts=1, not_before_ms=NOW + 1)).unwrap()
+        loaded = inbox.load(None, NOW).unwrap()
+        assert (loaded.pending, loaded.waiting) == ((), 1)
+        assert len(load(inbox, now_ms=NOW + 1)) == 1
+
+    def test_trouble_stays_with_the_session_when_it_grows(self, inbox: Inbox) -> None:
+        inbox.put(session()).unwrap()
+        inbox.note(load(inbox)[0], Trouble(attempts=1)).unwrap()
+        inbox.put(session(at_ms=AT_MS + 1)).unwrap()
+        assert load(inbox)[0].trouble.attempts == 1
+
+
+def test_a_name_of_which_the_entry_changed_meanwhile_is_worked_on_next(root: Path) -> None:
+    inbox = InboxFiles(root)
+    inbox.put(note("first")).unwrap()
+    (pending,) = load(inbox)
+    file = root / "inbox" / pending.name
+    file.write_text(file.read_text().replace("first", "second"))
+    inbox.retire(pending, WRITTEN).unwrap()
+    (left,) = load(inbox)
+    assert left == evolve(pending, entry=note("second"))
+
+
+# -- on disk -----------------------------------------------------------------------------------------------------------
+
+
+GAVE_UP_FILES = Outcome("gave-up", "run-1", NOW, reason="no envelope \ud800 \x1b[31m")
+
+
+@pytest.fixture
+def inbox(root: Path) -> InboxFiles:
+    return InboxFiles(root)
+
+
+def load_files(inbox: InboxFiles) -> Loaded:
+    return inbox.load(None, NOW).unwrap()
+
+
+def files(directory: Path) -> list[str]:
+    return sorted(os.listdir(directory)) if directory.exists() else []
+
+
+def modes(root: Path) -> set[tuple[bool, int]]:
+    paths = [root, *root.rglob("*")]
+    return {(path.is_dir(), stat.S_IMODE(path.lstat().st_mode)) for path in paths}
+
+
+@pytest.mark.parametrize("umask", [0, 0o777])
+def test_modes_are_private_under_any_umask(inbox: InboxFiles, root: Path, umask: int) -> None:
+    """P22"""
+    before = os.umask(umask)
+    try:
+        inbox.put(note()).unwrap()
+        inbox.note(load_files(inbox).pending[0], Trouble(attempts=1)).unwrap()
+        (root / "inbox" / "bad.json").write_text("{")
+        inbox.give_up(load_files(inbox).pending[0], GAVE_UP_FILES).unwrap()
+    finally:
+        os.umask(before)
+    (root / "inbox" / ".failed" / "bad.json").chmod(0o600)
+    assert modes(root) == {(True, 0o700), (False, 0o600)}
+
+
+def test_an_inbox_that_is_a_link_is_refused(inbox: InboxFiles, root: Path, tmp_path: Path) -> None:
+    """P21"""
+    (tmp_path / "elsewhere").mkdir()
+    root.mkdir()
+    (root / "inbox").symlink_to(tmp_path / "elsewhere")
+    assert isinstance(inbox.put(note()).failure(), PathRefused)
+    assert isinstance(inbox.names().failure(), PathRefused)
+    assert files(tmp_path / "elsewhere") == []
+
+
+def test_a_put_that_fails_anywhere_leaves_nothing_or_one_whole_entry(tmp_path: Path) -> None:
+    """P1 P5"""
+    for number in (errno.ENOSPC, errno.EACCES):
+        for k, failing in each_failure(number):
+            root = tmp_path / f"{number}-{k}"
+            with failing:
+                result = InboxFiles(root).put(note())
+            names = files(root / "inbox")
+            if isinstance(result, Success):
+                assert names == [result.unwrap()]
+            else:
+                assert isinstance(result.failure(), StoreIo)
+                assert len([name for name in names if not name.startswith(".tmp-")]) <= 1
+            assert all(parse_inbox_entry((root / "inbox" / name).read_text()) for name in names if name[0] != ".")
+        assert k > 5
+
+
+def test_a_put_that_is_killed_anywhere_leaves_nothing_or_one_whole_entry(tmp_path: Path) -> None:
+    """P1 P2"""
+    for k, dying in each_kill():
+        root = tmp_path / str(k)
+        with dying:
+            InboxFiles(root).put(note())
+        assert [pending.entry for pending in load_files(InboxFiles(root)).pending] in ([], [note()])
+        assert load_files(InboxFiles(root)).quarantined == ()
+    assert k > 5
+
+
+def test_processes_that_put_at_once_lose_and_overwrite_nothing(root: Path) -> None:
+    """P7"""
+    script = (
+        "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[2])\n"
+        "from agent_memory.capture.inbox_files import InboxFiles; from inbox_entries import note\n"
+        "box = InboxFiles(Path(sys.argv[1]))\n"
+        "for _ in range(50): box.put(note()).unwrap()\n"
+    )
+    tests = str(Path(__file__).parents[1])
+    running = [subprocess.Popen([sys.executable, "-c", script, str(root), tests]) for _ in range(3)]
+    assert [process.wait() for process in running] == [0] * 3
+    assert len(load_files(InboxFiles(root)).pending) == 150
+
+
+MALFORMED = {
+    "empty.json": b"",
+    "cut.json": b'{"version": 1, "timest',
+    "method.json": json.dumps({**json.loads(render_inbox_entry(note())), "retrieval": {"method": "email"}}).encode(),
+    "latin1.json": "{'é'}".encode("latin-1"),
+    "huge.json": b'"' + b"x" * 300_000 + b'"',
+    "deep.json": b"[" * 100_000,
+    "nul.json": b"\0" * 10,
+    "new\nline.json": render_inbox_entry(note()).encode(),
+    "x" * 240 + ".json": b"{",
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED, ids=lambda name: name[:12].strip())
+def test_a_malformed_file_is_moved_aside_with_its_reason_and_the_rest_goes_on(
+    inbox: InboxFiles, root: Path, name: str
+) -> None:
+    """P6"""
+    good = inbox.put(note()).unwrap()
+    (root / "inbox" / name).write_bytes(MALFORMED[name])
+    loaded = load_files(inbox)
+    assert [pending.name for pending in loaded.pending] == [good]
+    (quarantined,) = loaded.quarantined
+    assert quarantined.reason
+    assert quarantined.name.isprintable()
+    failed = root / "inbox" / ".failed"
+    (kept,) = [file for file in files(failed) if not file.endswith(".reason.json")]
+    assert (failed / kept).read_bytes() == MALFORMED[name]
+    reason = json.loads((failed / f"{kept}.reason.json").read_text())
+    assert (reason["version"], reason["name"]) == (1, name)
+    assert "; ".join(reason["problems"]) == quarantined.reason
+    assert load_files(inbox).quarantined == ()
+
+
+def test_what_is_no_regular_file_is_moved_aside_without_being_read(
+    inbox: InboxFiles, root: Path, tmp_path: Path
+) -> None:
+    """P21"""
+    (root / "inbox").mkdir(parents=True)
+    secret = tmp_path / "secret.json"
+    secret.write_text(render_inbox_entry(note()))
+    os.mkfifo(root / "inbox" / "fifo.json")
+    (root / "inbox" / "link.json").symlink_to(secret)
+    (root / "inbox" / "dangling.json").symlink_to("nowhere")
+    (root / "inbox" / "directory.json").mkdir()
+    (root / "inbox" / "directory.json" / "kept.json").write_text("{}")
+    loaded = load_files(inbox)
+    assert loaded.pending == ()
+    assert {(one.name, one.reason.split(",")[0]) for one in loaded.quarantined} == {
+        ("fifo.json", "it is not a regular file"),
+        ("link.json", "it is a symbolic link"),
+        ("dangling.json", "it is a symbolic link"),
+        ("directory.json", "it is a directory"),
+    }
+    assert secret.exists()
+    assert (root / "inbox" / ".failed" / "directory.json" / "kept.json").exists()
+
+
+def test_quarantine_overwrites_nothing(inbox: InboxFiles, root: Path) -> None:
+    """P6"""
+    for content in ("{1", "{2", "{3"):
+        (root / "inbox").mkdir(parents=True, exist_ok=True)
+        (root / "inbox" / "bad.json").write_text(content)
+        assert len(load_files(inbox).quarantined) == 1
+    failed = root / "inbox" / ".failed"
+    kept = [(failed / name).read_text() for name in files(failed) if not name.endswith(".reason.json")]
+    assert sorted(kept) == ["{1", "{2", "{3"]
+
+
+def test_a_file_that_cannot_be_read_stays_and_is_counted_as_waiting(inbox: InboxFiles, root: Path) -> None:
+    """P5 P6: a read error is neither "missing" nor "malformed"."""
+    first, second = (inbox.put(session(str(n), AT_MS + n)).unwrap() for n in range(2))
+    struck = 0
+    for k in range(1, 60):
+        with failing_at(k, errno.EIO, once=True) as fault:
+            result = inbox.load(None, NOW)
+        struck += fault.struck
+        if isinstance(result, Success):
+            loaded = result.unwrap()
+            assert loaded.quarantined == ()
+            assert len(loaded.pending) + len(loaded.unreadable) == 2
+            assert loaded.waiting == len(loaded.unreadable)
+        else:
+            assert isinstance(result.failure(), StoreIo)
+        assert inbox.names() == Success((first, second))
+    assert struck > 10
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff", b'{"version": 1, "troubles": 5}'])
+def test_a_damaged_trouble_file_is_an_error_and_nothing_moves(inbox: InboxFiles, root: Path, content: bytes) -> None:
+    """P6"""
+    inbox.put(note()).unwrap()
+    (root / "inbox" / ".queue.json").write_bytes(content)
+    before = snapshot(root)
+    assert isinstance(inbox.load(None, NOW).failure(), StateCorrupt)
+    assert snapshot(root) == before
+
+
+def test_the_repository_is_filled_in_at_load(inbox: InboxFiles, home: Path) -> None:
+    project = home / "p"
+    (project / ".git").mkdir(parents=True)
+    (project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    (project / ".git" / "config").write_text('[remote "origin"]\n\turl = git@github.com:owner/repo.git\n')
+    (project / "sub").mkdir()
+    inbox.put(session("a", cwd=str(project / "sub"))).unwrap()
+    inbox.put(session("b", cwd="/nowhere")).unwrap()
+    inbox.put(session("c", cwd=str(project), repo="kept/as/it/is")).unwrap()
+    repos = [pending.entry.context.repo for pending in load_files(inbox).pending]
+    assert sorted(map(str, repos)) == ["github.com/owner/repo", "kept/as/it/is", "path:/nowhere"]
+
+
+@pytest.mark.parametrize("leave", [InboxFiles.retire, InboxFiles.give_up], ids=["retire", "give_up"])
+def test_a_crash_at_any_step_of_leaving_loses_and_doubles_nothing(tmp_path: Path, leave: object) -> None:
+    """P2 P3: whatever was reached, running on gives the store of a run without a crash."""
+    assert callable(leave)
+    expected: set[str] = set()
+    k = 0
+    while True:
+        root = tmp_path / str(k)
+        inbox = InboxFiles(root)
+        for number in range(3):
+            (root / "inbox").mkdir(parents=True, exist_ok=True)
+            (root / "inbox" / f"{number}.json").write_text(render_inbox_entry(session(at_ms=AT_MS + number)))
+        (pending,) = load_files(inbox).pending
+        inbox.note(pending, Trouble(attempts=2)).unwrap()
+        with killed_at(k) if k else failing_at(-1, 0, once=True) as fault, contextlib.suppress(Killed):
+            leave(inbox, pending, GAVE_UP_FILES)
+        for rest in load_files(inbox).pending:
+            leave(inbox, rest, GAVE_UP_FILES).unwrap()
+        load_files(inbox)  # the next run's, which puts the trouble into one file
+        left = {path for path in snapshot(root) if ".tmp-" not in path}
+        expected = expected or left
+        assert left == expected
+        assert load_files(inbox).pending == ()
+        if k and not fault.struck:
+            break
+        k += 1
+    assert k > 10
+
+
+def test_a_run_that_was_stopped_between_storing_and_retiring_does_not_work_twice(inbox: InboxFiles, root: Path) -> None:
+    """P3"""
+    name = inbox.put(note()).unwrap()
+    (pending,) = load_files(inbox).pending
+    inbox.retire(pending, WRITTEN).unwrap()
+    (root / "inbox" / name).write_text(render_inbox_entry(note()))
+    assert load_files(inbox).pending == ()
+    assert inbox.names() == Success(())
+
+
+def test_errors_while_leaving_are_values_and_the_entry_is_still_somewhere(tmp_path: Path) -> None:
+    """P5"""
+    for k, failing in each_failure(errno.ENOSPC, once=False):
+        root = tmp_path / str(k)
+        inbox = InboxFiles(root)
+        name = inbox.put(note()).unwrap()
+        (pending,) = load_files(inbox).pending
+        with failing as counter:
+            result = inbox.retire(pending, WRITTEN)
+        assert not counter.struck or isinstance(result.failure(), StoreIo)
+        assert name in files(root / "inbox") or name in files(root / "inbox" / ".processed")
+        inbox.retire(pending, WRITTEN).unwrap()
+        assert name in files(root / "inbox" / ".processed")
+    assert k > 5
+
+
+def test_what_is_malformed_is_not_retried(inbox: InboxFiles, root: Path) -> None:
+    (root / "inbox").mkdir(parents=True)
+    (root / "inbox" / "bad.json").write_text("{")
+    inbox.put(note()).unwrap()
+    inbox.give_up(load_files(inbox).pending[0], GAVE_UP_FILES).unwrap()
+    assert inbox.retry_failed() == Success(1)
+    assert files(root / "inbox" / ".failed") == ["bad.json", "bad.json.reason.json"]
+
+
+def test_a_retry_does_not_overwrite_an_entry_that_took_the_name(inbox: InboxFiles, root: Path) -> None:
+    (root / "inbox").mkdir(parents=True)
+    mine = root / "inbox" / "mine.json"
+    mine.write_text(render_inbox_entry(note("old")))
+    inbox.give_up(load_files(inbox).pending[0], GAVE_UP_FILES).unwrap()
+    mine.write_text(render_inbox_entry(note("new")))
+    assert inbox.retry_failed() == Success(1)
+    assert {pending.entry for pending in load_files(inbox).pending} == {note("old"), note("new")}
+
+
+def snapshot_entry(inbox: InboxFiles, root: Path) -> Pending:
+    path = put_snapshot(str(root), "kept text", "/home/me/My Notes!.md", AT_MS).unwrap()
+    inbox.put(InboxEntry(AT_MS, Harness.MANUAL, FileSnapshot(path))).unwrap()
+    return load_files(inbox).pending[0]
+
+
+def test_a_snapshot_is_named_for_its_file_and_moves_with_its_entry(inbox: InboxFiles, root: Path) -> None:
+    pending = snapshot_entry(inbox, root)
+    assert isinstance(pending.entry.retrieval, FileSnapshot)
+    path = pending.entry.retrieval.path
+    assert path.startswith("inbox/snapshots/2026-02-13T14-30-05.123Z_My-Notes_")
+    assert path.endswith(".md")
+    inbox.give_up(pending, GAVE_UP_FILES).unwrap()
+    assert not (root / path).exists()
+    assert (root / "inbox" / ".failed" / Path(path).name).read_text() == "kept text"
+    inbox.retry_failed().unwrap()
+    assert (root / path).read_text() == "kept text"
+    inbox.retire(load_files(inbox).pending[0], WRITTEN).unwrap()
+    assert (root / "inbox" / ".processed" / Path(path).name).read_text() == "kept text"
+    assert files(root / "inbox" / ".failed") == []
+
+
+@pytest.mark.parametrize("name", ["..", "/", "", "a\x00b", "x" * 300 + ".md", "..md", "a.tar.gz", "é😀.PY", "-rf"])
+def test_a_snapshots_name_is_always_a_safe_one(root: Path, name: str) -> None:
+    """P21"""
+    path = put_snapshot(str(root), "text", name, AT_MS).unwrap()
+    assert (root / path).read_text() == "text"
+    assert (root / path).parent == root / "inbox" / "snapshots"
+    assert len(Path(path).name) < 100
+    assert Path(path).name.isascii()
+
+
+def test_a_snapshot_entry_cannot_move_another_file_away(inbox: InboxFiles, root: Path) -> None:
+    """P21"""
+    entry = InboxEntry(AT_MS, Harness.MANUAL, FileSnapshot("topics/mine.md"))
+    assert isinstance(inbox.put(entry).failure(), InboxEntryInvalid)
+    (root / "topics").mkdir(parents=True)
+    (root / "topics" / "mine.md").write_text("mine")
+    (root / "inbox").mkdir()
+    (root / "inbox" / "theirs.json").write_text(render_inbox_entry(entry))
+    assert [each.name for each in load_files(inbox).quarantined] == ["theirs.json"]
+    inbox.retire(Pending(entry, "theirs.json", ("theirs.json",)), WRITTEN).unwrap()
+    assert (root / "topics" / "mine.md").read_text() == "mine"
+
+
+def test_an_entry_does_not_come_back_without_its_snapshot_p6(inbox: InboxFiles, root: Path) -> None:
+    pending = snapshot_entry(inbox, root)
+    assert isinstance(pending.entry.retrieval, FileSnapshot)
+    path = pending.entry.retrieval.path
+    inbox.give_up(pending, GAVE_UP_FILES).unwrap()
+    with failing_on(f".failed/{Path(path).name}", "lstat"):
+        assert isinstance(inbox.retry_failed().failure(), StoreIo)
+    assert inbox.retry_failed() == Success(1)
+    assert (root / path).read_text() == "kept text"
+
+
+# -- the sessions that were captured, the newest first -----------------------------------------------------------------
+
+
+@pytest.fixture
+def inbox_recent(root: Path) -> InboxFiles:
+    """A session that waits, an older one that was consolidated, one that was given up, a note, and what is no entry."""
+    files = InboxFiles(root)
+    for number, leave in enumerate((files.give_up, files.retire)):
+        files.put(session(f"s-{number}", AT_MS + number)).unwrap()
+        (pending,) = files.load(None, NOW).unwrap().pending
+        leave(pending, Outcome("gave-up", "run-1", NOW, reason="no envelope")).unwrap()
+    files.put(session("s-2", AT_MS + 2)).unwrap()
+    files.put(note(at_ms=AT_MS + 3)).unwrap()
+    (root / "inbox" / "2026-02-13T14-30-09.123Z_amp_k3J9xQ.json").write_text("{")
+    return files
+
+
+def ids(found: Iterable[Result[InboxEntry, Error]]) -> list[str | None]:
+    return [session_id_of(each.unwrap()) for each in found]
+
+
+def test_sessions_come_the_newest_first_and_what_cannot_be_looked_at_hides_nothing_else(
+    inbox_recent: InboxFiles,
+) -> None:
+    """P6."""
+    whole, refused = ids(inbox_recent.recent()), 0
+    assert (whole, ids(inbox_recent.recent(most=3))) == (["s-2", "s-1", "s-0"], ["s-2"])
+    for _, failing in each_failure(errno.EIO):
+        with failing:
+            found = list(inbox_recent.recent())
+        errors = [each.failure() for each in found if isinstance(each, Failure)]
+        assert all(isinstance(error, StoreIo | PathRefused) for error in errors)
+        refused += bool(errors)
+        assert errors or ids(found) == whole
+        assert len(errors) <= 1
+    assert refused >= 8
+
+
+# -- when each harness was last captured -------------------------------------------------------------------------------
+
+
+def put(root: Path, *names: str) -> None:
+    for name in names:
+        path = root / "inbox" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("{}")
+
+
+def test_the_newest_entry_of_each_harness_counts_wherever_it_lies(tmp_path: Path) -> None:
+    put(
+        tmp_path,
+        "2026-02-13T14-30-05.123Z_amp_k3J9xQ.json",
+        ".processed/2026-02-14T00-00-00.000Z_amp_aaaaaa.json",
+        ".processed/2026-02-12T00-00-00.001Z_claude-code_bbbbbb.json",
+        ".failed/2026-02-12T00-00-00.002Z_claude-code_cccccc.json",
+    )
+    captured = dict(captures(str(tmp_path)).unwrap())
+    assert list(captured.items()) == [("amp", 1_771_027_200_000), ("claude-code", 1_770_854_400_002)]
+
+
+def test_p6_an_inbox_that_may_not_be_read_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "inbox").symlink_to(tmp_path / "elsewhere")
+    assert isinstance(captures(str(tmp_path)).failure(), PathRefused)
+
+
+# -- the entries of a session ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def inbox_captures(tmp_path: Path) -> InboxFiles:
+    return InboxFiles(tmp_path, {})
+
+
+def places(root: Path, session_id: str) -> list[tuple[str, str]]:
+    return [(each.key[1], each.place) for each in captures_beginning_with(str(root), session_id)[0]]
+
+
+def test_only_the_newest_files_are_opened_and_the_rest_is_counted(
+    tmp_path: Path, inbox_captures: InboxFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(6):
+        inbox_captures.put(session(f"s-{number}", AT_MS + number)).unwrap()
+    monkeypatch.setattr(explaining, "MOST_OPENED", 4)
+    captures, unopened, _ = captures_beginning_with(str(tmp_path), "s-")
+    assert ([each.key[1] for each in captures], unopened) == (["s-5", "s-4", "s-3", "s-2"], 2)
+
+
+def test_what_is_no_entry_hides_nothing(tmp_path: Path, inbox_captures: InboxFiles) -> None:
+    inbox_captures.put(session("s-1")).unwrap()
+    processed = tmp_path / "inbox" / ".processed"
+    processed.mkdir()
+    (processed / "2026-02-13T14-30-05.123Z_amp_aaaaaa.json").write_text('{"sessionId": "s-1"')
+    (processed / "2026-02-13T14-30-05.123Z_amp_bbbbbb.json").mkdir()
+    (processed / "2026-02-13T14-30-05.123Z_amp_cccccc.json").symlink_to("/etc/passwd")
+    assert places(tmp_path, "s-1") == [("s-1", "waiting")]
+
+
+def test_a_damaged_list_of_troubles_is_an_error_p6(tmp_path: Path, inbox_captures: InboxFiles) -> None:
+    inbox_captures.put(session("s-1")).unwrap()
+    (tmp_path / "inbox" / ".queue.json").write_text("{")
+    with pytest.raises(StateCorrupt):
+        captures_beginning_with(str(tmp_path), "s-1")
+
+
+def test_no_link_inside_the_root_is_followed_p21(tmp_path: Path) -> None:
+    elsewhere = InboxFiles(tmp_path / "elsewhere", {})
+    elsewhere.put(evolve(session("s-1"))).unwrap()
+    (tmp_path / "root").mkdir()
+    (tmp_path / "root" / "inbox").symlink_to(tmp_path / "elsewhere" / "inbox")
+    with pytest.raises(PathRefused):
+        captures_beginning_with(str(tmp_path / "root"), "s-1")
+
+
+def test_a_hand_written_file_is_welcome_and_sorted_by_its_mtime(inbox: InboxFiles, root: Path) -> None:
+    first, last = (inbox.put(session(at_ms=AT_MS + n)).unwrap() for n in (0, 60_000))
+    mine = root / "inbox" / "my note.json"
+    mine.write_text("\ufeff" + json.dumps(json.loads(render_inbox_entry(note("mine"))), indent=2))
+    os.utime(mine, (AT_MS / 1000 + 30, AT_MS / 1000 + 30))
+    assert inbox.names() == Success((first, "my note.json", last))
+    assert note("mine") in [pending.entry for pending in load_files(inbox).pending]
+
+
+def test_only_entries_are_listed(inbox: InboxFiles, root: Path) -> None:
+    name = inbox.put(note()).unwrap()
+    for other in (".tmp-1234", ".tmp-1.json", "notes.txt", "bad.json.reason.json", ".hidden.json"):
+        (root / "inbox" / other).write_text("{")
+    assert inbox.names() == Success((name,))
+    assert load_files(inbox).quarantined == ()

@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, strategies as st
+
+from agent_memory.capture.scope import (
+    GLOBAL_SCOPE,
+    chosen_remote,
+    path_scope,
+    remote_scope_key,
+    stated_scope,
+)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://github.com/owner/repo.git",
+        "https://github.com/owner/repo",
+        "https://github.com/owner/repo/",
+        "https://GitHub.com:443//owner/repo.git/",
+        "https://user:ghp_secret@github.com/owner/repo.git",
+        "https://token@github.com/owner/repo?x=1#y",
+        "http://github.com/owner/repo",
+        "git@github.com:owner/repo.git",
+        "github.com:owner/repo",
+        "org-123@GITHUB.COM:/owner/repo.git",
+        "ssh://git@github.com/owner/repo.git",
+        "ssh://git@github.com:2222/owner/repo",
+        "SSH://git@github.com/owner/repo",
+        "git+ssh://git@github.com/owner/repo",
+        "git://github.com/owner/repo.git",
+        " https://github.com./owner/repo ",
+    ],
+)
+def test_every_way_to_write_a_remote_has_one_key(url: str) -> None:
+    assert remote_scope_key(url) == "github.com/owner/repo"
+
+
+@pytest.mark.parametrize(
+    ("url", "key"),
+    [
+        ("https://gitlab.example/group/sub/repo.git", "gitlab.example/group/sub/repo"),
+        ("https://github.com/Owner/Repo", "github.com/Owner/Repo"),
+        ("ssh://git@[2001:db8::1]:22/owner/repo.git", "[2001:db8::1]/owner/repo"),
+        ("git@[2001:db8::1]:owner/repo.git", "[2001:db8::1]/owner/repo"),
+        ("me@h:~me/repo", "h/~me/repo"),
+    ],
+)
+def test_other_hosts_keep_their_path(url: str, key: str) -> None:
+    assert remote_scope_key(url) == key
+
+
+@pytest.mark.parametrize(
+    ("urls", "key"),
+    [
+        (
+            ("ssh://git@ssh.github.com:443/o/r.git", "git@github.com-work:o/r.git", "https://www.github.com/o/r"),
+            "github.com/o/r",
+        ),
+        (("ssh://git@altssh.gitlab.com:443/g/s/r.git", "git@gitlab.com-me:g/s/r"), "gitlab.com/g/s/r"),
+        (
+            (
+                "git@ssh.dev.azure.com:v3/org/project/repo",
+                "https://org@dev.azure.com/org/project/_git/repo",
+                "https://org.visualstudio.com/DefaultCollection/project/_git/repo",
+                "org@vs-ssh.visualstudio.com:v3/org/project/repo",
+            ),
+            "dev.azure.com/org/project/repo",
+        ),
+        (
+            ("https://dev.azure.com/org/_git/repo", "git@ssh.dev.azure.com:v3/org/repo/repo"),
+            "dev.azure.com/org/repo/repo",
+        ),
+    ],
+)
+def test_the_forms_that_a_host_has_for_one_repository_have_one_key(urls: tuple[str, ...], key: str) -> None:
+    assert {remote_scope_key(url) for url in urls} == {key}
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("", "   ", "/srv/git/repo.git", "../repo", "./a:b", "file:///srv/git/repo.git", "C:\\repos\\x", "C:/repos/x"),
+        *(
+            "https://",
+            "https://github.com",
+            "https://github.com/.git",
+            "git@github.com:",
+            "codecommit::us-east-1://repo",
+        ),
+        *("https://github.com/../../etc", "https://github.com/a b/c", "https://h/a\x1b[31m/b", "https://u:p/w@h/o/r"),
+        "https://github.com/" + "x" * 600,
+    ],
+)
+def test_what_names_no_repository_on_a_host_has_no_key(url: str) -> None:
+    assert remote_scope_key(url) is None
+
+
+@given(st.text())
+def test_no_text_makes_it_crash_and_no_key_could_leave_a_directory(url: str) -> None:
+    key = remote_scope_key(url)
+    assert key is None or (key.isprintable() and " " not in key and ".." not in key.split("/"))
+
+
+def test_origin_wins_over_other_remotes() -> None:
+    assert chosen_remote((("fork", "git@h:me/p"), ("origin", "git@h:them/p"))) == "git@h:them/p"
+
+
+def test_of_several_remotes_without_origin_none_counts() -> None:
+    assert chosen_remote((("a", "git@h:x/p"), ("b", "git@h:y/p"))) == chosen_remote(()) == ""
+
+
+def test_the_first_url_of_a_remote_counts() -> None:
+    assert chosen_remote((("origin", "git@h:x/p"), ("origin", "git@mirror:x/p"))) == "git@h:x/p"
+
+
+def test_a_path_is_a_key_unless_it_could_stand_in_no_note() -> None:
+    assert path_scope("/home/me/my lamp") == "path:/home/me/my lamp"
+    assert path_scope("/a\nb") == path_scope("/" + "x" * 600) == GLOBAL_SCOPE
+
+
+@pytest.mark.parametrize(
+    ("text", "scope"),
+    [
+        ("global", "global"),
+        (" github.com/ada/lamp ", "github.com/ada/lamp"),
+        ("GitHub.com/ada/lamp.git", "github.com/ada/lamp"),
+        ("git@github.com:ada/lamp.git", "github.com/ada/lamp"),
+        ("https://ada:token@github.com/ada/lamp", "github.com/ada/lamp"),
+        ("forge/lamp", "forge/lamp"),
+        ("path:/home/ada/my lamp/.git", "path:/home/ada/my lamp/.git"),
+    ],
+)
+def test_a_person_states_a_scope_by_word_key_or_url(text: str, scope: str) -> None:
+    assert stated_scope(text) == scope
+
+
+@pytest.mark.parametrize(
+    "text", ["", "gloabl", "Global", "lamp", "../../etc", "path:lamp", "path:/a\u202eb", "two words/x", "file:///x"]
+)
+def test_what_can_be_no_scope_is_none(text: str) -> None:
+    assert stated_scope(text) is None

@@ -1,0 +1,344 @@
+"""Which session a hook's payload or a transcript's path tells of."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from agent_memory.capture.session_event import (
+    PAYLOAD_KEYS,
+    SHAPES,
+    SessionEvent,
+    keeper_of,
+    method_of,
+    root_session,
+    session_event,
+)
+
+ID = "10000000-0000-4000-8000-00000000000c"
+CLAUDE: dict[str, object] = {"session_id": ID, "transcript_path": "/t/x.jsonl", "cwd": "/p", "hook_event_name": "Stop"}
+
+
+def read(payload: object, harness: str = "claude-code") -> SessionEvent:
+    event = session_event(harness, payload)
+    assert isinstance(event, SessionEvent)
+    return event
+
+
+def test_the_turns_end_locates_the_session() -> None:
+    event = read({**CLAUDE, "last_assistant_message": "never kept"})
+    assert (event.harness, event.method, event.session_id) == ("claude-code", "claude-code-session", ID)
+    assert (event.session_path, event.cwd, event.event, event.reason) == ("/t/x.jsonl", "/p", "Stop", None)
+
+
+@pytest.mark.parametrize(
+    ("members", "reason"),
+    [
+        ({"hook_event_name": "SessionEnd", "reason": "prompt_input_exit"}, "prompt_input_exit"),
+        ({"hook_event_name": "PreCompact", "trigger": "auto"}, "auto"),
+        ({"hook_event_name": "PostCompact", "trigger": "manual"}, "manual"),
+        ({"hook_event_name": "StopFailure", "error_type": "overloaded"}, None),
+        ({"hook_event_name": "SessionStart", "source": "resume"}, "resume"),
+        ({"hook_event_name": "SessionStart", "source": "compact"}, "compact"),
+        ({"hook_event_name": "SubagentStop", "agent_type": "general-purpose", "agent_id": "a"}, None),
+        ({"hook_event_name": "UserPromptSubmit", "prompt": "hello"}, None),
+        ({"hook_event_name": "SomeFutureEventV2"}, None),
+        ({"hook_event_name": "SessionEnd", "reason": "the user wrote a whole sentence"}, None),
+    ],
+)
+def test_events_that_may_bring_something_new_are_recorded(members: dict[str, object], reason: str | None) -> None:
+    event = read({**CLAUDE, **members})
+    assert (event.session_id, event.event, event.reason) == (ID, members["hook_event_name"], reason)
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"hook_event_name": "SessionStart", "source": "startup"},
+        {"hook_event_name": "SessionStart", "source": "clear"},
+        {"hook_event_name": "SessionStart", "source": "fork"},
+        {"hook_event_name": "SessionStart"},
+        {"hook_event_name": "SubagentStart", "agent_type": "general-purpose"},
+        {"hook_event_name": "SubagentStop", "agent_type": "", "agent_id": "abfe01ea9058ee9c6"},
+        {"hook_event_name": "PreToolUse"},
+        {"hook_event_name": "PostToolUse"},
+        {"hook_event_name": "CwdChanged"},
+        {"hook_event_name": "Notification"},
+    ],
+)
+def test_events_that_can_say_nothing_new_are_not_recorded(members: dict[str, object]) -> None:
+    assert session_event("claude-code", {**CLAUDE, **members}) is None
+
+
+@pytest.mark.parametrize(
+    ("payload", "problem"),
+    [
+        ({}, "session_id is missing"),
+        ({"session_id": 12345}, "session_id is 12345, expected text"),
+        ({"session_id": "../../x"}, "session_id is '../../x', expected letters"),
+        ({"session_id": ""}, "session_id is empty"),
+        ([], "the payload is a list, expected an object"),
+        (None, "the payload is null, expected an object"),
+        ("Stop", "the payload is 'Stop', expected an object"),
+    ],
+)
+def test_a_payload_that_names_no_session_is_a_problem_in_words(payload: object, problem: str) -> None:
+    found = session_event("claude-code", payload)
+    assert isinstance(found, str)
+    assert problem in found
+
+
+@pytest.mark.parametrize("value", [None, 7, [], {}, "relative", "", "/a\x00b", "/\ud800", "/" + "x" * 5000])
+def test_an_unusable_path_is_left_out_and_the_session_kept(value: object) -> None:
+    event = read({**CLAUDE, "cwd": value, "transcript_path": value})
+    assert (event.session_id, event.cwd, event.session_path) == (ID, None, None)
+
+
+CURSOR: dict[str, object] = {
+    "conversation_id": "6e22aebd-b34d",
+    "session_id": "6e22aebd-b34d",
+    "hook_event_name": "sessionEnd",
+    "cursor_version": "2026.09.28-64d2043",
+    "workspace_roots": ["/w", "/v"],
+    "transcript_path": None,
+    "reason": "completed",
+}
+
+
+def test_an_unknown_harness_is_a_problem() -> None:
+    assert session_event("emacs", CLAUDE) == f"emacs has no hooks; known are {', '.join(SHAPES)}"
+
+
+_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=8,
+)
+
+
+@given(
+    st.sampled_from(sorted(SHAPES)),
+    st.dictionaries(st.sampled_from(sorted(PAYLOAD_KEYS)) | st.text(), _values, max_size=8) | _values,
+)
+@settings(max_examples=100)
+def test_no_payload_makes_it_crash(harness: str, payload: object) -> None:
+    assert isinstance(session_event(harness, payload), SessionEvent | str | None)
+
+
+CODEX_END: dict[str, object] = {
+    "session_id": ID,
+    "transcript_path": f"/c/sessions/2026/02/13/rollout-2026-02-13T14-30-05-{ID}.jsonl",
+    "cwd": "/p",
+    "hook_event_name": "SessionEnd",
+    "reason": "other",
+}
+GEMINI: dict[str, object] = {
+    "session_id": ID,
+    "transcript_path": "/g/tmp/lamp/chats/session-2026-02-13T14-30-10000000.jsonl",
+    "cwd": "/p",
+    "hook_event_name": "AfterAgent",
+    "timestamp": "2026-02-13T14:30:05.000Z",
+    "prompt": "never kept",
+}
+COPILOT: dict[str, object] = {
+    "sessionId": ID,
+    "timestamp": 1_770_000_000_000,
+    "cwd": "/p",
+    "transcriptPath": f"/h/.copilot/session-state/{ID}/events.jsonl",
+    "stopReason": "end_turn",
+}
+COPILOT_PASCAL: dict[str, object] = {
+    "session_id": ID,
+    "timestamp": "2026-02-13T14:30:05.000Z",
+    "cwd": "/p",
+    "transcript_path": f"/h/.copilot/session-state/{ID}/events.jsonl",
+    "hook_event_name": "Stop",
+}
+GOOSE: dict[str, object] = {"event": "Stop", "session_id": "20260213_3", "matcher_context": None, "working_dir": "/p"}
+AMP: dict[str, object] = {"type": "agent.end", "thread": {"id": "T-1"}, "status": "done", "cwd": "/p"}
+OPENCODE: dict[str, object] = {"type": "session.idle", "properties": {"sessionID": "ses_1"}, "directory": "/p"}
+PI: dict[str, object] = {"type": "agent_end", "sessionId": ID, "sessionFile": f"/s/x_{ID}.jsonl", "cwd": "/p"}
+PAYLOADS = {
+    "claude-code": {**CLAUDE, "transcript_path": f"/h/.claude/projects/p/{ID}.jsonl"},
+    "codex": CODEX_END,
+    "cursor": CURSOR,
+    "gemini": GEMINI,
+    "copilot": COPILOT,
+    "goose": GOOSE,
+    "amp": AMP,
+    "opencode": OPENCODE,
+    "pi": PI,
+}
+"""One of each harness, as it sends it."""
+
+
+@pytest.mark.parametrize("harness", PAYLOADS)
+def test_every_harness_tells_session_directory_and_event_and_is_known_by_its_payload(harness: str) -> None:
+    payload = PAYLOADS[harness]
+    event = read(payload, harness)
+    assert (event.harness, event.method) == (harness, method_of(harness))
+    assert event.session_id in (ID, "T-1", "ses_1", "20260213_3", "6e22aebd-b34d")
+    assert event.cwd in ("/p", "/w")
+    assert event.event is not None
+    of_its_own = ("amp", "opencode", "pi")
+    for named in SHAPES:
+        taken = session_event(named, payload)
+        if isinstance(taken, SessionEvent):
+            assert (taken.method, taken.session_id in str(payload)) == (method_of(taken.harness), True)
+            assert taken.harness == harness or harness in of_its_own or named in of_its_own
+        else:
+            assert taken is not None
+            assert taken.endswith("is missing")
+            assert harness in of_its_own or named in of_its_own
+
+
+def test_cursor_tells_its_version_and_its_first_directory_in_claude_codes_hook() -> None:
+    event = read(CURSOR, "claude-code")
+    assert (event.harness, event.cwd, event.harness_version) == ("cursor", "/w", "2026.09.28-64d2043")
+
+
+@pytest.mark.parametrize(
+    ("payload", "harness"),
+    [
+        (COPILOT_PASCAL, "copilot"),
+        ({key: COPILOT_PASCAL[key] for key in ("session_id", "timestamp", "cwd", "hook_event_name")}, "copilot"),
+        ({**CLAUDE, "transcript_path": None}, "codex"),
+        ({**CLAUDE, "timestamp": "2026-02-13T14:30:05.000Z"}, "claude-code"),
+        ({"conversation_id": ID, "generation_id": "g", "hook_event_name": "stop"}, "cursor"),
+        ({**CLAUDE, "transcript_path": f"/x/projects/p/agent-transcripts/{ID}/{ID}.jsonl"}, "cursor"),
+    ],
+)
+def test_a_double_capture_through_claude_codes_hook_is_recognised(payload: dict[str, object], harness: str) -> None:
+    assert read(payload, "claude-code").harness == harness
+
+
+@pytest.mark.parametrize(
+    ("members", "event"),
+    [
+        ({"stopReason": "end_turn"}, "agentStop"),
+        ({"reason": "user_exit"}, "sessionEnd"),
+        ({"trigger": "auto", "customInstructions": ""}, "preCompact"),
+        ({"source": "resume"}, "sessionStart"),
+        ({"prompt": "never kept"}, "userPromptSubmitted"),
+        ({"agentName": "explore"}, "subagentStop"),
+    ],
+)
+def test_copilots_events_without_a_name_are_known_by_their_keys(members: dict[str, object], event: str) -> None:
+    assert read({"sessionId": ID, "timestamp": 1, "cwd": "/p", **members}, "copilot").event == event
+
+
+@pytest.mark.parametrize(
+    ("harness", "payload"),
+    [
+        ("copilot", {"sessionId": ID, "timestamp": 1, "source": "new", "initialPrompt": "hello"}),
+        ("copilot", {"sessionId": ID, "timestamp": 1, "toolName": "bash", "toolArgs": "{}"}),
+        ("amp", {**AMP, "type": "session.start"}),
+        ("amp", {**AMP, "type": "tool.result"}),
+        ("opencode", {**OPENCODE, "type": "message.part.updated"}),
+        ("opencode", {**OPENCODE, "type": "session.deleted"}),
+        ("pi", {**PI, "type": "session_start"}),
+        ("pi", {**PI, "type": "tool_call"}),
+        ("goose", {**GOOSE, "event": "PreToolUse"}),
+        ("gemini", {**GEMINI, "hook_event_name": "BeforeModel"}),
+        ("cursor", {**CURSOR, "hook_event_name": "afterAgentThought"}),
+    ],
+)
+def test_events_in_the_midst_of_a_turn_are_not_recorded_of_any_harness(
+    harness: str, payload: dict[str, object]
+) -> None:
+    assert session_event(harness, payload) is None
+    assert isinstance(session_event(harness, PAYLOADS[harness]), SessionEvent)
+
+
+def test_an_event_as_opencode_hands_it_to_a_plugin_may_be_passed_on_whole() -> None:
+    event = read({"event": {"type": "session.idle", "properties": {"sessionID": "ses_1"}}, "cwd": "/p"}, "opencode")
+    assert (event.session_id, event.event, event.cwd) == ("ses_1", "session.idle", "/p")
+
+
+CURSOR_ROOT = "/c/agent-transcripts/root-1"
+
+
+@pytest.mark.parametrize(
+    ("harness", "payload", "session_id", "path"),
+    [
+        ("cursor", {"transcript_path": f"{CURSOR_ROOT}/subagents/s.jsonl"}, "root-1", f"{CURSOR_ROOT}/root-1.jsonl"),
+        ("cursor", {"parent_conversation_id": "root-1"}, "root-1", None),
+        ("gemini", {"transcript_path": "/g/chats/root-1/s.jsonl"}, "root-1", None),
+        ("claude-code", {"transcript_path": "/c/root-1/subagents/agent-s.jsonl"}, "root-1", "/c/root-1.jsonl"),
+        ("opencode", {"parentID": "ses_0"}, "ses_0", None),
+        ("claude-code", {"hook_event_name": "SubagentStop", "agent_id": "a", "agent_transcript_path": "/x"}, ID, ...),
+        ("codex", {"hook_event_name": "SubagentStop", "agent_id": "a", "turn_id": "t"}, ID, ...),
+    ],
+)
+def test_a_sub_agents_event_is_its_root_sessions(
+    harness: str, payload: dict[str, object], session_id: str, path: object
+) -> None:
+    event = read({**PAYLOADS[harness], **payload}, harness)
+    assert (event.harness, event.session_id) == (harness, session_id)
+    assert event.session_path == (PAYLOADS[harness]["transcript_path"] if path is ... else path)
+
+
+@pytest.mark.parametrize("root", ["../x", "", "a b", 7, None, "x" * 500])
+def test_a_root_that_could_not_be_one_is_no_root(root: object) -> None:
+    assert read({**OPENCODE, "parentID": root}, "opencode").session_id == "ses_1"
+
+
+@pytest.mark.parametrize("path", ["/c//subagents/s.jsonl", "/c/a b/subagents/s.jsonl", "/c/../subagents/s.jsonl"])
+def test_a_path_that_names_no_possible_root_is_a_roots(path: str) -> None:
+    event = read({**CLAUDE, "transcript_path": path})
+    assert (event.session_id, event.session_path) == (ID, path)
+
+
+HOME = "/home/ada"
+KEPT = {
+    f"{HOME}/.claude/projects/-home-ada-lamp/3f1c.jsonl": "claude-code",
+    "/srv/claude/projects/p/3f1c.jsonl": "claude-code",
+    f"{HOME}/.codex/sessions/2026/02/13/rollout-2026-02-13T14-30-05-3f1c.jsonl": "codex",
+    f"{HOME}/.cursor/projects/home-ada-lamp/agent-transcripts/3f1c/3f1c.jsonl": "cursor",
+    f"{HOME}/.cursor/projects/home-ada-lamp/agent-transcripts/3f1c.txt": "cursor",
+    f"{HOME}/.cursor/projects/home-ada-lamp/agent-transcripts/3f1c/subagents/9a.jsonl": "cursor",
+    f"{HOME}/.gemini/tmp/lamp/chats/session-2026-02-13T14-30-3f1c8f0e.jsonl": "gemini",
+    f"{HOME}/.gemini/tmp/lamp/chats/session-2026-02-13T14-30-3f1c8f0e.json": "gemini",
+    f"{HOME}/.gemini/tmp/lamp/chats/3f1c/9a.jsonl": "gemini",
+    f"{HOME}/.copilot/session-state/3f1c/events.jsonl": "copilot",
+    f"{HOME}/.copilot/session-state/3f1c.jsonl": "copilot",
+}
+
+
+@pytest.mark.parametrize(("path", "harness"), KEPT.items())
+def test_each_harness_keeps_its_transcripts_in_its_own_way(path: str, harness: str) -> None:
+    assert keeper_of(path) == harness
+
+
+@pytest.mark.parametrize(
+    "path", ["", "/", "x", "/t/x.jsonl", f"{HOME}/projects/lamp.jsonl", f"{HOME}/projects/a/b/c.md"]
+)
+def test_any_other_path_says_nothing(path: str) -> None:
+    assert keeper_of(path) is None
+
+
+ROOTS = {
+    f"{HOME}/.claude/projects/p/3f1c/subagents/agent-9a.jsonl": ("3f1c", f"{HOME}/.claude/projects/p/3f1c.jsonl"),
+    f"{HOME}/.claude/projects/p/3f1c/subagents/flow/agent-9a.jsonl": ("3f1c", f"{HOME}/.claude/projects/p/3f1c.jsonl"),
+    "/c/agent-transcripts/3f1c/subagents/9a.jsonl": ("3f1c", "/c/agent-transcripts/3f1c/3f1c.jsonl"),
+    "/g/chats/3f1c/9a.jsonl": ("3f1c", None),
+}
+
+
+@pytest.mark.parametrize(("path", "root"), ROOTS.items())
+def test_a_sub_agents_transcript_tells_which_session_started_it(path: str, root: tuple[str, str | None]) -> None:
+    assert root_session(path) == root
+
+
+@pytest.mark.parametrize("path", [each for each in KEPT if "9a" not in each])
+def test_a_roots_transcript_tells_of_no_other(path: str) -> None:
+    assert root_session(path) is None
+
+
+@given(
+    st.lists(st.sampled_from(["", "a", "subagents", "chats", "projects", "agent-transcripts", "x.jsonl"])).map("/".join)
+)
+@settings(max_examples=60)
+def test_no_path_makes_it_crash(path: str) -> None:
+    assert isinstance(keeper_of(path), str | None)
+    assert isinstance(root_session(path), tuple | None)

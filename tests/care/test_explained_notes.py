@@ -1,0 +1,129 @@
+"""Gathering the story of an entry and of a session."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import define, evolve, field
+from returns.result import Result, Success
+
+from agent_memory.care.explained import NoteStory, SessionTrace
+from agent_memory.care.explaining import note_story, session_traces
+from agent_memory.errors import Error
+from agent_memory.note.note import Caller, MemoryEntry
+from agent_memory.note.vocabulary import Kind, Tier, TierList
+from agent_memory.recall.reading import Reading
+from agent_memory.rules.change import (
+    Change,
+    Create,
+    Replace,
+    Retire,
+    Together,
+)
+from agent_memory.rules.run_log import LoggedAction, LoggedRun, Machine, Revision
+from agent_memory.store.bookkeeping_files import SessionMarksFiles
+from defrag_requests import NOW_MS, stored
+from stand_ins.dict_clock import DictClock
+from stand_ins.dict_run_log import DictRunLog
+from stand_ins.temporary_records import TemporaryUsageLedger
+from stand_ins.temporary_store import TemporaryStore
+
+FIRST = stored("Money is integer cents", kind=Kind.CONVENTION)
+SECOND = stored("Cents, and no floats", kind=Kind.CONVENTION)
+REVISION = Revision("abc1234", "2026-02-13T14:30:05+00:00", "Ada", "remember: cents")
+
+
+@define
+class Told:
+    """A store, a ledger and a log in memory, and what is told of them."""
+
+    store: TemporaryStore = field(factory=TemporaryStore)
+    ledger: TemporaryUsageLedger = field(factory=TemporaryUsageLedger)
+    log: DictRunLog = field(factory=DictRunLog)
+    caller: Caller = Caller()
+    revisions: Result[tuple[Revision, ...], Error] = Success((REVISION,))
+
+    def result(self, id: str) -> Result[NoteStory, Error]:
+        return note_story(id, self.reading, self.log, lambda path, most: self.revisions)
+
+    @property
+    def reading(self) -> Reading:
+        return Reading(self.store, self.ledger, DictClock(NOW_MS), self.caller)
+
+    def story(self, id: str) -> NoteStory:
+        return self.result(id).unwrap()
+
+    def ran(self, number: int, *actions: LoggedAction, machine: Machine = "consolidate", **fields: Any) -> str:
+        run_id = f"2026-02-1{number}T00-00-00.000Z_{number:06x}"
+        run = LoggedRun(run_id, machine, NOW_MS + number, NOW_MS + number, "completed", "", tuple(actions))
+        self.log.put_report(evolve(run, **fields)).unwrap()
+        return run_id
+
+
+@pytest.fixture
+def told() -> Told:
+    told = Told()
+    told.store.apply([Create(FIRST.entry), Create(SECOND.entry)]).unwrap()
+    return told
+
+
+def merged(told: Told) -> MemoryEntry:
+    """Both entries become one."""
+    ids = (FIRST.meta.id, SECOND.meta.id)
+    one = stored("Money is integer cents, no floats", aliases=ids, kind=Kind.CONVENTION).entry
+    hashes = {id: told.store.read(id).unwrap().listed.content_hash for id in ids}
+    changes: tuple[Change, ...] = (*(Retire(id, hashes[id]) for id in ids), Create(one))
+    told.store.apply([Together("merge", changes)]).unwrap()
+    return one
+
+
+def test_a_merge_tells_what_went_in_and_every_earlier_id_leads_to_it(told: Told) -> None:
+    one = merged(told)
+    told.ran(1, LoggedAction("create", (), (FIRST.meta.id,), "Money"), LoggedAction("create", (), (SECOND.meta.id,)))
+    told.ran(2, LoggedAction("create", (), ("id__zzzzzz",)))
+    ids = (FIRST.meta.id, SECOND.meta.id)
+    told.ran(3, LoggedAction("merge", ids, (one.meta.id,), "the same twice"), machine="defrag")
+    for id in (one.meta.id, *ids):
+        story = told.story(id)
+        assert (story.asked, story.stored.meta.id) == (id, one.meta.id)
+        assert [each.kind for _, each in story.chapters] == ["create", "create", "merge"]
+        assert {each.meta.id for each in story.merged} == set(ids)
+
+
+def test_its_tier_is_that_of_the_list_and_its_rivals_are_those_of_its_sections(told: Told) -> None:
+    elsewhere = stored("Elsewhere", scope="github.com/acme/shop")
+    here = stored("Here", scope="github.com/acme/lamp")
+    pinned = stored("Pinned", pinned=True, promoted_by="person")
+    others = [Create(each.entry) for each in (elsewhere, here, pinned)]
+    hot = (elsewhere.meta.id, pinned.meta.id)
+    told.store.apply(others, tiers=TierList(hot, (FIRST.meta.id,))).unwrap()
+    assert told.story(FIRST.meta.id).standing.tier is Tier.WARM
+    assert told.story(FIRST.meta.id).standing.weakest_hot is not None
+    assert told.story(here.meta.id).standing.weakest_hot is None
+    assert told.story(elsewhere.meta.id).standing.tier is Tier.HOT
+
+
+def test_whether_a_defrag_has_seen_it(told: Told) -> None:
+    assert told.story(FIRST.meta.id).standing.tiers_decided is False
+    told.ran(1, machine="defrag")
+    assert told.story(FIRST.meta.id).standing.tiers_decided is True
+    assert told.story(FIRST.meta.id).standing.decided_since is True
+    told.ran(2, LoggedAction("create", (), (SECOND.meta.id,)))
+    assert told.story(SECOND.meta.id).standing.decided_since is False
+
+
+# -- sessions ---------------------------------------------------------------------------------------------------------
+
+
+def traces(told: Told, root: Path, session_id: str, deferred: tuple[Change, ...] = ()) -> tuple[SessionTrace, ...]:
+    marks = SessionMarksFiles(root)
+    found = session_traces(session_id, root, told.reading, told.log, marks, lambda: Success(deferred))
+    return found.unwrap().traces
+
+
+def test_what_waits_for_the_next_run_is_named(told: Told, tmp_path: Path) -> None:
+    stale = told.store.read(FIRST.meta.id).unwrap().listed.content_hash
+    (trace,) = traces(told, tmp_path, "s-1", (Replace(FIRST.entry, stale), Retire(SECOND.meta.id, stale)))
+    assert trace.deferred == (FIRST.meta.id,)

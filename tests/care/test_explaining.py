@@ -1,0 +1,221 @@
+"""What is known of a note or a session, in words."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import pytest
+from attrs import evolve
+
+from agent_memory.care.explained import (
+    Capture,
+    Chapter,
+    SessionState,
+    SessionTrace,
+    TierStanding,
+    chapter_in_words,
+    chapters_of,
+    facts_in_words,
+    said_by,
+    score_in_words,
+    source_in_words,
+    state_in_words,
+    tier_reason,
+)
+from agent_memory.note.note import Source, Usage
+from agent_memory.note.vocabulary import (
+    Harness,
+    Kind,
+    Origin,
+    Sensitivity,
+    Tier,
+)
+from agent_memory.rules.run_log import LoggedAction, LoggedRun
+from agent_memory.rules.score import score
+from agent_memory.session.history import SessionMark
+from agent_memory.session.queue import Outcome, Trouble, Verdict
+from defrag_requests import DAY_MS, NOW_MS, stored
+from inbox_entries import session
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"origin": Origin.USER}, "You said it in a session."),
+        ({"origin": Origin.USER, "sources": ()}, "You wrote it."),
+        ({"origin": Origin.USER, "sources": (Source(Harness.MANUAL),)}, "You wrote it."),
+        ({"origin": Origin.AGENT}, "An agent concluded it; no message of yours says it."),
+        ({"origin": Origin.EXTERNAL, "promoted_by": "person"}, "You vouched for it."),
+    ],
+)
+def test_it_says_who_said_it(fields: dict[str, object], words: str) -> None:
+    assert said_by(stored("We use tabs", **fields).meta).endswith(words)  # type: ignore[arg-type]
+
+
+def test_only_a_persons_promotion_counts() -> None:
+    """P19"""
+    meta = stored("We use tabs", origin=Origin.EXTERNAL, promoted_by="claude").meta
+    assert said_by(meta).startswith("It comes from outside")
+    assert "vouched" not in said_by(meta)
+
+
+def test_a_source_names_session_turns_place_and_agent() -> None:
+    source = Source(Harness.AMP, "T-1", "github.com/acme/shop", "/srv/shop", "opus", (3, 9, 12))
+    assert source_in_words(source) == (
+        "amp session T-1, turns 3, 9 and 12, in /srv/shop (github.com/acme/shop), by opus"
+    )
+    assert source_in_words(Source(Harness.MANUAL)) == "you, by hand"
+
+
+def test_hostile_text_stays_on_its_line() -> None:
+    """P18"""
+    words = source_in_words(Source(Harness.AMP, "T-1\n\x1b[2J", cwd="/srv/\u202eshop"))
+    assert words.isprintable()
+
+
+RUN = "2026-02-13T14-30-05.123Z_4dbfbe"
+LATER = "2026-02-14T14-30-05.123Z_5ecafe"
+
+
+def chapter(
+    kind: str, words: str = "", new_ids: tuple[str, ...] = ("id__cccccc",), undone_by: str | None = None
+) -> Chapter:
+    run = LoggedRun(RUN, "defrag", 1, 1, "completed", "", undone_by=undone_by)
+    return run, LoggedAction(kind, ("id__aaaaaa", "id__bbbbbb"), new_ids, words)
+
+
+@pytest.mark.parametrize(
+    ("one", "words"),
+    [
+        (chapter("merge", "the same twice"), "merged by defrag 4dbfbe: the same twice"),
+        (chapter("merge"), "merged by defrag 4dbfbe: id__aaaaaa, id__bbbbbb into id__cccccc"),
+        (chapter("archive", "it expired"), "archived by defrag 4dbfbe: it expired"),
+        (chapter("replace", new_ids=()), "changed by defrag 4dbfbe"),
+        (chapter("create", "Ports", undone_by=LATER), "written by defrag 4dbfbe: Ports (undone by 5ecafe)"),
+        (chapter("polish", "it shines"), "polish by defrag 4dbfbe: it shines"),
+    ],
+)
+def test_what_was_done_by_which_run_and_why(one: Chapter, words: str) -> None:
+    assert chapter_in_words(one) == words
+
+
+def test_only_what_concerns_the_entry_in_the_order_in_which_it_happened() -> None:
+    first = LoggedAction("create", (), ("id__aaaaaa",), "one")
+    second = LoggedAction("replace", ("id__aaaaaa",), (), "two")
+    other = LoggedAction("create", (), ("id__zzzzzz",), "other")
+    runs = (
+        LoggedRun(LATER, "defrag", 2, 2, "completed", "", (LoggedAction("archive", ("id__aaaaaa",), (), "three"),)),
+        LoggedRun(RUN, "consolidate", 1, 1, "completed", "", (first, other, second)),
+    )
+    assert [each.words for _, each in chapters_of(frozenset({"id__aaaaaa"}), runs)] == ["one", "two", "three"]
+    assert chapters_of(frozenset({"id__bbbbbb"}), runs) == ()
+
+
+def standing(tier: Tier = Tier.COLD, **fields: Any) -> TierStanding:
+    meta = stored("We use tabs", kind=Kind.DECISION, **fields).meta
+    return TierStanding(meta, tier, Usage(0, None), NOW_MS)
+
+
+def why(one: TierStanding) -> str:
+    return tier_reason(one)[-1]
+
+
+@pytest.mark.parametrize(
+    ("one", "words"),
+    [
+        (standing(Tier.HOT, pinned=True, promoted_by="person"), "You pinned it"),
+        (standing(Tier.HOT, promoted_by="person"), "You vouched for it"),
+        (standing(Tier.HOT), "Defrag chose it"),
+        (standing(Tier.HOT, origin=Origin.EXTERNAL), "The next defrag takes it out: only a tool"),
+        (standing(expires_at_ms=NOW_MS - DAY_MS), "It expired on 2026-02-12; the next defrag archives it."),
+        (standing(sensitivity=Sensitivity.SECRET), "It is shown to nobody unasked: it is secret."),
+        (standing(origin=Origin.EXTERNAL), "It is shown to nobody unasked: only a tool"),
+        (standing(Tier.WARM, origin=Origin.AGENT), "It can be warm at most: an agent concluded it"),
+        (evolve(standing(), tiers_decided=False), "No defrag has decided yet"),
+        (evolve(standing(), decided_since=False), "It was written after the last defrag"),
+        (standing(valid_until_ms=NOW_MS - DAY_MS), "It stopped being true on 2026-02-12."),
+        (
+            evolve(standing(), weakest_hot=2.0),
+            "It may be hot, and others are in front of it; the lowest score among them is 2.00.",
+        ),
+        (standing(), "It may be hot, and others are in front of it. `memory pin`"),
+        (evolve(standing(), archived=True), "It is archived"),
+    ],
+)
+def test_the_reason_is_the_one_that_holds(one: TierStanding, words: str) -> None:
+    assert why(one).startswith(words)
+
+
+def test_a_score_is_told_with_its_factors() -> None:
+    one = evolve(standing(), usage=Usage(3, NOW_MS - 45 * DAY_MS))
+    assert score_in_words(one) == (
+        f"Its score is {score(one.meta, one.usage, NOW_MS):.2f}: importance medium 2 × read 3 times 1.4 × "
+        "last read or changed 2 days ago 1 × origin user 1."
+    )
+
+
+MARK = SessionMark(Harness.CLAUDE_CODE, "s-1", "r9", NOW_MS, 42, True, "builtin")
+
+
+def capture(place: Any = "waiting", at_ms: int = NOW_MS, cwd: str | None = None, **fields: Any) -> Capture:
+    return Capture(session("s-1", at_ms, **({"cwd": cwd} if cwd else {})), place, f"{at_ms}.json", **fields)
+
+
+def processed(at_ms: int = NOW_MS, verdict: Any = "written", place: Any = "processed", **fields: Any) -> Capture:
+    one = capture(place, at_ms)
+    return evolve(one, entry=evolve(one.entry, outcome=Outcome(verdict, RUN, at_ms, **fields)))
+
+
+def trace(*captures: Capture, **fields: Any) -> SessionTrace:
+    return SessionTrace("claude-code", "s-1", captures=captures, **fields)
+
+
+@pytest.mark.parametrize(
+    ("one", "state", "words"),
+    [
+        (trace(), "never-captured", "Nothing is known of it"),
+        (trace(entries=(stored("We use tabs").listed,)), "never-captured", "No capture of it has arrived, though"),
+        (trace(capture()), "pending", "It waits in the inbox"),
+        (trace(capture(), processed(NOW_MS - 1), mark=MARK), "pending", "It waits in the inbox"),
+        (trace(processed()), "processed", "It has been read."),
+        (trace(mark=MARK), "processed", "It has been read."),
+        (trace(processed(verdict="gave-up", place="given-up")), "failed", "It was given up"),
+        (trace(processed(), processed(NOW_MS - 1, "gave-up", "given-up")), "processed", "It has been read."),
+    ],
+)
+def test_where_it_stands(one: SessionTrace, state: SessionState, words: str) -> None:
+    assert one.state == state
+    assert state_in_words(one).startswith(words)
+
+
+@pytest.mark.parametrize("verdict", get_args(Verdict))
+def test_every_outcome_has_words_with_its_reason_and_its_run(verdict: str) -> None:
+    (captured, told) = facts_in_words(trace(processed(verdict=verdict, reason="the port is closed.")))
+    assert captured.startswith("It was captured on 2026-02-13")
+    assert told.endswith(": the port is closed (run 4dbfbe)")
+
+
+def test_a_session_that_grew_tells_what_was_read_and_that_more_waits() -> None:
+    one = trace(capture(), processed(NOW_MS - 60_000, reason="2 notes"), mark=MARK)
+    assert "has grown since" in state_in_words(one)
+    assert facts_in_words(one)[0].startswith("It was captured 2 times, first on 2026-02-13 16:25 UTC")
+    assert "It has been read up to turn 42" in facts_in_words(one)[-1]
+
+
+def test_trouble_tells_attempts_and_when_it_is_tried_again() -> None:
+    trouble = Trouble(attempts=2, timeouts=1, not_before_ms=NOW_MS, message="It gave no reply.")
+    told = facts_in_words(trace(capture(trouble=trouble)))[-1]
+    assert told == (
+        "It was set back (2 of 3 attempts used up, 1 time-out in a row, not tried again before 2026-02-13 16:26 UTC): "
+        "It gave no reply."
+    )
+
+
+def test_what_was_left_out_is_told_once() -> None:
+    one = trace(processed(dropped=("a: too long", "b: no body")), processed(NOW_MS - 1, dropped=("a: too long",)))
+    assert one.dropped == ("a: too long", "b: no body")
+
+
+def test_it_took_place_where_its_captures_or_its_notes_say() -> None:
+    assert trace(capture(cwd="/srv/shop")).cwd == "/srv/shop"
+    assert trace(capture()).cwd is None

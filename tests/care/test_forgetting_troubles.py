@@ -1,0 +1,213 @@
+"""A forgetting that cannot look at everything or is refused something (P5, P6, P28)."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+from returns.result import Failure, Success
+
+from agent_memory import app
+from agent_memory.care.forgetter import Forgetter
+from agent_memory.care.traces import forgetful_commits, forgetful_report
+from agent_memory.errors import EntryNotFound, StateCorrupt, StoreIo
+from agent_memory.git.git_process import GitProcess
+from agent_memory.note.note import Caller
+from agent_memory.results import as_result, sealed
+from agent_memory.rules.forgotten import (
+    FORGOTTEN,
+    ForgetTarget,
+    Forgetting,
+    SessionKey,
+    TraceWords,
+)
+from agent_memory.store.kept_histories_files import KeptHistoriesFiles
+from agent_memory.store.recorded_writes import RecordedWrites
+from claude_transcripts import Conversation
+from faults import each_failure, failing_on
+from memory_process import Memory
+from stand_ins.dict_clock import DictClock
+from stand_ins.dict_locks import DictLocks
+from stand_ins.dict_recorder import DictRecorder
+from stand_ins.temporary_store import TemporaryStore
+
+ID = "id__a1b2c3"
+STRIDE = 5
+OLD_REPOSITORY = ".git.broken-20260213"
+
+
+def forgetter(root: Path) -> Forgetter:
+    return Forgetter(
+        GitProcess(root, os.environ),
+        KeptHistoriesFiles(root, 512 << 20),
+        RecordedWrites(TemporaryStore(), DictRecorder(), DictLocks(), Caller(), print),
+        DictClock(1_770_993_005_123),
+        publish=lambda: None,
+    )
+
+
+def test_whatever_the_disk_refuses_is_an_error_value_and_the_rest_is_done_later(root: Path) -> None:
+    refused = 0
+    for k, failing in each_failure(errno.EIO, step=STRIDE):
+        (root / "topics").mkdir(parents=True, exist_ok=True)
+        (root / OLD_REPOSITORY).mkdir(exist_ok=True)
+        note = root / "topics" / f"a lamp -- {ID}.md"
+        note.write_text(f"---\nid: {ID}\ntitle: A lamp\n---\nIt is lit.\n")
+        found = forgetter(root).look(ForgetTarget(ID, purge=True))
+        forget = as_result(forgetter(root).forget_what_was_seen)
+        with failing:
+            done = forget(found)
+        if isinstance(done, Failure):
+            refused += 1
+            again = forgetter(root)
+            again.resume()
+            if note.exists():
+                again.forget(ForgetTarget(ID, purge=True))
+        assert not note.exists(), k
+        assert not (root / OLD_REPOSITORY).exists(), k
+    assert refused > 30 // STRIDE
+
+
+def write_note(root: Path, id: str) -> Path:
+    (root / "topics").mkdir(parents=True, exist_ok=True)
+    note = root / "topics" / f"a lamp -- {id}.md"
+    note.write_text(f"---\nid: {id}\ntitle: A lamp\n---\nThe lamp on the pier is lit at nine every evening.\n")
+    return note
+
+
+def test_what_may_have_been_forgotten_before_is_not_unknown_p6_p28(root: Path) -> None:
+    target = ForgetTarget(ID, purge=True)
+    look = as_result(forgetter(root).look)
+    assert look(target) == Failure(EntryNotFound(ID))
+    write_note(root, ID)
+    forgetter(root).forget(target)
+    with failing_on(f"{ID}.json", "lstat"):
+        assert isinstance(look(target).failure(), StoreIo)
+    assert isinstance(look(target), Success)
+
+
+def test_notes_that_say_the_same_are_all_told_or_it_is_an_error_p6_p28(root: Path) -> None:
+    write_note(root, ID)
+    write_note(root, "id__b2c3d4")
+    whole = forgetter(root).look(ForgetTarget(ID)).mentions
+    assert [each.id for each in whole] == ["id__b2c3d4"]
+    look = as_result(forgetter(root).look)
+    for k, failing in each_failure(errno.EIO):
+        with failing:
+            looked = look(ForgetTarget(ID))
+        assert isinstance(looked, Failure) or looked.unwrap().mentions == whole, k
+
+
+# -- all that would go is looked at first ------------------------------------------------------------------------------
+
+
+SESSION = "aaaaaaaa-1111-4222-8333-444444444444"
+
+
+def opened() -> app.Memory:
+    return app.open_memory(os.environ, None, lambda _: None).unwrap()
+
+
+def looked(memory: app.Memory) -> Forgetting | None:
+    """What would be forgotten; None where that could not be told."""
+    match sealed(memory.look_at_forgetting(ForgetTarget(session=SessionKey(SESSION)))):
+        case Success(found):
+            return evolve(found, work=evolve(found.work, at_ms=0))
+        case Failure(_):
+            return None
+
+
+def test_a_look_that_is_not_whole_is_an_error_p6_p28(home: Path, root: Path) -> None:
+    talk = Conversation(SESSION)
+    talk.user("Remember that the zanzibar deploys run from the release branch only.")
+    talk.agent("Understood.")
+    process = Memory(home)
+    process.session(SESSION, b"\n".join(talk.lines) + b"\n")
+    assert process("consolidate").code == 0
+    whole = looked(opened())
+    assert whole is not None
+    assert whole.notes
+    assert all((whole.work.inbox, whole.work.marks, whole.work.histories, whole.work.runs))
+    assert whole.has_history
+    refused = 0
+    for k, failing in each_failure(errno.EIO, step=17):
+        memory = opened()
+        with failing:
+            seen = looked(memory)
+        assert seen in (None, whole), k
+        refused += seen is None
+    assert refused > 1
+
+
+# -- records of runs without what was forgotten ------------------------------------------------------------------------
+
+
+WORDS = TraceWords(frozenset(("id__abc123",)), "session-1", frozenset(), ())
+REPORT = {
+    "sessions": [{"session": "session-1", "outcome": {"dropped": ["deploys run at night"]}}, {"session": "session-2"}],
+    "actions": [{"ids": ["id__abc123"], "words": "merged two notes"}, {"ids": ["id__zzz999"], "words": "renamed"}],
+    "message": "deploys run at night",
+}
+
+
+def cleaned(report: object) -> object:
+    found = forgetful_report(json.dumps(report).encode(), WORDS)
+    return json.loads(found)
+
+
+def test_the_session_and_what_the_report_says_of_it_go() -> None:
+    assert cleaned(REPORT) == {
+        "sessions": [{"session": "session-2"}],
+        "actions": [{"ids": ["id__abc123"], "words": FORGOTTEN}, {"ids": ["id__zzz999"], "words": "renamed"}],
+        "message": FORGOTTEN,
+    }
+
+
+@pytest.mark.parametrize("damage", [5, "x", True, None, {"a": 1}])
+def test_what_is_no_list_where_one_belongs_stays_as_it_is(damage: object) -> None:
+    none: list[object] = []
+    for report in ({"sessions": damage, "actions": none}, {"sessions": none, "actions": damage}):
+        assert cleaned(report) == report
+    session = {"session": "session-1", "outcome": {"dropped": damage}}
+    actions = [{"ids": damage, "newIds": damage, "words": "merged"}, 5, "x", {"ids": ["id__zzz999"]}]
+    assert cleaned({"sessions": [session], "actions": actions}) == {"sessions": [], "actions": actions}
+
+
+def test_a_report_that_does_not_tell_of_it_keeps_its_bytes() -> None:
+    data = b'{"sessions":   [], "actions": 7}'
+    assert forgetful_report(data, WORDS) == data
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b"{", b"\xff"])
+def test_what_is_no_report_is_named_as_such(data: bytes) -> None:
+    with pytest.raises(StateCorrupt):
+        forgetful_report(data, WORDS)
+
+
+TITLED = TraceWords(frozenset(("id__abc123",)), None, frozenset(("Where the port listens",)), ())
+DEBTS: list[dict[str, object]] = [
+    {"paths": ["topics/x id__abc123.md"], "subject": "remember: a port", "body": "by hand", "thread_id": "s1"},
+    {"paths": ["topics/y.md"], "subject": "remember: Where the port listens", "body": "", "thread_id": None},
+    {"paths": ["topics/z.md"], "subject": "remember: tea", "body": "green", "thread_id": "s2"},
+]
+
+
+def test_a_commit_that_is_owed_keeps_its_paths_and_says_nothing() -> None:
+    silent: dict[str, object] = {"subject": FORGOTTEN, "body": "", "thread_id": None}
+    found = json.loads(forgetful_commits(json.dumps(DEBTS).encode(), TITLED))
+    assert found == [{**DEBTS[0], **silent}, {**DEBTS[1], **silent}, DEBTS[2]]
+
+
+def test_debts_that_do_not_tell_of_it_keep_their_bytes() -> None:
+    data = json.dumps(DEBTS[2:], indent=7).encode()
+    assert forgetful_commits(data, TITLED) == data
+
+
+@pytest.mark.parametrize("data", [b"", b"{}", b"[", b"\xff"])
+def test_what_is_no_list_of_debts_is_named_as_such(data: bytes) -> None:
+    with pytest.raises(StateCorrupt):
+        forgetful_commits(data, TITLED)

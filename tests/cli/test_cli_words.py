@@ -1,0 +1,92 @@
+"""What the command line says of itself, and what it makes of words that it does not know."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from agent_memory import __version__
+from agent_memory.cli.main import COMMANDS
+from memory_process import Memory
+
+
+@pytest.fixture
+def memory(home: Path) -> Memory:
+    return Memory(home)
+
+
+def test_help_lists_every_command_and_needs_no_store(memory: Memory) -> None:
+    for words in ((), ("--help",), ("-h",), ("help",)):
+        done = memory(*words, environ={"HOME": "/dev/null/x"})
+        assert (done.code, done.err) == (0, "")
+        assert COMMANDS.keys() <= set(re.findall(r"[a-z-]+", done.out))
+    assert memory("--version").out == f"agent-memory {__version__}\n"
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_every_command_explains_itself(memory: Memory, name: str) -> None:
+    done = memory(name, "--help", environ={"COLUMNS": "80"})
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith(f"usage: memory {name} ")
+    assert "--json" in done.out
+    assert done == memory("help", name, environ={"COLUMNS": "80"})
+    assert not memory.root.exists()
+
+
+def test_commands_answer_to_the_names_that_they_had(memory: Memory) -> None:
+    for earlier, now in (("install-cron", "on"), ("uninstall-cron", "off"), ("run-scheduled", "run")):
+        assert memory(earlier, "--help") == memory("schedule", now, "--help")
+        assert f" {earlier}" not in memory("--help").out
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["lst"], "There is no command 'lst'. Did you mean `memory list`?"),
+        (["consolidat"], "Did you mean `memory consolidate`?"),
+        (["xyzzy"], "There is no command 'xyzzy'. `memory --help` lists the commands."),
+        (["--nonsense"], "Unrecognized arguments: --nonsense. See `memory --help`."),
+        (["list", "--kidn", "fact"], "Did you mean --kind? See `memory list --help`."),
+        (["list", "--tags", "x"], "Did you mean --tag? See `memory list --help`."),
+        (["list", "extra"], "Unrecognized arguments: extra. See `memory list --help`."),
+        (["remember", "x", "--title=--"], "Argument --title: -- is no value."),
+        (["search", "a", "--limit", "2", "b", "--nonsense"], "Unrecognized arguments: b --nonsense."),
+        (["help", "lst"], "Did you mean `memory list`?"),
+        (["schedule"], "The following arguments are required: on|off|run|status."),
+        (["schedule", "run"], "`schedule run` needs a job. Name consolidate or defrag."),
+        (["schedule", "off", "--every", "3"], "--every does not go with `schedule off`."),
+        (["schedule", "status", "--every", "0"], "--every does not go with `schedule status`."),
+        (["schedule", "on", "defrag"], "JOB does not go with `schedule on`."),
+        (["state", "set", "k", "--text", "v", "w"], "Unrecognized arguments: w."),
+        (["forget", "id__a1b2c3", "--dry-run", "id__d4e5f6"], "Unrecognized arguments: id__d4e5f6."),
+        (["read"], "The following arguments are required: ID."),
+        (["consolidate", "--limit", "many"], "Argument --limit: invalid int value: 'many'."),
+    ],
+)
+def test_a_wrong_word_is_one_sentence_with_a_way_on(memory: Memory, words: list[str], sentence: str) -> None:
+    done = memory(*words)
+    assert (done.code, done.out) == (2, "")
+    assert sentence in done.err
+    assert done.err.startswith("memory: ")
+    assert done.err.count("\n") == 1
+
+
+def test_words_are_never_shortened(memory: Memory) -> None:
+    """A script that says `--js` would change its meaning when an option is added."""
+    assert memory("list", "--js").code == 2
+
+
+def test_json_may_stand_before_or_after_the_command(memory: Memory) -> None:
+    assert memory("--json", "list").document == memory("list", "--json").document == {"entries": [], "unreadable": []}
+
+
+def test_options_may_stand_between_the_words(memory: Memory) -> None:
+    memory("remember", "the zebra stands behind the lock", "--kind", "lesson")
+    assert memory("state", "set", "herd", "--text", "5").code == 0
+    assert memory("state", "get", "herd").out == "5\n"
+    between = memory("search", "zebra", "--kind", "lesson", "lock")
+    assert (between.code, between.out.count("\n")) == (0, 1)
+    assert between.out == memory("search", "zebra", "lock", "--kind", "lesson").out
+    assert memory("search", "zebra", "--limit", "1", "--", "-lock").code == 0

@@ -1,0 +1,103 @@
+"""What `memory status` shows to people."""
+
+from __future__ import annotations
+
+import pytest
+from attrs import evolve
+from wcwidth import wcswidth
+
+from agent_memory.care.health import HarnessDeliveries, Health
+from agent_memory.cli.care import MOST_SHOWN, health_lines
+from agent_memory.rules.agent_request import DaySpend
+from agent_memory.rules.run_log import LoggedRun, LoggedSession
+from agent_memory.session.queue import FailedEntry, Trouble
+from agent_memory.text.instants import DAY_MS, HOUR_MS
+
+NOW_MS = 1_771_000_205_123
+WELL = Health(
+    root="/home/ada/memories",
+    entries=1_234,
+    archived=56,
+    unreadable=(),
+    pending=3,
+    oldest_pending_at_ms=NOW_MS - 2 * HOUR_MS,
+    failed=(),
+    troubles=(),
+    last_runs=(LoggedRun("run-1", "consolidate", NOW_MS, NOW_MS - HOUR_MS, "completed", "2 notes written"),),
+    hook_problems=(),
+    spent_today=DaySpend(4, 12_345, 99),
+    max_calls_per_day=48,
+    agent="claude",
+    unrecorded=0,
+    last_captures=(("amp", NOW_MS - 3 * DAY_MS), ("codex", NOW_MS)),
+    deliveries=(HarnessDeliveries("codex", 3, 900, NOW_MS - 5 * 60_000),),
+    now_ms=NOW_MS,
+)
+ILL = evolve(
+    WELL,
+    unreadable=("topics/東京の倉庫 -- id__a1b2c3.md",),
+    troubles=tuple(
+        (f"amp {at}", Trouble(attempts=1, not_before_ms=NOW_MS, code="timed-out", message="it took\ntoo long"))
+        for at in range(15)
+    ),
+    failed=(FailedEntry("x.json", "no \x1b[31mJSON", True),),
+)
+
+
+def page(health: Health, width: int | None, *, colour: bool) -> list[str]:
+    return list(health_lines(health, width, colour=colour))
+
+
+def test_all_that_people_ask_first_is_there_with_relative_times() -> None:
+    assert page(WELL, None, colour=False) == [
+        "ok        nothing needs a look",
+        "store     1,234 notes, 56 archived, in /home/ada/memories",
+        "inbox     3 waiting, the oldest from 2 h ago, 0 failed",
+        "captured  amp 3 d ago, codex just now",
+        "delivered 3 times this week, last to codex 5 min ago",
+        "last run  consolidate completed 1 h ago: 2 notes written (runs/run-1)",
+        "agent     claude, 4 of 48 calls today, 12,345 characters sent",
+    ]
+
+
+def test_a_run_that_could_learn_from_no_session_is_a_problem_and_one_bad_session_is_none() -> None:
+    said = "The agent's reply was refused: it is empty."
+    bad = LoggedSession("amp", "s", "refused", said)
+
+    def problems(*sessions: LoggedSession) -> tuple[str, ...]:
+        return evolve(WELL, last_runs=(evolve(WELL.last_runs[0], sessions=sessions),)).problems
+
+    assert problems(bad, bad, bad) == (f"the last run could learn from none of its 3 sessions; the last: {said}",)
+    assert problems(bad, bad, bad, evolve(bad, verdict="written")) == ()
+    assert problems(bad) == ()
+
+
+def test_the_first_lines_are_what_needs_a_look() -> None:
+    lines = page(ILL, None, colour=False)
+    assert [line.split()[0] for line in lines[:3]] == ["problem", "problem", "store"]
+    assert "ok" not in [line.split()[0] for line in lines]
+
+
+def test_what_is_set_back_is_well_and_is_told() -> None:
+    first, *rest = page(evolve(WELL, troubles=ILL.troubles), None, colour=False)
+    assert first == "ok        nothing needs a look; 15 sessions set back, to be tried again"
+    set_back = [line for line in rest if line.startswith("set back")]
+    assert len(set_back) == MOST_SHOWN + 1
+    assert set_back[-1].endswith("… and 5 more (`memory status --json` has all)")
+
+
+@pytest.mark.parametrize("width", [20, 40, 60, 80, 120])
+@pytest.mark.parametrize("health", [WELL, ILL], ids=["well", "ill"])
+def test_lines_are_broken_to_the_width_behind_their_words(health: Health, width: int) -> None:
+    lines = page(health, width, colour=False)
+    assert all(0 <= wcswidth(line) <= width for line in lines)
+    whole = " ".join(" ".join(lines).split())
+    assert "12,345" in whole
+    assert all(line[10] != " " for line in lines)
+
+
+def test_colour_stands_at_the_verdict_alone() -> None:
+    first, *rest = page(WELL, 80, colour=True)
+    assert first == "\x1b[1;32mok        \x1b[0mnothing needs a look"
+    assert page(ILL, 80, colour=True)[0].startswith("\x1b[1;31mproblem")
+    assert not any("\x1b" in line for line in rest)

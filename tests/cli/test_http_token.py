@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent_memory.cli.mcp import http_token
+from agent_memory.errors import PathRefused, StateCorrupt, StoreIo
+
+
+def test_others_may_no_longer_read_it_once_it_is_used_p22(home: Path) -> None:
+    made = http_token(str(home)).unwrap()
+    Path(made.path).chmod(0o644)
+    assert http_token(str(home)).unwrap().value == made.value
+    assert Path(made.path).stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("content", [b"", b"short", b"\xff" * 40, b"a b" * 20])
+def test_what_is_no_token_is_refused(home: Path, content: bytes) -> None:
+    path = Path(http_token(str(home)).unwrap().path)
+    path.write_bytes(content)
+    assert isinstance(http_token(str(home)).failure(), StateCorrupt)
+    assert path.read_bytes() == content
+    assert http_token(str(home), renew=True).unwrap().is_new
+
+
+def test_a_link_is_not_followed_p21(home: Path) -> None:
+    path = Path(http_token(str(home)).unwrap().path)
+    elsewhere = path.with_name("elsewhere")
+    path.rename(elsewhere)
+    path.symlink_to(elsewhere)
+    assert isinstance(http_token(str(home)).failure(), PathRefused)
+
+
+def test_a_home_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert isinstance(http_token(str(tmp_path / "file")).failure(), StoreIo)
+
+
+def test_it_is_not_shown_by_accident(home: Path) -> None:
+    token = http_token(str(home)).unwrap()
+    assert token.value not in repr(token)

@@ -1,0 +1,339 @@
+"""`memory mcp` as a process: the SDK's own client, and clients that do what no client should."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("mcp")
+
+from agent_memory.cli.mcp_server import MAX_LINE_BYTES
+from agent_memory.files.locks import KernelLocks
+from mcp_clients import called, over_stdio
+from memory_process import PROGRAM, Memory
+
+LIMIT_SECONDS = 60.0
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": "hello",
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}},
+}
+
+
+class Raw:
+    """A client that writes bytes and reads lines."""
+
+    def __init__(self, memory: Memory) -> None:
+        self.process = memory.start("mcp", has_stdin=True)
+        assert self.process.stdin is not None
+        self.stdin, self.stdout = self.process.stdin, self.process.stdout
+        self._read = b""
+
+    def greet(self) -> None:
+        self.send(HELLO)
+        assert self.answer()["id"] == "hello"
+        self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    def send(self, message: object) -> None:
+        self.write(json.dumps(message).encode() + b"\n")
+
+    def write(self, content: bytes) -> None:
+        self.stdin.write(content)
+        self.stdin.flush()
+
+    def ask(self, id: object, name: str, **arguments: object) -> None:
+        self.send(
+            {"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
+        )
+
+    def answer(self) -> dict[str, Any]:
+        """The next line."""
+        deadline = time.monotonic() + LIMIT_SECONDS
+        while b"\n" not in self._read:
+            assert time.monotonic() < deadline, "no answer in time"
+            if select.select([self.stdout], [], [], 1.0)[0]:
+                chunk = os.read(self.stdout.fileno(), 1 << 16)
+                assert chunk, "it ended"
+                self._read += chunk
+        line, _, self._read = self._read.partition(b"\n")
+        document: dict[str, Any] = json.loads(line)
+        return document
+
+    def answers_until(self, id: object) -> list[dict[str, Any]]:
+        """What comes before the answer to `id`."""
+        before = []
+        while (answer := self.answer()).get("id") != id:
+            before.append(answer)
+        assert "result" in answer
+        return before
+
+    def ended(self) -> tuple[int, str]:
+        """The exit code and what was said on standard error."""
+        code = self.process.wait(LIMIT_SECONDS)
+        return code, self.process.stderr.read().decode()
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait(LIMIT_SECONDS)
+        for stream in (self.stdin, self.stdout, self.process.stderr):
+            try:
+                stream.close()
+            except BrokenPipeError:
+                continue
+
+
+@pytest.fixture
+def memory(home: Path) -> Memory:
+    return Memory(home)
+
+
+@pytest.fixture
+def raw(memory: Memory) -> Iterator[Raw]:
+    client = Raw(memory)
+    try:
+        client.greet()
+        yield client
+    finally:
+        client.close()
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_the_official_client_writes_finds_and_deletes(memory: Memory, mode: str) -> None:
+    async def day(client: Any) -> list[str]:
+        names = [tool.name for tool in (await client.list_tools()).tools]
+        written = await called(client, "write_context", {"topic": "Auth: JWT", "content": "Chose stateless JWT."})
+        id = written.text.split("`")[1]
+        found = await called(client, "search_context", {"query": "JWT"})
+        read = await called(client, "read_context", {"id": id})
+        state = await called(client, "set_state", {"key": "phase", "value": {"step": 3}})
+        deleted = await called(client, "delete_context", {"id": id})
+        assert id in found.text
+        assert "Chose stateless JWT." in read.text
+        assert state.text.startswith('State "phase" written at ')
+        assert not deleted.is_error
+        return names
+
+    assert "search_context" in over_stdio(memory.environment(), day, mode=mode)
+    assert memory.log() == [
+        "agent-memory: archive: Auth: JWT",
+        "agent-memory: state: set phase",
+        "agent-memory: remember: Auth: JWT",
+    ]
+    assert memory("state", "get", "phase", "--json").document["value"] == {"step": 3}
+
+
+def test_two_clients_and_the_command_line_at_once_lose_nothing_p7(memory: Memory) -> None:
+    async def writing(client: Any, name: str) -> None:
+        for number in range(4):
+            said = await called(
+                client, "write_context", {"topic": f"{name} {number}", "content": f"Fact {name}-{number}."}
+            )
+            assert not said.is_error, said
+
+    async def both() -> None:
+        await asyncio.gather(
+            *(
+                asyncio.to_thread(over_stdio, memory.environment(), lambda client, n=name: writing(client, n))
+                for name in "ab"
+            ),
+            asyncio.to_thread(lambda: [memory("remember", f"Said by hand {number}.") for number in range(4)]),
+        )
+
+    asyncio.run(both())
+    assert len(memory.notes()) == 12
+    assert len(memory.log()) == 12
+
+
+def test_a_thousand_calls_at_once_are_all_answered(memory: Memory, raw: Raw) -> None:
+    memory("state", "set", "phase", '{"step": 3}')
+    calls = [
+        {
+            "jsonrpc": "2.0",
+            "id": id,
+            "method": "tools/call",
+            "params": {"name": "get_state", "arguments": {"key": "phase"}},
+        }
+        for id in range(1_000)
+    ]
+    content = b"".join(json.dumps(each).encode() + b"\n" for each in calls)
+    raw.write(content)  # and only then reads: nothing may block for good
+    answers = [raw.answer() for _ in calls]
+    assert sorted(each["id"] for each in answers) == list(range(1_000))
+    assert all('"step": 3' in each["result"]["content"][0]["text"] for each in answers)
+
+
+class TestNoMessage:
+    LINES = (
+        b"hello",
+        b"{",
+        b"\xff\xfe\x00",
+        b"[" * 100_000,
+        b"{}",
+        b"[]",
+        b'[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]',
+        b"null",
+        b'{"jsonrpc": "1.0", "id": 7, "method": "ping"}',
+        b'{"jsonrpc": "2.0", "id": 7, "method": 5}',
+        b'{"jsonrpc": "2.0", "id": true, "method": 5}',
+        b"x" * (MAX_LINE_BYTES + 1),
+        b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "more": "' + b"x" * MAX_LINE_BYTES + b'"}',
+    )
+
+    def test_it_is_dropped_and_the_server_goes_on(self, raw: Raw) -> None:
+        for line in self.LINES:
+            raw.write(line + b"\n")
+        raw.ask("after", "get_state", key="k")
+        assert raw.answers_until("after") == []
+        raw.stdin.close()
+        assert raw.ended() == (0, "")
+
+    def test_a_wrong_request_is_an_error_of_its_own(self, raw: Raw) -> None:
+        wrong: list[dict[str, object]] = [
+            {"method": "nothing/there"},
+            {"method": "tools/call"},
+            {"method": "tools/call", "params": {"name": 5}},
+            {"method": "tools/call", "params": {"name": "get_state", "arguments": [1]}},
+            {"method": "resources/read", "params": {"uri": 5}},
+            {"method": "completion/complete", "params": {}},
+        ]
+        for id, message in enumerate(wrong):
+            raw.send({"jsonrpc": "2.0", "id": id, **message})
+            answer = raw.answer()
+            assert answer["id"] == id, message
+            assert answer["error"]["code"] < 0, message
+
+    def test_answers_and_notifications_that_nobody_asked_for_are_let_pass(self, raw: Raw) -> None:
+        raw.write(b"\n  \n")
+        for message in (
+            {"id": 99, "result": {}},
+            {"id": 99, "error": {"code": 1, "message": "x"}},
+            {"method": "notifications/cancelled", "params": {"requestId": 99}},
+            {"method": "notifications/cancelled", "params": {"requestId": {}}},
+            {"method": "notifications/nothing"},
+        ):
+            raw.send({"jsonrpc": "2.0", **message})
+        raw.ask("after", "get_state", key="k")
+        assert raw.answers_until("after") == []
+
+    @pytest.mark.shared
+    def test_no_line_of_the_json_test_suite_ends_it(self, raw: Raw, shared: Path) -> None:
+        files = sorted((shared / "corpora/json-test-suite").glob("*.json"))
+        assert len(files) > 200
+        for file in files:
+            line = file.read_bytes().replace(b"\n", b" ").replace(b"\r", b" ")
+            value = line.decode("utf-8", "surrogateescape").encode("utf-8", "surrogateescape")
+            raw.write(line + b"\n")
+            call = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "get_state", "arguments": {"key": '
+            raw.write(call + value + b"}}}\n")
+        raw.ask("after", "get_state", key="k")
+        before = raw.answers_until("after")
+        assert before
+        assert all("error" in each or "result" in each for each in before)
+
+
+class TestTheEnd:
+    def test_a_client_that_goes_away_ends_it(self, raw: Raw) -> None:
+        raw.stdin.close()
+        assert raw.ended() == (0, "")
+
+    def test_what_was_asked_before_the_input_ended_is_done_and_answered(self, memory: Memory, raw: Raw) -> None:
+        raw.ask(1, "write_context", topic="Auth", content="Chose stateless JWT.")
+        raw.stdin.close()
+        assert raw.answer()["result"]["content"][0]["text"].startswith("Chunk saved")
+        assert raw.ended() == (0, "")
+        assert memory.titles() == ["Auth"]
+
+    def test_an_act_that_lasts_beyond_the_end_is_answered_as_it_ended(self, memory: Memory) -> None:
+        topics = ("Auth", "Billing")
+        calls = [
+            {"name": "write_context", "arguments": {"topic": each, "content": f"{each} is new."}} for each in topics
+        ]
+        lines = [HELLO, *({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": each} for each in calls)]
+        with _piped(memory) as process:
+            with KernelLocks(memory.root, memory.environment()).write():
+                process.stdin.write("".join(f"{json.dumps(line)}\n" for line in lines))
+                process.stdin.close()
+                assert json.loads(process.stdout.readline())["id"] == "hello"
+                assert not select.select([process.stdout], [], [], 1.0)[0], "answered before it was done"
+            answers = [json.loads(line) for line in process.stdout]
+        assert [each["result"]["content"][0]["text"][:11] for each in answers] == ["Chunk saved"] * 2
+        assert process.returncode == 0
+        assert sorted(memory.titles()) == ["Auth", "Billing"]
+
+    def test_a_client_that_reads_no_more_ends_it(self, raw: Raw) -> None:
+        raw.stdout.close()
+        raw.ask(1, "get_state", key="k")
+        assert raw.ended() == (0, "")
+
+    @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+    def test_a_signal_ends_it(self, raw: Raw, number: signal.Signals) -> None:
+        raw.process.send_signal(number)
+        assert raw.ended() == (0, "")
+
+    def test_a_signal_ends_it_while_nobody_reads_its_answers(self, memory: Memory, raw: Raw) -> None:
+        memory("state", "set", "big", json.dumps("x" * 200_000))
+        for id in range(4):
+            raw.ask(id, "get_state", key="big")
+        assert select.select([raw.stdout], [], [], LIMIT_SECONDS)[0]
+        raw.process.terminate()
+        assert raw.ended() == (0, "")
+
+
+@contextmanager
+def _piped(memory: Memory) -> Iterator[Any]:
+    with subprocess.Popen(
+        [*PROGRAM, "mcp"], env=memory.environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            yield process
+        finally:
+            if sys.exc_info()[0] is not None:
+                process.kill()
+
+
+def test_what_anything_else_prints_never_reaches_the_client() -> None:
+    program = (
+        "import os\nfrom agent_memory.cli.mcp_server import own_descriptors\n"
+        "reading, writing = own_descriptors()\n"
+        "os.system('echo stray')\nassert os.read(0, 9) == b''\nos.write(writing, os.read(reading, 9))\n"
+    )
+    done = subprocess.run([PROGRAM[0], "-c", program], input=b"wire", capture_output=True, check=True)
+    assert (done.stdout, done.stderr) == (b"wire", b"stray\n")
+
+
+def test_without_the_extra_one_sentence_says_what_to_install(memory: Memory, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        "import importlib.util\nfind = importlib.util.find_spec\n"
+        "importlib.util.find_spec = lambda name, *rest: None if name == 'mcp' else find(name, *rest)\n"
+    )
+    environ = memory.environment({"PYTHONPATH": str(tmp_path)})
+    done = subprocess.run([*PROGRAM, "mcp"], env=environ, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert (
+        done.stderr == "memory: The MCP server is not installed. Install agent-memory again with its extra "
+        "mcp: `uv tool install '.[mcp]'` in its checkout.\n"
+    )
+
+
+def test_lines_are_cut_wherever_the_writes_end(raw: Raw) -> None:
+    content = b"".join(
+        b'{"jsonrpc": "2.0", "id": %d, "method": "ping"}%s\n' % (id, end)
+        for id, end in ((1, b""), (2, b"\r"), (3, b" "))
+    )
+    for at in range(0, len(content), 7):
+        raw.write(content[at : at + 7])
+    assert [raw.answer()["id"] for _ in range(3)] == [1, 2, 3]

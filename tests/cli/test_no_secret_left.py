@@ -1,0 +1,210 @@
+"""P20 from end to end: secrets of every family are planted wherever text comes in; none is anywhere that memory writes."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent_memory.redaction.redact import redact
+from claude_transcripts import Conversation, calls
+from fixtures.secret_samples import SAMPLES, Sample, base62, hexadecimal, jwt
+from memory_process import Done, Memory
+from written_texts import holders, leaks, texts_below
+
+FOUND = [sample for sample in SAMPLES if len(sample.secret) >= 8 and sample.secret not in redact(sample.text).text]
+"""Every family that redaction promises to find."""
+
+FILE_NAMES = [sample for sample in FOUND if len(sample.text) <= 120 and not re.search(r"[/\\\s\"'`\0]", sample.text)]
+"""Those that may be the name of a file as they are."""
+
+
+@pytest.fixture
+def memory(home: Path) -> Memory:
+    return Memory(home)
+
+
+def _leaks(memory: Memory, secrets: list[str], *said: Done) -> list[str]:
+    """Of each file that memory wrote, below the root and beside it, and of what was said."""
+    output = (("output", (done.out + done.err).encode()) for done in said)
+    return leaks(secrets, [*texts_below(memory.root), *texts_below(memory.home / ".local"), *output])
+
+
+def _session(samples: list[Sample], session_id: str) -> bytes:
+    """In turn: what the person says, what a tool is given, what it answers, what the agent says."""
+    talk = Conversation(session_id, started_ms=time.time_ns() // 1_000_000)
+    for number, sample in enumerate(samples):
+        talk.user(f"Remember that the deploy of stage {number} uses this:\n{sample.text}\nand always run it from main.")
+        talk.agent(
+            "I will look at it.", calls(f"c{number}", "Bash", command=f"echo start\n{sample.text}\necho {number}")
+        )
+        talk.result(f"c{number}", f"output {number}\n{sample.text}\nend")
+        talk.agent(f"We decided to use it in stage {number}:\n{sample.text}\nThe reason is the old server.")
+    return b"\n".join(talk.lines) + b"\n"
+
+
+def test_p20_the_search_for_leaks_sees_one(memory: Memory) -> None:
+    """Positive control."""
+    memory.remembered("The tangerine monsoon comes in May")
+    assert _leaks(memory, ["tangerine monsoon"])
+
+
+def test_p20_no_secret_of_a_session_is_written_anywhere(memory: Memory) -> None:
+    said: list[Done] = []
+    for number in range(0, len(FOUND), 12):
+        memory.session(f"s{number}", _session(FOUND[number : number + 12], f"s{number}"))
+    said.append(memory("consolidate"))
+    said.append(memory("defrag"))
+    said.append(memory("status"))
+    said.append(memory("log"))
+    assert [done.code for done in said] == [0, 0, 0, 0], said
+    assert len(memory.notes()) >= 3
+    assert _leaks(memory, [sample.secret for sample in FOUND], *said) == []
+    assert memory("doctor", "--secrets").code == 0
+
+
+def test_p20_no_secret_of_a_note_is_written_anywhere(memory: Memory) -> None:
+    said = [
+        memory("remember", f"Stage {number} is reached like this:\n{sample.text}\nand in no other way")
+        for number, sample in enumerate(FOUND[::9])
+    ]
+    token, second, third = f"ghp_{base62(36)}", f"glpat-{hexadecimal(20)}", jwt()
+    said.append(memory("remember", "Deploys run from main, always", "--tags", token))
+    said.append(memory("remember", f"Deploys are signed\n\nwith {third}", "--title", f"the key {second}"))
+    path = memory.home / f"notes {token}.txt"
+    path.write_text("\n\n".join(sample.text for sample in FOUND))
+    said.append(memory("capture", "--file", str(path)))
+    said.append(memory("capture", "--title", f"the {second}", "--body", f"is {third}", "--tags", token))
+    said.append(memory("consolidate"))
+    said.append(memory("edit", "id__zzzzzz", "--title", token))
+    said.append(memory("read", token))
+    said.append(memory("status", "--json"))
+    secrets = [*(sample.secret for sample in FOUND), token, second, third]
+    assert memory.notes()
+    assert _leaks(memory, secrets, *said) == []
+
+
+def _in_places(talk: Conversation, samples: list[Sample], project: Path, branch: str) -> None:
+    """A session in this directory and branch, in which files are written whose names are these."""
+    where: dict[str, Any] = {"cwd": str(project), "gitBranch": branch}
+    talk.user("Remember that deploys run from main, always, since the old server is gone.", **where)
+    for number, sample in enumerate(samples):
+        path = f"{project}/{sample.text}.txt"
+        talk.agent("I write it.", calls(f"w{number}", "Write", file_path=path, content="x"), **where)
+        talk.result(f"w{number}", f"File created successfully at: {path}", **where)
+        talk.agent("I look.", calls(f"r{number}", "Bash", command=f'cat "{path}" | wc -l'), **where)
+        talk.result(f"r{number}", f"1 {path}", **where)
+    talk.agent("We decided to deploy from main only, because the old server is gone.", **where)
+
+
+def test_p20_no_secret_of_file_names_branches_and_directories_is_written_anywhere(memory: Memory) -> None:
+    said: list[Done] = []
+    for number in range(0, len(FILE_NAMES), 6):
+        samples = FILE_NAMES[number : number + 6]
+        directory = memory.home / "work" / "/".join(sample.text for sample in samples)
+        directory.mkdir(parents=True)
+        branch = f"fix/{samples[0].text}"
+        (directory / ".git").mkdir()
+        (directory / ".git" / "HEAD").write_text(f"ref: refs/heads/{branch}\n")
+        (directory / ".git" / "config").write_text('[remote "origin"]\n\turl = git@example.org:ana/harbour.git\n')
+        talk = Conversation(f"s{number}", started_ms=time.time_ns() // 1_000_000)
+        _in_places(talk, samples, directory, branch)
+        path = memory.home / ".claude" / "projects" / str(directory).replace("/", "-")[-200:] / f"s{number}.jsonl"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(b"\n".join(talk.lines) + b"\n")
+        payload = {"session_id": f"s{number}", "cwd": str(directory), "transcript_path": str(path)}
+        hooked = json.dumps({**payload, "hook_event_name": "Stop"}).encode()
+        said.append(memory("capture", "--harness", "claude-code", "--hook", data=hooked, cwd=directory))
+        said.append(memory("remember", f"The lamp of harbour {number} is green", cwd=directory))
+        (directory / f"{samples[0].text}.md").write_text(f"# Harbour {number}\n\nIts lamp is green.\n")
+        said.append(memory("capture", "--file", str(directory / f"{samples[0].text}.md"), cwd=directory))
+    secrets = [sample.secret for sample in FILE_NAMES]
+    assert _leaks(memory, secrets), "a directory that finds its repository stands in the inbox until it is consumed"
+    said.append(memory("consolidate"))
+    said.append(memory("generate-agents-md"))
+    said.append(memory("status"))
+    said.append(memory("log"))
+    assert {done.code for done in said} == {0}
+    assert memory.pending() == []
+    assert {note["scope"] for note in memory.notes()} == {"example.org/ana/harbour"}
+    assert _leaks(memory, secrets, *said) == []
+
+
+def test_p20_no_secret_of_a_branch_waits_in_the_inbox(memory: Memory) -> None:
+    project = memory.home / "work"
+    (project / ".git").mkdir(parents=True)
+    token = f"ghp_{base62(36)}"
+    (project / ".git" / "HEAD").write_text(f"ref: refs/heads/fix/{token}\n")
+    payload = {"session_id": "s2", "cwd": str(project), "hook_event_name": "Stop", "transcript_path": "/x/s2.jsonl"}
+    memory("capture", "--harness", "claude-code", "--hook", data=json.dumps(payload).encode(), cwd=project)
+    transcript = ("--transcript", str(memory.home / "s3.jsonl"))
+    assert memory("capture", "--harness", "claude-code", "--session", "s3", *transcript, cwd=project).code == 0
+    memory.remembered("The lamp of the harbour is green")
+    assert len(memory.pending()) == 2
+    assert all("fix/[redacted:" in (memory.root / "inbox" / name).read_text() for name in memory.pending())
+    assert _leaks(memory, [token]) == []
+
+
+def test_p20_no_secret_that_the_agent_command_utters_is_written_anywhere(memory: Memory) -> None:
+    token, loud = f"ghp_{base62(36)}", f"sk-proj-{base62(60)}"
+    script = memory.home / "agent.py"
+    script.write_text(
+        "import sys, json\n"
+        "prompt = sys.stdin.read()\n"
+        "nonce = prompt.splitlines()[1].split()[-1]\n"
+        f"entry = {{'title': 'Use {token}', 'body': 'Deploys use {token} from main', 'kind': 'lesson', 'tags': ['{token}']}}\n"
+        "print('key', entry['tags'][0], json.dumps({'version': 1, 'nonce': nonce, 'entries': [entry]}))\n"
+        f"print('I saw {loud}', file=sys.stderr)\n"
+    )
+    memory.configure(llm={"command": shlex.join([sys.executable, str(script)])})
+    talk = Conversation("s1", started_ms=time.time_ns() // 1_000_000)
+    talk.user("Deploys run from main.")
+    talk.agent("Understood.")
+    memory.session("s1", b"\n".join(talk.lines) + b"\n")
+    first = memory("consolidate")
+    assert first.code == 0, first
+    assert memory.notes()
+    script.write_text(
+        f"import sys\nprint('{token}')\nprint('login with {loud} failed', file=sys.stderr)\nsys.exit(3)\n"
+    )
+    talk.user("Deploys also need the lamp.")
+    talk.agent("Understood.")
+    memory.session("s1", b"\n".join(talk.lines) + b"\n")
+    second = memory("consolidate")
+    assert second.code != 0
+    assert _leaks(memory, [token, loud], first, second, memory("status"), memory("status", "--json")) == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "{agent} --api-key plain-zebra-one --password=zebra22Q!9 --max-tokens 4000",
+        "{agent} -H 'Authorization: Bearer zebra0a1b2c3d4e5f6a7b8c9d0e1f2'",
+        "API_TOKEN=zebra claude -p",
+        "OPENAI_API_KEY=zebra/two claude -p",
+        "nosuch-agent --authToken zebra",
+        {"argv": ["{agent}", "--token", "zebra-1"], "env": {"MY_SECRET": "zebra-2"}},
+    ],
+    ids=["options", "header", "variable", "variable with a slash", "nowhere", "preset"],
+)
+def test_p20_no_secret_of_the_agent_command_is_shown_or_written_anywhere(
+    memory: Memory, command: str | dict[str, Any]
+) -> None:
+    agent = memory.home / "agent"
+    agent.write_text('#!/bin/sh\necho "bad call: $* $MY_SECRET" >&2\nexit 3\n')
+    agent.chmod(0o700)
+    own = json.loads(json.dumps(command).replace("{agent}", str(agent)))
+    memory.configure(llm={"preset": "mine", "presets": {"mine": own}})
+    memory.remembered("Linters are ruff and mypy.")
+    memory.captured("Deploys", "We decided to deploy from main only.")
+    acts = [["consolidate"], ["defrag"], ["doctor"], ["doctor", "--fix"], ["status"], ["config"], ["log"], ["stats"]]
+    said = [memory(*act, *form) for act in acts for form in ([], ["--json"])]
+    assert all("zebra" not in done.out + done.err for done in said)
+    assert holders(memory.root, "zebra") + holders(memory.home / ".local", "zebra") == []
+    assert "max-tokens 4000" in "".join(done.out for done in said) or "max-tokens" not in str(command)

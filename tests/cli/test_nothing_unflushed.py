@@ -1,0 +1,164 @@
+"""What a command acknowledged would survive a power cut, by the calls it made: `make promises` really cuts (P1, P2, P3)."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agent_memory.capture.hook import capture_hook
+from agent_memory.cli.main import main
+from agent_memory.files.durable import (
+    create_file,
+    make_directories,
+    move_file,
+    replace_file,
+)
+from hook_calls import inbox_of, payload
+from watched_disk import WatchedDisk, watched_disk
+
+DERIVED = re.compile(
+    r"memories/(?:\.cache(?:/|$)|\.git/|usage/[^/]*\.jsonl$|runs/deliveries(?:/|$))|\.local/state/agent-memory/[0-9a-f]+\.(?:run|write)\.lock$"
+    r"|\.local/state/agent-memory/sections/written$"
+)
+"""What may be missing after a power cut: what is made anew, the last reads, locks, which no process holds then, and which sections
+were written here: without it one more copy of a section is kept."""
+
+
+def lost(disk: WatchedDisk, home: Path) -> set[str]:
+    return {path for path in disk.unflushed(home) if not DERIVED.match(path)}
+
+
+def too_early(disk: WatchedDisk, home: Path) -> list[str]:
+    relative = (os.path.relpath(path, home) for path in disk.named_too_early)
+    return [path for path in relative if not DERIVED.match(path)]
+
+
+@pytest.fixture
+def store(home: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A root beside a file that holds a managed section."""
+    config = home / ".config" / "agent-memory" / "config.json"
+    config.parent.mkdir(parents=True)
+    (home / "AGENTS.md").write_text("# Mine\n")
+    config.write_text(json.dumps({"agentsMd": {"targets": [str(home / "AGENTS.md")]}}))
+    monkeypatch.chdir(home)
+    return root
+
+
+def ran(*words: str) -> WatchedDisk:
+    with watched_disk() as disk:
+        assert main(list(words)) == 0, words
+    return disk
+
+
+def id_in(root: Path) -> str:
+    (note,) = (root / "topics").glob("*.md")
+    return note.stem.split()[-1]
+
+
+class TestWhatEachWriteIsMadeOf:
+    @pytest.fixture
+    def disk(self, tmp_path: Path) -> Iterator[WatchedDisk]:
+        with watched_disk() as disk:
+            yield disk
+        assert (disk.unflushed(tmp_path), disk.named_too_early) == (set(), [])
+
+    def test_a_new_file(self, disk: WatchedDisk, tmp_path: Path) -> None:
+        create_file(f"{tmp_path}/a", b"A")
+
+    def test_a_replaced_file(self, disk: WatchedDisk, tmp_path: Path) -> None:
+        replace_file(f"{tmp_path}/a", b"A")
+        replace_file(f"{tmp_path}/a", b"B")
+
+    def test_directories(self, disk: WatchedDisk, tmp_path: Path) -> None:
+        make_directories(f"{tmp_path}/a/b/c")
+
+    def test_a_move(self, disk: WatchedDisk, tmp_path: Path) -> None:
+        make_directories(f"{tmp_path}/b")
+        create_file(f"{tmp_path}/a", b"A")
+        move_file(f"{tmp_path}/a", f"{tmp_path}/b/a")
+
+    def test_the_temporary_file_is_in_the_same_directory(self, tmp_path: Path) -> None:
+        """P1: a rename from elsewhere may be a copy."""
+        with watched_disk() as disk:
+            create_file(f"{tmp_path}/a", b"A")
+            replace_file(f"{tmp_path}/a", b"B")
+        assert {os.path.dirname(path) for path in disk.written} == {str(tmp_path)}
+
+    def test_what_is_only_written_would_be_lost(self, tmp_path: Path) -> None:
+        """The control."""
+        with watched_disk() as disk:
+            descriptor = os.open(f"{tmp_path}/a", os.O_WRONLY | os.O_CREAT)
+            os.write(descriptor, b"A")
+            os.close(descriptor)
+            os.replace(f"{tmp_path}/a", f"{tmp_path}/b")
+        assert (disk.unflushed(tmp_path), disk.named_too_early) == ({"b"}, [f"{tmp_path}/b"])
+
+
+class TestACapture:
+    def test_by_a_hook(self, home: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """P1"""
+        asked, told = os.pipe()
+        os.write(told, payload())
+        os.close(told)
+        kept = os.dup(0)
+        os.dup2(asked, 0)
+        try:
+            with watched_disk() as disk:
+                capture_hook(["--harness", "claude-code", "--hook"], os.environ)
+        finally:
+            os.dup2(kept, 0)
+            for each in (asked, kept):
+                os.close(each)
+        assert len(inbox_of(root)) == 1
+        assert (lost(disk, home), disk.named_too_early) == (set(), [])
+
+    def test_of_a_note_and_of_a_file(self, home: Path, store: Path) -> None:
+        """P1"""
+        (home / "words.txt").write_text("Deploys run from main only.")
+        for words in (("--title", "Deploys", "--body", "They run from main only."), ("--file", "words.txt")):
+            disk = ran("capture", *words)
+            assert (lost(disk, home), too_early(disk, home)) == (set(), [])
+        assert len(inbox_of(store)) == 2
+
+
+class TestACommandThatEndedWell:
+    def test_leaves_nothing_that_a_power_cut_would_take(self, home: Path, store: Path) -> None:
+        """P2: each of those that write notes, one after the other on one store."""
+        ran("remember", "The api listens on 8080.")
+        id = id_in(store)
+        for words in (
+            ("remember", "The lock keeper lives at 4, Canal Row.", "--kind", "preference", "--importance", "critical"),
+            ("edit", id, "--body", "The api listens on 9090."),
+            ("pin", id),
+            ("unpin", id),
+            ("read", id),
+            ("promote", id),
+            ("archive", id),
+            ("restore", id),
+            ("state", "set", "phase", "1"),
+            ("tags", "accept", "deploy"),
+            ("defrag",),
+            ("undo",),
+            ("generate-agents-md",),
+            ("doctor", "--fix"),
+            ("forget", id, "--yes", "--purge"),
+        ):
+            disk = ran(*words)
+            assert (lost(disk, home), too_early(disk, home)) == (set(), []), words
+
+    def test_an_entry_leaves_the_inbox_once_its_results_are_durable(self, home: Path, store: Path) -> None:
+        """P3"""
+        ran("capture", "--title", "Deploys", "--body", "They run from main only.")
+        (entry,) = (store / "inbox").glob("*.json")
+        disk = ran("consolidate")
+        assert (lost(disk, home), too_early(disk, home)) == (set(), [])
+        (pending,) = [in_memory for path, in_memory in disk.removed if path == str(entry)]
+        assert {
+            os.path.relpath(path, home) for path in pending if not DERIVED.match(os.path.relpath(path, home))
+        } == set()
+        assert id_in(store)

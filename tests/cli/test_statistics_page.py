@@ -1,0 +1,86 @@
+"""`memory stats` in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+from wcwidth import wcswidth
+
+from agent_memory.care.health import Statistics, period_of, statistics_of
+from agent_memory.cli.care import plain_lines, table
+from agent_memory.note.note import Meta
+from agent_memory.note.vocabulary import Status, Tier
+from agent_memory.rules.agent_request import DaySpend
+from agent_memory.rules.run_log import LoggedRun
+from agent_memory.rules.usage import DayReads
+from agent_memory.text.instants import DAY_MS
+
+TODAY = 20_497
+NOW_MS = TODAY * DAY_MS + 5
+SCOPES = (
+    "global",
+    "github.com/ada/lamp",
+    "path:/home/ada/東京の倉庫",
+    "gitlab.example.com/" + "long/" * 30,
+    "a\x1b[31m\tb",
+)
+
+
+def full(days: int = 90) -> Statistics:
+    notes = [
+        (Meta(f"id__a1b2{at:02}", "T", NOW_MS - at * DAY_MS, NOW_MS, scope=scope), Status.CAPTURED, Tier.COLD)
+        for at, scope in enumerate(SCOPES)
+    ]
+    runs = [LoggedRun("r", "consolidate", NOW_MS, None, result, "") for result in ("completed", "failed")]
+    return statistics_of(
+        period_of(TODAY, days),
+        notes=notes,
+        archived=(),
+        unreadable=1,
+        reads=(DayReads(TODAY, "codex", 123_456), DayReads(TODAY - 1, "amp", 2)),
+        reads_ever=123_458,
+        spend={"2026-02-13": DaySpend(3, 123_456_789, 12)},
+        captures=(("amp", NOW_MS),),
+        deliveries=(),
+        runs=runs,
+    )
+
+
+def nothing() -> Statistics:
+    none: dict[str, Any] = dict.fromkeys(("notes", "archived", "reads", "captures", "deliveries", "runs"), ())
+    return statistics_of(period_of(TODAY, 3), unreadable=0, reads_ever=0, spend={}, **none)
+
+
+def test_a_terminal_gets_a_table() -> None:
+    rows = [line.split() for line in table(full(7), 80)]
+    for row in (
+        "what number of",
+        "notes 5 live",
+        "notes 1 unreadable",
+        "reads 123,456 codex",
+        "consolidate runs 1 failed",
+        "prompt characters 123,456,789 2026-02-07 to 2026-02-13",
+        "all reads 123,458 ever",
+    ):
+        assert row.split() in rows
+    assert [row[:3] for row in map(str.split, table(nothing(), 80)[1:4])] == [
+        ["notes", "0", each] for each in ("live", "archived", "unreadable")
+    ]
+
+
+@settings(max_examples=40)
+@given(st.integers(40, 200), st.integers(1, 400))
+def test_no_line_is_wider_than_the_terminal_and_nothing_controls_it(width: int, days: int) -> None:
+    for line in table(full(days), width):
+        assert 0 <= wcswidth(line) <= width
+
+
+@pytest.mark.parametrize("found", [full(), nothing()], ids=["full", "empty"])
+def test_a_pipe_gets_three_fields_a_line(found: Statistics) -> None:
+    lines = list(plain_lines(found))
+    assert all(len(line.split("\t")) == 3 and line.isprintable() is False for line in lines)
+    assert all("\x1b" not in line and line.split("\t")[2].isdecimal() for line in lines)
+    assert f"notes\tlive\t{found.live}" in lines
+    assert ("reads a day\t2026-02-13\t123456" in lines) is (found.live > 0)

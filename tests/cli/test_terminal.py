@@ -1,0 +1,125 @@
+"""Text for a terminal: cut and padded, in tables, and in lines with marks."""
+
+from __future__ import annotations
+
+import re
+
+from hypothesis import given, strategies as st
+from wcwidth import wcswidth
+
+from agent_memory.cli.console import (
+    cells_of,
+    cut,
+    marked_lines,
+    table_lines,
+)
+
+texts = st.lists(st.sampled_from(["a", " ", "東", "👩‍👩‍👧", "e\u0301", "א"]), max_size=40).map("".join)
+
+
+def test_wide_characters_take_two_cells_and_combining_ones_none() -> None:
+    assert [cells_of(each) for each in ("ab", "東京", "e\u0301", "🦓", "")] == [2, 4, 1, 2, 0]
+
+
+def test_a_cut_shows_that_something_is_gone_and_halves_no_character() -> None:
+    assert cut("東京の倉庫", 10) == "東京の倉庫"
+    assert cut("東京の倉庫", 8) == "東京の…"
+    assert cut("a東京", 4) == "a東…"
+
+
+@given(texts, st.integers(1, 60))
+def test_a_cut_text_fits(text: str, room: int) -> None:
+    assert wcswidth(cut(text, room)) <= room
+
+
+# -- tables
+
+HEADINGS = ("id", "kind", "title")
+
+
+def test_columns_are_aligned_and_the_last_one_is_cut_to_the_line() -> None:
+    rows = [("id__1", "fact", "A short one"), ("id__2", "decision", "A much longer title that goes on and on")]
+    assert table_lines(HEADINGS, rows, 45) == [
+        "id     kind      title",
+        "id__1  fact      A short one",
+        "id__2  decision  A much longer title that go…",
+    ]
+
+
+def test_wide_characters_take_two_cells() -> None:
+    rows = [("id__1", "事実", "東京の倉庫"), ("id__2", "fact", "x")]
+    first, *lines = table_lines(HEADINGS, rows, 60)
+    assert [wcswidth(line[: line.index(last)]) for line, last in zip(lines, ("東", "x"), strict=True)] == [
+        wcswidth(first[: first.index("title")])
+    ] * 2
+
+
+def test_without_rows_there_are_headings() -> None:
+    assert table_lines(HEADINGS, [], 60) == ["id  kind  title"]
+
+
+@given(st.lists(st.text("ab 東👩‍👩‍👧é", max_size=60), max_size=5), st.integers(1, 80))
+def test_no_line_is_wider_than_the_terminal_unless_that_is_very_narrow(titles: list[str], width: int) -> None:
+    table = table_lines(HEADINGS, [("id__1", "fact", title) for title in titles], width)
+    assert all(wcswidth(line) <= max(width, 33) for line in table)
+
+
+def test_on_a_narrow_line_columns_give_way_in_their_order() -> None:
+    rows = [("id__1", "decision", "A much longer title that goes on and on")]
+
+    def first(width: int) -> str:
+        return table_lines(HEADINGS, rows, width, give_way=("kind", "id"))[0]
+
+    assert [first(width).split() for width in (60, 50, 40)] == [["id", "kind", "title"], ["id", "title"], ["title"]]
+
+
+def test_no_column_gives_way_where_the_last_one_is_whole() -> None:
+    assert table_lines(HEADINGS, [("id__1", "fact", "Short")], 20, give_way=("kind",))[1] == ("id__1  fact  Short")
+
+
+# -- passages
+
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def test_marks_stand_out_where_colour_is_allowed() -> None:
+    assert marked_lines("the zebra lock", [(4, 9), (10, 14)], 80, colour=True) == [
+        "the \x1b[1;33mzebra\x1b[0m \x1b[1;33mlock\x1b[0m"
+    ]
+    assert marked_lines("the zebra lock", [(4, 9)], 80, colour=False) == ["the zebra lock"]
+
+
+def test_a_mark_goes_on_in_the_next_line() -> None:
+    assert marked_lines("one two three", [(0, 7)], 5, colour=True) == [
+        "\x1b[1;33mone\x1b[0m",
+        "\x1b[1;33mtwo\x1b[0m",
+        "three",
+    ]
+
+
+def test_a_mark_that_is_broken_at_a_space_leaves_none_at_the_end_of_a_line() -> None:
+    lines = marked_lines("aaaaaa 斑", [(0, 7)], 4, colour=True)
+    assert [_COLOUR.sub("", line) for line in lines] == ["aaaa", "aa", "斑"]
+
+
+def test_wide_characters_take_two_cells_and_break_anywhere() -> None:
+    assert marked_lines("斑马锁迁移", [], 4, colour=False) == ["斑马", "锁迁", "移"]
+
+
+def test_nothing_has_no_lines() -> None:
+    assert marked_lines("", [], 40, colour=True) == []
+
+
+@given(
+    st.text(alphabet="ab 斑é\U0001f600", max_size=60).map(lambda text: " ".join(text.split())),
+    st.lists(st.tuples(st.integers(0, 70), st.integers(0, 70)), max_size=4),
+    st.integers(4, 30),
+)
+def test_every_character_is_shown_once_within_the_width(
+    text: str, marks: list[tuple[int, int]], width_cells: int
+) -> None:
+    """Also for marks that overlap or leave the text."""
+    lines = [_COLOUR.sub("", line) for line in marked_lines(text, sorted(marks), width_cells, colour=True)]
+    assert "".join(lines).replace(" ", "") == text.replace(" ", "")
+    assert all(wcswidth(line) <= width_cells for line in lines)
+    assert lines == marked_lines(text, [], width_cells, colour=False)

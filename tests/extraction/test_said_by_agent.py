@@ -1,0 +1,186 @@
+"""What the agent found out: from its closing words, in English and Portuguese, and what must not pass for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent_memory.note.vocabulary import Kind
+from agent_memory.session.history import ToolCall
+from conversations import EDIT, agent, notes, tool, user, work_on
+
+ASKED = "The cart total is wrong for guests."
+STAYS = "SQLite stores a decimal as text."
+CAUSE = f"The root cause was that `total()` read the price twice. {STAYS}"
+
+
+@pytest.mark.parametrize(
+    ("closing", "title"),
+    [
+        (
+            "The root cause was that `total()` read the price as text. SQLite stores a decimal as text unless the column is numeric.",
+            "SQLite stores a decimal as text unless the column is numeric",
+        ),
+        (
+            "Fixed. The issue was that `Cart.total` cached the price. The cache of Werkzeug keeps no type, so that every value returns as text.",
+            "The cache of Werkzeug keeps no type, so that every value returns as text",
+        ),
+        (
+            "The query failed because Postgres only uses the index of `orders` where the query names the month.",
+            "The query failed because Postgres only uses the index of `orders` where the query names the month",
+        ),
+        (
+            "**Root cause:** `total()` was called by two workers. In Celery a task has to be registered by name.",
+            "In Celery a task has to be registered by name",
+        ),
+        (
+            "The webhook failed because `nginx` needs `underscores_in_headers` for such names.",
+            "The webhook failed because `nginx` needs `underscores_in_headers` for such names",
+        ),
+        (
+            "O problema era que `total()` lia o preço como texto. O SQLite guarda um decimal como texto quando a coluna o permite.",
+            "O SQLite guarda um decimal como texto quando a coluna o permite",
+        ),
+    ],
+)
+def test_what_stays_true_of_a_cause_that_was_found_is_a_lesson(closing: str, title: str) -> None:
+    (note,) = notes(*work_on(ASKED, closing))
+    assert note.kind is Kind.LESSON
+    assert note.title == title
+    assert note.turns == (4,)
+
+
+@pytest.mark.parametrize(
+    "closing",
+    [
+        "The root cause was that `total()` read the price before the discount was applied.",
+        "Fixed. The issue was that `Cart.total` cached the price of the first guest. It was never cleared.",
+        "**Root cause:** `total()` never rounds the guest price.\n\n**Fix:** `total()` now rounds the guest price once.",
+        "The issue was that I edited `cart.py` in another checkout than your tests use.",
+        "The crash happened because `Session.close()` ran twice. Docker was still starting.",
+        "A causa raiz era que `total()` lia o preço antes do desconto.",
+    ],
+)
+def test_a_cause_in_the_code_at_hand_is_over_once_it_is_mended_and_makes_no_note(closing: str) -> None:
+    assert notes(*work_on(ASKED, closing)) == ()
+
+
+def test_a_lesson_names_the_remedy_and_what_was_asked() -> None:
+    closing = (
+        f"The bug was in `total()`: it read the guest price twice. {STAYS}\n\n**Fix:** `total()` now reads it once."
+    )
+    (note,) = notes(*work_on("Guests see a wrong total price.", closing))
+    assert note.body.split("\n\n") == [
+        f"The bug was in `total()`: it read the guest price twice. {STAYS}",
+        "Remedy: `total()` now reads it once.",
+        "The user had asked: “Guests see a wrong total price.”",
+    ]
+
+
+def test_a_finding_during_the_work_counts_when_the_closing_words_confirm_it() -> None:
+    found = agent(
+        "Found it! In Flask the default `max_age` is 0, which means that `Session` never expires. The `Session` hangs.",
+        EDIT,
+    )
+    confirmed = agent("Done. I set `max_age` to one day so that a `Session` expires.")
+    elsewhere = agent("Done. I moved the banner below the header.")
+    (note, *_) = notes(user("Sessions stay open."), found, tool("ok"), confirmed)
+    assert note.title == "In Flask the default `max_age` is 0, which means that `Session` never expires"
+    assert note.turns == (2, 4)
+    assert notes(user("Sessions stay open."), found, tool("ok"), elsewhere) == ()
+
+
+@pytest.mark.parametrize(
+    "closing",
+    [
+        "The problem was probably that `total()` read the price twice.",
+        "The issue might have been caused by `Cart.total`.",
+        "All tests pass and the lint is clean.",
+        "Should I fix the problem that was in `Cart.total`?",
+        "Let me check what the root cause in `Cart.total` was.",
+        "```\nThe root cause was that `total()` read the price twice.\n```",
+        "> The root cause was that `total()` read the price twice.",
+        "It works now.",
+        "O problema era provavelmente o `Cart.total`.",
+        "Todos os testes passam.",
+    ],
+)
+def test_guesses_states_plans_and_quotations_are_no_lessons(closing: str) -> None:
+    assert notes(*work_on(ASKED, closing)) == ()
+
+
+def test_what_the_agent_says_without_having_worked_is_no_lesson() -> None:
+    assert notes(user("What was it again?"), agent(CAUSE)) == ()
+    assert len(notes(*work_on("What was it again?", CAUSE))) == 1
+
+
+@pytest.mark.parametrize("objection", ["No, it still fails.", "that didn't work", "Continua a falhar."])
+def test_a_conclusion_that_the_person_rejects_goes(objection: str) -> None:
+    wrong = work_on(ASKED, CAUSE)
+    right = work_on(objection, "The root cause was the rounding of each line. The Stripe client needs whole cents.")
+    assert len(notes(*wrong)) == 1
+    (note,) = notes(*wrong, *right)
+    assert "whole cents" in note.title
+
+
+def test_an_explanation_that_changed_nothing_is_no_lesson_unless_it_was_found_out() -> None:
+    asked = (user("How does `Cart` expire?"), agent("", ToolCall("Read", "src/cart.py", "src/cart.py")), tool("code"))
+    explained = "`Cart.load` must hold the lock because `expire()` runs in another thread."
+    found_out = "It turned out that `Cart.load` took no lock. SQLite has one lock for the whole file."
+    assert notes(*asked, agent(explained)) == ()
+    assert [note.kind for note in notes(*asked, agent(found_out))] == [Kind.LESSON]
+    assert [note.kind for note in notes(*work_on(ASKED, explained))] == [Kind.LESSON]
+
+
+def test_line_numbers_are_left_out() -> None:
+    (note,) = notes(
+        *work_on(ASKED, f"The bug was in `src/cart.py:120-131`: `total()` (line 124) read the price twice. {STAYS}")
+    )
+    assert note.body.startswith("The bug was in `src/cart.py`: `total()` read the price twice.")
+
+
+def test_the_agent_is_not_i_to_a_later_reader() -> None:
+    closing = f"The issue was that I edited `cart.py` in another checkout than your tests use. {STAYS}"
+    (note,) = notes(*work_on(ASKED, closing))
+    assert "that the agent edited `cart.py` in another checkout than the user's tests use" in note.body
+
+
+def test_a_name_with_my_in_it_stays_a_name() -> None:
+    closing = f"The issue was that my patch of `cart.py` was read by oh-my-posh as an I/O error. {STAYS}"
+    (note,) = notes(*work_on(ASKED, closing))
+    assert "that the agent's patch of `cart.py` was read by oh-my-posh as an I/O error" in note.body
+
+
+def test_a_title_does_not_end_before_the_point_is_made() -> None:
+    closing = "The lookup failed. The root cause: `redis` is keyed by `host:port`, but the client splits it, and the lookup only used `host`."
+    (note,) = notes(*work_on(ASKED, closing))
+    assert note.title == "`redis` is keyed by `host:port`, but the client splits it, and the lookup only used `host`"
+
+
+@pytest.mark.parametrize(
+    "closing",
+    [
+        "Low: the example in `cart.md` is weak because it discards the `Result`.",
+        "The `Cart` page now says that totals are cents because `Decimal` rounds.",
+        "I didn't request a reviewer because `ana` is the only one who knows `Cart`.",
+        "I used `--force-with-lease` instead of `--force` so that nothing of `main` is lost.",
+        "The `cart` branch still needs to be merged into `main`.",
+        "**Next steps:** Notified the reviewer of `cart.py` and its tests.",
+    ],
+)
+def test_reports_and_how_the_session_was_carried_out_make_none(closing: str) -> None:
+    assert notes(*work_on(ASKED, closing)) == ()
+
+
+def test_a_remedy_tells_the_fix_and_not_the_failure_again() -> None:
+    closing = (
+        f"The root cause: `total()` never rounds the guest price. {STAYS}\n\n**Fix:** The guest price was only read after the discount. "
+        "`total()` now rounds the guest price once."
+    )
+    (note,) = notes(*work_on(ASKED, closing))
+    assert note.title == STAYS.rstrip(".")
+    assert "Remedy: `total()` now rounds the guest price once." in note.body
+
+
+def test_a_fault_that_nobody_says_to_be_mended_makes_no_note() -> None:
+    fault = "The root cause: `total()` reads the guest price twice and never rounds it."
+    assert notes(*work_on(ASKED, f"{fault} {STAYS}")) == ()

@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import pytest
+from returns.result import Failure, Success
+
+from agent_memory.errors import Busy, HomeUnknown, StoreIo
+from agent_memory.files.locks import KernelLocks, file_lock
+from agent_memory.ports import Locks
+from agent_memory.results import as_result
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from agent_memory.files.locks import KernelLocks
+with getattr(KernelLocks(Path(sys.argv[1])), sys.argv[2])():
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+@as_result
+def taken(lock: AbstractContextManager[None]) -> None:
+    """Whether a lock can be had; it is given back."""
+    with lock:
+        pass
+
+
+class TestLocks:
+    @pytest.fixture
+    def locks(self, root: Path) -> Locks:
+        return KernelLocks(root, write_limit_seconds=0)
+
+    def test_a_second_run_is_busy_and_one_after_the_first_is_not(self, locks: Locks) -> None:
+        with locks.run():
+            assert isinstance(taken(locks.run()).failure(), Busy)
+        assert taken(locks.run()) == Success(None)
+
+    def test_writing_goes_on_during_a_run(self, locks: Locks) -> None:
+        with locks.run():
+            assert taken(locks.write()) == Success(None)
+
+    def test_the_holder_may_take_the_write_lock_again(self, locks: Locks) -> None:
+        with locks.write():
+            assert taken(locks.write()) == Success(None)
+
+    def test_another_thread_that_wants_to_write_is_busy_after_the_limit(self, locks: Locks) -> None:
+        seen = []
+
+        def write() -> None:
+            seen.append(taken(locks.write()))
+
+        with locks.write():
+            thread = threading.Thread(target=write)
+            thread.start()
+            thread.join()
+        write()
+        assert isinstance(seen[0].failure(), Busy)
+        assert seen[1] == Success(None)
+
+
+class TestKernelLocks:
+    @pytest.mark.parametrize("name", ["run", "write"])
+    def test_a_lock_dies_with_its_holder_p7(self, root: Path, name: str) -> None:
+        holder = subprocess.Popen([sys.executable, "-c", HOLD, root, name], stdout=subprocess.PIPE, text=True)
+        assert holder.stdout is not None
+        with holder:
+            assert holder.stdout.readline() == "held\n"
+            assert isinstance(taken(getattr(KernelLocks(root, write_limit_seconds=0), name)()).failure(), Busy)
+            holder.send_signal(signal.SIGKILL)
+            holder.wait()
+        assert taken(getattr(KernelLocks(root, write_limit_seconds=0), name)()) == Success(None)
+
+    def test_a_root_has_the_same_locks_through_a_link_and_another_root_has_its_own(self, root: Path) -> None:
+        root.mkdir()
+        link = root.with_name("link")
+        link.symlink_to(root)
+        with KernelLocks(root).run():
+            assert isinstance(taken(KernelLocks(link).run()).failure(), Busy)
+            assert taken(KernelLocks(root.with_name("other")).run()) == Success(None)
+
+    @pytest.mark.parametrize("home", [{}, {"HOME": ""}, {"HOME": "relative"}])
+    def test_without_a_home_there_is_one_clear_error(
+        self, tmp_path: Path, home: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("agent_memory.files.root._home_in_password_database", lambda: "")
+        locks = KernelLocks(tmp_path, home)
+        unknown = Failure(HomeUnknown())
+        assert (taken(locks.run()), taken(locks.write())) == (unknown, unknown)
+
+    def test_without_home_in_the_environment_the_locks_are_those_of_the_persons_home(
+        self, root: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("agent_memory.files.root._home_in_password_database", lambda: str(home))
+        with KernelLocks(root).run():
+            assert isinstance(taken(KernelLocks(root, {}).run()).failure(), Busy)
+
+    def test_a_home_that_cannot_be_written_to_is_a_store_error(self, tmp_path: Path) -> None:
+        error = taken(KernelLocks(tmp_path).run()).failure()  # HOME is the suite's unusable one
+        assert isinstance(error, StoreIo)
+        assert error.errno_name == "ENOTDIR"
+
+    def test_a_disk_that_refuses_a_lock_is_a_store_error_p5(self, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def refused(descriptor: int, how: int) -> None:
+            raise OSError(errno.ENOLCK, "No locks available")
+
+        with file_lock(f"{home}/state.lock", 0):
+            pass
+        monkeypatch.setattr("fcntl.flock", refused)
+        with pytest.raises(StoreIo) as unlocked, file_lock(f"{home}/state.lock", 0):
+            pass
+        for error in (unlocked.value, taken(KernelLocks(home).write()).failure()):
+            assert isinstance(error, StoreIo)
+            assert (error.operation, error.errno_name) == ("lock", "ENOLCK")
+
+    def test_lock_files_are_private_under_any_umask_p22(self, root: Path, home: Path) -> None:
+        earlier = os.umask(0)
+        try:
+            with KernelLocks(root).write():
+                pass
+        finally:
+            os.umask(earlier)
+        directory = home / ".local/state/agent-memory"
+        assert directory.stat().st_mode & 0o777 == 0o700
+        assert [file.stat().st_mode & 0o777 for file in directory.iterdir()] == [0o600]
+
+    def test_the_environment_beside_home_does_not_matter(self, root: Path, home: Path) -> None:
+        elsewhere = {"HOME": str(home), "XDG_STATE_HOME": "/elsewhere", "AGENT_MEMORY_ROOT": "/x", "TMPDIR": "/y"}
+        with KernelLocks(root).run():
+            assert isinstance(taken(KernelLocks(root, elsewhere).run()).failure(), Busy)

@@ -1,0 +1,213 @@
+"""Databases of other programs: read as they are, and left as they were."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+from returns.result import Failure, Result, Success
+
+from agent_memory.errors import (
+    Error,
+    HistoryUnavailable,
+    HistoryUnreadable,
+    TranscriptRefused,
+)
+from agent_memory.harness.databases import (
+    Database,
+    TooLarge,
+    read_database,
+    text_of,
+)
+from agent_memory.harness.transcripts import TranscriptRoots
+from agent_memory.results import as_result
+from databases import everything_in, make_database, owner_of
+from faults import each_failure
+
+SCHEMA = ("CREATE TABLE talk (id INTEGER PRIMARY KEY, said TEXT)", "INSERT INTO talk VALUES (1, 'Hello.')")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    directory = tmp_path / "theirs"
+    directory.mkdir()
+    return directory
+
+
+def said(path: Path, roots: Path | None = None) -> Result[list[str], Error]:
+    def read(database: Database) -> list[str]:
+        return [text_of(each) for (each,) in database.rows("SELECT said FROM talk ORDER BY id")]
+
+    return asked(TranscriptRoots((str(roots or path.parent),)), str(path), "s", read)
+
+
+asked = as_result(read_database)
+
+
+def ruin(path: Path) -> None:
+    """Every page but the first is garbage."""
+    data = path.read_bytes()
+    path.write_bytes(data[:4096] + b"\xff" * (len(data) - 4096))
+
+
+@pytest.mark.parametrize("wal", [False, True])
+def test_a_closed_database_is_read_and_nothing_appears_beside_it(place: Path, wal: bool) -> None:
+    path = make_database(place / "x.db", *SCHEMA, wal=wal)
+    before = everything_in(place)
+    assert said(path) == Success(["Hello."])
+    assert everything_in(place) == before
+    assert list(before) == ["x.db"]
+
+
+def test_what_its_owner_has_only_in_the_wal_is_read_and_nothing_changes(place: Path) -> None:
+    path = make_database(place / "x.db", *SCHEMA, wal=True)
+    with owner_of(path) as owner:
+        owner.does("INSERT INTO talk VALUES (2, 'In the WAL.')")
+        before = everything_in(place)
+        assert list(before) == ["x.db", "x.db-shm", "x.db-wal"]
+        assert said(path) == Success(["Hello.", "In the WAL."])
+        assert everything_in(place) == before
+        owner.does("INSERT INTO talk VALUES (3, 'Undisturbed.')")
+        assert said(path).unwrap()[2:] == ["Undisturbed."]
+
+
+def test_the_wal_of_an_owner_that_died_is_read_and_left_to_it(place: Path) -> None:
+    path = make_database(place / "x.db", *SCHEMA, wal=True)
+    with owner_of(path) as owner:
+        owner.does("INSERT INTO talk VALUES (2, 'In the WAL.')")
+        owner.dies()
+    before = everything_in(place)
+    assert said(path) == Success(["Hello.", "In the WAL."])
+    assert everything_in(place) == before
+
+
+def test_what_was_left_in_the_midst_of_a_transaction_waits_for_its_owner(place: Path) -> None:
+    path = make_database(place / "x.db", *SCHEMA)
+    with owner_of(path) as owner:
+        for order in ("PRAGMA cache_size = 1", "PRAGMA cache_spill = 1", "BEGIN", "UPDATE talk SET said = 'Never.'"):
+            owner.does(order)
+        owner.does(
+            "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)"
+            " INSERT INTO talk SELECT i, hex(randomblob(200)) FROM n"
+        )
+        owner.dies()
+    before = everything_in(place)
+    assert (place / "x.db-journal").stat().st_size > 0
+    assert isinstance(said(path).failure(), HistoryUnavailable)
+    assert everything_in(place) == before
+    with owner_of(path) as owner:
+        owner.does("BEGIN IMMEDIATE")
+    assert said(path) == Success(["Hello."])
+
+
+def test_a_lock_of_its_owner_is_no_obstacle(place: Path) -> None:
+    path = make_database(place / "x.db", *SCHEMA)
+    with owner_of(path) as owner:
+        owner.does("BEGIN EXCLUSIVE")
+        assert said(path) == Success(["Hello."])
+        owner.does("INSERT INTO talk VALUES (2, 'Later.')")
+        owner.does("COMMIT")
+    assert said(path) == Success(["Hello.", "Later."])
+
+
+def test_a_huge_value_is_not_loaded(place: Path) -> None:
+    """P25"""
+    huge = ("INSERT INTO talk VALUES (2, zeroblob(17000000))", ())
+    path = make_database(place / "x.db", *SCHEMA, huge)
+
+    def read(database: Database) -> list[object]:
+        return [database.value("SELECT said FROM talk WHERE id = ?", at) for at in (1, 2, 3)]
+
+    found = asked(TranscriptRoots((str(place),)), str(path), "s", read)
+    assert found == Success([b"Hello.", TooLarge(), None])
+
+
+def test_a_database_that_changes_while_it_is_read_is_read_again(place: Path) -> None:
+    path = make_database(place / "x.db", *SCHEMA)
+    times = []
+
+    def read(database: Database) -> str:
+        found = text_of(next(database.rows("SELECT said FROM talk"))[0])
+        times.append(found)
+        if len(times) == 1:
+            connection = sqlite3.connect(path)
+            with connection:
+                connection.execute("UPDATE talk SET said = 'Changed.'")
+            connection.close()
+        return found
+
+    assert asked(TranscriptRoots((str(place),)), str(path), "s", read) == Success("Changed.")
+    assert times == ["Hello.", "Changed."]
+
+
+def test_a_database_that_never_rests_is_left_for_later(place: Path) -> None:
+    path = make_database(place / "x.db", *SCHEMA)
+
+    def read(database: Database) -> None:
+        path.write_bytes(path.read_bytes() + b"\0")
+
+    match asked(TranscriptRoots((str(place),)), str(path), "s", read):
+        case Failure(HistoryUnavailable("s", reason)):
+            assert "changes all the time" in reason
+        case other:
+            raise AssertionError(other)
+
+
+def test_ruined_databases(place: Path) -> None:
+    more = [("INSERT INTO talk VALUES (?, ?)", (at, "x" * 900)) for at in range(2, 60)]
+    path = make_database(place / "x.db", *SCHEMA, *more)
+    assert len(said(path).unwrap()) == 59
+    ruin(path)
+    assert isinstance(said(path).failure(), HistoryUnreadable)
+    path.write_bytes(b"no database at all" * 100)
+    assert isinstance(said(path).failure(), HistoryUnreadable)
+    path.write_bytes(b"SQLite format 3\0")
+    assert isinstance(said(path).failure(), HistoryUnreadable)
+    path.write_bytes(b"")
+    assert isinstance(said(path).failure(), HistoryUnavailable)
+    path.unlink()
+    assert isinstance(said(path).failure(), HistoryUnavailable)
+
+
+def test_only_regular_files_inside_the_roots(place: Path, tmp_path: Path) -> None:
+    """P27"""
+    path = make_database(place / "x.db", *SCHEMA)
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    assert isinstance(said(path, inside).failure(), TranscriptRefused)
+    os.mkfifo(place / "x.db-wal")
+    assert isinstance(said(path).failure(), TranscriptRefused)
+    (place / "x.db-wal").unlink()
+    (place / "x.db-journal").symlink_to("/etc/passwd")
+    assert isinstance(said(path).failure(), TranscriptRefused)
+    (place / "x.db-journal").unlink()
+    assert said(path) == Success(["Hello."])
+
+
+def test_a_path_with_signs_that_mean_something_in_an_address(place: Path) -> None:
+    for name in ("a?mode=rw.db", "b#c.db", "d%20e.db", "f g.db"):
+        assert said(make_database(place / name, *SCHEMA)) == Success(["Hello."])
+
+
+def test_bytes_that_are_no_text(place: Path) -> None:
+    path = make_database(place / "x.db", *SCHEMA, "INSERT INTO talk VALUES (2, CAST(x'ff41' AS TEXT))")
+    assert said(path) == Success(["Hello.", "�A"])
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.EMFILE])
+def test_a_failing_disk_is_never_taken_for_an_empty_or_ruined_database(place: Path, number: int) -> None:
+    """P5, P6"""
+    path = make_database(place / "x.db", *SCHEMA)
+    failures = []
+    for _, failing in each_failure(number):
+        with failing:
+            found = said(path)
+        if isinstance(found, Failure):
+            failures.append(type(found.failure()))
+        else:
+            assert found == Success(["Hello."])
+    assert failures
+    assert set(failures) == {HistoryUnavailable}

@@ -1,0 +1,435 @@
+"""What holds for the sessions of every harness: what is missing, ruined or on a failing disk is told (P6), our own words are
+known (P23, P26), nothing is lost and nothing doubled between fetches (P25), and no other file is read (P27).
+
+A harness that is new comes into `nine_harnesses`: the same talk as it keeps it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
+from hypothesis import given, settings, strategies as st
+from returns.result import Failure, Result, Success
+
+import cursor_conversations as cursor
+import goose_sessions as goose
+import nine_harnesses as nine
+import opencode_sessions as opencode
+from agent_memory.errors import (
+    Error,
+    HistoryUnavailable,
+    HistoryUnreadable,
+    TranscriptRefused,
+)
+from agent_memory.harness import history_sources, turn_builder
+from agent_memory.harness.aider import CHAT_FILE, AiderChats
+from agent_memory.harness.captured_notes import FileSnapshots, InlineNotes
+from agent_memory.harness.claude_code import ClaudeCodeSessions
+from agent_memory.harness.codex import CodexSessions
+from agent_memory.harness.copilot import CopilotSessions
+from agent_memory.harness.cursor import CursorSessions
+from agent_memory.harness.gemini import GeminiSessions
+from agent_memory.harness.goose import DATABASE, GooseSessions
+from agent_memory.harness.opencode import OpencodeSessions
+from agent_memory.harness.pi import PiSessions
+from agent_memory.harness.transcripts import TranscriptRoots
+from agent_memory.note.vocabulary import Harness
+from agent_memory.ports import HistorySource
+from agent_memory.session.history import History, Role, SessionMark
+from agent_memory.session.own_marks import (
+    CONTEXT_END,
+    CONTEXT_START,
+    MEMORY_OUTPUT_PLACEHOLDER,
+    PROMPT_MARKER,
+    SECTION_END,
+    SECTION_START,
+)
+from agent_memory.session.queue import (
+    Context,
+    FileSnapshot,
+    InboxEntry,
+    InlineNote,
+    SessionFile,
+    SessionMethod,
+    retrieval_of,
+)
+from agent_memory.session.turns import TOOL_TEXT_CHARS, document_turns
+from claude_transcripts import mark_after, told
+from faults import each_failure, failing_on
+from harness_surroundings import surroundings
+from nine_harnesses import NINE, SHELL, WRITE, Exchange, Look
+
+SECRET = "The port is 9191."
+
+
+class Kept:
+    """The home of a harness, in which it keeps one session."""
+
+    def __init__(self, harness: str, home: Path) -> None:
+        self.harness = harness
+        self.home = home
+        self.path: Path | None = None
+
+    def keep(self, talk: Sequence[Exchange]) -> None:
+        self.path = nine.keep(self.harness, self.home, talk)
+
+    def fetch(self, mark: SessionMark | None = None, path: Path | None = None) -> Result[History, Error]:
+        harness = Harness(self.harness)
+        named = path or (None if self.harness in ("amp", "opencode", "goose") else self.path)
+        retrieval = retrieval_of(harness, nine.SESSIONS[self.harness], str(named) if named else None)
+        assert retrieval is not None
+        source = history_sources(surroundings(self.home, PATH=f"{self.home}/bin:/usr/bin:/bin"))[retrieval.method]
+        return source.fetch(InboxEntry(0, harness, retrieval, Context()), mark)
+
+    def read(self, talk: Sequence[Exchange] = (), mark: SessionMark | None = None) -> History:
+        if talk:
+            self.keep(talk)
+        history: History = self.fetch(mark).unwrap()
+        return history
+
+
+@pytest.fixture(params=NINE)
+def kept(request: pytest.FixtureRequest, home: Path) -> Kept:
+    return Kept(request.param, home)
+
+
+TALK = (Exchange("Which port?", "I looked.", [Look(SHELL, "ss", "9090")]), Exchange("Use 9191."))
+TOLD = ["user: Which port?", "agent: I look.", "tool: 9090", "agent: I looked.", "user: Use 9191.", "agent: Done."]
+
+
+def test_a_session_is_the_same_turns_whatever_keeps_it(kept: Kept) -> None:
+    history = kept.read(TALK)
+    assert [*map(str.strip, told(history))] in (TOLD, [*TOLD[:1], "agent: I look.\n\nI looked.", *TOLD[2:3], *TOLD[4:]])
+    assert [turn.number for turn in history.turns] == list(range(1, len(history.turns) + 1))
+    assert (history.harness, history.session_id) == (Harness(kept.harness), nine.SESSIONS[kept.harness])
+    assert (history.tools_answered_before, history.remaining) == (False, False)
+    assert kept.read() == history
+
+
+def test_a_missing_session_may_come(kept: Kept) -> None:
+    absent = kept.fetch().failure()
+    assert isinstance(absent, HistoryUnavailable)
+    assert absent.is_missing != (kept.harness == "amp")  # whose commands are not there
+
+
+def test_a_ruined_one_is_no_empty_one(kept: Kept) -> None:
+    """P6"""
+    kept.read(TALK)
+    assert kept.path is not None
+    kept.path.write_bytes(b"\x00\x01 no session " * 100)
+    assert isinstance(kept.fetch().failure(), HistoryUnreadable | HistoryUnavailable)
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.EMFILE])
+def test_a_failing_disk_is_never_taken_for_an_empty_or_ruined_session(kept: Kept, number: int) -> None:
+    """P5, P6"""
+    if kept.harness == "amp":
+        pytest.skip("what amp keeps is on its server")
+    whole = kept.read(TALK)
+    failures: list[Error] = []
+    for _, failing in each_failure(number):
+        with failing:
+            found = kept.fetch()
+        if isinstance(found, Failure):
+            failures.append(found.failure())
+        else:
+            assert found.unwrap() == whole
+    assert failures
+    assert all(isinstance(failure, HistoryUnavailable) and not failure.is_missing for failure in failures)
+
+
+def test_a_session_that_grew_goes_on_where_it_was(kept: Kept) -> None:
+    first = kept.read(TALK[:1])
+    second = kept.read(TALK, mark_after(first))
+    assert [turn.text for turn in second.turns] == ["Use 9191.", "Done."]
+    assert second.turns[0].number == first.turns[-1].number + 1
+    assert second.tools_answered_before
+    assert kept.read(mark=mark_after(second)).turns == ()
+    if kept.harness != "opencode":  # whose parts all have the same time here
+        assert kept.read(mark=evolve(mark_after(second), last_record_id="gone")).turns == ()
+
+
+def test_a_session_that_begins_with_our_prompt_is_our_own_call(kept: Kept) -> None:
+    """P23"""
+    found = kept.read([Exchange(f"{PROMPT_MARKER}\nnonce: x\nConsolidate this.", "{}")])
+    assert found.own_call
+    assert found.turns == ()
+
+
+def test_a_session_that_speaks_of_the_marker_later_is_a_persons(kept: Kept) -> None:
+    """P23: the positive control."""
+    found = kept.read([Exchange("Hello."), Exchange(f"What does {PROMPT_MARKER} mean?")])
+    assert not found.own_call
+    assert len(found.turns) == 4
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        ("memory search port", SECRET),
+        ("cat ~/memories/topics/id__1abcde.md", SECRET),
+        ("tail notes.txt", f'---\nid: "id__1abcde"\n---\n{SECRET}'),
+        ("cat AGENTS.md", f"Mine.\n{SECTION_START}\n{SECRET}\n{SECTION_END}"),
+    ],
+)
+def test_what_memory_printed_is_left_out(kept: Kept, command: str, output: str) -> None:
+    """P26"""
+    found = kept.read([Exchange("Look.", looks=[Look(SHELL, command, output), Look(SHELL, "ss", SECRET)])])
+    of_memory, of_others = [turn.text for turn in found.turns if turn.role is Role.TOOL]
+    assert SECRET not in of_memory
+    assert MEMORY_OUTPUT_PLACEHOLDER in of_memory
+    assert of_others == SECRET
+
+
+def test_what_memory_injected_is_left_out_of_a_prompt(kept: Kept) -> None:
+    """P26"""
+    found = kept.read([Exchange(f"Hi. {CONTEXT_START}{SECRET}{CONTEXT_END} Which port?")])
+    assert found.turns[0].text == f"Hi. {MEMORY_OUTPUT_PLACEHOLDER} Which port?"
+    assert found.turns[0].role is Role.USER
+
+
+def test_what_one_fetch_cannot_hold_comes_with_the_next_ones(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+    """P25"""
+    looks = [Look(SHELL, f"ls {at}", "y" * 300) for at in range(3)]
+    talk = [
+        Exchange(f"Question {at} " + "x" * 300, f"Answer {at}.", [*looks, Look(WRITE, "a.md", "ok")]) for at in range(9)
+    ]
+    whole = kept.read(talk)
+    monkeypatch.setattr(turn_builder, "MAX_KEPT_BYTES", 12_000)
+    part = kept.read(talk)
+    turns, fetches = list(part.turns), 1
+    while part.remaining:
+        part = kept.read(talk, mark_after(part))
+        turns += part.turns
+        fetches += 1
+    assert fetches > 2
+    assert [evolve(turn, record_id="") for turn in turns] == [evolve(turn, record_id="") for turn in whole.turns]
+
+
+def test_after_any_turn_only_what_is_new_comes(kept: Kept) -> None:
+    talk = [Exchange("One.", "Two.", [Look(SHELL, "ls", "three")]), Exchange("Four.", "Five.")]
+    whole = kept.read(talk)
+    for at, turn in enumerate(whole.turns, 1):
+        mark = evolve(mark_after(whole), last_record_id=turn.record_id, last_at_ms=turn.at_ms, turns_seen=turn.number)
+        new = kept.read(talk, mark).turns
+        assert new == whole.turns[at:] or new == whole.turns[at + 1 :]  # a call and its answer may be one record
+
+
+@pytest.mark.parametrize("harness", [each for each in NINE if each != "amp"])
+def test_a_transcript_outside_the_known_directories_is_refused(home: Path, tmp_path: Path, harness: str) -> None:
+    """P27"""
+    kept = Kept(harness, home)
+    kept.keep(TALK)
+    assert kept.path is not None
+    found = kept.fetch(path=kept.path.rename(tmp_path / kept.path.name))
+    assert isinstance(found, Failure)
+    assert harness == "opencode" or isinstance(found.failure(), TranscriptRefused)
+
+
+def _stores(directory: Path) -> dict[str, tuple[Path, HistorySource, InboxEntry]]:
+    """The sessions that are kept in databases, with what reads them."""
+    roots = TranscriptRoots((str(directory),))
+    return {
+        "goose": (
+            goose.sample().write_rows(directory),
+            GooseSessions(roots),
+            InboxEntry(0, Harness.GOOSE, SessionFile("goose-session", goose.SESSION)),
+        ),
+        "opencode": (
+            opencode.sample().write_rows(directory),
+            OpencodeSessions(roots),
+            InboxEntry(0, Harness.OPENCODE, SessionFile("opencode-session", opencode.SESSION)),
+        ),
+        "cursor": (
+            cursor.sample_composer().write(directory),
+            CursorSessions(roots),
+            InboxEntry(0, Harness.CURSOR, SessionFile("cursor-session", cursor.SESSION)),
+        ),
+    }
+
+
+@pytest.mark.parametrize("name", ["goose", "opencode", "cursor"])
+def test_a_database_cut_or_overwritten_anywhere_is_an_error_or_what_is_left(tmp_path: Path, name: str) -> None:
+    """P6"""
+    path, source, entry = _stores(tmp_path)[name]
+    whole = {turn.text for turn in source.fetch(entry, None).unwrap().turns}
+    data = path.read_bytes()
+    outcomes = set()
+    for at in range(0, len(data), len(data) // 40):
+        for broken in (data[:at], data[:at] + b"\xa5" * 60 + data[at + 60 :]):
+            path.write_bytes(broken)
+            found = source.fetch(entry, None)
+            if isinstance(found, Failure):
+                outcomes.add(type(found.failure()))
+            else:
+                left = {turn.text for turn in found.unwrap().turns}
+                assert left & whole or not left or found.unwrap().skipped
+    assert outcomes <= {HistoryUnreadable, HistoryUnavailable}
+    assert HistoryUnreadable in outcomes
+
+
+# -- directories that cannot be listed (P6) ----------------------------------------------------------------------------
+
+
+SOURCES: dict[SessionMethod, Callable[[TranscriptRoots], HistorySource]] = {
+    "claude-code-session": ClaudeCodeSessions,
+    "codex-session": CodexSessions,
+    "copilot-session": CopilotSessions,
+    "cursor-session": CursorSessions,
+    "gemini-session": GeminiSessions,
+    "goose-session": GooseSessions,
+    "opencode-session": OpencodeSessions,
+    "pi-session": PiSessions,
+}
+
+
+@pytest.fixture
+def roots(tmp_path: Path) -> TranscriptRoots:
+    root = tmp_path / "sessions"
+    (root / "lamp").mkdir(parents=True)
+    return TranscriptRoots((str(root),))
+
+
+def unlisted(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Any) -> Any:
+        raise PermissionError(errno.EACCES, "Permission denied", path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    monkeypatch.setattr(os, "listdir", refuse)
+
+
+def reason(source: HistorySource, entry: InboxEntry) -> str:
+    error = source.fetch(entry, None).failure()
+    assert isinstance(error, HistoryUnavailable)
+    return error.reason
+
+
+@pytest.mark.parametrize("method", [method for method in SOURCES if method != "goose-session"])  # it lists nothing
+def test_it_is_said_that_it_cannot_be_looked_through_p6(
+    roots: TranscriptRoots, method: SessionMethod, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, entry = SOURCES[method](roots), InboxEntry(0, Harness.MANUAL, SessionFile(method, "ses_1"))
+    assert "cannot be looked through" not in reason(source, entry)  # the control: it is not there
+    unlisted(monkeypatch)
+    assert "cannot be looked through: Permission denied" in reason(source, entry)
+
+
+@pytest.mark.parametrize("method", [method for method in SOURCES if method != "opencode-session"])
+def test_nor_is_a_file_that_cannot_be_looked_at_p6(roots: TranscriptRoots, method: SessionMethod) -> None:
+    entry = InboxEntry(0, Harness.MANUAL, SessionFile(method, "s-1", f"{roots.roots[0]}/gone/s-1.jsonl"))
+    assert "Input/output error" not in reason(SOURCES[method](roots), entry)
+    with failing_on(DATABASE if method == "goose-session" else "gone/s-1.jsonl", "lstat"):
+        assert "cannot be looked through: Input/output error" in reason(SOURCES[method](roots), entry)
+
+
+def test_nor_is_the_chat_of_a_directory_above_it_taken_for_it_p6(home: Path) -> None:
+    inner = home / "work" / "inner"
+    inner.mkdir(parents=True)
+    (inner.parent / CHAT_FILE).write_text("# aider chat started at 2026-02-13 14:30:05\n\n#### outer\n")
+    given = evolve(surroundings(home), project_directories=lambda: [Success(str(inner))])
+    chats = AiderChats(given)
+    assert chats.above(str(inner)) == str(inner.parent / CHAT_FILE)
+    with failing_on(f"inner/{CHAT_FILE}", "lstat"):
+        entry = InboxEntry(0, Harness.AIDER, SessionFile("aider-session", "s-1"), Context(cwd=str(inner)))
+        assert "Input/output error" in reason(chats, entry)
+        found = list(chats.find(None))
+    assert [each.failure().code for each in found] == ["store-io"]
+
+
+# -- files and notes that were captured --------------------------------------------------------------------------------
+
+
+PATH = "inbox/snapshots/notes.md"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    (tmp_path / "inbox" / "snapshots").mkdir(parents=True)
+    return tmp_path
+
+
+def fetch(store: Path, path: str = PATH) -> History | Error:
+    entry = InboxEntry(7, Harness.MANUAL, FileSnapshot(path))
+    result = FileSnapshots(store).fetch(entry, None)
+    return result.value_or(None) or result.failure()
+
+
+def test_a_document_is_a_history_of_tool_turns(store: Path) -> None:
+    """P19: a file's words are nobody's in the session."""
+    (store / PATH).write_text("﻿# Ports\n\nThe dev server listens on 9090.\n", encoding="utf-8")
+    history = fetch(store)
+    assert isinstance(history, History)
+    assert [(turn.role, turn.tool_name) for turn in history.turns] == [(Role.TOOL, "file")]
+    assert history.turns[0].text == "# Ports\n\nThe dev server listens on 9090."
+    assert (history.title, history.started_at_ms, history.ended_at_ms) == ("Ports", 7, 7)
+
+
+@pytest.mark.parametrize("content", [b"", b" \n\n", b"\x89PNG\x00\x00", b"x" * (16 * 1024 * 1024 + 1)])
+def test_what_is_no_text_is_unreadable(store: Path, content: bytes) -> None:
+    (store / PATH).write_bytes(content)
+    assert isinstance(fetch(store), HistoryUnreadable)
+
+
+@pytest.mark.parametrize(
+    "path", [PATH, "../outside.md", "/etc/passwd", "inbox/snapshots", "inbox/link.md", "linked/notes.md", ""]
+)
+def test_what_is_gone_or_is_not_inside_the_store_is_unreadable(store: Path, path: str) -> None:
+    """P21"""
+    (store.parent / "outside.md").write_text("secret")
+    (store / "inbox" / "link.md").symlink_to(store.parent / "outside.md")
+    (store / "linked").symlink_to(store.parent)
+    (store.parent / "notes.md").write_text("secret")
+    assert isinstance(fetch(store, path), HistoryUnreadable)
+
+
+def test_a_managed_section_in_a_document_is_left_out(store: Path) -> None:
+    """P26"""
+    (store / PATH).write_text(f"# Mine\n\n{SECTION_START}\nnote\n{SECTION_END}\n")
+    history = fetch(store)
+    assert isinstance(history, History)
+    assert history.turns[0].text == f"# Mine\n\n{MEMORY_OUTPUT_PLACEHOLDER}"
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.sampled_from(["# A", "## B c", "word " * 30, "", "```", "# not one", "~~~", "x" * 5_000]), max_size=30)
+)
+def test_sections_are_bounded_and_hold_every_word(lines: list[str]) -> None:
+    text = "\n".join(lines)
+    turns = document_turns(text, "file")
+    assert all(0 < len(turn.text) <= TOOL_TEXT_CHARS for turn in turns)
+    assert "".join("".join(turn.text for turn in turns).split()) == "".join(text.split())
+    assert len({turn.record_id for turn in turns}) == len(turns)
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.EACCES, errno.EMFILE])
+def test_a_failing_disk_does_not_ruin_a_snapshot(tmp_path: Path, number: int) -> None:
+    """P5, P6"""
+    (tmp_path / "inbox" / "snapshots").mkdir(parents=True)
+    (tmp_path / "inbox" / "snapshots" / "notes.md").write_text("# Ports")
+    source = FileSnapshots(tmp_path)
+    entry = InboxEntry(0, Harness.MANUAL, FileSnapshot("inbox/snapshots/notes.md"))
+    failures = []
+    for _, failing in each_failure(number):
+        with failing:
+            found = source.fetch(entry, None)
+        if isinstance(found, Failure):
+            failures.append(type(found.failure()))
+    assert failures
+    assert set(failures) == {HistoryUnavailable}
+
+
+def test_an_inline_note_is_the_persons_at_a_terminal_and_the_agents_elsewhere() -> None:
+    note = InlineNote("Ports", "The dev server listens on 9191.", thread_id="T-1")
+    source = InlineNotes()
+    for harness, role in ((Harness.MANUAL, Role.USER), (Harness.CLAUDE_CODE, Role.AGENT)):
+        found = source.fetch(InboxEntry(5, harness, note), None).unwrap()
+        assert [(turn.role, turn.text) for turn in found.turns] == [(role, "Ports\n\nThe dev server listens on 9191.")]
+        assert (found.title, found.ended_at_ms) == ("Ports", 5)
+        assert found.session_id != "T-1"

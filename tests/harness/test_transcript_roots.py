@@ -1,0 +1,210 @@
+"""P27: which transcripts may be read."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from agent_memory.errors import Error, HistoryUnavailable, TranscriptRefused
+from agent_memory.harness import recorded_roots
+from agent_memory.harness.claude_code import ClaudeCodeSessions
+from agent_memory.harness.cursor import CursorSessions
+from agent_memory.harness.goose import GooseSessions
+from agent_memory.harness.opencode import OpencodeSessions
+from agent_memory.harness.transcripts import TranscriptRoots, is_session_id, transcript
+from harness_surroundings import surroundings
+
+
+@pytest.fixture
+def projects(tmp_path: Path) -> Path:
+    path = tmp_path / "claude" / "projects"
+    (path / "-work-harbour").mkdir(parents=True)
+    return path
+
+
+@pytest.fixture
+def roots(projects: Path) -> TranscriptRoots:
+    return TranscriptRoots((str(projects),))
+
+
+def opened(roots: TranscriptRoots, path: Path | str) -> bytes | Error:
+    try:
+        with transcript(roots, str(path), "s") as file:
+            return os.read(file.descriptor, file.size_bytes)
+    except (HistoryUnavailable, TranscriptRefused) as error:
+        return error
+
+
+def test_a_regular_file_inside_a_root_is_opened(roots: TranscriptRoots, projects: Path) -> None:
+    """P27: the positive control."""
+    path = projects / "-work-harbour" / "s.jsonl"
+    path.write_bytes(b"{}\n")
+    assert opened(roots, path) == b"{}\n"
+
+
+def test_a_file_outside_the_roots_is_refused_with_their_names(roots: TranscriptRoots, tmp_path: Path) -> None:
+    """P27"""
+    (tmp_path / "s.jsonl").write_bytes(b"{}\n")
+    error = opened(roots, tmp_path / "s.jsonl")
+    assert isinstance(error, TranscriptRefused)
+    assert roots.roots[0] in error.reason
+
+
+@pytest.mark.parametrize(
+    "path", ["{root}/../s.jsonl", "{root}x/s.jsonl", "{root}", "s.jsonl", "", "{root}/a\0b", "{root}/\udcff\ud800"]
+)
+def test_a_path_that_leaves_the_root_or_is_no_path_is_refused(roots: TranscriptRoots, path: str) -> None:
+    """P21, P27"""
+    assert isinstance(opened(roots, path.format(root=roots.roots[0])), TranscriptRefused)
+
+
+def test_a_symbolic_link_is_refused_even_to_a_file_inside(roots: TranscriptRoots, projects: Path) -> None:
+    """P27"""
+    (projects / "real.jsonl").write_bytes(b"{}\n")
+    (projects / "link.jsonl").symlink_to(projects / "real.jsonl")
+    error = opened(roots, projects / "link.jsonl")
+    assert isinstance(error, TranscriptRefused)
+    assert "symbolic link" in error.reason
+
+
+def test_a_linked_directory_is_followed_inside_the_roots_only(
+    roots: TranscriptRoots, projects: Path, tmp_path: Path
+) -> None:
+    """P27"""
+    (projects / "-work-harbour" / "s.jsonl").write_bytes(b"inside")
+    (projects / "moved").symlink_to(projects / "-work-harbour")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "s.jsonl").write_bytes(b"outside")
+    (projects / "away").symlink_to(tmp_path / "elsewhere")
+    assert opened(roots, projects / "moved" / "s.jsonl") == b"inside"
+    assert isinstance(opened(roots, projects / "away" / "s.jsonl"), TranscriptRefused)
+
+
+def test_a_root_may_be_a_symbolic_link(projects: Path, tmp_path: Path) -> None:
+    (projects / "s.jsonl").write_bytes(b"{}")
+    (tmp_path / "dotfiles").symlink_to(projects)
+    assert opened(TranscriptRoots((str(tmp_path / "dotfiles"),)), tmp_path / "dotfiles" / "s.jsonl") == b"{}"
+
+
+def test_a_fifo_a_directory_and_a_socket_are_refused_without_waiting(roots: TranscriptRoots, projects: Path) -> None:
+    """P27"""
+    os.mkfifo(projects / "fifo.jsonl")
+    (projects / "directory.jsonl").mkdir()
+    errors: list[object] = []
+
+    def look() -> None:
+        errors.extend(opened(roots, projects / name) for name in ("fifo.jsonl", "directory.jsonl", "socket.jsonl"))
+
+    with socket.socket(socket.AF_UNIX) as listening:
+        os.chdir(projects)
+        listening.bind("socket.jsonl")
+        looking = threading.Thread(target=look, daemon=True)
+        looking.start()
+        looking.join(10)
+    assert [type(error) for error in errors] == [TranscriptRefused] * 3
+
+
+def test_a_file_that_becomes_a_link_after_the_look_is_not_followed(
+    roots: TranscriptRoots, projects: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """P27"""
+    (tmp_path / "diary").write_bytes(b"private")
+    target = projects / "s.jsonl"
+    target.write_bytes(b"{}")
+    look = os.stat
+
+    def exchanged(path: str, **more: Any) -> os.stat_result:
+        status = look(path, **more)
+        if path == target.name and not target.is_symlink():
+            target.unlink()
+            target.symlink_to(tmp_path / "diary")
+        return status
+
+    monkeypatch.setattr(os, "stat", exchanged)
+    error = opened(roots, target)
+    assert target.is_symlink(), "the control"
+    assert error == TranscriptRefused(str(target), "it is a symbolic link")
+
+
+def test_descriptors_are_closed(roots: TranscriptRoots, projects: Path) -> None:
+    (projects / "s.jsonl").write_bytes(b"{}")
+    before = len(os.listdir("/dev/fd"))
+    for name in ("s.jsonl", "gone.jsonl", "-work-harbour"):
+        opened(roots, projects / name)
+    assert len(os.listdir("/dev/fd")) == before
+
+
+HOME = "/home/ada"
+
+
+@pytest.mark.parametrize(
+    ("source", "environ", "roots"),
+    [
+        (
+            ClaudeCodeSessions,
+            {"CLAUDE_CONFIG_DIR": "/opt/claude/"},
+            ("/opt/claude/projects", f"{HOME}/.claude/projects"),
+        ),
+        (
+            CursorSessions,
+            {"XDG_CONFIG_HOME": "/srv/config"},
+            (
+                f"{HOME}/.cursor/projects",
+                "/srv/config/Cursor/User/globalStorage",
+                f"{HOME}/.config/Cursor/User/globalStorage",
+                f"{HOME}/Library/Application Support/Cursor/User/globalStorage",
+            ),
+        ),
+        (
+            GooseSessions,
+            {"GOOSE_PATH_ROOT": "/srv/goose", "XDG_DATA_HOME": "/srv/data"},
+            ("/srv/goose/data/sessions", "/srv/data/goose/sessions", f"{HOME}/.local/share/goose/sessions"),
+        ),
+        (
+            OpencodeSessions,
+            {"XDG_DATA_HOME": "/srv/data", "OPENCODE_DB": "/srv/db/x.db"},
+            ("/srv/data/opencode", f"{HOME}/.local/share/opencode", "/srv/db"),
+        ),
+    ],
+)
+def test_the_roots_are_those_of_the_environment_the_home_and_the_config(
+    source: Any, environ: dict[str, str], roots: tuple[str, ...]
+) -> None:
+    further = ("~/transcripts", "/srv/t", "relative", "/srv/t", "")
+    found = source.at(surroundings(HOME, *further, **environ)).roots.roots
+    assert found == (*roots, f"{HOME}/transcripts", "/srv/t")
+    assert evolve(surroundings("/"), home=None).roots("~/.claude/projects").roots == ()
+
+
+def test_a_transcript_is_found_by_its_session_id(roots: TranscriptRoots, projects: Path) -> None:
+    old = projects / "-work-harbour" / "5f0c.jsonl"
+    old.write_bytes(b"old")
+    os.utime(old, (1, 1))
+    (projects / "-new-place").mkdir()
+    new = projects / "-new-place" / "5f0c.jsonl"
+    new.write_bytes(b"new")
+    assert ClaudeCodeSessions(roots).path_of("5f0c") == str(new)
+    assert ClaudeCodeSessions(roots).path_of("0000") is None
+    assert ClaudeCodeSessions(TranscriptRoots(("/nowhere",))).path_of("5f0c") is None
+
+
+@pytest.mark.parametrize("id", ["", "..", "a/b", "../s", "a..b", "*", "-x", "a\0", "a b", "x" * 129, "ü"])
+def test_a_session_id_that_is_no_plain_name_finds_nothing(roots: TranscriptRoots, id: str) -> None:
+    """P21"""
+    assert not is_session_id(id)
+    assert ClaudeCodeSessions(roots).path_of(id) is None
+
+
+def test_what_only_variables_name_is_recorded(tmp_path: Path) -> None:
+    def recorded(environ: dict[str, str]) -> tuple[str, ...]:
+        return recorded_roots(evolve(surroundings(tmp_path), environ=environ, home="/home/ada"))
+
+    environ = {"CLAUDE_CONFIG_DIR": "/x/claude/", "CODEX_HOME": "~/cx", "COPILOT_HOME": "relative"}
+    assert recorded(environ) == ("/x/claude/projects", "/home/ada/cx/sessions", "/home/ada/cx/archived_sessions")
+    assert recorded({"XDG_DATA_HOME": "/home/ada/.local/share/"}) == ()

@@ -1,0 +1,633 @@
+"""What the index finds, and what it does when its file, the disk, or another process is in the way: it searches all the same."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from returns.result import Failure
+
+from agent_memory.errors import StoreIo
+from agent_memory.files.locks import KernelLocks
+from agent_memory.note.terms import query_words
+from agent_memory.note.vocabulary import Kind, Relation
+from agent_memory.ports import Store
+from agent_memory.recall.note_index import MADE_ANEW, NoteIndex, note_index
+from agent_memory.recall.search import Matches, NoteLink, SearchRequest
+from agent_memory.store import store_database
+from agent_memory.store.note_files import read_image
+from agent_memory.store.store_database import DIRECTORY, NAME, Refreshed
+from agent_memory.store.store_files import StoreFiles
+from one_change import delete
+
+A, B, C = "id__aaaaaa", "id__bbbbbb", "id__cccccc"
+
+
+@pytest.fixture
+def topics(root: Path) -> Path:
+    path = root / "topics"
+    path.mkdir(parents=True)
+    return path
+
+
+def put(topics: Path, id: str, text: str, name: str = "note", *, is_rested: bool = True) -> Path:
+    path = topics / f"{name} -- {id}.md"
+    path.write_text(f"---\nid: {id}\ntitle: Title\ncreatedAt: 1771000205123\n---\n{text}\n")
+    if is_rested:
+        rest(path)
+    return path
+
+
+def rest(path: Path) -> None:
+    """As if it had been written long ago; its other time, which cannot be set, is hidden by `rested`."""
+    os.utime(path, ns=(1771000205123 * 10**6, path.stat().st_mtime_ns - 10**10))
+
+
+@pytest.fixture
+def rested(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files count as rested at once."""
+    monkeypatch.setattr(store_database, "_GRAIN_NS", -(10**15))
+
+
+def found(index: NoteIndex, query: str) -> list[str]:
+    renewals = -1
+    while renewals != index.renewals:  # else numbers of one file are asked of its successor
+        renewals = index.renewals
+        scores = index.match(query_words(query), 10, SearchRequest("")).unwrap().scores
+        notes = index.notes(list(scores)).unwrap()
+    return sorted(notes[number].meta.id for number in scores)
+
+
+def database(root: Path) -> Path:
+    return root / DIRECTORY / NAME
+
+
+def indexed(root: Path) -> NoteIndex:
+    index = note_index(root)
+    index.refresh().unwrap()
+    return index
+
+
+def test_what_has_not_changed_is_not_read_again(root: Path, topics: Path, rested: None) -> None:
+    put(topics, A, "zebra")
+    assert indexed(root).refresh().unwrap() == Refreshed(1)
+    assert note_index(root).refresh().unwrap() == Refreshed(1)
+    put(topics, B, "zebra")
+    assert note_index(root).refresh().unwrap() == Refreshed(2, read=1)
+    os.unlink(topics / f"note -- {A}.md")
+    assert note_index(root).refresh().unwrap() == Refreshed(1, removed=1)
+
+
+def test_a_file_that_was_just_written_is_looked_at_again_but_not_indexed_again(root: Path, topics: Path) -> None:
+    path = put(topics, A, "zebra", is_rested=False)
+    index = indexed(root)
+    number = index.numbers_of([A]).unwrap()[A]
+    assert index.refresh().unwrap() == Refreshed(1)
+    assert index.numbers_of([A]).unwrap() == {A: number}
+    times = path.stat()
+    path.write_text(path.read_text().replace("zebra", "camel"))  # as long as before
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    index.refresh().unwrap()
+    assert found(index, "camel") == [A]
+
+
+def test_with_little_time_what_is_there_is_searched_and_the_rest_is_counted(
+    root: Path, topics: Path, rested: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for id in (A, B, C):
+        put(topics, id, "zebra")
+    index = note_index(root)
+    none = index.refresh(0.0).unwrap()
+    assert (none.notes, none.pending) == (0, 3)
+    assert "3 changed files are not in the index yet" in none.notices[0]
+    assert found(index, "zebra") == []
+    assert index.refresh(60.0).unwrap() == Refreshed(3, read=3)
+    assert found(index, "zebra") == [A, B, C]
+
+
+def test_a_shelf_that_cannot_be_listed_is_an_error_and_not_an_empty_index_p6(
+    root: Path, topics: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(topics, A, "zebra")
+    index = indexed(root)
+
+    def refuse(*_: object) -> object:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    assert isinstance(index.refresh().failure(), StoreIo)
+    assert found(index, "zebra") == [A]
+
+
+def test_the_file_is_for_its_owner_alone_p22(root: Path, topics: Path) -> None:
+    put(topics, A, "zebra")
+    before = os.umask(0)
+    try:
+        indexed(root)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(database(root).stat().st_mode) == 0o600
+    assert stat.S_IMODE(database(root).parent.stat().st_mode) == 0o700
+    assert {path.name for path in database(root).parent.iterdir()} <= {NAME, store_database.JOURNAL}
+
+
+# -- a ruined file ----------------------------------------------------------------------------------------------------
+
+
+def cut(path: Path) -> None:
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def no_database(path: Path) -> None:
+    path.write_bytes(b"This was never a database. " * 1000)
+
+
+def newer(path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA user_version = 7")
+    connection.close()
+
+
+def of_another_program(path: Path) -> None:
+    path.unlink()
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE bookmarks (address TEXT)")
+    connection.close()
+
+
+def bad_terms(path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE terms_data SET block = x'0105000000' WHERE id > 10")
+    connection.close()
+
+
+def bad_notes(path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE files SET listed = '[1, 2'")
+    connection.close()
+
+
+def linked(path: Path) -> None:
+    other = path.with_name("other")
+    path.rename(other)
+    path.symlink_to(other)
+
+
+RUINS: tuple[Callable[[Path], object], ...]
+RUINS = (os.unlink, cut, no_database, newer, of_another_program, bad_terms, bad_notes)
+
+
+@pytest.mark.parametrize(
+    ("ruin", "is_open"), [*((each, False) for each in (*RUINS, linked)), *((each, True) for each in RUINS)]
+)
+def test_whatever_becomes_of_the_file_the_notes_are_found(
+    root: Path, topics: Path, rested: None, ruin: Callable[[Path], object], is_open: bool
+) -> None:
+    put(topics, A, "zebra")
+    put(topics, B, "giraffe")
+    index = indexed(root)
+    assert found(index, "zebra") == [A]
+    if not is_open:
+        index.close()
+        index = note_index(root)
+    ruin(database(root))
+    index.refresh().unwrap()
+    assert found(index, "zebra") == [A]
+    index.close()
+    after = note_index(root)
+    done = after.refresh().unwrap()
+    assert done == Refreshed(2) or is_open
+    assert found(after, "zebra giraffe") == [A, B]
+
+
+@pytest.mark.parametrize("is_met", ["when it is brought up to date", "when it is asked"])
+def test_that_it_was_damaged_is_told_once(root: Path, topics: Path, rested: None, is_met: str) -> None:
+    put(topics, A, "zebra")
+    indexed(root).close()
+    if is_met == "when it is asked":
+        bad_terms(database(root))
+    else:
+        cut(database(root))
+    index = note_index(root)
+    first = index.refresh().unwrap().notices
+    assert found(index, "zebra") == [A]
+    assert [*first, *index.refresh().unwrap().notices] == [MADE_ANEW]
+    assert index.refresh().unwrap().notices == note_index(root).refresh().unwrap().notices == ()
+
+
+def test_an_index_of_another_version_is_made_anew_without_a_word(root: Path, topics: Path, rested: None) -> None:
+    put(topics, A, "zebra")
+    indexed(root).close()
+    newer(database(root))
+    index = note_index(root)
+    assert index.refresh().unwrap() == Refreshed(1, read=1)
+    assert index.renewals == 1
+
+
+def test_a_directory_in_its_place_is_left_and_the_index_kept_in_memory(root: Path, topics: Path) -> None:
+    put(topics, A, "zebra")
+    database(root).mkdir(parents=True)
+    (database(root) / "kept").touch()
+    index = note_index(root)
+    assert "in memory" in index.refresh().unwrap().notices[0]
+    assert found(index, "zebra") == [A]
+    assert (database(root) / "kept").exists()
+
+
+def test_a_link_on_the_way_to_it_is_not_followed_p21(root: Path, topics: Path, tmp_path: Path) -> None:
+    put(topics, A, "zebra")
+    (tmp_path / "elsewhere").mkdir()
+    (root / ".cache").symlink_to(tmp_path / "elsewhere")
+    index = note_index(root)
+    assert "in memory" in index.refresh().unwrap().notices[0]
+    assert found(index, "zebra") == [A]
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+# -- a disk that does not take it -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("is_known", [False, True], ids=["no index yet", "an older index"])
+def test_on_a_read_only_disk_the_index_is_kept_in_memory(
+    root: Path, topics: Path, rested: None, monkeypatch: pytest.MonkeyPatch, is_known: bool
+) -> None:
+    put(topics, A, "zebra")
+    if is_known:
+        indexed(root).close()
+    put(topics, B, "zebra")
+
+    real = os.open
+
+    def refuse(path: str, flags: int, *rest: int, **more: int) -> int:
+        if flags & (os.O_RDWR | os.O_WRONLY | os.O_CREAT):
+            raise OSError(errno.EROFS, "Read-only file system")
+        return real(path, flags, *rest, **more)
+
+    monkeypatch.setattr(os, "open", refuse)
+    index = note_index(root)
+    done = index.refresh().unwrap()
+    assert "in memory" in done.notices[0]
+    assert done.read == (1 if is_known else 2)
+    assert found(index, "zebra") == [A, B]
+
+
+@contextmanager
+def full(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Every database on disk is as large as it can become."""
+    real = store_database._connected
+
+    def limited(path: str) -> sqlite3.Connection:
+        connection = real(path)
+        if path != ":memory:":
+            connection.execute("PRAGMA max_page_count = 1")  # SQLite takes the size it has, if that is more
+        return connection
+
+    monkeypatch.setattr(store_database, "_connected", limited)
+    yield
+
+
+def test_on_a_full_disk_what_is_there_is_searched_p5(
+    root: Path, topics: Path, rested: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(topics, A, "zebra")
+    indexed(root).close()
+    before = database(root).read_bytes()
+    for number in range(200):
+        put(topics, f"id__{number:06d}".replace("0", "z"), "giraffe " + " ".join(f"w{number}x{at}" for at in range(50)))
+    with full(monkeypatch):
+        index = note_index(root)
+        done = index.refresh().unwrap()
+        assert "in memory" in done.notices[0]
+        assert done.notes == 201
+        assert found(index, "zebra") == [A]
+        assert len(found(index, "giraffe")) == 10
+        assert index.put_vectors("m", {1: b"row"}).unwrap() is None
+    assert database(root).read_bytes()[:4096] == before[:4096]
+    monkeypatch.undo()
+
+
+# -- other processes --------------------------------------------------------------------------------------------------
+
+
+def test_while_another_process_writes_what_is_there_is_searched(
+    root: Path, topics: Path, rested: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_database, "WAIT_SECONDS", 0.01)
+    put(topics, A, "zebra")
+    indexed(root).close()
+    put(topics, B, "zebra")
+    other = sqlite3.connect(database(root), isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    index = note_index(root)
+    done = index.refresh().unwrap()
+    assert (done.notes, done.pending) == (1, 1)
+    assert found(index, "zebra") == [A]
+    assert isinstance(index.put_vectors("m", {1: b"row"}), Failure)
+    other.execute("ROLLBACK")
+    other.close()
+    assert index.refresh().unwrap() == Refreshed(2, read=1)
+    assert found(index, "zebra") == [A, B]
+
+
+def test_what_a_reader_kept_from_being_written_is_taken_in_later(
+    root: Path, topics: Path, rested: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_database, "WAIT_SECONDS", 0.01)
+    first = put(topics, A, "zebra")
+    index = indexed(root)
+    second = put(topics, B, "zebra")
+    first.write_text(first.read_text().replace("zebra", "zebra lamp"))
+    reader = sqlite3.connect(database(root), isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT * FROM notes").fetchall()
+    assert index.refresh().unwrap().pending == 2  # all was ready, and undone at the last moment
+    reader.execute("ROLLBACK")
+    reader.close()
+    second.unlink()
+    first.unlink()
+    put(topics, C, "walrus, and a zebra")
+    assert index.refresh().unwrap().notes == 1
+    assert (found(index, "zebra"), found(index, "lamp")) == ([C], [])
+    assert index.renewals == 0
+
+
+INTERRUPTED = """
+import os, signal, sys
+from agent_memory.store import store_database, taking_in
+from agent_memory.recall.note_index import note_index
+
+store_database._BATCH = 5
+at, where = int(sys.argv[2]), getattr(taking_in, sys.argv[3])
+count = 0
+
+def killed(*arguments):
+    global count
+    count += 1
+    if count == at:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return where(*arguments)
+
+setattr(taking_in, sys.argv[3], killed)
+note_index(sys.argv[1]).refresh().unwrap()
+"""
+
+
+@pytest.mark.parametrize(("at", "where"), [(13, "note_terms"), (7, "_labels")], ids=str)
+def test_a_process_that_is_killed_leaves_an_index_to_go_on_from(root: Path, topics: Path, at: int, where: str) -> None:
+    ids = [f"id__{number:06d}".replace("0", "z") for number in range(20)]
+    for number, id in enumerate(ids):
+        put(topics, id, f"zebra w{number}q")
+    killed = subprocess.run([sys.executable, "-c", INTERRUPTED, root, str(at), where], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    index = indexed(root)
+    assert index.refresh().unwrap().notes == 20
+    assert [found(index, f"w{number}q") for number in range(20)] == [[id] for id in ids]
+
+
+def test_a_file_that_cannot_be_read_is_told_and_found_once_it_can_p6(
+    root: Path, topics: Path, rested: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(topics, A, "zebra")
+    put(topics, B, "zebra")
+
+    def read(root: str, path: str) -> object:
+        if A in path:
+            raise StoreIo(path, "read", "EIO", "Input/output error")
+        return real(root, path)
+
+    real = read_image
+    with monkeypatch.context() as patched:
+        patched.setattr(store_database, "read_image", read)
+        for _ in range(2):  # it is tried, and told, each time
+            refreshed = note_index(root).refresh().unwrap()
+            assert refreshed.unreadable == 1
+            assert refreshed.notices[-1].startswith("1 file was not searched, since it could not be read")
+        assert found(note_index(root), "zebra") == [B]
+    index = note_index(root)
+    assert index.refresh().unwrap().notices == ()
+    assert found(index, "zebra") == [A, B]
+
+
+OPENS = """
+import sys
+from agent_memory.recall.note_index import note_index
+from agent_memory.recall.search import SearchRequest
+sys.stdin.readline()
+index = note_index(sys.argv[1])
+done = index.refresh().unwrap()
+print(done.pending, len(index.among(SearchRequest("")).unwrap()), index.renewals)
+"""
+
+
+def test_of_six_that_open_it_at_once_one_makes_it_and_all_can_ask(root: Path, topics: Path) -> None:
+    for number in range(30):
+        put(topics, f"id__{number:06d}".replace("0", "z"), f"zebra w{number}q")
+    command = [sys.executable, "-c", OPENS, str(root)]
+    calls = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(6)]
+    for call in calls:
+        assert call.stdin is not None
+        call.stdin.write("\n")
+        call.stdin.flush()
+    said = [call.communicate()[0].split() for call in calls]
+    assert [call.returncode for call in calls] == [0] * 6
+    assert all(int(pending) + int(notes) >= 30 and renewals == "0" for pending, notes, renewals in said)
+    assert indexed(root).refresh().unwrap().notes == 30
+
+
+def test_no_word_of_a_note_is_left_in_the_file_once_it_is_secret_p20(root: Path, topics: Path, rested: None) -> None:
+    path = put(topics, A, "The heronlike word.")
+    put(topics, B, "zebra")
+    index = indexed(root)
+    assert found(index, "heronlike") == [A]
+    assert b"heronlik" in database(root).read_bytes()
+    path.write_text(path.read_text().replace("title: Title", "title: Ospreyish\nsensitivity: secret"))
+    index.refresh().unwrap()
+    assert found(index, "heronlike zebra") == [B]
+    StoreFiles(root, KernelLocks(root)).list().unwrap()
+    index.close()
+    for name in (NAME, store_database.JOURNAL):
+        kept = (database(root).parent / name).read_bytes()
+        assert not any(word in kept for word in (b"heronlik", b"spreyish"))
+
+
+# -- what it finds -----------------------------------------------------------------------------------------------------
+
+
+D = "id__dddddd"
+LIVE_NOTES = SearchRequest("")
+EVERY_NOTE = SearchRequest("", archived=True)
+
+
+class World:
+    """A store and an index over it."""
+
+    def __init__(self, store: Store, index: NoteIndex, root: Path) -> None:
+        self.store = store
+        self.index = index
+        self._root = root
+
+    def put(self, id: str, text: str, name: str = "note", **keys: object) -> None:
+        """What a person does with an editor."""
+        more = "".join(f"{key}: {value}\n" for key, value in keys.items())
+        path = f"topics/{name} -- {id}.md"
+        content = f"---\nid: {id}\ncreatedAt: 1771000205123\n{more}---\n{text}\n"
+        (self._root / "topics").mkdir(parents=True, exist_ok=True)
+        (self._root / path).write_text(content, encoding="utf-8")
+
+    def refresh(self) -> None:
+        self.index.refresh().unwrap()
+
+    def match(self, query: str, among: SearchRequest = LIVE_NOTES, limit: int = 10) -> Matches:
+        return self.index.match(query_words(query), limit, among).unwrap()
+
+    def found(self, query: str, among: SearchRequest = LIVE_NOTES, limit: int = 10) -> list[str]:
+        """Ids, the best first."""
+        return self.ids(self.match(query, among, limit).scores)
+
+    def ids(self, numbers: Iterable[int]) -> list[str]:
+        wanted = list(numbers)
+        notes = self.index.notes(wanted).unwrap()
+        return [notes[number].meta.id for number in wanted]
+
+    def number(self, id: str) -> int:
+        return self.index.numbers_of([id]).unwrap()[id]
+
+
+@pytest.fixture
+def world(root: Path) -> World:
+    return World(StoreFiles(root, KernelLocks(root)), note_index(root), root)
+
+
+def test_what_only_resembles_a_word_never_outranks_the_word(world: World) -> None:
+    world.put(A, "authentication " * 20, title="Authentication authentication")
+    world.put(B, "In a very long note, among much else that is not to the point at all, auth is said once. " * 3)
+    world.refresh()
+    assert world.found("auth") == [B, A]
+
+
+def test_a_slip_finds_the_word_only_where_no_note_has_the_slip(world: World) -> None:
+    world.put(A, "kubernetes cluster")
+    world.refresh()
+    assert world.found("kubernetse") == [A]
+    world.put(B, "kubernetse is how some write it")
+    world.refresh()
+    assert world.found("kubernetse") == [B]
+
+
+def test_the_parts_of_a_match_sum_up_to_the_score(world: World) -> None:
+    world.put(A, "zebra lock migration", title="On zebras")
+    world.put(B, "lockers and locksmiths")
+    world.refresh()
+    matches = world.match("zebra lock")
+    for number, score in matches.scores.items():
+        assert sum(part.value for part in matches.parts(number)) == pytest.approx(score)
+    [of_b] = matches.parts(world.number(B))
+    assert of_b.term == "lock" != of_b.found
+    assert matches.parts(10**6) == ()
+
+
+def test_nothing_of_a_secret_note_is_in_the_index_p20(world: World) -> None:
+    world.put(A, "zebra", title="Zebra", sensitivity="secret")
+    world.put(B, "zebra", title="Zebra", sensitivity="private")
+    world.refresh()
+    assert world.found("zebra") == [B]
+    assert world.index.numbers_of([A]).unwrap() == {}
+    assert len(world.index.among(EVERY_NOTE).unwrap()) == 1
+
+
+def test_a_filter_that_is_no_text_lets_nothing_through(world: World) -> None:
+    world.put(A, "zebra")
+    world.refresh()
+    for among in (
+        SearchRequest("", session="\udcff"),
+        SearchRequest("", tags=("\udcff",)),
+        SearchRequest("", scopes=frozenset({"\udcff"})),
+    ):
+        assert world.found("zebra", among) == []
+    assert world.index.numbers_of(["\udcff"]).unwrap() == {}
+
+
+def test_links_lead_both_ways_and_through_aliases(world: World) -> None:
+    world.put(A, f"see [[{B}]] and [[id__zzzzzz]] and [[{A}]]")
+    world.put(B, "text", aliases=f"[{D}]")
+    world.put(C, f"see [[{D}]]", supersedes=f"[{A}]")
+    world.refresh()
+    a, b, c = map(world.number, (A, B, C))
+    to_b = {NoteLink(a, b, Relation.LINKS), NoteLink(c, b, Relation.LINKS)}
+    assert set(world.index.links([b]).unwrap()) == to_b
+    of_a = {NoteLink(a, b, Relation.LINKS), NoteLink(c, a, Relation.SUPERSEDES)}
+    assert set(world.index.links([a]).unwrap()) == of_a
+    assert world.number(D) == b
+
+
+def test_vectors_stay_with_their_notes(world: World) -> None:
+    world.put(A, "one")
+    world.put(B, "two")
+    world.refresh()
+    a, b = world.number(A), world.number(B)
+    world.index.put_vectors("m", {a: b"aa", b: b"bb", 10**6: b"xx"}).unwrap()
+    assert vectors(world, "m") == {a: b"aa", b: b"bb"}
+    world.put(A, "something new")
+    world.refresh()
+    assert vectors(world, "m") == {b: b"bb"}
+    assert world.index.without_vector("m").unwrap() == (world.number(A),)
+    world.index.put_vectors("other", {b: b"b2"}).unwrap()
+    assert vectors(world, "m") == {}
+    assert vectors(world, "other") == {b: b"b2"}
+
+
+def vectors(world: World, model: str) -> dict[int, bytes]:
+    """By number."""
+    found = world.index.vectors(model).unwrap()
+    return dict(found)
+
+
+@pytest.mark.parametrize(
+    "among",
+    [
+        SearchRequest("", kind=Kind.TASK),
+        SearchRequest("", tags=("topic__x",)),
+        SearchRequest("", tags=("x", "nothing")),
+        SearchRequest("", scopes=frozenset({"github.com/o/r"})),
+        SearchRequest("", since_ms=1771000205124),
+        SearchRequest("", session="T-1"),
+        SearchRequest("", agent="amp"),
+        SearchRequest("", agent="oracle"),
+    ],
+)
+def test_a_filter_lets_through_what_it_says(world: World, among: SearchRequest) -> None:
+    source = "{harness: amp, threadId: T-1, agent: oracle, turns: [3]}"
+    world.put(
+        A,
+        "zebra",
+        kind="task",
+        tags="[topic__x]",
+        scope="github.com/o/r",
+        updatedAt=1771000205124,
+        sensitivity="private",
+        sources=f"\n  - {source}",
+    )
+    world.put(B, "zebra", tags="[area__y]", sources="\n  - {harness: codex, threadId: T-2}")
+    world.refresh()
+    assert world.found("zebra", among) == [A]
+    assert world.index.among(among).unwrap() == {world.number(A)}
+    assert sorted(world.found("zebra")) == [A, B]
+
+
+def test_an_archived_note_is_found_only_where_that_is_wanted(world: World) -> None:
+    world.put(A, "zebra")
+    world.refresh()
+    delete(world.store, A).unwrap()
+    world.refresh()
+    assert world.found("zebra") == []
+    assert world.found("zebra", EVERY_NOTE) == [A]
+    assert world.ids([world.number(A)]) == [A]

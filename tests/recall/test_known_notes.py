@@ -1,0 +1,144 @@
+"""The search before every write, over a store with and without an index and an embedder."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
+from returns.result import Failure, Result, Success
+
+from agent_memory.errors import Error, StoreIo
+from agent_memory.files.locks import KernelLocks
+from agent_memory.note.note import Listed, MemoryEntry, Meta
+from agent_memory.note.terms import QueryWord
+from agent_memory.note.vocabulary import GLOBAL_SCOPE
+from agent_memory.recall.known_notes import KnownNotes, Near
+from agent_memory.recall.note_index import NoteIndex
+from agent_memory.recall.search import Matches, SearchRequest
+from agent_memory.rules.similarity import Subject
+from agent_memory.store.store_database import Refreshed
+from agent_memory.store.store_files import StoreFiles
+from agent_memory.text.ids import mint_id
+from one_change import delete, write
+from stand_ins.dict_embedder import DictEmbedder
+
+REPO = "github.com/ada/lamp"
+LOCK = "The queue's lock file holds PID@hostname and a time stamp, and a lock older than five minutes is taken over."
+AGAIN = Subject(
+    "Locks", "A lock file of the queue that is older than five minutes is taken over: it holds a time stamp."
+)
+BROKEN: Error = StoreIo("topics", "list", "EIO", "broken")
+
+
+def put(store: StoreFiles, title: str, body: str, **values: Any) -> str:
+    meta = evolve(Meta(mint_id(title, 1, ()), title, created_at_ms=1, updated_at_ms=1, scope=REPO), **values)
+    assert isinstance(write(store, MemoryEntry(meta, body), None), Success)
+    return meta.id
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of thirty notes, to be copied."""
+    root = tmp_path_factory.mktemp("home") / "memories"
+    store = StoreFiles(root, KernelLocks(root, {"HOME": str(root.parent)}))
+    for number in range(30):
+        put(
+            store,
+            f"Matter {number}",
+            f"The queue of shop{number} has a file for order{number}, and is drained at night.",
+        )
+    return root
+
+
+@pytest.fixture
+def store(root: Path, made: Path) -> StoreFiles:
+    shutil.copytree(made, root)
+    return StoreFiles(root, KernelLocks(root))
+
+
+class BrokenIndex(NoteIndex):
+    def refresh(self, patience_seconds: float = 0.0, left: object = None) -> Result[Refreshed, Error]:
+        return Failure(BROKEN)
+
+
+class LateIndex(NoteIndex):
+    """Has not seen the newest files."""
+
+    def refresh(self, patience_seconds: float = 0.0, left: object = None) -> Result[Refreshed, Error]:
+        assert patience_seconds is not None
+        return Success(Refreshed(0, pending=1))
+
+
+class SilentIndex(NoteIndex):
+    def match(self, words: Sequence[QueryWord], limit: int, among: SearchRequest) -> Result[Matches, Error]:
+        return Failure(BROKEN)
+
+
+class BrokenEmbedder(DictEmbedder):
+    def embed(self, texts: Sequence[str]) -> Result[tuple[bytes, ...], Error]:
+        return Failure(BROKEN)
+
+
+def near(known: KnownNotes, subject: Subject, scope: str) -> Near:
+    (found,) = known.near_each([(subject, scope)]).unwrap()
+    return found
+
+
+def ids(known: KnownNotes, scope: str = REPO) -> list[str]:
+    return [each.meta.id for each in near(known, AGAIN, scope).similar]
+
+
+@pytest.mark.parametrize("index", [None, NoteIndex, BrokenIndex, LateIndex, SilentIndex])
+@pytest.mark.parametrize("embedder", [None, DictEmbedder(), BrokenEmbedder()])
+def test_the_note_about_the_same_is_found_whatever_is_there_to_find_it_with(
+    store: StoreFiles, index: type[NoteIndex] | None, embedder: DictEmbedder | None
+) -> None:
+    known = KnownNotes(store, None if index is None else index(store.files), embedder)
+    assert ids(known) == []
+    wanted = put(store, "Lock file of the queue", LOCK)
+    assert ids(known) == [wanted]
+
+
+def test_a_note_that_went_after_the_index_saw_it_is_not_named(store: StoreFiles) -> None:
+    wanted = put(store, "Lock file of the queue", LOCK)
+
+    class Remembers(NoteIndex):
+        def notes(self, numbers: Sequence[int]) -> Result[Mapping[int, Listed], Error]:
+            found = super().notes(numbers)
+            assert isinstance(delete(store, wanted), Success)
+            return found
+
+    assert ids(KnownNotes(store, Remembers(store.files))) == []
+
+
+def test_meaning_finds_what_words_alone_do_not(store: StoreFiles) -> None:
+    wanted = put(store, "Stale locks", "The lock file holds PID@hostname; after five minutes anybody takes it over.")
+    synonyms = {"mutex": "lock", "grab": "tak", "host": "pid"}
+    subject = Subject(
+        "Mutex", "Once five minutes are over, the file of a mutex, which holds its host, is anybody's to grab."
+    )
+    by_words, by_meaning = KnownNotes(store), KnownNotes(store, None, DictEmbedder(synonyms))
+    assert near(by_words, subject, REPO).similar == ()
+    assert [each.meta.id for each in near(by_meaning, subject, REPO).similar] == [wanted]
+
+
+def test_for_several_subjects_the_files_are_looked_at_once(store: StoreFiles) -> None:
+    class Counted(NoteIndex):
+        refreshes = 0
+
+        def refresh(self, patience_seconds: float = 0.0, left: object = None) -> Result[Refreshed, Error]:
+            self.refreshes += 1
+            return super().refresh(patience_seconds)
+
+    lock = put(store, "Locks", LOCK)
+    index = Counted(store.files)
+    known = KnownNotes(store, index)
+    nothing = Subject("Tides", "The lock gate opens at half tide.")
+    found = known.near_each([(AGAIN, REPO), (nothing, REPO), (AGAIN, GLOBAL_SCOPE)]).unwrap()
+    assert [[each.meta.id for each in near.similar] for near in found] == [[lock], [], []]
+    assert index.refreshes == 1
+    assert [near(known, *each) for each in ((AGAIN, REPO), (nothing, REPO))] == list(found[:2])

@@ -1,0 +1,287 @@
+"""What a hook's payload says of the moment, and what a session was given or is shown by its harness."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from agent_memory.care.health import WEEK_MS, HarnessDeliveries, deliveries_by_harness
+from agent_memory.note.note import Listed, Meta, StoredEntry
+from agent_memory.note.vocabulary import TierList
+from agent_memory.recall import moment
+from agent_memory.recall.moment import (
+    MAX_PROMPT_CHARS,
+    RECOVERY_MS,
+    SAME_MOMENT_MS,
+    Delivery,
+    Moment,
+    delivery_of,
+    known_ids,
+    last_other_session,
+    moment_of,
+    read_files,
+    shown_whole,
+)
+from agent_memory.rules.section import Target
+from agent_memory.section.managed_section import render_section
+from agent_memory.session import own_marks
+from agent_memory.setup.harnesses import SETUPS, context_of
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "hook-payloads"
+ID = "3f1c8f0e-7d1a-4c55-9a0e-2b6f4f0c9d11"
+TRANSCRIPT = f"/h/.claude/projects/lamp/{ID}.jsonl"
+
+
+def told(named: str, **payload: object) -> Moment | str | None:
+    return moment_of(named, payload)
+
+
+@pytest.mark.parametrize(
+    ("harness", "start", "asked"),
+    [
+        (
+            "claude-code",
+            {"session_id": ID, "transcript_path": TRANSCRIPT, "hook_event_name": "SessionStart", "source": "startup"},
+            {"session_id": ID, "transcript_path": TRANSCRIPT, "hook_event_name": "UserPromptSubmit", "prompt": "Why?"},
+        ),
+        (
+            "codex",
+            {"session_id": ID, "transcript_path": None, "hook_event_name": "SessionStart", "source": "startup"},
+            {"session_id": ID, "turn_id": "1", "hook_event_name": "UserPromptSubmit", "prompt": "Why?"},
+        ),
+        (
+            "gemini",
+            {"session_id": ID, "timestamp": "2026-02-13T14:30:05Z", "hook_event_name": "SessionStart"},
+            {"session_id": ID, "hook_event_name": "BeforeAgent", "prompt": "Why?"},
+        ),
+        (
+            "amp",
+            {"event": "session.start", "thread": {"id": f"T-{ID}"}},
+            {"event": "agent.start", "thread": {"id": f"T-{ID}"}, "prompt": "Why?"},
+        ),
+        (
+            "opencode",
+            {"type": "session.start", "properties": {"sessionID": ID}, "source": "compact"},
+            {"type": "chat.message", "properties": {"sessionID": ID}, "prompt": "Why?"},
+        ),
+        (
+            "pi",
+            {"type": "session_start", "sessionId": ID},
+            {"type": "before_agent_start", "sessionId": ID, "prompt": "Why?"},
+        ),
+    ],
+)
+def test_each_harness_tells_of_a_start_and_of_a_prompt(
+    harness: str, start: dict[str, object], asked: dict[str, object]
+) -> None:
+    began, prompted = moment_of(harness, start), moment_of(harness, asked)
+    assert isinstance(began, Moment)
+    assert isinstance(prompted, Moment)
+    assert (began.kind, began.prompt, prompted.kind, prompted.prompt) == ("start", "", "prompt", "Why?")
+    assert (began.harness, began.event.session_id) == (prompted.harness, prompted.event.session_id)
+    assert began.harness == harness
+    assert prompted.is_fresh is False
+
+
+@pytest.mark.parametrize("event", ["Stop", "SessionEnd", "PostToolUse", "Notification", "NeverHeardOf"])
+def test_other_events_are_no_moment(event: str) -> None:
+    assert told("claude-code", session_id=ID, hook_event_name=event, transcript_path=TRANSCRIPT) is None
+
+
+@pytest.mark.parametrize(
+    "marks",
+    [
+        {"agent_id": "abfe01ea9058ee9c6"},
+        {"agent_id": "abfe01ea9058ee9c6", "agent_type": "Explore"},
+        {"transcript_path": f"/h/.claude/projects/lamp/{ID}/subagents/agent-1.jsonl", "session_id": "another"},
+    ],
+)
+def test_a_sub_agent_is_told_nothing(marks: dict[str, object]) -> None:
+    whole = {"session_id": ID, "transcript_path": TRANSCRIPT, "hook_event_name": "UserPromptSubmit", "prompt": "Why?"}
+    assert moment_of("claude-code", {**whole, **marks}) is None
+    assert isinstance(moment_of("claude-code", whole), Moment)
+
+
+def test_a_child_session_of_opencode_or_cursor_is_told_nothing() -> None:
+    opencode = {"type": "chat.message", "properties": {"sessionID": "ses_1"}, "prompt": "Why?"}
+    assert moment_of("opencode", {**opencode, "parentID": "ses_0"}) is None
+    assert isinstance(moment_of("opencode", opencode), Moment)
+    cursor = {"conversation_id": ID, "hook_event_name": "sessionStart", "cursor_version": "3.1"}
+    assert moment_of("cursor", {**cursor, "parent_conversation_id": "x-1"}) is None
+    assert isinstance(moment_of("cursor", cursor), Moment)
+
+
+@pytest.mark.parametrize(
+    ("source", "fresh"), [("compact", True), ("clear", True), ("resume", False), ("startup", False)]
+)
+def test_after_a_compaction_what_was_there_is_gone(source: str, fresh: bool) -> None:
+    moment = told("codex", session_id=ID, hook_event_name="SessionStart", source=source)
+    assert isinstance(moment, Moment)
+    assert (moment.kind, moment.is_fresh) == ("start", fresh)
+
+
+def test_gemini_tells_of_its_compaction_by_an_event() -> None:
+    moment = told("gemini", session_id=ID, hook_event_name="PreCompress", trigger="auto")
+    assert isinstance(moment, Moment)
+    assert (moment.kind, moment.is_fresh) == ("compact", True)
+
+
+def test_a_session_of_cursor_in_claude_codes_hook_is_cursors() -> None:
+    moment = told(
+        "claude-code", conversation_id=ID, generation_id="g", cursor_version="3.1", hook_event_name="SessionStart"
+    )
+    assert isinstance(moment, Moment)
+    assert moment.harness == "cursor"
+
+
+@pytest.mark.parametrize("payload", [None, [], "x", 7, {}, {"session_id": 7, "hook_event_name": "SessionStart"}])
+def test_an_unusable_payload_is_a_problem_in_words(payload: object) -> None:
+    assert isinstance(moment_of("claude-code", payload), str)
+
+
+def test_a_long_prompt_counts_by_its_beginning_and_other_types_not_at_all() -> None:
+    long = told("codex", session_id=ID, hook_event_name="UserPromptSubmit", prompt="x" * 100_000)
+    assert isinstance(long, Moment)
+    assert len(long.prompt) == MAX_PROMPT_CHARS
+    odd = told("codex", session_id=ID, hook_event_name="UserPromptSubmit", prompt=["x"])
+    assert isinstance(odd, Moment)
+    assert odd.prompt == ""
+
+
+def test_recorded_payloads() -> None:
+    kinds = {}
+    for file in FIXTURES.glob("*.json"):
+        moment = moment_of("claude-code", json.loads(file.read_text()))
+        kinds[file.stem] = moment.kind if isinstance(moment, Moment) else moment
+    assert {name: kind for name, kind in kinds.items() if kind is not None} == {
+        "codex-session-start": "start",
+        "codex-user-prompt-submit": "prompt",
+        "cursor-session-start": "start",
+        "gemini-before-agent": "prompt",
+        "gemini-session-start": "start",
+        "pre-compact": "compact",
+        "session-start-compact": "start",
+        "session-start-resume": "start",
+        "session-start-startup": "start",
+        "user-prompt-submit": "prompt",
+    }
+
+
+NOW = 2_000_000_000_000
+MINUTE = 60_000
+
+
+def given(at_ms: int, event: str = "prompt", *ids: str, session: str = "s-1", harness: str = "codex") -> Delivery:
+    return Delivery(at_ms, harness, session, event, ids, 10 * len(ids), "global")
+
+
+class TestKnown:
+    def test_all_that_the_session_was_given_and_no_other(self) -> None:
+        log = [given(1, "start", "a"), given(2, "prompt", "b"), given(3, "prompt", "c", session="s-2")]
+        assert known_ids(log, "codex", "s-1", NOW) == {"a", "b"}
+        assert known_ids(log, "claude-code", "s-1", NOW) == frozenset()
+
+    def test_a_compaction_takes_away_what_was_there(self) -> None:
+        log = [given(1, "start", "a"), given(10 * MINUTE, "compact", "b"), given(11 * MINUTE, "prompt", "c")]
+        assert known_ids(log, "codex", "s-1", NOW) == {"b", "c"}
+        assert known_ids(log, "codex", "s-1", NOW, is_fresh=True) == frozenset()
+
+    def test_two_hooks_told_of_one_compaction_do_not_both_deliver(self) -> None:
+        log = [given(1, "start", "a"), given(NOW - 500, "compact", "a", "b")]
+        assert known_ids(log, "codex", "s-1", NOW, is_fresh=True) == {"a", "b"}
+        again = [*log, given(NOW, "compact")]
+        assert known_ids(again, "codex", "s-1", NOW + MINUTE) == {"a", "b"}
+        assert known_ids(again, "codex", "s-1", NOW + SAME_MOMENT_MS + 1, is_fresh=True) == frozenset()
+
+
+class TestLines:
+    def test_a_line_is_read_back(self) -> None:
+        line = given(7, "start", "a", "b")
+        again = delivery_of(json.loads(json.dumps(line.members)))
+        assert again is not None
+        assert again.members == line.members
+
+    def test_what_is_no_line_is_none(self) -> None:
+        good = given(7, "start", "a").members
+        assert delivery_of(good | {"ids": ["a"]}) is not None
+        wrongs: tuple[object, ...] = (
+            None,
+            [],
+            {},
+            good | {"at_ms": "7"},
+            good | {"ids": "a"},
+            good | {"session": None},
+        )
+        for wrong in wrongs:
+            assert delivery_of(wrong) is None
+
+
+def test_the_last_other_session_of_the_place_if_it_is_recent() -> None:
+    log = [given(NOW - 5), given(NOW - 4, session="s-2"), given(NOW - 3, session="s-3"), given(NOW - 1)]
+    last = last_other_session(log, "global", "s-1", NOW)
+    assert last is not None
+    assert last.session == "s-3"
+    assert last_other_session(log, "elsewhere", "s-1", NOW) is None
+    assert last_other_session(log, "global", "s-1", NOW + RECOVERY_MS) is None
+
+
+def test_the_report_counts_deliveries_with_notes_by_harness() -> None:
+    log = [
+        given(NOW - WEEK_MS, "start", "a"),
+        given(NOW - 3, "start", "a", "b"),
+        given(NOW - 2),
+        given(NOW - 1, "start", "a", harness="amp"),
+    ]
+    assert deliveries_by_harness(log, NOW) == (
+        HarnessDeliveries("amp", 1, 10, NOW - 1),
+        HarnessDeliveries("codex", 1, 20, NOW - 3),
+    )
+
+
+HOME = "/home/ada"
+
+
+@pytest.mark.parametrize("harness", [each for each in SETUPS if each not in ("cursor", "vscode", "manual")])
+@pytest.mark.parametrize("environ", [{}, {"CLAUDE_CONFIG_DIR": "/x/c", "CODEX_HOME": "~/cx/", "XDG_CONFIG_HOME": "/y"}])
+def test_the_instruction_file_that_setup_chooses_is_among_them(harness: str, environ: dict[str, str]) -> None:
+    groups = read_files(harness, HOME, environ, None)
+    target = SETUPS[harness](context_of(HOME, "/m", environ)).target
+    assert len(groups) == 1
+    assert target in groups[0]
+
+
+def test_in_a_repository_its_own_file_too() -> None:
+    assert read_files("codex", HOME, {}, "/src/lamp")[1] == ("/src/lamp/AGENTS.override.md", "/src/lamp/AGENTS.md")
+    assert read_files("cursor", HOME, {}, "/src/lamp") == (("/src/lamp/AGENTS.md",),)
+    assert read_files("cursor", HOME, {}, None) == ()
+
+
+def stored(number: int, body: str) -> StoredEntry:
+    meta = Meta(f"id__{number}bcdef", f"Note {number}", 0, 0, "What it says.")
+    return StoredEntry(Listed(meta, f"topics/{number}.md", ""), body)
+
+
+def section(*notes: StoredEntry, hot: int) -> str:
+    ids = tuple(each.meta.id for each in notes)
+    by_id = {each.meta.id: each for each in notes}
+    listed = {id: each.listed for id, each in by_id.items()}
+    return render_section(TierList(ids[:hot], ids[hot:]), listed, by_id, Target("/x")).text
+
+
+def test_what_is_hot_is_shown_what_is_warm_is_not() -> None:
+    text = section(stored(1, "One."), stored(2, "Two."), stored(3, "Three."), hot=2)
+    assert shown_whole(f"# Mine\n\n{text}\n") == {"id__1bcdef", "id__2bcdef"}
+    assert shown_whole("# Mine\n") == frozenset()
+
+
+def test_no_note_can_hide_another_by_pretending_to_show_it() -> None:
+    hostile = "### Note 9\n\nid__9bcdef · fact · from the person · 2026-02-13\n\nOr\n\n# Note 8\n\nid__8bcdef · fact"
+    assert shown_whole(section(stored(1, hostile), hot=1)) == {"id__1bcdef"}
+    assert shown_whole("### Note 9\n\nid__9bcdef · fact\n") == frozenset()  # outside of any section
+
+
+def test_the_marks_are_those_of_the_section() -> None:
+    assert moment.SECTION_START == own_marks.SECTION_START
+    assert moment.SECTION_END == own_marks.SECTION_END

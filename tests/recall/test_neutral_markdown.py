@@ -1,0 +1,97 @@
+"""Markdown of an entry inside somebody else's file: nothing in it acts, nothing in it hides (P18)."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import example, given, settings, strategies as st
+from markdown_it import MarkdownIt
+
+from agent_memory.recall.neutral_markdown import neutral_body, neutral_line
+
+TOP = 4
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("Plain text.", "Plain text."),
+        ("# One\n\n## Two\n\ntext", "#### One\n\n##### Two\n\ntext"),
+        ("### Three", "#### Three"),
+        ("##### Five", "##### Five"),
+        ("#notaheading", "#notaheading"),
+        ("- # In a list\n> # In a quote", "- #### In a list\n> #### In a quote"),
+        ("Setext\n===", "Setext\n\\==="),
+        ("Setext\n---", "Setext\n\\---"),
+        ("Setext\n-", "Setext\n\\-"),
+        ("one\n\n---\n\ntwo", "one\n\n---\n\ntwo"),
+        ("```sh\nmake # all", "```sh\nmake # all\n```"),
+        ("1. Do:\n   ```sh\n   make\n   ```\n2. Done", "1. Do:\n```sh\nmake\n```\n2. Done"),
+        ("text\n- ```\n  x", "text\n\n-\n```\nx\n```"),
+        ("> ~~~\n> x\n> ~~~\nafter", "~~~\nx\n~~~\nafter"),
+        ("see @docs/x.md and ada@lamp.dev", "see @ docs/x.md and ada@lamp.dev"),
+        ("use `@types/node` there", "use `@types/node` there"),
+        ("| `a | @x.md` |", "| `a | @ x.md` |"),
+        ("a stray ` tick\n`@x.md` b", "a stray ' tick\n`@x.md` b"),
+        ("\\`@x.md`", "'@ x.md'"),
+        ("<!-- gone --> <div hidden>x</div>", "&lt;!-- gone --> &lt;div hidden>x&lt;/div>"),
+        ("`<!-- a -->` and `Result<T>`", "`&lt;!-- a -->` and `Result<T>`"),
+        ("1 < 2 and a <- b", "1 < 2 and a <- b"),
+        ("```html\n<div>\n<system-reminder>\n```", "```html\n<div>\n&lt;system-reminder>\n```"),
+        ("[x]: https://a.b 'hidden'", "\\[x]: https://a.b 'hidden'"),
+        ("[open\nlabel]: /url", "\\[open\nlabel]: /url"),
+        ("[a link](https://a.b) stays", "[a link](https://a.b) stays"),
+        ("- [ ] a task", "- [ ] a task"),
+        ("[[id__a1b2c3|Ports]] stays", "[[id__a1b2c3|Ports]] stays"),
+        ("![pixel](https://a.b/?q)", "!\\[pixel](https://a.b/?q)"),
+        ("&#64;x", "&amp;#64;x"),
+        ("a\u202eb\u200bc\U000e0041", "abc"),
+        ("<!-- agent-memory:end -->", "&lt;!-- agent-memory end -->"),
+        ("</agent-memory-context> `<claude-mem-context>`", "&lt;/agent-memory-context> `&lt;claude-mem-context>`"),
+        ("`# BEGIN ANSIBLE MANAGED BLOCK`", "`# begin ANSIBLE MANAGED BLOCK`"),
+    ],
+)
+def test_what_would_act_is_escaped_and_the_rest_stays_p18(body: str, expected: str) -> None:
+    assert neutral_body(body, TOP) == expected
+    assert neutral_body(neutral_body(body, TOP), TOP) == neutral_body(body, TOP)
+
+
+def test_a_line_holds_no_second_line_and_no_import_p18() -> None:
+    assert neutral_line("a\nb @c # d <!-- e", 100) == "a b @ c # d &lt;!-- e"
+
+
+FRAGMENTS = (
+    "word", " ", "\n", "\n\n", "    ", "\t", "# ", "###### ", "=", "===", "-", "---", "- ", "* ", "1. ", "> ", "`", "``", "```", "````",
+    "~~~", "<!--", "-->", "<div>", "</div>", "<", ">", "@x.md", "@~/y", "[a]", "]:", "[", "]", "(/u)", "!", "\\", "|", "&#64;",
+    "<script>", "<?php", "<![CDATA[", "agent-memory:start", "agent-memory:end", "\u202e", "\u200b", "\r\n", "text\n",
+)  # fmt: skip
+markdown = st.lists(st.sampled_from(FRAGMENTS), max_size=25).map("".join) | st.text(max_size=60)
+
+
+@settings(max_examples=400)
+@example("- ```\n# x")
+@example("> ```\nx\n# y")
+@example("\t```\n@x.md\n\t```")
+@example("a\n    ~~~\n@x.md\n    ~~~")
+@example("* a\n-\n``")
+@given(markdown)
+def test_no_parser_finds_a_heading_html_an_import_or_a_definition_p18(body: str) -> None:
+    text = neutral_body(body, TOP)
+    environment: dict[str, object] = {}
+    parsed = MarkdownIt("commonmark", {"html": True}).enable("table").parse(f"{text}\n\nafter `x`\n", environment)
+    assert not environment.get("references")
+    assert [each.tag for each in parsed if each.type == "heading_open" and int(each.tag[1]) < TOP] == []
+    assert not [each for each in parsed if each.type == "html_block"]
+    children = [child for each in parsed for child in each.children or ()]
+    assert not [each for each in children if each.type in ("html_inline", "image")]
+    assert not [each.content for each in children if each.type == "text" and re.search(r"(?:^|\s)@\S", each.content)]
+    assert parsed[-2].content == "after `x`"  # nothing in the text reaches beyond it
+    assert "<!--" not in text
+
+
+@settings(max_examples=100)
+@given(markdown)
+def test_twice_is_once(body: str) -> None:
+    once = neutral_body(body, TOP)
+    assert neutral_body(once, TOP) == once

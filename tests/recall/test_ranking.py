@@ -1,0 +1,158 @@
+"""The order of what was found, what each reason adds, and which words count as slips of another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from attrs import evolve
+from hypothesis import given, strategies as st
+
+from agent_memory.note.note import Listed, Meta
+from agent_memory.note.vocabulary import Importance, Relation
+from agent_memory.recall.ranking import (
+    WEIGHTS,
+    QueryHints,
+    Ranked,
+    from_links,
+    from_near,
+    in_order,
+    slips_allowed,
+    slips_of,
+    weigh,
+    with_successors,
+)
+from agent_memory.recall.search import NearNote, NoteLink, ScorePart
+from agent_memory.text.instants import DAY_MS
+
+NOW_MS = 1_770_000_000_000
+
+
+def listed(number: int, *, archived: bool = False, **meta: Any) -> Listed:
+    id = f"id__aaaaa{'123456789'[number]}"
+    base = Meta(id, f"note {number}", NOW_MS - DAY_MS, NOW_MS - DAY_MS)
+    return Listed(evolve(base, **meta), f"topics/{id}.md", "", archived)
+
+
+def weighed(
+    entries: Mapping[int, Listed],
+    hints: QueryHints | None = None,
+    *,
+    here: str = "global",
+) -> list[Ranked]:
+    """All found equally well by their words."""
+    parts = {number: [ScorePart("words", 1.0)] for number in entries}
+    ranked = weigh(parts, entries, hints or QueryHints(), WEIGHTS, NOW_MS, here)
+    return in_order(ranked.values())
+
+
+def first(entries: Mapping[int, Listed], hints: QueryHints | None = None) -> int:
+    return weighed(entries, hints)[0].number
+
+
+def test_neighbouring_turns_get_a_share_that_decays() -> None:
+    near = [NearNote(1, 2, 1, 9), NearNote(1, 3, 2, 9), NearNote(1, 4, 3, 9), NearNote(5, 2, 1, 9)]
+    assert from_near({1: 0.5}, near, WEIGHTS) == {2: WEIGHTS.near[0] / 2, 3: WEIGHTS.near[1] / 2}
+
+
+def test_links_give_a_share_both_ways() -> None:
+    links = [NoteLink(1, 2, Relation.LINKS), NoteLink(3, 1, Relation.LINKS), NoteLink(4, 1, Relation.SUPERSEDES)]
+    assert from_links({1: 1.0}, links, WEIGHTS) == {2: WEIGHTS.links, 3: WEIGHTS.links}
+
+
+def test_entries_of_here_come_first_and_those_of_other_repositories_last() -> None:
+    entries = {1: listed(1, scope="h/o/other"), 2: listed(2), 3: listed(3, scope="h/o/here")}
+    assert [each.number for each in weighed(entries, here="h/o/here")] == [3, 2, 1]
+    assert {each.total for each in weighed(entries)} == {1.0}
+
+
+@pytest.mark.parametrize(
+    ("better", "worse"),
+    [
+        ({"importance": Importance.CRITICAL}, {"importance": Importance.HIGH}),
+        ({"importance": Importance.MEDIUM}, {"importance": Importance.LOW}),
+        ({}, {"expires_at_ms": NOW_MS}),
+        ({"expires_at_ms": NOW_MS + 1}, {"valid_until_ms": NOW_MS - 1}),
+    ],
+)
+def test_what_the_frontmatter_says_decides_between_equals(better: dict[str, Any], worse: dict[str, Any]) -> None:
+    assert first({1: listed(1, **worse), 2: listed(2, **better)}) == 2
+
+
+def test_equals_are_in_the_order_of_their_last_change_then_of_their_ids() -> None:
+    entries = {3: listed(3), 2: listed(2), 1: listed(1, updated_at_ms=NOW_MS)}
+    assert [each.number for each in weighed(entries)] == [1, 2, 3]
+
+
+def superseded(links: list[NoteLink], entries: Mapping[int, Listed], totals: Mapping[int, float]) -> list[Ranked]:
+    ranked = {number: Ranked(number, entries[number], total, ()) for number, total in totals.items()}
+    return in_order(with_successors(ranked, links, entries, WEIGHTS).values())
+
+
+def test_what_is_superseded_is_below_its_successor_and_names_it() -> None:
+    entries = {1: listed(1), 2: listed(2)}
+    order = superseded([NoteLink(2, 1, Relation.SUPERSEDES)], entries, {1: 1.0, 2: 0.1})
+    assert [(each.number, each.successor) for each in order] == [(2, None), (1, 2)]
+
+
+def test_entries_that_supersede_each_other_stay_as_they_are() -> None:
+    entries = {1: listed(1), 2: listed(2)}
+    links = [NoteLink(2, 1, Relation.SUPERSEDES), NoteLink(1, 2, Relation.SUPERSEDES)]
+    assert {each.successor for each in superseded(links, entries, {1: 1.0, 2: 0.5})} == {None}
+
+
+@given(st.dictionaries(st.integers(1, 8), st.floats(0, 1), max_size=8))
+def test_the_parts_sum_up_to_the_total(scores: dict[int, float]) -> None:
+    parts = {number: [ScorePart("words", score)] for number, score in scores.items()}
+    entries = {number: listed(number, valid_until_ms=1, importance=Importance.HIGH) for number in parts}
+    ranked = weigh(parts, entries, QueryHints(newest=True), WEIGHTS, NOW_MS)
+    for each in ranked.values():
+        assert sum(part.value for part in each.parts) == pytest.approx(each.total)
+        assert each.total > 0
+
+
+@pytest.mark.parametrize(
+    ("term", "other", "is_slip"),
+    [
+        ("zebar", "zebra", True),
+        ("kubernets", "kubernetes", True),
+        ("kubrnets", "kubernetes", False),
+        ("kubernetesx", "kubernetes", True),
+        ("lokc", "lock", False),
+        ("zebra", "zebra", False),
+        ("xebra", "zebra", False),
+        ("migrati", "migrat", True),
+        ("configurati", "configur", True),
+        ("utf8x", "utf8", False),
+    ],
+)
+def test_slips(term: str, other: str, is_slip: bool) -> None:
+    assert (slips_of(term, [other]) == (other,)) is is_slip
+
+
+def distance(one: str, other: str) -> int:
+    """Optimal string alignment, as it is defined."""
+    table = {(i, j): i + j for i in range(len(one) + 1) for j in range(len(other) + 1) if not i or not j}
+    for i in range(1, len(one) + 1):
+        for j in range(1, len(other) + 1):
+            cost = int(one[i - 1] != other[j - 1])
+            table[i, j] = min(table[i - 1, j] + 1, table[i, j - 1] + 1, table[i - 1, j - 1] + cost)
+            if i > 1 and j > 1 and one[i - 1] == other[j - 2] and one[i - 2] == other[j - 1]:
+                table[i, j] = min(table[i, j], table[i - 2, j - 2] + 1)
+    return table[len(one), len(other)]
+
+
+near_words = st.text("abc", min_size=3, max_size=12)
+
+
+@given(near_words, near_words)
+def test_a_slip_is_within_the_distance_that_its_length_allows(term: str, other: str) -> None:
+    found = bool(slips_of(term, [other]))
+    is_beginning = len(other) >= 5 and term.startswith(other) and len(term) - len(other) in (1, 2, 3)
+    is_near = term != other and term[0] == other[0] and distance(term, other) <= slips_allowed(term)
+    assert found == (slips_allowed(term) > 0 and (is_near or is_beginning))
+
+
+def test_the_nearest_come_first() -> None:
+    assert slips_of("kubernetes", ["kubernetxx", "kubernetex"]) == ("kubernetex", "kubernetxx")

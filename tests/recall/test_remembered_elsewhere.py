@@ -1,0 +1,68 @@
+"""A process that lives on, beside another one that writes to the same store."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+from returns.result import Result, Success
+
+from agent_memory.app import Memory, open_memory
+from agent_memory.errors import Error
+from agent_memory.recall.known_notes import KnownNotes, Near
+from agent_memory.rules.drafts import NoteDraft
+from agent_memory.rules.similarity import Subject
+
+BERTH = "A berth of the north basin has a draught of two metres."
+
+
+@pytest.fixture
+def memories(tmp_path: Path) -> Iterator[tuple[Memory, Memory]]:
+    settings = tmp_path / ".config" / "agent-memory" / "config.json"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(json.dumps({"storage": {"autoCommit": False}}))
+    environ = {"HOME": str(tmp_path), "AGENT_MEMORY_ROOT": str(tmp_path / "store"), "PATH": ""}
+    first, second = (open_memory(environ, tmp_path, pytest.fail).unwrap() for _ in range(2))
+    yield first, second
+    for each in (first, second):
+        each.index.close()
+
+
+def test_what_another_process_has_remembered_a_moment_ago_is_not_stored_twice(memories: tuple[Memory, Memory]) -> None:
+    here, there = memories
+    here.service.remember(NoteDraft("The lock gate opens at half tide.")).unwrap()
+    stored = there.service.remember(NoteDraft(BERTH)).unwrap()
+    again = here.service.remember(NoteDraft(BERTH)).unwrap()
+    assert (stored.existing, again.existing) == (False, True)
+    assert again.stored == stored.stored
+
+
+def test_what_another_process_stores_while_this_one_looks_for_similar_notes_is_not_stored_twice(
+    memories: tuple[Memory, Memory],
+) -> None:
+    here, there = memories
+    similar = here.service.remember(NoteDraft(BERTH)).unwrap().stored
+    again = NoteDraft(f"{BERTH} It was measured at low tide.")
+    stored = there.service.remember(again).unwrap()
+    assert similar.meta.id in stored.stored.body
+
+    class Before(KnownNotes):
+        def near(self, subject: Subject, scope: str) -> Result[Near, Error]:
+            return Success(Near((similar,), (similar,)))
+
+    service = evolve(here.service, known=lambda: Before(here.store))
+    found = service.remember(again).unwrap()
+    assert found.existing
+    assert found.stored == stored.stored
+
+
+def test_what_another_process_has_archived_a_moment_ago_is_stored_again(memories: tuple[Memory, Memory]) -> None:
+    here, there = memories
+    stored = here.service.remember(NoteDraft(BERTH)).unwrap().stored
+    assert there.service.archive(stored.meta.id).unwrap().meta.id == stored.meta.id
+    again = here.service.remember(NoteDraft(BERTH)).unwrap()
+    assert not again.existing
+    assert again.stored.meta.id != stored.meta.id

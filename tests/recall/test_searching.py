@@ -1,0 +1,278 @@
+"""What a search finds, whoever asks, over a store on disk."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
+from hypothesis import given, settings, strategies as st
+from returns.result import Failure, Result, Success
+
+from agent_memory.errors import EntryNotFound, Error, StoreIo
+from agent_memory.files.locks import KernelLocks
+from agent_memory.note.note import (
+    Caller,
+    Listed,
+    MemoryEntry,
+    Meta,
+    Source,
+    StoredEntry,
+)
+from agent_memory.note.terms import QueryWord
+from agent_memory.note.vocabulary import Harness, Kind, Sensitivity
+from agent_memory.recall.embedding import IndexedMeanings
+from agent_memory.recall.note_index import NoteIndex
+from agent_memory.recall.search import (
+    Matches,
+    Mode,
+    SearchAnswer,
+    SearchRequest,
+)
+from agent_memory.recall.searching import Searching
+from agent_memory.store.store_files import StoreFiles
+from agent_memory.text.ids import mint_id
+from one_change import write
+from stand_ins.dict_clock import DictClock
+from stand_ins.dict_embedder import DictEmbedder
+
+NOW_MS = 1_770_000_000_000
+AGENT = Caller(Harness.CODEX, "CODEX_CHILD")
+
+
+class World:
+    def __init__(self, root: Path, caller: Caller | None = None, *, meaning: bool = False) -> None:
+        self.store = StoreFiles(root, KernelLocks(root, {"HOME": str(root.parent)}))
+        index = NoteIndex(self.store.files)
+        meanings = (
+            IndexedMeanings(index, self.store, DictEmbedder({"motor": "engin"}))
+            if meaning
+            else "No model is installed."
+        )
+        self.searching = Searching(self.store, index, meanings, DictClock(NOW_MS), caller or Caller())
+        self._times = count(NOW_MS - 1_000_000)
+
+    def put(self, title: str, body: str = "It is so.", **values: Any) -> str:
+        at_ms = next(self._times)
+        meta = evolve(Meta(mint_id(title, at_ms, ()), title, created_at_ms=at_ms, updated_at_ms=at_ms), **values)
+        assert isinstance(write(self.store, MemoryEntry(meta, body), None), Success)
+        return meta.id
+
+    def answer(self, query: str, **values: Any) -> SearchAnswer:
+        return self.searching.search(SearchRequest(query, **values)).unwrap()
+
+    def ids(self, query: str, **values: Any) -> list[str]:
+        return [hit.listed.meta.id for hit in self.answer(query, **values).hits]
+
+
+class LostIndex(NoteIndex):
+    """Is begun anew while it is asked: it holds nothing until somebody refreshes it."""
+
+    is_whole = True
+
+    def match(self, words: Sequence[QueryWord], limit: int, among: SearchRequest) -> Result[Matches, Error]:
+        if self.is_whole:
+            self.is_whole = False
+            Path(self._database.path).unlink()
+        return super().match(words, limit, among)
+
+
+@pytest.fixture
+def world(root: Path) -> World:
+    return World(root)
+
+
+@pytest.fixture
+def meant_world(root: Path) -> World:
+    return World(root, meaning=True)
+
+
+def test_a_chance_word_scores_less_than_a_good_match(world: World) -> None:
+    world.put("The zebra lock", "A migration of zebras.")
+    world.put("Payments", "Stripe and refunds.")
+    good, chance = world.answer("zebra lock"), world.answer("zebra stripe refund payments locking")
+    assert good.hits[0].score > 0.99
+    assert chance.hits[0].score < good.hits[0].score
+    assert world.ids("zebra stripe refund payments locking", min_score=0.99) == []
+
+
+def test_an_id_or_alias_in_the_query_comes_first(world: World) -> None:
+    world.put("Zebra", "zebra " * 9)
+    named = world.put("Other")
+    aliased = world.put("Third", aliases=("id__zzzzz9",))
+    assert world.ids(f"zebra {named} id__zzzzz9")[:2] == [named, aliased]
+    assert world.answer(named).hits[0].score == 1.0
+
+
+def test_the_filters_hold_for_what_is_found_and_what_is_beside_it(world: World) -> None:
+    source = Source(Harness.CODEX, "s1", agent="reviewer", turns=(1,))
+    old = NOW_MS - 9_000_000
+    found = world.put("Zebra", kind=Kind.LESSON, tags=("topic__locks",), scope="h/o/r", sources=(source,))
+    world.put("Zebra two", updated_at_ms=old, sources=(Source(Harness.CODEX, "s2", turns=(2,)),))
+    world.put("Beside it", sources=(Source(Harness.CODEX, "s1", turns=(2,)),))
+    assert len(world.ids("zebra")) == 3
+    for values in (
+        {"kind": Kind.LESSON},
+        {"tags": ("locks",)},
+        {"tags": ("topic__locks", "none")},
+        {"scope": "h/o/r"},
+        {"scopes": frozenset({"h/o/r"})},
+        {"agent": "reviewer"},
+    ):
+        assert world.ids("zebra", **values) == [found], values
+    assert set(world.ids("zebra", session="s1")) == set(world.ids("zebra", since_ms=old + 1))
+    assert world.ids("zebra", scope="h/o/r", scopes=frozenset({"global"})) == []
+
+
+def test_neighbouring_turns_are_found_with_what_they_answer(world: World) -> None:
+    def turn(number: int) -> dict[str, Any]:
+        return {"sources": (Source(Harness.CODEX, "s1", turns=(number,)),)}
+
+    asked = world.put("Which zebra?", **turn(4))
+    answered = world.put("The striped one.", **turn(5))
+    world.put("Later.", **turn(40))
+    assert world.ids("zebra")[:2] == [asked, answered]
+
+
+def test_what_is_superseded_is_below_its_successor_and_says_so(world: World) -> None:
+    old = world.put("The port of the zebra service", "zebra port 8080")
+    new = world.put("Zebra listens elsewhere", "It is 9090 now.", supersedes=(old,))
+    hits = world.answer("port of the zebra service").hits
+    assert [(hit.listed.meta.id, hit.superseded_by) for hit in hits] == [(new, None), (old, new)]
+
+
+def test_a_secret_is_named_to_a_person_by_its_id_and_never_to_an_agent_p20(home: Path) -> None:
+    for caller, is_told in ((Caller(), True), (AGENT, False)):
+        world = World(home / str(is_told), caller)
+        secret = world.put("The zebra code", "It is 1234.", sensitivity=Sensitivity.SECRET)
+        shown = world.put("The zebra stable")
+        assert world.ids("zebra code") == [shown]
+        hits = world.answer(f"zebra {secret}").hits
+        assert [hit.listed.meta.id for hit in hits] == ([secret, shown] if is_told else [shown])
+        assert all("1234" not in hit.snippet.text for hit in hits)
+
+
+def test_meaning_finds_what_no_word_does_and_the_mode_that_answered_is_said(meant_world: World) -> None:
+    world = meant_world
+    meant = world.put("Engine", "The engine overheats.")
+    for number in range(6):
+        world.put(f"Garden {number}", f"Plant {number} grows.")
+    assert world.ids("motor", mode=Mode.BM25) == []
+    for mode in (Mode.HYBRID, Mode.SEMANTIC):
+        answer = world.answer("motor", mode=mode)
+        assert answer.hits[0].listed.meta.id == meant
+        assert answer.mode is mode
+        assert "meaning" in [part.name for part in answer.hits[0].parts]
+
+
+def test_what_is_far_in_meaning_is_not_found(meant_world: World) -> None:
+    world = meant_world
+    meant = world.put("Engine", "The engine overheats.")
+    for number in range(6):
+        world.put(f"Garden {number}", f"Plant {number} grows.")
+    for mode in (Mode.HYBRID, Mode.SEMANTIC):
+        assert world.ids("motor", mode=mode) == [meant]
+        assert world.ids("sourdough bread", mode=mode) == []
+
+
+def test_a_word_of_a_letter_and_a_digit_counts_once_in_a_score(world: World) -> None:
+    world.put("Q2", "What 2 teams plan for Q2.")
+    meant = world.put("Goals", "Our goals for spring.")
+    (score,) = (hit.score for hit in world.answer("Q2 goals").hits if hit.listed.meta.id == meant)
+    assert score > 0.6
+
+
+def test_a_score_says_the_same_whatever_else_is_found(world: World) -> None:
+    first = world.put("Lamp", "It needs oil.")
+    (alone,) = world.answer("lamp wick oven").hits
+    second = world.put("Lamp and wick", "It needs oil.")
+    scores = {hit.listed.meta.id: hit.score for hit in world.answer("lamp wick oven").hits}
+    assert scores[first] < scores[second] < 1
+    assert scores[first] <= alone.score < 1
+
+
+def test_the_limit_holds_and_says_how_many_there_are(world: World) -> None:
+    for number in range(5):
+        world.put(f"Zebra {number}")
+    answer = world.answer("zebra", limit=2)
+    assert (len(answer.hits), answer.matched) == (2, 5)
+
+
+def test_without_a_model_words_answer_and_who_asked_for_meaning_is_told(world: World) -> None:
+    world.put("Zebra")
+    assert world.answer("zebra").mode is Mode.BM25
+    assert world.answer("zebra").notices == ()
+    asked = world.answer("zebra", mode=Mode.SEMANTIC)
+    assert (asked.mode, asked.notices, len(asked.hits)) == (Mode.BM25, ("No model is installed.",), 1)
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> World:
+    world = World(tmp_path_factory.mktemp("home") / "memories", meaning=True)
+    for number in range(12):
+        title, body = f"Zebra {number} of C++ and 数据库", f"`lock_{number}` 🦓 naïve [[id__a1b2c3]]"
+        world.put(title, body, kind=list(Kind)[number % 8])
+    return world
+
+
+@settings(max_examples=60)
+@given(
+    st.text(max_size=200)
+    | st.text(st.sampled_from("zebra lok_C++#'\"*()-^:?数据🦓id__A1\x00\ud800\u202e"), max_size=60),
+    st.sampled_from(Mode),
+)
+def test_any_text_is_a_query(asked: World, query: str, mode: Mode) -> None:
+    answer = asked.answer(query, mode=mode)
+    assert all(0 <= hit.score <= 1 for hit in answer.hits)
+
+
+@pytest.mark.large
+@pytest.mark.shared
+@pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.slow)])
+def test_every_naughty_string_is_a_query(asked: World, shared: Path, step: int) -> None:
+    strings = json.loads((shared / "corpora" / "naughty-strings" / "blns.json").read_text("utf-8"))
+    assert len(strings) > 400
+    for string in strings[::step]:
+        assert asked.answer(string).mode is Mode.HYBRID
+
+
+def test_a_note_that_cannot_be_read_any_more_is_told_and_one_that_is_gone_is_not_p6(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken, gone, kept = (world.put(title, "A zebra.") for title in ("Broken", "Gone", "Kept"))
+    failures: dict[str, Error] = {
+        broken: StoreIo("topics/broken.md", "read", "EIO", "Input/output error"),
+        gone: EntryNotFound(gone),
+    }
+    read_again = world.store.read_again
+
+    def failing(listed: Listed) -> Result[StoredEntry, Error]:
+        return Failure(failures[listed.meta.id]) if listed.meta.id in failures else read_again(listed)
+
+    monkeypatch.setattr(world.store, "read_again", failing)
+    answer = world.answer("zebra")
+    assert [hit.listed.meta.id for hit in answer.hits] == [kept]
+    (notice,) = answer.notices
+    assert notice.startswith("Could not read topics/broken.md: Input/output error")
+
+
+def test_a_hit_is_the_whole_note_but_for_a_secret_one_p20(root: Path) -> None:
+    person = World(root)
+    old = person.put("Zebra port", "The port of the zebra was 1.")
+    new = person.put("The port", "The zebra listens on 2.", supersedes=(old,))
+    secret = person.put("Zebra key", "A zebra.", sensitivity=Sensitivity.SECRET)
+    query = f"zebra port {secret}"
+    hits = person.answer(query).hits
+    assert {each.stored.meta.id: each.superseded_by for each in hits} == {secret: None, old: new, new: None}
+    assert [each.stored for each in hits[1:]] == [person.store.read(each.stored.meta.id).unwrap() for each in hits[1:]]
+    assert hits[0].stored.body == ""
+
+
+def test_an_index_that_is_lost_after_it_was_refreshed_is_not_taken_for_one_that_knows_nothing_p6(world: World) -> None:
+    wanted = world.put("Locks", "The zebra takes the lock.")
+    world.searching = evolve(world.searching, index=LostIndex(world.store.files))
+    assert world.ids("zebra lock") == [wanted]

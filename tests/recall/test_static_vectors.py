@@ -1,0 +1,276 @@
+"""The embedder of static vectors, and the meanings that are kept in the index."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
+from returns.result import Failure, Result, Success
+
+from agent_memory.errors import Error, StoreIo
+from agent_memory.files.locks import KernelLocks
+from agent_memory.note.note import MemoryEntry, Meta
+from agent_memory.note.terms import weighed_words
+from agent_memory.note.vocabulary import Sensitivity
+from agent_memory.ports import Embedder
+from agent_memory.recall import embedding
+from agent_memory.recall.embedding import (
+    NO_MODEL,
+    IndexedMeanings,
+    open_model,
+    open_static_vectors,
+)
+from agent_memory.recall.note_index import NoteIndex
+from agent_memory.recall.search import Nearness
+from agent_memory.store.store_files import StoreFiles
+from agent_memory.text.ids import mint_id
+from one_change import write
+from stand_ins.dict_embedder import DictEmbedder
+from static_vectors import VOCABULARY, make_package, opened, row_of, small_embedder, tokenizer_of, weights_of
+
+
+@pytest.fixture
+def embedder(tmp_path: Path) -> Embedder:
+    return small_embedder(tmp_path)
+
+
+def test_every_text_has_a_vector_in_its_place(embedder: Embedder) -> None:
+    one, other = embedder.embed(["zebra"]).unwrap() + embedder.embed(["lock"]).unwrap()
+    assert embedder.embed(["lock", "zebra", "lock"]).unwrap() == (other, one, other)
+    assert one != other
+    assert {len(one), len(other)} == {embedder.dimensions}
+    assert embedder.embed([]).unwrap() == ()
+
+
+def test_a_text_without_words_is_all_zeros(embedder: Embedder) -> None:
+    zeros = bytes(embedder.dimensions)
+    assert embedder.embed(["", " \n\t", "?! — …"]).unwrap() == (zeros, zeros, zeros)
+    assert embedder.embed(["zebra"]).unwrap() != (zeros,)
+
+
+def test_any_text_has_a_vector(embedder: Embedder) -> None:
+    texts = ["\x00", "\ud800", "日本語", "zebra " * 20_000, "z" * 20_000]
+    assert all(len(vector) == embedder.dimensions for vector in embedder.embed(texts).unwrap())
+
+
+# -- the files of a model ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def only_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A directory that is the only one packages are found in, for what is not imported yet."""
+    monkeypatch.delitem(sys.modules, "wordllama", raising=False)
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    return tmp_path
+
+
+def test_the_installed_model_is_found_and_no_code_of_its_package_runs(only_here: Path) -> None:
+    make_package(only_here)
+    assert opened(open_static_vectors(None)).dimensions == 8
+    assert "wordllama" not in sys.modules
+
+
+def test_the_model_below_home_is_found(only_here: Path) -> None:
+    home = only_here / "home"
+    assert open_static_vectors(str(home)) == NO_MODEL
+    make_package(home / ".local/state/agent-memory/model")
+    assert opened(open_static_vectors(str(home))).dimensions == 8
+
+
+def test_a_namesake_that_is_a_module_is_no_model(only_here: Path) -> None:
+    (only_here / "wordllama.py").write_text("")
+    assert open_static_vectors(None) == NO_MODEL
+
+
+def test_where_python_cannot_look_for_packages_there_are_words_alone(
+    only_here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> None:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    monkeypatch.setattr("importlib.machinery.PathFinder.find_spec", refused)
+    assert "cannot be told (Too many open files)" in str(open_static_vectors(None))
+
+
+ROWS = [row_of(number) for number in range(len(VOCABULARY))]
+
+
+@pytest.mark.parametrize(
+    ("weights", "tokenizer"),
+    [
+        (b"", None),
+        (b"\x00" * 100, None),
+        (b"\xff" * 100, None),
+        (weights_of(ROWS)[:-1], None),
+        (weights_of(ROWS)[:9], None),
+        (weights_of(ROWS, kind="BF16"), None),
+        (weights_of(ROWS[:-1]), None),
+        (weights_of(ROWS).replace(b"embedding", b"something"), None),
+        (weights_of(ROWS).replace(b"[0, ", b"[8, "), None),
+        (None, b""),
+        (None, b"{}"),
+        (None, b'{"vocab": [], "merges": []}'),
+        (None, b'{"vocab": {"a": 1, "merges": []}'),
+        (None, tokenizer_of({})),
+        (None, tokenizer_of({"a": -1})),
+        (None, tokenizer_of({"a": "1"})),
+        (None, tokenizer_of({"a": len(ROWS)})),
+    ],
+)
+def test_a_damaged_file_is_a_sentence(tmp_path: Path, weights: bytes | None, tokenizer: bytes | None) -> None:
+    table, pieces = make_package(tmp_path)
+    assert opened(open_model(str(table), str(pieces))).dimensions == 8
+    if weights is not None:
+        table.write_bytes(weights)
+    if tokenizer is not None:
+        pieces.write_bytes(tokenizer)
+    assert str(tmp_path) in str(open_model(str(table), str(pieces)))
+
+
+def test_a_missing_file_or_a_directory_in_its_place_is_a_sentence(tmp_path: Path) -> None:
+    weights, tokenizer = map(str, make_package(tmp_path))
+    for other in (str(tmp_path / "none"), str(tmp_path)):
+        assert "damaged" in str(open_model(other, tokenizer))
+        assert "damaged" in str(open_model(weights, other))
+
+
+def test_a_file_that_shrinks_while_it_is_open_is_an_error(tmp_path: Path) -> None:
+    embedder = small_embedder(tmp_path)
+    os.truncate(tmp_path / "wordllama/weights/l2_supercat_256.safetensors", 200)
+    assert isinstance(embedder.embed(["zebra"]).failure(), StoreIo)
+    assert isinstance(embedder.embed_words((("zebra", 1.0),)).failure(), StoreIo)
+    assert isinstance(embedder.embed(["zebra " * 1_000, "lock " * 1_000] * 10).failure(), StoreIo)
+
+
+def test_another_model_has_another_name(tmp_path: Path) -> None:
+    one = small_embedder(tmp_path / "one")
+    weights, tokenizer = make_package(tmp_path / "other")
+    assert opened(open_model(str(weights), str(tokenizer))).name == one.name
+    weights.write_bytes(weights_of([tuple(reversed(row)) for row in ROWS]))
+    assert opened(open_model(str(weights), str(tokenizer))).name != one.name
+
+
+# -- meanings in the index ---------------------------------------------------------------------------------------------
+
+
+BROKEN: Error = StoreIo("weights", "read", "EIO", "broken")
+_times = count(1)
+
+
+class CountingEmbedder(DictEmbedder):
+    """Remembers which texts it was asked for."""
+
+    def __init__(self) -> None:
+        super().__init__({"motor": "engin"})
+        self.asked: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> Result[tuple[bytes, ...], Error]:
+        self.asked += texts
+        return super().embed(texts)
+
+
+ENGINE = (("engine", 1.0),)
+
+
+class World:
+    def __init__(self, root: Path) -> None:
+        self.store = StoreFiles(root, KernelLocks(root))
+        self.index = NoteIndex(self.store.files)
+        self.embedder = CountingEmbedder()
+        self.meanings = IndexedMeanings(self.index, self.store, self.embedder, seconds=lambda: 0.0)
+
+    def put(self, title: str, body: str = "It is so.", **values: Any) -> int:
+        at_ms = next(_times)
+        meta = evolve(Meta(mint_id(title, at_ms, ()), title, created_at_ms=at_ms, updated_at_ms=at_ms), **values)
+        assert isinstance(write(self.store, MemoryEntry(meta, body), None), Success)
+        assert isinstance(self.index.refresh(), Success)
+        return self.index.numbers_of([meta.id]).unwrap()[meta.id]
+
+    def near(self, query: str) -> Nearness:
+        return self.meanings.near(weighed_words(query, {})).unwrap()
+
+
+@pytest.fixture
+def world(root: Path) -> World:
+    world = World(root)
+    for number in range(20):
+        world.put(f"Something else {number}", f"Unlike matter{number} of kind{number * 7}.")
+    return world
+
+
+def test_a_note_is_embedded_once_until_it_changes(world: World) -> None:
+    number = world.put("Engine", "The engine overheats.")
+    world.near("engine")
+    assert len(world.embedder.asked) == 21
+    world.near("engine")
+    assert len(world.embedder.asked) == 21
+    [note] = world.index.notes([number]).unwrap().values()
+    stored = world.store.read(note.meta.id).unwrap()
+    changed = evolve(stored.entry, body="The kettle whistles.")
+    assert isinstance(write(world.store, changed, stored.listed.content_hash), Success)
+    assert isinstance(world.index.refresh(), Success)
+    world.near("kettle")
+    [again] = world.embedder.asked[21:]
+    assert again.splitlines()[-1] == "The kettle whistles."
+
+
+def test_a_secret_is_not_embedded(world: World) -> None:
+    world.near("engine")
+    asked = len(world.embedder.asked)
+    assert isinstance(write(world.store, MemoryEntry(secret_meta(), "The engine's code is 1234."), None), Success)
+    assert isinstance(world.index.refresh(), Success)
+    world.near("engine")
+    assert len(world.embedder.asked) == asked == 20
+
+
+def secret_meta() -> Meta:
+    return Meta("id__abcdef", "Engine code", created_at_ms=1, updated_at_ms=1, sensitivity=Sensitivity.SECRET)
+
+
+def test_when_time_is_up_the_rest_is_told_and_done_by_the_next_search(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedding, "_AT_ONCE", 8)
+    wanted = world.put("Engine", "The engine overheats.")
+    slow = IndexedMeanings(world.index, world.store, world.embedder, seconds=count(0, 0.9).__next__)
+    assert "5 notes" in " ".join(slow.near(ENGINE).unwrap().notices)
+    later = slow.near(ENGINE).unwrap()
+    assert later.notices == ()
+    assert wanted in later.cosines
+
+
+def test_without_its_model_the_search_goes_on_and_says_so(world: World) -> None:
+    class Broken(DictEmbedder):
+        def embed_words(self, words: Sequence[tuple[str, float]]) -> Result[bytes, Error]:
+            return Failure(BROKEN)
+
+    found = IndexedMeanings(world.index, world.store, Broken()).near(ENGINE).unwrap()
+    assert found.cosines == {}
+    assert "weights" in found.notices[0]
+
+
+def test_where_vectors_cannot_be_kept_the_others_are_searched(world: World) -> None:
+    wanted = world.put("Engine", "The engine overheats.")
+    world.near("engine")
+    world.put("Engine room", "The engine room is hot.")
+
+    class Full(NoteIndex):
+        def put_vectors(self, model: str, vectors: Mapping[int, bytes]) -> Result[None, Error]:
+            return Failure(StoreIo(".cache", "write", "ENOSPC", "no space"))
+
+        def vectors(self, model: str) -> Result[Mapping[int, bytes], Error]:
+            return world.index.vectors(model)
+
+        def without_vector(self, model: str) -> Result[tuple[int, ...], Error]:
+            return world.index.without_vector(model)
+
+    found = IndexedMeanings(Full(world.store.files), world.store, world.embedder).near(ENGINE).unwrap()
+    assert wanted in found.cosines
+    assert found.notices == ("One note is not searched by meaning yet; the next searches go on with it.",)

@@ -1,0 +1,112 @@
+"""How near to an agent an entry may come unasked, and how much of it (P19)."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from agent_memory.note.note import (
+    Listed,
+    Meta,
+    Source,
+    StoredEntry,
+)
+from agent_memory.note.vocabulary import (
+    Harness,
+    Kind,
+    Origin,
+    Sensitivity,
+    Tier,
+)
+from agent_memory.rules.score import told_of, why_not_nearer
+from agent_memory.text.markdown import derive_description
+from page_orders import orders
+
+CITED = (Source(Harness.AMP, "T-1", turns=(3,)),)
+PLAIN = Meta("id__a1b2c3", "Ports", 1, 1, origin=Origin.AGENT, sources=CITED)
+
+
+def told(body: str, **fields: Any) -> StoredEntry | None:
+    return told_of(StoredEntry(Listed(evolve(PLAIN, **fields), "topics/x.md", ""), body))
+
+
+@pytest.mark.parametrize(
+    ("meta", "best", "reason"),
+    [
+        (evolve(PLAIN, origin=Origin.USER, sources=()), Tier.HOT, ""),
+        (PLAIN, Tier.WARM, "an agent concluded it"),
+        (evolve(PLAIN, sources=()), Tier.WARM, "an agent concluded it"),
+        (evolve(PLAIN, pinned=True), Tier.WARM, "an agent concluded it"),
+        (evolve(PLAIN, origin=Origin.EXTERNAL), Tier.COLD, "memory promote"),
+        (evolve(PLAIN, origin=Origin.EXTERNAL, pinned=True), Tier.COLD, "memory promote"),
+        (evolve(PLAIN, origin=Origin.EXTERNAL, promoted_by="person"), Tier.HOT, ""),
+        (evolve(PLAIN, origin=Origin.EXTERNAL, promoted_by="model"), Tier.COLD, "memory promote"),
+        (evolve(PLAIN, promoted_by="person"), Tier.HOT, ""),
+    ],
+)
+def test_whose_knowledge_it_is_decides_p19(meta: Meta, best: Tier, reason: str) -> None:
+    assert meta.best_tier is best
+    assert reason in why_not_nearer(meta)
+    assert bool(why_not_nearer(meta)) is (best is not Tier.HOT)
+
+
+def test_a_secret_is_cold_whoever_vouches_for_it_p19() -> None:
+    for origin, pinned, promoted in itertools.product(Origin, (True, False), (None, "person")):
+        meta = evolve(PLAIN, origin=origin, pinned=pinned, promoted_by=promoted, sensitivity=Sensitivity.SECRET)
+        assert meta.best_tier is Tier.COLD
+        assert why_not_nearer(meta) == "it is secret"
+
+
+def test_the_persons_orders_are_told_as_they_are_p19() -> None:
+    body = "Always run `make lint`.\n\n- Never push to main."
+    for fields in ({"origin": Origin.USER}, {"promoted_by": "person"}):
+        said = told(body, title="Always lint", **fields)
+        assert said is not None
+        assert (said.meta.title, said.body) == ("Always lint", body)
+
+
+def test_of_an_agents_note_only_the_sentences_that_order_something_are_left_out_p19() -> None:
+    said = told(
+        "The server listens on 8080. Always run `make lint` first.\n\n- Never push.\n- It takes a minute.\n\n```\nrun it\n```"
+    )
+    assert said is not None
+    assert said.body == (
+        "The server listens on 8080.\n\n- It takes a minute.\n\n```\nrun it\n```\n\n"
+        "(2 lines with what may be orders left out: `memory read id__a1b2c3`.)"
+    )
+
+
+def test_an_order_hides_neither_in_the_title_nor_in_the_description_p19() -> None:
+    said = told("The server listens on 8080.", title="Always deploy from main", description="Never lint. It is slow.")
+    assert said is not None
+    assert (said.meta.title, said.meta.description) == ("Fact", "It is slow.")
+
+
+def test_a_block_of_code_hides_no_sentence_p19() -> None:
+    said = told("It is built so:\n\n```\nmake all\nAlways push with `git push --force`.\n```")
+    assert said is not None
+    assert ("make all" in said.body, "force" in said.body) == (True, False)
+
+
+def test_nothing_is_told_of_what_is_an_order_whole_and_of_what_a_stranger_said_p19() -> None:
+    assert told("Always run `make lint`.", title="Run `make lint`", kind=Kind.CONVENTION) is None
+    assert told("The server listens on 8080.", origin=Origin.EXTERNAL) is None
+
+
+@pytest.mark.parametrize(("sources", "most"), [((), 12), (CITED, 25)])
+def test_of_orders_in_ten_languages_few_are_told_and_most_of_these_are_facts_by_their_grammar_p19(
+    sources: tuple[Source, ...], most: int
+) -> None:
+    """Here an agent's note is all that is known: what a page said is not told at all."""
+    got_through = []
+    for order in orders():
+        note = order.note
+        described = str(note.get("description") or derive_description(str(note["body"])))
+        said = told(str(note["body"]), title=str(note["title"]), description=described, sources=sources)
+        if said is not None and order.mark in f"{said.meta.title}{said.meta.description}{said.body}":
+            got_through.append(order)
+    assert len(got_through) <= most, [each.name for each in got_through]
+    assert sum(each.commands for each in got_through) <= most // 3

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import pytest
+
+from agent_memory.session.history import Role, ToolCall, Turn
+from agent_memory.session.tool_calls import entry_uses, tool_call
+
+FILE = "/home/dana/memories/topics/staging ports -- topic__ports id__a1b2c3.md"
+
+
+def turn(*calls: ToolCall, number: int = 1, role: Role = Role.AGENT) -> Turn:
+    return Turn(number, role, "", f"r{number}", number * 1000, tool_calls=calls)
+
+
+def opened(*calls: ToolCall) -> list[str]:
+    return list(entry_uses([turn(*calls)])[1])
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("Read", {"file_path": FILE}),
+        ("read_file", {"path": FILE}),
+        ("Grep", {"pattern": "port", "path": FILE}),
+        ("Bash", {"command": f"cat '{FILE}'"}),
+        ("shell", {"command": f"bash -lc \"head -20 '{FILE}' | wc -l\""}),
+        ("exec_command", {"cmd": f"cd /tmp && /usr/bin/cat '{FILE}'"}),
+        ("Bash", {"command": f"sed -n 1,20p '{FILE}'"}),
+    ],
+)
+def test_a_tool_that_reads_the_file_of_an_entry_opens_it(name: str, arguments: dict[str, object]) -> None:
+    assert opened(tool_call(name, arguments)) == ["id__a1b2c3"]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("Write", {"file_path": FILE, "content": "x"}),
+        ("Edit", {"file_path": FILE, "old_string": "a", "new_string": "b"}),
+        ("delete_file", {"path": FILE}),
+        ("Bash", {"command": f"rm '{FILE}'"}),
+        ("Bash", {"command": f"git add '{FILE}'"}),
+        ("Bash", {"command": f"cat > '{FILE}'"}),
+        ("Bash", {"command": f"sed -i s/a/b/ '{FILE}'"}),
+        ("Bash", {"command": "cat notes.md; ls topics/id__a1b2c3.md"}),
+        ("Read", {"file_path": "/srv/id__a1b2c3.txt"}),
+        ("Read", {"file_path": "/srv/readme.md"}),
+        ("Task", {"prompt": f"cat '{FILE}'"}),
+        ("mcp__memory__read_context", {"id": "id__a1b2c3"}),
+    ],
+)
+def test_a_tool_that_changes_or_only_names_it_does_not(name: str, arguments: dict[str, object]) -> None:
+    assert opened(tool_call(name, arguments)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("Bash", {"command": "memory read id__a1b2c3"}),
+        ("Bash", {"command": "cd /x && memory read --json a1b2c3 | jq .body"}),
+        ("shell", {"command": "python -m agent_memory read 'id__a1b2c3'"}),
+        ("mcp__memory__read_context", {"id": "id__a1b2c3"}),
+        ("agent-memory__read_context", {"id": "id__a1b2c3", "other": 1}),
+    ],
+)
+def test_what_was_read_through_memory_is_told_apart(name: str, arguments: dict[str, object]) -> None:
+    assert entry_uses([turn(tool_call(name, arguments))]) == ({"id__a1b2c3"}, {})
+
+
+def test_searching_and_listing_count_as_no_use() -> None:
+    calls = (
+        tool_call("Bash", {"command": "memory search id__a1b2c3"}),
+        tool_call("mcp__memory__search_context", {"query": "id__a1b2c3"}),
+    )
+    assert entry_uses([turn(*calls)]) == (set(), {})
+
+
+def test_an_entry_opened_again_and_again_is_told_once_with_the_first_time() -> None:
+    read = tool_call("Read", {"file_path": FILE})
+    found = entry_uses([turn(read, number=3), turn(read, read, number=4), turn(read, number=2, role=Role.TOOL)])
+    assert found == (set(), {"id__a1b2c3": 3000})

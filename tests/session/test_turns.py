@@ -1,0 +1,95 @@
+"""How much of a session is kept, and which turns are new."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from agent_memory.note.vocabulary import Harness
+from agent_memory.session.history import Role, SessionMark, Turn
+from agent_memory.session.turns import (
+    Excerpt,
+    as_many_as_fit,
+    cut_text,
+    excerpt,
+    readable,
+    turns_after,
+)
+
+
+def mark(record_id: str, at_ms: int | None = None, seen: int = 0) -> SessionMark:
+    return SessionMark(Harness.AMP, "s", record_id, at_ms, seen, False, "builtin")
+
+
+def turn(number: int, role: Role = Role.USER, at_ms: int | None = None) -> Turn:
+    return Turn(number, role, "x", f"r{number}", at_ms)
+
+
+def test_a_diff_is_cut_between_its_hunks() -> None:
+    hunks = [f"@@ -{n} +{n} @@ def f{n}\n-old {n}\n+new {n} " + "x" * 100 for n in range(40)]
+    kept = excerpt("diff --git a/f b/f\n" + "\n".join(hunks), 2_000).text
+    head, tail = re.split(r"\n\[… \d+ characters left out …\]\n", kept)
+    assert "@@" + head.split("\n@@")[-1] in hunks
+    assert tail.startswith("@@ ")
+    assert tail.endswith(hunks[-1])
+
+
+@settings(max_examples=80)
+@given(parts=st.lists(st.text(max_size=30), max_size=8), max_chars=st.integers(4, 60))
+def test_an_excerpt_grown_in_parts_is_that_of_the_whole(parts: list[str], max_chars: int) -> None:
+    grown = Excerpt(max_chars)
+    for part in parts:
+        grown = grown.grown(part)
+    whole = "".join(parts)
+    assert grown == excerpt(whole, max_chars)
+    assert len(grown.head) + len(grown.tail) + grown.clipped_chars == len(whole)
+    if len(whole) <= max_chars:
+        assert grown.text == whole
+    else:
+        assert len(grown.head) + len(grown.tail) == max_chars
+        assert whole.startswith(grown.head)
+        assert whole.endswith(grown.tail)
+
+
+@settings(max_examples=80)
+@given(text=st.text("ab \n", max_size=300), max_chars=st.integers(2, 50))
+def test_parts_of_a_text_are_the_text(text: str, max_chars: int) -> None:
+    parts = list(cut_text(text, max_chars))
+    assert "".join(parts) == text
+    assert all(0 < len(part) <= max_chars for part in parts)
+
+
+def test_turns_after_a_mark_are_those_after_its_record() -> None:
+    turns = [turn(1), turn(2), turn(3)]
+    assert turns_after(turns, None) == tuple(turns)
+    assert turns_after(turns, mark("r2")) == (turns[2],)
+    assert turns_after(turns, mark("r3")) == ()
+
+
+def test_where_the_record_is_gone_the_time_decides_and_without_one_the_number() -> None:
+    turns = [turn(1, at_ms=10), turn(2, at_ms=20), turn(3, at_ms=30)]
+    assert turns_after(turns, mark("gone", at_ms=20, seen=3)) == (turns[2],)
+    assert turns_after(turns, mark("gone", seen=1)) == (turns[1], turns[2])
+
+
+def test_at_least_one_turn_fits() -> None:
+    turns = [Turn(1, Role.USER, "x" * 5_000, "a"), Turn(2, Role.USER, "y", "b")]
+    assert as_many_as_fit(turns, 100) == (turns[0],)
+    assert as_many_as_fit(turns, 100_000) == tuple(turns)
+    assert as_many_as_fit((), 100) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\r\nb", "a\nb"),
+        ("\x1b[31mred\x1b[0m", "red"),
+        ("\x0c\x0cLet", "\n\nLet"),
+        ("a\ud800b\x00", "ab"),
+        ("tab\t", "tab\t"),
+    ],
+)
+def test_readable_text_has_nothing_hidden(text: str, shown: str) -> None:
+    assert readable(text) == shown

@@ -1,0 +1,224 @@
+"""Which configuration counts, and where each part of it comes from."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from returns.result import Success
+
+from agent_memory.config import Config, PresetConfig
+from agent_memory.errors import ConfigInvalid, ConfigUnreadable, Error
+from agent_memory.setup.config_files import Effective, load_config
+from agent_memory.setup.trust import TrustFile
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    path = tmp_path / "project"
+    path.mkdir()
+    return path
+
+
+def write_own(home: Path, content: object) -> Path:
+    path = home / ".config/agent-memory/config.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return path
+
+
+def write_local(project: Path, content: object) -> Path:
+    path = project / "memory.config.json"
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return path
+
+
+def trust(home: Path, path: Path) -> None:
+    TrustFile(str(home)).add(os.path.realpath(path), path.read_bytes(), 0)
+
+
+def load(home: Path, project: Path, **environ: str) -> Effective:
+    return load_config({"HOME": str(home), **environ}, str(project)).unwrap()
+
+
+def failure(home: Path, project: Path) -> Error:
+    return load_config({"HOME": str(home)}, str(project)).failure()
+
+
+def test_tilde_and_relative_paths_count_from_the_home(home: Path, project: Path) -> None:
+    write_own(
+        home,
+        {
+            "$schema": "x",
+            "storage": {"root": "~/notes"},
+            "agentsMd": {"targets": ["~/.codex/AGENTS.md", "/abs/AGENTS.md", "rel.md"]},
+            "capture": {"transcriptRoots": ["~"]},
+        },
+    )
+    config = load(home, project).config
+    assert config.storage.root == f"{home}/notes"
+    assert config.agents_md.targets == (f"{home}/.codex/AGENTS.md", "/abs/AGENTS.md", f"{home}/rel.md")
+    assert config.capture.transcript_roots == (str(home),)
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("", "it is empty; an empty object is {}"),
+        ("{", "not JSON: Expecting property name enclosed in double quotes at line 1, column 2"),
+        ("[]", "it must hold one object: { … }"),
+        ({"llm": {"comand": "x"}}, "llm.comand is unknown, did you mean llm.command?"),
+        ({"llm": {"timeoutSeconds": 0}}, "llm.timeoutSeconds is 0, expected more than 0"),
+        ({"llm": {"command": "ask 'now"}}, "llm.command cannot be split into arguments: no closing quotation"),
+        ({"llm": {"command": " "}}, "llm.command must name a command"),
+        ({"llm": {"presets": {"mine": "''"}}}, "llm.presets.mine must name a command"),
+        ({"llm": {"presets": {"../x": "a"}}}, "llm.presets.../x as a name must be a plain name other than builtin"),
+        ({"llm": {"passEnv": ["A=B"]}}, "llm.passEnv[0] must be an environment variable's name (letters, digits, _)"),
+        ({"llm": {"preset": "ollama"}}, "llm.model is missing, and the preset ollama needs one"),
+        ({"storage": {"historyCapMiB": -1}}, "storage.historyCapMiB is -1, expected at least 0"),
+        ({"schedule": {"defragIntervalHours": 0}}, "schedule.defragIntervalHours is 0, expected more than 0"),
+    ],
+)
+def test_a_wrong_config_is_refused_with_its_path_and_problem(
+    home: Path, project: Path, content: object, problem: str
+) -> None:
+    path = write_own(home, content)
+    assert failure(home, project) == ConfigInvalid(str(path), (problem,))
+
+
+def test_what_is_no_file_is_refused_without_waiting(home: Path, project: Path) -> None:
+    path = home / ".config/agent-memory/config.json"
+    path.mkdir(parents=True)
+    assert failure(home, project) == ConfigUnreadable(str(path), "it is a directory")
+    path.rmdir()
+    os.mkfifo(path)
+    assert failure(home, project) == ConfigUnreadable(str(path), "it is not a regular file")
+    path.unlink()
+    path.write_text(" " * (1 << 20) + "{}")
+    assert failure(home, project) == ConfigUnreadable(str(path), "it is larger than 1048576 bytes")
+
+
+def test_a_link_that_leads_nowhere_is_not_a_missing_config_p6(home: Path, project: Path) -> None:
+    path = home / ".config/agent-memory/config.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.symlink_to(home / "dotfiles.json")
+    assert failure(home, project) == ConfigUnreadable(str(path), "it is a symbolic link that leads nowhere")
+    (home / "dotfiles.json").write_text("{}")
+    assert isinstance(load_config({"HOME": str(home)}, str(project)), Success)
+
+
+def test_a_relative_root_in_a_directory_that_is_gone_is_an_error_value(
+    home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project)
+    environ = {"HOME": str(home), "AGENT_MEMORY_ROOT": "notes"}
+    assert load_config(environ, None).unwrap().config.storage.root == str(project / "notes")
+    project.rmdir()
+    refused = load_config(environ, None).failure()
+    assert isinstance(refused, ConfigInvalid)
+    assert (refused.path, len(refused.problems)) == ("AGENT_MEMORY_ROOT", 1)
+
+
+class TestCurrentDirectory:
+    def test_a_profile_has_a_plain_name_and_sections_that_there_are(self, home: Path) -> None:
+        write_own(home, {"inject": {"profiles": {"a b": {"lessons": 1}, "mine": {"lesons": 1}, "ok": {"facts": 2}}}})
+        problems = load_config({"HOME": str(home)}, None).failure()
+        assert isinstance(problems, ConfigInvalid)
+        assert [
+            each.startswith(path)
+            for each, path in zip(
+                problems.problems, ("inject.profiles.a b as", "inject.profiles.mine.lesons as"), strict=True
+            )
+        ] == [True, True]
+
+    def test_search_and_inject_count_untrusted(self, home: Path, project: Path) -> None:
+        write_own(home, {"inject": {"tokenBudget": 1, "profiles": {"a": {"lessons": 1}, "b": {"lessons": 1}}}})
+        path = write_local(project, {"inject": {"tokenBudget": 2, "profiles": {"b": {"facts": 2}}}})
+        effective = load(home, project)
+        assert effective.config.inject.token_budget == 2
+        assert effective.config.inject.profiles == {"a": {"lessons": 1}, "b": {"facts": 2}}
+        assert effective.source_of("inject.profiles.b") == str(path)
+        assert effective.source_of("inject.profiles.a") != str(path)
+        assert effective.warnings == ()
+
+    @pytest.mark.parametrize(
+        "content", ["", "{", "[]", "\x00", '{"llm": {"comand": 1}}', '{"inject": {"tokenBudget": "x"}}', "[" * 99_999]
+    )
+    def test_a_broken_one_breaks_nothing(self, home: Path, project: Path, content: str) -> None:
+        write_local(project, content)
+        effective = load(home, project)
+        assert effective.config.inject == Config().inject
+        assert len(effective.warnings) == 1
+        assert "was ignored" in effective.warnings[0]
+
+    def test_one_that_is_no_file_breaks_nothing(self, home: Path, project: Path) -> None:
+        path = project / "memory.config.json"
+        os.mkfifo(path)
+        assert load(home, project).warnings == (f"{path} was ignored: it is not a regular file.",)
+
+    def test_a_trusted_one_that_is_wrong_is_refused(self, home: Path, project: Path) -> None:
+        path = write_local(project, {"llm": {"comand": "x"}})
+        trust(home, path)
+        assert isinstance(failure(home, project), ConfigInvalid)
+
+    def test_hostile_text_in_it_reaches_no_terminal(self, home: Path, project: Path) -> None:
+        write_local(project, {"llm": {"presets": {"a\x1b[2J": "x"}}})
+        assert all(warning.isprintable() for warning in load(home, project).warnings)
+
+    def test_a_trusted_one_counts_whole_and_key_by_key(self, home: Path, project: Path) -> None:
+        own = write_own(
+            home, {"llm": {"command": "far", "timeoutSeconds": 5, "presets": {"p": {"argv": ["a"], "env": {"X": "1"}}}}}
+        )
+        path = write_local(project, {"llm": {"command": "near", "presets": {"p": {"argv": ["b"]}, "q": "c"}}})
+        trust(home, path)
+        effective = load(home, project)
+        assert effective.config.llm.command == "near"
+        assert effective.config.llm.timeout_seconds == 5
+        assert effective.config.llm.presets == {"p": PresetConfig(("b",)), "q": "c"}
+        assert effective.source_of("llm.command") == str(path)
+        assert effective.source_of("llm.timeoutSeconds") == str(own)
+        assert effective.warnings == ()
+
+    def test_trust_is_in_exactly_those_bytes_at_exactly_that_place(
+        self, home: Path, project: Path, tmp_path: Path
+    ) -> None:
+        path = write_local(project, {"llm": {"command": "near"}})
+        trust(home, path)
+        assert load(home, project).config.llm.command == "near"
+        other = tmp_path / "other"
+        other.mkdir()
+        (other / "memory.config.json").write_bytes(path.read_bytes())
+        assert load(home, other).config.llm.command is None
+        path.write_bytes(path.read_bytes() + b"\n")
+        assert load(home, project).config.llm.command is None
+
+    def test_a_damaged_list_of_trust_trusts_nothing_and_says_so(self, home: Path, project: Path) -> None:
+        path = write_local(project, {"llm": {"command": "near"}})
+        trust(home, path)
+        Path(TrustFile(str(home)).path).write_text("{}")
+        effective = load(home, project)
+        assert effective.config.llm.command is None
+        assert "trusted.json cannot be understood" in effective.warnings[0]
+
+    def test_the_persons_own_file_found_there_is_not_judged_twice(self, home: Path) -> None:
+        own = write_own(home, {"llm": {"command": "mine"}})
+        (own.parent / "memory.config.json").symlink_to(own)
+        effective = load(home, own.parent)
+        assert effective.config.llm.command == "mine"
+        assert effective.warnings == ()
+
+    def test_anything_else_is_ignored_with_one_warning_p21(self, home: Path, project: Path) -> None:
+        hostile = {"llm": {"command": "evil"}, "storage": {"root": "/evil"}, "inject": {"tokenBudget": 9}}
+        path = write_local(project, hostile)
+        effective = load(home, project)
+        assert effective.config.llm.command is None
+        assert effective.config.storage.root == f"{home}/.local/share/agent-memory"
+        assert effective.config.inject.token_budget == 9
+        assert effective.warnings == (
+            (
+                f"{path} sets llm.command, storage.root; ignored, since you have not trusted it. "
+                f"`memory trust {path}` if it is yours."
+            ),
+        )

@@ -1,0 +1,142 @@
+"""How often a job runs, what a calendar can say of it, and what is known of its runs."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, strategies as st
+
+from agent_memory.errors import UsageInvalid
+from agent_memory.setup.schedule import (
+    DAY,
+    HOUR,
+    MINUTE,
+    NO_RUNS,
+    JobHealth,
+    JobRecord,
+    ScheduledRun,
+    calendars,
+    in_words,
+    interval_of,
+    is_due,
+    next_due_ms,
+    recorded,
+    tick_of,
+)
+
+CASES = [
+    (2, 2 * HOUR, 2 * HOUR, "0 */2 * * *", "*-*-* 00/2:00:00", "2 h"),
+    (24, DAY, DAY, "0 3 * * *", "*-*-* 03:00:00", "1 day"),
+    (1, HOUR, HOUR, "0 * * * *", "*-*-* *:00:00", "1 h"),
+    (0.25, 15 * MINUTE, 15 * MINUTE, "*/15 * * * *", "*-*-* *:00/15:00", "15 min"),
+    (1 / 60, MINUTE, MINUTE, "* * * * *", "*-*-* *:*:00", "1 min"),
+    (5, 5 * HOUR, HOUR, "0 * * * *", "*-*-* *:00:00", "5 h"),
+    (36, 36 * HOUR, 12 * HOUR, "0 */12 * * *", "*-*-* 00/12:00:00", "36 h"),
+    (1.5, 90 * MINUTE, 30 * MINUTE, "*/30 * * * *", "*-*-* *:00/30:00", "90 min"),
+    (8_760, 365 * DAY, DAY, "0 3 * * *", "*-*-* 03:00:00", "365 days"),
+]
+
+
+@pytest.mark.parametrize(("hours", "interval", "tick", "cron", "calendar", "words"), CASES)
+def test_an_interval_in_each_scheduler_s_words(
+    hours: float, interval: int, tick: int, cron: str, calendar: str, words: str
+) -> None:
+    assert interval_of(hours, "consolidateIntervalHours") == interval
+    assert tick_of(interval) == tick
+    assert (calendars(tick)[1], calendars(tick)[0], in_words(interval)) == (cron, calendar, words)
+
+
+@pytest.mark.parametrize("hours", [0.001, 0.016])
+def test_under_a_minute_no_calendar_can_say(hours: float) -> None:
+    with pytest.raises(UsageInvalid) as refused:
+        interval_of(hours, "defragIntervalHours")
+    assert refused.value.problem == "schedule.defragIntervalHours is under a minute"
+
+
+@given(st.integers(MINUTE, 365 * DAY))
+def test_a_tick_is_never_longer_than_the_interval(seconds: int) -> None:
+    tick = tick_of(seconds)
+    assert MINUTE <= tick <= seconds
+    assert HOUR % tick == 0 or DAY % tick == 0
+
+
+@given(
+    interval=st.integers(MINUTE, 30 * DAY),
+    last=st.integers(0, 10**10),
+    later=st.integers(0, 90 * DAY),
+    offset=st.sampled_from([0, 3_600, -34_200, 49_500]),
+)
+def test_the_next_run_is_on_a_tick_of_the_wall_clock_and_never_long_after_it_is_due(
+    interval: int, last: int, later: int, offset: int
+) -> None:
+    tick = tick_of(interval)
+    now = last + later
+    due = next_due_ms(interval, last * 1000, now * 1000, tick, offset) // 1000
+    shift = 3 * HOUR if tick == DAY else 0
+    assert (due + offset - shift) % tick == 0
+    assert now < due <= max(now, last + interval) + tick
+
+
+def test_launchd_counts_from_the_last_run() -> None:
+    assert next_due_ms(2 * HOUR, 1_000, 5_000, None, 0) == 7_201_000
+    assert next_due_ms(2 * HOUR, 1_000, 9_000_000, None, 0) == 9_000_000
+
+
+WELL = ScheduledRun(1_000, 2_000, 0)
+BUSY = ScheduledRun(3_000, 3_001, 75)
+FAILED = ScheduledRun(5_000, 6_000, 40, "claude wants you to log in")
+
+
+def health(*runs: ScheduledRun, installed_at_ms: int = 0) -> JobHealth:
+    record = NO_RUNS
+    for run in runs:
+        record = recorded(record, run, 50)
+    return JobHealth("consolidate", "cron", 7_200, record, installed_at_ms, 0)
+
+
+def test_failures_are_counted_until_one_goes_well() -> None:
+    later = ScheduledRun(9_000, 9_500, 40, "again")
+    assert health(WELL, FAILED, BUSY, later).record.failures == 2
+    assert health(FAILED, ScheduledRun(9_000, 9_500, 0)).record.failures == 0
+
+
+def test_a_run_that_ends_takes_the_place_of_its_beginning() -> None:
+    begun = ScheduledRun(1_000)
+    assert recorded(JobRecord((begun,), 0), WELL, 50) == JobRecord((WELL,), 0)
+    assert recorded(JobRecord((BUSY,), 0), begun, 50) == JobRecord((BUSY, begun), 0)
+
+
+def test_only_the_last_runs_are_kept() -> None:
+    record = NO_RUNS
+    for start in range(10):
+        record = recorded(record, ScheduledRun(start, start, 0), 3)
+    assert [run.started_at_ms for run in record.runs] == [7, 8, 9]
+
+
+def test_another_run_at_work_is_no_failure() -> None:
+    assert health(BUSY).problem(4_000) is None
+    assert health(WELL).problem(4_000) is None
+
+
+def test_a_failure_is_said_with_its_reason() -> None:
+    assert health(FAILED).problem(7_000) == "the scheduled consolidate failed: claude wants you to log in"
+    assert health(FAILED, ScheduledRun(8_000, 8_001, 3)).problem(9_000) == (
+        "the scheduled consolidate failed (2 times in a row): exit code 3"
+    )
+
+
+def test_a_job_that_does_not_run_any_more_is_seen() -> None:
+    hours = 3_600_000
+    assert health(installed_at_ms=0).problem(5 * hours) is None
+    assert health(installed_at_ms=0).problem(50 * hours) == (
+        "consolidate should run every 2 h, and has not for 2 days; `memory schedule on` sets the schedule up again"
+    )
+    assert health(WELL, installed_at_ms=48 * hours).problem(50 * hours) is None
+
+
+@pytest.mark.parametrize(
+    ("now_ms", "due"), [(1_000, False), (3_500_000, False), (3_541_000, True), (9_000_000, True), (500, True)]
+)
+def test_a_tick_does_nothing_before_the_job_is_due(now_ms: int, due: bool) -> None:
+    """A tick may come seconds early, and P24: a clock that was set back keeps no job from running."""
+    assert is_due(JobRecord((WELL,), 0), now_ms, 3_600) is due
+    assert is_due(NO_RUNS, now_ms, 3_600)

@@ -1,0 +1,143 @@
+"""From what a file is to what it becomes, and back."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings, strategies as st
+
+from agent_memory.rules.section import TargetFile
+from agent_memory.setup.plan import (
+    Element,
+    Entry,
+    FileRecord,
+    Member,
+    Part,
+    PlannedFile,
+    Whole,
+)
+from agent_memory.setup.settings_edit import EditRefused
+from agent_memory.setup.settings_revision import with_placed, without_placed
+
+PATH = "/home/ada/.claude/settings.json"
+
+
+def hook(program: str = "/usr/bin/memory", timeout: int = 10) -> Entry:
+    command = f"{program} capture --harness claude-code --hook"
+    group: dict[str, Any] = {"hooks": [{"type": "command", "command": command, "timeout": timeout}]}
+    mark = "capture --harness claude-code --hook"
+    return Element(("hooks", "Stop"), group, command, mark, Part.HOOKS, ("claude-code",))
+
+
+def server(program: str = "/usr/bin/memory", harness: str = "claude-code") -> Entry:
+    value = {"command": program, "args": ["mcp"]}
+    return Member(("mcpServers", "agent-memory"), value, program, part=Part.MCP, harnesses=(harness,))
+
+
+def target(path: str, harness: str) -> Entry:
+    return Element(("agentsMd", "targets"), path, harnesses=(harness,))
+
+
+def lying(data: bytes | None) -> TargetFile:
+    return TargetFile(PATH, PATH, data)
+
+
+def record_of(planned: PlannedFile) -> FileRecord:
+    assert isinstance(planned.record, FileRecord)
+    return planned.record
+
+
+def placed_in(planned: PlannedFile) -> tuple[Entry, ...]:
+    return () if planned.record is None else record_of(planned).placed
+
+
+def installed(current: bytes | None, *wanted: Entry) -> PlannedFile:
+    return with_placed(lying(current), "jsonc", None, None, wanted)
+
+
+EVERYBODY = frozenset(("claude-code", "codex"))
+
+
+def test_a_new_place_of_the_program_replaces_the_old_one() -> None:
+    once = installed(b'{"a": 1}', hook("/old/memory"), server("/old/memory"))
+    moved = with_placed(lying(once.after), "jsonc", record_of(once), once.backup, (hook(), server()))
+    assert b"/old/memory" not in (moved.after or b"")
+    assert json.loads(moved.after or b"") == json.loads(installed(b'{"a": 1}', hook(), server()).after or b"")
+    gone = without_placed(lying(moved.after), record_of(moved), moved.backup, EVERYBODY)
+    assert gone.after == b'{"a": 1}'
+
+
+def test_what_goes_for_one_harness_stays_for_the_other() -> None:
+    both = installed(b"{}\n", target("~/a.md", "claude-code"), target("~/b.md", "codex"))
+    left = without_placed(lying(both.after), record_of(both), both.backup, frozenset(("claude-code",)))
+    assert json.loads(left.after or b"") == {"agentsMd": {"targets": ["~/b.md"]}}
+    assert [each.harnesses for each in placed_in(left)] == [("codex",)]
+    rest = without_placed(lying(left.after), record_of(left), left.backup, EVERYBODY)
+    assert rest.after == b"{}\n"
+
+
+def test_what_two_harnesses_want_is_there_once() -> None:
+    both = installed(b"{}\n", server(), server(harness="codex"))
+    assert [each.harnesses for each in placed_in(both)] == [("claude-code", "codex")]
+    left = without_placed(lying(both.after), record_of(both), both.backup, frozenset(("codex",)))
+    assert left.after == both.after
+
+
+def test_a_crash_before_the_file_was_written_leaves_nothing_to_take_out() -> None:
+    revision = installed(b'{"a": 1}', hook())
+    gone = without_placed(lying(b'{"a": 1}'), record_of(revision), revision.backup, EVERYBODY)
+    assert gone.after == b'{"a": 1}'
+
+
+def test_the_version_that_came_with_ours_stays_for_hooks_of_somebody_elses() -> None:
+    version = Member(("version",), 1, optional=True, stays=True, part=Part.HOOKS, harnesses=("cursor",))
+    revision = installed(None, version, hook())
+    document = json.loads(revision.after or b"")
+    document["hooks"]["stop"] = [{"command": "say done"}]
+    gone = without_placed(
+        lying(json.dumps(document).encode()), record_of(revision), None, frozenset(("cursor", "claude-code"))
+    )
+    assert json.loads(gone.after or b"") == {"version": 1, "hooks": {"stop": [{"command": "say done"}]}}
+
+
+class TestWhole:
+    OURS = Whole("// ours\n", Part.HOOKS, ("amp",))
+
+    def test_somebody_elses_file_is_refused(self) -> None:
+        with pytest.raises(EditRefused):
+            with_placed(lying(b"// theirs\n"), "whole", None, None, (self.OURS,))
+
+
+@pytest.mark.parametrize("data", [b"\xff", b"{\0}"])
+def test_bytes_that_are_no_text_are_refused(data: bytes) -> None:
+    with pytest.raises(EditRefused):
+        with_placed(lying(data), "jsonc", None, None, (hook(),))
+
+
+_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**15), 10**15) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=4), inner, max_size=2),
+    max_leaves=5,
+)
+_DOCUMENTS = st.dictionaries(st.sampled_from(["a", "b", "hooks", "mcpServers"]), _VALUES, max_size=3)
+
+
+@settings(max_examples=60)
+@given(_DOCUMENTS, st.sampled_from([None, 2, "\t"]), st.booleans(), st.permutations(["hook", "server"]))
+def test_any_document_survives_setup_and_uninstall(
+    document: dict[str, Any], indent: int | str | None, ended: bool, order: list[str]
+) -> None:
+    current = (json.dumps(document, indent=indent) + ("\n" if ended else "")).encode()
+    wanted = [{"hook": hook(), "server": server()}[each] for each in order]
+    try:
+        revision = with_placed(lying(current), "jsonc", None, None, wanted)
+    except EditRefused as refused:
+        assume("expected" not in str(refused))
+        raise
+    record = record_of(revision)
+    assert without_placed(lying(revision.after), record, revision.backup, EVERYBODY).after == current
+    # And when somebody has written a comment in front of it since:
+    edited = b"// mine\n" + (revision.after or b"")
+    assert without_placed(lying(edited), record, revision.backup, EVERYBODY).after == b"// mine\n" + current

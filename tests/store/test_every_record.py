@@ -1,0 +1,510 @@
+"""What is kept in JSON files of their own. Nothing that is damaged, cannot be read or is a link is taken for missing (P6, P21), a
+full disk leaves the earlier value (P5), and nobody else may read it (P22)."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+from attrs import evolve, frozen
+from returns.result import Failure, Result, Success
+
+from agent_memory.care.tombstones import FORGOTTEN, TombstoneFiles
+from agent_memory.errors import (
+    Busy,
+    Error,
+    PathRefused,
+    SpendExhausted,
+    StateCorrupt,
+    StoreIo,
+)
+from agent_memory.note.tagging import TagVocabulary
+from agent_memory.note.vocabulary import Harness, TierList
+from agent_memory.ports import SessionMarks, Tombstones
+from agent_memory.results import as_result
+from agent_memory.rules.agent_request import DaySpend
+from agent_memory.rules.forgotten import EntryTombstone, SessionTombstone
+from agent_memory.rules.run_log import Undoing
+from agent_memory.rules.undo_run import SectionChange
+from agent_memory.session.history import SessionMark
+from agent_memory.setup.trust import TrustedConfig, TrustFile
+from agent_memory.store.bookkeeping_files import (
+    SessionMarksFiles,
+    SpendLedgerFiles,
+    StateKeysFiles,
+    TagVocabularyFile,
+)
+from agent_memory.store.bookkeeping_json import StateValue
+from agent_memory.store.run_files import RunLogFiles
+from agent_memory.store.store_files import StoreFiles
+from agent_memory.text.instants import DAY_MS, ms_of
+from faults import each_failure, failing_on, snapshot
+from stand_ins.dict_locks import DictLocks
+
+NOW_MS = 1_771_000_205_123
+RUN = "2026-02-13T14-30-05.123Z_3dbfbe"
+
+
+@frozen
+class Record:
+    path: str
+    put: Callable[[Path, int], Result[object, Error]]
+    """Keep a value that has this number in it."""
+    get: Callable[[Path], Result[object, Error]]
+
+
+def mark(number: int) -> SessionMark:
+    return SessionMark(Harness.AMP, "s1", "rec-9", NOW_MS, number, True, "builtin")
+
+
+RECORDS = {
+    "mark": Record(
+        "state/sessions/amp_s1.json",
+        lambda root, number: SessionMarksFiles(root).put(mark(number)),
+        lambda root: SessionMarksFiles(root).get(Harness.AMP, "s1"),
+    ),
+    "value": Record(
+        "state/keys/phase.json",
+        lambda root, number: StateKeysFiles(root).put(StateValue("phase", str(number), NOW_MS)),
+        lambda root: StateKeysFiles(root).get("phase"),
+    ),
+    "tags": Record(
+        "state/project_tags.json",
+        lambda root, number: TagVocabularyFile(root).put(TagVocabulary(frozenset((f"topic__{number}",)), {})),
+        lambda root: TagVocabularyFile(root).get(),
+    ),
+    "tiers": Record(
+        "state/tiers.json",
+        lambda root, number: StoreFiles(root, DictLocks()).apply((), tiers=TierList((f"id__aaaaa{number}",))),
+        lambda root: StoreFiles(root, DictLocks()).tiers(),
+    ),
+    "spend": Record(
+        "runs/spend.json",
+        lambda root, number: SpendLedgerFiles(root, DictLocks()).reserve(NOW_MS, number, 99),
+        lambda root: SpendLedgerFiles(root, DictLocks()).days(),
+    ),
+    "tombstone of a session": Record(
+        "state/forgotten/amp_s1.json",
+        lambda root, number: TombstoneFiles(root).put(SessionTombstone("s1", Harness.AMP, number)),
+        lambda root: TombstoneFiles(root).of_session(Harness.AMP, "s1"),
+    ),
+    "tombstone of a note": Record(
+        "state/forgotten/id__a1b2c3.json",
+        lambda root, number: TombstoneFiles(root).put(EntryTombstone("id__a1b2c3", number, frozenset())),
+        lambda root: TombstoneFiles(root).of_entries(),
+    ),
+    "trust": Record(
+        ".local/state/agent-memory/trusted.json",
+        lambda root, number: as_result(TrustFile(str(root)).add)("/a", b"%d" % number, NOW_MS),
+        lambda root: as_result(TrustFile(str(root)).configs)(),
+    ),
+    "undone runs": Record(
+        "runs/undone.json",
+        lambda root, number: RunLogFiles(root).mark_undone(f"{RUN}{number}", RUN, frozenset()),
+        lambda root: RunLogFiles(root).undone(),
+    ),
+    "undo at work": Record(
+        "runs/undoing.json",
+        lambda root, number: RunLogFiles(root).put_undoing(Undoing(RUN, RUN, number)),
+        lambda root: RunLogFiles(root).undoing(),
+    ),
+    "sections of a run": Record(
+        f"runs/{RUN}/sections.json",
+        lambda root, number: RunLogFiles(root).put_sections(RUN, [SectionChange(f"/a/{number}", None, "x")]),
+        lambda root: RunLogFiles(root).footprint(RUN),
+    ),
+}
+
+
+@pytest.fixture(params=RECORDS)
+def record(request: pytest.FixtureRequest) -> Record:
+    return RECORDS[request.param]
+
+
+def test_what_was_put_is_there_and_private_under_any_umask_p22(record: Record, tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    absent = record.get(root)
+    earlier = os.umask(0)
+    try:
+        record.put(root, 1).unwrap()
+    finally:
+        os.umask(earlier)
+    assert record.path in snapshot(root)
+    assert record.get(root) != absent or record is RECORDS["undone runs"]
+    modes = {path: path.stat().st_mode & 0o777 for path in (root, *root.rglob("*"))}
+    assert {mode for path, mode in modes.items() if path.is_dir() and path != root / ".local"} == {0o700}
+    assert {mode for path, mode in modes.items() if path.is_file()} == {0o600}
+
+
+def test_a_damaged_one_is_never_a_missing_one_and_is_left_alone_p6(record: Record, tmp_path: Path) -> None:
+    record.put(tmp_path, 1).unwrap()
+    path = tmp_path / record.path
+    for damage in (b"", b"{", b"\xff\xfe", b"[" * 100_000, path.read_bytes()[:-9]):
+        path.write_bytes(damage)
+        error = record.get(tmp_path).failure()
+        assert isinstance(error, StateCorrupt)
+        assert error.path == str(path)
+        assert path.read_bytes() == damage
+
+
+@pytest.mark.parametrize("name", ["spend", "tiers", "trust", "undone runs", "sections of a run"])
+def test_a_damaged_one_that_only_grows_is_not_written_over_p6(tmp_path: Path, name: str) -> None:
+    record = RECORDS[name]
+    record.put(tmp_path, 1).unwrap()
+    (tmp_path / record.path).write_text("{")
+    assert isinstance(record.put(tmp_path, 2).failure(), StateCorrupt)
+    assert (tmp_path / record.path).read_text() == "{"
+
+
+def test_one_that_cannot_be_read_is_not_taken_for_missing_p6(record: Record, tmp_path: Path) -> None:
+    record.put(tmp_path, 1).unwrap()
+    with failing_on(record.path.rpartition("/")[2], "open"):
+        assert isinstance(record.get(tmp_path).failure(), StoreIo)
+
+
+def test_no_link_is_followed_p21(record: Record, tmp_path: Path) -> None:
+    root, elsewhere = tmp_path / "root", tmp_path / "elsewhere"
+    record.put(root, 1).unwrap()
+    path = root / record.path
+    path.rename(elsewhere)
+    path.symlink_to(elsewhere)
+    before = elsewhere.read_bytes()
+    assert isinstance(record.get(root).failure(), PathRefused)
+    record.put(root, 2)
+    assert elsewhere.read_bytes() == before
+    if record is RECORDS["trust"]:  # which is in the person's home, and no store's
+        return
+    path.unlink()
+    path.parent.rename(tmp_path / "directory")
+    path.parent.symlink_to(tmp_path / "directory")
+    assert isinstance(record.put(root, 3).failure(), PathRefused)
+    assert list((tmp_path / "directory").iterdir()) == []
+
+
+def test_a_full_disk_is_an_error_and_leaves_the_earlier_value_p2_p5(record: Record, tmp_path: Path) -> None:
+    record.put(tmp_path, 1).unwrap()
+    old = snapshot(tmp_path)[record.path]
+    refused = 0
+    for _, failing in each_failure(errno.ENOSPC):
+        (tmp_path / record.path).write_bytes(old)
+        with failing:
+            done = record.put(tmp_path, 2)
+        refused += not isinstance(done, Success)
+        assert isinstance(done, Success) or isinstance(done.failure(), StoreIo)
+        record.get(tmp_path).unwrap()
+    assert refused > 2
+    assert [name for name in snapshot(tmp_path) if ".tmp-" in name] == []
+
+
+# -- session marks -----------------------------------------------------------------------------------------------------
+
+
+MARK = SessionMark(Harness.CLAUDE_CODE, "7c9e6679-7425", "rec-9", 1_771_000_205_123, 42, True, "builtin")
+HOSTILE = [
+    "../../../etc/passwd",
+    "/etc/passwd",
+    "a\x00b",
+    "..",
+    ".",
+    "con/../x",
+    "%2e%2e/",
+    "x" * 5000,
+    "é\ud800",
+    "-rf *",
+]
+
+
+class TestSessionMarksFiles:
+    @pytest.fixture
+    def marks(self, root: Path) -> SessionMarks:
+        return SessionMarksFiles(root)
+
+    def test_a_mark_is_found_by_harness_and_session(self, marks: SessionMarks) -> None:
+        marks.put(MARK).unwrap()
+        assert marks.get(MARK.harness, MARK.session_id) == Success(MARK)
+        assert marks.get(Harness.CODEX, MARK.session_id) == Success(None)
+        assert marks.get(MARK.harness, "another") == Success(None)
+
+    def test_each_session_has_a_mark_of_its_own_in_the_one_directory_whatever_its_id_p21(self, root: Path) -> None:
+        marks = SessionMarksFiles(root)
+        near = [evolve(MARK, session_id=id) for id in ("ses_a", "ses_A", "ses/a", "ses-a", *HOSTILE)]
+        for mark in near:
+            marks.put(mark).unwrap()
+        assert [marks.get(mark.harness, mark.session_id) for mark in near] == [Success(mark) for mark in near]
+        found = [each.unwrap() for each in marks.all()]
+        assert sorted(found, key=lambda each: each.session_id) == sorted(near, key=lambda each: each.session_id)
+        assert {path.parent for path in root.parent.rglob("*") if path.is_file()} == {root / "state/sessions"}
+
+    def test_another_sessions_mark_under_this_name_is_damage(self, root: Path) -> None:
+        marks = SessionMarksFiles(root)
+        marks.put(MARK).unwrap()
+        (root / "state/sessions/claude-code_7c9e6679-7425.json").rename(root / "state/sessions/claude-code_other.json")
+        assert isinstance(marks.get(MARK.harness, "other").failure(), StateCorrupt)
+
+
+class TestBeginnings:
+    """`why --session` takes the beginning of an id."""
+
+    def test_the_marks_of_all_harnesses_whose_id_begins_so(self, tmp_path: Path) -> None:
+        marks = SessionMarksFiles(tmp_path)
+        wanted = (evolve(MARK, harness=Harness.CODEX), MARK, evolve(MARK, session_id="7c9e-Upper/Case"))
+        for mark in (*wanted, evolve(MARK, session_id="8c9e"), evolve(MARK, session_id="other")):
+            assert marks.put(mark) == Success(None)
+        assert set(marks.beginning_with("7c9e", 10).unwrap()) == set(wanted)
+        assert marks.beginning_with("7c9e-Upper/", 10) == Success((wanted[2],))
+        assert marks.beginning_with("7c9e-upper/", 10) == Success(())
+        assert len(marks.beginning_with("7c9e", 2).unwrap()) == 2
+
+    def test_a_damaged_mark_is_an_error_and_not_a_session_unseen_p6(self, tmp_path: Path) -> None:
+        marks = SessionMarksFiles(tmp_path)
+        assert marks.put(MARK) == Success(None)
+        (path,) = (tmp_path / "state/sessions").iterdir()
+        path.write_text("{")
+        assert isinstance(marks.beginning_with("7c9e", 10).failure(), StateCorrupt)
+
+
+def test_a_damaged_mark_among_all_is_an_error_and_hides_no_other(tmp_path: Path) -> None:
+    """P6"""
+    marks = SessionMarksFiles(tmp_path)
+    marks.put(MARK).unwrap()
+    (tmp_path / "state/sessions/amp_T-1.json").write_text("{}")
+    with failing_on("state/sessions", "listdir"):
+        assert [type(each.failure()) for each in marks.all()] == [StoreIo]
+    found = list(marks.all())
+    assert [isinstance(each, Success) for each in found] == [False, True]
+    assert isinstance(found[0].failure(), StateCorrupt)
+
+
+# -- values by key -----------------------------------------------------------------------------------------------------
+
+
+PHASE = StateValue("current_phase", '{"phase": "scraping", "step": 3}', 1_771_000_205_123)
+HOSTILE_VALUE = ["../../etc/passwd", "/etc/passwd", "a\x00b", "..", ".", "con/../x", "x" * 5000, "-rf *", "é"]
+
+
+class TestStateKeysFiles:
+    @pytest.fixture
+    def keys(self, root: Path) -> StateKeysFiles:
+        return StateKeysFiles(root)
+
+    def test_each_key_has_a_file_of_its_own_in_the_one_directory_whatever_it_is_called_p21(
+        self, keys: StateKeysFiles, root: Path
+    ) -> None:
+        near = (
+            "run/1",
+            "run-1",
+            "Run-1",
+            "run:1",
+            "run_1",
+            "tiers",
+            "project_tags",
+            "sessions/claude-code_1",
+            "forgotten/x",
+        )
+        values = [evolve(PHASE, key=key, json=str(number)) for number, key in enumerate(near)]
+        for value in values:
+            keys.put(value).unwrap()
+        assert [keys.get(value.key) for value in values] == [Success(value) for value in values]
+        found = [each.unwrap() for each in keys.all()]
+        assert sorted(found, key=lambda each: each.key) == sorted(values, key=lambda each: each.key)
+        for key in HOSTILE_VALUE:
+            keys.put(evolve(PHASE, key=key)).unwrap()
+        assert {path.parent for path in root.parent.rglob("*") if path.is_file()} == {root / "state/keys"}
+
+    def test_json_that_a_person_wrote_is_the_value(self, root: Path) -> None:
+        (root / "state/keys").mkdir(parents=True)
+        (root / "state/keys/current_phase.json").write_text('{"phase":\n "analysis"}')
+        assert StateKeysFiles(root).get("current_phase") == Success(
+            StateValue("current_phase", '{"phase": "analysis"}')
+        )
+
+    def test_what_is_damaged_is_an_error_and_hides_no_other_p6(self, root: Path) -> None:
+        keys = StateKeysFiles(root)
+        keys.put(evolve(PHASE, key="whole")).unwrap()
+        for content in ("NaN", '{"a": 1, "a": 2}'):
+            (root / "state/keys/current_phase.json").write_text(content)
+            assert isinstance(keys.get(PHASE.key).failure(), StateCorrupt)
+            assert [type(each) for each in keys.all()] == [Failure, Success]
+
+    def test_another_keys_value_under_this_name_is_damage(self, root: Path) -> None:
+        keys = StateKeysFiles(root)
+        keys.put(PHASE).unwrap()
+        (root / "state/keys/current_phase.json").rename(root / "state/keys/other.json")
+        assert isinstance(keys.get("other").failure(), StateCorrupt)
+
+    def test_of_many_at_once_one_is_last_and_nothing_is_torn_p2(self, root: Path) -> None:
+        values = [evolve(PHASE, json=f'"{str(number) * 5_000}"') for number in range(8)]
+        keys = StateKeysFiles(root)
+        keys.put(values[0]).unwrap()
+        writers = [threading.Thread(target=lambda value=value: keys.put(value).unwrap()) for value in values]
+        for writer in writers:
+            writer.start()
+        seen = [keys.get(PHASE.key).unwrap() for _ in range(50)]
+        for writer in writers:
+            writer.join()
+        assert all(value in values for value in (*seen, keys.get(PHASE.key).unwrap()))
+
+
+# -- spend: calls and characters of a day (P10) ------------------------------------------------------------------------
+
+
+NOON_MS = ms_of("2026-02-13T12:00:00Z") or 0
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> SpendLedgerFiles:
+    return SpendLedgerFiles(tmp_path / "root", DictLocks())
+
+
+class TestSpend:
+    def test_the_call_after_the_last_is_refused_and_not_counted_p10(self, ledger: SpendLedgerFiles) -> None:
+        assert ledger.reserve(NOON_MS, 1, 2) == Success(None)
+        assert ledger.reserve(NOON_MS, 1, 2) == Success(None)
+        assert ledger.reserve(NOON_MS, 1, 2) == Failure(SpendExhausted(2, 2))
+        assert ledger.days() == Success({"2026-02-13": DaySpend(2, 2, 0)})
+
+    def test_the_next_utc_day_starts_afresh(self, ledger: SpendLedgerFiles) -> None:
+        midnight_ms = NOON_MS + DAY_MS // 2
+        assert ledger.reserve(midnight_ms - 1, 1, 1) == Success(None)
+        assert ledger.reserve(midnight_ms - 1, 1, 1) == Failure(SpendExhausted(1, 1))
+        assert ledger.reserve(midnight_ms, 1, 1) == Success(None)
+        assert list(ledger.days().unwrap()) == ["2026-02-13", "2026-02-14"]
+
+    def test_ninety_days_are_kept(self, ledger: SpendLedgerFiles) -> None:
+        for day in range(100):
+            ledger.reserve(NOON_MS + day * DAY_MS, 1, 1)
+        days = list(ledger.days().unwrap())
+        assert len(days) == 91
+        assert days[-1] == "2026-05-23"
+
+    def test_a_clock_set_back_forgets_nothing_p24(self, ledger: SpendLedgerFiles) -> None:
+        ledger.reserve(NOON_MS + 5 * DAY_MS, 1, 1)
+        ledger.reserve(NOON_MS, 1, 1)
+        assert ledger.reserve(NOON_MS + 5 * DAY_MS, 1, 1) == Failure(SpendExhausted(1, 1))
+
+
+class TestSpendOnDisk:
+    def test_a_lock_that_is_not_free_stops_spending(self, tmp_path: Path) -> None:
+        class Taken(DictLocks):
+            def write(self) -> NoReturn:
+                raise Busy("write")
+
+        assert SpendLedgerFiles(tmp_path, Taken()).reserve(NOON_MS, 1, 48) == Failure(Busy("write"))
+        assert SpendLedgerFiles(tmp_path, Taken()).days() == Success({})
+
+    def test_its_form_is_the_documented_one(self, tmp_path: Path) -> None:
+        ledger = SpendLedgerFiles(tmp_path, DictLocks())
+        ledger.reserve(NOON_MS, 12, 48)
+        ledger.add_reply(NOON_MS, 3)
+        document = json.loads((tmp_path / "runs/spend.json").read_text())
+        assert document == {"version": 1, "days": {"2026-02-13": {"calls": 1, "promptChars": 12, "replyChars": 3}}}
+
+    def test_processes_at_once_count_exactly_and_never_pass_the_cap_p7(self, home: Path, root: Path) -> None:
+        script = textwrap.dedent(f"""
+            from pathlib import Path
+            from returns.result import Success
+            from agent_memory.files.locks import KernelLocks
+            from agent_memory.store.bookkeeping_files import SpendLedgerFiles
+            root = Path({str(root)!r})
+            ledger = SpendLedgerFiles(root, KernelLocks(root))
+            print(sum(isinstance(ledger.reserve({NOON_MS}, 10, 20), Success) for _ in range(10)))
+        """)
+        started = [subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) for _ in range(3)]
+        granted = [int(each.communicate(timeout=60)[0]) for each in started]
+        assert sum(granted) == 20
+        assert SpendLedgerFiles(root, DictLocks()).days() == Success({"2026-02-13": DaySpend(20, 200, 0)})
+
+
+# -- tombstones (P28) --------------------------------------------------------------------------------------------------
+
+
+NOTE = EntryTombstone("id__a1b2c3", 1_770_000_000_123, frozenset({"0123456789abcdef", "fedcba9876543210"}))
+
+
+@pytest.fixture
+def tombstones(root: Path) -> Tombstones:
+    return TombstoneFiles(root)
+
+
+class TestTombstones:
+    def test_a_session_is_known_by_harness_and_id(self, tombstones: Tombstones) -> None:
+        tombstone = SessionTombstone("T-1", Harness.AMP, 1_770_000_000_123)
+        assert tombstones.put(tombstone) == Success(None)
+        assert tombstones.of_session(Harness.AMP, "T-1") == Success(tombstone)
+        assert tombstones.of_session(Harness.CODEX, "T-1") == Success(None)
+        assert tombstones.of_session(Harness.AMP, "T-12") == Success(None)
+        assert tombstones.of_entries() == Success(())
+
+    def test_a_session_of_whatever_harness_is_that_of_each(self, tombstones: Tombstones) -> None:
+        tombstone = SessionTombstone("../../Etc/x y", None, 5)
+        tombstones.put(tombstone)
+        assert tombstones.of_session(Harness.CODEX, "../../Etc/x y") == Success(tombstone)
+
+
+def test_the_tombstone_of_another_session_under_its_name_is_an_error(root: Path) -> None:
+    tombstones = TombstoneFiles(root)
+    tombstones.put(SessionTombstone("T-1", Harness.AMP, 1))
+    (path,) = (root / FORGOTTEN).iterdir()
+    path.write_text(path.read_text().replace("T-1", "T-2"))
+    assert isinstance(tombstones.of_session(Harness.AMP, "T-1"), Failure)
+
+
+def test_no_word_of_a_note_is_in_its_tombstone(root: Path) -> None:
+    TombstoneFiles(root).put(NOTE)
+    document = json.loads((root / FORGOTTEN / f"{NOTE.id}.json").read_text())
+    assert list(document) == ["version", "entry", "at", "statements"]
+
+
+# -- trust -------------------------------------------------------------------------------------------------------------
+
+
+AT_MS = 1_771_000_000_123
+SHA_OF_AB = "fb8e20fc2e4c3f248c60c39bd652f3c1347298bb977b8b4d5903b85055620603"
+
+
+def test_what_is_trusted_is_kept_and_can_be_taken_back(home: Path) -> None:
+    trust = TrustFile(str(home))
+    assert trust.add("/a", b"ab", AT_MS) == TrustedConfig("/a", SHA_OF_AB, AT_MS)
+    trust.add("/b", b"b", AT_MS)
+    assert [each.path for each in trust.configs()] == ["/a", "/b"]
+    assert trust.remove("/a") is True
+    assert trust.remove("/a") is False
+    assert [each.path for each in trust.configs()] == ["/b"]
+
+
+def test_new_bytes_at_a_place_replace_the_old_trust(home: Path) -> None:
+    trust = TrustFile(str(home))
+    trust.add("/a", b"old", AT_MS)
+    trust.add("/a", b"new", AT_MS)
+    assert trust.vouches_for("/a", b"new")
+    assert not trust.vouches_for("/a", b"old")
+    assert not trust.vouches_for("/b", b"new")
+
+
+def test_processes_at_once_lose_no_trust_p7(home: Path) -> None:
+    script = textwrap.dedent("""
+        import sys
+        from agent_memory.setup.trust import TrustFile
+        for number in range(5):
+            TrustFile(sys.argv[1]).add(f"/{sys.argv[2]}/{number}", b"x", 0)
+    """)
+    started = [subprocess.Popen([sys.executable, "-c", script, str(home), str(each)]) for each in range(4)]
+    assert [each.wait(timeout=60) for each in started] == [0] * 4
+    assert len(TrustFile(str(home)).configs()) == 20
+
+
+def test_the_list_has_the_documented_form(home: Path) -> None:
+    TrustFile(str(home)).add("/a", b"ab", AT_MS)
+    assert json.loads((home / ".local/state/agent-memory/trusted.json").read_text()) == {
+        "version": 1,
+        "configs": [{"path": "/a", "sha256": SHA_OF_AB, "trustedAt": "2026-02-13T16:26:40.123Z"}],
+    }

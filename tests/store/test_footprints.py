@@ -1,0 +1,340 @@
+"""What a run leaves so that it can be undone, and undoing it: byte for byte or not at all (P16)."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve, frozen
+
+from agent_memory.errors import PathRefused, StateCorrupt, UndoRefused
+from agent_memory.files.locks import KernelLocks
+from agent_memory.note.note import MemoryEntry, Meta
+from agent_memory.note.vocabulary import TIERS_FILE, TierList
+from agent_memory.ports import Store
+from agent_memory.rules.change import (
+    Change,
+    Create,
+    Receipt,
+    Replace,
+    Restore,
+    Retire,
+    Together,
+)
+from agent_memory.rules.undo_run import Footprint
+from agent_memory.store.bookkeeping_json import FOOTPRINT
+from agent_memory.store.store_files import StoreFiles
+from faults import each_kill, snapshot
+from one_change import delete, write
+
+A, B, C, D, E, M = (f"id__{letter * 6}" for letter in "abcdem")
+MS = 1_771_000_205_123
+OLD_NS = 1_600_000_000_123_456_789
+TIERS = TierList((A, C), (B, D))
+
+
+def entry(id: str, title: str = "", body: str = "Body.", **meta: Any) -> MemoryEntry:
+    return MemoryEntry(evolve(Meta(id, title or f"Title {id[-1]}", MS, MS, "About."), **meta), body)
+
+
+def open_files(root: Path) -> StoreFiles:
+    return StoreFiles(root, KernelLocks(root))
+
+
+def fill(store: Store) -> None:
+    """Five live entries, one of them with an earlier version, one archived, and tiers."""
+    store.apply([Create(entry(id)) for id in (A, B, C, D, E)], tiers=TIERS).unwrap()
+    write(store, entry(C, body="Newer."), hash_of_live(store, C)).unwrap()
+    delete(store, E).unwrap()
+
+
+def hash_of_live(store: Store, id: str) -> str:
+    return store.read(id).unwrap().listed.content_hash
+
+
+def run(store: Store, run_id: str = "run") -> Receipt:
+    """A merge, an edit that renames, an archived entry, a restored one, a new one, and tiers."""
+    changes: list[Change | Together] = [
+        Together(
+            "merge",
+            (
+                Retire(A, hash_of_live(store, A)),
+                Retire(B, hash_of_live(store, B)),
+                Create(entry(M, "Merged", "Both.", aliases=(A, B))),
+            ),
+        ),
+        Replace(entry(C, "Renamed", "Edited."), hash_of_live(store, C)),
+        Retire(D, hash_of_live(store, D), valid_until_ms=MS + 9),
+        Restore(E),
+        Create(entry("id__fffff1")),
+    ]
+    receipt = store.apply(changes, tiers=TierList((M, C)), run_id=run_id).unwrap()
+    assert receipt.dropped == ()
+    return receipt
+
+
+def footprint(root: Path, run_id: str = "run") -> Footprint:
+    parts = sorted((root / "runs" / run_id).glob("footprint-*.json"), key=lambda path: int(path.stem.split("-")[1]))
+    files = [each for path in parts for each in FOOTPRINT.parse(path.read_bytes(), str(path)).files]
+    return Footprint(tuple(files))
+
+
+def tree(root: Path) -> dict[str, tuple[int, bytes] | None]:
+    """Times and bytes of all entries and of the tiers; None for a directory below a shelf."""
+    paths = [path for shelf in ("topics", "archive", "state") for path in (root / shelf).rglob("*")]
+    return {
+        str(path.relative_to(root)): None if path.is_dir() else (path.stat().st_mtime_ns, path.read_bytes())
+        for path in paths
+    }
+
+
+def texts(root: Path) -> dict[str, bytes]:
+    return {path: data for path, data in snapshot(root).items() if path.startswith(("topics/", "archive/", "state/"))}
+
+
+@pytest.fixture
+def files(root: Path) -> StoreFiles:
+    store = open_files(root)
+    fill(store)
+    for path in root.rglob("*.md"):
+        os.utime(path, ns=(OLD_NS, OLD_NS))
+    return store
+
+
+def test_a_run_leaves_every_change_with_what_was_there_before_p16(files: StoreFiles, root: Path) -> None:
+    before = texts(root)
+    receipt = run(files)
+    after = texts(root)
+    changes = footprint(root).files
+    assert {each.path for each in changes} == {path for path in before | after if before.get(path) != after.get(path)}
+    assert set(receipt.touched) >= {each.path for each in changes}
+    for each in changes:
+        assert (None if each.before is None else each.before.data) == before.get(each.path)
+        assert (None if each.after is None else each.after.data) == after.get(each.path)
+        if each.before is not None and each.path.endswith(".md"):
+            assert each.before.mtime_ns == OLD_NS
+
+
+@pytest.mark.parametrize("run_id", ["", "..", ".hidden", "a/b", "../x", "a\0b", "/etc"])
+def test_a_run_id_that_is_no_name_is_refused_and_nothing_is_written_p21(
+    files: StoreFiles, root: Path, run_id: str
+) -> None:
+    before = snapshot(root)
+    assert isinstance(files.apply([Create(entry(M))], run_id=run_id).failure(), PathRefused)
+    assert snapshot(root) == before
+
+
+@pytest.mark.large
+def test_a_footprint_may_be_larger_than_any_entry(files: StoreFiles, root: Path) -> None:
+    before = tree(root)
+    large = [Create(entry(f"id__zzzz{number + 11}", body="x" * 1_000_000)) for number in range(4)]
+    files.apply(large, run_id="run").unwrap()
+    assert (root / "runs/run/footprint-1.json").stat().st_size > 4 << 20
+    files.revert(footprint(root), "undo").unwrap()
+    assert tree(root) == before
+
+
+# -- undoing it -------------------------------------------------------------------------------------------------------
+
+
+def test_an_undo_leaves_the_tree_as_it_was_bytes_times_and_directories_p16(files: StoreFiles, root: Path) -> None:
+    before = tree(root)
+    run(files)
+    assert tree(root) != before
+    assert (root / f"archive/{D}").is_dir()
+    receipt = files.revert(footprint(root), "undo").unwrap()
+    assert tree(root) == before
+    assert receipt.tiers_changed
+    assert receipt.dropped == ()
+    assert {each.act for each in receipt.applied} == {"revert"}
+    assert {each.id: each.path for each in receipt.applied} == {
+        A: f"topics/Title a -- {A}.md",
+        B: f"topics/Title b -- {B}.md",
+        C: f"topics/Title c -- {C}.md",
+        D: f"topics/Title d -- {D}.md",
+        E: f"topics/Title e -- {E}.md",
+        M: f"topics/Merged -- {M}.md",
+        "id__fffff1": "topics/Title 1 -- id__fffff1.md",
+    }
+    assert set(receipt.touched) == {each.path for each in footprint(root).files}
+
+
+def test_a_run_of_several_transactions_is_undone_whole_p16(files: StoreFiles, root: Path) -> None:
+    before = tree(root)
+    run(files)
+    files.apply([Replace(entry(C, "Once more", "Twice edited."), hash_of_live(files, C))], run_id="run").unwrap()
+    files.apply(
+        [Retire(M, hash_of_live(files, M)), Create(entry("id__fffff2"))], tiers=TierList(), run_id="run"
+    ).unwrap()
+    files.revert(footprint(root), "undo").unwrap()
+    assert tree(root) == before
+
+
+def test_a_dry_run_says_what_an_undo_would_and_changes_nothing(files: StoreFiles, root: Path) -> None:
+    run(files)
+    before = tree(root), snapshot(root)
+    foreseen = files.revert(footprint(root), "undo", dry_run=True).unwrap()
+    assert (tree(root), snapshot(root)) == before
+    assert files.revert(footprint(root), "undo").unwrap() == foreseen
+    assert isinstance(files.revert(footprint(root), "undo", dry_run=True).failure(), UndoRefused)
+
+
+# -- when it is refused -----------------------------------------------------------------------------------------------
+
+
+def refused(files: StoreFiles, root: Path) -> tuple[str, ...]:
+    before = snapshot(root)
+    refusal = files.revert(footprint(root), "undo").failure()
+    assert isinstance(refusal, UndoRefused)
+    assert snapshot(root) == before
+    return refusal.reasons
+
+
+def test_a_merge_of_which_a_file_was_changed_since_stays_and_the_rest_of_the_run_goes_p8(
+    files: StoreFiles, root: Path
+) -> None:
+    before = snapshot(root)
+    run(files)
+    path = root / f"topics/Merged -- {M}.md"
+    path.write_text(path.read_text() + "By hand.\n")
+    merged = {name: data for name, data in snapshot(root).items() if A in name or B in name or M in name}
+    files.revert(footprint(root), "undo").unwrap()
+    expected = {name: data for name, data in before.items() if name.startswith(("topics", "archive"))}
+    expected = {name: data for name, data in expected.items() if A not in name and B not in name} | merged
+    assert {name: data for name, data in snapshot(root).items() if name.startswith(("topics", "archive"))} == expected
+
+
+def test_a_file_in_the_place_of_one_that_the_run_removed_is_not_overwritten_p8(files: StoreFiles, root: Path) -> None:
+    run(files)
+    (root / f"topics/Title a -- {A}.md").write_text("by hand")
+    files.revert(footprint(root), "undo").unwrap()
+    assert (root / f"topics/Title a -- {A}.md").read_text() == "by hand"
+    assert (root / f"topics/Merged -- {M}.md").exists()
+
+
+def test_an_edit_between_two_transactions_of_a_run_is_not_undone_with_it_p8(files: StoreFiles, root: Path) -> None:
+    for body in ("One.", "Two."):
+        files.apply([Replace(entry(A, body=body), hash_of_live(files, A))], run_id="run").unwrap()
+        path = root / f"topics/Title a -- {A}.md"
+        path.write_text(path.read_text().replace("One.", "By hand."))
+    assert refused(files, root) == (f"topics/Title a -- {A}.md was changed by somebody else while the run was at work",)
+
+
+def test_an_edit_at_the_very_moment_wins_p8(files: StoreFiles, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(files)
+    path = root / f"topics/Merged -- {M}.md"
+    really_link = os.link
+
+    def link(source: str, target: str) -> None:
+        if target.endswith("journal.json"):
+            path.write_text("by hand")
+        really_link(source, target)
+
+    monkeypatch.setattr(os, "link", link)
+    files.revert(footprint(root), "undo").unwrap()
+    assert path.read_text() == "by hand"
+    assert (root / f"archive/Title a -- {A}.md").exists()
+
+
+def test_an_id_that_leads_elsewhere_by_now_does_not_come_back_p15(files: StoreFiles, root: Path) -> None:
+    files.apply([Retire(A, hash_of_live(files, A))], run_id="run").unwrap()
+    write(files, entry(M, aliases=(A,)), None).unwrap()
+    assert refused(files, root) == (f"{A} leads to topics/Title m -- {M}.md by now",)
+
+
+def test_an_alias_that_is_a_live_entry_by_now_does_not_come_back_p15(files: StoreFiles, root: Path) -> None:
+    write(files, entry(M, aliases=(E,)), None).unwrap()
+    files.apply([Retire(M, hash_of_live(files, M))], run_id="run").unwrap()
+    files.apply([Restore(E)]).unwrap()
+    assert refused(files, root) == (f"{E} leads to topics/Title e -- {E}.md by now",)
+
+
+def test_a_name_that_a_file_system_takes_for_another_does_not_come_back_p15(files: StoreFiles, root: Path) -> None:
+    files.apply([Retire(A, hash_of_live(files, A))], run_id="run").unwrap()
+    (root / f"topics/TITLE A -- {A}.md").write_text(f"---\nid: {M}\n---\nx\n")
+    assert refused(files, root) == (f"another file has the name of topics/Title a -- {A}.md",)
+
+
+def test_tiers_that_cannot_be_understood_by_now_stop_an_undo_p6(files: StoreFiles, root: Path) -> None:
+    run(files)
+    (root / TIERS_FILE).write_text("{")
+    before = snapshot(root)
+    assert isinstance(files.revert(footprint(root), "undo").failure(), StateCorrupt)
+    assert snapshot(root) == before
+
+
+# -- crashes and full disks -------------------------------------------------------------------------------------------
+
+
+@frozen
+class Prepared:
+    """A filled root to copy, what is to be done to it, and its texts without and with that."""
+
+    root: Path
+    act: Callable[[StoreFiles], object]
+    before: dict[str, bytes]
+    after: dict[str, bytes]
+    footprints: tuple[int, int]
+    """How many there are before and after."""
+
+    def copy(self, name: str) -> Path:
+        return Path(shutil.copytree(self.root, self.root.with_name(name)))
+
+
+def prepare(home: Path, *, undone: bool) -> Prepared:
+    root = home / "root"
+    store = open_files(root)
+    fill(store)
+    act: Callable[[StoreFiles], object] = merge_batch(store)
+    if undone:
+        act(store)
+        left = footprint(root)
+
+        def act(store: StoreFiles) -> object:
+            return store.revert(left, "undo")
+
+    done = Path(shutil.copytree(root, home / "done"))
+    act(open_files(done))
+    return Prepared(root, act, texts(root), texts(done), (count_of(root), count_of(done)))
+
+
+def merge_batch(store: StoreFiles) -> Callable[[StoreFiles], object]:
+    merge = Together(
+        "merge",
+        (
+            Retire(A, hash_of_live(store, A)),
+            Retire(B, hash_of_live(store, B)),
+            Create(entry(M, "Merged", "Both.", aliases=(A, B))),
+        ),
+    )
+    refused = Together("refused", (Create(entry("id__fffff1")), Retire(C, "0" * 64)))
+    edit = Replace(entry(C, "Renamed", "Edited."), hash_of_live(store, C))
+    return lambda store: store.apply([merge, refused, edit], tiers=TierList((M, C)), run_id="run")
+
+
+def count_of(root: Path) -> int:
+    return len(list((root / "runs").rglob("footprint-*.json")))
+
+
+@pytest.fixture(params=[False, True], ids=["apply", "revert"])
+def prepared(request: pytest.FixtureRequest, home: Path) -> Prepared:
+    return prepare(home, undone=request.param)
+
+
+def test_a_kill_anywhere_leaves_all_with_its_footprint_or_nothing_p2_p16(prepared: Prepared) -> None:
+    seen = []
+    for k, dying in each_kill(step=2):
+        root = prepared.copy(f"killed {k}")
+        with dying:
+            prepared.act(open_files(root))
+        open_files(root).list().unwrap()
+        outcome = (texts(root), count_of(root))
+        assert outcome in ((prepared.before, prepared.footprints[0]), (prepared.after, prepared.footprints[1])), k
+        seen.append(outcome[0] == prepared.after)
+        shutil.rmtree(root)
+    assert seen.count(False) > 10
+    assert seen[-1]

@@ -1,0 +1,435 @@
+"""What runs leave: the log, records of a run at work, and what of them is pruned."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+from attrs import evolve, frozen
+from returns.result import Failure, Result, Success
+
+from agent_memory import app
+from agent_memory.app import open_memory
+from agent_memory.capture.hook_files import LOG_NAME, log_hook_problem
+from agent_memory.care.health import Health
+from agent_memory.errors import (
+    AgentMissing,
+    Error,
+    PathRefused,
+    RunNotFound,
+    StateCorrupt,
+    StoreIo,
+)
+from agent_memory.note.note import MemoryEntry, Meta
+from agent_memory.note.vocabulary import Harness
+from agent_memory.rules.change import (
+    Applied,
+    Create,
+    FileChange,
+    FileState,
+    Receipt,
+)
+from agent_memory.rules.run import KeptReply, Run, Settled
+from agent_memory.rules.run_log import (
+    LoggedAction,
+    LoggedRun,
+    Machine,
+    Undoing,
+)
+from agent_memory.rules.undo_run import Footprint, SectionChange
+from agent_memory.session.queue import (
+    InboxEntry,
+    Outcome,
+    Pending,
+    SessionFile,
+)
+from agent_memory.store.bookkeeping_json import FOOTPRINT
+from agent_memory.store.run_files import (
+    DEFRAG_CHECKPOINT,
+    DefragRecordsFiles,
+    RunLogFiles,
+    RunRecordsFiles,
+    prune_run_files,
+    runs_with,
+)
+from agent_memory.store.run_json import render_report_document
+from agent_memory.store.store_files import StoreFiles
+from agent_memory.text.instants import DAY_MS, iso_of
+from faults import each_failure, each_kill, failing_at, failing_on, snapshot
+from stand_ins.dict_clock import DictClock
+from stand_ins.dict_locks import DictLocks
+
+FIRST, SECOND, THIRD = (f"2026-02-1{day}T14-30-05.123Z_{day}dbfbe" for day in (3, 4, 5))
+NOTE = FileChange("topics/a id__a1b2c3.md", None, FileState(b"A", 1))
+SECTION = SectionChange("/home/dana/AGENTS.md", None, "<!-- agent-memory:start -->", "\n", False)
+
+
+@frozen
+class Kept:
+    """A log, and how a store leaves footprints for it."""
+
+    log: RunLogFiles
+    root: Path
+
+    def leave(self, run_id: str, *files: FileChange, number: int = 1) -> None:
+        path = self.root / f"runs/{run_id}/footprint-{number}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(FOOTPRINT.render(Footprint(files)))
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Kept:
+    return Kept(RunLogFiles(tmp_path), tmp_path)
+
+
+def run(run_id: str, *ids: str, machine: Machine = "consolidate", undid: str | None = None) -> LoggedRun:
+    actions = tuple(LoggedAction("replace", (id,), (), f"Note {id}") for id in ids)
+    return LoggedRun(run_id, machine, 1_770_993_005_123, 1_770_993_006_000, "completed", "done", actions, undid=undid)
+
+
+class TestRuns:
+    @pytest.mark.parametrize("name", [FIRST, FIRST[:12], "3dbfbe", "3d"])
+    def test_a_run_is_named_by_its_beginning_or_that_of_its_last_part(self, kept: Kept, name: str) -> None:
+        for run_id in (FIRST, SECOND):
+            kept.log.put_report(run(run_id)).unwrap()
+        assert [each.run_id for each in kept.log.runs(named=name).unwrap()] == [FIRST]
+
+
+class TestFootprints:
+    def test_what_is_known_of_a_section_stays_p16(self, kept: Kept) -> None:
+        other = evolve(SECTION, path="/home/dana/CLAUDE.md")
+        kept.log.put_sections(FIRST, [SECTION]).unwrap()
+        kept.log.put_sections(FIRST, [evolve(SECTION, before=SECTION.after, after="newer"), other]).unwrap()
+        assert kept.log.footprint(FIRST).unwrap().sections == (SECTION, other)
+
+
+class TestChurn:
+    def test_an_entry_that_changed_in_three_of_the_last_ten_runs_churns(self, kept: Kept) -> None:
+        for number in range(12):
+            ids = ["id__a1b2c3"] if number in (1, 5, 9) else ["id__d4e5f6"] if number < 2 else [f"id__{number}"]
+            kept.log.put_report(run(f"2026-02-13T14-30-{number:02}.123Z_dbfbe{number}", *ids)).unwrap()
+        assert kept.log.churning() == Success(frozenset())
+        kept.log.put_report(run("2026-02-14T14-30-00.123Z_dbfbe0", "id__a1b2c3")).unwrap()
+        assert kept.log.churning() == Success(frozenset({"id__a1b2c3"}))
+
+
+class TestOnDisk:
+    """What only files can go through."""
+
+    def test_a_damaged_report_is_a_run_with_problems_p6(self, tmp_path: Path) -> None:
+        log = RunLogFiles(tmp_path)
+        log.put_report(run(FIRST)).unwrap()
+        log.put_report(run(SECOND)).unwrap()
+        (tmp_path / f"runs/{SECOND}/report.json").write_text("{")
+        damaged, whole = log.runs().unwrap()
+        assert (damaged.run_id, damaged.result) == (SECOND, "unreadable")
+        assert "not JSON" in damaged.problems[0]
+        assert whole == run(FIRST)
+
+    def test_a_run_without_a_report_shows_what_it_changed_so_far(self, tmp_path: Path) -> None:
+        kept = Kept(RunLogFiles(tmp_path), tmp_path)
+        kept.leave(FIRST, NOTE)
+        (found,) = kept.log.runs().unwrap()
+        assert (found.result, found.kept, found.started_at_ms) == ("unfinished", True, 1_770_993_005_123)
+        assert found.changed_ids == {"id__a1b2c3"}
+
+    def test_a_lost_part_of_a_footprint_is_an_error_and_not_half_of_it_p16(self, tmp_path: Path) -> None:
+        kept = Kept(RunLogFiles(tmp_path), tmp_path)
+        for number in (1, 2, 3):
+            kept.leave(FIRST, NOTE, number=number)
+        (tmp_path / f"runs/{FIRST}/footprint-2.json").unlink()
+        assert isinstance(kept.log.footprint(FIRST).failure(), StateCorrupt)
+
+    @pytest.mark.parametrize("name", ["footprint-1.json", "sections.json"])
+    def test_a_damaged_footprint_is_an_error_p6(self, tmp_path: Path, name: str) -> None:
+        kept = Kept(RunLogFiles(tmp_path), tmp_path)
+        kept.leave(FIRST, NOTE)
+        kept.log.put_sections(FIRST, [SECTION]).unwrap()
+        path = tmp_path / f"runs/{FIRST}/{name}"
+        path.write_bytes(path.read_bytes()[:-20])
+        assert isinstance(kept.log.footprint(FIRST).failure(), StateCorrupt)
+
+    def test_no_link_is_followed_p21(self, tmp_path: Path) -> None:
+        outside = tmp_path / "outside"
+        outside.mkdir()
+        (outside / "report.json").write_text(render_report_document(run(FIRST)))
+        root = tmp_path / "root"
+        (root / "runs").mkdir(parents=True)
+        (root / f"runs/{FIRST}").symlink_to(outside)
+        assert isinstance(RunLogFiles(root).footprint(FIRST).failure(), PathRefused | RunNotFound)
+        before = snapshot(outside)
+        assert isinstance(RunLogFiles(root).put_sections(FIRST, [SECTION]).failure(), PathRefused)
+        assert snapshot(outside) == before
+
+    def test_a_run_that_cannot_be_looked_at_is_unreadable_and_not_missing_p6(self, tmp_path: Path) -> None:
+        log = RunLogFiles(tmp_path)
+        log.put_report(run(FIRST)).unwrap()
+        Kept(log, tmp_path).leave(SECOND, NOTE)
+        whole = log.runs().unwrap()
+        assert [each.result for each in whole] == ["unfinished", "completed"]
+        told = 0
+        for k, failing in each_failure(errno.EIO):
+            with failing:
+                found = log.runs()
+            runs = found.value_or(())
+            assert isinstance(found, Failure) or [each.run_id for each in runs] == [SECOND, FIRST], k
+            assert all(each.problems or each == known for each, known in zip(runs, whole, strict=False)), k
+            told += any(each.result == "unreadable" for each in runs)
+        assert told > 4
+
+    def test_what_cannot_be_looked_at_is_not_undone_p6(self, tmp_path: Path) -> None:
+        log = RunLogFiles(tmp_path)
+        Kept(log, tmp_path).leave(FIRST, NOTE)
+        (tmp_path / f"runs/{FIRST}/pruned").touch()
+        assert log.footprint(FIRST) == Failure(RunNotFound(FIRST))
+        with failing_at(1, errno.EIO, once=True):
+            assert isinstance(log.footprint(FIRST).failure(), StoreIo)
+
+    def test_other_directories_beside_them_are_no_runs(self, tmp_path: Path) -> None:
+        log = RunLogFiles(tmp_path)
+        log.put_report(run(FIRST)).unwrap()
+        (tmp_path / "runs/deliveries").mkdir()
+        (tmp_path / "runs/deliveries/report.json").write_text("no report")
+        assert log.runs() == Success((run(FIRST),))
+
+    def test_a_dry_run_and_files_beside_the_runs_are_no_runs(self, tmp_path: Path) -> None:
+        (tmp_path / f"runs/{FIRST}/replies").mkdir(parents=True)
+        (tmp_path / "runs/spend.json").write_text("{}")
+        (tmp_path / "runs/.hidden").mkdir()
+        assert RunLogFiles(tmp_path).runs() == Success(())
+
+    def test_a_tidying_at_work_is_known_as_one(self, tmp_path: Path) -> None:
+        kept = Kept(RunLogFiles(tmp_path), tmp_path)
+        kept.leave(FIRST, NOTE)
+        (tmp_path / f"runs/{FIRST}" / DEFRAG_CHECKPOINT).write_text("{}")
+        assert [each.machine for each in kept.log.runs().unwrap()] == ["defrag"]
+
+
+# -- records of a run at work: what cannot be looked at is never taken for missing (P6) --------------------------------
+
+
+REFUSED = (errno.EACCES, errno.EIO)
+
+
+@pytest.mark.parametrize("number", REFUSED)
+@pytest.mark.parametrize("call", [1, 2])
+def test_that_nobody_may_look_is_an_error(tmp_path: Path, number: int, call: int) -> None:
+    (tmp_path / "runs" / FIRST).mkdir(parents=True)
+    with failing_at(call, number, once=True), pytest.raises(StoreIo):
+        runs_with(str(tmp_path), "a.json")
+
+
+@pytest.mark.parametrize("number", REFUSED)
+def test_a_reply_that_was_paid_for_is_not_missing_because_nobody_may_look(tmp_path: Path, number: int) -> None:
+    replies = RunRecordsFiles(tmp_path, DictClock())
+    reply = KeptReply("{}", "nonce", "0" * 64, {})
+    replies.keep_reply(FIRST, "key", reply).unwrap()
+    assert replies.find_reply("key").unwrap() is not None
+    with failing_at(1, number, once=True):
+        assert isinstance(replies.find_reply("key").failure(), StoreIo)
+    with failing_at(1, number, once=True):
+        assert isinstance(replies.drop_reply("key").failure(), StoreIo)
+    assert replies.find_reply("key").unwrap() is not None
+
+
+@pytest.mark.parametrize("number", REFUSED)
+def test_a_checkpoint_is_not_missing_because_nobody_may_look(tmp_path: Path, number: int) -> None:
+    (tmp_path / "runs" / FIRST).mkdir(parents=True)
+    for records in (RunRecordsFiles(tmp_path, DictClock()), DefragRecordsFiles(tmp_path, DictClock())):
+        with failing_at(1, number, once=True):
+            assert isinstance(records.unfinished(), Failure)
+        with failing_at(1, number, once=True):
+            assert isinstance(records.put_deferred(()), Failure)
+        assert records.put_deferred(()) == Success(None)
+        assert records.unfinished() == Success(None)
+
+
+# -- replies that were paid for ----------------------------------------------------------------------------------------
+
+
+REPLY = KeptReply("the lamp is green", "n1", "0" * 64, {"id__a1b2c3": "1" * 64})
+
+
+@pytest.fixture
+def replies(tmp_path: Path) -> RunRecordsFiles:
+    return RunRecordsFiles(tmp_path, DictClock())
+
+
+@pytest.mark.parametrize("spent", [True, False])
+def test_p28_nothing_of_a_dropped_reply_stays_on_disk(tmp_path: Path, spent: bool) -> None:
+    replies = RunRecordsFiles(tmp_path, DictClock())
+    replies.keep_reply("run-1", "key", REPLY)
+    if spent:
+        replies.spend_reply("key")
+    assert [path for path in tmp_path.rglob("*") if path.is_file()], "positive control"
+    assert replies.drop_reply("key") == Success(None)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+# -- the report of a consolidate run -----------------------------------------------------------------------------------
+
+
+RUN_ID = "2026-02-13T14-30-05.123Z_4dbfbe"
+RUN = Run(RUN_ID, 1_770_993_005_123)
+
+
+def applied(id: str, act: str = "create") -> Applied:
+    return Applied(id, act, f"topics/{id}.md", (f"topics/{id}.md",), None, "0", f"Note {id}")
+
+
+def settled(*done: Applied) -> Settled:
+    entry = InboxEntry(1_770_993_005_000, Harness.CLAUDE_CODE, SessionFile("claude-code-session", "s1"))
+    outcome = Outcome("written", RUN_ID, 1_770_993_006_000, tuple(each.id for each in done), dropped=("b: too long",))
+    return Settled(Pending(entry, "a.json", ("a.json",)), outcome, receipt=Receipt(done))
+
+
+def logged(root: Path, run: Run) -> LoggedRun:
+    RunRecordsFiles(root, DictClock(1_770_993_010_000)).finish(run, None).unwrap()
+    (found,) = RunLogFiles(root).runs().unwrap()
+    return found
+
+
+def test_a_resumed_run_tells_of_the_sessions_before_its_interruption_too(tmp_path: Path) -> None:
+    store = StoreFiles(tmp_path, DictLocks())
+    for letter in "ab":
+        meta = Meta(f"id__aaaaa{letter}", f"Note {letter}", 1_770_993_005_123, 1_770_993_005_123)
+        store.apply([Create(MemoryEntry(meta, "Words."))], run_id=RUN_ID).unwrap()
+    resumed = evolve(RUN, resumed=True, settled=(settled(applied("id__aaaaab")),))
+    report = logged(tmp_path, resumed)
+    assert [each.new_ids for each in report.actions] == [("id__aaaaaa",), ("id__aaaaab",)]
+    assert report.kept
+
+
+# -- pruning -----------------------------------------------------------------------------------------------------------
+
+
+NOW_MS = 1_800_000_000_000
+SECTION_PRUNED = SectionChange("/home/dana/AGENTS.md", None, "<!-- agent-memory:start -->")
+
+
+def leave(root: Path, days: int) -> str:
+    """A run of so many days ago, with all that a run leaves."""
+    at_ms = NOW_MS - days * DAY_MS
+    run_id = f"{iso_of(at_ms).replace(':', '-')}_abc{days:03}"
+    directory = root / "runs" / run_id
+    (directory / "replies").mkdir(parents=True)
+    (directory / "replies" / "x.spent.json").write_text("{}")
+    for number in (1, 2):
+        (directory / f"footprint-{number}.json").write_text(FOOTPRINT.render(Footprint((NOTE,))))
+    log = RunLogFiles(root)
+    log.put_sections(run_id, [SECTION_PRUNED]).unwrap()
+    log.put_report(LoggedRun(run_id, "defrag", at_ms, at_ms, "completed", "1 merged")).unwrap()
+    return run_id
+
+
+def prune(root: Path, **limits: int) -> Result[int, Error]:
+    return prune_run_files(root, DictClock(NOW_MS), **limits)
+
+
+def test_old_runs_keep_their_reports_and_ancient_ones_nothing(tmp_path: Path) -> None:
+    new, old, ancient = leave(tmp_path, 1), leave(tmp_path, 200), leave(tmp_path, 500)
+    (tmp_path / "runs/owed.json").write_text("[]")
+    (tmp_path / "runs/notes of mine").mkdir()
+    assert prune(tmp_path, keep_runs=1) == Success(2)
+    assert not (tmp_path / "runs" / ancient).exists()
+    assert sorted(each.name for each in (tmp_path / "runs" / old).iterdir()) == ["pruned", "report.json"]
+    assert {each.run_id: each.kept for each in RunLogFiles(tmp_path).runs().unwrap()} == {new: True, old: False}
+    assert (tmp_path / "runs/owed.json").exists()
+    assert (tmp_path / "runs/notes of mine").exists()
+    assert prune(tmp_path, keep_runs=1) == Success(0)
+
+
+def test_what_is_half_done_stays_whole(tmp_path: Path) -> None:
+    leave(tmp_path, 1)
+    consolidating, tidying, undoing, undone = (leave(tmp_path, days) for days in (500, 501, 502, 503))
+    (tmp_path / "runs" / consolidating / "checkpoint.json").write_text("{}")
+    (tmp_path / "runs" / tidying / "defrag.json").write_text("{}")
+    RunLogFiles(tmp_path).put_undoing(Undoing(undoing, undone, 0)).unwrap()
+    assert prune(tmp_path, keep_runs=1) == Success(0)
+    RunLogFiles(tmp_path).put_undoing(None).unwrap()
+    assert prune(tmp_path, keep_runs=1) == Success(2)
+
+
+def test_a_kill_at_any_point_never_leaves_half_a_footprint_that_passes_for_the_whole_p16(tmp_path: Path) -> None:
+    halves = 0
+    for k, dying in each_kill():
+        root = tmp_path / str(k)
+        leave(root, 1)
+        old = leave(root, 200)
+        whole = RunLogFiles(root).footprint(old)
+        with dying:
+            prune(root, keep_runs=1)
+        found = RunLogFiles(root).footprint(old)
+        assert found == whole or isinstance(found.failure(), RunNotFound), k
+        halves += found != whole
+        assert prune(root, keep_runs=1).map(bool) in (Success(True), Success(False))
+        assert isinstance(RunLogFiles(root).footprint(old).failure(), RunNotFound)
+    assert halves > 5
+
+
+def test_a_report_that_cannot_be_looked_at_does_not_go_with_the_details_p6(tmp_path: Path) -> None:
+    leave(tmp_path, 1)
+    old = leave(tmp_path, 200)
+    with failing_on(f"{old}/report.json", "lstat", "stat"):
+        prune(tmp_path, keep_runs=1)
+    assert [each.run_id for each in RunLogFiles(tmp_path).runs().unwrap() if each.summary == "1 merged"][-1] == old
+
+
+def test_a_link_for_runs_is_refused_p21(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    leave(outside, 900)
+    leave(outside, 901)
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "runs").symlink_to(outside / "runs")
+    before = snapshot(outside)
+    assert isinstance(prune(root, keep_runs=1).failure(), PathRefused)
+    assert snapshot(outside) == before
+
+
+# -- what `memory status` says of the last runs ------------------------------------------------------------------------
+
+
+RUN_STATUS = LoggedRun("", "consolidate", 1_770_993_005_123, 1_770_993_006_000, "completed", "1 session processed")
+
+
+def health(root: Path, *runs: LoggedRun) -> Health:
+    memory = open_memory({"HOME": str(root.parent), "AGENT_MEMORY_ROOT": str(root)}, None, lambda _: None).unwrap()
+    for number, run in enumerate(runs):
+        named = evolve(run, run_id=f"2026-02-13T14-30-{number:02}.123Z_dbfbe{number}")
+        memory.log.put_report(named, AgentMissing("llm") if run.result == "paused" else None).unwrap()
+    return memory.health().unwrap()
+
+
+def test_a_damaged_report_hides_no_other_and_is_told_p6(root: Path) -> None:
+    assert health(root, RUN_STATUS, RUN_STATUS).problems == ()
+    (root / "runs/2026-02-13T14-30-01.123Z_dbfbe1/report.json").write_text("{")
+    found = health(root)
+    assert found.last_runs[0].run_id.endswith("_dbfbe0")
+    (problem,) = found.problems
+    assert "_dbfbe1/report.json cannot be understood" in problem
+
+
+def test_a_damaged_list_of_undone_runs_is_told(root: Path) -> None:
+    health(root, RUN_STATUS)
+    (root / "runs/undone.json").write_text("{")
+    assert any("undone.json" in each for each in health(root).problems)
+
+
+# -- logs that cannot be read ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [LOG_NAME, "owed.json"])
+def test_a_log_that_cannot_be_read_is_not_taken_for_an_empty_one_p6(home: Path, root: Path, name: str) -> None:
+    (root / "runs").mkdir(parents=True)
+    (root / "runs" / "owed.json").write_text('[{"paths": [], "subject": "x"}]')
+    log_hook_problem(str(home), str(root), "codex", "payload", "it is not JSON")
+    memory = app.open_memory(os.environ, None, lambda _: None).unwrap()
+    whole = memory.health().unwrap()
+    assert ([each.message for each in whole.hook_problems], whole.unrecorded) == (["it is not JSON"], 1)
+    with failing_on(name, "open"):
+        health = memory.health().unwrap()
+    assert len(health.warnings) > len(whole.warnings)
+    assert any(name in each and "Input/output error" in each for each in health.warnings)

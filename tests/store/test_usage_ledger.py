@@ -1,0 +1,204 @@
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from returns.result import Failure, Success
+
+from agent_memory.errors import EntryInvalid, PathRefused, StoreIo
+from agent_memory.note.note import Usage
+from agent_memory.ports import UsageLedger
+from agent_memory.rules.usage import DayReads
+from agent_memory.store.usage_ledger_files import UsageLedgerFiles
+from agent_memory.text.instants import DAY_MS
+
+A, B = "id__aaaaaa", "id__bbbbbb"
+
+ADOPT = """
+import sys
+from pathlib import Path
+from agent_memory.store.usage_ledger_files import UsageLedgerFiles
+from agent_memory.note.note import Usage
+ledger = UsageLedgerFiles(Path(sys.argv[1]), sys.argv[2])
+ledger.adopt("id__aaaaaa", Usage(12, 1)).unwrap()
+ledger.append("id__aaaaaa", 2, "amp").unwrap()
+"""
+
+APPEND = """
+import sys
+from pathlib import Path
+from agent_memory.store.usage_ledger_files import UsageLedgerFiles
+ledger = UsageLedgerFiles(Path(sys.argv[1]), "host")
+for at_ms in range(int(sys.argv[2])):
+    ledger.append("id__aaaaaa", at_ms, "amp").unwrap()
+"""
+
+
+class TestUsageLedgerFiles:
+    @pytest.fixture
+    def ledger(self, root: Path) -> UsageLedger:
+        return UsageLedgerFiles(root)
+
+    def test_reads_are_counted_by_reader_and_day(self, ledger: UsageLedger) -> None:
+        assert ledger.day_reads() == Success(())
+        for id, at_ms, reader in ((A, 5, "codex"), (B, DAY_MS + 7, "amp"), (B, 3, "codex"), (A, 4, "amp")):
+            ledger.append(id, at_ms, reader).unwrap()
+        ledger.adopt("id__cccccc", Usage(12, 3)).unwrap()
+        assert ledger.day_reads() == Success((DayReads(0, "amp", 1), DayReads(0, "codex", 2), DayReads(1, "amp", 1)))
+
+    def test_a_base_of_something_that_is_no_id_is_refused_p21(self, ledger: UsageLedger) -> None:
+        assert isinstance(ledger.adopt("../../etc", Usage(1, None)).failure(), EntryInvalid)
+
+    @pytest.mark.parametrize(("id", "reader"), [("../../etc", "amp"), ("", "amp"), (A, "x\ny"), (A, "")])
+    def test_a_record_that_is_not_one_is_refused_p21(self, ledger: UsageLedger, id: str, reader: str) -> None:
+        assert isinstance(ledger.append(id, 1, reader).failure(), EntryInvalid)
+        assert ledger.totals() == Success({})
+
+    def test_the_file_is_private_under_any_umask_p22(self, root: Path) -> None:
+        earlier = os.umask(0)
+        try:
+            UsageLedgerFiles(root, "h").append(A, 1, "amp").unwrap()
+        finally:
+            os.umask(earlier)
+        assert (root / "usage/h.jsonl").stat().st_mode & 0o777 == 0o600
+        assert (root / "usage").stat().st_mode & 0o777 == 0o700
+
+    def test_a_cut_line_hides_nothing_and_the_next_record_does_not_join_it(self, root: Path) -> None:
+        ledger = UsageLedgerFiles(root, "h")
+        ledger.append(A, 1, "amp").unwrap()
+        with (root / "usage/h.jsonl").open("ab") as file:
+            file.write(b'{"id":"id__aaaaaa","a')
+        ledger.append(A, 2, "amp").unwrap()
+        assert ledger.totals() == Success({A: Usage(2, 2)})
+
+    def test_a_write_that_the_disk_cuts_short_leaves_nothing_behind_p5(
+        self, root: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        ledger = UsageLedgerFiles(root, "h")
+        ledger.append(A, 1, "amp").unwrap()
+        before = (root / "usage/h.jsonl").read_bytes()
+        half_written(monkeypatch)
+        assert ledger.append(A, 2, "amp").failure().errno_name == "ENOSPC"  # type: ignore[attr-defined]
+        assert (root / "usage/h.jsonl").read_bytes() == before
+
+    def test_what_somebody_else_wrote_after_a_cut_line_is_not_taken_away_with_it_p7(
+        self, root: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        ledger = UsageLedgerFiles(root, "h")
+        ledger.append(A, 1, "amp").unwrap()
+
+        def then_another() -> None:
+            monkeypatch.undo()
+            with (root / "usage/h.jsonl").open("ab") as file:
+                file.write(b'\n{"id":"id__aaaaaa","at":3,"by":"amp"}\n')
+
+        half_written(monkeypatch, then_another)
+        assert isinstance(ledger.append(A, 2, "amp"), Failure)
+        assert ledger.totals().unwrap() == {A: Usage(2, 3)}
+
+    def test_a_file_that_cannot_be_read_is_an_error_and_not_an_empty_ledger_p6(
+        self, root: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        UsageLedgerFiles(root, "one").append(A, 1, "amp").unwrap()
+        UsageLedgerFiles(root, "two").append(A, 1, "amp").unwrap()
+        really_open = os.open
+
+        def refuse_one(path: str, *rest: int) -> int:
+            if path.endswith("one.jsonl"):
+                raise PermissionError(errno.EACCES, "Permission denied")
+            return really_open(path, *rest)
+
+        monkeypatch.setattr(os, "open", refuse_one)
+        assert isinstance(UsageLedgerFiles(root).totals().failure(), StoreIo)
+
+    def test_links_and_special_files_are_refused_p21(self, root: Path) -> None:
+        (root / "usage").mkdir(parents=True)
+        os.mkfifo(root / "usage/fifo.jsonl")
+        assert isinstance(UsageLedgerFiles(root).totals().failure(), PathRefused)
+        (root / "usage/fifo.jsonl").unlink()
+        (root / "usage/h.jsonl").symlink_to("/tmp/elsewhere")
+        assert isinstance(UsageLedgerFiles(root, "h").append(A, 1, "amp").failure(), PathRefused)
+        assert isinstance(UsageLedgerFiles(root, "h").compact().failure(), PathRefused)
+
+    def test_compaction_leaves_one_total_an_id_and_keeps_what_is_damaged(self, root: Path) -> None:
+        ledger = UsageLedgerFiles(root, "h")
+        for at_ms in range(20):
+            ledger.append(A if at_ms % 2 else B, at_ms, "amp").unwrap()
+        with (root / "usage/h.jsonl").open("ab") as file:
+            file.write(b"damaged")
+        before = ledger.totals()
+        assert ledger.compact() == Success(17)
+        assert ledger.totals() == before
+        assert ledger.compact() == Success(0)
+        assert len((root / "usage/h.jsonl").read_bytes().splitlines()) == 4
+        ledger.append(A, 99, "amp").unwrap()
+        assert ledger.totals() == Success({A: Usage(11, 99), B: Usage(10, 18)})
+
+    def test_after_a_compaction_it_is_still_known_who_read_when(self, root: Path) -> None:
+        ledger = UsageLedgerFiles(root, "h")
+        for at_ms in range(20):
+            ledger.append(A, at_ms, "amp" if at_ms % 4 else "codex").unwrap()
+        before = ledger.day_reads()
+        assert before == Success((DayReads(0, "amp", 15), DayReads(0, "codex", 5)))
+        ledger.compact().unwrap()
+        assert ledger.day_reads() == before
+        ledger.append(A, 30, "codex").unwrap()
+        assert ledger.day_reads() == Success((DayReads(0, "amp", 15), DayReads(0, "codex", 6)))
+        assert ledger.totals() == Success({A: Usage(21, 30)})
+
+    def test_a_compaction_that_cannot_write_leaves_the_ledger_as_it_was_p5(
+        self, root: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        ledger = UsageLedgerFiles(root, "h")
+        for at_ms in range(3):
+            ledger.append(A, at_ms, "amp").unwrap()
+
+        def full(*_: object) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", full)
+            assert ledger.compact() == Failure(
+                StoreIo(f"{root}/usage/h.jsonl", "compact", "ENOSPC", "No space left on device")
+            )
+        assert ledger.totals() == Success({A: Usage(3, 2)})
+        assert [path.name for path in (root / "usage").iterdir()] == ["h.jsonl"]
+
+    def test_reads_of_many_processes_are_counted_exactly_while_the_ledger_is_compacted_p7(self, root: Path) -> None:
+        ledger = UsageLedgerFiles(root, "host")
+        writers = [subprocess.Popen([sys.executable, "-c", APPEND, root, "100"]) for _ in range(4)]
+        while any(writer.poll() is None for writer in writers):
+            ledger.compact().unwrap()
+        assert [writer.returncode for writer in writers] == [0] * 4
+        assert ledger.totals() == Success({A: Usage(4 * 100, 99)})
+
+    def test_a_base_counts_once_whichever_processes_and_hosts_take_it_p7(self, root: Path) -> None:
+        adopters = [subprocess.Popen([sys.executable, "-c", ADOPT, root, f"host{i % 3}"]) for i in range(6)]
+        assert [adopter.wait(60) for adopter in adopters] == [0] * 6
+        assert UsageLedgerFiles(root).totals() == Success({A: Usage(12 + 6, 2)})
+
+    def test_a_compaction_keeps_the_base_a_base(self, root: Path) -> None:
+        here, there = UsageLedgerFiles(root, "here"), UsageLedgerFiles(root, "there")
+        here.adopt(A, Usage(12, 1)).unwrap()
+        for at_ms in (2, 3, 3):
+            here.append(A, at_ms, "amp").unwrap()
+        assert here.compact() == Success(1)
+        (root / "usage/there.jsonl").write_bytes(b'{"id":"id__aaaaaa","base":12,"last":1}\n')
+        assert there.totals() == Success({A: Usage(15, 3)})
+
+
+def half_written(monkeypatch: pytest.MonkeyPatch, and_then: Callable[[], None] = lambda: None) -> None:
+    """The disk takes half of what is written, and then something else happens."""
+    really_write = os.write
+
+    def write(descriptor: int, data: bytes) -> int:
+        written = really_write(descriptor, data[: len(data) // 2])
+        and_then()
+        return written
+
+    monkeypatch.setattr(os, "write", write)

@@ -1,0 +1,192 @@
+"""Statements, content words and what is salient in them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from agent_memory.text.salience import (
+    actionable_tokens,
+    content_sequence,
+    content_terms,
+    coverage,
+    lost_salience,
+    salient_tokens,
+    statements,
+)
+
+ORACLE = re.compile(
+    r"`[^`\n]{2,80}`|https?://[^\s)>\]]+|(?:[\w.-]+/)+[\w.-]+|\b[A-Za-z]+(?:[._-][A-Za-z0-9]+)+\b|\b[a-z]+[A-Z]\w+\b"
+    r"|\b[A-Z]{2,}[A-Z0-9_]*\b|\b\d[\d.,:]*\d\b"
+)
+"""What an independent check of the store holds for salient (P12): we must hold at least that."""
+
+
+PROSE = (
+    "never do not use `npm ci` in src/app/main.py at 8080 or 10.5 because HTTP_PROXY and fooBar x.y.z https://a.io/b?c=1 `a`b` "
+    "1. 2) 7 don't MAX ünïcode_é é/è/ê - -- \n ``` ~~~"
+)
+WORDS = st.sampled_from(PROSE.split(" "))
+TEXTS = st.lists(WORDS, max_size=25).map(" ".join) | st.text(max_size=60)
+
+
+@pytest.mark.parametrize(
+    ("text", "token"),
+    [
+        ("Run `bun test --rerun 2` in CI", "bun test --rerun 2"),
+        ("See https://example.org/a?b=1.", "https://example.org/a?b=1."),
+        ("in src/agent/main.py", "src/agent/main.py"),
+        ("the retry_budget", "retry_budget"),
+        ("calls fetchUser", "fetchuser"),
+        ("a LoadSettings call", "loadsettings"),
+        ("set HTTP_PROXY", "http_proxy"),
+        ("listens on 8080", "8080"),
+        ("retries 3 times", "3"),
+        ("pass --no-verify", "--no-verify"),
+        ("from @scope/pkg", "@scope/pkg"),
+        ("version 2.0.64", "2.0.64"),
+        ("fixed in #123", "#123"),
+        ("reads $HOME", "$home"),
+        ("under /etc/hosts", "/etc/hosts"),
+        ("up to MAX", "max"),
+    ],
+)
+def test_what_is_salient(text: str, token: str) -> None:
+    assert token in salient_tokens(text)
+
+
+def test_prose_and_the_numbers_of_a_list_are_not_salient() -> None:
+    assert salient_tokens("The cache is stale after a restart\n1. first\n2. second") == frozenset()
+
+
+def test_actionable_is_what_could_be_typed_or_opened() -> None:
+    assert actionable_tokens("Run `make x` with --fast in src/app, see https://a.io on port 80") == {
+        "make x",
+        "--fast",
+        "src/app",
+        "https://a.io",
+    }
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "lost"),
+    [
+        ("The port is 8080.", "The port is 9090.", "8080"),
+        ("The port is 80.", "The port is 8080.", "80"),
+        ("The port is 80.", "x80 is up.", "80"),
+        ("The port is 80.", "my_80 is up.", "80"),
+        ("The port is 80.", "80_my is up.", "80"),
+        ("Version 1.5 is out", "Version 11.5 and 1.5.2 are out", "1.5"),
+        ("Version 1.5 is out", "Version 2.1.5 is out", "1.5"),
+        ("It is https://a.io/", "It is https://a.io/x", ""),
+        ("Use `npm ci`.", "npm ci is used.", ""),
+        ("Use `npm ci`.", "Use npm.", "npm ci"),
+        # negations, which may be said in other words, but not of another thing
+        ("Never push to main.", "Push to main.", "Never push to main"),
+        ("Não use yarn.", "Use yarn.", "Não use yarn"),
+        ("Never push to main.", "Do not push to main.", ""),
+        ("Don't use npm; use pnpm.", "Use pnpm, not npm.", ""),
+        ("Never push to main.", "Push to main. Never delete logs.", "Never push to main"),
+    ],
+)
+def test_what_is_lost_is_named(before: str, after: str, lost: str) -> None:
+    assert lost_salience(before, after) == ((lost,) if lost else ())
+
+
+def test_what_is_named_in_drops_may_go() -> None:
+    assert lost_salience("The port is 8080.", "The port is 9090.", ["port 8080"]) == ()
+    assert lost_salience("The port is 8080.", "The port is 9090.", ["18080"]) == ("8080",)
+    assert lost_salience("Never push to main.", "Push to main.", ["never push"]) == ()
+
+
+@settings(deadline=None)
+@given(TEXTS)
+def test_nothing_is_lost_in_the_same_text(text: str) -> None:
+    assert lost_salience(text, text) == ()
+    assert lost_salience(text, f"more\n{text}\nmore") == ()
+
+
+@settings(deadline=None)
+@given(TEXTS, TEXTS)
+def test_what_is_not_lost_is_there_by_an_independent_check(before: str, after: str) -> None:
+    """P12: an independent check finds every token of `before` in `after`, unless we call it lost."""
+    held = {token.strip("`").strip().lower() for token in ORACLE.findall(before)}
+    assert {token for token in held if token not in after.lower()} <= set(lost_salience(before, after))
+
+
+def test_sentences_and_list_items_come_one_by_one_without_their_marks() -> None:
+    text = "# Builds\n\n- Run the tests. They are slow!\n2. [ ] Why?\n> quoted"
+    assert statements(text) == ("Builds", "Run the tests.", "They are slow!", "Why?", "quoted")
+
+
+def test_what_follows_a_colon_or_a_dash_stands_alone() -> None:
+    assert statements("For builds: run make; use tabs — never spaces") == (
+        "For builds:",
+        "run make;",
+        "use tabs",
+        "never spaces",
+    )
+
+
+def test_a_dash_after_a_stop_is_no_part_of_what_follows() -> None:
+    assert statements("It is so. — Always run make") == ("It is so.", "Always run make")
+
+
+@pytest.mark.parametrize("piece", [" ", "\t", "; ", "! ", '."', "— ", "- "])
+def test_long_repetitions_are_read_to_their_end(piece: str) -> None:
+    """An expression that looks ahead from each place of a long run would not come to its end."""
+    found = statements(f"Run make{piece * 300_000}always")
+    assert (found[0][:8], found[-1][-6:]) == ("Run make", "always")
+
+
+def test_numbers_versions_and_times_are_not_cut() -> None:
+    assert statements("At 14:30 version 1.2.3 was out") == ("At 14:30 version 1.2.3 was out",)
+
+
+def test_lines_of_marks_alone_are_no_statement() -> None:
+    assert statements("---\n\n***\n") == ()
+
+
+@settings(deadline=None)
+@given(st.text())
+def test_every_letter_is_in_a_statement(text: str) -> None:
+    found = "".join(statements(text))
+    assert sorted(c for c in found if c.isalpha()) == sorted(c for c in text if c.isalpha())
+
+
+def test_only_content_words_are_terms() -> None:
+    assert content_terms("The user said that we should use pnpm for the front end") == {"pnpm", "front", "end"}
+
+
+def test_the_usual_forms_of_a_word_are_one_term() -> None:
+    assert content_terms("tests testing tested test") == {"test"}
+    assert content_terms("caches caching cached cache") == {"cach"}
+    assert (
+        content_terms("dependencies dependency") == {"dependenc", "dependency"}
+        or len(content_terms("stop stopped")) == 1
+    )
+
+
+def test_negations_modals_and_contractions_are_no_terms() -> None:
+    assert content_terms("You must never push, don't push, não push") == {"push"}
+
+
+def test_identifiers_fall_into_their_words() -> None:
+    assert content_terms("`retry_budget` in src/http.py") == {"retry", "budget", "src", "http", "py"}
+
+
+def test_the_sequence_keeps_order_and_repetition() -> None:
+    assert content_sequence("port 8080, then port 9090") == ("port", "8080", "port", "9090")
+
+
+def test_coverage_is_the_part_of_the_first_that_is_in_the_second() -> None:
+    assert coverage(frozenset("abcd"), frozenset("abx")) == 0.5
+    assert coverage(frozenset(), frozenset()) == 1.0
+
+
+@given(st.text(st.characters(max_codepoint=127, exclude_characters="'")))
+def test_plain_text_has_the_words_that_it_has_beside_any_other(text: str) -> None:
+    assert content_sequence(f"{text} élan") == (*content_sequence(text), "élan")
+    assert content_terms(text) == frozenset(content_sequence(text))
