@@ -175,7 +175,7 @@ def check_history(history: History) -> None:
 
 
 def _target(name: str, opens: Opens) -> Target:
-    modules = f"adapters/harness/{name.partition('-')[0]}*.py"
+    modules = f"harness/{name.partition('-')[0]}*.py"
     return Target(name, lambda data: _check(opens, name, data), (*_WORDS, *words_in(modules)))
 
 

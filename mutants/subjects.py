@@ -29,25 +29,29 @@ class Subject:
         return tuple(sorted(path for pattern in self.tests for path in Path("tests").glob(pattern)))
 
 
-_PLANNING = "directives drafts origin planning planning_properties related salience"
+_PLAN_TESTS = "drafts origin planning planning_properties related"
+_DEFRAG_TESTS = (
+    "plan_defrag defrag_machine hostile_proposals merge_and_split information fresh_text changed_claims due surplus"
+)
 
 SUBJECTS: Mapping[str, Subject] = {
     "ids": Subject(
-        ("note/file_name.py",),
-        ("domain/test_id*.py", "domain/test_file_name*.py"),
+        ("text/ids.py", "note/file_name.py"),
+        ("text/test_id*.py", "text/test_tags.py", "text/test_slug.py", "note/test_file_name*.py"),
     ),
-    "splice": Subject(("section/section_splice.py",), ("formats/test_section_splice*.py",)),
+    "splice": Subject(("section/section_splice.py",), ("section/test_section_splice*.py",)),
     "consolidate": Subject(
-        ("domain/planning/*.py", "rules/plan.py"),
-        tuple(f"domain/test_{name}.py" for name in _PLANNING.split()),
+        tuple(f"rules/{name}.py" for name in ("drafts", "information", "origin", "plan_window", "shown", "plan")),
+        (
+            *(f"rules/test_{name}.py" for name in _PLAN_TESTS.split()),
+            "text/test_directives.py",
+            "text/test_salience.py",
+        ),
     ),
     "defrag": Subject(
-        ("domain/defragging/*.py",),
-        ("domain/defragging/test_*.py", "domain/tidying/test_due.py", "domain/tidying/test_surplus.py"),
+        ("rules/plan_defrag.py", "rules/tidied.py"),
+        tuple(f"rules/test_{name}.py" for name in _DEFRAG_TESTS.split()),
     ),
-    "redaction": Subject(
-        ("redaction/redact.py", "domain/redacting/*.py"),
-        ("domain/test_redaction.py", "domain/test_redacting_*.py", "domain/redacting/test_*.py"),
-    ),
+    "redaction": Subject(("redaction/*.py",), ("redaction/test_*.py",)),
 }
 """By the name that is given to `make mutants`."""

@@ -1,5 +1,5 @@
 # The scheduled jobs, from the file that `memory schedule on` takes them from. `settings` are those of the module; `program` is
-# the path of `memory`. The rules are those of agent_memory/domain/scheduling/cadence.py.
+# the path of `memory`. The rules are those of agent_memory/setup/schedule.py.
 { lib }:
 let
   source = builtins.fromJSON (builtins.readFile ../plists/jobs.json);

@@ -10,7 +10,7 @@ from hook_calls import payload
 REPORT = """
 import os, sys
 before = set(sys.modules)
-from agent_memory.surfaces import entry
+from agent_memory.cli import entry
 sys.argv = ["memory", *sys.argv[1:]]
 real = os._exit
 def report(code):

@@ -428,7 +428,7 @@ def test_too_few_open_files_do_no_harm(root: Path, most: int) -> None:
 
 def test_a_bug_of_ours_is_logged_by_its_place_without_its_text(root: Path, home: Path) -> None:
     script = (
-        "import sys; from agent_memory.surfaces import hook\n"
+        "import sys; from agent_memory.capture import hook\n"
         "def broken(*_): raise KeyError('WHAT SOMEBODY WROTE')\n"
         "hook.session_event = broken; hook.run_hook(sys.argv[1:])\n"
     )

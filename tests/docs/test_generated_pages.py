@@ -68,16 +68,16 @@ def test_the_page_of_commands_has_every_option_that_help_has() -> None:
 
 def test_a_promise_is_shown_with_the_tests_that_name_it_most_often(tmp_path: Path) -> None:
     for name, text in {
-        "domain/test_queue.py": 'def test_all_arrive():\n    """P7, and P7."""\n',
-        "domain/test_other.py": "def test_nothing_p7() -> None: ...\n",
+        "rules/test_queue.py": 'def test_all_arrive():\n    """P7, and P7."""\n',
+        "rules/test_other.py": "def test_nothing_p7() -> None: ...\n",
         "promises/test_crowd.py": '"""P7."""\n',
         "docs/test_page.py": '"""P7 P7 P7, P8"""\n',
-        "domain/test_http.py": '"""HTTP8, P8x, p8 and xP8 are no promises."""\n',
+        "rules/test_http.py": '"""HTTP8, P8x, p8 and xP8 are no promises."""\n',
     }.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text, "utf-8")
     assert with_tests("| P7 | Nothing is lost. | ? |\n", tmp_path) == (
-        "| P7 | Nothing is lost. | `promises/test_crowd.py` `domain/test_queue.py` |\n"
+        "| P7 | Nothing is lost. | `promises/test_crowd.py` `rules/test_queue.py` |\n"
     )
     with pytest.raises(SystemExit, match="no test names P8"):
         with_tests("| P8 | Nothing is lost. |  |\n", tmp_path)

@@ -50,20 +50,20 @@ def root(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_change_is_told_by_its_function_and_its_lines_however_they_are_laid_out() -> None:
     names = [f"x_port__mutmut_{n}" for n in (1, 2)] + [f"xǁRefusalǁsays__mutmut_{n}" for n in (1, 2, 3)]
-    found = tuple(described(PACKAGE / "domain" / "ports.py", MUTATED, names))
+    found = tuple(described(PACKAGE / "rules" / "ports.py", MUTATED, names))
     assert [(each.name, each.change) for each in found] == [
         (
-            "agent_memory.domain.ports.x_port__mutmut_1",
-            "domain.ports.port: return text.strip().removeprefix('port') → return text.strip().removesuffix('port')",
+            "agent_memory.rules.ports.x_port__mutmut_1",
+            "rules.ports.port: return text.strip().removeprefix('port') → return text.strip().removesuffix('port')",
         ),
-        ("agent_memory.domain.ports.x_port__mutmut_2", "domain.ports.port: text: str='' → text: str='XX'"),
+        ("agent_memory.rules.ports.x_port__mutmut_2", "rules.ports.port: text: str='' → text: str='XX'"),
         # Which words a sentence for people has, nothing has to notice; that there is one, a test has to.
         (
-            "agent_memory.domain.ports.xǁRefusalǁsays__mutmut_3",
-            "domain.ports.Refusal.says: return f'it is {self.name!r}' → return None",
+            "agent_memory.rules.ports.xǁRefusalǁsays__mutmut_3",
+            "rules.ports.Refusal.says: return f'it is {self.name!r}' → return None",
         ),
     ]
-    assert found[2].function == "agent_memory.domain.ports.xǁRefusalǁsays"
+    assert found[2].function == "agent_memory.rules.ports.xǁRefusalǁsays"
 
 
 @pytest.mark.parametrize("name", SUBJECTS)
