@@ -256,19 +256,11 @@ def machine_diagram(chart: str) -> str:
 def rooms_diagram(source: Path) -> str:
     """Which room (a package or module directly below `source`) imports which, for Mermaid, without the arrows that follow
     from others."""
-    rooms = {path.stem for path in source.iterdir() if path.is_dir() or path.suffix == ".py"} - {
-        "__init__",
-        "__pycache__",
-    }
-    uses = {
-        room: {
-            name
-            for path in sorted([*source.glob(f"{room}.py"), *source.glob(f"{room}/**/*.py")])
-            for name in _imported(ast.parse(path.read_text("utf-8")))
-            if name in rooms - {room}
-        }
-        for room in sorted(rooms)
-    }
+    uses: dict[str, set[str]] = defaultdict(set)
+    for path in sorted(source.rglob("*.py")):
+        room = path.relative_to(source).parts[0].removesuffix(".py")
+        uses[room].update(set(_imported(ast.parse(path.read_text("utf-8")))) - {room})
+    uses = {room: uses[room] & uses.keys() for room in sorted(uses)}
 
     def reached(room: str) -> set[str]:
         return uses[room].union(*map(reached, uses[room]))
@@ -282,9 +274,11 @@ def rooms_diagram(source: Path) -> str:
 
 
 def _imported(module: ast.Module) -> Iterator[str]:
-    """The second part of each name of `agent_memory` that is imported, wherever the statement stands."""
+    """The second part of each name of `agent_memory` that is imported, wherever the statement stands, but for types alone."""
+    ifs = (node for node in ast.walk(module) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+    for_types = [statement for node in ifs for statement in node.body]
     for node in ast.walk(module):
-        if isinstance(node, ast.ImportFrom):
+        if isinstance(node, ast.ImportFrom) and node not in for_types:
             names = [f"{node.module}.{each.name}" for each in node.names]
         else:
             names = [each.name for each in node.names] if isinstance(node, ast.Import) else []
