@@ -2,21 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from agent_memory.setup.plan import Element, Member
-from agent_memory.setup.settings_edit import (
-    EditRefused,
-    cut_json,
-    cut_toml,
-    cut_yaml,
-    has,
-    parse_settings,
-    put_json,
-    put_toml,
-    put_yaml,
-)
+from agent_memory.setup.plan import Element, Member, Syntax
+from agent_memory.setup.settings_edit import EditRefused, Spot, cut, parse_settings, put, value_at
 from fuzz.target import Target
 
 _HOOK = {"hooks": [{"type": "command", "command": "memory capture --harness codex --hook", "timeout": 5}]}
@@ -34,24 +21,22 @@ def _check(data: bytes) -> None:
         text = content.decode()
     except UnicodeDecodeError:
         return
-    for put, cut, spots in _EDITS.get(name.decode("utf-8", "replace"), ()):
-        syntax = name.decode()
-        for spot in spots:
-            try:
-                written = put(text, spot)
-            except EditRefused:
-                continue
-            before = parse_settings(text, syntax)  # type: ignore[arg-type] # one of the names below
-            assert has(parse_settings(written, syntax), spot), "what was put in is not there"  # type: ignore[arg-type]
-            left = parse_settings(cut(written, spot, text), syntax)  # type: ignore[arg-type]
-            assert (left or {}) == (before or {}), "taken out, it is not as before"
+    for syntax, spot in _SPOTS.get(name.decode("utf-8", "replace"), ()):
+        try:
+            written = put(text, spot, syntax)
+        except EditRefused:
+            continue
+        before = parse_settings(text, syntax)
+        found = value_at(parse_settings(written, syntax), spot.keys)
+        assert spot.value in (found if isinstance(spot, Element) else (found,)), "what was put in is not there"
+        left = parse_settings(cut(written, spot, syntax, text), syntax)
+        assert (left or {}) == (before or {}), "taken out, it is not as before"
 
 
-_Edit = tuple[Callable[[str, Any], Any], Callable[[str, Any, Any], Any], tuple[Any, ...]]
-_EDITS: dict[str, tuple[_Edit, ...]] = {
-    "jsonc": ((put_json, cut_json, _JSON_SPOTS),),
-    "toml": ((put_toml, cut_toml, _TABLE_SPOTS),),
-    "yaml": ((put_yaml, cut_yaml, _TABLE_SPOTS),),
+_SPOTS: dict[str, list[tuple[Syntax, Spot]]] = {
+    "jsonc": [("jsonc", each) for each in _JSON_SPOTS],
+    "toml": [("toml", each) for each in _TABLE_SPOTS],
+    "yaml": [("yaml", each) for each in _TABLE_SPOTS],
 }
 SETTINGS = Target(
     "settings",

@@ -11,7 +11,8 @@ import copy
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from json.decoder import JSONDecoder
 from typing import Any, Literal
 
@@ -29,38 +30,131 @@ from agent_memory.text.json_codec import MAX_DEPTH, NotJson, load_json
 from agent_memory.text.json_shape import is_list, is_object
 
 BOM = "\ufeff"
-
-# -- entries in the value of a document, whatever it is written in ------------------------------------------------------
-
 Spot = Element | Member
+NOTHING = object()
+"""What stands where nothing does."""
 
-BY_HAND = "it could not be edited without touching the rest"
+_BY_HAND = "it could not be edited without touching the rest"
+_OBJECTS = {"jsonc": "an object", "toml": "a table", "yaml": "a mapping"}
+_UNFORESEEN = (ValueError, TypeError, LookupError, AttributeError, RecursionError, TOMLKitError, YAMLError)
+"""What the libraries end in besides their own errors: in YAML a list in a list as a key, an empty `!!int`, a `!!bool` that is
+neither."""
 
 
 class EditRefused(Exception):
     """A document that cannot be read or edited; the text says why, for the person."""
 
 
-NOTHING = object()
-"""What stands where nothing does."""
+def parse_settings(text: str, syntax: Syntax) -> Any:
+    """The document's value, None for an empty one; EditRefused says what is wrong."""
+    if syntax == "jsonc":
+        root = parse_jsonc(text)
+        return None if root is None else root.value
+    return _parse_toml(text) if syntax == "toml" else _parse_yaml(text)
 
 
-def holds(value: Any, entry: Spot) -> bool:
-    """Whether a document with this value has the entry, by whomever it was put there."""
-    node = at_keys(value, entry.keys)
-    if isinstance(entry, Member):
-        return node is not NOTHING and (entry.optional or node == entry.value)
-    if not is_list(node):
-        return False
-    return any(each == entry.value or (entry.mark != "" and says(each, entry.mark)) for each in node)
+def put(text: str, entry: Spot, syntax: Syntax) -> str:
+    """The document with this entry in it, behind all others; EditRefused where it cannot hold it."""
+    value = parse_settings(text, syntax)
+    document = copy.deepcopy({} if value is None else value)
+    node: Any = document
+    for depth, key in enumerate(entry.keys):
+        if not is_object(node):
+            raise _unlike(entry.keys[:depth], node, _OBJECTS[syntax])
+        last = depth == len(entry.keys) - 1
+        if (
+            syntax == "yaml" and not last and node.get(key, NOTHING) is None
+        ):  # a key without a value, as a person leaves it
+            node[key] = {}
+        if not last:
+            node = node.setdefault(key, {})
+        elif isinstance(entry, Element):
+            elements = node.setdefault(key, [])
+            if not is_list(elements):
+                raise _unlike(entry.keys, elements, "a list")
+            elements.append(entry.value)
+        elif key in node:
+            raise EditRefused(f"{named(entry.keys)} is there already")
+        else:
+            node[key] = entry.value
+    return _first_good(syntax, document, _PUT[syntax](text, entry))
 
 
-def has(value: Any, entry: Spot) -> bool:
-    """Whether what was put in is there, and as it was put in."""
-    node = at_keys(value, entry.keys)
-    if isinstance(entry, Member):
-        return bool(node == entry.value)
-    return is_list(node) and entry.value in node
+def cut(text: str, entry: Spot, syntax: Syntax, baseline: str | None) -> str:
+    """The document without this entry, however often it occurs, and without what `baseline` (the document before it was
+    put in; None: there was no file) did not have above it. Unchanged where it is not there, or is somebody else's."""
+    if syntax == "jsonc":
+        while (shorter := _without_one(text, entry, baseline)) != text:
+            text = shorter
+        return text
+    document = parse_settings(text, syntax)
+    if isinstance(entry, Element) or not is_ours(document, entry):
+        return text
+    before: Any = None
+    with suppress(EditRefused):
+        before = parse_settings(baseline or "", syntax)
+    document = copy.deepcopy(document)
+    _delete(document, entry.keys, before)
+
+    def candidates() -> Iterator[str | None]:
+        inserted = _inserted(baseline or "", entry, syntax)
+        for part in (inserted, inserted.lstrip("\r\n")):
+            yield text.replace(part, "") if text.count(part) == 1 else None
+        if syntax == "toml":
+            edited: Any = tomlkit.parse(text)
+            _delete(edited, entry.keys, before)
+            yield tomlkit.dumps(edited)
+        else:
+            yield _lines_removed(text, entry.keys)
+            yield _lines_removed(text, entry.keys[:1])  # the whole mapping, where it is empty then
+
+    return _first_good(syntax, document, candidates())
+
+
+def _inserted(baseline: str, entry: Spot, syntax: Syntax) -> str:
+    """What is inserted into the baseline when the entry is put in; the empty text where it cannot be."""
+    with suppress(EditRefused):
+        after = put(baseline, entry, syntax)
+        differing = (at for at, (was, now) in enumerate(zip(baseline, after, strict=False)) if was != now)
+        start = next(differing, len(baseline))
+        return after[start : start + len(after) - len(baseline)]
+    return ""
+
+
+def _first_good(syntax: Syntax, expected: Any, candidates: Iterator[str | None]) -> str:
+    """The first of these texts that has the expected value; one that cannot be made is None."""
+    with suppress(*_UNFORESEEN):
+        for text in candidates:
+            with suppress(EditRefused):
+                if text is not None and _comparable(parse_settings(text, syntax)) == _comparable(expected):
+                    return text
+    raise EditRefused(_BY_HAND)
+
+
+def _comparable(value: Any) -> str:
+    """As text, since a NaN is not equal to itself. A key of the document without a value and one with an empty mapping mean the
+    same."""
+    plain = {key: None if each == {} else each for key, each in value.items()} if is_object(value) else value
+    return repr(_in_order(plain or None))
+
+
+def _in_order(value: Any) -> Any:
+    """With the members of every mapping in one order, whatever its keys are: in YAML also nothing, numbers, and lists."""
+    if is_object(value):
+        return tuple(sorted((repr(key), repr(_in_order(each))) for key, each in value.items()))
+    return [_in_order(each) for each in value] if is_list(value) else value
+
+
+def _delete(document: Any, keys: tuple[str, ...], before: Any) -> None:
+    """Take out what is at these keys, and what is empty above it then and was not there before."""
+    while keys:
+        node = document
+        for key in keys[:-1]:
+            node = node[key]
+        del node[keys[-1]]
+        keys = keys[:-1]
+        if value_at(document, keys) or value_at(before, keys, NOTHING) is not NOTHING:
+            return
 
 
 def is_ours(value: Any, entry: Member) -> bool:
@@ -69,32 +163,13 @@ def is_ours(value: Any, entry: Member) -> bool:
     return node is not None and (node == entry.value or (entry.command is not None and says(node, entry.command)))
 
 
-def value_at(value: Any, keys: tuple[str, ...]) -> Any:
-    """The value at these keys; None where there is none."""
-    found = at_keys(value, keys)
-    return None if found is NOTHING else found
-
-
-def at_keys(value: Any, keys: tuple[str, ...]) -> Any:
-    """The value at these keys, or NOTHING."""
+def value_at(value: Any, keys: tuple[str, ...], missing: Any = None) -> Any:
+    """The value at these keys; `missing` where there is none."""
     for key in keys:
         if not is_object(value) or key not in value:
-            return NOTHING
+            return missing
         value = value[key]
     return value
-
-
-def value_with(value: Any, entry: Spot) -> Any:
-    """The value with the entry put in; lists and objects on the way are made."""
-    result = copy.deepcopy(value)
-    node = result
-    for key in entry.keys[:-1]:
-        node = node.setdefault(key, {})
-    if isinstance(entry, Element):
-        node.setdefault(entry.keys[-1], []).append(entry.value)
-    else:
-        node[entry.keys[-1]] = entry.value
-    return result
 
 
 def says(value: Any, text: str) -> bool:
@@ -110,7 +185,12 @@ def named(keys: tuple[str, ...]) -> str:
     return ".".join(keys) if keys else "the document"
 
 
-def line_end_of(text: str) -> str:
+def _unlike(keys: tuple[str, ...], value: Any, expected: str) -> EditRefused:
+    kind = "an object" if is_object(value) else "a list" if is_list(value) else "a single value"
+    return EditRefused(f"{named(keys)} is {kind}, expected {expected}")
+
+
+def _line_end_of(text: str) -> str:
     """The line end that most lines of a text have."""
     return "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"
 
@@ -123,7 +203,6 @@ _STRING_OR_LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTA
 _COMMENTS = re.compile(rf"(?:\s*(?:{_COMMENT}))*", re.DOTALL)
 _COMMENTS_ON_LINE = re.compile(r"(?:[ \t]*(?://[^\r\n]*|/\*[^\n]*?\*/))*")
 _INDENT = re.compile(r"\n(\t| {1,8}(?=\S))")
-_KINDS = {"object": "an object", "list": "a list", "scalar": "a single value"}
 
 _PROBLEMS = {
     "Expecting property name enclosed in double quotes": "expected a key in double quotes",
@@ -224,34 +303,25 @@ def _parsed_or_none(text: str | None) -> JsonNode | None:
         return None
 
 
-def put_json(text: str, entry: Spot) -> str:
-    """The document with this entry in it, behind all others; EditRefused where it cannot hold it."""
+def _put_into_json(text: str, entry: Spot) -> Iterator[str]:
     root = parse_jsonc(text)
     if root is None:  # an empty object behind what there is
-        ended = "" if not text or text.endswith(("\n", BOM)) else line_end_of(text)
-        return put_json(f"{text}{ended}{{}}{line_end_of(text)}", entry)
+        ended = "" if not text or text.endswith(("\n", BOM)) else _line_end_of(text)
+        text = f"{text}{ended}{{}}{_line_end_of(text)}"
+        root = parse_jsonc(text)
+    assert root is not None
     node, missing = root.at(entry.keys)
-    there = entry.keys[: len(entry.keys) - len(missing)]
-    if not missing and isinstance(entry, Member):
-        raise EditRefused(f"{named(there)} is there already")
-    expected = "object" if missing else "list"
-    if node.kind != expected:
-        raise EditRefused(f"{named(there)} is {_KINDS[node.kind]}, expected {_KINDS[expected]}")
     key, value = None, entry.value
     if missing:
         value = [entry.value] if isinstance(entry, Element) else entry.value
         for each in reversed(missing[1:]):
             value = {each: value}
         key = str(missing[0])
-    written = _with_child(text, node, key, value)
-    found = _parsed_or_none(written)
-    if found is None or found.value != value_with(root.value, entry):
-        raise EditRefused(BY_HAND)
-    return written
+    yield _with_child(text, node, key, value)
 
 
 def _with_child(text: str, container: JsonNode, key: str | None, value: Any) -> str:
-    found, ending = _INDENT.search(text), line_end_of(text)
+    found, ending = _INDENT.search(text), _line_end_of(text)
     unit = found[1] if found else "  "
     inside_end = container.end - 1
     if not container.children:
@@ -284,15 +354,10 @@ def _line_indent(text: str, at: int) -> str:
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
-def cut_json(text: str, entry: Spot, baseline: str | None) -> str:
-    """The document without this entry, however often it occurs, and without what `baseline` (the document before it was
-    put in; None: there was no file) did not have above it. Unchanged where it is not there."""
-    while True:
-        root = parse_jsonc(text)
-        keys = None if root is None else _keys_of(root, entry)
-        if root is None or keys is None:
-            return text
-        text = _cut_up(text, root, keys, baseline)
+def _without_one(text: str, entry: Spot, baseline: str | None) -> str:
+    root = parse_jsonc(text)
+    keys = None if root is None else _keys_of(root, entry)
+    return text if root is None or keys is None else _cut_up(text, root, keys, baseline)
 
 
 def _keys_of(root: JsonNode, entry: Spot) -> Keys | None:
@@ -370,141 +435,17 @@ def _cut_node(text: str, root: JsonNode, keys: Keys) -> tuple[str, JsonNode]:
         found = _parsed_or_none(candidate)
         if found is not None and found.value == expected:
             return candidate, found
-    raise EditRefused(BY_HAND)
+    raise EditRefused(_BY_HAND)
 
 
 def _unspaced(text: str) -> str:
     return "".join(text.split())
 
 
-# -- a table of TOML, a mapping of YAML -----------------------------------------------------------------------------------
-
-_UNFORESEEN = (ValueError, TypeError, LookupError, AttributeError, RecursionError, TOMLKitError, YAMLError)
-"""What the libraries end in besides their own errors: in YAML a list in a list as a key, an empty `!!int`, a `!!bool` that is
-neither."""
-
-Parser = Callable[[str], Any]
-Candidate = Callable[[], str | None]
-"""Makes the edited text in one way; None where it cannot."""
-PlaceIn = Callable[[str, Member], tuple[int, str] | None]
-"""Where in a text a member goes as lines of its own, and these lines."""
+# -- TOML, YAML ---------------------------------------------------------------------------------------------------------
 
 
-def put_toml(text: str, entry: Member) -> str:
-    """The document with this table at its end; EditRefused where it cannot hold it."""
-    return _put(parse_toml, "table", _place_in_toml, text, entry, lambda: _with_inline_table(text, entry))
-
-
-def put_yaml(text: str, entry: Member) -> str:
-    """The document with this member last in its mapping (of two keys: `extensions`, the name); EditRefused says why it cannot."""
-    return _put(parse_yaml, "mapping", _place_in_yaml, text, entry)
-
-
-def cut_toml(text: str, entry: Member, baseline: str | None) -> str:
-    """The document without this table; unchanged where it is not there, or is somebody else's. `baseline` is the document
-    from before it was put in, None where there was no file."""
-
-    def edited(before: Any) -> str:
-        document: Any = tomlkit.parse(text)
-        _delete(document, entry.keys, before)
-        return tomlkit.dumps(document)
-
-    return _cut(parse_toml, _place_in_toml, text, entry, baseline, edited)
-
-
-def cut_yaml(text: str, entry: Member, baseline: str | None) -> str:
-    """The document without this member; see `cut_toml`."""
-    edits: tuple[Callable[[Any], str | None], ...] = (
-        lambda _: _lines_removed(text, entry.keys),
-        lambda _: _lines_removed(text, entry.keys[:1]),  # the whole mapping, where it is empty then
-    )
-    return _cut(parse_yaml, _place_in_yaml, text, entry, baseline, *edits)
-
-
-def _put(parse: Parser, kind: str, place_in: PlaceIn, text: str, entry: Member, *others: Candidate) -> str:
-    """The text with the member in its place, or as one of the others has it. `kind` is what the syntax calls an object."""
-    value = parse(text)
-    for depth in range(len(entry.keys)):
-        above = value_at(value, entry.keys[:depth])
-        if above is not None and not is_object(above):
-            raise EditRefused(f"{named(entry.keys[:depth])} is no {kind}")
-    if value_at(value, entry.keys) is not None:
-        raise EditRefused(f"{named(entry.keys)} is there already")
-    document = dict(value or {})
-    if document.get(entry.keys[0], NOTHING) is None:  # a key without a value, as a person leaves it in YAML
-        document[entry.keys[0]] = {}
-
-    def inserted() -> str | None:
-        place = place_in(text, entry)
-        return None if place is None else text[: place[0]] + place[1] + text[place[0] :]
-
-    return _first_good(parse, value_with(document, entry), (inserted, *others))
-
-
-def _cut(
-    parse: Parser,
-    place_in: PlaceIn,
-    text: str,
-    entry: Member,
-    baseline: str | None,
-    *edits: Callable[[Any], str | None],
-) -> str:
-    """The text without what was inserted into the baseline, where that occurs once; else by one of `edits`, each of which is told the
-    baseline's value."""
-    value = parse(text)
-    if not is_ours(value, entry):
-        return text
-    try:
-        before = parse(baseline or "")
-    except EditRefused:
-        before = None
-    expected = copy.deepcopy(value)
-    _delete(expected, entry.keys, before)
-    place = place_in(baseline or "", entry)
-    parts = () if place is None else (place[1], place[1].lstrip("\r\n"))
-    removed = [lambda part=part: text.replace(part, "") for part in parts if text.count(part) == 1]
-    return _first_good(parse, expected, (*removed, *(lambda edit=edit: edit(before) for edit in edits)))
-
-
-def _delete(document: Any, keys: tuple[str, ...], before: Any) -> None:
-    """Take out what is at these keys, and what is empty above it then and was not there before."""
-    while keys:
-        node = document
-        for key in keys[:-1]:
-            node = node[key]
-        del node[keys[-1]]
-        keys = keys[:-1]
-        if value_at(document, keys) or at_keys(before, keys) is not NOTHING:
-            return
-
-
-def _first_good(parse: Parser, expected: Any, candidates: Iterable[Candidate]) -> str:
-    for candidate in candidates:
-        try:
-            text = candidate()
-            if text is not None and _comparable(parse(text)) == _comparable(expected):
-                return text
-        except (EditRefused, *_UNFORESEEN):
-            continue
-    raise EditRefused(BY_HAND)
-
-
-def _comparable(value: Any) -> str:
-    """As text, since a NaN is not equal to itself. A key of the document without a value and one with an empty mapping mean the
-    same."""
-    plain = {key: None if each == {} else each for key, each in value.items()} if is_object(value) else value
-    return repr(_in_order(plain or None))
-
-
-def _in_order(value: Any) -> Any:
-    """With the members of every mapping in one order, whatever its keys are: in YAML also nothing, numbers, and lists."""
-    if is_object(value):
-        return tuple(sorted((repr(key), repr(_in_order(each))) for key, each in value.items()))
-    return [_in_order(each) for each in value] if is_list(value) else value
-
-
-def parse_toml(text: str) -> dict[str, Any]:
-    """The document's value; EditRefused says what is wrong."""
+def _parse_toml(text: str) -> dict[str, Any]:
     if text.startswith(BOM):
         raise EditRefused("it begins with a byte order mark, which TOML does not know")
     try:
@@ -516,18 +457,13 @@ def parse_toml(text: str) -> dict[str, Any]:
         raise EditRefused("it is nested too deeply") from None
 
 
-def _place_in_toml(text: str, entry: Member) -> tuple[int, str]:
-    """At the end of the document: ends its last line, a blank line, the table."""
-    ending = line_end_of(text)
+def _put_into_toml(text: str, entry: Spot) -> Iterator[str]:
+    """A table of its own at the end; in braces, where the table above it is."""
+    ending = _line_end_of(text)
     start = "" if not text or text.endswith("\n") else ending
     blank = ending if text.strip() else ""
     lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in entry.value.items()]
-    table = "".join(line + ending for line in (f"[{tomlkit.key(entry.keys).as_string()}]", *lines))
-    return len(text), start + blank + table
-
-
-def _with_inline_table(text: str, entry: Member) -> str:
-    """For a document in which the table above is written in braces."""
+    yield text + start + blank + "".join(line + ending for line in (f"[{tomlkit.key(entry.keys).as_string()}]", *lines))
     document: Any = tomlkit.parse(text)
     node = document
     for key in entry.keys[:-1]:
@@ -535,12 +471,11 @@ def _with_inline_table(text: str, entry: Member) -> str:
     table: Any = tomlkit.inline_table()
     table.update(entry.value)
     node[entry.keys[-1]] = table
-    return tomlkit.dumps(document)
+    yield tomlkit.dumps(document)
 
 
-def parse_yaml(text: str) -> Any:
-    """The document's value, None for an empty one; EditRefused says what is wrong. A document with anchors is refused: a few
-    lines of them can stand for more than fits in memory."""
+def _parse_yaml(text: str) -> Any:
+    """A document with anchors is refused: a few lines of them can stand for more than fits in memory."""
     try:
         for token in _yaml().scan(text):
             if isinstance(token, AnchorToken | AliasToken):
@@ -554,12 +489,12 @@ def parse_yaml(text: str) -> Any:
         raise EditRefused("it is no YAML that can be read") from None
 
 
-def _place_in_yaml(text: str, entry: Member) -> tuple[int, str] | None:
-    """Last in its mapping; None where that has no lines."""
-    ending = line_end_of(text)
+def _put_into_yaml(text: str, entry: Spot) -> Iterator[str]:
+    """Last in its mapping (of two keys: `extensions`, the name), where that has lines."""
+    ending = _line_end_of(text)
     root: Node | None = _yaml().compose(text)
     if root is not None and (not isinstance(root, MappingNode) or root.flow_style):
-        return None
+        return
     members = [f"  {key}: {json.dumps(value, ensure_ascii=False)}" for key, value in entry.value.items()]
     lines, indent = [f"{entry.keys[1]}:", *members], "  "
     mapping = _member(root, entry.keys[0])
@@ -568,17 +503,16 @@ def _place_in_yaml(text: str, entry: Member) -> tuple[int, str] | None:
     else:
         key, value = mapping
         if isinstance(value, MappingNode) and value.flow_style:
-            comma = ", " if value.value else ""
-            return value.start_mark.index + 1, f"{lines[0]} {json.dumps(entry.value, ensure_ascii=False)}{comma}"
+            at, comma = value.start_mark.index + 1, ", " if value.value else ""
+            yield f"{text[:at]}{lines[0]} {json.dumps(entry.value, ensure_ascii=False)}{comma}{text[at:]}"
+            return
         if isinstance(value, MappingNode):
             at, indent = line_end(text, node_end(value)), " " * value.value[0][0].start_mark.column
-        elif isinstance(value, ScalarNode) and value.start_mark.index == value.end_mark.index:
-            at, indent = line_end(text, key.end_mark.index), " " * (key.start_mark.column + 2)
         else:
-            return None
+            at, indent = line_end(text, key.end_mark.index), " " * (key.start_mark.column + 2)
     ended = "" if not text[:at] or text[:at].endswith("\n") else ending
-    head = f"{entry.keys[0]}:{ending}" if mapping is None else ""
-    return at, ended + head + "".join(indent + line + ending for line in lines)
+    above = f"{entry.keys[0]}:{ending}" if mapping is None else ""
+    yield text[:at] + ended + above + "".join(indent + line + ending for line in lines) + text[at:]
 
 
 def _lines_removed(text: str, keys: tuple[str, ...]) -> str | None:
@@ -603,31 +537,13 @@ def _yaml() -> YAML:
 
 
 def _member(node: Node | None, key: str) -> tuple[Node, Node] | None:
-    if not isinstance(node, MappingNode):
-        return None
-    return next(
-        ((each, value) for each, value in node.value if isinstance(each, ScalarNode) and each.value == key), None
-    )
+    members = node.value if isinstance(node, MappingNode) else ()
+    return next(((each, value) for each, value in members if isinstance(each, ScalarNode) and each.value == key), None)
 
 
-# -- any syntax -------------------------------------------------------------------------------------------------------
-
-
-def _parse_json(text: str) -> Any:
-    root = parse_jsonc(text)
-    return None if root is None else root.value
-
-
-Editor = tuple[Callable[[str], Any], Callable[[str, Any], str], Callable[[str, Any, str | None], str]]
-"""Gives a document's value, puts an entry in, and cuts it out again (last, what the document was before)."""
-
-EDITORS: Mapping[str, Editor] = {
-    "jsonc": (_parse_json, put_json, cut_json),
-    "toml": (parse_toml, put_toml, cut_toml),
-    "yaml": (parse_yaml, put_yaml, cut_yaml),
+_PUT: Mapping[Syntax, Callable[[str, Spot], Iterator[str]]] = {
+    "jsonc": _put_into_json,
+    "toml": _put_into_toml,
+    "yaml": _put_into_yaml,
 }
-
-
-def parse_settings(text: str, syntax: Syntax) -> Any:
-    """The document's value; None for an empty one."""
-    return EDITORS[syntax][0](text)
+"""Gives the document with an entry in it, in one way after the other."""

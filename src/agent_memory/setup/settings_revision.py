@@ -7,6 +7,7 @@ is cut out of the file as it is now. EditRefused says why a file cannot be edite
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from attrs import evolve
 
@@ -23,14 +24,17 @@ from agent_memory.setup.plan import (
 )
 from agent_memory.setup.settings_edit import (
     BOM,
-    EDITORS,
     NOTHING,
     EditRefused,
-    at_keys,
-    has,
-    holds,
+    Spot,
+    cut,
+    named,
     parse_settings,
+    put,
+    says,
+    value_at,
 )
+from agent_memory.text.json_shape import is_list
 
 
 def _planned(
@@ -109,7 +113,7 @@ def _cut_all(text: str, placed: Iterable[Entry], syntax: Syntax, original: str |
     for each in sorted(placed, key=_may_stay):
         if isinstance(each, Whole):
             continue
-        shorter = EDITORS[syntax][2](text, each, original)
+        shorter = cut(text, each, syntax, original)
         if not _may_stay(each) or _is_as_before(shorter, syntax, original):
             text = shorter  # else what somebody has added may need it
     return text
@@ -133,21 +137,28 @@ def _is_as_before(text: str, syntax: Syntax, original: str | None) -> bool:
 def _with_one(text: str, wanted: Entry, syntax: Syntax, placed: list[Entry], original: str | None) -> str:
     """The text with one entry in it, which then is among `placed`; the same where somebody else has put it there."""
     assert not isinstance(wanted, Whole)  # the caller takes care of these
-    parse, put, _ = EDITORS[syntax]
     number = next((number for number, each in enumerate(placed) if _same_spot(each, wanted)), None)
-    value = parse(text)
+    found = value_at(parse_settings(text, syntax), wanted.keys, NOTHING)
     if number is None:
-        if holds(value, wanted):
+        if _holds(found, wanted):
             return text
-        if isinstance(wanted, Member) and at_keys(value, wanted.keys) is not NOTHING:
-            raise EditRefused(f"something else is set up there as {'.'.join(wanted.keys)}; remove or rename that first")
+        if isinstance(wanted, Member) and found is not NOTHING:
+            raise EditRefused(f"something else is set up there as {named(wanted.keys)}; remove or rename that first")
         placed.append(wanted)
-        return put(text, wanted)
+        return put(text, wanted, syntax)
     mine = placed[number]
     placed[number] = _united(mine, wanted)
-    if has(value, wanted):
+    if wanted.value == found or (isinstance(wanted, Element) and is_list(found) and wanted.value in found):
         return text
-    return put(_cut_all(text, [mine], syntax, original), wanted)
+    return put(_cut_all(text, [mine], syntax, original), wanted, syntax)
+
+
+def _holds(found: Any, wanted: Spot) -> bool:
+    """Whether what stands at its keys does for the entry, whoever put it there."""
+    if isinstance(wanted, Member):
+        return found is not NOTHING and (wanted.optional or found == wanted.value)
+    each = found if is_list(found) else ()
+    return any(one == wanted.value or (wanted.mark != "" and says(one, wanted.mark)) for one in each)
 
 
 def _same_spot(placed: Entry, wanted: Entry) -> bool:
