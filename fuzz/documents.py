@@ -12,7 +12,7 @@ from agent_memory.errors import Error
 from agent_memory.files.json_lite import json_object, scan_json
 from agent_memory.recall.moment import delivery_of
 from agent_memory.setup.config_files import parse_config, set_keys
-from agent_memory.setup.schedule_state import INSTALLED, RECORD
+from agent_memory.setup.schedule import INSTALLED, RECORD
 from agent_memory.setup.setup_files import RECEIPT
 from agent_memory.setup.trust import TRUSTED
 from agent_memory.store import (

@@ -963,7 +963,7 @@ class Memory:
 
         home, program = self._home_and_program()
         files = SettingsFiles(self.targets)
-        return open_scheduling(home, program, self.config.schedule, files, self.clock, self.real_root, self.environ)
+        return open_scheduling(home, program, self.config.schedule, files, self.real_root, self.environ)
 
     def _home_and_program(self) -> tuple[str, str]:
         """The person's home, and the `memory` that others are to call."""

@@ -8,8 +8,7 @@ import pytest
 
 from agent_memory.cli.main import main
 from agent_memory.errors import StoreIo
-from agent_memory.setup.schedule import NO_RUNS, InstalledSchedule, ScheduledRun
-from agent_memory.setup.schedule_state import ScheduleState
+from agent_memory.setup.schedule import NO_RUNS, InstalledSchedule, ScheduledRun, ScheduleState
 from faults import failing_on
 
 

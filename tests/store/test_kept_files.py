@@ -55,12 +55,13 @@ from agent_memory.session.history import (
 from agent_memory.session.queue import InboxEntry, InlineNote, Pending
 from agent_memory.session.turns import KeptPart
 from agent_memory.setup.schedule import (
+    INSTALLED,
+    RECORD,
     InstalledJob,
     InstalledSchedule,
     JobRecord,
     ScheduledRun,
 )
-from agent_memory.setup.schedule_state import INSTALLED, RECORD
 from agent_memory.store.bookkeeping_json import (
     FOOTPRINT,
     FORGETTING,

@@ -66,7 +66,7 @@ from agent_memory.rules.change import Change, Create, Replace
 from agent_memory.rules.run_log import MOST_RUNS, Revision
 from agent_memory.rules.score import score
 from agent_memory.session.queue import queue_key, session_id_of
-from agent_memory.setup.schedule_state import job_healths
+from agent_memory.setup.schedule import job_healths
 from agent_memory.store.bookkeeping_files import SessionMarksFiles, SpendLedgerFiles
 from agent_memory.store.run_json import RESULTS
 from agent_memory.text.instants import day_of, ms_in_name, ms_of

@@ -52,10 +52,10 @@ from agent_memory.setup.schedule import (
     NO_RUNS,
     ScheduledRun,
     Scheduler,
+    ScheduleState,
     in_words,
     is_due,
 )
-from agent_memory.setup.schedule_state import ScheduleState
 from agent_memory.setup.scheduling import Scheduling
 from agent_memory.text.instants import iso_of
 from agent_memory.text.plain_text import one_line
@@ -331,24 +331,19 @@ def _schedule_status(_: argparse.Namespace, console: Console) -> int:
 
 def _schedule_on(arguments: argparse.Namespace, console: Console) -> None:
     with _locked("schedule on", arguments, console, Memory.scheduling) as (memory, scheduling):
-        scheduler = scheduling.choose(arguments.system, dry_run=arguments.dry_run)
-        plan = scheduling.plan(scheduler, dry_run=arguments.dry_run)
-        # The jobs would run twice if two schedulers had them.
-        moves = plan.before is not None and plan.before.scheduler != scheduler
-        removal = scheduling.plan_removal() if moves else None
-        changed = (*(() if removal is None else removal.changed), *plan.changed)
+        plan = scheduling.plan(
+            scheduling.choose(arguments.system, dry_run=arguments.dry_run), dry_run=arguments.dry_run
+        )
         notes = (*plan.notes, *_missing_keys(memory))
         aside: tuple[str, ...] = ()
-        _show_diffs(console, changed)
+        _show_diffs(console, plan.changed)
         if arguments.dry_run:
-            commands = (*(() if removal is None else removal.stop), *plan.start)
-            console.out(*(f"$ {' '.join(argv)}" for argv in commands))
-            console.out("Nothing was installed.")
-        elif changed and not arguments.yes and not is_agreed(console, "memory schedule on", "Install this?"):
+            console.out(*(f"$ {' '.join(argv)}" for argv in plan.commands), "Nothing was installed.")
+        elif plan.changed and not arguments.yes and not is_agreed(console, "memory schedule on", "Install this?"):
             console.out("Nothing was installed.")
             return
         else:
-            aside = (*(() if removal is None else scheduling.uninstall(removal)), *scheduling.install(plan))
+            aside = scheduling.install(plan)
             for job in scheduling.jobs:
                 every = in_words(job.interval_seconds)
                 console.out(f"{plan.scheduler} runs `memory {job.name}` every {every} from now on")

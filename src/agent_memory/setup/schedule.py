@@ -1,12 +1,28 @@
-"""What runs by itself: how often each job runs, what a scheduler needs to know of it, and what is known of its runs."""
+"""What runs by itself: how often each job runs, what a scheduler needs to know of it, and what this machine remembers of its runs,
+in `~/.local/state/agent-memory/schedule/`: 0700, files 0600.
+
+installed.json        the receipt of `schedule on`
+<job>.json            its last runs
+<job>.log             all that they printed
+notice-command, notice-session   a failure that the next command, and the next session, is to be told of
+"""
 
 from __future__ import annotations
 
+import os
+import time
+from contextlib import AbstractContextManager, suppress
 from typing import Literal
 
 from attrs import field, frozen
 
-from agent_memory.errors import UsageInvalid
+from agent_memory.config import ScheduleConfig
+from agent_memory.errors import StateCorrupt, UsageInvalid
+from agent_memory.files.durable import make_room
+from agent_memory.files.locks import file_lock
+from agent_memory.files.paths import JsonFile, write_text
+from agent_memory.setup.notices import COMMAND, SESSION, schedule_directory
+from agent_memory.text.json_codec import Format
 
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
 
@@ -231,3 +247,87 @@ def is_due(record: JobRecord, now_ms: int, interval_seconds: int) -> bool:
     if last is None or last.started_at_ms > now_ms:
         return True
     return now_ms - last.started_at_ms >= (interval_seconds - 60) * 1_000
+
+
+# -- what this machine remembers --------------------------------------------------------------------------------------
+
+INSTALLED, RECORD = Format(InstalledSchedule), Format(JobRecord)
+RUNS_KEPT = 50
+MAX_LOG_BYTES = 1 << 20
+_LOCK_SECONDS = 5.0
+
+
+class ScheduleState:
+    """The schedule of the person with this home."""
+
+    def __init__(self, home: str) -> None:
+        self.directory = schedule_directory(home)
+        self.receipt = JsonFile(self.directory, "installed.json", INSTALLED)
+        """What is installed. A damaged one is an error, never nothing (P6)."""
+
+    def locked(self) -> AbstractContextManager[None]:
+        """One at a time changes what is here; Busy where another does for seconds. The lock dies with its holder."""
+        return file_lock(f"{self.directory}.lock", _LOCK_SECONDS)
+
+    def record(self, job: str) -> JobRecord:
+        """The runs of a job."""
+        return self._record(job).read() or NO_RUNS
+
+    def put_run(self, job: str, run: ScheduledRun) -> None:
+        """Write down that a run began or ended. What was recorded before is left out where it cannot be understood: it is
+        for information, and must not keep a job from running. What cannot be read just now is not written over (P6)."""
+        with self.locked():
+            try:
+                before = self.record(job)
+            except StateCorrupt:
+                before = NO_RUNS
+            self._record(job).write(recorded(before, run, RUNS_KEPT))
+
+    def put_notice(self, notice: tuple[str, str] | None) -> None:
+        """What the next command and the next session are to be told (the second in our own words alone: it is injected unasked,
+        P19), or nothing any more."""
+        for kind, sentence in zip((COMMAND, SESSION), notice or (None, None), strict=True):
+            if sentence is not None:
+                write_text(self.directory, f"notice-{kind}", sentence)
+            else:
+                with suppress(OSError):
+                    os.unlink(f"{self.directory}/notice-{kind}")
+
+    def turn_log(self, job: str) -> None:
+        """Begin a new log where this one has grown too large; the one before it stays."""
+        path = f"{self.directory}/{job}.log"
+        with suppress(OSError):  # a log that cannot be turned grows on
+            make_room(path, f"{path}.1", 0, MAX_LOG_BYTES)
+
+    def _record(self, job: str) -> JsonFile[JobRecord]:
+        return JsonFile(self.directory, f"{job}.json", RECORD)
+
+
+def interval_hours(schedule: ScheduleConfig) -> dict[str, float]:
+    """How often each job is to run, as the config says."""
+    return {"consolidate": schedule.consolidate_interval_hours, "defrag": schedule.defrag_interval_hours}
+
+
+def job_healths(
+    home: str | None, schedule: ScheduleConfig, real_root: str, now_ms: int
+) -> tuple[InstalledSchedule | None, tuple[JobHealth, ...]]:
+    """The schedule of this machine, where it is one for this root, and how its jobs do. Jobs that another program has
+    scheduled (a Nix module, a crontab of one's own) are known from their runs, and run as often as the config says."""
+    if home is None:
+        return None, ()
+    state = ScheduleState(home)
+    installed = state.receipt.read()
+    if installed is not None and installed.root != real_root:
+        return None, ()
+    hours = interval_hours(schedule)
+    jobs = [InstalledJob(name, round(hours[name] * HOUR)) for name in hours] if installed is None else installed.jobs
+    scheduler, since_ms = (None, 0) if installed is None else (installed.scheduler, installed.installed_at_ms)
+    healths: list[JobHealth] = []
+    for job in jobs:
+        record, seconds = state.record(job.name), job.interval_seconds
+        if installed is not None or record.runs:
+            last_ms = since_ms if record.last is None else record.last.started_at_ms
+            tick = tick_of(seconds) if scheduler in ("systemd", "cron") else None
+            next_ms = next_due_ms(seconds, last_ms, now_ms, tick, time.localtime(now_ms / 1000).tm_gmtoff)
+            healths.append(JobHealth(job.name, scheduler, seconds, record, since_ms, next_ms))
+    return installed, tuple(healths)

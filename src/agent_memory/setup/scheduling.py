@@ -10,6 +10,7 @@ import re
 import shlex
 import stat
 import sys
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -22,7 +23,6 @@ from agent_memory.errors import SchedulerFailed, StoreIo
 from agent_memory.files.durable import make_directories
 from agent_memory.files.paths import as_store_io
 from agent_memory.files.root import ROOT_VARIABLE
-from agent_memory.ports import Clock
 from agent_memory.prompt.shipped_files import read_shipped
 from agent_memory.rules.section import TargetFile
 from agent_memory.setup.installation import root_without
@@ -33,12 +33,13 @@ from agent_memory.setup.schedule import (
     Job,
     Place,
     Scheduler,
+    ScheduleState,
     arguments_of,
     calendars,
     in_words,
+    interval_hours,
     interval_of,
 )
-from agent_memory.setup.schedule_state import ScheduleState, interval_hours
 from agent_memory.setup.setup_files import SettingsFiles, SetupState
 from agent_memory.text.plain_text import one_line
 
@@ -66,6 +67,9 @@ class ScheduleSource:
         return Job(name, self.jobs[name]["description"], interval_seconds)
 
 
+Commands = tuple[tuple[str, ...], ...]
+
+
 @frozen
 class SchedulePlan:
     """Everything that is about to be done; nothing is done yet. `start` and `stop` are commands in order; one of `stop` may
@@ -76,17 +80,24 @@ class SchedulePlan:
     """Files of the scheduler. One that is not as we left it is set aside: somebody has edited it, or made it."""
     cron_lines: tuple[str, ...] = ()
     crontab: PlannedFile | None = None
-    stop: tuple[tuple[str, ...], ...] = ()
-    start: tuple[tuple[str, ...], ...] = ()
+    stop: Commands = ()
+    start: Commands = ()
     notes: tuple[str, ...] = ()
     """Whole sentences for the person."""
-    before: InstalledSchedule | None = None
+    removal: SchedulePlan | None = None
+    """What takes the jobs from another scheduler first: they would run twice."""
 
     @property
     def changed(self) -> tuple[PlannedFile, ...]:
         """What changes, in files and in the crontab."""
+        first = () if self.removal is None else self.removal.changed
         each = (*self.units, *(() if self.crontab is None else (self.crontab,)))
-        return tuple(edit for edit in each if edit.is_change)
+        return (*first, *(edit for edit in each if edit.is_change))
+
+    @property
+    def commands(self) -> Commands:
+        """The commands that are worth showing."""
+        return (*(() if self.removal is None else self.removal.stop), *self.start)
 
 
 @frozen
@@ -98,7 +109,6 @@ class Scheduling:
     place: Place
     files: SettingsFiles
     state: ScheduleState
-    clock: Clock
     root: str
     environ: Mapping[str, str]
 
@@ -106,52 +116,32 @@ class Scheduling:
         """The scheduler to use: the one that was asked for, else launchd on macOS, a systemd of the person's that answers,
         or cron. SchedulerFailed where there is none, or where the one that was asked for does not answer; a dry run is
         shown any."""
-        if wanted == "systemd" and not dry_run:
-            self._ask_systemd()
-        if wanted is not None:
-            return wanted
-        if sys.platform == "darwin":
+        if wanted is None and sys.platform == "darwin":
             return "launchd"
+        if wanted not in (None, "systemd") or (wanted and dry_run):
+            return wanted
         try:
-            self._ask_systemd()
-        except SchedulerFailed:
+            Programs("systemd", self.environ).run((*_SYSTEMCTL, "show-environment"))
+        except SchedulerFailed as error:
+            if wanted is not None:
+                hint = "Log in to a desktop or by ssh, or use --system cron."
+                raise SchedulerFailed("systemd", error.reason, hint) from None
             if Programs("cron", self.environ).has("crontab"):
                 return "cron"
-            raise SchedulerFailed(
-                "This machine",
-                "no systemd of yours answers, and there is no crontab",
-                "Install cron, or let something else call `memory consolidate` and `memory defrag`.",
-            ) from None
+            hint = "Install cron, or let something else call `memory consolidate` and `memory defrag`."
+            problem = "no systemd of yours answers, and there is no crontab"
+            raise SchedulerFailed("This machine", problem, hint) from None
         return "systemd"
 
     def plan(self, scheduler: Scheduler, *, dry_run: bool = False) -> SchedulePlan:
-        """What installing would do. What another scheduler was given before is to be taken out first (`plan_removal`)."""
+        """What installing would do."""
         before = self.state.receipt.read()
-        if scheduler == "cron":
-            lines = tuple(cron_line(job, self.place) for job in self.jobs)
-            crontab = self._crontab(lines, dry_run=dry_run)
-            return SchedulePlan("cron", (), lines, crontab, notes=self._uneven(), before=before)
-        notes: tuple[str, ...] = ()
-        if scheduler == "launchd":
-            agents = f"{self.place.home}/Library/LaunchAgents"
-            files = {f"{agents}/{job.label}.plist": render_plist(self.source, job, self.place) for job in self.jobs}
-            start: list[tuple[str, ...]] = [("launchctl", "bootstrap", f"gui/{os.getuid()}", path) for path in files]
-        else:
-            configured = self.environ.get("XDG_CONFIG_HOME", "")
-            directory = f"{configured if configured.startswith('/') else f'{self.place.home}/.config'}/systemd/user"
-            units = {f"{job.unit}.service": render_service(self.source, job, self.place) for job in self.jobs}
-            units |= {f"{job.unit}.timer": render_timer(self.source, job) for job in self.jobs}
-            files = {f"{directory}/{name}": text.encode() for name, text in units.items()}
-            # A timer that runs already takes a new time only when it is started anew.
-            acts = (("daemon-reload",), ("enable", *self._timers), ("restart", *self._timers))
-            start = [(*_SYSTEMCTL, *words) for words in acts]
-            lingering = (
-                "systemd runs them while you are logged in; `loginctl enable-linger` lets them run at other times too."
-            )
-            notes = (*self._uneven(), lingering)
-        planned = self._units(files, {} if before is None else before.files)
-        stop = self._stop(scheduler)
-        return SchedulePlan(scheduler, planned, stop=stop, start=tuple(start), notes=notes, before=before)
+        files, stop, start, notes = self._told(scheduler)
+        units = self._units(files, {} if before is None else before.files)
+        lines = tuple(cron_line(job, self.place) for job in self.jobs) if scheduler == "cron" else ()
+        crontab = self._crontab(lines, dry_run=dry_run) if scheduler == "cron" else None
+        removal = self.plan_removal() if before is not None and before.scheduler != scheduler else None
+        return SchedulePlan(scheduler, units, lines, crontab, stop, start, notes, removal)
 
     def plan_removal(self) -> SchedulePlan | None:
         """What uninstalling would do; None where nothing is installed."""
@@ -160,11 +150,13 @@ class Scheduling:
             return None
         units = self._units(dict.fromkeys(before.files), before.files)
         crontab = self._crontab(()) if before.scheduler == "cron" else None
-        return SchedulePlan(before.scheduler, units, (), crontab, self._stop(before.scheduler), before=before)
+        _, stop, *_ = self._told(before.scheduler)
+        return SchedulePlan(before.scheduler, units, (), crontab, stop)
 
     def install(self, plan: SchedulePlan) -> tuple[str, ...]:
         """Carry out a plan of `plan`; where edited files of ours were set aside. The receipt is written first: whatever a
         crash leaves behind, it knows of."""
+        aside = () if plan.removal is None else self.uninstall(plan.removal)
         with as_store_io("make", self.state.directory):  # a scheduler opens the log before we run
             make_directories(self.state.directory)
         self.state.receipt.write(
@@ -173,12 +165,12 @@ class Scheduling:
                 program=self.place.program,
                 root=self.root,
                 environment=self.place.environment,
-                installed_at_ms=self.clock.now_ms(),
+                installed_at_ms=time.time_ns() // 1_000_000,
                 jobs=tuple(InstalledJob(job.name, job.interval_seconds) for job in self.jobs),
                 files={unit.path: sha256_of(unit.after or b"") for unit in plan.units},
             )
         )
-        aside = self._carry_out(plan)
+        aside += self._carry_out(plan)
         programs = Programs(plan.scheduler, self.environ)
         if plan.scheduler == "launchd":  # an agent that is loaded cannot be loaded anew
             programs.try_all(plan.stop)
@@ -197,27 +189,34 @@ class Scheduling:
         self.state.receipt.remove()
         return aside
 
-    # -- what a scheduler is told -------------------------------------------------------------------------------------
-
-    def _stop(self, scheduler: Scheduler) -> tuple[tuple[str, ...], ...]:
-        if scheduler == "systemd":
-            return ((*_SYSTEMCTL, "disable", "--now", *self._timers),)
-        loaded = self.jobs if scheduler == "launchd" else ()
-        return tuple(("launchctl", "bootout", f"gui/{os.getuid()}/{job.label}") for job in loaded)
-
-    @property
-    def _timers(self) -> tuple[str, ...]:
-        return tuple(f"{job.unit}.timer" for job in self.jobs)
-
-    def _uneven(self) -> tuple[str, ...]:
-        return tuple(
+    def _told(self, scheduler: Scheduler) -> tuple[Mapping[str, bytes], Commands, Commands, tuple[str, ...]]:
+        """What a scheduler is told of the jobs: its files, commands that stop and that start them, and notes."""
+        source, jobs, place = self.source, self.jobs, self.place
+        uneven = tuple(
             f"No calendar can say every {in_words(job.interval_seconds)}: {job.name} is looked at every "
             f"{in_words(job.tick_seconds)}, and runs when it is due."
-            for job in self.jobs
+            for job in jobs
             if not job.is_exact
         )
-
-    # -- doing it -----------------------------------------------------------------------------------------------------
+        match scheduler:
+            case "cron":
+                return {}, (), (), uneven
+            case "launchd":
+                domain, agents = f"gui/{os.getuid()}", f"{place.home}/Library/LaunchAgents"
+                files = {f"{agents}/{job.label}.plist": render_plist(source, job, place) for job in jobs}
+                stop = tuple(("launchctl", "bootout", f"{domain}/{job.label}") for job in jobs)
+                return files, stop, tuple(("launchctl", "bootstrap", domain, path) for path in files), ()
+            case "systemd":
+                configured = self.environ.get("XDG_CONFIG_HOME", "")
+                units = f"{configured if configured.startswith('/') else f'{place.home}/.config'}/systemd/user"
+                files = {f"{units}/{job.unit}.service": render_service(source, job, place).encode() for job in jobs}
+                files |= {f"{units}/{job.unit}.timer": render_timer(source, job).encode() for job in jobs}
+                timers = tuple(f"{job.unit}.timer" for job in jobs)
+                # A timer that runs already takes a new time only when it is started anew.
+                acts = (("daemon-reload",), ("enable", *timers), ("restart", *timers))
+                lingering = "systemd runs them while you are logged in; `loginctl enable-linger` lets them run always."
+                disable = ((*_SYSTEMCTL, "disable", "--now", *timers),)
+                return files, disable, tuple((*_SYSTEMCTL, *words) for words in acts), (*uneven, lingering)
 
     def _units(self, wanted: Mapping[str, bytes | None], known: Mapping[str, str]) -> tuple[PlannedFile, ...]:
         """Files as they are to become; `known` has the digest of each as we left it."""
@@ -241,22 +240,9 @@ class Scheduling:
             write_crontab(Programs("cron", self.environ), plan.crontab.after or b"")
         return tuple(path for path in aside if path is not None)
 
-    def _ask_systemd(self) -> None:
-        try:
-            Programs("systemd", self.environ).run((*_SYSTEMCTL, "show-environment"))
-        except SchedulerFailed as error:
-            hint = "Log in to a desktop or by ssh, or use --system cron."
-            raise SchedulerFailed("systemd", error.reason, hint) from None
-
 
 def open_scheduling(
-    home: str,
-    program: str,
-    schedule: ScheduleConfig,
-    files: SettingsFiles,
-    clock: Clock,
-    root: str,
-    environ: Mapping[str, str],
+    home: str, program: str, schedule: ScheduleConfig, files: SettingsFiles, root: str, environ: Mapping[str, str]
 ) -> Scheduling:
     """The schedule of the store at this real root, by which `program` is called."""
     source = ScheduleSource(**json.loads(read_shipped("plists/jobs.json")))
@@ -266,7 +252,7 @@ def open_scheduling(
     told = {} if root_without({"HOME": home}) == root else {ROOT_VARIABLE: root}
     state = ScheduleState(home)
     place = Place(home, program, {"PATH": environ.get("PATH", os.defpath), **told}, state.directory)
-    return Scheduling(source, jobs, place, files, state, clock, root, environ)
+    return Scheduling(source, jobs, place, files, state, root, environ)
 
 
 # -- programs of schedulers -------------------------------------------------------------------------------------------
