@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from bench_page import bench_page
+from config_schema import config_schema_text
 
 from agent_memory import errors
 from agent_memory.agent.agent_environment import ALLOWED_PREFIXES, ALLOWED_VARIABLES, HARNESS_VARIABLES
 from agent_memory.cli.main import COMMANDS, GROUPS, command_parser
-from agent_memory.cli.settings import config_schema_text
 from agent_memory.config import ScheduleConfig
 from agent_memory.errors import Error
 from agent_memory.machines import Consolidate, Defrag

@@ -11,8 +11,7 @@ from returns.result import Success
 
 from agent_memory.config import Config, PresetConfig
 from agent_memory.errors import ConfigInvalid, ConfigUnreadable, Error
-from agent_memory.setup.config_files import Effective, load_config
-from agent_memory.setup.trust import TrustFile
+from agent_memory.setup.config_files import Effective, TrustFile, load_config
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ from agent_memory.rules.forgotten import EntryTombstone, SessionTombstone
 from agent_memory.rules.run_log import Undoing
 from agent_memory.rules.undo_run import SectionChange
 from agent_memory.session.history import SessionMark
-from agent_memory.setup.trust import TrustedConfig, TrustFile
+from agent_memory.setup.config_files import TrustedConfig, TrustFile
 from agent_memory.store.bookkeeping_files import (
     SessionMarksFiles,
     SpendLedgerFiles,
@@ -493,7 +493,7 @@ def test_new_bytes_at_a_place_replace_the_old_trust(home: Path) -> None:
 def test_processes_at_once_lose_no_trust_p7(home: Path) -> None:
     script = textwrap.dedent("""
         import sys
-        from agent_memory.setup.trust import TrustFile
+        from agent_memory.setup.config_files import TrustFile
         for number in range(5):
             TrustFile(sys.argv[1]).add(f"/{sys.argv[2]}/{number}", b"x", 0)
     """)

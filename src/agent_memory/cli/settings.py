@@ -8,11 +8,8 @@ import json
 import os
 import shlex
 import time
-from collections.abc import Iterator, Mapping
-from types import NoneType
-from typing import Any, Literal, get_args, get_origin
-
-from attrs import has
+from collections.abc import Iterator
+from typing import Any
 
 from agent_memory.agent.agent_command import (
     REDACTED,
@@ -24,13 +21,14 @@ from agent_memory.agent.agent_environment import caller_of
 from agent_memory.cli.arguments import add_flag, set_command
 from agent_memory.cli.console import Console, fields_of
 from agent_memory.cli.dialogue import current_directory, edited_by_hand, home_here
-from agent_memory.config import Config
 from agent_memory.errors import ConfigUnreadable, UsageInvalid
 from agent_memory.files.root import LOCAL_NAME, config_path, home_of
 from agent_memory.prompt.shipped_files import read_shipped
 from agent_memory.redaction.redact import redact
 from agent_memory.results import unwrap
 from agent_memory.setup.config_files import (
+    TrustedConfig,
+    TrustFile,
     closed_keys,
     leaves,
     load_config,
@@ -39,12 +37,8 @@ from agent_memory.setup.config_files import (
     write_own_config,
 )
 from agent_memory.setup.setup_files import SetupState
-from agent_memory.setup.trust import TrustedConfig, TrustFile
 from agent_memory.text.instants import day_of
 from agent_memory.text.json_codec import (
-    Facts,
-    attributes_of,
-    options_of,
     written,
 )
 from agent_memory.text.json_shape import is_list, is_object
@@ -92,7 +86,7 @@ def _config(arguments: argparse.Namespace, console: Console) -> None:
         with SetupState(home_here()).locked():
             _change(act, words, console)
     elif arguments.schema or arguments.markdown:
-        console.stdout.write(config_schema_text() if arguments.schema else read_shipped("docs/config.md"))
+        console.stdout.write(read_shipped("docs/config.schema.json" if arguments.schema else "docs/config.md"))
     elif arguments.path:
         path = config_path(home_here())
         console.answer({"path": path}, path)
@@ -293,44 +287,3 @@ def completion_script(shell: str) -> str:
             return script.replace("#compdef memory", "#compdef memory agent-memory", 1)
         case _:
             return f"{script}\ncomplete -c agent-memory -w memory\n"
-
-
-# -- the schema of a config file -----------------------------------------------------------------------------------------
-
-
-def config_schema_text() -> str:
-    """The JSON schema (draft 2020-12) of a config file, with a `$schema` key allowed at the top."""
-    schema = _schema(Config, {})
-    schema["properties"] = {"$schema": {"type": "string"}, **schema["properties"]}
-    draft = "https://json-schema.org/draft/2020-12/schema"
-    return json.dumps({"$schema": draft, "title": "agent-memory configuration", **schema}, indent=2) + "\n"
-
-
-_NAMES: Mapping[Any, str] = {str: "string", bool: "boolean", int: "integer", float: "number", NoneType: "null"}
-_BOUNDS = {"least": "minimum", "above": "exclusiveMinimum", "most": "maximum"}
-
-
-def _schema(type_: Any, facts: Facts) -> dict[str, Any]:
-    options = options_of(type_)
-    if len(options) > 1:
-        return {"anyOf": [_schema(option, facts) for option in options]}
-    if has(type_):
-        attributes = attributes_of(type_)
-        properties: dict[str, Any] = {}
-        for key, each in attributes.items():
-            properties[key] = {"description": each.facts["meaning"], **_schema(each.type, each.facts)}
-            if not (each.is_required or has(each.type)):
-                properties[key]["default"] = written(each.default)
-        required = [key for key, attribute in attributes.items() if attribute.is_required]
-        schema = {"type": "object", "additionalProperties": False, "properties": properties}
-        return schema | ({"required": required} if required else {})
-    origin, arguments = get_origin(type_), get_args(type_)
-    if origin is Literal:
-        return {"enum": list(arguments)}
-    if origin is tuple:
-        items = {"type": "array", "items": _schema(arguments[0], facts)}
-        return items | ({"minItems": facts["least_items"]} if "least_items" in facts else {})
-    if origin is dict:
-        return {"type": "object", "additionalProperties": _schema(arguments[1], facts)}
-    bounds = {_BOUNDS[each]: facts[each] for each in _BOUNDS if type_ in (int, float) and each in facts}
-    return {"type": _NAMES[type_]} | bounds

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeAlias
+from hashlib import sha256
+from typing import Annotated, Any, TypeAlias
 
 from attrs import evolve, frozen
 
@@ -21,7 +22,8 @@ from agent_memory.errors import (
     StoreIo,
 )
 from agent_memory.files.durable import make_directories, replace_file
-from agent_memory.files.paths import as_store_io, read_image, store_io
+from agent_memory.files.locks import file_lock
+from agent_memory.files.paths import JsonFile, as_store_io, read_image, store_io
 from agent_memory.files.root import (
     LOCAL_NAME,
     MAX_CONFIG_BYTES,
@@ -29,15 +31,12 @@ from agent_memory.files.root import (
     absolute,
     config_path,
     home_of,
+    local_state_directory,
     storage_root,
 )
 from agent_memory.results import as_result, warning_of
-from agent_memory.text.json_codec import (
-    InvalidValue,
-    attributes_of,
-    load_document,
-    value_of,
-)
+from agent_memory.text.instants import Instant
+from agent_memory.text.json_codec import Format, InvalidValue, attributes_of, load_document, matching, value_of
 from agent_memory.text.json_shape import is_object
 from agent_memory.text.plain_text import one_line
 
@@ -187,8 +186,6 @@ def _local_config(path: str, home: str | None) -> tuple[Document | None, tuple[s
     is_trusted = False
     warnings: tuple[str, ...] = ()
     if home is not None:
-        from agent_memory.setup.trust import TrustFile  # a codec, for a file that few have
-
         trusts = as_result(TrustFile(home).vouches_for)(os.path.realpath(path), content)
         is_trusted = trusts.value_or(False)
         warnings = warning_of(trusts)
@@ -219,3 +216,64 @@ def _placed(config: Config, root: str, home: str | None) -> Config:
         agents_md=evolve(config.agents_md, targets=placed(config.agents_md.targets)),
         capture=evolve(config.capture, transcript_roots=placed(config.capture.transcript_roots)),
     )
+
+
+# -- which configs a person trusts: `~/.local/state/agent-memory/trusted.json` ----------------------------------------
+
+
+@frozen
+class TrustedConfig:
+    """Exactly these bytes at exactly this place; one more byte, or another place, is another file."""
+
+    path: str
+    """Its real path."""
+    sha256: Annotated[str, matching("[0-9a-f]{64}", "is no SHA-256")]
+    """Of its bytes, in lower-case hexadecimal."""
+    trusted_at_ms: Instant
+
+    def is_of(self, content: bytes) -> bool:
+        """Whether these are the bytes."""
+        return self.sha256 == sha256(content).hexdigest()
+
+
+TRUSTED = Format(tuple[TrustedConfig, ...], member="configs")
+
+
+class TrustFile:
+    """The trusted configs of the person with this home. It lies outside every store and every repository, so that nothing that is
+    cloned or synchronised can bring its own trust.
+
+        {"version": 1, "configs": [{"path": …, "sha256": …, "trustedAt": "2026-…Z"}]}
+    """
+
+    def __init__(self, home: str) -> None:
+        directory = local_state_directory(home)
+        self.path = f"{directory}/trusted.json"
+        self._lock_path = f"{directory}/trusted.lock"
+        self._file = JsonFile(directory, "trusted.json", TRUSTED)
+
+    def configs(self) -> tuple[TrustedConfig, ...]:
+        """All of them, in the order in which they were trusted. A damaged list is an error, and trusts nothing."""
+        return self._file.read() or ()
+
+    def vouches_for(self, path: str, content: bytes) -> bool:
+        """Whether the person trusts this content at this real path."""
+        return any(each.path == path and each.is_of(content) for each in self.configs())
+
+    def add(self, path: str, content: bytes, at_ms: int) -> TrustedConfig:
+        """Trust exactly this content at this real path, in place of what was trusted there before. Durable."""
+        record = TrustedConfig(path, sha256(content).hexdigest(), at_ms)
+        self._change(path, (record,))
+        return record
+
+    def remove(self, path: str) -> bool:
+        """Trust nothing at this real path any more; whether something was."""
+        return self._change(path, ())
+
+    def _change(self, path: str, records: tuple[TrustedConfig, ...]) -> bool:
+        """Replace what is trusted at `path`; whether something was."""
+        with file_lock(self._lock_path, 10.0):
+            trusted = self.configs()
+            others = tuple(each for each in trusted if each.path != path)
+            self._file.write((*others, *records))
+        return len(others) < len(trusted)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import difflib
 import hashlib
-import re
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any, Literal
@@ -15,6 +14,7 @@ from attrs import field, frozen
 from agent_memory.errors import Error
 from agent_memory.redaction.redact import redact
 from agent_memory.rules.section import TargetFile
+from agent_memory.text.json_codec import matching
 
 # -- what is wanted ---------------------------------------------------------------------------------------------------
 # What setup wants to find in a person's files, as values.
@@ -169,16 +169,8 @@ class HarnessSetup:
     """or one of these is on PATH."""
 
 
-def _digest_problem(text: str) -> str | None:
-    return None if re.fullmatch("[0-9a-f]{64}", text) else "is no SHA-256"
-
-
-def _path_problem(text: str) -> str | None:
-    return None if text.startswith("/") else "is no absolute path"
-
-
-Digest = Annotated[str, _digest_problem]
-FilePath = Annotated[str, _path_problem]
+Digest = Annotated[str, matching("[0-9a-f]{64}", "is no SHA-256")]
+FilePath = Annotated[str, matching("(?s)/.*", "is no absolute path")]
 
 
 @frozen
