@@ -51,7 +51,7 @@ cat << NEXT
   Look around here:    AGENT_MEMORY_ROOT='$AGENT_MEMORY_ROOT' '$(command -v memory)' status
   Throw it away:       rm -r '$place'
   Install it:          uv tool install .    or    pipx install .
-  Capture sessions:    memory setup          (hooks of the harnesses on this machine; a diff first)
+  Capture sessions:    memory setup          (hooks of the harnesses on this machine; asks first)
   Make them notes:     memory schedule on    (every two hours, by the machine's own scheduler)
   Use your own model:  {"llm": {"preset": "claude"}} in ~/.config/agent-memory/config.json makes the notes better
   Read on:             docs/tutorial.md: what one session learns, the next one knows
