@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from agent_memory.pipelines.consolidate import ConsolidateIo
     from agent_memory.pipelines.defrag import DefragIo
     from agent_memory.pipelines.handing_over import HandingOverIo, Taken
-    from agent_memory.pipelines.undo import UndoIo
+    from agent_memory.pipelines.undo import UndoIo, Undone
     from agent_memory.ports import Agent, Embedder, HistorySource
     from agent_memory.recall.embedding import IndexedMeanings
     from agent_memory.recall.known_notes import KnownNotes
@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     from agent_memory.rules.run import DefragRun, Run
     from agent_memory.rules.run_log import LoggedRun
     from agent_memory.rules.section import Published, RenderedSection, Target
-    from agent_memory.rules.undo_run import SectionChange, Undone
+    from agent_memory.rules.undo_run import SectionChange
     from agent_memory.section.publishing import KeepSections, Publisher
     from agent_memory.section.targets import TargetFiles
     from agent_memory.session.found_session import FoundSession, Rest

@@ -13,7 +13,7 @@ from returns.result import Result, Success
 from agent_memory.errors import Error
 from agent_memory.note.note import MemoryEntry, Meta, StoredEntry
 from agent_memory.note.vocabulary import TierList
-from agent_memory.pipelines.undo import UndoIo, undo
+from agent_memory.pipelines.undo import UndoIo, Undone, undo
 from agent_memory.rules.change import (
     Change,
     Create,
@@ -27,7 +27,7 @@ from agent_memory.rules.run_log import (
     Machine,
     logged_actions,
 )
-from agent_memory.rules.undo_run import SectionChange, Undone
+from agent_memory.rules.undo_run import SectionChange
 from agent_memory.section.section_splice import splice_section
 from agent_memory.section.targets import TargetFiles
 from agent_memory.store.run_files import RunLogFiles

@@ -39,7 +39,7 @@ from agent_memory.rules.score import (
 )
 from agent_memory.rules.section import SectionBudget
 from agent_memory.rules.tiers import Resolved, resolve_tiers, tiers_after
-from agent_memory.rules.undo_run import reverse_tiers
+from agent_memory.store.reversal import reverse_tiers
 from agent_memory.text.instants import DAY_MS
 
 LAMP, KITE = "github.com/ada/lamp", "github.com/ada/kite"

@@ -19,9 +19,9 @@ from agent_memory.cli.console import (
 from agent_memory.cli.dialogue import open_here, short_age
 from agent_memory.errors import UsageInvalid
 from agent_memory.note.note import MemoryEntry
+from agent_memory.pipelines.undo import called, sentence_of
 from agent_memory.recall.reading import ListFilter
 from agent_memory.results import unwrap
-from agent_memory.rules import undo_run
 from agent_memory.rules.actions import ids_of, kind_of
 from agent_memory.rules.change import Create, Replace
 from agent_memory.rules.plan import Plan
@@ -294,7 +294,7 @@ def _diff(arguments: argparse.Namespace, console: Console) -> None:
     logged, parts = unwrap(open_here(console).run_diff(arguments.run))
     changes = [fields_of(each, "subject", "act", "words") | {"diff": "\n".join(each.lines)} for each in parts]
     document = {**fields_of(logged, "run_id", "machine", "summary"), "changes": changes}
-    heading = f"# {undo_run.called(logged)}: {one_line(logged.summary, _SUMMARY_CHARS)}".rstrip(": ")
+    heading = f"# {called(logged)}: {one_line(logged.summary, _SUMMARY_CHARS)}".rstrip(": ")
     console.answer(document, heading, *([render_diff(parts)] if parts else []))
 
 
@@ -319,7 +319,7 @@ def _undo(arguments: argparse.Namespace, console: Console) -> None:
     if undone.dry_run:
         parts = memory.run_diff(undone.undid.run_id, backwards=True).map(lambda found: found[1]).value_or(())
         lines += [render_diff(parts)] if parts else []
-    lines.append(one_line(undo_run.sentence_of(undone), _LINE_CHARS))
+    lines.append(one_line(sentence_of(undone), _LINE_CHARS))
     if not undone.dry_run:
         for action in undone.actions:
             ids = " ".join(action.all_ids)
@@ -330,7 +330,7 @@ def _undo(arguments: argparse.Namespace, console: Console) -> None:
         "run": undone.run_id or None,
         "undid": undone.undid.run_id,
         "machine": undone.undid.machine,
-        "summary": undo_run.sentence_of(undone),
+        "summary": sentence_of(undone),
         "actions": rows_of(undone.actions, *_ACTION),
         **fields_of(undone, "dry_run", "sections", "left", "warnings"),
     }

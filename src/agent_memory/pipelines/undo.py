@@ -6,47 +6,28 @@ disk, so that whoever comes after a crash carries it out to the end.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
 from returns.result import Failure, Result
 
-from agent_memory.errors import (
-    Error,
-    RunNotFound,
-    UndoRefused,
-    UsageInvalid,
-)
+from agent_memory.errors import Error, RunNotFound, UndoRefused, UsageInvalid
 from agent_memory.note.vocabulary import TIERS_FILE
 from agent_memory.results import as_result, unwrap, warning_of
-from agent_memory.rules.change import FileChange, hash_of
+from agent_memory.rules.change import FileChange
 from agent_memory.rules.findings import store_fingerprint
-from agent_memory.rules.run_log import LoggedRun, Undoing, short_id
-from agent_memory.rules.undo_run import (
-    Footprint,
-    SectionChange,
-    SectionLeft,
-    Undone,
-    called,
-    commit_words,
-    cut_reasons,
-    did_what,
-    fold_files,
-)
+from agent_memory.rules.run_log import LoggedAction, LoggedRun, Undoing, short_id
+from agent_memory.rules.undo_run import CHANGED_SINCE, Footprint, SectionChange, fold_files
 from agent_memory.section.section_splice import restore_section
 from agent_memory.store.diffs import logged_changes, note_changes
+from agent_memory.text.plain_text import counted
 
 if TYPE_CHECKING:
-    from agent_memory.ports import (
-        Clock,
-        DefragRecords,
-        Recorder,
-        RunLog,
-        Store,
-        Targets,
-    )
+    from agent_memory.ports import Clock, DefragRecords, Recorder, RunLog, Store, Targets
 
+MOST_REASONS = 10
 _FEW_RUNS = 50
 
 
@@ -67,21 +48,43 @@ class UndoIo:
 
 
 @frozen
-class Undoable:
+class SectionLeft:
+    """A managed section that was not put back."""
+
+    path: str
+    reason: str
+
+
+@frozen
+class Undone:
+    """An undo that was carried out, or in a dry run could be."""
+
+    run_id: str
+    """Of the undo itself; empty in a dry run."""
+    undid: LoggedRun
+    root: LoggedRun
+    """Where an undo was undone: the run that stands again by it; else the same as `undid`."""
+    actions: tuple[LoggedAction, ...] = ()
+    sections: tuple[str, ...] = ()
+    left: tuple[SectionLeft, ...] = ()
+    warnings: tuple[str, ...] = ()
+    dry_run: bool = False
+
+
+@frozen
+class _Undoable:
     """A run with what undoing it would change."""
 
     run: LoggedRun
     root: LoggedRun
-    """Of an undo, the run that it is about in the end; else the same."""
     files: tuple[FileChange, ...]
     """As the run made them."""
     sections: tuple[SectionChange, ...]
-    warnings: tuple[str, ...] = ()
 
 
 @as_result
 def undo(io: UndoIo, name: str | None = None, *, dry_run: bool = False) -> Undone:
-    """What was undone. The caller holds the run lock. First whatever a crash left half done is finished, and hand edits
+    """Returns what was undone. The caller holds the run lock. First whatever a crash left half done is finished, and hand edits
     are recorded as the person's. A refusal changes nothing: RunNotFound, UndoRefused, UsageInvalid for an ambiguous name.
 
     Without a name it is the newest run that changed something and still stands; naming an undo makes what it had undone
@@ -89,49 +92,47 @@ def undo(io: UndoIo, name: str | None = None, *, dry_run: bool = False) -> Undon
     """
     if dry_run:
         found = _undoable(io, name)
-        touched = _reverted(io, found, "", dry_run=True)
+        touched = _put_files_back(io, found, "", dry_run=True)
         files = [each for each in fold_files(found.files).files if each.path in touched]
         return _undone(io, None, found, [evolve(each, before=each.after, after=each.before) for each in files])
     warnings = list(unwrap(finish_undo(io)))
     unwrap(io.finish_interrupted())
     warnings += warning_of(io.recorder.adopt_hand_edits())
-    found = evolve(_undoable(io, name), warnings=tuple(warnings))
+    found = _undoable(io, name)
     now_ms = io.clock.now_ms()
     undoing = Undoing(io.new_run_id(now_ms), found.run.run_id, now_ms)
     unwrap(io.log.put_undoing(undoing))
     memo = io.records.tiering()
     was_tiered = found.root.machine == "defrag" and memo.map(lambda kept: kept.fingerprint) == _fingerprint(io)
     try:
-        _reverted(io, found, undoing.run_id)
+        _put_files_back(io, found, undoing.run_id)
     except Error:
         unwrap(io.log.put_undoing(None))
         raise
     if was_tiered:
         # A defrag that was undone is not to be done all again, unless something changes: the store as it is counts as
         # tiered, if it did before.
-        tiered = evolve(unwrap(memo), fingerprint=unwrap(_fingerprint(io)))
-        unwrap(io.records.put_tiering(tiered))
-    return _complete(io, undoing, found)
+        unwrap(io.records.put_tiering(evolve(unwrap(memo), fingerprint=unwrap(_fingerprint(io)))))
+    done = _complete(io, undoing, found)
+    return evolve(done, warnings=(*warnings, *done.warnings))
 
 
 @as_result
 def finish_undo(io: UndoIo) -> tuple[str, ...]:
-    """Carry out the rest of an undo that crashed; what a person should know of it, in sentences. One that had not yet
-    changed anything is forgotten."""
+    """Carries out the rest of an undo that crashed, and returns what a person should know of it, in sentences. One that had
+    not yet changed anything is forgotten."""
     undoing = unwrap(io.log.undoing())
     if undoing is None:
         return ()
     # What a crash left of a transaction is settled first: its footprint tells nothing before that.
     unwrap(io.store.apply(()))
     begun = footprint_if_any(io.log, undoing.run_id)
-    named = unwrap(io.log.runs(named=undoing.undoes))
-    run = next((each for each in named if each.run_id == undoing.undoes), None)
-    if run is not None:
+    if (run := _exact_run(io.log, undoing.undoes)) is not None:
         footprint = unwrap(io.log.footprint(run.run_id))
-        found = Undoable(run, _root_of(io.log, run), footprint.files, footprint.sections)
+        found = _Undoable(run, _root_of(io.log, run), footprint.files, footprint.sections)
         if begun is not None or not found.files:
             done = _complete(io, undoing, found)
-            return f"An interrupted undo was finished first: {did_what(run, found.root)}.", *done.warnings
+            return f"An interrupted undo was finished first: {_did_what(done)}.", *done.warnings
     unwrap(io.log.put_undoing(None))
     return ()
 
@@ -140,16 +141,14 @@ def finish_undo(io: UndoIo) -> tuple[str, ...]:
 
 
 def chosen_run(log: RunLog, name: str | None) -> LoggedRun:
-    """The one run that is named, by the beginning of its id or of the last part of it; without a name the newest that
+    """Returns the one run that is named, by the beginning of its id or of the last part of it; without a name the newest that
     changed something, still stands, and is no undo. UndoRefused where that is not known, since a newer one cannot be read:
     it is never an older one for that (P6)."""
     if name is None:
         run = newest_run(log, lambda run: _stands(run) or _may_stand(run))
         if _may_stand(run):
-            unknown = (
-                f"which run is the last to be undone is not known; `memory undo {short_id(run.run_id)}` undoes this one"
-            )
-            raise UndoRefused(run.run_id, cut_reasons((*run.problems, unknown)))
+            again = f"`memory undo {short_id(run.run_id)}` undoes this one"
+            raise _refused(run, (*run.problems, f"which run is the last to be undone is not known; {again}"))
         return run
     if not name:
         raise RunNotFound(name)
@@ -163,45 +162,54 @@ def chosen_run(log: RunLog, name: str | None) -> LoggedRun:
     return meant[0]
 
 
+def newest_run(log: RunLog, is_meant: Callable[[LoggedRun], bool]) -> LoggedRun:
+    """Returns the newest of such runs. Mostly it is among the newest few, so that not every report has to be opened."""
+    for limit in (_FEW_RUNS, None):
+        found = next((each for each in unwrap(log.runs(limit)) if is_meant(each)), None)
+        if found is not None:
+            return found
+    raise RunNotFound("")
+
+
 def footprint_of(log: RunLog, run: LoggedRun) -> Footprint:
-    """What the run changed. UndoRefused where that is not known any more."""
+    """Returns what the run changed. UndoRefused where that is not known any more."""
     footprint = footprint_if_any(log, run.run_id)
     if footprint is None:
         lost = "what it changed is not kept any more" if run.changed_ids else "it changed nothing"
-        raise UndoRefused(run.run_id, (lost,))
+        raise _refused(run, (lost,))
     return footprint
 
 
 def footprint_if_any(log: RunLog, run_id: str) -> Footprint | None:
-    """What the run changed; None where nothing is known of it."""
+    """Returns what the run changed; None where nothing is known of it."""
     try:
         return unwrap(log.footprint(run_id))
     except RunNotFound:
         return None
 
 
-def _undoable(io: UndoIo, name: str | None) -> Undoable:
+def _undoable(io: UndoIo, name: str | None) -> _Undoable:
     """The chosen run. UndoRefused for one that is undone already or left nothing to undo."""
     run = chosen_run(io.log, name)
     if run.undone_by is not None:
-        again = f"it is undone already; `memory undo {short_id(run.undone_by)}` makes it stand again"
-        raise UndoRefused(run.run_id, cut_reasons((again,)))
+        again = f"`memory undo {short_id(run.undone_by)}` makes it stand again"
+        raise _refused(run, (f"it is undone already; {again}",))
     footprint = footprint_of(io.log, run)
     sections = tuple(each for each in footprint.sections if each.before != each.after)
     if not fold_files(footprint.files).files and not sections:
-        raise UndoRefused(run.run_id, cut_reasons(("it changed nothing that would still be there",)))
-    return Undoable(run, _root_of(io.log, run), footprint.files, sections)
+        raise _refused(run, ("it changed nothing that would still be there",))
+    return _Undoable(run, _root_of(io.log, run), footprint.files, sections)
 
 
 def _root_of(log: RunLog, run: LoggedRun) -> LoggedRun:
     """The run that an undo, an undo of an undo and so on is about; a run that is no undo is about itself."""
-    while run.undid is not None:
-        found = unwrap(log.runs(named=run.undid))
-        before = next((each for each in found if each.run_id == run.undid and each.run_id < run.run_id), None)
-        if before is None:
-            break
+    while run.undid is not None and (before := _exact_run(log, run.undid)) and before.run_id < run.run_id:
         run = before
     return run
+
+
+def _exact_run(log: RunLog, run_id: str) -> LoggedRun | None:
+    return next((each for each in unwrap(log.runs(named=run_id)) if each.run_id == run_id), None)
 
 
 def _stands(run: LoggedRun) -> bool:
@@ -212,33 +220,46 @@ def _may_stand(run: LoggedRun) -> bool:
     return run.result == "unreadable" and run.kept
 
 
-def newest_run(log: RunLog, is_meant: Callable[[LoggedRun], bool]) -> LoggedRun:
-    """The newest of such runs. Mostly it is among the newest few, so that not every report has to be opened."""
-    for limit in (_FEW_RUNS, None):
-        found = next((each for each in unwrap(log.runs(limit)) if is_meant(each)), None)
-        if found is not None:
-            return found
-    raise RunNotFound("")
+def _refused(run: LoggedRun, reasons: Sequence[str]) -> UndoRefused:
+    """The refusal with the first few reasons, and how many more there are."""
+    more = len(reasons) - MOST_REASONS
+    return UndoRefused(run.run_id, tuple(reasons) if more <= 0 else (*reasons[:MOST_REASONS], f"and {more} more such"))
 
 
-# -- the files go back ------------------------------------------------------------------------------------------------
+# -- everything goes back ---------------------------------------------------------------------------------------------
 
 
 def _fingerprint(io: UndoIo) -> Result[str, Error]:
     return io.store.list().map(lambda live: store_fingerprint(live.entries))
 
 
-def _reverted(io: UndoIo, found: Undoable, undo_id: str, *, dry_run: bool = False) -> frozenset[str]:
-    """The paths that go back, or would."""
+def _put_files_back(io: UndoIo, found: _Undoable, undo_id: str, *, dry_run: bool = False) -> frozenset[str]:
+    """The paths that go back, or would. A refusal tells who changed the notes since, as far as that is known."""
     if not found.files:
         return frozenset()
     try:
         return frozenset(unwrap(io.store.revert(Footprint(found.files), undo_id, dry_run=dry_run)).touched)
     except UndoRefused as refused:
-        raise _explained(io, found, refused) from None
+        # An undo of a later run changed nothing by that: the two cancel out.
+        later = [
+            each
+            for each in unwrap(io.log.runs())
+            if each.run_id > found.run.run_id and each.undone_by is None and (each.undid or "") <= found.run.run_id
+        ]
+
+        def told(reason: str) -> str:
+            by = next((each for each in later if any(f"({id})" in reason for id in each.changed_ids)), None)
+            if by is None:
+                return f"{reason} by hand or by a command"
+            return (
+                f"{reason} by {called(by)}, which would have to be undone first (`memory undo {short_id(by.run_id)}`)"
+            )
+
+        reasons = [told(each) if each.endswith(CHANGED_SINCE) else each for each in refused.reasons]
+        raise _refused(found.run, reasons) from None
 
 
-def _complete(io: UndoIo, undoing: Undoing, found: Undoable) -> Undone:
+def _complete(io: UndoIo, undoing: Undoing, found: _Undoable) -> Undone:
     """All that comes after the files; doing any of it twice is harmless."""
     fingerprints = frozenset(each.fingerprint for each in found.run.actions if each.fingerprint)
     unwrap(io.log.mark_undone(found.run.run_id, undoing.run_id, fingerprints))
@@ -246,7 +267,7 @@ def _complete(io: UndoIo, undoing: Undoing, found: Undoable) -> Undone:
     files = () if own is None else fold_files(own.files).files
     undone = _undone(io, undoing.run_id, found, files)
     if files:
-        recorded = io.recorder.record(tuple(each.path for each in files), *commit_words(undone))
+        recorded = io.recorder.record(tuple(each.path for each in files), *_commit_words(undone))
         undone = evolve(undone, warnings=(*undone.warnings, *warning_of(recorded)))
     report = LoggedRun(
         run_id=undoing.run_id,
@@ -254,7 +275,7 @@ def _complete(io: UndoIo, undoing: Undoing, found: Undoable) -> Undone:
         started_at_ms=undoing.started_at_ms,
         ended_at_ms=io.clock.now_ms(),
         result="completed",
-        summary=did_what(undone.undid, undone.root),
+        summary=_did_what(undone),
         actions=undone.actions,
         warnings=undone.warnings,
         undid=undone.undid.run_id,
@@ -264,7 +285,7 @@ def _complete(io: UndoIo, undoing: Undoing, found: Undoable) -> Undone:
     return undone
 
 
-def _undone(io: UndoIo, undo_id: str | None, found: Undoable, files: Sequence[FileChange]) -> Undone:
+def _undone(io: UndoIo, undo_id: str | None, found: _Undoable, files: Sequence[FileChange]) -> Undone:
     """What comes of an undo that changes these files, once its sections are put back; without an undo nothing is written."""
     put_back = {each.path for each in files}
     others = [each for each in fold_files(found.files).files if each.path not in (TIERS_FILE, *put_back)]
@@ -290,7 +311,7 @@ def _undone(io: UndoIo, undo_id: str | None, found: Undoable, files: Sequence[Fi
         actions=logged_changes(note_changes(tuple(files))),
         sections=tuple(done),
         left=tuple(left),
-        warnings=(*found.warnings, *staying, *left_alone),
+        warnings=(*staying, *left_alone),
         dry_run=undo_id is None,
     )
 
@@ -313,31 +334,52 @@ def _put_back(io: UndoIo, undo_id: str | None, change: SectionChange) -> str | N
     return None
 
 
-# -- what stands in the way -------------------------------------------------------------------------------------------
+# -- in words ---------------------------------------------------------------------------------------------------------
+
+_ACTS = {
+    "replace": "put back as {it} was",
+    "restore": "brought back from the archive",
+    "create": "brought back",
+    "remove": "taken away",
+    "retire": "moved to the archive",
+}
+"""By what undoing did to a note; in the order in which it is told."""
 
 
-def _explained(io: UndoIo, found: Undoable, refused: UndoRefused) -> UndoRefused:
-    """The store's refusal, told by the names of the notes and of who changed them, as far as that is known. What the
-    store says of other files stays in its own words."""
-    files = fold_files(found.files).files
-    present = {each.path: each.content_hash for each in unwrap(io.store.list()).entries}
-    differing = {
-        each.path for each in files if each.path.startswith("topics/") and present.get(each.path) != hash_of(each.after)
-    }
-    hindering = [each for each in note_changes(files) if {each.before.path, each.after.path} & differing]
-    told = {path for each in hindering for path in (each.before.path, each.after.path)}
-    # An undo of a later run changed nothing by that: the two cancel out.
-    later = [
-        each
-        for each in (unwrap(io.log.runs()) if hindering else ())
-        if each.run_id > found.run.run_id and each.undone_by is None and (each.undid or "") <= found.run.run_id
-    ]
-    reasons: list[str] = []
-    for note in hindering:
-        by = next((each for each in later if note.id in each.changed_ids), None)
-        who = "hand or by a command"
-        if by is not None:
-            who = f"{called(by)}, which would have to be undone first (`memory undo {short_id(by.run_id)}`)"
-        reasons.append(f"{note.title or 'a note'} ({note.id}) was changed since by {who}")
-    reasons += [each for each in refused.reasons if not any(each.startswith(path) for path in told)]
-    return UndoRefused(found.run.run_id, cut_reasons(reasons))
+def called(run: LoggedRun) -> str:
+    """Returns `the defrag run 4dbfbe`."""
+    what = "undo" if run.machine == "undo" else f"{run.machine} run"
+    return f"the {what} {short_id(run.run_id)}"
+
+
+def _did_what(undone: Undone) -> str:
+    """`undid the defrag run 4dbfbe (2 merged)`, or for a redo that it stands again."""
+    said = f" ({undone.root.summary})" if undone.root.summary else ""
+    is_redo = undone.undid.machine == "undo"
+    return f"made {called(undone.root)} stand again{said}" if is_redo else f"undid {called(undone.root)}{said}"
+
+
+def sentence_of(undone: Undone) -> str:
+    """Returns `Undid the defrag run 4dbfbe (2 merged): 2 notes put back as they were, 1 taken away, 1 managed section restored`."""
+    counts = Counter(each.kind for each in undone.actions)
+    parts: list[str] = []
+    for act, words in _ACTS.items():
+        if number := counts[act]:
+            noun = "" if parts else f" {'note' if number == 1 else 'notes'}"
+            parts.append(f"{number}{noun} {words.replace('{it} was', 'it was' if number == 1 else 'they were')}")
+    if not undone.actions and undone.root.machine == "defrag":
+        parts.append("tiers put back as they were")
+    if undone.sections:
+        parts.append(f"{counted(len(undone.sections), 'managed section')} restored")
+    what = _did_what(undone)
+    said = f"{what[:1].upper()}{what[1:]}: {', '.join(parts) or 'no note differs by it'}"
+    return f"A dry run. {said}" if undone.dry_run else said
+
+
+def _commit_words(undone: Undone) -> tuple[str, str]:
+    root = undone.root
+    act = "redo" if undone.undid.machine == "undo" else "undo"
+    subject = f"{act}: {root.summary or root.machine} ({root.machine} {short_id(root.run_id)})"
+    signs = {"create": "+", "restore": "+", "replace": "~", "retire": "-", "remove": "-"}
+    lines = [f"{signs[each.kind]} {' '.join(each.all_ids)} {each.words}".rstrip() for each in undone.actions]
+    return subject, "\n".join((f"Run {undone.undid.run_id}, by {undone.run_id}", *lines))

@@ -7,12 +7,13 @@ another, and what a note that stays links to.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from agent_memory.errors import PathRefused, UndoRefused
 from agent_memory.note.file_name import id_in_name
 from agent_memory.note.note import Listed
-from agent_memory.note.vocabulary import TIERS_FILE
+from agent_memory.note.vocabulary import TIERS_FILE, TierList
 from agent_memory.rules.change import (
     Applied,
     FileChange,
@@ -20,8 +21,9 @@ from agent_memory.rules.change import (
     Receipt,
     hash_of,
 )
-from agent_memory.rules.undo_run import Footprint, fold_files, reverse_tiers
+from agent_memory.rules.undo_run import CHANGED_SINCE, Footprint, fold_files
 from agent_memory.store.changes import Decided, Draft, put_tiers
+from agent_memory.store.diffs import note_changes
 from agent_memory.store.note_files import (
     ARCHIVE,
     TOPICS,
@@ -44,13 +46,19 @@ def decide_reversal(footprint: Footprint, draft: Draft) -> Decided:
     folded = fold_files([each for each in footprint.files if each.path != TIERS_FILE])
     groups = files_together([*folded.files, *(FileChange(path, None, None) for path in folded.interrupted)])
     reasons = {path: f"{path} was changed by somebody else while the run was at work" for path in folded.interrupted}
+    names = {
+        path: f"{note.title or 'a note'} ({note.id})"
+        for note in note_changes(folded.files)
+        for path in (note.before.path, note.after.path)
+        if path
+    }
     while True:
         staying = {path for hindered in reasons for path in groups[hindered]}
         files = [each for each in folded.files if each.path not in staying]
         if reasons and not files:
             raise UndoRefused("", tuple(dict.fromkeys(reasons.values())))
         attempt = draft.copy()
-        more = _changed_since(files, attempt) or _put_back(files, attempt) or _left_dangling(files, attempt)
+        more = _changed_since(files, names, attempt) or _put_back(files, attempt) or _left_dangling(files, attempt)
         if not more:
             break
         reasons |= more
@@ -85,13 +93,12 @@ def _ids_in(notes: Iterable[FileChange]) -> set[str]:
 # -- why a file cannot be put back, by path ---------------------------------------------------------------------------
 
 
-def _changed_since(notes: Sequence[FileChange], draft: Draft) -> dict[str, str]:
-    reasons: dict[str, str] = {}
-    for change in notes:
-        state = draft.state(change.path)
-        if hash_of(state) != hash_of(change.after):
-            reasons[change.path] = f"{change.path} {'is gone' if state is None else 'was changed since'}"
-    return reasons
+def _changed_since(notes: Sequence[FileChange], names: Mapping[str, str], draft: Draft) -> dict[str, str]:
+    return {
+        change.path: f"{names.get(change.path, change.path)} {CHANGED_SINCE}"
+        for change in notes
+        if hash_of(draft.state(change.path)) != hash_of(change.after)
+    }
 
 
 def _put_back(notes: Sequence[FileChange], draft: Draft) -> dict[str, str]:
@@ -166,6 +173,26 @@ def _put_tiers_back(changes: Sequence[FileChange], staying: Set[str], draft: Dra
         before, after = (tiers_in(draft.root, each).without(staying) for each in (change.before, change.after))
         tiers = reverse_tiers(tiers, before, after)
     return put_tiers(tiers, draft)
+
+
+def reverse_tiers(now: TierList, before: TierList, after: TierList) -> TierList:
+    """`now`, but with each entry that went from one tier to another between `before` and `after`, and has stayed there
+    since, back in the tier that it had, behind the entry that it followed in `before`."""
+    known = {id for tiers in (before, after) for id in (*tiers.hot, *tiers.warm)}
+    back = {id for id in known if before.of(id) is not after.of(id) and now.of(id) is after.of(id)}
+    return TierList(_with_back(now.hot, before.hot, back), _with_back(now.warm, before.warm, back))
+
+
+def _with_back(now: Sequence[str], before: Sequence[str], back: set[str]) -> tuple[str, ...]:
+    kept = dict.fromkeys(id for id in now if id not in back)
+    following: defaultdict[str | None, list[str]] = defaultdict(list)
+    predecessor: str | None = None
+    for id in before:
+        if id in back:
+            following[predecessor].append(id)
+        elif id in kept:
+            predecessor = id
+    return (*following[None], *(each for id in kept for each in (id, *following[id])))
 
 
 # -- what was done to entries -----------------------------------------------------------------------------------------
