@@ -4,29 +4,16 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.note.note import Usage
-from agent_memory.rules.usage import (
-    Base,
-    DayReads,
-    LedgerRecord,
-    Read,
-    Total,
-    base_of,
-    counted,
-)
-from agent_memory.store.ledger_lines import (
-    MAX_LINE_BYTES,
-    parse_ledger_line,
-    problems_of,
-    render_ledger_line,
-)
+from agent_memory.rules.usage import Base, DayReads, LedgerRecord, Read, Total, base_of, counted
+from agent_memory.store.ledger_lines import MAX_LINE_BYTES, parse_ledger_line, render_ledger_line
 
 ids = st.from_regex(r"id__[1-9A-HJ-NP-Za-km-z]{6}", fullmatch=True)
 instants = st.integers(0, 2**53 - 1)
 records = st.one_of(
     st.builds(Read, ids, instants, st.sampled_from(["claude-code", "manual"])),
-    st.builds(Total, ids, st.integers(0), st.none() | instants),
-    st.builds(Base, ids, st.integers(0), st.none() | instants),
-    st.builds(DayReads, st.integers(0, 10**6), st.sampled_from(["claude-code", "manual"]), st.integers(0)),
+    st.builds(Total, ids, instants, st.none() | instants),
+    st.builds(Base, ids, instants, st.none() | instants),
+    st.builds(DayReads, st.integers(0, 10**6), st.sampled_from(["claude-code", "manual"]), instants),
 )
 
 
@@ -41,8 +28,8 @@ def test_a_line_says_what_was_recorded(record: LedgerRecord) -> None:
 
 def test_the_longest_read_is_far_below_what_one_write_keeps_whole_p7() -> None:
     longest = Read("id__zzzzzz", 2**53 - 1, "r" * 64)
-    assert problems_of(longest) == ()
-    assert len(render_ledger_line(longest)) < 200 < MAX_LINE_BYTES
+    assert parse_ledger_line(line := render_ledger_line(longest)) == longest
+    assert len(line) < 200 < MAX_LINE_BYTES
 
 
 @settings(max_examples=60)
@@ -56,25 +43,14 @@ def test_a_cut_line_is_no_record(record: LedgerRecord, data: st.DataObject) -> N
     "line",
     [
         b"",
-        b"null",
-        b"[1]",
         b"\xff\xfe",
-        b"[" * 4000,
         b'{"id":"id__a1b2c3"}',
-        b'{"id":"id__a1b2c3","at":true,"by":"amp"}',
         b'{"id":"id__a1b2c3","at":-1,"by":"amp"}',
-        b'{"id":"id__a1b2c3","at":NaN,"by":"amp"}',
         b'{"id":"id__a1b2c3","at":1,"by":"amp","more":1}',
         b'{"id":"../../x","at":1,"by":"amp"}',
-        b'{"id":"id__a1b2c3","total":-2,"last":1}',
         b'{"id":"id__a1b2c3","total":2,"last":"x"}',
         b'{"id":"id__a1b2c3","total":false,"last":null}',
-        b'{"id":"id__a1b2c3","base":-1,"last":null}',
-        b'{"id":"id__a1b2c3","base":1,"total":1,"last":null}',
-        b'{"day":-1,"by":"amp","reads":1}',
         b'{"day":1,"by":"a b","reads":1}',
-        b'{"day":1,"by":"amp","reads":true}',
-        b'{"day":1,"by":"amp","reads":-1}',
         b'{"day":1e99,"by":"amp","reads":1}',
     ],
 )
@@ -106,4 +82,5 @@ def test_of_several_bases_the_greatest_counts_once() -> None:
 @settings(max_examples=60)
 @given(ids, st.integers(), st.none() | st.integers())
 def test_whatever_a_person_wrote_makes_a_base(id: str, count: int, last_at_ms: int | None) -> None:
-    assert problems_of(base_of(id, Usage(count, last_at_ms))) == ()
+    base = base_of(id, Usage(count, last_at_ms))
+    assert parse_ledger_line(render_ledger_line(base)) == base

@@ -40,10 +40,10 @@ from agent_memory.rules.usage import (
 from agent_memory.store.ledger_lines import (
     MAX_LINE_BYTES,
     parse_ledger_line,
-    problems_of,
     render_ledger_line,
 )
 from agent_memory.text.ids import slug_of
+from agent_memory.text.plain_text import one_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -109,8 +109,9 @@ class UsageLedgerFiles:
         return counts
 
     def _record(self, record: LedgerRecord) -> None:
-        if problems := problems_of(record):
-            raise EntryInvalid(problems)
+        line = render_ledger_line(record)
+        if parse_ledger_line(line) is None:
+            raise EntryInvalid((f"{one_line(line.decode(), 200)} is no line of the usage ledger",))
         directory = self._directory()
         with as_store_io("make", directory):
             make_directories(directory)
@@ -118,7 +119,7 @@ class UsageLedgerFiles:
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
         with _current(path, flags, fcntl.LOCK_SH) as descriptor, as_store_io("append to", path):
             os.fchmod(descriptor, FILE_MODE)
-            whole = line_of_its_own(descriptor, render_ledger_line(record))
+            whole = line_of_its_own(descriptor, line)
             written = os.write(descriptor, whole)
             if written < len(whole):
                 # The part that was written is taken back while nobody else is at the file or has written after it: else doctor

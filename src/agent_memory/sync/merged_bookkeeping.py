@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from itertools import chain
 from typing import TypeVar
 
 from attrs import evolve
 
 from agent_memory.errors import Error
-from agent_memory.note.note import Usage
 from agent_memory.note.tagging import VOCABULARY_FILE, TagVocabulary
 from agent_memory.note.vocabulary import TIERS_FILE, Tier, TierList
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.forgotten import EntryTombstone
 from agent_memory.rules.usage import (
     Base,
-    DayReads,
     LedgerRecord,
     Total,
     counted,
@@ -152,39 +149,21 @@ def _newer_value(path: str, ours: bytes, theirs: bytes) -> bytes | None:
 
 
 def merged_ledger(base: bytes, ours: bytes, theirs: bytes) -> bytes:
-    """The ledger of one host, where two machines have that name: every read that either has counted, once.
+    """Returns the ledger of one host, where two machines have that name: every read that either has counted, once.
 
     A side that still has all lines of the base has only added some: those are added to the other. Where both have compacted
-    the base away, of each entry, and of each reader's day, the larger count stands.
+    the base away, of each note, and of each reader's day, the larger count stands.
     """
     before, one, other = (Counter(data.splitlines(keepends=True)) for data in (base, ours, theirs))
-    if not before - other:
-        return _ended(ours) + b"".join((other - before).elements())
-    if not before - one:
-        return _ended(theirs) + b"".join((one - before).elements())
-    return _larger_counts(ours, theirs)
-
-
-def _larger_counts(ours: bytes, theirs: bytes) -> bytes:
-    sides = [_records(ours), _records(theirs)]
-    one, other = map(counted, sides)
-    both = counted(chain(*sides))
-    none = Usage(0, None)
-    reads = {
-        id: max((side.read.get(id, none) for side in (one, other)), key=lambda each: (each.count, each.last_at_ms or 0))
-        for id in both.read
-    }
-    records: tuple[LedgerRecord, ...] = (
-        *(Total(id, each.count, each.last_at_ms) for id, each in reads.items()),
-        *(Base(id, each.count, each.last_at_ms) for id, each in both.based.items()),
-        *(DayReads(*day, max(one.by_day.get(day, 0), other.by_day.get(day, 0))) for day in sorted(both.by_day)),
-    )
-    return b"".join(map(render_ledger_line, records))
-
-
-def _records(data: bytes) -> list[LedgerRecord]:
-    return [record for line in data.splitlines() if (record := parse_ledger_line(line)) is not None]
-
-
-def _ended(data: bytes) -> bytes:
-    return data if not data or data.endswith(b"\n") else data + b"\n"
+    for added, kept in ((other, ours), (one, theirs)):
+        if not before - added:
+            return kept + (b"" if kept.endswith(b"\n") or not kept else b"\n") + b"".join((added - before).elements())
+    sides = [counted(filter(None, map(parse_ledger_line, data.splitlines()))) for data in (ours, theirs)]
+    reads = [Total(id, each.count, each.last_at_ms) for side in sides for id, each in side.read.items()]
+    days = [each for side in sides for each in side.day_reads]
+    records: list[LedgerRecord] = [
+        *{each.id: each for each in sorted(reads, key=lambda each: (each.count, each.last_at_ms or 0))}.values(),
+        *(Base(id, each.count, each.last_at_ms) for side in sides for id, each in side.based.items()),
+        *{(each.day, each.reader): each for each in sorted(days, key=lambda each: each.count)}.values(),
+    ]
+    return b"".join(map(render_ledger_line, counted(records).records))

@@ -254,20 +254,6 @@ class Synced:
     dry_run: bool = False
 
 
-def together(first: Synced, then: Synced) -> Synced:
-    """Two rounds of one sync; what was sent is what the last one sent."""
-    return evolve(
-        then,
-        received=first.received + then.received,
-        pushed=first.pushed or then.pushed,
-        merged=first.merged or then.merged,
-        conflicts=tuple(dict.fromkeys((*first.conflicts, *then.conflicts))),
-        remarks=tuple(dict.fromkeys((*first.remarks, *then.remarks))),
-        forgotten=first.forgotten + then.forgotten,
-        after_purge=first.after_purge or then.after_purge,
-    )
-
-
 def sentence_of(synced: Synced) -> str:
     if not (synced.pushed or synced.received.any or synced.merged or synced.forgotten):
         return f"Nothing to sync: this machine and {synced.remote} are the same."

@@ -75,7 +75,6 @@ from agent_memory.sync.merging import (
     SyncRequest,
     Tree,
     count_notes,
-    together,
     why_outside,
 )
 from agent_memory.sync.remote import (
@@ -124,7 +123,7 @@ class Synchroniser:
 
     def _until_landed(self, remote: Remote, request: SyncRequest) -> Synced:
         """Fetch, merge and push, as often as another machine pushes, or somebody here writes, meanwhile."""
-        so_far: Synced | None = None
+        done = Synced(remote.shown, "", dry_run=request.dry_run)
         merged: str | None = None
         for _ in range(_ATTEMPTS):
             branch, is_there = self._branch(remote)
@@ -139,29 +138,27 @@ class Synchroniser:
                 refuse(meeting, remote.shown, request)
                 commit, tree = merge(self.commits, meeting, self.clock.now_ms(), dry_run=request.dry_run)
                 is_applied = not request.dry_run and self._apply(meeting, commit, tree)
-            synced = Synced(
-                remote=remote.shown,
+            if not is_applied and not request.dry_run:  # the two are to be looked at anew
+                continue
+            done = evolve(
+                done,
                 branch=branch,
-                received=count_notes(meeting.our_tree, tree.files),
+                received=done.received + count_notes(meeting.our_tree, tree.files),
                 sent=count_notes(meeting.their_tree, tree.files),
-                pushed=commit != meeting.theirs,
-                merged=commit not in (meeting.ours, meeting.theirs),
-                conflicts=tree.conflicts,
-                remarks=tree.remarks,
-                forgotten=tree.forgotten,
-                after_purge=meeting.purge_is_news,
-                dry_run=request.dry_run,
+                pushed=done.pushed or commit != meeting.theirs,
+                merged=done.merged or commit not in (meeting.ours, meeting.theirs),
+                conflicts=tuple(dict.fromkeys((*done.conflicts, *tree.conflicts))),
+                remarks=tuple(dict.fromkeys((*done.remarks, *tree.remarks))),
+                forgotten=done.forgotten + tree.forgotten,
+                after_purge=done.after_purge or meeting.purge_is_news,
             )
             if request.dry_run:
-                return synced
-            if not is_applied:  # the two are to be looked at anew
-                continue
+                return done
             if commit != meeting.ours:
                 self.forgetter.publish()
-            so_far = synced if so_far is None else together(so_far, synced)
             merged = meeting.theirs or merged
             if self._send(remote, branch, meeting):
-                return so_far
+                return done
         raise SyncRefused("others kept writing at the same moment", "What is here is whole; try again.")
 
     # -- before -------------------------------------------------------------------------------------------------------
