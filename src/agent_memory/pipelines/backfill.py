@@ -1,8 +1,8 @@
-"""The stories of backfill (what past sessions there are, which of them say something new, and into the inbox with those), of
-upgrading (a command is asked to look again at what the built-in consolidated) and of watch.
+"""Backfill (past sessions are found, and those that say something new go into the inbox), upgrade (a command is asked to look
+again at what the built-in consolidated) and watch (transcripts are captured as they come to rest).
 
-A session's marks and the inbox say what was done; no offset and no time of a file does. So it may be run at any time, as
-often as one likes, and beside any other command.
+A session's marks and the inbox say what was done; no offset and no time of a file does. So all of it may be run at any time,
+as often as one likes, and beside any other command.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
 
 MAX_DIRECTORIES = 1_000
 
-UNIQUE_ID_CHARS = 16
+_UNIQUE_ID_CHARS = 16
 """A shorter record id may be a count, which another session has too."""
 
 
@@ -91,163 +91,19 @@ class BackfillIo:
     tombstones: Tombstones | None = None
     progress: Callable[[str], object] = str
 
+    def chosen(self, harnesses: Sequence[Harness], wanted: str = "found", hint: str = ".") -> tuple[Harness, ...]:
+        """Returns these harnesses, each once, or all; UsageInvalid for one whose sessions no finder finds."""
+        if unknown := next((each for each in harnesses if each not in self.finders), None):
+            known = f"There are {', '.join(sorted(self.finders))}{hint.format(unknown)}"
+            raise UsageInvalid(f"Sessions of {unknown} cannot be {wanted}", known)
+        return tuple(dict.fromkeys(harnesses)) or tuple(sorted(self.finders))
 
-@frozen
-class Looking:
-    """What all sessions are compared with. `seen` grows with each session that is looked at."""
-
-    known: KnownSessions
-    event: str
-    """Of the inbox entries that come of it."""
-    since_ms: int | None = None
-    ends: frozenset[tuple[Harness, str]] = frozenset()
-    """The records at which consolidated sessions end, of harnesses whose copies of a session share its record ids."""
-    seen: IdSet = field(factory=IdSet)
-    """Records of the sessions looked at so far."""
-    first: dict[tuple[Harness, str], str | None] = field(factory=dict[tuple[Harness, str], "str | None"])
-    """The transcript of each session that was looked at first."""
-
-
-def look_at(io: BackfillIo, found: FoundSession, looking: Looking) -> Sighted:
-    """What there is to be done about a session. Nothing is written, and its text is not kept."""
-    entry = InboxEntry(found.changed_at_ms, found.harness, found.retrieval, Context(event=looking.event))
-    looking.first.setdefault(found.key, found.path)
-    keys = (queue_key(entry, ""), session_key(entry, ""))  # the second is one that names no transcript
-    if any(key in looking.known.waiting for key in keys):
-        return Sighted(found, "waiting")
-    if max(looking.known.given_up_at_ms.get(key, -1) for key in keys) >= found.changed_at_ms:
-        return Sighted(found, "given-up")
-    try:
-        # A person may have had it forgotten (P28).
-        if io.tombstones is not None and unwrap(io.tombstones.of_session(found.harness, found.session_id)) is not None:
-            return Sighted(found, "forgotten")
-        mark = unwrap(io.marks.get(found.harness, found.session_id))
-    except Error as error:
-        return Sighted(found, "unreadable", problem=str(error))
-    last_at_ms = None if mark is None else mark.last_at_ms
-    if last_at_ms is not None and found.ended_at_ms is not None and found.ended_at_ms <= last_at_ms:
-        return Sighted(found, "done")  # the harness itself says that nothing came after the mark
-    try:
-        history = unwrap(io.histories[found.retrieval.method].fetch(entry, mark))
-    except Error as error:
-        return Sighted(found, "unreadable", problem=_why_not(error))
-    cwd = found.cwd or history.cwd
-    if history.own_call or (cwd is not None and io.is_private(cwd)):
-        return Sighted(found, "own-call")
-    if history.automated:
-        return Sighted(found, "automated")
-    ended_at_ms = history.ended_at_ms if history.ended_at_ms is not None else found.changed_at_ms
-    begins_at = None
-    if found.shares_record_ids:
-        # Another transcript of the very session is no copy of another: its mark would be that of both.
-        is_first = looking.first[found.key] == found.path
-        begins_at = _begins_at(history, looking) if mark is None and is_first else None
-        for turn in history.turns:
-            if len(turn.record_id) >= UNIQUE_ID_CHARS:
-                looking.seen.add(turn.record_id)
-    if begins_at is not None:
-        history = evolve(history, turns=tuple(turn for turn in history.turns if turn.number > begins_at.turns_seen))
-        if not history.turns:
-            return Sighted(found, "copy", begins_at=begins_at)
-    if not history.turns:
-        return Sighted(found, "empty" if mark is None else "done")
-    if looking.since_ms is not None and ended_at_ms < looking.since_ms:
-        return Sighted(found, "older")
-    sight: Sight = "new" if mark is None else "grown"
-    repo = None if cwd is None else io.repo_of(cwd)
-    context = Context(cwd=cwd, repo=repo, branch=history.branch, event=entry.context.event)
-    return Sighted(
-        found,
-        sight,
-        entry=evolve(entry, at_ms=min(ended_at_ms, io.clock.now_ms()), context=context),
-        chars=sum(map(turn_chars, history.turns)),
-        calls=io.calls_for(history),
-        is_partial=history.remaining,
-        begins_at=begins_at,
-    )
-
-
-# -- forks and resumed copies -----------------------------------------------------------------------------------------
-
-
-def _begins_at(history: History, looking: Looking) -> SessionMark | None:
-    """The mark from which a copy of another session says something new; None for a session of its own. It covers the first
-    turns that are in a session that was consolidated, or looked at before this one."""
-    turns = history.turns
-    ends = (at for at, turn in enumerate(turns, 1) if (history.harness, turn.record_id) in looking.ends)
-    looked_at = next((at for at, turn in enumerate(turns) if turn.record_id not in looking.seen), len(turns))
-    covered = turns[: max(looked_at, *ends, 0)]
-    if not covered:
-        return None
-    last, answered = covered[-1], any(turn.role is Role.TOOL for turn in covered)
-    whose = (history.harness, history.session_id, last.record_id)
-    return SessionMark(*whose, last.at_ms, last.number, answered, COPY, transcript=history.transcript)
-
-
-# -- the plan -----------------------------------------------------------------------------------------------------------
-
-
-@as_result
-def plan_backfill(io: BackfillIo, harnesses: Sequence[Harness] = (), since_ms: int | None = None) -> Backfill:
-    """What was found of these harnesses (of all, if none is named), oldest first. Nothing is written."""
-    chosen = chosen_harnesses(io, harnesses)
-    known = unwrap(io.inbox.known())
-    problems: list[str] = []
-    found: list[FoundSession] = []
-    for harness in chosen:
-        io.progress(f"looking for sessions of {harness}")
-        for each in io.finders[harness].find(since_ms):
-            if isinstance(each, Failure):
-                problems.append(f"Past sessions of {harness} could not all be listed: {_why_not(each.failure())}")
-            else:
-                found.append(each.unwrap())
-    looking = Looking(known, BACKFILL_EVENT, since_ms, _ends(io, found, problems))
-    sighted: list[Sighted] = []
-    # A copy comes after what it was copied from.
-    for number, session in enumerate(sorted(found, key=lambda each: (each.changed_at_ms, each.session_id)), 1):
-        io.progress(f"{number:,} of {len(found):,}: {named(session)}")
-        sighted.append(look_at(io, session, looking))
-    problems += [f"{named(each.found)}: {each.problem}" for each in sighted if each.problem]
-    return Backfill(tuple(sorted(sighted, key=lambda each: (each.at_ms, each.found.session_id))), tuple(problems))
-
-
-def chosen_harnesses(
-    io: BackfillIo, harnesses: Sequence[Harness], wanted: str = "found", hint: str = "."
-) -> tuple[Harness, ...]:
-    """These harnesses, each once, or all; UsageInvalid for one whose sessions no finder finds."""
-    unknown = next((harness for harness in harnesses if harness not in io.finders), None)
-    if unknown is not None:
-        raise UsageInvalid(
-            f"Sessions of {unknown} cannot be {wanted}",
-            f"There are {', '.join(sorted(io.finders))}{hint.format(unknown)}",
-        )
-    return tuple(dict.fromkeys(harnesses)) or tuple(sorted(io.finders))
-
-
-@as_result
-def put_backfill(io: BackfillIo, backfill: Backfill) -> Backfill:
-    """The same, once its wanted sessions wait in the inbox, oldest first; those that could not be put there are told."""
-    problems: list[str] = []
-    for copy in backfill.sighted:
-        if copy.sight == "copy" and copy.begins_at is not None:
-            # What it was copied from may go on elsewhere: then nothing would tell any more that it is a copy.
-            unwrap(io.marks.put(copy.begins_at))
-    for each in backfill.wanted:
-        try:
-            put_sighted(io, each)
-        except InboxEntryInvalid as invalid:
-            problems.append(f"{named(each.found)}: {invalid!s}")
-    return evolve(backfill, problems=(*backfill.problems, *problems))
-
-
-def put_sighted(io: BackfillIo, sighted: Sighted) -> None:
-    """Put the session into the inbox; of one that goes on from another, its mark is put first."""
-    entry = sighted.entry
-    if entry is None:
-        raise ValueError(f"{sighted.sight} is nothing to put into the inbox")
-    if sighted.begins_at is not None:
-        unwrap(io.marks.put(sighted.begins_at))
-    _put(io.inbox, entry)
+    def put(self, sighted: Sighted) -> None:
+        """Puts a wanted session into the inbox; of one that goes on from another, its mark is put first."""
+        if sighted.begins_at is not None:
+            unwrap(self.marks.put(sighted.begins_at))
+        if sighted.entry is not None:
+            _put(self.inbox, sighted.entry)
 
 
 def _put(inbox: Inbox, entry: InboxEntry) -> None:
@@ -259,9 +115,95 @@ def _put(inbox: Inbox, entry: InboxEntry) -> None:
         unwrap(inbox.put(evolve(entry, context=Context(event=entry.context.event))))
 
 
-def _why_not(error: Error) -> str:
-    """Nothing waits in the inbox yet, so it is not told as what does."""
-    return error.reason if isinstance(error, HistoryUnavailable) else str(error)
+# -- looking at sessions ----------------------------------------------------------------------------------------------
+
+
+@define
+class _Looking:
+    """Looks at sessions one after the other, and knows what was in those before."""
+
+    io: BackfillIo
+    known: KnownSessions
+    event: str
+    """Of the inbox entries that come of it."""
+    ends: frozenset[tuple[Harness, str]]
+    """The records at which consolidated sessions end, of harnesses whose copies of a session share its record ids."""
+    since_ms: int | None = None
+    seen: IdSet = field(factory=IdSet)
+    """Records of the sessions looked at so far."""
+    first: dict[tuple[Harness, str], str | None] = field(factory=dict[tuple[Harness, str], "str | None"])
+    """The transcript of each session that was looked at first."""
+
+    def at(self, found: FoundSession) -> Sighted:
+        """Returns what there is to be done about a session. Nothing is written, and its text is not kept."""
+        io = self.io
+        entry = InboxEntry(found.changed_at_ms, found.harness, found.retrieval, Context(event=self.event))
+        self.first.setdefault(found.key, found.path)
+        keys = (queue_key(entry, ""), session_key(entry, ""))  # the second is one that names no transcript
+        if any(key in self.known.waiting for key in keys):
+            return Sighted(found, "waiting")
+        if max(self.known.given_up_at_ms.get(key, -1) for key in keys) >= found.changed_at_ms:
+            return Sighted(found, "given-up")
+        try:
+            # A person may have had it forgotten (P28).
+            if (
+                io.tombstones is not None
+                and unwrap(io.tombstones.of_session(found.harness, found.session_id)) is not None
+            ):
+                return Sighted(found, "forgotten")
+            mark = unwrap(io.marks.get(found.harness, found.session_id))
+            last_at_ms = None if mark is None else mark.last_at_ms
+            if last_at_ms is not None and found.ended_at_ms is not None and found.ended_at_ms <= last_at_ms:
+                return Sighted(found, "done")  # the harness itself says that nothing came after the mark
+            history = unwrap(io.histories[found.retrieval.method].fetch(entry, mark))
+        except Error as error:
+            return Sighted(found, "unreadable", problem=_why_not(error))
+        cwd = found.cwd or history.cwd
+        if history.own_call or (cwd is not None and io.is_private(cwd)):
+            return Sighted(found, "own-call")
+        if history.automated:
+            return Sighted(found, "automated")
+        begins_at = self._begins_at(found, history) if mark is None else None
+        if found.shares_record_ids:
+            for turn in history.turns:
+                if len(turn.record_id) >= _UNIQUE_ID_CHARS:
+                    self.seen.add(turn.record_id)
+        turns = [turn for turn in history.turns if begins_at is None or turn.number > begins_at.turns_seen]
+        history = evolve(history, turns=tuple(turns))
+        if not turns:
+            sight: Sight = "copy" if begins_at is not None else "empty" if mark is None else "done"
+            return Sighted(found, sight, begins_at=begins_at)
+        ended_at_ms = history.ended_at_ms if history.ended_at_ms is not None else found.changed_at_ms
+        if self.since_ms is not None and ended_at_ms < self.since_ms:
+            return Sighted(found, "older")
+        context = Context(
+            cwd=cwd, repo=None if cwd is None else io.repo_of(cwd), branch=history.branch, event=self.event
+        )
+        return Sighted(
+            found,
+            "new" if mark is None else "grown",
+            entry=evolve(entry, at_ms=min(ended_at_ms, io.clock.now_ms()), context=context),
+            chars=sum(map(turn_chars, history.turns)),
+            calls=io.calls_for(history),
+            is_partial=history.remaining,
+            begins_at=begins_at,
+        )
+
+    def _begins_at(self, found: FoundSession, history: History) -> SessionMark | None:
+        """The mark from which a fork or a resumed copy says something new; None for a session of its own. It covers the first
+        turns that are in a session that was consolidated, or looked at before this one."""
+        # Another transcript of the very session is no copy of another: its mark would be that of both.
+        if not found.shares_record_ids or self.first[found.key] != found.path:
+            return None
+        turns = history.turns
+        ends = (at for at, turn in enumerate(turns, 1) if (history.harness, turn.record_id) in self.ends)
+        looked_at = next((at for at, turn in enumerate(turns) if turn.record_id not in self.seen), len(turns))
+        covered = turns[: max(looked_at, *ends, 0)]
+        if not covered:
+            return None
+        last, answered = covered[-1], any(turn.role is Role.TOOL for turn in covered)
+        whose = (history.harness, history.session_id, last.record_id)
+        return SessionMark(*whose, last.at_ms, last.number, answered, COPY, transcript=history.transcript)
 
 
 def _ends(io: BackfillIo, found: Sequence[FoundSession], problems: list[str]) -> frozenset[tuple[Harness, str]]:
@@ -270,13 +212,61 @@ def _ends(io: BackfillIo, found: Sequence[FoundSession], problems: list[str]) ->
     for each in io.marks.all() if sharing else ():
         if isinstance(each, Failure):
             problems += warning_of(each)
-        elif (mark := each.unwrap()).harness in sharing:
-            ends.update([(mark.harness, mark.last_record_id)] if len(mark.last_record_id) >= UNIQUE_ID_CHARS else [])
+        elif (mark := each.unwrap()).harness in sharing and len(mark.last_record_id) >= _UNIQUE_ID_CHARS:
+            ends.add((mark.harness, mark.last_record_id))
     return frozenset(ends)
 
 
-def named(found: FoundSession) -> str:
+def _why_not(error: Error) -> str:
+    """Nothing waits in the inbox yet, so it is not told as what does."""
+    return error.reason if isinstance(error, HistoryUnavailable) else str(error)
+
+
+def _named(found: FoundSession) -> str:
     return f"{found.harness} {found.session_id}"
+
+
+# -- backfill ---------------------------------------------------------------------------------------------------------
+
+
+@as_result
+def plan_backfill(io: BackfillIo, harnesses: Sequence[Harness] = (), since_ms: int | None = None) -> Backfill:
+    """Returns what was found of these harnesses (of all, if none is named), oldest first. Nothing is written."""
+    known, problems, found = unwrap(io.inbox.known()), list[str](), list[FoundSession]()
+    for harness in io.chosen(harnesses):
+        io.progress(f"looking for sessions of {harness}")
+        for each in io.finders[harness].find(since_ms):
+            if isinstance(each, Failure):
+                problems.append(f"Past sessions of {harness} could not all be listed: {_why_not(each.failure())}")
+            else:
+                found.append(each.unwrap())
+    looking = _Looking(io, known, BACKFILL_EVENT, _ends(io, found, problems), since_ms)
+    sighted: list[Sighted] = []
+    # A copy comes after what it was copied from.
+    for number, session in enumerate(sorted(found, key=lambda each: (each.changed_at_ms, each.session_id)), 1):
+        io.progress(f"{number:,} of {len(found):,}: {_named(session)}")
+        sighted.append(looking.at(session))
+    problems += [f"{_named(each.found)}: {each.problem}" for each in sighted if each.problem]
+    return Backfill(tuple(sorted(sighted, key=lambda each: (each.at_ms, each.found.session_id))), tuple(problems))
+
+
+@as_result
+def put_backfill(io: BackfillIo, backfill: Backfill) -> Backfill:
+    """Returns the same, once its wanted sessions wait in the inbox, oldest first; those that could not be put there are told."""
+    problems: list[str] = []
+    for copy in backfill.sighted:
+        if copy.sight == "copy":
+            # What it was copied from may go on elsewhere: then nothing would tell any more that it is a copy.
+            io.put(copy)
+    for each in backfill.wanted:
+        try:
+            io.put(each)
+        except InboxEntryInvalid as invalid:
+            problems.append(f"{_named(each.found)}: {invalid!s}")
+    return evolve(backfill, problems=(*backfill.problems, *problems))
+
+
+# -- upgrade ----------------------------------------------------------------------------------------------------------
 
 
 @frozen
@@ -292,7 +282,7 @@ class Upgrades:
 
 @as_result
 def plan_upgrades(inbox: Inbox, marks: SessionMarks, store: Store, clock: Clock) -> Upgrades:
-    """The sessions that the built-in consolidated last. Those given up are left out: `--retry-failed` brings them back.
+    """Returns the sessions that the built-in consolidated last. Those given up are left out: `--retry-failed` brings them back.
     Nothing is written."""
     known, now_ms = unwrap(inbox.known()), clock.now_ms()
     sources = (source for each in unwrap(store.list()).entries for source in each.meta.sources)
@@ -311,10 +301,9 @@ def plan_upgrades(inbox: Inbox, marks: SessionMarks, store: Store, clock: Clock)
         if retrieval is None:
             continue
         place = places.get((mark.harness, mark.session_id))
-        context = Context(event=UPGRADE_EVENT)
-        if place is not None:
-            context = Context(cwd=place.cwd, repo=place.repo, event=UPGRADE_EVENT)
-        entry = InboxEntry(now_ms if mark.last_at_ms is None else mark.last_at_ms, mark.harness, retrieval, context)
+        cwd, repo = (None, None) if place is None else (place.cwd, place.repo)
+        at_ms = now_ms if mark.last_at_ms is None else mark.last_at_ms
+        entry = InboxEntry(at_ms, mark.harness, retrieval, Context(cwd=cwd, repo=repo, event=UPGRADE_EVENT))
         key = queue_key(entry, "")
         waiting += key in known.asked_again
         if key not in known.asked_again and key not in given_up:
@@ -324,34 +313,17 @@ def plan_upgrades(inbox: Inbox, marks: SessionMarks, store: Store, clock: Clock)
 
 @as_result
 def ask_again(inbox: Inbox, upgrades: Upgrades) -> None:
-    """Put them into the inbox, where they wait behind all others, over as many days as the calls allow."""
+    """Puts them into the inbox, where they wait behind all others, over as many days as the calls allow."""
     for entry in upgrades.entries:
         _put(inbox, entry)
 
 
-# -- watching ----------------------------------------------------------------------------------------------------------
-# Transcripts that changed and then rested are captured, and handed over once they seem to have ended. What was there before it began
-# is backfill's, but for what changed just before.
+# -- watch ------------------------------------------------------------------------------------------------------------
 
-MOST_PROBLEMS = 1_000
-POLL_SECONDS = 2.0
+_MOST_PROBLEMS = 1_000
+_POLL_SECONDS = 2.0
 _A_PERSONS: tuple[Sight, ...] = ("new", "grown", "waiting", "done")
 _LEFT_OUT = {"own-call": "memory's own call", "automated": "automated, without a person", "forgotten": "forgotten"}
-
-
-@frozen
-class WatchIo:
-    """All that the story acts on."""
-
-    backfill: BackfillIo
-    stop: Event
-    """Is set when the watch is to end."""
-    hand_over: Callable[[FoundSession], Result[str | None, Error]]
-    """Write the handoff of a session that seems to have ended; the id of its note, None where there is nothing to hand
-    over."""
-    tell: Callable[[str], None]
-    """One line about what was done."""
-    warn: Callable[[str], None]
 
 
 @define
@@ -361,7 +333,7 @@ class Watching:
     captured: int = 0
     handed_over: int = 0
     problems: tuple[str, ...] = ()
-    """The first `MOST_PROBLEMS`."""
+    """The first thousand."""
 
 
 @define
@@ -376,21 +348,83 @@ class _Watched:
     """It was handed over, or is nobody's to hand over."""
 
 
+@frozen
+class WatchIo:
+    """All that the story acts on, and what it has done."""
+
+    backfill: BackfillIo
+    stop: Event
+    """Is set when the watch is to end."""
+    hand_over: Callable[[FoundSession], Result[str | None, Error]]
+    """Write the handoff of a session that seems to have ended; the id of its note, None where there is nothing to hand
+    over."""
+    tell: Callable[[str], None]
+    """One line about what was done."""
+    warn: Callable[[str], None]
+    done: Watching = field(factory=Watching)
+
+    def found(self, harnesses: Sequence[Harness], since_ms: int) -> tuple[list[FoundSession], str]:
+        """Returns the sessions that changed since, and why not all could be listed."""
+        listed = [each for harness in harnesses for each in self.backfill.finders[harness].find(since_ms)]
+        troubles = (warning for each in listed for warning in warning_of(each))
+        return [each.unwrap() for each in listed if not isinstance(each, Failure)], " ".join(troubles)
+
+    def capture(self, watched: _Watched) -> None:
+        """One line a capture. What waits in the inbox already, or says nothing new, is nothing to tell."""
+        found, io = watched.found, self.backfill
+        try:
+            sighted = _Looking(io, unwrap(io.inbox.known()), WATCH_EVENT, _ends(io, [found], [])).at(found)
+            if sighted.entry is not None:
+                io.put(sighted)
+        except Error as error:
+            self.note_problem(f"{_named(found)}: {error!s}")
+            return
+        if sighted.entry is not None:
+            self.tell_now(f"captured {_named(found)}: about {short_number(sighted.chars)} characters")
+            self.done.captured += 1
+        elif sighted.problem:
+            self.note_problem(f"{_named(found)}: {sighted.problem}")
+        elif sighted.sight in _LEFT_OUT:
+            self.tell_now(f"left out {_named(found)}: {_LEFT_OUT[sighted.sight]}")
+        watched.is_ended = watched.is_ended or sighted.sight not in _A_PERSONS
+
+    def end(self, watched: _Watched) -> None:
+        """Hands over a session that seems to have ended."""
+        watched.is_ended = True
+        try:
+            id = unwrap(self.hand_over(watched.found))
+        except Error as error:
+            self.note_problem(f"{_named(watched.found)}: {error!s}")
+            return
+        if id is not None:
+            self.tell_now(f"handed over {_named(watched.found)}: {id}")
+            self.done.handed_over += 1
+
+    def note_problem(self, problem: str) -> None:
+        self.warn(problem)
+        self.done.problems = (*self.done.problems, problem)[:_MOST_PROBLEMS]
+
+    def tell_now(self, said: str) -> None:
+        self.tell(f"{iso_of(self.backfill.clock.now_ms())[:19]}Z {said}")
+
+
 @as_result
 def watch(io: WatchIo, harnesses: Sequence[Harness], rest: Rest) -> Watching:
-    """What was done until the watch was ended. A session's trouble, and that of the disk, is told and the watch goes on:
-    the session is due again at its next change, and backfill finds it in any case."""
-    hint = "; `memory backfill {}` may find its past ones."
-    chosen = chosen_harnesses(io.backfill, harnesses, "watched", hint)
+    """Captures transcripts that changed and then rested, and hands them over once they seem to have ended; returns what was
+    done until the watch was stopped. What was there before it began is backfill's, but for what changed just before.
+
+    A session's trouble, and that of the disk, is told and the watch goes on: the session is due again at its next change, and
+    backfill finds it in any case."""
+    chosen = io.backfill.chosen(harnesses, "watched", "; `memory backfill {}` may find its past ones.")
     since_ms = io.backfill.clock.now_ms() - rest.debounce_ms
     # Whatever is set shorter, a session is captured before it is taken for ended.
     idle_ms = None if rest.idle_ms is None else max(rest.idle_ms, rest.debounce_ms)
     sessions: dict[tuple[Harness, str], _Watched] = {}
-    done, last_trouble = Watching(), ""
+    last_trouble = ""
     while not io.stop.is_set():
-        found, trouble = _found(io, chosen, since_ms)
+        found, trouble = io.found(chosen, since_ms)
         if trouble and trouble != last_trouble:  # a directory that cannot be listed cannot be listed every two seconds
-            _note_problem(io, done, trouble)
+            io.note_problem(trouble)
         last_trouble = trouble
         now_ms = io.backfill.clock.now_ms()
         before, sessions = sessions, {}  # what is gone is watched no more
@@ -401,75 +435,23 @@ def watch(io: WatchIo, harnesses: Sequence[Harness], rest: Rest) -> Watching:
             # With a clock set back (P24) the rest begins anew.
             watched.changed_at_ms = min(watched.changed_at_ms, now_ms)
             sessions[each.key] = watched
-        in_order = sorted(sessions.values(), key=lambda each: (each.changed_at_ms, each.found.key))
-        for resting in in_order:
-            if not resting.is_captured and resting.changed_at_ms + rest.debounce_ms <= now_ms:
-                resting.is_captured = True
-                _capture(io, resting, done)
-        times = [each.changed_at_ms + rest.debounce_ms for each in in_order if not each.is_captured]
-        for resting in in_order if idle_ms is not None else ():
-            ends_at_ms = resting.changed_at_ms + (idle_ms or 0)
-            if not resting.is_ended and ends_at_ms <= now_ms:
-                resting.is_ended = True
-                _hand_over(io, resting.found, done)
-            elif not resting.is_ended:
+        times: list[int] = []
+        """When something is to be done next."""
+        for watched in sorted(sessions.values(), key=lambda each: (each.changed_at_ms, each.found.key)):
+            rested_at_ms = watched.changed_at_ms + rest.debounce_ms
+            if not watched.is_captured and rested_at_ms <= now_ms:
+                watched.is_captured = True
+                io.capture(watched)
+            elif not watched.is_captured:
+                times.append(rested_at_ms)
+            ends_at_ms = None if idle_ms is None or watched.is_ended else watched.changed_at_ms + idle_ms
+            if ends_at_ms is not None and ends_at_ms <= now_ms:
+                io.end(watched)
+            elif ends_at_ms is not None:
                 times.append(ends_at_ms)
-        seconds = (min(times) - now_ms) / 1000 if times else POLL_SECONDS
-        io.stop.wait(min(max(seconds, 0.0), POLL_SECONDS))
-    return done
-
-
-def _found(io: WatchIo, harnesses: Sequence[Harness], since_ms: int) -> tuple[list[FoundSession], str]:
-    found: list[FoundSession] = []
-    troubles: list[str] = []
-    for harness in harnesses:
-        for each in io.backfill.finders[harness].find(since_ms):
-            if isinstance(each, Failure):
-                troubles += warning_of(each)
-            else:
-                found.append(each.unwrap())
-    return found, " ".join(troubles)
-
-
-def _capture(io: WatchIo, watched: _Watched, done: Watching) -> None:
-    """One line a capture. What waits in the inbox already, or says nothing new, is nothing to tell."""
-    found = watched.found
-    try:
-        known = unwrap(io.backfill.inbox.known())
-        sighted = look_at(io.backfill, found, Looking(known, WATCH_EVENT, ends=_ends(io.backfill, [found], [])))
-        if sighted.entry is not None:
-            put_sighted(io.backfill, sighted)
-    except Error as error:
-        _note_problem(io, done, f"{named(found)}: {error!s}")
-        return
-    if sighted.entry is not None:
-        _tell(io, f"captured {named(found)}: about {short_number(sighted.chars)} characters")
-        done.captured += 1
-    elif sighted.problem:
-        _note_problem(io, done, f"{named(found)}: {sighted.problem}")
-    elif sighted.sight in _LEFT_OUT:
-        _tell(io, f"left out {named(found)}: {_LEFT_OUT[sighted.sight]}")
-    watched.is_ended = watched.is_ended or sighted.sight not in _A_PERSONS
-
-
-def _hand_over(io: WatchIo, found: FoundSession, done: Watching) -> None:
-    try:
-        id = unwrap(io.hand_over(found))
-    except Error as error:
-        _note_problem(io, done, f"{named(found)}: {error!s}")
-        return
-    if id is not None:
-        _tell(io, f"handed over {named(found)}: {id}")
-        done.handed_over += 1
-
-
-def _note_problem(io: WatchIo, done: Watching, problem: str) -> None:
-    io.warn(problem)
-    done.problems = (*done.problems, problem)[:MOST_PROBLEMS]
-
-
-def _tell(io: WatchIo, said: str) -> None:
-    io.tell(f"{iso_of(io.backfill.clock.now_ms())[:19]}Z {said}")
+        seconds = (min(times) - now_ms) / 1000 if times else _POLL_SECONDS
+        io.stop.wait(min(max(seconds, 0.0), _POLL_SECONDS))
+    return io.done
 
 
 # -- directories of projects ------------------------------------------------------------------------------------------
@@ -478,16 +460,16 @@ def _tell(io: WatchIo, said: str) -> None:
 def project_directories(
     of_sessions: Iterable[Result[str, Error]], listing: Result[Listing, Error]
 ) -> Iterator[Result[str, Error]]:
-    """Where sessions are known to have been: the absolute directories `of_sessions`, then those that entries come from, the
-    entries changed last first: each once, at most `MAX_DIRECTORIES`; errors come with them."""
-    of_entries: Iterable[Result[str, Error]]
+    """Yields where sessions are known to have been: the absolute directories `of_sessions`, then those that notes come from, the
+    notes changed last first: each once, at most `MAX_DIRECTORIES`; errors come with them."""
+    of_notes: Iterable[Result[str, Error]]
     if isinstance(listing, Failure):
-        of_entries = [Failure(listing.failure())]
+        of_notes = [Failure(listing.failure())]
     else:
         newest_first = sorted(listing.unwrap().entries, key=lambda each: each.meta.updated_at_ms, reverse=True)
-        of_entries = (Success(source.cwd or "") for each in newest_first for source in each.meta.sources)
+        of_notes = (Success(source.cwd or "") for each in newest_first for source in each.meta.sources)
     known: set[str] = set()
-    for found in chain(of_sessions, of_entries):
+    for found in chain(of_sessions, of_notes):
         directory = found.value_or("")
         if isinstance(found, Failure):
             yield found
