@@ -7,17 +7,7 @@ from pathlib import Path
 import pytest
 
 from memory_process import Memory
-from two_machines import (
-    TwoMachines,
-    clean,
-    edited,
-    file_of,
-    head,
-    holds,
-    holds_in_any_object,
-    joined_machines,
-    synced,
-)
+from two_machines import TwoMachines, clean, edited, file_of, head, holds, holds_in_any_object, joined_machines, synced
 
 SECRET_PLAN = "The zebra-merger is announced on Thursday."
 

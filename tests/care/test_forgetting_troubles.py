@@ -18,13 +18,7 @@ from agent_memory.errors import EntryNotFound, StateCorrupt, StoreIo
 from agent_memory.git.git_process import GitProcess
 from agent_memory.note.note import Caller
 from agent_memory.results import as_result, sealed
-from agent_memory.rules.forgotten import (
-    FORGOTTEN,
-    ForgetTarget,
-    Forgetting,
-    SessionKey,
-    TraceWords,
-)
+from agent_memory.rules.forgotten import FORGOTTEN, ForgetTarget, Forgetting, SessionKey, TraceWords
 from agent_memory.store.kept_histories_files import KeptHistoriesFiles
 from agent_memory.store.recorded_writes import RecordedWrites
 from claude_transcripts import Conversation

@@ -17,12 +17,7 @@ import pytest
 from returns.result import Failure, Success
 
 from agent_memory.config import StorageConfig
-from agent_memory.errors import (
-    ConfigInvalid,
-    PathRefused,
-    RecorderFailed,
-    StoreIo,
-)
+from agent_memory.errors import ConfigInvalid, PathRefused, RecorderFailed, StoreIo
 from agent_memory.git import git_process
 from agent_memory.git.git_history import GitRecorder
 from faults import failing_on

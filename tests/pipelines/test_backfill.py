@@ -6,30 +6,14 @@ import pytest
 from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
 
-from agent_memory.errors import (
-    Error,
-    HistoryUnavailable,
-    StateCorrupt,
-    StoreIo,
-)
+from agent_memory.errors import Error, HistoryUnavailable, StateCorrupt, StoreIo
 from agent_memory.note.vocabulary import Harness
 from agent_memory.pipelines.backfill import BackfillIo, plan_backfill, put_backfill
 from agent_memory.rules.agent_request import AgentReply, AgentRequest, SessionRequest
 from agent_memory.rules.forgotten import SessionTombstone
 from agent_memory.session.found_session import Backfill, FoundSession
-from agent_memory.session.history import (
-    History,
-    Role,
-    SessionMark,
-    Turn,
-)
-from agent_memory.session.queue import (
-    BACKFILL_EVENT,
-    Context,
-    InboxEntry,
-    Outcome,
-    SessionFile,
-)
+from agent_memory.session.history import History, Role, SessionMark, Turn
+from agent_memory.session.queue import BACKFILL_EVENT, Context, InboxEntry, Outcome, SessionFile
 from agent_memory.text.instants import DAY_MS
 from pipelines.consolidate_world import CWD, NOON_MS, REPO, ScriptedAgent, World, envelope, history, skipped, turns
 from stand_ins.dict_finder import DictFinder

@@ -9,33 +9,14 @@ import pytest
 from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
 
-from agent_memory.errors import (
-    Error,
-    HistoryUnavailable,
-    HistoryUnreadable,
-    StateCorrupt,
-    StoreIo,
-    UsageInvalid,
-)
+from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StateCorrupt, StoreIo, UsageInvalid
 from agent_memory.note.note import Caller, MemoryEntry, StoredEntry
 from agent_memory.note.vocabulary import GLOBAL_SCOPE, Harness
-from agent_memory.pipelines.handing_over import (
-    HandingOverIo,
-    Kept,
-    Taken,
-    keep_handover,
-    take_named,
-    take_newest,
-)
+from agent_memory.pipelines.handing_over import HandingOverIo, Kept, Taken, keep_handover, take_named, take_newest
 from agent_memory.ports import HistorySource, Tombstones
 from agent_memory.rules.change import Replace
 from agent_memory.rules.forgotten import EntryTombstone, SessionTombstone, statement_hashes
-from agent_memory.session.history import (
-    History,
-    Role,
-    SessionMark,
-    Turn,
-)
+from agent_memory.session.history import History, Role, SessionMark, Turn
 from agent_memory.session.queue import Context, InboxEntry, SessionFile
 from agent_memory.store.recorded_writes import RecordedWrites
 from agent_memory.text.instants import DAY_MS

@@ -11,13 +11,7 @@ from pathlib import Path
 import pytest
 from returns.result import Failure, Result, Success
 
-from agent_memory.errors import (
-    EntryUnreadable,
-    Error,
-    StateCorrupt,
-    StoreIo,
-    UndoRefused,
-)
+from agent_memory.errors import EntryUnreadable, Error, StateCorrupt, StoreIo, UndoRefused
 from agent_memory.note.vocabulary import TierList
 from agent_memory.pipelines.undo import finish_undo, undo
 from agent_memory.rules.change import Restore

@@ -14,19 +14,8 @@ from agent_memory.errors import Error
 from agent_memory.note.note import MemoryEntry, Meta, StoredEntry
 from agent_memory.note.vocabulary import TierList
 from agent_memory.pipelines.undo import UndoIo, Undone, undo
-from agent_memory.rules.change import (
-    Change,
-    Create,
-    Replace,
-    Retire,
-    Together,
-)
-from agent_memory.rules.run_log import (
-    LoggedAction,
-    LoggedRun,
-    Machine,
-    logged_actions,
-)
+from agent_memory.rules.change import Change, Create, Replace, Retire, Together
+from agent_memory.rules.run_log import LoggedAction, LoggedRun, Machine, logged_actions
 from agent_memory.rules.undo_run import SectionChange
 from agent_memory.section.section_splice import splice_section
 from agent_memory.section.targets import TargetFiles

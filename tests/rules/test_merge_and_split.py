@@ -6,21 +6,8 @@ import pytest
 from attrs import evolve
 
 from agent_memory.note.file_name import file_name_of
-from agent_memory.note.note import (
-    MemoryEntry,
-    Meta,
-    Source,
-    StoredEntry,
-    Usage,
-)
-from agent_memory.note.vocabulary import (
-    Harness,
-    Importance,
-    Kind,
-    Origin,
-    Sensitivity,
-    Status,
-)
+from agent_memory.note.note import MemoryEntry, Meta, Source, StoredEntry, Usage
+from agent_memory.note.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
 from agent_memory.rules.actions import Merge, Split, SplitPart
 from agent_memory.rules.change import Create, Retire
 from agent_memory.text.ids import mint_id

@@ -15,29 +15,11 @@ from attrs import evolve, frozen
 
 from agent_memory.capture.inbox_files import QueueTroubles
 from agent_memory.care.files import unwritten, walk
-from agent_memory.care.tombstones import (
-    FORGOTTEN,
-    TombstoneFiles,
-    journal_of,
-    purge_mark_of,
-)
-from agent_memory.care.traces import (
-    NoteFile,
-    RunTraces,
-    id_at,
-    inbox_traces,
-    note_files,
-)
+from agent_memory.care.tombstones import FORGOTTEN, TombstoneFiles, journal_of, purge_mark_of
+from agent_memory.care.traces import NoteFile, RunTraces, id_at, inbox_traces, note_files
 from agent_memory.errors import EntryChanged, EntryNotFound
 from agent_memory.files.durable import fsync_directory
-from agent_memory.files.paths import (
-    as_store_io,
-    directory_in,
-    exists,
-    names_in,
-    remove_file,
-    those_there,
-)
+from agent_memory.files.paths import as_store_io, directory_in, exists, names_in, remove_file, those_there
 from agent_memory.git.git_history import purge_history
 from agent_memory.git.git_process import GitProcess
 from agent_memory.note.note import MemoryEntry, Meta, StoredEntry

@@ -12,13 +12,7 @@ from attrs import Factory, evolve, field, frozen
 from returns.result import Failure
 
 from agent_memory.capture.hook_files import INBOX
-from agent_memory.capture.inbox_files import (
-    FAILED,
-    MAX_RETIRED_BYTES,
-    PROCESSED,
-    REASON_ENDING,
-    is_entry_name,
-)
+from agent_memory.capture.inbox_files import FAILED, MAX_RETIRED_BYTES, PROCESSED, REASON_ENDING, is_entry_name
 from agent_memory.capture.inbox_json import parse_inbox_entry
 from agent_memory.errors import PathRefused, StateCorrupt
 from agent_memory.files.paths import (
@@ -37,44 +31,14 @@ from agent_memory.note.note import StoredEntry
 from agent_memory.note.vocabulary import TIERS_FILE, TierList
 from agent_memory.results import as_result
 from agent_memory.rules.actions import ids_of
-from agent_memory.rules.change import (
-    Change,
-    Create,
-    FileChange,
-    FileState,
-    Replace,
-    subject_of,
-)
-from agent_memory.rules.forgotten import (
-    FORGOTTEN,
-    ForgettingAtWork,
-    SessionKey,
-    TraceWords,
-    share_of,
-)
+from agent_memory.rules.change import Change, Create, FileChange, FileState, Replace, subject_of
+from agent_memory.rules.forgotten import FORGOTTEN, ForgettingAtWork, SessionKey, TraceWords, share_of
 from agent_memory.rules.undo_run import Footprint
-from agent_memory.session.queue import (
-    SNAPSHOTS,
-    FileSnapshot,
-    InlineNote,
-    queue_key,
-    session_id_of,
-)
+from agent_memory.session.queue import SNAPSHOTS, FileSnapshot, InlineNote, queue_key, session_id_of
 from agent_memory.store.bookkeeping_json import FOOTPRINT
-from agent_memory.store.note_files import (
-    ARCHIVE,
-    TOPICS,
-    entry_or_none,
-    read_image,
-)
+from agent_memory.store.note_files import ARCHIVE, TOPICS, entry_or_none, read_image
 from agent_memory.store.reversal import files_together
-from agent_memory.store.run_files import (
-    FORGOTTEN_MARK,
-    MAX_RUN_FILE_BYTES,
-    REPORT,
-    RUNS,
-    RunLogFiles,
-)
+from agent_memory.store.run_files import FORGOTTEN_MARK, MAX_RUN_FILE_BYTES, REPORT, RUNS, RunLogFiles
 from agent_memory.store.run_json import CHANGES, DEFERRED
 from agent_memory.store.tiers_json import parse_tiers, render_tiers
 from agent_memory.text.ids import ID_PATTERN, is_id

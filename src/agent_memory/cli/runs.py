@@ -9,13 +9,7 @@ from typing import Any
 
 from agent_memory.app import Memory
 from agent_memory.cli.arguments import add_flag, add_number, set_command
-from agent_memory.cli.console import (
-    BOLD,
-    Console,
-    fields_of,
-    rows_of,
-    table_lines,
-)
+from agent_memory.cli.console import BOLD, Console, fields_of, rows_of, table_lines
 from agent_memory.cli.dialogue import open_here, short_age
 from agent_memory.errors import UsageInvalid
 from agent_memory.note.note import MemoryEntry

@@ -6,13 +6,7 @@ import argparse
 import os
 
 from agent_memory.app import Memory
-from agent_memory.cli.arguments import (
-    ENTRY,
-    add_choice,
-    add_flag,
-    add_id,
-    set_command,
-)
+from agent_memory.cli.arguments import ENTRY, add_choice, add_flag, add_id, set_command
 from agent_memory.cli.console import Console, fields_of
 from agent_memory.cli.dialogue import first_of, is_agreed, open_here
 from agent_memory.errors import PathRefused, UsageInvalid

@@ -21,13 +21,7 @@ from attrs import frozen
 
 from agent_memory.errors import RecorderFailed
 from agent_memory.files.durable import create_file, make_directories, move_file
-from agent_memory.files.paths import (
-    as_store_io,
-    exists,
-    files_below,
-    is_directory,
-    names_in,
-)
+from agent_memory.files.paths import as_store_io, exists, files_below, is_directory, names_in
 from agent_memory.redaction.redact import redact
 from agent_memory.results import as_result
 from agent_memory.rules.commit_message import IGNORE_FILE, IGNORE_TEXT

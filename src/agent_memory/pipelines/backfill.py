@@ -15,29 +15,12 @@ from attrs import define, evolve, field, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.config import BUILTIN
-from agent_memory.errors import (
-    Error,
-    HistoryUnavailable,
-    InboxEntryInvalid,
-    UsageInvalid,
-)
+from agent_memory.errors import Error, HistoryUnavailable, InboxEntryInvalid, UsageInvalid
 from agent_memory.note.note import Listing
 from agent_memory.note.vocabulary import Harness
 from agent_memory.results import as_result, unwrap, warning_of
-from agent_memory.session.found_session import (
-    Backfill,
-    FoundSession,
-    Rest,
-    Sight,
-    Sighted,
-    short_number,
-)
-from agent_memory.session.history import (
-    COPY,
-    History,
-    Role,
-    SessionMark,
-)
+from agent_memory.session.found_session import Backfill, FoundSession, Rest, Sight, Sighted, short_number
+from agent_memory.session.history import COPY, History, Role, SessionMark
 from agent_memory.session.queue import (
     BACKFILL_EVENT,
     UPGRADE_EVENT,
@@ -56,15 +39,7 @@ from agent_memory.text.instants import iso_of
 if TYPE_CHECKING:
     from threading import Event
 
-    from agent_memory.ports import (
-        Clock,
-        HistorySource,
-        Inbox,
-        SessionFinder,
-        SessionMarks,
-        Store,
-        Tombstones,
-    )
+    from agent_memory.ports import Clock, HistorySource, Inbox, SessionFinder, SessionMarks, Store, Tombstones
 
 MAX_DIRECTORIES = 1_000
 

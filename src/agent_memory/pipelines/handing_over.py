@@ -8,36 +8,14 @@ from typing import TYPE_CHECKING
 from attrs import evolve, frozen
 from returns.result import Failure, Result
 
-from agent_memory.errors import (
-    Error,
-    HistoryUnavailable,
-    SessionForgotten,
-    UsageInvalid,
-)
-from agent_memory.extraction.handoff import (
-    Handover,
-    handover_body,
-    handover_of,
-    is_handoff_of,
-)
+from agent_memory.errors import Error, HistoryUnavailable, SessionForgotten, UsageInvalid
+from agent_memory.extraction.handoff import Handover, handover_body, handover_of, is_handoff_of
 from agent_memory.note.note import MemoryEntry, Meta, Source
-from agent_memory.note.vocabulary import (
-    GLOBAL_SCOPE,
-    Harness,
-    Kind,
-    Status,
-    least_trusted,
-)
+from agent_memory.note.vocabulary import GLOBAL_SCOPE, Harness, Kind, Status, least_trusted
 from agent_memory.redaction.redact import redact_path
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.change import Create, Replace
-from agent_memory.rules.drafts import (
-    stored_body,
-    stored_description,
-    stored_tags,
-    stored_title,
-    taken_ids,
-)
+from agent_memory.rules.drafts import stored_body, stored_description, stored_tags, stored_title, taken_ids
 from agent_memory.rules.forgotten import forgotten_note
 from agent_memory.rules.origin import Claim, origin_of, with_source
 from agent_memory.session.history import History, SessionMark
@@ -47,12 +25,7 @@ from agent_memory.text.ids import mint_id
 from agent_memory.text.instants import DAY_MS
 
 if TYPE_CHECKING:
-    from agent_memory.ports import (
-        Clock,
-        HistorySource,
-        KeptHistories,
-        Tombstones,
-    )
+    from agent_memory.ports import Clock, HistorySource, KeptHistories, Tombstones
     from agent_memory.store.recorded_writes import RecordedWrites
 
 _MOST_FETCHES = 256

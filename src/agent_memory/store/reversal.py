@@ -14,23 +14,11 @@ from agent_memory.errors import PathRefused, UndoRefused
 from agent_memory.note.file_name import id_in_name
 from agent_memory.note.note import Listed
 from agent_memory.note.vocabulary import TIERS_FILE, TierList
-from agent_memory.rules.change import (
-    Applied,
-    FileChange,
-    FileState,
-    Receipt,
-    hash_of,
-)
+from agent_memory.rules.change import Applied, FileChange, FileState, Receipt, hash_of
 from agent_memory.rules.undo_run import CHANGED_SINCE, Footprint, fold_files
 from agent_memory.store.changes import Decided, Draft, put_tiers
 from agent_memory.store.diffs import note_changes
-from agent_memory.store.note_files import (
-    ARCHIVE,
-    TOPICS,
-    entry_or_none,
-    read_image,
-    tiers_in,
-)
+from agent_memory.store.note_files import ARCHIVE, TOPICS, entry_or_none, read_image, tiers_in
 from agent_memory.text.ids import ID_PATTERN
 from agent_memory.text.markdown import find_links
 

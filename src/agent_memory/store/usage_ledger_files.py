@@ -14,34 +14,13 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from agent_memory.errors import Busy, EntryInvalid, StoreIo
-from agent_memory.files.durable import (
-    FILE_MODE,
-    line_of_its_own,
-    make_directories,
-    replace_file,
-)
+from agent_memory.files.durable import FILE_MODE, line_of_its_own, make_directories, replace_file
 from agent_memory.files.locks import lock_within, release
-from agent_memory.files.paths import (
-    as_store_io,
-    directory_in,
-    names_in,
-    open_checked,
-    real_root,
-)
+from agent_memory.files.paths import as_store_io, directory_in, names_in, open_checked, real_root
 from agent_memory.note.note import Usage
 from agent_memory.results import as_result
-from agent_memory.rules.usage import (
-    DayReads,
-    LedgerCounts,
-    LedgerRecord,
-    Read,
-    base_of,
-)
-from agent_memory.store.ledger_lines import (
-    MAX_LINE_BYTES,
-    parse_ledger_line,
-    render_ledger_line,
-)
+from agent_memory.rules.usage import DayReads, LedgerCounts, LedgerRecord, Read, base_of
+from agent_memory.store.ledger_lines import MAX_LINE_BYTES, parse_ledger_line, render_ledger_line
 from agent_memory.text.ids import slug_of
 from agent_memory.text.plain_text import one_line
 

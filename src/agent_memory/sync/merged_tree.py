@@ -16,20 +16,9 @@ from attrs import evolve, frozen
 
 from agent_memory.errors import StateCorrupt
 from agent_memory.note.file_name import file_name_of, folded_name, id_in_name
-from agent_memory.note.frontmatter import (
-    NotReadable,
-    canonical_body,
-    has_conflict,
-    join_note,
-    split_note,
-)
+from agent_memory.note.frontmatter import NotReadable, canonical_body, has_conflict, join_note, split_note
 from agent_memory.note.note import MemoryEntry, Meta
-from agent_memory.note.note_format import (
-    META_FIELDS,
-    parse_note,
-    read_values,
-    render_note,
-)
+from agent_memory.note.note_format import META_FIELDS, parse_note, read_values, render_note
 from agent_memory.note.vocabulary import TIERS_FILE, Sensitivity
 from agent_memory.note.yaml_block import comment_lines, edit_block
 from agent_memory.note.yaml_scalars import Plain, flow_text

@@ -11,20 +11,10 @@ import shlex
 
 from attrs import frozen
 
-from agent_memory.errors import (
-    RecorderFailed,
-    RemoteUnavailable,
-    SyncRefused,
-    UsageInvalid,
-)
+from agent_memory.errors import RecorderFailed, RemoteUnavailable, SyncRefused, UsageInvalid
 from agent_memory.files.durable import make_directories, replace_file
 from agent_memory.files.paths import store_io
-from agent_memory.git.git_process import (
-    TIMED_OUT,
-    GitOutput,
-    GitProcess,
-    directory_of,
-)
+from agent_memory.git.git_process import TIMED_OUT, GitOutput, GitProcess, directory_of
 from agent_memory.redaction.redact import redact
 from agent_memory.text.plain_text import one_line
 

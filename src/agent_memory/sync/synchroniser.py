@@ -21,45 +21,15 @@ from attrs import evolve, frozen
 from agent_memory.care.forgetter import Forgetter
 from agent_memory.care.tombstones import PURGE_MARK, purge_mark_of
 from agent_memory.errors import EntryNotFound, StateCorrupt, SyncRefused
-from agent_memory.files.paths import (
-    JsonFile,
-    exists,
-    path_in,
-    read_image,
-    real_root,
-    remove_file,
-    those_there,
-)
+from agent_memory.files.paths import JsonFile, exists, path_in, read_image, real_root, remove_file, those_there
 from agent_memory.git.git_history import contents_of
-from agent_memory.git.git_process import (
-    OURSELVES,
-    GitOutput,
-    GitProcess,
-    failed,
-    make_ready,
-)
+from agent_memory.git.git_process import OURSELVES, GitOutput, GitProcess, failed, make_ready
 from agent_memory.ports import Clock
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.change import FileChange, FileState
-from agent_memory.rules.commit_message import (
-    BOOKKEEPING,
-    IGNORE_FILE,
-    commit_message,
-    holds_secret,
-)
-from agent_memory.rules.forgotten import (
-    EntryTombstone,
-    ForgetTarget,
-    SessionKey,
-    SessionTombstone,
-)
-from agent_memory.store.bookkeeping_json import (
-    PURGE,
-    SYNCED,
-    SYNCING,
-    TOMBSTONE,
-    SyncAtWork,
-)
+from agent_memory.rules.commit_message import BOOKKEEPING, IGNORE_FILE, commit_message, holds_secret
+from agent_memory.rules.forgotten import EntryTombstone, ForgetTarget, SessionKey, SessionTombstone
+from agent_memory.store.bookkeeping_json import PURGE, SYNCED, SYNCING, TOMBSTONE, SyncAtWork
 from agent_memory.store.recorded_writes import RecordedWrites
 from agent_memory.store.transaction import Transactions
 from agent_memory.sync.merged_bookkeeping import FORGOTTEN
@@ -77,12 +47,7 @@ from agent_memory.sync.merging import (
     count_notes,
     why_outside,
 )
-from agent_memory.sync.remote import (
-    INCOMING,
-    Remote,
-    chosen_remote,
-    keep_remote,
-)
+from agent_memory.sync.remote import INCOMING, Remote, chosen_remote, keep_remote
 from agent_memory.text.plain_text import first_few
 
 _ATTEMPTS = 8
