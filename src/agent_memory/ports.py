@@ -1,5 +1,4 @@
-"""Every port: what the machines ask of the outside world. Implementations are in `adapters`; tests and other programs may bring
-their own.
+"""Every port: what the machines ask of the outside world. Tests and other programs may bring their own.
 
 What is damaged or cannot be read is an error, never "nothing there" (P6). Whatever is put is durable when the call returns.
 Types are imported for type checkers alone: `memory list` has ports, and needs few of their values.

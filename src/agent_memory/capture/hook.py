@@ -147,7 +147,7 @@ def payload_on_stdin() -> object:
 
 FORGOTTEN = "state/forgotten"
 ANY_HARNESS = "any"
-"""As in `adapters.forgetting.tombstones`, which takes long to load."""
+"""As in `care.tombstones`, which takes long to load."""
 
 
 def run_hook(words: list[str]) -> "NoReturn":
