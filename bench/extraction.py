@@ -41,19 +41,9 @@ from agent_memory.ports import HistorySource
 from agent_memory.results import sealed
 from agent_memory.rules.agent_request import SessionRequest
 from agent_memory.session.history import History
-from agent_memory.session.queue import (
-    InboxEntry,
-    SessionFile,
-    SessionMethod,
-    retrieval_of,
-)
+from agent_memory.session.queue import InboxEntry, SessionFile, SessionMethod, retrieval_of
 from agent_memory.session.turns import redact_history
-from agent_memory.text.salience import (
-    content_terms,
-    coverage,
-    is_negated,
-    statements,
-)
+from agent_memory.text.salience import content_terms, coverage, is_negated, statements
 
 FOUND = 0.28
 KEPT = 0.6

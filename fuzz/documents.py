@@ -14,12 +14,7 @@ from agent_memory.recall.moment import delivery_of
 from agent_memory.setup.config_files import TRUSTED, parse_config, set_keys
 from agent_memory.setup.schedule import INSTALLED, RECORD
 from agent_memory.setup.setup_files import RECEIPT
-from agent_memory.store import (
-    bookkeeping_json,
-    ledger_lines,
-    run_json,
-    tiers_json,
-)
+from agent_memory.store import bookkeeping_json, ledger_lines, run_json, tiers_json
 from agent_memory.text.json_codec import Documents
 from fuzz.target import Target
 

@@ -6,19 +6,9 @@ import json
 
 from agent_memory.capture.hook import entry_text
 from agent_memory.capture.inbox_json import parse_inbox_entry, render_inbox_entry
-from agent_memory.capture.session_event import (
-    PAYLOAD_KEYS,
-    SHAPES,
-    SessionEvent,
-    session_event,
-)
+from agent_memory.capture.session_event import PAYLOAD_KEYS, SHAPES, SessionEvent, session_event
 from agent_memory.files.json_lite import scan_json, scan_members
-from agent_memory.recall.moment import (
-    MAX_PROMPT_CHARS,
-    Moment,
-    hook_output,
-    moment_of,
-)
+from agent_memory.recall.moment import MAX_PROMPT_CHARS, Moment, hook_output, moment_of
 from fuzz.target import Target
 
 _TIMESTAMP = "2026-02-13T14:30:05.123Z"

@@ -3,14 +3,7 @@
 from __future__ import annotations
 
 from agent_memory.note.note import Listed, Meta, StoredEntry
-from agent_memory.note.terms import (
-    MAX_QUERY_TERMS,
-    MAX_TERM_CHARS,
-    chunk_terms,
-    chunks_of,
-    note_terms,
-    query_words,
-)
+from agent_memory.note.terms import MAX_QUERY_TERMS, MAX_TERM_CHARS, chunk_terms, chunks_of, note_terms, query_words
 from agent_memory.recall.ranking import hints_of, slips_of
 from agent_memory.recall.snippet import snippet_of
 from fuzz.target import Target

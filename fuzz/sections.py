@@ -7,13 +7,7 @@ from returns.result import Failure, Success
 from agent_memory.errors import SchedulerFailed
 from agent_memory.results import sealed
 from agent_memory.rules.undo_run import SectionChange
-from agent_memory.section.section_splice import (
-    SECTION_HEADING,
-    Spliced,
-    restore_section,
-    section_in,
-    splice_section,
-)
+from agent_memory.section.section_splice import SECTION_HEADING, Spliced, restore_section, section_in, splice_section
 from agent_memory.session.own_marks import SECTION_END, SECTION_START
 from agent_memory.setup.scheduling import CRON_END, CRON_START, with_cron_lines
 from fuzz.target import Target

@@ -12,12 +12,7 @@ from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.agent.child_process import Finished
-from agent_memory.errors import (
-    Error,
-    HistoryUnavailable,
-    HistoryUnreadable,
-    TranscriptRefused,
-)
+from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
 from agent_memory.extraction.extract import extracted
 from agent_memory.files.lines import objects_in
 from agent_memory.harness.aider import CHAT_FILE, AiderChats
@@ -35,12 +30,7 @@ from agent_memory.note.vocabulary import Harness
 from agent_memory.ports import HistorySource
 from agent_memory.results import sealed
 from agent_memory.session.history import History, SessionMark
-from agent_memory.session.queue import (
-    InboxEntry,
-    SessionFile,
-    SessionMethod,
-    retrieval_of,
-)
+from agent_memory.session.queue import InboxEntry, SessionFile, SessionMethod, retrieval_of
 from agent_memory.session.tool_calls import entry_uses
 from agent_memory.session.turns import KeptPart, cut_windows, redact_history
 from agent_memory.store.kept_histories_files import parse_history_lines, render_history_lines

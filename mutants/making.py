@@ -40,9 +40,7 @@ class Mutant:
 def make_mutants(subject: Subject, tree: Path, names: Collection[str] = ()) -> tuple[Mutant, ...]:
     """Write the package into `tree` with the subject's modules mutated, or those of these names, and say which mutants
     there are."""
-    from mutmut.mutation.file_mutation import (  # type: ignore[import-not-found, unused-ignore] # nobody needs it but for this
-        mutate_file_contents,
-    )
+    from mutmut.mutation.file_mutation import mutate_file_contents  # type: ignore[import-not-found, unused-ignore] # nobody needs it but for this
 
     shutil.rmtree(tree / PACKAGE, ignore_errors=True)
     shutil.copytree(PACKAGE, tree / PACKAGE, ignore=shutil.ignore_patterns("__pycache__"))

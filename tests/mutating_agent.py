@@ -18,12 +18,7 @@ from returns.result import Result, Success
 from agent_memory.errors import Error
 from agent_memory.note.note import StoredEntry
 from agent_memory.note.vocabulary import Status
-from agent_memory.rules.agent_request import (
-    AgentReply,
-    AgentRequest,
-    DefragRequest,
-    SessionRequest,
-)
+from agent_memory.rules.agent_request import AgentReply, AgentRequest, DefragRequest, SessionRequest
 from conservation import END
 
 WORDS = ["api", "worker", "queue", "cache", "lamp", "harbour", "deploy", "invoice", "search", "mailer"]

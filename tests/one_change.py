@@ -7,13 +7,7 @@ from returns.result import Failure, Result
 from agent_memory.errors import Error
 from agent_memory.note.note import MemoryEntry
 from agent_memory.ports import Store
-from agent_memory.rules.change import (
-    Change,
-    Create,
-    Receipt,
-    Replace,
-    Retire,
-)
+from agent_memory.rules.change import Change, Create, Receipt, Replace, Retire
 
 
 def write(store: Store, entry: MemoryEntry, expected_hash: str | None) -> Result[Receipt, Error | str]:

@@ -94,11 +94,7 @@ if TYPE_CHECKING:
     )
     from agent_memory.recall.searching import Searching as Searching
     from agent_memory.recall.snippet import Snippet as Snippet
-    from agent_memory.rules.actions import (
-        Action as Action,
-        DefragPlan as DefragPlan,
-        DefragProposal as DefragProposal,
-    )
+    from agent_memory.rules.actions import Action as Action, DefragPlan as DefragPlan, DefragProposal as DefragProposal
     from agent_memory.rules.agent_request import (
         AgentReply as AgentReply,
         AgentRequest as AgentRequest,
@@ -120,11 +116,7 @@ if TYPE_CHECKING:
     from agent_memory.rules.findings import Analysis as Analysis, Finding as Finding
     from agent_memory.rules.plan import Plan as Plan
     from agent_memory.rules.run import DefragRun as DefragRun, Run as Run, Settled as Settled
-    from agent_memory.rules.section import (
-        Published as Published,
-        SectionBudget as SectionBudget,
-        Target as Target,
-    )
+    from agent_memory.rules.section import Published as Published, SectionBudget as SectionBudget, Target as Target
     from agent_memory.section.publishing import Publisher as Publisher
     from agent_memory.session.found_session import Backfill as Backfill, FoundSession as FoundSession, Rest as Rest
     from agent_memory.session.history import (

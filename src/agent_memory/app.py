@@ -17,24 +17,12 @@ from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
 
 from agent_memory.config import Config
-from agent_memory.errors import (
-    Error,
-    HomeUnknown,
-    StateInvalid,
-    StateNotFound,
-    SyncRefused,
-    UsageInvalid,
-)
+from agent_memory.errors import Error, HomeUnknown, StateInvalid, StateNotFound, SyncRefused, UsageInvalid
 from agent_memory.files.locks import KernelLocks
 from agent_memory.files.paths import exists, is_directory, real_root
 from agent_memory.files.root import home_of
 from agent_memory.note.note import Caller
-from agent_memory.note.vocabulary import (
-    GLOBAL_SCOPE,
-    Harness,
-    Sensitivity,
-    Status,
-)
+from agent_memory.note.vocabulary import GLOBAL_SCOPE, Harness, Sensitivity, Status
 from agent_memory.results import as_result, unwrap
 from agent_memory.setup.config_files import Effective, load_config
 from agent_memory.store.store_files import StoreFiles

@@ -22,12 +22,7 @@ from agent_memory.recall.assembling import (
     profile_named,
     with_notes,
 )
-from agent_memory.recall.candidates import (
-    InjectRequest,
-    Place,
-    is_relevant,
-    may_be_injected,
-)
+from agent_memory.recall.candidates import InjectRequest, Place, is_relevant, may_be_injected
 from agent_memory.recall.moment import COMMAND, Delivery, known_ids
 from agent_memory.recall.search import Mode, SearchRequest
 from agent_memory.recall.told import DeliveryLog, Shelf

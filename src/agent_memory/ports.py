@@ -18,12 +18,7 @@ if TYPE_CHECKING:
     from returns.result import Result
 
     from agent_memory.errors import Error
-    from agent_memory.note.note import (
-        Listed,
-        Listing,
-        StoredEntry,
-        Usage,
-    )
+    from agent_memory.note.note import Listed, Listing, StoredEntry, Usage
     from agent_memory.note.vocabulary import Harness, Status, TierList
     from agent_memory.rules.actions import Deferred  # noqa: F401 - names are in strings
     from agent_memory.rules.agent_request import AgentReply, AgentRequest
@@ -36,14 +31,7 @@ if TYPE_CHECKING:
     from agent_memory.rules.usage import DayReads
     from agent_memory.session.found_session import FoundSession
     from agent_memory.session.history import History, SessionMark
-    from agent_memory.session.queue import (
-        InboxEntry,
-        KnownSessions,
-        Loaded,
-        Outcome,
-        Pending,
-        Trouble,
-    )
+    from agent_memory.session.queue import InboxEntry, KnownSessions, Loaded, Outcome, Pending, Trouble
     from agent_memory.session.turns import KeptSession
 
 

@@ -19,12 +19,7 @@ from agent_memory.agent.agent_command import (
     open_agent,
     private_directory,
 )
-from agent_memory.agent.agent_environment import (
-    HARNESS_VARIABLES,
-    caller_of,
-    child_environment,
-    depth_of,
-)
+from agent_memory.agent.agent_environment import HARNESS_VARIABLES, caller_of, child_environment, depth_of
 from agent_memory.config import LlmConfig, PresetConfig
 from agent_memory.errors import (
     ActRefused,

@@ -6,20 +6,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from returns.result import Success
 
-from agent_memory.agent.agent_command import (
-    MOST_NOTES,
-    NOTE_CHARS,
-    BuiltinAgent,
-    document_notes,
-)
+from agent_memory.agent.agent_command import MOST_NOTES, NOTE_CHARS, BuiltinAgent, document_notes
 from agent_memory.extraction.text import LONGEST_TITLE_CHARS
 from agent_memory.note.note import StoredEntry
-from agent_memory.note.vocabulary import (
-    Harness,
-    Origin,
-    Status,
-    TierList,
-)
+from agent_memory.note.vocabulary import Harness, Origin, Status, TierList
 from agent_memory.prompt.reply import parse_defrag_reply, parse_reply
 from agent_memory.rules.actions import ids_of
 from agent_memory.rules.agent_request import SessionRequest
@@ -27,12 +17,7 @@ from agent_memory.rules.change import Create
 from agent_memory.rules.plan import ChangeSet, PlanFacts
 from agent_memory.rules.plan_window import plan_window
 from agent_memory.rules.tidied import tidied
-from agent_memory.session.history import (
-    History,
-    Role,
-    ToolCall,
-    Turn,
-)
+from agent_memory.session.history import History, Role, ToolCall, Turn
 from agent_memory.session.queue import InboxEntry, SessionFile
 from agent_memory.session.turns import document_turns
 from agent_memory.text.markdown import first_heading

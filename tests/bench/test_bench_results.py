@@ -9,19 +9,7 @@ from pathlib import Path
 import bench.__main__ as runner
 import pytest
 from attrs import evolve
-from bench.results import (
-    KEPT_IN,
-    Figure,
-    Piece,
-    Results,
-    Table,
-    keep,
-    keep_table,
-    kept,
-    parsed,
-    rendered,
-    this_machine,
-)
+from bench.results import KEPT_IN, Figure, Piece, Results, Table, keep, keep_table, kept, parsed, rendered, this_machine
 
 PIECE = Piece(
     "index",

@@ -8,12 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.capture.hook_files import (
-    LOG_NAME,
-    MAX_LOG_BYTES,
-    PREVIOUS_LOG_NAME,
-    log_hook_problem,
-)
+from agent_memory.capture.hook_files import LOG_NAME, MAX_LOG_BYTES, PREVIOUS_LOG_NAME, log_hook_problem
 from faults import failing_at
 
 

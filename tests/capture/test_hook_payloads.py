@@ -10,12 +10,7 @@ from returns.result import Success
 
 from agent_memory.capture.hook import entry_text, timestamp_of
 from agent_memory.capture.inbox_json import parse_inbox_entry
-from agent_memory.capture.session_event import (
-    SHAPES,
-    SessionEvent,
-    method_of,
-    session_event,
-)
+from agent_memory.capture.session_event import SHAPES, SessionEvent, method_of, session_event
 from agent_memory.session.queue import fold_queue, session_id_of
 from hook_calls import HOOK, ID, call, inbox_of, payload, problems_of
 

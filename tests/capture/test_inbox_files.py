@@ -20,13 +20,7 @@ from agent_memory.capture.inbox_files import InboxFiles, captures, put_snapshot
 from agent_memory.capture.inbox_json import parse_inbox_entry, render_inbox_entry
 from agent_memory.care import explaining
 from agent_memory.care.explaining import captures_beginning_with
-from agent_memory.errors import (
-    Error,
-    InboxEntryInvalid,
-    PathRefused,
-    StateCorrupt,
-    StoreIo,
-)
+from agent_memory.errors import Error, InboxEntryInvalid, PathRefused, StateCorrupt, StoreIo
 from agent_memory.note.vocabulary import Harness
 from agent_memory.ports import Inbox
 from agent_memory.session.queue import (

@@ -17,15 +17,7 @@ from agent_memory.capture.inbox_json import (
 )
 from agent_memory.errors import InboxEntryInvalid, StateCorrupt
 from agent_memory.note.vocabulary import Harness, Kind
-from agent_memory.session.queue import (
-    AmpThread,
-    Context,
-    InboxEntry,
-    InlineNote,
-    Outcome,
-    Trouble,
-    Verdict,
-)
+from agent_memory.session.queue import AmpThread, Context, InboxEntry, InlineNote, Outcome, Trouble, Verdict
 from inbox_entries import AT_MS, entries
 
 AMP: dict[str, Any] = {

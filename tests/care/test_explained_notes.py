@@ -15,13 +15,7 @@ from agent_memory.errors import Error
 from agent_memory.note.note import Caller, MemoryEntry
 from agent_memory.note.vocabulary import Kind, Tier, TierList
 from agent_memory.recall.reading import Reading
-from agent_memory.rules.change import (
-    Change,
-    Create,
-    Replace,
-    Retire,
-    Together,
-)
+from agent_memory.rules.change import Change, Create, Replace, Retire, Together
 from agent_memory.rules.run_log import LoggedAction, LoggedRun, Machine, Revision
 from agent_memory.store.bookkeeping_files import SessionMarksFiles
 from defrag_requests import NOW_MS, stored

@@ -23,13 +23,7 @@ from agent_memory.care.explained import (
     tier_reason,
 )
 from agent_memory.note.note import Source, Usage
-from agent_memory.note.vocabulary import (
-    Harness,
-    Kind,
-    Origin,
-    Sensitivity,
-    Tier,
-)
+from agent_memory.note.vocabulary import Harness, Kind, Origin, Sensitivity, Tier
 from agent_memory.rules.run_log import LoggedAction, LoggedRun
 from agent_memory.rules.score import score
 from agent_memory.session.history import SessionMark

@@ -6,19 +6,9 @@ from typing import Any
 
 from hypothesis import given, strategies as st
 
-from agent_memory.care.health import (
-    Statistics,
-    by_day,
-    period_of,
-    statistics_of,
-)
+from agent_memory.care.health import Statistics, by_day, period_of, statistics_of
 from agent_memory.note.note import Meta
-from agent_memory.note.vocabulary import (
-    Kind,
-    Origin,
-    Status,
-    Tier,
-)
+from agent_memory.note.vocabulary import Kind, Origin, Status, Tier
 from agent_memory.recall.moment import Delivery
 from agent_memory.rules.agent_request import DaySpend, Spend, with_added
 from agent_memory.rules.run_log import LoggedRun, LoggedSession

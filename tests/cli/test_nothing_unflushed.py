@@ -12,12 +12,7 @@ import pytest
 
 from agent_memory.capture.hook import capture_hook
 from agent_memory.cli.main import main
-from agent_memory.files.durable import (
-    create_file,
-    make_directories,
-    move_file,
-    replace_file,
-)
+from agent_memory.files.durable import create_file, make_directories, move_file, replace_file
 from hook_calls import inbox_of, payload
 from watched_disk import WatchedDisk, watched_disk
 

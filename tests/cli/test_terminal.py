@@ -7,12 +7,7 @@ import re
 from hypothesis import given, strategies as st
 from wcwidth import wcswidth
 
-from agent_memory.cli.console import (
-    cells_of,
-    cut,
-    marked_lines,
-    table_lines,
-)
+from agent_memory.cli.console import cells_of, cut, marked_lines, table_lines
 
 texts = st.lists(st.sampled_from(["a", " ", "東", "👩‍👩‍👧", "e\u0301", "א"]), max_size=40).map("".join)
 

@@ -12,12 +12,7 @@ from typing import Any
 
 import pytest
 
-from agent_memory.files.durable import (
-    claim_abandoned,
-    close_quietly,
-    create_file,
-    replace_file,
-)
+from agent_memory.files.durable import claim_abandoned, close_quietly, create_file, replace_file
 from faults import failing_on
 
 WRITES: dict[str, Callable[[str], None]] = {

@@ -11,14 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.files.json_lite import json_object, scan_json, scan_members
-from agent_memory.files.lines import (
-    LONG_STRING_BYTES,
-    Line,
-    LongLine,
-    Objects,
-    objects_in,
-    read_lines,
-)
+from agent_memory.files.lines import LONG_STRING_BYTES, Line, LongLine, Objects, objects_in, read_lines
 
 
 def lines_of(path: Path, max_line_bytes: int = 1_000, size_bytes: int | None = None) -> list[tuple[bytes, bool] | int]:

@@ -16,12 +16,7 @@ from agent_memory.errors import PathRefused, StoreIo
 from agent_memory.files import paths
 from agent_memory.files.durable import close_quietly
 from agent_memory.files.paths import JsonFile, real_root
-from agent_memory.files.root import (
-    default_root,
-    home_of,
-    root_and_doubt,
-    storage_root,
-)
+from agent_memory.files.root import default_root, home_of, root_and_doubt, storage_root
 from agent_memory.results import as_result
 from agent_memory.setup.config_files import load_config
 from agent_memory.text.json_codec import Format

@@ -10,18 +10,8 @@ import pytest
 from attrs import evolve
 from returns.result import Failure, Success
 
-from agent_memory.errors import (
-    HistoryUnavailable,
-    HistoryUnreadable,
-    StoreIo,
-    TranscriptRefused,
-)
-from agent_memory.harness.aider import (
-    CHAT_FILE,
-    INPUT_FILE,
-    AiderChats,
-    run_of,
-)
+from agent_memory.errors import HistoryUnavailable, HistoryUnreadable, StoreIo, TranscriptRefused
+from agent_memory.harness.aider import CHAT_FILE, INPUT_FILE, AiderChats, run_of
 from agent_memory.session.found_session import FoundSession
 from agent_memory.session.history import History, Role
 from agent_memory.session.own_marks import CONTEXT_END, CONTEXT_START

@@ -7,12 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent_memory.errors import HistoryUnreadable
-from agent_memory.session.history import (
-    History,
-    Role,
-    SessionMark,
-    ToolCall,
-)
+from agent_memory.session.history import History, Role, SessionMark, ToolCall
 from agent_memory.session.turns import AGENT_TEXT_CHARS, TOOL_TEXT_CHARS, USER_TEXT_CHARS
 from claude_transcripts import (
     SESSION,

@@ -11,12 +11,7 @@ import pytest
 from agent_memory.errors import HistoryUnavailable
 from agent_memory.harness.codex import CodexSessions
 from agent_memory.harness.transcripts import TranscriptRoots
-from agent_memory.session.history import (
-    History,
-    Role,
-    SessionMark,
-    ToolCall,
-)
+from agent_memory.session.history import History, Role, SessionMark, ToolCall
 from agent_memory.session.own_marks import MEMORY_OUTPUT_PLACEHOLDER
 from claude_transcripts import numbers, told
 from codex_rollouts import STARTED_MS, THREAD, Rollout, thread_at, thread_entry

@@ -12,13 +12,7 @@ from agent_memory.harness.copilot import CopilotSessions
 from agent_memory.session.history import History, Role
 from agent_memory.session.own_marks import MEMORY_OUTPUT_PLACEHOLDER
 from claude_transcripts import told
-from copilot_sessions import (
-    COPILOT_SESSION,
-    COPILOT_STARTED_MS,
-    CopilotEvents,
-    copilot_entry,
-    copilot_history,
-)
+from copilot_sessions import COPILOT_SESSION, COPILOT_STARTED_MS, CopilotEvents, copilot_entry, copilot_history
 from harness_surroundings import surroundings
 
 

@@ -10,18 +10,8 @@ from pathlib import Path
 import pytest
 from returns.result import Failure, Result, Success
 
-from agent_memory.errors import (
-    Error,
-    HistoryUnavailable,
-    HistoryUnreadable,
-    TranscriptRefused,
-)
-from agent_memory.harness.databases import (
-    Database,
-    TooLarge,
-    read_database,
-    text_of,
-)
+from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
+from agent_memory.harness.databases import Database, TooLarge, read_database, text_of
 from agent_memory.harness.transcripts import TranscriptRoots
 from agent_memory.results import as_result
 from databases import everything_in, make_database, owner_of

@@ -21,12 +21,7 @@ import cursor_conversations as cursor
 import goose_sessions as goose
 import nine_harnesses as nine
 import opencode_sessions as opencode
-from agent_memory.errors import (
-    Error,
-    HistoryUnavailable,
-    HistoryUnreadable,
-    TranscriptRefused,
-)
+from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
 from agent_memory.harness import history_sources, turn_builder
 from agent_memory.harness.aider import CHAT_FILE, AiderChats
 from agent_memory.harness.captured_notes import FileSnapshots, InlineNotes

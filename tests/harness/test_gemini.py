@@ -12,12 +12,7 @@ from attrs import evolve
 from agent_memory.errors import HistoryUnavailable
 from agent_memory.harness import turn_builder
 from agent_memory.harness.gemini import GeminiSessions
-from agent_memory.session.history import (
-    History,
-    Role,
-    SessionMark,
-    ToolCall,
-)
+from agent_memory.session.history import History, Role, SessionMark, ToolCall
 from claude_transcripts import mark_after, numbers, told
 from gemini_chats import CHAT, STARTED_MS, Chat, chat_at, chat_entry, tool
 from harness_surroundings import surroundings

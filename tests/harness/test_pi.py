@@ -9,12 +9,7 @@ import pytest
 from agent_memory.errors import HistoryUnavailable
 from agent_memory.harness import turn_builder
 from agent_memory.harness.pi import PiSessions
-from agent_memory.session.history import (
-    History,
-    Role,
-    SessionMark,
-    ToolCall,
-)
+from agent_memory.session.history import History, Role, SessionMark, ToolCall
 from agent_memory.session.own_marks import MEMORY_OUTPUT_PLACEHOLDER
 from claude_transcripts import mark_after, numbers, told
 from harness_surroundings import surroundings

@@ -12,13 +12,7 @@ import pytest
 from returns.result import Failure, Success
 
 from agent_memory.agent.child_process import Finished
-from agent_memory.errors import (
-    Error,
-    HistoryUnavailable,
-    HistoryUnreadable,
-    StoreIo,
-    TranscriptRefused,
-)
+from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StoreIo, TranscriptRefused
 from agent_memory.harness import session_finders, watched_finders
 from agent_memory.harness.amp import AmpThreads
 from agent_memory.note.vocabulary import Harness

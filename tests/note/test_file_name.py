@@ -11,13 +11,7 @@ import pytest
 from attrs import evolve
 from hypothesis import given, strategies as st
 
-from agent_memory.note.file_name import (
-    MAX_NAME_BYTES,
-    file_name_of,
-    id_in_name,
-    is_safe_name,
-    title_in_name,
-)
+from agent_memory.note.file_name import MAX_NAME_BYTES, file_name_of, id_in_name, is_safe_name, title_in_name
 from agent_memory.note.note import Meta
 from agent_memory.text.ids import ID_PATTERN, mint_id, normal_tags
 

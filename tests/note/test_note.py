@@ -14,14 +14,7 @@ from ruamel.yaml import YAML
 from agent_memory.errors import EntryUnreadable
 from agent_memory.note.note import MemoryEntry, Meta, Source
 from agent_memory.note.note_format import ParsedNote, parse_note, render_note
-from agent_memory.note.vocabulary import (
-    Harness,
-    Importance,
-    Kind,
-    Origin,
-    Sensitivity,
-    Status,
-)
+from agent_memory.note.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
 from agent_memory.results import sealed
 from agent_memory.text.ids import mint_id, normal_tags
 

@@ -5,14 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from agent_memory.note.tagging import (
-    Standing,
-    TagUse,
-    TagVocabulary,
-    alike,
-    survey_tags,
-    tag_counts,
-)
+from agent_memory.note.tagging import Standing, TagUse, TagVocabulary, alike, survey_tags, tag_counts
 
 
 @pytest.mark.parametrize(

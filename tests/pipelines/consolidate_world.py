@@ -18,12 +18,7 @@ from agent_memory.recall.known_notes import KnownNotes
 from agent_memory.rules.agent_request import AgentReply, AgentRequest, SessionRequest
 from agent_memory.rules.run import Run
 from agent_memory.session.history import History, Role, Turn
-from agent_memory.session.queue import (
-    Context,
-    InboxEntry,
-    InlineNote,
-    SessionFile,
-)
+from agent_memory.session.queue import Context, InboxEntry, InlineNote, SessionFile
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_histories import DictHistories
 from stand_ins.dict_inbox import DictInbox

@@ -8,37 +8,17 @@ import pytest
 from attrs import evolve
 from returns.result import Failure, Result, Success
 
-from agent_memory.errors import (
-    Error,
-    HistoryUnavailable,
-    StateCorrupt,
-    StoreIo,
-)
+from agent_memory.errors import Error, HistoryUnavailable, StateCorrupt, StoreIo
 from agent_memory.note.note import Usage
 from agent_memory.note.vocabulary import Harness, Status
 from agent_memory.pipelines.backfill import ask_again, plan_upgrades
 from agent_memory.pipelines.consolidate import steps
 from agent_memory.rules.agent_request import SessionRequest
 from agent_memory.rules.run import Run
-from agent_memory.session.history import (
-    History,
-    Role,
-    ToolCall,
-    Turn,
-)
+from agent_memory.session.history import History, Role, ToolCall, Turn
 from agent_memory.session.queue import SessionFile
 from agent_memory.text.instants import DAY_MS
-from pipelines.consolidate_world import (
-    CWD,
-    NOON_MS,
-    ScriptedAgent,
-    World,
-    entries,
-    history,
-    note,
-    skipped,
-    turns,
-)
+from pipelines.consolidate_world import CWD, NOON_MS, ScriptedAgent, World, entries, history, note, skipped, turns
 from stand_ins.temporary_records import TemporaryKeptHistories
 
 CLAUDE = Harness.CLAUDE_CODE

@@ -6,25 +6,13 @@ import pytest
 from attrs import evolve
 from returns.result import Failure, Result
 
-from agent_memory.errors import (
-    Defect,
-    Error,
-    HistoryUnavailable,
-    StateCorrupt,
-    StoreIo,
-)
+from agent_memory.errors import Defect, Error, HistoryUnavailable, StateCorrupt, StoreIo
 from agent_memory.note.vocabulary import GLOBAL_SCOPE, Harness
 from agent_memory.pipelines.consolidate import ConsolidateIo, consolidate, rescue
 from agent_memory.rules.forgotten import SessionTombstone
 from agent_memory.rules.run import KeptReply, Run, Work
 from agent_memory.session.history import History, SessionMark
-from agent_memory.session.queue import (
-    Context,
-    FileSnapshot,
-    InboxEntry,
-    Pending,
-    SessionFile,
-)
+from agent_memory.session.queue import Context, FileSnapshot, InboxEntry, Pending, SessionFile
 from pipelines.consolidate_world import CWD, NOON_MS, REPO, ScriptedAgent, World, entries, history, note
 from stand_ins.temporary_records import (
     TemporaryKeptHistories,

@@ -9,12 +9,7 @@ from returns.result import Success
 
 from agent_memory.note.note import MemoryEntry, Meta
 from agent_memory.pipelines.consolidate import take_up_deferred
-from agent_memory.rules.change import (
-    Change,
-    Create,
-    Replace,
-    Retire,
-)
+from agent_memory.rules.change import Change, Create, Replace, Retire
 from agent_memory.rules.plan import max_changes
 from agent_memory.rules.run import Run
 from pipelines.consolidate_world import NOON_MS, ScriptedAgent, World, skipped

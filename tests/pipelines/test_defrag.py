@@ -6,12 +6,7 @@ import pytest
 from attrs import evolve
 from returns.result import Failure, Result, Success
 
-from agent_memory.errors import (
-    AgentMissing,
-    Error,
-    ReplyRefused,
-    StoreIo,
-)
+from agent_memory.errors import AgentMissing, Error, ReplyRefused, StoreIo
 from agent_memory.pipelines.defrag import defrag, steps
 from agent_memory.rules.agent_request import DefragRequest
 from agent_memory.rules.change import Replace

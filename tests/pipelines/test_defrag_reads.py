@@ -6,12 +6,7 @@ import pytest
 from attrs import evolve
 from returns.result import Failure, Result
 
-from agent_memory.errors import (
-    EntryChanged,
-    EntryNotFound,
-    EntryUnreadable,
-    Error,
-)
+from agent_memory.errors import EntryChanged, EntryNotFound, EntryUnreadable, Error
 from agent_memory.note.note import Listed, MemoryEntry, StoredEntry
 from agent_memory.pipelines.defrag import notes_as_listed
 from agent_memory.rules.change import Replace, Retire

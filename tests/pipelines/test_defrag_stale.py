@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from agent_memory.note.note import (
-    Listed,
-    Listing,
-    Meta,
-    UnreadableFile,
-)
+from agent_memory.note.note import Listed, Listing, Meta, UnreadableFile
 from agent_memory.pipelines.defrag import still_possible
 from agent_memory.rules.actions import Archive, DefragPlan, PlannedAction
 from agent_memory.rules.change import Retire

@@ -9,21 +9,11 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.capture.inbox_files import InboxFiles
 from agent_memory.errors import Error, StoreIo
-from agent_memory.note.note import (
-    Listed,
-    Listing,
-    Meta,
-    Source,
-)
+from agent_memory.note.note import Listed, Listing, Meta, Source
 from agent_memory.note.vocabulary import Harness
 from agent_memory.pipelines import backfill
 from agent_memory.pipelines.backfill import project_directories
-from agent_memory.session.queue import (
-    Context,
-    InboxEntry,
-    Outcome,
-    SessionFile,
-)
+from agent_memory.session.queue import Context, InboxEntry, Outcome, SessionFile
 
 NOW_MS = 1_770_000_000_000
 REFUSED = StoreIo("inbox", "list", "EACCES", "Permission denied")

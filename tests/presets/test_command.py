@@ -7,13 +7,7 @@ import json
 import pytest
 from hypothesis import given, strategies as st
 
-from agent_memory.presets import (
-    MESSAGE_MAX_CHARS,
-    PRESETS,
-    Preset,
-    failure_cause,
-    message_cause,
-)
+from agent_memory.presets import MESSAGE_MAX_CHARS, PRESETS, Preset, failure_cause, message_cause
 
 NO_TOOLS = {
     "claude": ("--tools", "--strict-mcp-config", "--no-session-persistence", "--settings"),

@@ -9,21 +9,8 @@ from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Success
 
 from agent_memory.errors import ConfigInvalid
-from agent_memory.note.note import (
-    Listed,
-    Meta,
-    Source,
-    StoredEntry,
-    Usage,
-)
-from agent_memory.note.vocabulary import (
-    Harness,
-    Importance,
-    Kind,
-    Origin,
-    Sensitivity,
-    TierList,
-)
+from agent_memory.note.note import Listed, Meta, Source, StoredEntry, Usage
+from agent_memory.note.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, TierList
 from agent_memory.prompt.prompt import (
     PLACES,
     DefragBudget,

@@ -10,12 +10,7 @@ from returns.result import Failure, Success
 
 from agent_memory.errors import ConfigInvalid
 from agent_memory.note.note import Listed, Meta, StoredEntry
-from agent_memory.note.vocabulary import (
-    Harness,
-    Importance,
-    Kind,
-    Origin,
-)
+from agent_memory.note.vocabulary import Harness, Importance, Kind, Origin
 from agent_memory.prompt.prompt import (
     PLACES,
     Frame,
@@ -28,12 +23,7 @@ from agent_memory.prompt.prompt import (
 from agent_memory.rules.agent_request import SessionRequest
 from agent_memory.rules.drafts import ECHOED
 from agent_memory.rules.shown import choose_shown
-from agent_memory.session.history import (
-    History,
-    Role,
-    ToolCall,
-    Turn,
-)
+from agent_memory.session.history import History, Role, ToolCall, Turn
 from agent_memory.session.queue import Context, InboxEntry, SessionFile
 from agent_memory.session.turns import cut_windows
 

@@ -11,13 +11,7 @@ from returns.result import Failure, Success
 
 from agent_memory.errors import ReplyRefused
 from agent_memory.note.vocabulary import Importance, Kind
-from agent_memory.prompt.reply import (
-    MAX_ENTRIES,
-    MAX_REPLY_CHARS,
-    MAX_UPDATES,
-    decode_reply,
-    parse_reply,
-)
+from agent_memory.prompt.reply import MAX_ENTRIES, MAX_REPLY_CHARS, MAX_UPDATES, decode_reply, parse_reply
 from agent_memory.rules.plan import ChangeSet, ProposedEntry, ProposedUpdate
 
 NONCE = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"

@@ -7,26 +7,9 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from agent_memory.note.note import (
-    Listed,
-    Meta,
-    Source,
-    StoredEntry,
-)
-from agent_memory.note.vocabulary import (
-    Harness,
-    Importance,
-    Kind,
-    Origin,
-    Sensitivity,
-)
-from agent_memory.recall.candidates import (
-    MOST_A_SECTION,
-    Place,
-    candidates,
-    good_until_ms,
-    shown,
-)
+from agent_memory.note.note import Listed, Meta, Source, StoredEntry
+from agent_memory.note.vocabulary import Harness, Importance, Kind, Origin, Sensitivity
+from agent_memory.recall.candidates import MOST_A_SECTION, Place, candidates, good_until_ms, shown
 
 HERE = "github.com/ada/lamp"
 AROUND = Place(HERE, in_repository=True, now_ms=1_000)

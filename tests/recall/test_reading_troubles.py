@@ -6,12 +6,7 @@ import pytest
 from returns.result import Failure, Result
 
 from agent_memory.errors import EntryNotFound, Error, StoreIo
-from agent_memory.note.note import (
-    Caller,
-    MemoryEntry,
-    Meta,
-    StoredEntry,
-)
+from agent_memory.note.note import Caller, MemoryEntry, Meta, StoredEntry
 from agent_memory.note.vocabulary import Kind
 from agent_memory.recall.reading import ListFilter, Reading
 from agent_memory.rules.change import Create

@@ -16,14 +16,7 @@ from agent_memory.inject import prepare
 from agent_memory.recall import told as injecting
 from agent_memory.recall.assembling import Passage
 from agent_memory.recall.moment import Delivery
-from agent_memory.recall.told import (
-    MAX_BYTES,
-    DeliveryLog,
-    Shelf,
-    keep_shelf,
-    looks_of,
-    read_shelf,
-)
+from agent_memory.recall.told import MAX_BYTES, DeliveryLog, Shelf, keep_shelf, looks_of, read_shelf
 from agent_memory.rules.drafts import NoteDraft
 from faults import failing_on
 

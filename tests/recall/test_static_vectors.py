@@ -21,12 +21,7 @@ from agent_memory.note.terms import weighed_words
 from agent_memory.note.vocabulary import Sensitivity
 from agent_memory.ports import Embedder
 from agent_memory.recall import embedding
-from agent_memory.recall.embedding import (
-    NO_MODEL,
-    IndexedMeanings,
-    open_model,
-    open_static_vectors,
-)
+from agent_memory.recall.embedding import NO_MODEL, IndexedMeanings, open_model, open_static_vectors
 from agent_memory.recall.note_index import NoteIndex
 from agent_memory.recall.search import Nearness
 from agent_memory.store.store_files import StoreFiles

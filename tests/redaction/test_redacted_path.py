@@ -10,13 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from agent_memory.note.vocabulary import Harness
 from agent_memory.redaction.redact import redact, redact_path, redact_with_paths
-from agent_memory.session.queue import (
-    Context,
-    InboxEntry,
-    SessionFile,
-    as_captured,
-    as_consumed,
-)
+from agent_memory.session.queue import Context, InboxEntry, SessionFile, as_captured, as_consumed
 from agent_memory.text.value_rules import is_plain_name
 from fixtures.secret_samples import SAMPLES, Sample, base62
 

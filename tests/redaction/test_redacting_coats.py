@@ -9,12 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from agent_memory.redaction.redact import (
-    RULES,
-    Redacted,
-    redact,
-    redact_path,
-)
+from agent_memory.redaction.redact import RULES, Redacted, redact, redact_path
 from fixtures.coats import LEGIBLE, OPAQUE, letters_of
 from fixtures.secret_samples import INNOCENT, SAMPLES, base62, base64_text, hexadecimal, password, pem, url_safe, uuid
 

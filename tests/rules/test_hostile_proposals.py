@@ -7,16 +7,7 @@ import re
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.note.vocabulary import Origin, Sensitivity
-from agent_memory.rules.actions import (
-    Archive,
-    DefragProposal,
-    Edit,
-    Merge,
-    Rename,
-    Retag,
-    Split,
-    SplitPart,
-)
+from agent_memory.rules.actions import Archive, DefragProposal, Edit, Merge, Rename, Retag, Split, SplitPart
 from agent_memory.rules.change import Dropped
 from agent_memory.rules.plan_defrag import plan_defrag
 from agent_memory.text.markdown import find_links

@@ -5,13 +5,7 @@ from __future__ import annotations
 from hypothesis import given, strategies as st
 
 from agent_memory.rules.actions import Archive, Merge
-from agent_memory.rules.findings import (
-    Analysis,
-    Finding,
-    FindingKind,
-    candidates_of,
-    left_to_judge,
-)
+from agent_memory.rules.findings import Analysis, Finding, FindingKind, candidates_of, left_to_judge
 
 IDS = tuple(f"id__{letter * 6}" for letter in "abcdefgh")
 HASHES = {id: f"{place:064x}"[::-1] for place, id in enumerate(IDS)}

@@ -6,12 +6,7 @@ import pytest
 from attrs import evolve
 
 from agent_memory.note.note import Usage
-from agent_memory.note.vocabulary import (
-    Kind,
-    Origin,
-    Sensitivity,
-    Status,
-)
+from agent_memory.note.vocabulary import Kind, Origin, Sensitivity, Status
 from agent_memory.rules.actions import (
     Action,
     Archive,

@@ -7,51 +7,15 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from agent_memory.note.note import (
-    Listed,
-    MemoryEntry,
-    Meta,
-    Source,
-    StoredEntry,
-    body_hash,
-)
-from agent_memory.note.vocabulary import (
-    Harness,
-    Importance,
-    Kind,
-    Origin,
-    Sensitivity,
-    Status,
-)
-from agent_memory.rules.change import (
-    Create,
-    Dropped,
-    Replace,
-    Retire,
-)
+from agent_memory.note.note import Listed, MemoryEntry, Meta, Source, StoredEntry, body_hash
+from agent_memory.note.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
+from agent_memory.rules.change import Create, Dropped, Replace, Retire
 from agent_memory.rules.origin import with_source
-from agent_memory.rules.plan import (
-    ChangeSet,
-    Plan,
-    PlanFacts,
-    ProposedEntry,
-    ProposedUpdate,
-    stored_when_applied,
-)
-from agent_memory.rules.plan_window import (
-    computed_origin,
-    plan_inline_fallback,
-    plan_window,
-    subject_of,
-)
+from agent_memory.rules.plan import ChangeSet, Plan, PlanFacts, ProposedEntry, ProposedUpdate, stored_when_applied
+from agent_memory.rules.plan_window import computed_origin, plan_inline_fallback, plan_window, subject_of
 from agent_memory.rules.similarity import Subject
 from agent_memory.session.history import History, Role, Turn
-from agent_memory.session.queue import (
-    Context,
-    InboxEntry,
-    InlineNote,
-    SessionFile,
-)
+from agent_memory.session.queue import Context, InboxEntry, InlineNote, SessionFile
 from agent_memory.text.ids import mint_id
 from agent_memory.text.instants import DAY_MS
 from plan_facts import facts_of

@@ -9,13 +9,7 @@ from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.note.file_name import file_name_of
-from agent_memory.note.note import (
-    Listed,
-    MemoryEntry,
-    Meta,
-    StoredEntry,
-    body_hash,
-)
+from agent_memory.note.note import Listed, MemoryEntry, Meta, StoredEntry, body_hash
 from agent_memory.note.vocabulary import Harness, Kind, Status
 from agent_memory.rules.change import Create, Replace, Retire
 from agent_memory.rules.plan import (

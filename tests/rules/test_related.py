@@ -5,12 +5,7 @@ from typing import Any
 
 from attrs import evolve
 
-from agent_memory.note.note import (
-    Listed,
-    Meta,
-    Source,
-    StoredEntry,
-)
+from agent_memory.note.note import Listed, Meta, Source, StoredEntry
 from agent_memory.note.tagging import TagVocabulary
 from agent_memory.note.vocabulary import Harness, Sensitivity
 from agent_memory.rules.shown import (
@@ -22,12 +17,7 @@ from agent_memory.rules.shown import (
     rank_related,
     tag_vocabulary,
 )
-from agent_memory.session.history import (
-    History,
-    Role,
-    ToolCall,
-    Turn,
-)
+from agent_memory.session.history import History, Role, ToolCall, Turn
 
 REPO = "github.com/acme/web"
 

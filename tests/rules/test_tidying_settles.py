@@ -8,21 +8,8 @@ from typing import Any
 from attrs import asdict, evolve, frozen
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.note.note import (
-    MemoryEntry,
-    Source,
-    StoredEntry,
-    Usage,
-)
-from agent_memory.note.vocabulary import (
-    Harness,
-    Importance,
-    Kind,
-    Origin,
-    Sensitivity,
-    Status,
-    TierList,
-)
+from agent_memory.note.note import MemoryEntry, Source, StoredEntry, Usage
+from agent_memory.note.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status, TierList
 from agent_memory.rules.actions import DefragFacts, DefragPlan
 from agent_memory.rules.analyze import analyze
 from agent_memory.rules.change import Create, Replace, Retire

@@ -5,14 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent_memory.note.note import StoredEntry, Usage
-from agent_memory.note.vocabulary import (
-    Importance,
-    Kind,
-    Origin,
-    Sensitivity,
-    Tier,
-    TierList,
-)
+from agent_memory.note.vocabulary import Importance, Kind, Origin, Sensitivity, Tier, TierList
 from agent_memory.rules.actions import Merge
 from agent_memory.rules.findings import Finding, FindingKind
 from agent_memory.rules.section import SectionBudget

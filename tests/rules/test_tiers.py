@@ -10,33 +10,9 @@ from attrs import evolve, frozen
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.note.note import Meta, Usage, standing_tiers
-from agent_memory.note.vocabulary import (
-    GLOBAL_SCOPE,
-    Importance,
-    Kind,
-    Origin,
-    Sensitivity,
-    Tier,
-    TierList,
-)
-from agent_memory.rules.actions import (
-    Action,
-    Archive,
-    DefragPlan,
-    Edit,
-    Merge,
-    PlannedAction,
-    Rename,
-    Split,
-    SplitPart,
-)
-from agent_memory.rules.score import (
-    CLEARLY_BETTER,
-    HEADING_CHARS,
-    TierFacts,
-    score,
-    tier_facts,
-)
+from agent_memory.note.vocabulary import GLOBAL_SCOPE, Importance, Kind, Origin, Sensitivity, Tier, TierList
+from agent_memory.rules.actions import Action, Archive, DefragPlan, Edit, Merge, PlannedAction, Rename, Split, SplitPart
+from agent_memory.rules.score import CLEARLY_BETTER, HEADING_CHARS, TierFacts, score, tier_facts
 from agent_memory.rules.section import SectionBudget
 from agent_memory.rules.tiers import Resolved, resolve_tiers, tiers_after
 from agent_memory.store.reversal import reverse_tiers

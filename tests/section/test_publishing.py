@@ -13,12 +13,7 @@ from agent_memory.errors import Error, StoreIo
 from agent_memory.note.note import MemoryEntry, Meta
 from agent_memory.note.vocabulary import Origin, TierList
 from agent_memory.rules.change import Create
-from agent_memory.rules.section import (
-    Published,
-    SectionBudget,
-    Target,
-    TargetFile,
-)
+from agent_memory.rules.section import Published, SectionBudget, Target, TargetFile
 from agent_memory.rules.undo_run import SectionChange
 from agent_memory.section.publishing import Publisher
 from agent_memory.session.own_marks import SECTION_START

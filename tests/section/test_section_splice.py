@@ -7,13 +7,7 @@ from hypothesis import assume, given, settings, strategies as st
 from returns.result import Failure, Success
 
 from agent_memory.rules.undo_run import SectionChange
-from agent_memory.section.section_splice import (
-    SECTION_HEADING,
-    Spliced,
-    restore_section,
-    section_in,
-    splice_section,
-)
+from agent_memory.section.section_splice import SECTION_HEADING, Spliced, restore_section, section_in, splice_section
 from agent_memory.session.own_marks import SECTION_END, SECTION_START
 
 SECTION = f"{SECTION_START}\n{SECTION_HEADING}\n\nNew.\n{SECTION_END}"

@@ -9,14 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from agent_memory.note.vocabulary import Harness
 from agent_memory.session.history import Role, SessionMark, Turn
-from agent_memory.session.turns import (
-    Excerpt,
-    as_many_as_fit,
-    cut_text,
-    excerpt,
-    readable,
-    turns_after,
-)
+from agent_memory.session.turns import Excerpt, as_many_as_fit, cut_text, excerpt, readable, turns_after
 
 
 def mark(record_id: str, at_ms: int | None = None, seen: int = 0) -> SessionMark:

@@ -15,21 +15,9 @@ from attrs import evolve
 
 from agent_memory.capture.session_event import SessionEvent, session_event
 from agent_memory.recall.moment import Moment, moment_of
-from agent_memory.setup.harnesses import (
-    SETUPS,
-    Context,
-    context_of,
-    hook_mark,
-    self_tests_of,
-)
+from agent_memory.setup.harnesses import SETUPS, Context, context_of, hook_mark, self_tests_of
 from agent_memory.setup.installation import shipped_context
-from agent_memory.setup.plan import (
-    Element,
-    Member,
-    Part,
-    Wanted,
-    Whole,
-)
+from agent_memory.setup.plan import Element, Member, Part, Wanted, Whole
 
 SHIPPED = shipped_context("/home/ada", "/opt/a b/memory", {})
 CONTEXT = evolve(SHIPPED, skill="")

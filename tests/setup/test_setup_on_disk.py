@@ -13,12 +13,7 @@ from typing import Any
 import pytest
 
 from agent_memory.config import Config, StorageConfig
-from agent_memory.errors import (
-    Error,
-    SettingsRefused,
-    StateCorrupt,
-    StoreIo,
-)
+from agent_memory.errors import Error, SettingsRefused, StateCorrupt, StoreIo
 from agent_memory.section.targets import TargetFiles
 from agent_memory.setup.harnesses import context_of
 from agent_memory.setup.installation import Installation, SelfTests, without_section

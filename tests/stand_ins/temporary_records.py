@@ -5,12 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from agent_memory.care.tombstones import TombstoneFiles
-from agent_memory.store.bookkeeping_files import (
-    SessionMarksFiles,
-    SpendLedgerFiles,
-    StateKeysFiles,
-    TagVocabularyFile,
-)
+from agent_memory.store.bookkeeping_files import SessionMarksFiles, SpendLedgerFiles, StateKeysFiles, TagVocabularyFile
 from agent_memory.store.kept_histories_files import KeptHistoriesFiles
 from agent_memory.store.run_files import DefragRecordsFiles, RunRecordsFiles
 from agent_memory.store.usage_ledger_files import UsageLedgerFiles

@@ -19,14 +19,7 @@ from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.care.tombstones import FORGOTTEN, TombstoneFiles
-from agent_memory.errors import (
-    Busy,
-    Error,
-    PathRefused,
-    SpendExhausted,
-    StateCorrupt,
-    StoreIo,
-)
+from agent_memory.errors import Busy, Error, PathRefused, SpendExhausted, StateCorrupt, StoreIo
 from agent_memory.note.tagging import TagVocabulary
 from agent_memory.note.vocabulary import Harness, TierList
 from agent_memory.ports import SessionMarks, Tombstones
@@ -37,12 +30,7 @@ from agent_memory.rules.run_log import Undoing
 from agent_memory.rules.undo_run import SectionChange
 from agent_memory.session.history import SessionMark
 from agent_memory.setup.config_files import TrustedConfig, TrustFile
-from agent_memory.store.bookkeeping_files import (
-    SessionMarksFiles,
-    SpendLedgerFiles,
-    StateKeysFiles,
-    TagVocabularyFile,
-)
+from agent_memory.store.bookkeeping_files import SessionMarksFiles, SpendLedgerFiles, StateKeysFiles, TagVocabularyFile
 from agent_memory.store.bookkeeping_json import StateValue
 from agent_memory.store.run_files import RunLogFiles
 from agent_memory.store.store_files import StoreFiles

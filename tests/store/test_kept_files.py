@@ -17,51 +17,15 @@ from agent_memory.note.tagging import TagVocabulary
 from agent_memory.note.vocabulary import Harness, TierList
 from agent_memory.results import as_result
 from agent_memory.rules.agent_request import DaySpend
-from agent_memory.rules.change import (
-    Create,
-    FileChange,
-    FileState,
-    Retire,
-)
-from agent_memory.rules.forgotten import (
-    EntryTombstone,
-    ForgettingAtWork,
-    SessionTombstone,
-    StateTombstone,
-)
-from agent_memory.rules.run import (
-    DefragRun,
-    KeptReply,
-    Run,
-    TieringMemo,
-    Work,
-)
-from agent_memory.rules.run_log import (
-    LoggedAction,
-    LoggedRun,
-    LoggedSession,
-    Undoing,
-    UndoneMark,
-)
+from agent_memory.rules.change import Create, FileChange, FileState, Retire
+from agent_memory.rules.forgotten import EntryTombstone, ForgettingAtWork, SessionTombstone, StateTombstone
+from agent_memory.rules.run import DefragRun, KeptReply, Run, TieringMemo, Work
+from agent_memory.rules.run_log import LoggedAction, LoggedRun, LoggedSession, Undoing, UndoneMark
 from agent_memory.rules.undo_run import Footprint, SectionChange
-from agent_memory.session.history import (
-    History,
-    Role,
-    SessionMark,
-    ToolCall,
-    TranscriptEnd,
-    Turn,
-)
+from agent_memory.session.history import History, Role, SessionMark, ToolCall, TranscriptEnd, Turn
 from agent_memory.session.queue import InboxEntry, InlineNote, Pending
 from agent_memory.session.turns import KeptPart
-from agent_memory.setup.schedule import (
-    INSTALLED,
-    RECORD,
-    InstalledJob,
-    InstalledSchedule,
-    JobRecord,
-    ScheduledRun,
-)
+from agent_memory.setup.schedule import INSTALLED, RECORD, InstalledJob, InstalledSchedule, JobRecord, ScheduledRun
 from agent_memory.store.bookkeeping_json import (
     FOOTPRINT,
     FORGETTING,

@@ -13,13 +13,7 @@ from returns.result import Success
 from agent_memory.errors import PathRefused, StateCorrupt, StoreIo
 from agent_memory.note.vocabulary import Harness
 from agent_memory.ports import KeptHistories
-from agent_memory.session.history import (
-    History,
-    Role,
-    SessionMark,
-    ToolCall,
-    Turn,
-)
+from agent_memory.session.history import History, Role, SessionMark, ToolCall, Turn
 from agent_memory.store.kept_histories_files import KeptHistoriesFiles
 from faults import failing_at
 

@@ -23,29 +23,10 @@ from agent_memory.errors import (
     StoreIo,
 )
 from agent_memory.files.locks import KernelLocks
-from agent_memory.note.note import (
-    Listing,
-    MemoryEntry,
-    Meta,
-    UnreadableFile,
-)
-from agent_memory.note.vocabulary import (
-    TIERS_FILE,
-    Kind,
-    Origin,
-    TierList,
-)
+from agent_memory.note.note import Listing, MemoryEntry, Meta, UnreadableFile
+from agent_memory.note.vocabulary import TIERS_FILE, Kind, Origin, TierList
 from agent_memory.ports import Store
-from agent_memory.rules.change import (
-    Applied,
-    Change,
-    Create,
-    Receipt,
-    Replace,
-    Restore,
-    Retire,
-    Together,
-)
+from agent_memory.rules.change import Applied, Change, Create, Receipt, Replace, Restore, Retire, Together
 from agent_memory.store import store_database
 from agent_memory.store.store_files import StoreFiles
 from one_change import delete, write

@@ -14,25 +14,11 @@ import pytest
 from attrs import evolve, frozen
 from returns.result import Failure, Success
 
-from agent_memory.errors import (
-    EntryChanged,
-    EntryExists,
-    EntryInvalid,
-    PathRefused,
-    StateCorrupt,
-    StoreIo,
-)
+from agent_memory.errors import EntryChanged, EntryExists, EntryInvalid, PathRefused, StateCorrupt, StoreIo
 from agent_memory.files.locks import KernelLocks
 from agent_memory.note.note import MemoryEntry, Meta
 from agent_memory.results import sealed
-from agent_memory.rules.change import (
-    Change,
-    Create,
-    Receipt,
-    Replace,
-    Restore,
-    Retire,
-)
+from agent_memory.rules.change import Change, Create, Receipt, Replace, Restore, Retire
 from agent_memory.store.store_files import StoreFiles
 from faults import each_failure, each_kill, failing_on, snapshot
 from one_change import delete, write

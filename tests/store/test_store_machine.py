@@ -18,15 +18,7 @@ from agent_memory.files.locks import KernelLocks
 from agent_memory.note.note import MemoryEntry, Meta, StoredEntry
 from agent_memory.note.vocabulary import TierList
 from agent_memory.ports import Store
-from agent_memory.rules.change import (
-    Change,
-    Create,
-    Receipt,
-    Replace,
-    Restore,
-    Retire,
-    Together,
-)
+from agent_memory.rules.change import Change, Create, Receipt, Replace, Restore, Retire, Together
 from agent_memory.rules.undo_run import Footprint
 from agent_memory.store.bookkeeping_json import FOOTPRINT
 from agent_memory.store.store_files import StoreFiles

@@ -7,12 +7,7 @@ import re
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.text.ids import (
-    ID_PATTERN,
-    IdSet,
-    is_id,
-    mint_id,
-)
+from agent_memory.text.ids import ID_PATTERN, IdSet, is_id, mint_id
 
 KNOWN = [
     ("xstate guard patterns", 1770990605123, "id__hs3B4a", "id__AxfeRM"),

@@ -11,12 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 from wcwidth import iter_graphemes
 
-from agent_memory.text.plain_text import (
-    clean_text,
-    cut_bytes,
-    cut_chars,
-    one_line,
-)
+from agent_memory.text.plain_text import clean_text, cut_bytes, cut_chars, one_line
 
 # Written down apart from the code under test: what the contract forbids in any entry.
 FORBIDDEN = re.compile(

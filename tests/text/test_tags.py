@@ -7,12 +7,7 @@ import re
 import pytest
 from hypothesis import given, strategies as st
 
-from agent_memory.text.ids import (
-    ID_PATTERN,
-    MAX_TAG_CHARS,
-    normal_tag,
-    split_tags,
-)
+from agent_memory.text.ids import ID_PATTERN, MAX_TAG_CHARS, normal_tag, split_tags
 
 
 @pytest.mark.parametrize(

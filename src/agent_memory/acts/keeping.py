@@ -11,30 +11,12 @@ from typing import TYPE_CHECKING
 from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.capture.places import (
-    UNKNOWN,
-    KnownPlace,
-    KnownPlaces,
-    redacted_scope,
-    root_commit_of,
-)
+from agent_memory.capture.places import UNKNOWN, KnownPlace, KnownPlaces, redacted_scope, root_commit_of
 from agent_memory.capture.repository import Repository, scope_there
 from agent_memory.care.health import ScopeUse
-from agent_memory.errors import (
-    Error,
-    StateInvalid,
-    StateNotFound,
-    UsageInvalid,
-)
+from agent_memory.errors import Error, StateInvalid, StateNotFound, UsageInvalid
 from agent_memory.note.note import Listed, Listing, UnreadableFile
-from agent_memory.note.tagging import (
-    VOCABULARY_KEY,
-    TagUse,
-    TagVocabulary,
-    alike,
-    survey_tags,
-    tag_counts,
-)
+from agent_memory.note.tagging import VOCABULARY_KEY, TagUse, TagVocabulary, alike, survey_tags, tag_counts
 from agent_memory.note.vocabulary import GLOBAL_SCOPE, Sensitivity
 from agent_memory.ports import Clock, RunLog
 from agent_memory.results import as_result, unwrap

@@ -7,41 +7,15 @@ from collections.abc import Callable, Sequence
 from attrs import evolve, frozen
 from returns.result import Failure
 
-from agent_memory.errors import (
-    EntryChanged,
-    EntryInvalid,
-    EntryNotFound,
-    EntryProtected,
-)
-from agent_memory.note.note import (
-    Caller,
-    Listed,
-    Listing,
-    MemoryEntry,
-    Meta,
-    Source,
-    StoredEntry,
-    body_hash,
-    reads_of,
-)
+from agent_memory.errors import EntryChanged, EntryInvalid, EntryNotFound, EntryProtected
+from agent_memory.note.note import Caller, Listed, Listing, MemoryEntry, Meta, Source, StoredEntry, body_hash, reads_of
 from agent_memory.note.tagging import TagVocabulary
-from agent_memory.note.vocabulary import (
-    GLOBAL_SCOPE,
-    Sensitivity,
-    Status,
-    strictest,
-)
+from agent_memory.note.vocabulary import GLOBAL_SCOPE, Sensitivity, Status, strictest
 from agent_memory.ports import Clock, Store, UsageLedger
 from agent_memory.recall.known_notes import KnownNotes, Near
 from agent_memory.redaction.redact import redact_path
 from agent_memory.results import as_result, unwrap
-from agent_memory.rules.change import (
-    Create,
-    Replace,
-    Restore,
-    Retire,
-    Together,
-)
+from agent_memory.rules.change import Create, Replace, Restore, Retire, Together
 from agent_memory.rules.drafts import (
     EDITABLE,
     MetaPatch,

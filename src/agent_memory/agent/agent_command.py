@@ -19,12 +19,7 @@ from returns.result import Failure, Result
 
 from agent_memory.agent.agent_environment import child_environment, depth_of
 from agent_memory.agent.child_process import MAX_STDOUT_BYTES, Finished, run_child
-from agent_memory.config import (
-    BUILTIN,
-    LlmConfig,
-    PresetConfig,
-    preset_problem,
-)
+from agent_memory.config import BUILTIN, LlmConfig, PresetConfig, preset_problem
 from agent_memory.errors import (
     ActRefused,
     AgentFailed,
@@ -39,38 +34,17 @@ from agent_memory.errors import (
     ReplyRefused,
     StoreIo,
 )
-from agent_memory.files.durable import (
-    DIRECTORY_MODE,
-    make_directories,
-    read_loosely,
-    replace_file,
-)
+from agent_memory.files.durable import DIRECTORY_MODE, make_directories, read_loosely, replace_file
 from agent_memory.files.paths import as_store_io
-from agent_memory.files.root import (
-    CHILD_MARK,
-    DEPTH_VARIABLE,
-    home_of,
-    local_state_directory,
-)
+from agent_memory.files.root import CHILD_MARK, DEPTH_VARIABLE, home_of, local_state_directory
 from agent_memory.note.vocabulary import Kind, Status
 from agent_memory.ports import Agent, Clock
-from agent_memory.presets import (
-    PRESETS,
-    PRIVATE_DIRECTORY,
-    Preset,
-    failure_cause,
-    message_cause,
-)
+from agent_memory.presets import PRESETS, PRIVATE_DIRECTORY, Preset, failure_cause, message_cause
 from agent_memory.prompt.reply import decode_reply
 from agent_memory.redaction.redact import redact
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.actions import Action, kind_of
-from agent_memory.rules.agent_request import (
-    AgentReply,
-    AgentRequest,
-    DefragRequest,
-    SessionRequest,
-)
+from agent_memory.rules.agent_request import AgentReply, AgentRequest, DefragRequest, SessionRequest
 from agent_memory.rules.plan import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.session.history import History, Turn
 from agent_memory.session.queue import FileSnapshot, InlineNote

@@ -11,19 +11,9 @@ import time
 
 from agent_memory.capture.hook_files import INBOX, log_hook_problem, put_text
 from agent_memory.capture.repository import read_repository
-from agent_memory.capture.session_event import (
-    PAYLOAD_KEYS,
-    SHAPES,
-    SessionEvent,
-    session_event,
-)
+from agent_memory.capture.session_event import PAYLOAD_KEYS, SHAPES, SessionEvent, session_event
 from agent_memory.files.json_lite import json_object, scan_json, scan_members
-from agent_memory.files.root import (
-    home_of,
-    is_marked,
-    is_own_call,
-    root_and_doubt,
-)
+from agent_memory.files.root import home_of, is_marked, is_own_call, root_and_doubt
 from agent_memory.text.value_rules import is_plain_name
 
 TYPE_CHECKING = False

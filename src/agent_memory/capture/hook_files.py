@@ -7,13 +7,7 @@ import os
 import stat
 import time
 
-from agent_memory.files.durable import (
-    FILE_MODE,
-    append_line,
-    create_file,
-    make_directories,
-    make_room,
-)
+from agent_memory.files.durable import FILE_MODE, append_line, create_file, make_directories, make_room
 from agent_memory.files.json_lite import json_object
 from agent_memory.files.root import local_state_directory
 

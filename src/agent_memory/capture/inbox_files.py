@@ -34,13 +34,7 @@ from agent_memory.capture.inbox_json import (
     with_changes,
 )
 from agent_memory.capture.places import known_places, repo_now
-from agent_memory.errors import (
-    Error,
-    InboxEntryInvalid,
-    PathRefused,
-    StateCorrupt,
-    StoreIo,
-)
+from agent_memory.errors import Error, InboxEntryInvalid, PathRefused, StateCorrupt, StoreIo
 from agent_memory.files.durable import (
     FILE_MODE,
     append_line,

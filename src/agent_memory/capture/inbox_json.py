@@ -30,14 +30,7 @@ from agent_memory.session.queue import (
     SessionFile,
     Trouble,
 )
-from agent_memory.text.json_codec import (
-    Format,
-    InvalidValue,
-    load_json,
-    tagged_union,
-    value_of,
-    written,
-)
+from agent_memory.text.json_codec import Format, InvalidValue, load_json, tagged_union, value_of, written
 
 MAX_ENTRY_BYTES = 256 * 1024
 

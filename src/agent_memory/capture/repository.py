@@ -8,13 +8,7 @@ Whatever cannot be read counts as absent: a session without a branch is better t
 import os
 import stat
 
-from agent_memory.capture.scope import (
-    GLOBAL_SCOPE,
-    chosen_remote,
-    is_within,
-    path_scope,
-    remote_scope_key,
-)
+from agent_memory.capture.scope import GLOBAL_SCOPE, chosen_remote, is_within, path_scope, remote_scope_key
 from agent_memory.files.durable import read_regular
 from agent_memory.files.root import home_of
 from agent_memory.text.json_shape import Record

@@ -13,13 +13,7 @@ Whether a person took part is not decided here: the transcript tells it better (
 """
 
 from agent_memory.text.json_shape import Record, is_list, is_object
-from agent_memory.text.value_rules import (
-    id_problem,
-    path_problem,
-    shown,
-    version_problem,
-    word_problem,
-)
+from agent_memory.text.value_rules import id_problem, path_problem, shown, version_problem, word_problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

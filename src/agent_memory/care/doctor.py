@@ -19,40 +19,16 @@ from returns.result import Result
 from agent_memory.agent.agent_command import choose_command, shown_command, uses_builtin
 from agent_memory.capture.inbox_files import printable
 from agent_memory.care import checks as of
-from agent_memory.care.checks import (
-    Check,
-    DoctorReport,
-    Finding,
-    NoteFile,
-    Severity,
-    in_order,
-    trouble,
-)
+from agent_memory.care.checks import Check, DoctorReport, Finding, NoteFile, Severity, in_order, trouble
 from agent_memory.care.files import Found, unwritten, walk
 from agent_memory.care.health import Health, ScopeUse
 from agent_memory.config import ScheduleConfig
-from agent_memory.errors import (
-    AgentMissing,
-    EntryUnreadable,
-    Error,
-    PathRefused,
-    StoreIo,
-)
-from agent_memory.files.paths import (
-    exists,
-    is_directory,
-    read_bytes,
-    store_io,
-)
+from agent_memory.errors import AgentMissing, EntryUnreadable, Error, PathRefused, StoreIo
+from agent_memory.files.paths import exists, is_directory, read_bytes, store_io
 from agent_memory.files.root import home_of
 from agent_memory.git.git_process import GitProcess, directory_of
 from agent_memory.note.file_name import is_note_name
-from agent_memory.note.note import (
-    Listed,
-    Listing,
-    UnreadableFile,
-    without_secret,
-)
+from agent_memory.note.note import Listed, Listing, UnreadableFile, without_secret
 from agent_memory.note.note_format import HEADLESS
 from agent_memory.note.tagging import VOCABULARY_FILE, TagVocabulary
 from agent_memory.note.vocabulary import TIERS_FILE, TierList
@@ -69,18 +45,8 @@ from agent_memory.rules.section import Published
 from agent_memory.setup.config_files import Effective
 from agent_memory.store.bookkeeping_files import SpendLedgerFiles, TagVocabularyFile
 from agent_memory.store.bookkeeping_json import SESSION_MARK
-from agent_memory.store.note_files import (
-    TOPICS,
-    read_image,
-    understand,
-    understand_again,
-)
-from agent_memory.text.instants import (
-    DAY_MS,
-    HOUR_MS,
-    day_of,
-    iso_of,
-)
+from agent_memory.store.note_files import TOPICS, read_image, understand, understand_again
+from agent_memory.text.instants import DAY_MS, HOUR_MS, day_of, iso_of
 from agent_memory.text.plain_text import counted, one_line
 
 T = TypeVar("T")

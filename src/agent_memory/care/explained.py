@@ -9,36 +9,13 @@ from typing import Literal
 from attrs import field, frozen
 
 from agent_memory.errors import EntryUnreadable
-from agent_memory.note.note import (
-    Listed,
-    Listing,
-    Meta,
-    Source,
-    StoredEntry,
-    Usage,
-)
+from agent_memory.note.note import Listed, Listing, Meta, Source, StoredEntry, Usage
 from agent_memory.note.vocabulary import Harness, Origin, Tier
 from agent_memory.rules.run_log import LoggedAction, LoggedRun, Revision, short_id
-from agent_memory.rules.score import (
-    ScoreParts,
-    is_ageless,
-    score_parts,
-    why_not_nearer,
-)
+from agent_memory.rules.score import ScoreParts, is_ageless, score_parts, why_not_nearer
 from agent_memory.session.history import SessionMark
-from agent_memory.session.queue import (
-    MAX_ATTEMPTS,
-    InboxEntry,
-    Outcome,
-    Trouble,
-    session_id_of,
-)
-from agent_memory.text.instants import (
-    DAY_MS,
-    day_of,
-    has_passed,
-    iso_of,
-)
+from agent_memory.session.queue import MAX_ATTEMPTS, InboxEntry, Outcome, Trouble, session_id_of
+from agent_memory.text.instants import DAY_MS, day_of, has_passed, iso_of
 from agent_memory.text.plain_text import counted, one_line
 
 _LINE_CHARS = 300

@@ -13,12 +13,7 @@ from pathlib import Path
 from attrs import evolve
 from returns.result import Failure, Result
 
-from agent_memory.capture.hook_files import (
-    INBOX,
-    LOG_NAME,
-    PREVIOUS_LOG_NAME,
-    hook_log_directories,
-)
+from agent_memory.capture.hook_files import INBOX, LOG_NAME, PREVIOUS_LOG_NAME, hook_log_directories
 from agent_memory.capture.inbox_files import (
     FAILED,
     MAX_RETIRED_BYTES,
@@ -44,14 +39,7 @@ from agent_memory.care.explained import (
 )
 from agent_memory.care.health import Health, HookProblem, deliveries_by_harness
 from agent_memory.config import Config
-from agent_memory.errors import (
-    EntryNotFound,
-    EntryProtected,
-    Error,
-    StateCorrupt,
-    StoreIo,
-    UsageInvalid,
-)
+from agent_memory.errors import EntryNotFound, EntryProtected, Error, StateCorrupt, StoreIo, UsageInvalid
 from agent_memory.files.paths import as_store_io, names_below, read_image
 from agent_memory.files.root import home_of
 from agent_memory.git.git_history import pending_commits

@@ -15,12 +15,7 @@ from agent_memory.care.doctor import Doctor, read_copies, read_notes
 from agent_memory.care.files import Found, unwritten, walk
 from agent_memory.errors import EntryChanged, EntryInvalid, Error
 from agent_memory.files.durable import close_quietly
-from agent_memory.files.paths import (
-    exists,
-    is_directory,
-    names_below,
-    store_io,
-)
+from agent_memory.files.paths import exists, is_directory, names_below, store_io
 from agent_memory.files.root import home_of, local_state_directory
 from agent_memory.git.git_history import pending_commits
 from agent_memory.git.git_process import GitProcess
@@ -33,13 +28,7 @@ from agent_memory.results import as_result, unwrap
 from agent_memory.rules.change import FileChange, FileState
 from agent_memory.rules.drafts import taken_ids
 from agent_memory.rules.section import Published
-from agent_memory.store.note_files import (
-    ARCHIVE,
-    JOURNAL,
-    TOPICS,
-    entry_or_none,
-    read_image,
-)
+from agent_memory.store.note_files import ARCHIVE, JOURNAL, TOPICS, entry_or_none, read_image
 from agent_memory.store.recorded_writes import RecordedWrites
 from agent_memory.store.transaction import change_files
 from agent_memory.text.plain_text import counted

@@ -9,13 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from agent_memory.care.checks import DoctorReport, Severity
-from agent_memory.care.health import (
-    LARGEST_DAYS,
-    Counts,
-    Days,
-    Health,
-    Statistics,
-)
+from agent_memory.care.health import LARGEST_DAYS, Counts, Days, Health, Statistics
 from agent_memory.cli.arguments import add_flag, add_number, set_command
 from agent_memory.cli.console import (
     BOLD,
@@ -28,12 +22,7 @@ from agent_memory.cli.console import (
     table_lines,
     terminal_columns,
 )
-from agent_memory.cli.dialogue import (
-    first_of,
-    open_here,
-    short_age,
-    time_until,
-)
+from agent_memory.cli.dialogue import first_of, open_here, short_age, time_until
 from agent_memory.results import unwrap
 from agent_memory.setup.schedule import JobHealth, in_words
 from agent_memory.text.instants import day_of

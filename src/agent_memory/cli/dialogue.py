@@ -11,12 +11,7 @@ from pathlib import Path
 
 from agent_memory.app import Memory, open_memory
 from agent_memory.cli.console import Console
-from agent_memory.errors import (
-    EntryUnreadable,
-    Error,
-    HomeUnknown,
-    UsageInvalid,
-)
+from agent_memory.errors import EntryUnreadable, Error, HomeUnknown, UsageInvalid
 from agent_memory.files.root import home_of
 from agent_memory.note.note import UnreadableFile
 from agent_memory.results import unwrap

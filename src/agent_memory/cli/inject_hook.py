@@ -62,13 +62,7 @@ from agent_memory.recall.moment import (
     shown_whole,
     unread_session,
 )
-from agent_memory.recall.told import (
-    DeliveryLog,
-    Looks,
-    keep_shelf,
-    looks_of,
-    read_shelf,
-)
+from agent_memory.recall.told import DeliveryLog, Looks, keep_shelf, looks_of, read_shelf
 from agent_memory.setup.notices import SESSION, take_notice
 
 TYPE_CHECKING = False

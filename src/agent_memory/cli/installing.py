@@ -15,22 +15,9 @@ from typing import Any, TextIO, TypeVar, get_args
 from agent_memory.agent.agent_environment import caller_of
 from agent_memory.app import Memory
 from agent_memory.capture.repository import work_tree_above
-from agent_memory.cli.arguments import (
-    Run,
-    add_flag,
-    add_harnesses,
-    add_number,
-    set_command,
-)
+from agent_memory.cli.arguments import Run, add_flag, add_harnesses, add_number, set_command
 from agent_memory.cli.care import job_documents, job_in_words
-from agent_memory.cli.console import (
-    CYAN,
-    GREEN,
-    RED,
-    Console,
-    fields_of,
-    rows_of,
-)
+from agent_memory.cli.console import CYAN, GREEN, RED, Console, fields_of, rows_of
 from agent_memory.cli.dialogue import home_here, is_agreed, open_here
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.files.paths import as_store_io
@@ -40,22 +27,8 @@ from agent_memory.results import as_result, unwrap
 from agent_memory.section.targets import told_path
 from agent_memory.setup.harnesses import SETUPS
 from agent_memory.setup.installation import Installation
-from agent_memory.setup.plan import (
-    FileOutcome,
-    InstallPlan,
-    Part,
-    PlannedFile,
-    repository_name,
-)
-from agent_memory.setup.schedule import (
-    BUSY_CODE,
-    NO_RUNS,
-    ScheduledRun,
-    Scheduler,
-    ScheduleState,
-    in_words,
-    is_due,
-)
+from agent_memory.setup.plan import FileOutcome, InstallPlan, Part, PlannedFile, repository_name
+from agent_memory.setup.schedule import BUSY_CODE, NO_RUNS, ScheduledRun, Scheduler, ScheduleState, in_words, is_due
 from agent_memory.setup.scheduling import Scheduling
 from agent_memory.text.instants import iso_of
 from agent_memory.text.plain_text import one_line

@@ -14,12 +14,7 @@ from agent_memory.cli.arguments import add_flag, add_number, set_command
 from agent_memory.cli.console import Console
 from agent_memory.cli.dialogue import home_here, open_here
 from agent_memory.errors import StateCorrupt, StoreIo, UsageInvalid
-from agent_memory.files.durable import (
-    FILE_MODE,
-    create_file,
-    make_directories,
-    replace_file,
-)
+from agent_memory.files.durable import FILE_MODE, create_file, make_directories, replace_file
 from agent_memory.files.paths import as_store_io, read_image
 from agent_memory.files.root import local_state_directory
 from agent_memory.results import as_result, unwrap
@@ -51,12 +46,7 @@ def _run(arguments: argparse.Namespace, console: Console) -> None:
     if not arguments.http and (arguments.port is not None or arguments.new_token):
         raise UsageInvalid("--port and --new-token are for --http", "Without it, the client's own pipe is served.")
     memory = open_here(console)
-    from agent_memory.cli.mcp_server import (
-        MemoryServer,
-        listening_socket,
-        serve_http,
-        serve_stdio,
-    )
+    from agent_memory.cli.mcp_server import MemoryServer, listening_socket, serve_http, serve_stdio
 
     if not arguments.http:
         serve_stdio(MemoryServer(memory))

@@ -33,12 +33,7 @@ from pydantic import ValidationError
 from agent_memory import __version__
 from agent_memory.app import Memory
 from agent_memory.cli.arguments import entry_id
-from agent_memory.cli.mcp_tools import (
-    INSTRUCTIONS,
-    TOOLS,
-    error_text,
-    read_context,
-)
+from agent_memory.cli.mcp_tools import INSTRUCTIONS, TOOLS, error_text, read_context
 from agent_memory.errors import Defect, Error, UsageInvalid
 from agent_memory.note.note import Caller
 from agent_memory.note.vocabulary import Harness

@@ -17,33 +17,17 @@ from attrs import frozen
 
 from agent_memory.app import Memory
 from agent_memory.cli.arguments import entry_id
-from agent_memory.errors import (
-    EntryNotFound,
-    EntryProtected,
-    Error,
-    UsageInvalid,
-)
+from agent_memory.errors import EntryNotFound, EntryProtected, Error, UsageInvalid
 from agent_memory.inject import inject
 from agent_memory.note.note import Meta
-from agent_memory.note.vocabulary import (
-    GLOBAL_SCOPE,
-    Harness,
-    Importance,
-    Kind,
-)
+from agent_memory.note.vocabulary import GLOBAL_SCOPE, Harness, Importance, Kind
 from agent_memory.recall.assembling import SESSION_START
 from agent_memory.recall.candidates import InjectRequest
 from agent_memory.recall.reading import ListFilter
 from agent_memory.recall.search import Mode, SearchHit, SearchRequest
 from agent_memory.redaction.redact import stored_line
 from agent_memory.results import as_result, unwrap
-from agent_memory.rules.drafts import (
-    Expiry,
-    MetaPatch,
-    NoteDraft,
-    stored_agent,
-    stored_body,
-)
+from agent_memory.rules.drafts import Expiry, MetaPatch, NoteDraft, stored_agent, stored_body
 from agent_memory.text.ids import normal_tags, split_tags
 from agent_memory.text.instants import DAY_MS, iso_of
 from agent_memory.text.json_codec import InvalidValue, value_of

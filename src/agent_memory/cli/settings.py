@@ -11,12 +11,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from agent_memory.agent.agent_command import (
-    REDACTED,
-    is_secret_name,
-    shown_command,
-    shown_words,
-)
+from agent_memory.agent.agent_command import REDACTED, is_secret_name, shown_command, shown_words
 from agent_memory.agent.agent_environment import caller_of
 from agent_memory.cli.arguments import add_flag, set_command
 from agent_memory.cli.console import Console, fields_of
@@ -38,9 +33,7 @@ from agent_memory.setup.config_files import (
 )
 from agent_memory.setup.setup_files import SetupState
 from agent_memory.text.instants import day_of
-from agent_memory.text.json_codec import (
-    written,
-)
+from agent_memory.text.json_codec import written
 from agent_memory.text.json_shape import is_list, is_object
 from agent_memory.text.plain_text import one_line
 

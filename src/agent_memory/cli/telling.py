@@ -4,21 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from agent_memory.cli.arguments import (
-    add_choice,
-    add_flag,
-    add_number,
-    set_command,
-)
+from agent_memory.cli.arguments import add_choice, add_flag, add_number, set_command
 from agent_memory.cli.console import Console, fields_of, rows_of
 from agent_memory.cli.dialogue import current_directory, open_here
 from agent_memory.cli.inject_hook import run_inject_hook
-from agent_memory.errors import (
-    ActRefused,
-    Error,
-    TargetRefused,
-    UsageInvalid,
-)
+from agent_memory.errors import ActRefused, Error, TargetRefused, UsageInvalid
 from agent_memory.files.root import DEPTH_VARIABLE, is_marked, is_own_call
 from agent_memory.inject import inject
 from agent_memory.note.vocabulary import Harness

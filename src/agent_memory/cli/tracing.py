@@ -23,29 +23,13 @@ from agent_memory.care.explained import (
     state_in_words,
     tier_reason,
 )
-from agent_memory.cli.arguments import (
-    ENTRY,
-    add_flag,
-    add_id,
-    set_command,
-)
-from agent_memory.cli.console import (
-    Console,
-    fields_of,
-    iso_or_none,
-    rows_of,
-    unreadable_documents,
-)
+from agent_memory.cli.arguments import ENTRY, add_flag, add_id, set_command
+from agent_memory.cli.console import Console, fields_of, iso_or_none, rows_of, unreadable_documents
 from agent_memory.cli.dialogue import first_of, open_here, warn_unreadable
 from agent_memory.errors import UsageInvalid
 from agent_memory.note.note import Listed, StoredEntry
 from agent_memory.note.vocabulary import Relation, resume_command
-from agent_memory.recall.links import (
-    Link,
-    LinkGraph,
-    LinkSheet,
-    Whereabouts,
-)
+from agent_memory.recall.links import Link, LinkGraph, LinkSheet, Whereabouts
 from agent_memory.results import unwrap
 from agent_memory.text.plain_text import counted, one_line
 

@@ -7,19 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from attrs import evolve, frozen
 
-from agent_memory.extraction.cues import (
-    Signal,
-    Sort,
-    agent_hits,
-    shows,
-)
-from agent_memory.extraction.notes import (
-    Candidate,
-    composed,
-    headline,
-    settled,
-    tags_of,
-)
+from agent_memory.extraction.cues import Signal, Sort, agent_hits, shows
+from agent_memory.extraction.notes import Candidate, composed, headline, settled, tags_of
 from agent_memory.extraction.said_by_agent import agent_candidates, is_next_step, outcome_of
 from agent_memory.extraction.said_by_user import objects, request_of, user_candidates
 from agent_memory.extraction.session import Episode, episodes_of, speaks_of_an_option

@@ -5,23 +5,12 @@ from __future__ import annotations
 from attrs import frozen
 
 from agent_memory.extraction.cues import Sort
-from agent_memory.extraction.extract import (
-    Handoff,
-    brief_handoff_of,
-    handoff_of,
-    read_through,
-)
+from agent_memory.extraction.extract import Handoff, brief_handoff_of, handoff_of, read_through
 from agent_memory.extraction.notes import tags_of
 from agent_memory.extraction.session import is_injected
 from agent_memory.extraction.text import cut
 from agent_memory.note.note import Meta
-from agent_memory.note.vocabulary import (
-    NAMES,
-    Harness,
-    Kind,
-    Origin,
-    resume_command,
-)
+from agent_memory.note.vocabulary import NAMES, Harness, Kind, Origin, resume_command
 from agent_memory.rules.origin import Claim, origin_of
 from agent_memory.session.history import History, Role
 from agent_memory.session.own_marks import CONTEXT_END, CONTEXT_START

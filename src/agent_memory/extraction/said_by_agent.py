@@ -12,14 +12,7 @@ from itertools import islice
 
 from attrs import evolve, frozen
 
-from agent_memory.extraction.cues import (
-    Signal,
-    Sort,
-    agent_hits,
-    is_quiet,
-    is_void,
-    shows,
-)
+from agent_memory.extraction.cues import Signal, Sort, agent_hits, is_quiet, is_void, shows
 from agent_memory.extraction.notes import Candidate, Support, names_a_technology
 from agent_memory.extraction.session import Episode, speaks_of_an_option
 from agent_memory.extraction.text import (

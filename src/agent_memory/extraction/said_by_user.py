@@ -8,16 +8,7 @@ from itertools import islice
 
 from attrs import evolve, frozen
 
-from agent_memory.extraction.cues import (
-    Hit,
-    Signal,
-    Sort,
-    is_quiet,
-    is_void,
-    shows,
-    sort_of_section,
-    user_hits,
-)
+from agent_memory.extraction.cues import Hit, Signal, Sort, is_quiet, is_void, shows, sort_of_section, user_hits
 from agent_memory.extraction.notes import Candidate, Support
 from agent_memory.extraction.session import (
     Episode,

@@ -8,38 +8,16 @@ from pathlib import Path
 
 from attrs import evolve, frozen
 
-from agent_memory.errors import (
-    HistoryUnavailable,
-    HistoryUnreadable,
-    PathRefused,
-    StoreIo,
-)
+from agent_memory.errors import HistoryUnavailable, HistoryUnreadable, PathRefused, StoreIo
 from agent_memory.files.lines import MAX_LINE_BYTES
 from agent_memory.files.paths import path_in, read_image, real_root
 from agent_memory.harness import any_json as get
 from agent_memory.note.vocabulary import Harness
 from agent_memory.results import as_result
-from agent_memory.session.history import (
-    History,
-    Role,
-    SessionMark,
-    Turn,
-)
+from agent_memory.session.history import History, Role, SessionMark, Turn
 from agent_memory.session.own_marks import is_own_prompt
-from agent_memory.session.queue import (
-    SNAPSHOTS,
-    FileSnapshot,
-    InboxEntry,
-    InlineNote,
-)
-from agent_memory.session.turns import (
-    USER_TEXT_CHARS,
-    as_many_as_fit,
-    document_turns,
-    excerpt,
-    readable,
-    turns_after,
-)
+from agent_memory.session.queue import SNAPSHOTS, FileSnapshot, InboxEntry, InlineNote
+from agent_memory.session.turns import USER_TEXT_CHARS, as_many_as_fit, document_turns, excerpt, readable, turns_after
 from agent_memory.text.markdown import first_heading
 
 _BINARY_SIGNS_WITHIN = 8_192

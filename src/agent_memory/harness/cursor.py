@@ -27,13 +27,7 @@ from itertools import chain
 from attrs import frozen
 
 from agent_memory.errors import Error, HistoryUnreadable
-from agent_memory.files.lines import (
-    MAX_LINE_BYTES,
-    Line,
-    LongLine,
-    objects_in,
-    read_lines,
-)
+from agent_memory.files.lines import MAX_LINE_BYTES, Line, LongLine, objects_in, read_lines
 from agent_memory.files.paths import lies_there
 from agent_memory.harness import any_json as get, databases as db, transcripts as files
 from agent_memory.harness.turn_builder import Asked, Session, asked

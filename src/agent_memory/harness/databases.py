@@ -22,12 +22,7 @@ from urllib.parse import quote
 from attrs import evolve, field, frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.errors import (
-    Error,
-    HistoryUnavailable,
-    HistoryUnreadable,
-    TranscriptRefused,
-)
+from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
 from agent_memory.files.lines import MAX_LINE_BYTES, objects_in
 from agent_memory.files.paths import lies_there, look_of, store_io
 from agent_memory.harness import transcripts as files

@@ -17,18 +17,8 @@ from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.capture.session_event import method_of
-from agent_memory.errors import (
-    Error,
-    HistoryUnavailable,
-    HistoryUnreadable,
-    TranscriptRefused,
-)
-from agent_memory.files.lines import (
-    Line,
-    LongLine,
-    objects_in,
-    read_lines,
-)
+from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
+from agent_memory.files.lines import Line, LongLine, objects_in, read_lines
 from agent_memory.files.paths import close_quietly, lies_there, store_io
 from agent_memory.harness.turn_builder import Session
 from agent_memory.note.vocabulary import NAMES

@@ -12,23 +12,9 @@ from attrs import define, field, frozen
 from agent_memory.harness import any_json as get
 from agent_memory.note.vocabulary import Harness
 from agent_memory.session import own_marks as marks
-from agent_memory.session.history import (
-    UNKNOWN_TYPE,
-    History,
-    Role,
-    SessionMark,
-    ToolCall,
-    Turn,
-)
+from agent_memory.session.history import UNKNOWN_TYPE, History, Role, SessionMark, ToolCall, Turn
 from agent_memory.session.tool_calls import tool_calls
-from agent_memory.session.turns import (
-    MAX_KEPT_BYTES,
-    TEXT_CHARS,
-    TURN_BYTES,
-    Excerpt,
-    last_time,
-    readable,
-)
+from agent_memory.session.turns import MAX_KEPT_BYTES, TEXT_CHARS, TURN_BYTES, Excerpt, last_time, readable
 from agent_memory.text.ids import IdSet
 from agent_memory.text.plain_text import one_line
 

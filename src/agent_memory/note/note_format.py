@@ -20,32 +20,11 @@ from agent_memory.note.frontmatter import (
     split_note,
     well_formed,
 )
-from agent_memory.note.note import (
-    Confidence,
-    MemoryEntry,
-    Meta,
-    Source,
-)
-from agent_memory.note.vocabulary import (
-    Importance,
-    Kind,
-    Origin,
-    Sensitivity,
-    Status,
-)
-from agent_memory.note.yaml_scalars import (
-    Plain,
-    flow_text,
-    read_quickly,
-    text_scalar,
-)
+from agent_memory.note.note import Confidence, MemoryEntry, Meta, Source
+from agent_memory.note.vocabulary import Importance, Kind, Origin, Sensitivity, Status
+from agent_memory.note.yaml_scalars import Plain, flow_text, read_quickly, text_scalar
 from agent_memory.results import as_result
-from agent_memory.text.ids import (
-    EntryId,
-    mint_id,
-    normal_tag,
-    normal_tags,
-)
+from agent_memory.text.ids import EntryId, mint_id, normal_tag, normal_tags
 from agent_memory.text.instants import iso_of, ms_of
 from agent_memory.text.json_codec import Converter, InvalidValue
 from agent_memory.text.markdown import derive_description, derive_title

@@ -26,14 +26,7 @@ from agent_memory.errors import (
     StoreIo,
 )
 from agent_memory.extraction.handoff import is_handoff_of
-from agent_memory.machines import (
-    Consolidate,
-    Model,
-    Step,
-    answered,
-    finish_run,
-    run_machine,
-)
+from agent_memory.machines import Consolidate, Model, Step, answered, finish_run, run_machine
 from agent_memory.note.note import Listing, Meta, StoredEntry
 from agent_memory.note.tagging import TagVocabulary
 from agent_memory.note.vocabulary import GLOBAL_SCOPE, Kind, Status
@@ -50,23 +43,13 @@ from agent_memory.ports import (
     Tombstones,
     UsageLedger,
 )
-from agent_memory.prompt.prompt import (
-    Frame,
-    PromptFacts,
-    plan_prompt_budget,
-    render_consolidate_prompt,
-)
+from agent_memory.prompt.prompt import Frame, PromptFacts, plan_prompt_budget, render_consolidate_prompt
 from agent_memory.prompt.reply import parse_reply
 from agent_memory.recall.known_notes import KnownNotes
 from agent_memory.redaction.redact import redact_path
 from agent_memory.results import as_result, unwrap, warning_of
 from agent_memory.rules.agent_request import AgentReply, SessionRequest
-from agent_memory.rules.change import (
-    Change,
-    Create,
-    Receipt,
-    Retire,
-)
+from agent_memory.rules.change import Change, Create, Receipt, Retire
 from agent_memory.rules.drafts import taken_ids
 from agent_memory.rules.forgotten import REASON, forgotten_note, without_forgotten
 from agent_memory.rules.plan import (
@@ -78,29 +61,10 @@ from agent_memory.rules.plan import (
     planned_entries,
     stored_when_applied,
 )
-from agent_memory.rules.plan_window import (
-    CHANGES_NOTHING,
-    IS_NEWER,
-    plan_inline_fallback,
-    plan_window,
-    subject_of,
-)
+from agent_memory.rules.plan_window import CHANGES_NOTHING, IS_NEWER, plan_inline_fallback, plan_window, subject_of
 from agent_memory.rules.run import Run, Settled, Work
-from agent_memory.rules.shown import (
-    catalog_of,
-    choose_shown,
-    ids_to_show,
-    note_chars,
-    rank_related,
-    tag_vocabulary,
-)
-from agent_memory.session.history import (
-    History,
-    Role,
-    SessionMark,
-    TranscriptEnd,
-    Turn,
-)
+from agent_memory.rules.shown import catalog_of, choose_shown, ids_to_show, note_chars, rank_related, tag_vocabulary
+from agent_memory.session.history import History, Role, SessionMark, TranscriptEnd, Turn
 from agent_memory.session.queue import (
     UPGRADE_EVENT,
     FileSnapshot,

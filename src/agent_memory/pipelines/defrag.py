@@ -13,59 +13,20 @@ from attrs import evolve, frozen
 from returns.result import Result, Success
 
 from agent_memory.config import LimitsConfig
-from agent_memory.errors import (
-    EntryChanged,
-    EntryNotFound,
-    Error,
-    ReplyRefused,
-)
-from agent_memory.machines import (
-    Defrag,
-    Model,
-    Step,
-    answered,
-    finish_run,
-    run_machine,
-)
+from agent_memory.errors import EntryChanged, EntryNotFound, Error, ReplyRefused
+from agent_memory.machines import Defrag, Model, Step, answered, finish_run, run_machine
 from agent_memory.note.file_name import id_in_name
-from agent_memory.note.note import (
-    Listed,
-    Listing,
-    StoredEntry,
-    reads_of,
-    secret_ids,
-    without_secret,
-)
+from agent_memory.note.note import Listed, Listing, StoredEntry, reads_of, secret_ids, without_secret
 from agent_memory.note.vocabulary import Status
 from agent_memory.pipelines.undo import footprint_if_any
-from agent_memory.ports import (
-    Agent,
-    Clock,
-    DefragRecords,
-    Locks,
-    Recorder,
-    RunLog,
-    Store,
-    UsageLedger,
-)
+from agent_memory.ports import Agent, Clock, DefragRecords, Locks, Recorder, RunLog, Store, UsageLedger
 from agent_memory.prompt.prompt import Frame, plan_defrag_budget, render_defrag_prompt
 from agent_memory.prompt.reply import parse_defrag_reply
 from agent_memory.results import as_result, unwrap, warning_of
-from agent_memory.rules.actions import (
-    DefragFacts,
-    DefragProposal,
-    PlannedAction,
-    ids_of,
-)
+from agent_memory.rules.actions import DefragFacts, DefragProposal, PlannedAction, ids_of
 from agent_memory.rules.agent_request import DefragRequest
 from agent_memory.rules.analyze import analyze
-from agent_memory.rules.change import (
-    Create,
-    Dropped,
-    Replace,
-    Retire,
-    Together,
-)
+from agent_memory.rules.change import Create, Dropped, Replace, Retire, Together
 from agent_memory.rules.commit_message import is_ignored
 from agent_memory.rules.drafts import taken_ids
 from agent_memory.rules.features import AnalysisFacts

@@ -14,24 +14,13 @@ from attrs.validators import min_len
 
 from agent_memory.errors import ConfigInvalid
 from agent_memory.note.note import Listed, Meta, StoredEntry
-from agent_memory.note.vocabulary import (
-    GLOBAL_SCOPE,
-    Importance,
-    Sensitivity,
-    Tier,
-    TierList,
-)
+from agent_memory.note.vocabulary import GLOBAL_SCOPE, Importance, Sensitivity, Tier, TierList
 from agent_memory.redaction.redact import redact, redact_path, stored_line
 from agent_memory.results import as_result
 from agent_memory.rules.agent_request import DefragRequest, SessionRequest
 from agent_memory.rules.drafts import has_secret
 from agent_memory.rules.score import best_now
-from agent_memory.session.history import (
-    History,
-    Role,
-    ToolCall,
-    Turn,
-)
+from agent_memory.session.history import History, Role, ToolCall, Turn
 from agent_memory.session.own_marks import PROMPT_MARKER, marked_review
 from agent_memory.session.turns import MIN_WINDOW_CHARS, turn_chars
 from agent_memory.text.instants import DAY_MS, day_of, iso_of

@@ -6,12 +6,7 @@ One parser of payloads for all harnesses, over the shapes of `queueing.session_e
 
 from posixpath import normpath
 
-from agent_memory.capture.session_event import (
-    SessionEvent,
-    located_event,
-    own_session_id,
-    plain_name,
-)
+from agent_memory.capture.session_event import SessionEvent, located_event, own_session_id, plain_name
 from agent_memory.recall.assembling import Passage
 from agent_memory.text.json_shape import Record, is_list, is_object
 

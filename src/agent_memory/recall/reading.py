@@ -21,15 +21,7 @@ from agent_memory.note.note import (
     tiers_of,
     without_secret,
 )
-from agent_memory.note.vocabulary import (
-    Harness,
-    Kind,
-    Origin,
-    Sensitivity,
-    Status,
-    Tier,
-    TierList,
-)
+from agent_memory.note.vocabulary import Harness, Kind, Origin, Sensitivity, Status, Tier, TierList
 from agent_memory.results import as_result, unwrap
 from agent_memory.text.ids import normal_tags
 

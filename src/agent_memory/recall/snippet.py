@@ -8,12 +8,7 @@ from operator import itemgetter
 
 from attrs import frozen
 
-from agent_memory.note.terms import (
-    beginnings_of,
-    chunk_pattern,
-    chunk_terms,
-    may_begin,
-)
+from agent_memory.note.terms import beginnings_of, chunk_pattern, chunk_terms, may_begin
 from agent_memory.text.plain_text import clean_text, cut_chars
 
 SNIPPET_CHARS = 160

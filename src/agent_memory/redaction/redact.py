@@ -10,20 +10,8 @@ from functools import cache
 
 from attrs import frozen
 
-from agent_memory.redaction.rule import (
-    ASSIGNMENTS,
-    Rule,
-    Span,
-    is_drawn,
-    is_placeholder,
-    is_reference,
-)
-from agent_memory.redaction.tables import (
-    ADDRESSES,
-    HEADERS,
-    TOKENS,
-    VENDORS,
-)
+from agent_memory.redaction.rule import ASSIGNMENTS, Rule, Span, is_drawn, is_placeholder, is_reference
+from agent_memory.redaction.tables import ADDRESSES, HEADERS, TOKENS, VENDORS
 from agent_memory.text.plain_text import one_line, spliced
 
 _UNBOUNDED_CHARS = 1_000_000

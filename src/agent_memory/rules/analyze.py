@@ -26,12 +26,7 @@ from agent_memory.rules.features import (
     slices,
     stars,
 )
-from agent_memory.rules.findings import (
-    WORST_FIRST,
-    Analysis,
-    Finding,
-    FindingKind,
-)
+from agent_memory.rules.findings import WORST_FIRST, Analysis, Finding, FindingKind
 from agent_memory.text.instants import DAY_MS, day_of, has_passed
 from agent_memory.text.plain_text import counted, first_few
 

@@ -18,13 +18,7 @@ from agent_memory.note.note import Listed, MemoryEntry, StoredEntry
 from agent_memory.note.vocabulary import Origin, least_trusted
 from agent_memory.rules.origin import words_of_person
 from agent_memory.text.directives import is_directive
-from agent_memory.text.markdown import (
-    SEE_ALSO,
-    derive_description,
-    find_code,
-    find_links,
-    without_see_also,
-)
+from agent_memory.text.markdown import SEE_ALSO, derive_description, find_code, find_links, without_see_also
 from agent_memory.text.plain_text import first_few, spliced
 from agent_memory.text.salience import (
     actionable_tokens,

@@ -20,12 +20,7 @@ from agent_memory.note.vocabulary import Origin
 from agent_memory.session.history import History, Role
 from agent_memory.session.own_marks import without_pasted_review
 from agent_memory.session.tool_calls import foreign_turns
-from agent_memory.text.directives import (
-    asks_for_something,
-    directive_sentences,
-    in_plain_letters,
-    is_directive,
-)
+from agent_memory.text.directives import asks_for_something, directive_sentences, in_plain_letters, is_directive
 from agent_memory.text.salience import (
     actionable_tokens,
     content_sequence,

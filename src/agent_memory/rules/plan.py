@@ -9,23 +9,10 @@ from typing import Annotated, Literal
 from attrs import evolve, field, frozen
 
 from agent_memory.note.file_name import file_name_of
-from agent_memory.note.note import (
-    Confidence,
-    Listed,
-    MemoryEntry,
-    StoredEntry,
-    TurnNumber,
-    body_hash,
-)
+from agent_memory.note.note import Confidence, Listed, MemoryEntry, StoredEntry, TurnNumber, body_hash
 from agent_memory.note.tagging import TagVocabulary
 from agent_memory.note.vocabulary import Importance, Kind, Status
-from agent_memory.rules.change import (
-    Change,
-    Create,
-    Dropped,
-    Replace,
-    Retire,
-)
+from agent_memory.rules.change import Change, Create, Dropped, Replace, Retire
 from agent_memory.session.history import History
 from agent_memory.session.queue import InboxEntry
 from agent_memory.text.ids import EntryId

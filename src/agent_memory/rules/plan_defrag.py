@@ -13,22 +13,8 @@ from itertools import chain
 from attrs import define, evolve, field
 
 from agent_memory.note.file_name import file_name_of, folded_name
-from agent_memory.note.note import (
-    Listed,
-    MemoryEntry,
-    Meta,
-    Source,
-    StoredEntry,
-    reads_of,
-)
-from agent_memory.note.vocabulary import (
-    Origin,
-    Tier,
-    furthest,
-    highest,
-    least_trusted,
-    strictest,
-)
+from agent_memory.note.note import Listed, MemoryEntry, Meta, Source, StoredEntry, reads_of
+from agent_memory.note.vocabulary import Origin, Tier, furthest, highest, least_trusted, strictest
 from agent_memory.redaction.redact import stored_line
 from agent_memory.rules.actions import (
     Action,
@@ -49,14 +35,7 @@ from agent_memory.rules.actions import (
     ids_of,
     kind_of,
 )
-from agent_memory.rules.change import (
-    Change,
-    Create,
-    Dropped,
-    Replace,
-    Restore,
-    Retire,
-)
+from agent_memory.rules.change import Change, Create, Dropped, Replace, Restore, Retire
 from agent_memory.rules.drafts import (
     MAX_BODY_CHARS,
     Refused,
@@ -91,12 +70,7 @@ from agent_memory.rules.origin import with_source
 from agent_memory.rules.plan import max_changes
 from agent_memory.text.ids import mint_id
 from agent_memory.text.instants import latest, latest_end
-from agent_memory.text.markdown import (
-    append_see_also,
-    derive_description,
-    find_links,
-    without_see_also_of,
-)
+from agent_memory.text.markdown import append_see_also, derive_description, find_links, without_see_also_of
 from agent_memory.text.plain_text import clean_text, first_few
 from agent_memory.text.salience import salient_tokens, statements
 

@@ -11,12 +11,7 @@ from itertools import chain
 
 from attrs import define, evolve, field, frozen
 
-from agent_memory.note.note import (
-    MemoryEntry,
-    Meta,
-    Source,
-    body_hash,
-)
+from agent_memory.note.note import MemoryEntry, Meta, Source, body_hash
 from agent_memory.note.vocabulary import (
     GLOBAL_SCOPE,
     Harness,
@@ -28,13 +23,7 @@ from agent_memory.note.vocabulary import (
     least_trusted,
 )
 from agent_memory.redaction.redact import redact_path, stored_line
-from agent_memory.rules.change import (
-    Change,
-    Create,
-    Dropped,
-    Replace,
-    Retire,
-)
+from agent_memory.rules.change import Change, Create, Dropped, Replace, Retire
 from agent_memory.rules.drafts import (
     Refused,
     Targets,
@@ -61,13 +50,7 @@ from agent_memory.rules.information import (
     swapped_words,
     turned_claims,
 )
-from agent_memory.rules.origin import (
-    Claim,
-    is_correction,
-    is_said_by,
-    origin_of,
-    with_source,
-)
+from agent_memory.rules.origin import Claim, is_correction, is_said_by, origin_of, with_source
 from agent_memory.rules.plan import (
     ChangeSet,
     Plan,
@@ -85,20 +68,9 @@ from agent_memory.session.queue import InlineNote, session_id_of
 from agent_memory.text.directives import is_directive
 from agent_memory.text.ids import mint_id
 from agent_memory.text.instants import DAY_MS
-from agent_memory.text.markdown import (
-    MAX_TITLE_CHARS,
-    derive_description,
-    derive_title,
-    without_see_also,
-)
+from agent_memory.text.markdown import MAX_TITLE_CHARS, derive_description, derive_title, without_see_also
 from agent_memory.text.plain_text import one_line
-from agent_memory.text.salience import (
-    actionable_tokens,
-    content_terms,
-    coverage,
-    lost_salience,
-    statements,
-)
+from agent_memory.text.salience import actionable_tokens, content_terms, coverage, lost_salience, statements
 
 _MAX_SKIPPED_CHARS = 500
 _SAID_AGAIN = 0.6

@@ -32,12 +32,7 @@ from agent_memory.rules.plan import Plan
 from agent_memory.rules.run_log import LoggedAction, LoggedRun
 from agent_memory.rules.section import Published
 from agent_memory.session.history import History, SessionMark
-from agent_memory.session.queue import (
-    Outcome,
-    Pending,
-    Quarantined,
-    Trouble,
-)
+from agent_memory.session.queue import Outcome, Pending, Quarantined, Trouble
 from agent_memory.text.plain_text import counted, one_line
 
 DONE_VERDICTS = frozenset({"written", "skipped", "unchanged", "own-call", "planned"})

@@ -8,12 +8,7 @@ from collections.abc import Mapping
 from attrs import evolve, frozen
 
 from agent_memory.note.note import Meta, StoredEntry, Usage
-from agent_memory.note.vocabulary import (
-    Importance,
-    Kind,
-    Origin,
-    Tier,
-)
+from agent_memory.note.vocabulary import Importance, Kind, Origin, Tier
 from agent_memory.text.directives import is_directive
 from agent_memory.text.instants import DAY_MS, has_passed
 from agent_memory.text.markdown import find_code

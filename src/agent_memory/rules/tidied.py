@@ -8,30 +8,9 @@ from itertools import chain
 
 from attrs import evolve
 
-from agent_memory.note.note import (
-    BY_A_PERSON,
-    Listed,
-    Meta,
-    StoredEntry,
-    Usage,
-    reads_of,
-)
-from agent_memory.note.vocabulary import (
-    Importance,
-    Kind,
-    Origin,
-    Tier,
-    TierList,
-)
-from agent_memory.rules.actions import (
-    Action,
-    Archive,
-    DefragProposal,
-    Due,
-    Merge,
-    fingerprint_of,
-    ids_of,
-)
+from agent_memory.note.note import BY_A_PERSON, Listed, Meta, StoredEntry, Usage, reads_of
+from agent_memory.note.vocabulary import Importance, Kind, Origin, Tier, TierList
+from agent_memory.rules.actions import Action, Archive, DefragProposal, Due, Merge, fingerprint_of, ids_of
 from agent_memory.rules.agent_request import DefragRequest
 from agent_memory.rules.drafts import MAX_BODY_CHARS, has_secret, why_untouchable
 from agent_memory.rules.findings import Analysis, Finding, FindingKind
@@ -41,12 +20,7 @@ from agent_memory.rules.plan_defrag import united_meta
 from agent_memory.rules.score import TierFacts, score, tier_facts
 from agent_memory.rules.tiers import SectionRoom
 from agent_memory.text.instants import day_of, has_passed
-from agent_memory.text.markdown import (
-    append_see_also,
-    find_links,
-    without_see_also,
-    without_see_also_of,
-)
+from agent_memory.text.markdown import append_see_also, find_links, without_see_also, without_see_also_of
 
 _LASTING = (Kind.PREFERENCE, Kind.CONVENTION, Kind.DECISION, Kind.LESSON, Kind.PROJECT)
 """What a session should know before it begins, where a person said it. A fact is looked up, and an agent's conclusion is

@@ -12,19 +12,8 @@ from collections.abc import Mapping, Sequence
 
 from attrs import define, evolve, field, frozen
 
-from agent_memory.note.vocabulary import (
-    GLOBAL_SCOPE,
-    Origin,
-    Tier,
-    TierList,
-)
-from agent_memory.rules.actions import (
-    Archive,
-    DefragPlan,
-    Merge,
-    Split,
-    ids_of,
-)
+from agent_memory.note.vocabulary import GLOBAL_SCOPE, Origin, Tier, TierList
+from agent_memory.rules.actions import Archive, DefragPlan, Merge, Split, ids_of
 from agent_memory.rules.change import Dropped
 from agent_memory.rules.score import CLEARLY_BETTER, TierFacts
 from agent_memory.rules.section import SectionBudget

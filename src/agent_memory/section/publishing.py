@@ -9,25 +9,11 @@ from typing import Literal
 from attrs import evolve, frozen
 from returns.result import Failure, Result
 
-from agent_memory.errors import (
-    EntryChanged,
-    EntryNotFound,
-    EntryUnreadable,
-    Error,
-    MarkersAmbiguous,
-    TargetRefused,
-)
+from agent_memory.errors import EntryChanged, EntryNotFound, EntryUnreadable, Error, MarkersAmbiguous, TargetRefused
 from agent_memory.note.note import StoredEntry, standing_tiers
 from agent_memory.ports import Store, Targets
 from agent_memory.results import as_result, unwrap
-from agent_memory.rules.section import (
-    Published,
-    PublishedTarget,
-    RenderedSection,
-    SectionBudget,
-    Target,
-    TargetFile,
-)
+from agent_memory.rules.section import Published, PublishedTarget, RenderedSection, SectionBudget, Target, TargetFile
 from agent_memory.rules.undo_run import SectionChange
 from agent_memory.section.managed_section import render_section
 from agent_memory.section.section_splice import Spliced, rule_head, with_section

@@ -9,12 +9,7 @@ from attrs import evolve, frozen
 
 from agent_memory.note.vocabulary import Harness
 from agent_memory.session.history import SessionMark
-from agent_memory.session.queue import (
-    AmpThread,
-    InboxEntry,
-    SessionFile,
-    SessionRetrieval,
-)
+from agent_memory.session.queue import AmpThread, InboxEntry, SessionFile, SessionRetrieval
 from agent_memory.text.plain_text import counted
 
 

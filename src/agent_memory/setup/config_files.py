@@ -14,13 +14,7 @@ from typing import Annotated, Any, TypeAlias
 from attrs import evolve, frozen
 
 from agent_memory.config import OPEN_SECTIONS, Config, preset_problem
-from agent_memory.errors import (
-    ConfigInvalid,
-    ConfigUnreadable,
-    HomeUnknown,
-    PathRefused,
-    StoreIo,
-)
+from agent_memory.errors import ConfigInvalid, ConfigUnreadable, HomeUnknown, PathRefused, StoreIo
 from agent_memory.files.durable import make_directories, replace_file
 from agent_memory.files.locks import file_lock
 from agent_memory.files.paths import JsonFile, as_store_io, read_image, store_io

@@ -21,12 +21,7 @@ from returns.result import Failure, Result
 from agent_memory.agent.child_process import run_child
 from agent_memory.capture.hook_files import mentions
 from agent_memory.config import Config
-from agent_memory.errors import (
-    Error,
-    MarkersAmbiguous,
-    SettingsRefused,
-    StoreIo,
-)
+from agent_memory.errors import Error, MarkersAmbiguous, SettingsRefused, StoreIo
 from agent_memory.files.durable import fsync_directory
 from agent_memory.files.paths import lies_there, read_image, store_io
 from agent_memory.files.root import ROOT_VARIABLE, config_path
@@ -36,20 +31,10 @@ from agent_memory.prompt.shipped_files import read_shipped
 from agent_memory.recall.moment import read_in_repository
 from agent_memory.results import T
 from agent_memory.rules.undo_run import SectionChange
-from agent_memory.section.section_splice import (
-    Ambiguous,
-    restore_section,
-    section_in,
-    with_section,
-)
+from agent_memory.section.section_splice import Ambiguous, restore_section, section_in, with_section
 from agent_memory.section.targets import TargetFiles, told_path
 from agent_memory.setup.config_files import load_config, parse_config
-from agent_memory.setup.harnesses import (
-    SETUPS,
-    Context,
-    context_of,
-    self_tests_of,
-)
+from agent_memory.setup.harnesses import SETUPS, Context, context_of, self_tests_of
 from agent_memory.setup.plan import (
     DIRECTORY,
     SESSION,

@@ -12,16 +12,7 @@ from typing import Any
 from attrs import evolve
 
 from agent_memory.rules.section import TargetFile
-from agent_memory.setup.plan import (
-    Element,
-    Entry,
-    FileRecord,
-    Member,
-    PlannedFile,
-    Syntax,
-    Whole,
-    sha256_of,
-)
+from agent_memory.setup.plan import Element, Entry, FileRecord, Member, PlannedFile, Syntax, Whole, sha256_of
 from agent_memory.setup.settings_edit import (
     BOM,
     NOTHING,

@@ -25,34 +25,15 @@ from contextlib import AbstractContextManager
 from attrs import evolve, frozen
 from returns.result import Result
 
-from agent_memory.errors import (
-    Error,
-    SettingsRefused,
-    StateCorrupt,
-    TargetRefused,
-)
+from agent_memory.errors import Error, SettingsRefused, StateCorrupt, TargetRefused
 from agent_memory.files.durable import fsync_directory, make_directories, replace_file
 from agent_memory.files.locks import file_lock
-from agent_memory.files.paths import (
-    JsonFile,
-    as_store_io,
-    lies_there,
-    read_image,
-)
+from agent_memory.files.paths import JsonFile, as_store_io, lies_there, read_image
 from agent_memory.files.root import is_directory, local_state_directory
 from agent_memory.results import T, unwrap
 from agent_memory.rules.section import TargetFile
 from agent_memory.section.targets import TargetFiles
-from agent_memory.setup.plan import (
-    Element,
-    Entry,
-    Member,
-    PlannedFile,
-    Receipt,
-    Record,
-    Whole,
-    sha256_of,
-)
+from agent_memory.setup.plan import Element, Entry, Member, PlannedFile, Receipt, Record, Whole, sha256_of
 from agent_memory.text.json_codec import Format, tagged_union
 
 _NIX_STORE = "/nix/store/"

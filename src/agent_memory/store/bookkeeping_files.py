@@ -17,13 +17,7 @@ from agent_memory.ports import Locks
 from agent_memory.results import as_result
 from agent_memory.rules.agent_request import DaySpend, Spend, with_added
 from agent_memory.session.history import SessionMark
-from agent_memory.store.bookkeeping_json import (
-    SESSION_MARK,
-    SPEND,
-    STATE_VALUE,
-    TAG_VOCABULARY,
-    StateValue,
-)
+from agent_memory.store.bookkeeping_json import SESSION_MARK, SPEND, STATE_VALUE, TAG_VOCABULARY, StateValue
 from agent_memory.text.ids import slug_beginning, slug_of
 from agent_memory.text.instants import day_of
 

@@ -29,24 +29,13 @@ from agent_memory.redaction.redact import redact
 from agent_memory.results import as_result
 from agent_memory.rules.agent_request import DaySpend, Spend
 from agent_memory.rules.change import FileState
-from agent_memory.rules.forgotten import (
-    EntryTombstone,
-    ForgettingAtWork,
-    SessionTombstone,
-    StateTombstone,
-)
+from agent_memory.rules.forgotten import EntryTombstone, ForgettingAtWork, SessionTombstone, StateTombstone
 from agent_memory.rules.run_log import Undoing, UndoneMark
 from agent_memory.rules.undo_run import Footprint
 from agent_memory.session.history import SessionMark
 from agent_memory.text.ids import normal_tag
 from agent_memory.text.instants import Instant
-from agent_memory.text.json_codec import (
-    Documents,
-    Format,
-    load_document,
-    matching,
-    written,
-)
+from agent_memory.text.json_codec import Documents, Format, load_document, matching, written
 from agent_memory.text.json_shape import Json
 from agent_memory.text.plain_text import SomeText
 

@@ -13,14 +13,7 @@ from agent_memory.note.file_name import file_name_of, id_in_name, title_in_name
 from agent_memory.note.note import MemoryEntry
 from agent_memory.note.note_format import read_note, render_note
 from agent_memory.note.vocabulary import TIERS_FILE, Sensitivity
-from agent_memory.rules.change import (
-    Create,
-    FileChange,
-    FileState,
-    Replace,
-    Restore,
-    Retire,
-)
+from agent_memory.rules.change import Create, FileChange, FileState, Replace, Restore, Retire
 from agent_memory.rules.plan import Plan
 from agent_memory.rules.run_log import LoggedAction, logged_action
 from agent_memory.rules.undo_run import Footprint, fold_files

@@ -9,23 +9,11 @@ from attrs import frozen
 from returns.result import Result, Success
 
 from agent_memory.errors import EntryChanged, Error, StoreIo
-from agent_memory.note.note import (
-    Caller,
-    Listed,
-    MemoryEntry,
-    Meta,
-)
+from agent_memory.note.note import Caller, Listed, MemoryEntry, Meta
 from agent_memory.note.vocabulary import Tier, TierList
 from agent_memory.ports import Locks, Recorder, Store
 from agent_memory.results import unwrap, warning_of
-from agent_memory.rules.change import (
-    Change,
-    Create,
-    Receipt,
-    Replace,
-    Restore,
-    Together,
-)
+from agent_memory.rules.change import Change, Create, Receipt, Replace, Restore, Together
 from agent_memory.rules.section import Published
 
 

@@ -21,14 +21,7 @@ from typing import Generic, TypeVar
 
 from attrs import evolve
 
-from agent_memory.errors import (
-    Error,
-    PathRefused,
-    RunNotFound,
-    StateCorrupt,
-    StoreIo,
-    UndoRefused,
-)
+from agent_memory.errors import Error, PathRefused, RunNotFound, StateCorrupt, StoreIo, UndoRefused
 from agent_memory.files.durable import fsync_directory, move_file, replace_file
 from agent_memory.files.paths import (
     JsonFile,
@@ -48,12 +41,7 @@ from agent_memory.ports import Clock
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.actions import Deferred
 from agent_memory.rules.change import Change
-from agent_memory.rules.run import (
-    DefragRun,
-    KeptReply,
-    Run,
-    TieringMemo,
-)
+from agent_memory.rules.run import DefragRun, KeptReply, Run, TieringMemo
 from agent_memory.rules.run_log import (
     KEEP_DAYS,
     KEEP_RUNS,

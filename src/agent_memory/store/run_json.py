@@ -22,23 +22,11 @@ from agent_memory.note.vocabulary import TierList
 from agent_memory.rules.actions import Action, Deferred, DefragProposal
 from agent_memory.rules.change import Change
 from agent_memory.rules.plan import Plan
-from agent_memory.rules.run import (
-    DefragRun,
-    KeptReply,
-    Run,
-    TieringMemo,
-)
+from agent_memory.rules.run import DefragRun, KeptReply, Run, TieringMemo
 from agent_memory.rules.run_log import LoggedAction, LoggedRun, logged_actions
 from agent_memory.session.queue import Outcome, Retrieval, session_id_of
 from agent_memory.text.instants import iso_of
-from agent_memory.text.json_codec import (
-    Converter,
-    Documents,
-    Format,
-    InvalidValue,
-    load_bytes,
-    written,
-)
+from agent_memory.text.json_codec import Converter, Documents, Format, InvalidValue, load_bytes, written
 from agent_memory.text.json_shape import is_object
 from agent_memory.text.value_rules import shown
 

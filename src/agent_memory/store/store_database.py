@@ -24,20 +24,9 @@ from zlib import crc32
 
 from attrs import frozen
 
-from agent_memory.errors import (
-    Busy,
-    EntryUnreadable,
-    Error,
-    PathRefused,
-    StoreIo,
-)
+from agent_memory.errors import Busy, EntryUnreadable, Error, PathRefused, StoreIo
 from agent_memory.files.durable import make_directories
-from agent_memory.files.paths import (
-    close_quietly,
-    directory_in,
-    names_below,
-    open_checked,
-)
+from agent_memory.files.paths import close_quietly, directory_in, names_below, open_checked
 from agent_memory.note import TERMS_VERSION
 from agent_memory.note.file_name import NOTE_ENDING
 from agent_memory.note.listed_json import LISTED_LAYOUT, parse_listed

@@ -20,29 +20,13 @@ from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from agent_memory.errors import (
-    EntryChanged,
-    EntryNotFound,
-    EntryUnreadable,
-    Error,
-    PathRefused,
-    StoreIo,
-    UndoRefused,
-)
+from agent_memory.errors import EntryChanged, EntryNotFound, EntryUnreadable, Error, PathRefused, StoreIo, UndoRefused
 from agent_memory.files.paths import names_below, real_root
 from agent_memory.note.file_name import id_in_name
 from agent_memory.note.note import Listed, Listing, StoredEntry
 from agent_memory.note.vocabulary import TIERS_FILE
 from agent_memory.results import as_result, unwrap
-from agent_memory.store.note_files import (
-    JOURNAL,
-    TOPICS,
-    is_text,
-    read_image,
-    tiers_in,
-    understand,
-    understand_again,
-)
+from agent_memory.store.note_files import JOURNAL, TOPICS, is_text, read_image, tiers_in, understand, understand_again
 from agent_memory.text.ids import is_id
 
 if TYPE_CHECKING:

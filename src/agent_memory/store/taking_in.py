@@ -12,13 +12,7 @@ from agent_memory.note.listed_json import render_listed
 from agent_memory.note.note import StoredEntry
 from agent_memory.note.terms import FieldTerms, note_terms
 from agent_memory.note.vocabulary import Relation, Sensitivity
-from agent_memory.store.note_files import (
-    TOPICS,
-    ReadFile,
-    entry_or_none,
-    read_image,
-    standing,
-)
+from agent_memory.store.note_files import TOPICS, ReadFile, entry_or_none, read_image, standing
 from agent_memory.text.markdown import find_links
 
 _MOST_MS = (1 << 63) - 1
