@@ -64,7 +64,7 @@ def _check_reading(tool: Tool, arguments: dict[str, object]) -> None:
         case Failure(error):
             raise AssertionError(error)
         case Success(values):
-            assert values.keys() == tool.parameters.keys()
+            assert values.keys() == tool.parameters.model_fields.keys()
 
 
 TOOL = Target(

@@ -93,7 +93,7 @@ class TestListing:
         assert not {"promote", "pin", "trust", "forget", "setup"} & {
             word for name in TOOLS for word in re.findall(r"[a-z]+", name)
         }
-        assert {key for tool in TOOLS.values() for key in tool.parameters}.isdisjoint(
+        assert {key for tool in TOOLS.values() for key in tool.parameters.model_fields}.isdisjoint(
             {"origin", "pinned", "sensitivity", "status"}
         )
 
@@ -327,27 +327,27 @@ class TestBadCalls:
         ("name", "arguments", "problem"),
         [
             ("search_context", {}, "query is missing"),
-            ("search_context", {"query": 5}, "query is 5, expected text"),
+            ("search_context", {"query": 5}, "query: input should be a valid string"),
             ("search_context", {"query": " "}, "query is empty"),
-            ("search_context", {"query": "x", "top_k": 21}, "top_k is 21, expected a number from 1 to 20"),
-            ("search_context", {"query": "x", "top_k": 1.5}, "top_k is 1.5, expected a whole number"),
-            ("search_context", {"query": "x", "top_k": True}, "top_k is true"),
-            ("search_context", {"query": "x", "min_score": -1}, "min_score is -1, expected a number from 0"),
-            ("search_context", {"query": "x", "search_mode": "magic"}, "expected one of hybrid, bm25, semantic"),
-            ("search_context", {"query": "x", "tags": {"a": 1}}, "tags is an object, expected a list"),
+            ("search_context", {"query": "x", "top_k": 21}, "top_k: input should be less than or equal to 20"),
+            ("search_context", {"query": "x", "top_k": 1.5}, "top_k: input should be a valid integer"),
+            ("search_context", {"query": "x", "top_k": True}, "top_k is no number"),
+            ("search_context", {"query": "x", "min_score": -1}, "min_score: input should be greater than or equal to 0"),
+            ("search_context", {"query": "x", "search_mode": "magic"}, "search_mode: input should be 'hybrid', 'bm25' or 'semantic'"),
+            ("search_context", {"query": "x", "tags": {"a": 1}}, "tags is no list"),
             ("search_context", {"query": "x", "tagz": []}, "tagz is unknown, expected query, tags, "),
             ("write_context", {"topic": "x"}, "content is missing"),
-            ("write_context", {"topic": "x", "content": "y" * 32_001}, "at most 32,000 are allowed"),
-            ("write_context", {"topic": "x", "content": "y", "importance": "urgent"}, "expected one of low, medium, high, critical"),
-            ("write_context", {"topic": "x", "content": "y", "ttl_days": "soon"}, "ttl_days is 'soon', expected a number"),
+            ("write_context", {"topic": "x", "content": "y" * 32_001}, "content: string should have at most 32000 characters"),
+            ("write_context", {"topic": "x", "content": "y", "importance": "urgent"}, "importance: input should be 'low', 'medium', 'high' or 'critical'"),
+            ("write_context", {"topic": "x", "content": "y", "ttl_days": "soon"}, "ttl_days is no number"),
             ("write_context", {"topic": "x", "content": "y", "origin": "user"}, "origin is unknown"),
             ("write_context", {"topic": "x", "content": "\u200b\n"}, "body: is empty"),
             ("update_context", {"id": "id__aaaaaa"}, "say what to change"),
-            ("list_context", {"limit": 501}, "limit is 501, expected a number from 1 to 500"),
-            ("list_context", {"offset": 1e300}, "offset is 1e+300"),
+            ("list_context", {"limit": 501}, "limit: input should be less than or equal to 500"),
+            ("list_context", {"offset": 1e300}, "offset: unable to parse input"),
             ("set_state", {"key": "k"}, "value is missing"),
             ("set_state", {"key": "../k", "value": 1}, "key: may hold letters"),
-            ("get_state", {"key": ["k"]}, "key is a list, expected text"),
+            ("get_state", {"key": ["k"]}, "key: input should be a valid string"),
             ("forget", {}, "There is no tool 'forget'. There are session_context, search_context, "),
         ],
     )  # fmt: skip
@@ -452,7 +452,9 @@ VALUES = (
 def test_no_arguments_make_a_bug(world: tuple[Memory, Tools], name: str, values: list[object]) -> None:
     memory, _ = world
     tool = TOOLS[name]
-    done = tool(memory.called_by(client_caller("x", "1", ())), dict(zip(tool.parameters, values, strict=False)))
+    done = tool(
+        memory.called_by(client_caller("x", "1", ())), dict(zip(tool.parameters.model_fields, values, strict=False))
+    )
     assert done.map(lambda text: bool(text)).value_or(True)
 
 

@@ -14,6 +14,8 @@ from enum import StrEnum
 from typing import Annotated, Any, get_type_hints
 
 from attrs import frozen
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
+from pydantic_core import ErrorDetails
 
 from agent_memory.app import Memory
 from agent_memory.cli.arguments import entry_id
@@ -30,7 +32,6 @@ from agent_memory.results import as_result, unwrap
 from agent_memory.rules.drafts import Expiry, MetaPatch, NoteDraft, stored_agent, stored_body
 from agent_memory.text.ids import normal_tags, split_tags
 from agent_memory.text.instants import DAY_MS, iso_of
-from agent_memory.text.json_codec import InvalidValue, value_of
 from agent_memory.text.value_rules import shown
 
 INSTRUCTIONS = (
@@ -43,12 +44,9 @@ EVERY_AGENT = "global"
 """What an agent that does not name itself is called."""
 
 _MAX_QUERY_CHARS = 100_000
-_MAX_TOPIC_CHARS = 1_000
 _MAX_CONTENT_CHARS = 32_000
 _MAX_WORD_CHARS = 200
 _MAX_TAGS = 20
-_MAX_TTL_DAYS = 36_500
-_MAX_NUMBER = 1e15
 _MAX_NAME_CHARS = 60
 _WHOLE_CHARS = 1_500
 """Up to this length a found note is shown whole."""
@@ -62,90 +60,47 @@ class Scope(StrEnum):
     GLOBAL = "global"
 
 
-# Parameters: the schema that a client is shown, and the reading of what it sends
+# Parameters
 
 
-@frozen
-class Parameter:
-    """Annotates a parameter of a tool's function. What the function has as a default is told to the client, and means what it
-    would mean if the client sent it; a parameter without one is required."""
-
-    schema: Mapping[str, Any]
-    sent: Any
-    """The type of what a client sends, with its rules, as the codec has them."""
-    meaning: Callable[[Any], Any] = lambda value: value
-    """What the function is given for it."""
+def _filled(text: str) -> str:
+    if not text.strip():
+        raise ValueError("is empty")
+    return text
 
 
-def _described(type: str, description: str, **more: Any) -> dict[str, Any]:
-    return {"type": type, **({"description": description} if description else {}), **more}
+def _number(value: object) -> object:
+    """JSON's numbers only: pydantic also takes texts and truth for one."""
+    if type(value) not in (int, float):
+        raise ValueError("is no number")
+    return value
 
 
-def _text(description: str, chars: int, *, blank: bool = False, meaning: Callable[[str], Any] = str) -> Parameter:
-    """A text of at most so many characters; `blank` allows one without any."""
-
-    def problem(text: str) -> str | None:
-        if len(text) > chars:
-            return f"has {len(text):,} characters, at most {chars:,} are allowed"
-        return None if blank or text.strip() else "is empty"
-
-    return Parameter(_described("string", description), Annotated[str, problem], meaning)
+def _meant(description: str, chars: int = _MAX_QUERY_CHARS) -> Any:
+    return Field(description=description, max_length=chars)
 
 
-def _choice(words: type[StrEnum], description: str = "") -> Parameter:
-    return Parameter(_described("string", description, enum=list(words)), words)
-
-
-def _number(type: str, least: int, most: int | None = None, description: str = "") -> Parameter:
-    bounds = {"minimum": least, **({} if most is None else {"maximum": most})}
-    expected = f"from {least}" if most is None else f"from {least} to {most}"
-
-    def problem(value: float) -> str | None:
-        if not (least <= value < _MAX_NUMBER and (most is None or value <= most)):
-            return f"is {shown(value)}, expected a number {expected}"
-        return f"is {value}, expected a whole number" if type == "integer" and value != int(value) else None
-
-    kind = int if type == "integer" else float
-    return Parameter(_described(type, description, **bounds), Annotated[float, problem], kind)
-
-
-def _tags(description: str) -> Parameter:
-    """Tags as a list, or as one text with commas or spaces."""
-
-    def problem(tags: str | tuple[str, ...]) -> str | None:
-        is_few = isinstance(tags, str) or len(tags) <= _MAX_TAGS
-        return None if is_few else f"has {len(tags):,} items, at most {_MAX_TAGS:,} are allowed"
-
-    def meaning(tags: str | tuple[str, ...]) -> tuple[str, ...]:
-        return normal_tags(split_tags(tags[: _MAX_TAGS * _MAX_WORD_CHARS]) if isinstance(tags, str) else tags)
-
-    word = _text("", _MAX_WORD_CHARS, blank=True).sent
-    sent = Annotated[str | tuple[word, ...], problem]  # type: ignore[valid-type] # made at run time
-    return Parameter(_described("array", description, items={"type": "string"}), sent, meaning)
-
-
-def _agent(description: str) -> Parameter:
-    """An agent by name; None for all of them."""
-
-    def meaning(name: str) -> str | None:
-        return None if name in ("", EVERY_AGENT) else name
-
-    return _text(description, _MAX_WORD_CHARS, blank=True, meaning=meaning)
-
-
+_FILLED, _NUMBER = AfterValidator(_filled), BeforeValidator(_number)
+_AGENT = AfterValidator(lambda name: None if name in ("", EVERY_AGENT) else name)
+"""None for all of them."""
+_TAGS = BeforeValidator(
+    lambda tags: split_tags(tags[: _MAX_TAGS * _MAX_WORD_CHARS])[:_MAX_TAGS] if isinstance(tags, str) else tags
+)
+"""Also as one text with commas or spaces."""
+_Words = tuple[Annotated[str, Field(max_length=_MAX_WORD_CHARS)], ...]
 _Id = Annotated[
     str,
-    _text(
-        "id__… from search_context or list_context.",
-        _MAX_WORD_CHARS,
-        meaning=lambda text: entry_id(text.strip().strip("`")),
-    ),
+    _meant("id__… from search_context or list_context.", _MAX_WORD_CHARS),
+    _FILLED,
+    AfterValidator(lambda text: entry_id(text.strip().strip("`"))),
 ]
-_OfAgent = Annotated[str | None, _agent("Only chunks of this agent.")]
-_AnyOfTags = Annotated[Sequence[str], _tags("Only chunks with any of these.")]
+_OfAgent = Annotated[str | None, _meant("Only chunks of this agent.", _MAX_WORD_CHARS), _AGENT]
+_AnyOfTags = Annotated[_Words, _meant("Only chunks with any of these.", _MAX_TAGS), _TAGS, AfterValidator(normal_tags)]
 
 
 # Tools
+
+_NOT_SENT = ("title", "maxLength", "maxItems")
 
 
 @frozen
@@ -154,9 +109,7 @@ class Tool:
 
     name: str
     description: str
-    parameters: Mapping[str, Parameter]
-    defaults: Mapping[str, Any]
-    """Of those that may be absent; None where nothing stands in their place."""
+    parameters: type[BaseModel]
     act: Callable[..., str]
     reads_only: bool
     destroys: bool
@@ -164,13 +117,19 @@ class Tool:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """JSON schema of the arguments."""
-        properties = {
-            name: {**each.schema, **({} if self.defaults.get(name) is None else {"default": self.defaults[name]})}
-            for name, each in self.parameters.items()
-        }
-        required = [name for name in self.parameters if name not in self.defaults]
-        return {"type": "object", "properties": properties, **({"required": required} if required else {})}
+        """JSON schema of the arguments: of what pydantic would say, what a model needs to know."""
+        whole = self.parameters.model_json_schema()
+        properties: dict[str, Any] = {}
+        for name, each in whole["properties"].items():
+            described = {**each, **each.get("anyOf", [{}])[0]}
+            if "$ref" in described:
+                described = {**whole["$defs"][described["$ref"].rpartition("/")[2]], "description": "", **described}
+            if "items" in described:
+                described["items"] = {"type": "string"}
+            sent = {key: value for key, value in described.items() if key not in (*_NOT_SENT, "anyOf", "$ref")}
+            properties[name] = {key: value for key, value in sent.items() if value not in (None, "")}
+        required = {"required": whole["required"]} if "required" in whole else {}
+        return {"type": "object", "properties": properties, **required}
 
     @as_result
     def __call__(self, memory: Memory, arguments: Mapping[str, object]) -> str:
@@ -181,31 +140,30 @@ class Tool:
         """A value for each parameter; UsageInvalid with all that is wrong with the arguments. Null is as good as absent,
         but for a value that is to be kept."""
         sent = {key: value for key, value in arguments.items() if value is not None or key == "value"}
-        problems: list[str] = []
-        values: dict[str, Any] = {}
-        for name, parameter in self.parameters.items():
-            try:
-                if name in sent:
-                    values[name] = parameter.meaning(value_of(sent[name], parameter.sent, name))
-                elif name in self.defaults:
-                    default = self.defaults[name]
-                    values[name] = None if default is None else parameter.meaning(default)
-                else:
-                    problems.append(f"{name} is missing")
-            except InvalidValue as invalid:
-                problems += invalid.problems
-        expected = ", ".join(self.parameters)
-        problems += [f"{_named(key)} is unknown, expected {expected}" for key in sent if key not in self.parameters]
-        if problems:
-            raise UsageInvalid(f"Nothing was done: {'; '.join(problems)}")
-        return values
+        try:
+            return dict(self.parameters.model_validate(sent))
+        except ValidationError as invalid:
+            problems = (self._problem(each) for each in invalid.errors(include_input=False, include_url=False))
+            raise UsageInvalid(f"Nothing was done: {'; '.join(problems)}") from None
 
-
-def _named(key: str) -> str:
-    return key if key.isprintable() and len(key) <= _MAX_NAME_CHARS else shown(key)
+    def _problem(self, error: ErrorDetails) -> str:
+        key = str(error["loc"][0])
+        name = key if key.isprintable() and len(key) <= _MAX_NAME_CHARS else shown(key)
+        match error["type"]:
+            case "missing":
+                return f"{name} is missing"
+            case "extra_forbidden":
+                return f"{name} is unknown, expected {', '.join(self.parameters.model_fields)}"
+            case "tuple_type":
+                return f"{name} is no list"
+            case "value_error":
+                return f"{name} {error['msg'].removeprefix('Value error, ')}"
+            case _:
+                return f"{name}: {error['msg'][:1].lower()}{error['msg'][1:]}"
 
 
 TOOLS: dict[str, Tool] = {}
+_CONFIG = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
 def _tool(
@@ -216,9 +174,11 @@ def _tool(
     def listed(act: Callable[..., str]) -> Callable[..., str]:
         hints = get_type_hints(act, include_extras=True)
         _, *parameters = inspect.signature(act).parameters.values()
-        readers = {each.name: hints[each.name].__metadata__[0] for each in parameters}
-        defaults = {each.name: each.default for each in parameters if each.default is not each.empty}
-        TOOLS[act.__name__] = Tool(act.__name__, description, readers, defaults, act, reads_only, destroys, idempotent)
+        known: dict[str, Any] = {
+            each.name: (hints[each.name], ... if each.default is each.empty else each.default) for each in parameters
+        }
+        model = create_model(act.__name__, __config__=_CONFIG, **known)
+        TOOLS[act.__name__] = Tool(act.__name__, description, model, act, reads_only, destroys, idempotent)
         return act
 
     return listed
@@ -231,9 +191,7 @@ def _tool(
 )
 def session_context(
     memory: Memory,
-    task: Annotated[
-        str | None, _text("What you are about to do, to add what is known of it.", _MAX_QUERY_CHARS, blank=True)
-    ] = None,
+    task: Annotated[str | None, _meant("What you are about to do, to add what is known of it.")] = None,
 ) -> str:
     """What `memory inject` would put before the session, within its budget; counts no read."""
     query = (task or "").strip() or None
@@ -250,12 +208,12 @@ def session_context(
 )
 def search_context(
     memory: Memory,
-    query: Annotated[str, _text("What you look for, in specific terms.", _MAX_QUERY_CHARS)],
+    query: Annotated[str, _meant("What you look for, in specific terms."), _FILLED],
     tags: _AnyOfTags = (),
     agent: _OfAgent = None,
-    top_k: Annotated[int, _number("integer", 1, 20)] = 6,
-    min_score: Annotated[float, _number("number", 0)] = 0.1,
-    search_mode: Annotated[Mode, _choice(Mode)] = Mode.HYBRID,
+    top_k: Annotated[int, Field(ge=1, le=20), _NUMBER] = 6,
+    min_score: Annotated[float, Field(ge=0), _NUMBER] = 0.1,
+    search_mode: Mode = Mode.HYBRID,
 ) -> str:
     """The best hits with score, facts and text, best first, and which mode answered; counts no read."""
     here = memory.scope_here()
@@ -281,14 +239,18 @@ def search_context(
 )
 def write_context(
     memory: Memory,
-    topic: Annotated[str, _text("Short, specific title: 'Auth: JWT over sessions', not 'decision'.", _MAX_TOPIC_CHARS)],
-    content: Annotated[str, _text("Markdown: what, why, and where.", _MAX_CONTENT_CHARS)],
-    agent: Annotated[str | None, _agent("Who writes.")] = EVERY_AGENT,
-    tags: Annotated[Sequence[str], _tags("Short, lower case, one for the type.")] = (),
-    importance: Annotated[Importance, _choice(Importance)] = Importance.MEDIUM,
-    ttl_days: Annotated[float | None, _number("number", 0, _MAX_TTL_DAYS, "Only for what expires.")] = None,
-    kind: Annotated[Kind | None, _choice(Kind, "Default: what a tag names, else fact.")] = None,
-    scope: Annotated[Scope, _choice(Scope, "global: holds in every project.")] = Scope.REPO,
+    topic: Annotated[str, _meant("Short, specific title: 'Auth: JWT over sessions', not 'decision'.", 1_000), _FILLED],
+    content: Annotated[str, _meant("Markdown: what, why, and where.", _MAX_CONTENT_CHARS), _FILLED],
+    agent: Annotated[
+        str | None, Field(description="Who writes.", max_length=_MAX_WORD_CHARS, validate_default=True), _AGENT
+    ] = EVERY_AGENT,
+    tags: Annotated[
+        _Words, _meant("Short, lower case, one for the type.", _MAX_TAGS), _TAGS, AfterValidator(normal_tags)
+    ] = (),
+    importance: Importance = Importance.MEDIUM,
+    ttl_days: Annotated[float | None, Field(ge=0, le=36_500, description="Only for what expires."), _NUMBER] = None,
+    kind: Annotated[Kind | None, Field(description="Default: what a tag names, else fact.")] = None,
+    scope: Annotated[Scope, Field(description="global: holds in every project.")] = Scope.REPO,
 ) -> str:
     """A new note, or the one that says the same already; and what is about the same."""
     named = (tag.removeprefix(_TOPIC) for tag in tags if tag.startswith(_TOPIC))
@@ -332,10 +294,10 @@ def write_context(
 def update_context(
     memory: Memory,
     id: _Id,
-    topic: Annotated[str | None, _text("New title.", _MAX_TOPIC_CHARS)] = None,
-    content: Annotated[str | None, _text("New text, whole.", _MAX_CONTENT_CHARS)] = None,
-    tags: Annotated[tuple[str, ...] | None, _tags("New tags.")] = None,
-    importance: Annotated[Importance | None, _choice(Importance)] = None,
+    topic: Annotated[str | None, _meant("New title.", 1_000), _FILLED] = None,
+    content: Annotated[str | None, _meant("New text, whole.", _MAX_CONTENT_CHARS), _FILLED] = None,
+    tags: Annotated[_Words | None, _meant("New tags.", _MAX_TAGS), _TAGS, AfterValidator(normal_tags)] = None,
+    importance: Importance | None = None,
 ) -> str:
     """The note changed in place; its earlier text goes to the archive."""
     if topic is None and content is None and tags is None and importance is None:
@@ -360,8 +322,8 @@ def list_context(
     memory: Memory,
     agent: _OfAgent = None,
     tags: _AnyOfTags = (),
-    limit: Annotated[int, _number("integer", 1, 500)] = 100,
-    offset: Annotated[int, _number("integer", 0)] = 0,
+    limit: Annotated[int, Field(ge=1, le=500), _NUMBER] = 100,
+    offset: Annotated[int, Field(ge=0, le=10**15), _NUMBER] = 0,
 ) -> str:
     """A page of the notes, a line each, and how to see the rest."""
     wanted, here = agent and stored_agent(agent), memory.scope_here()
@@ -400,9 +362,7 @@ def delete_context(memory: Memory, id: _Id) -> str:
     reads_only=True,
     idempotent=True,
 )
-def get_state(
-    memory: Memory, key: Annotated[str, _text("Such as current_phase or project_tags.", _MAX_QUERY_CHARS, blank=True)]
-) -> str:
+def get_state(memory: Memory, key: Annotated[str, _meant("Such as current_phase or project_tags.")]) -> str:
     """The value, texts without their quotes; that there is none is an answer, too."""
     kept = unwrap(memory.state.get(key))
     if kept is None:
@@ -418,8 +378,8 @@ def get_state(
 )
 def set_state(
     memory: Memory,
-    key: Annotated[str, _text("Letters, digits and . _ : / -", _MAX_QUERY_CHARS, blank=True)],
-    value: Annotated[object, Parameter({"description": "Any JSON value."}, Any)],
+    key: Annotated[str, _meant("Letters, digits and . _ : / -")],
+    value: Annotated[object, Field(description="Any JSON value.")],
 ) -> str:
     """The value is kept."""
     kept = unwrap(memory.state.set(key, value))
