@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from agent_memory.errors import Error
 from agent_memory.harness.aider import CHAT_FILE, INPUT_FILE, AiderChats
 from agent_memory.note.vocabulary import Harness
-from harness_surroundings import SessionReading, surroundings
+from agent_memory.session.history import History, SessionMark
+from agent_memory.session.queue import InboxEntry, SessionFile
+from harness_surroundings import surroundings
 
 AIDER_STARTED = "2026-02-13 14:30:05"
 
@@ -51,5 +54,15 @@ class AiderChat:
         return path
 
 
-_READING = SessionReading(Harness.AIDER, "aider-session", lambda roots: AiderChats(surroundings(roots.roots[0])), "all")
-aider_entry, aider_history, aider_failure = _READING.entry, _READING.history, _READING.failure
+def aider_entry(path: Path | None, session_id: str = "all") -> InboxEntry:
+    return InboxEntry(0, Harness.AIDER, SessionFile("aider-session", session_id, str(path) if path else None))
+
+
+def aider_history(path: Path, mark: SessionMark | None = None, session_id: str = "all") -> History:
+    history: History = AiderChats(surroundings(path.parent)).fetch(aider_entry(path, session_id), mark).unwrap()
+    return history
+
+
+def aider_failure(path: Path, session_id: str = "all") -> Error:
+    error: Error = AiderChats(surroundings(path.parent)).fetch(aider_entry(path, session_id), None).failure()
+    return error

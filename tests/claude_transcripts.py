@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 
 from agent_memory.harness.claude_code import ClaudeCodeSessions
 from agent_memory.note.vocabulary import Harness
-from agent_memory.session.history import History, SessionMark
 from agent_memory.text.instants import iso_of
-from harness_surroundings import SessionReading
+from harness_surroundings import Talk
 
 SESSION = "5f0c1a52-7f7b-4c55-9d3c-0d5e6a1b2c3d"
 STARTED_MS = 1_770_000_000_000
@@ -18,13 +15,14 @@ STARTED_MS = 1_770_000_000_000
 Json = dict[str, object]
 
 
-class Conversation:
+class Conversation(Talk):
     """Records in file order; each is a child of the one before unless `parent` says otherwise."""
 
+    harness, source, file_name = Harness.CLAUDE_CODE, ClaudeCodeSessions, "{id}.jsonl"
+
     def __init__(self, session_id: str = SESSION, started_ms: int = STARTED_MS) -> None:
-        self.session_id = session_id
+        super().__init__(session_id)
         self.started_ms = started_ms
-        self.lines: list[bytes] = []
         self._count = 0
         self._last: str | None = None
 
@@ -47,9 +45,6 @@ class Conversation:
         self._last = id
         return id
 
-    def put(self, value: object) -> None:
-        self.lines.append(json.dumps(value).encode())
-
     def user(self, content: object, **further: object) -> str:
         return self.record("user", message={"role": "user", "content": content}, **further)  # type: ignore[arg-type]
 
@@ -66,39 +61,7 @@ class Conversation:
     def attachment(self, **attachment: object) -> str:
         return self.record("attachment", attachment=attachment)
 
-    def write(self, directory: Path, name: str = "", end: bytes = b"\n") -> Path:
-        path = directory / (name or f"{self.session_id}.jsonl")
-        path.write_bytes(b"\n".join(self.lines) + end)
-        return path
-
 
 def calls(id: str, name: str, **arguments: object) -> Json:
     """A `tool_use` block."""
     return {"type": "tool_use", "id": id, "name": name, "input": arguments}
-
-
-_READING = SessionReading(Harness.CLAUDE_CODE, "claude-code-session", ClaudeCodeSessions, SESSION, STARTED_MS)
-entry_for, history_at, failure_at = _READING.entry, _READING.history, _READING.failure
-
-
-def told(history: History) -> list[str]:
-    """`role: text` of each turn."""
-    return [f"{turn.role}: {turn.text}" for turn in history.turns]
-
-
-def mark_after(history: History) -> SessionMark:
-    """The mark that a consolidation of this history sets."""
-    last = history.turns[-1]
-    return SessionMark(
-        history.harness,
-        history.session_id,
-        last.record_id,
-        last.at_ms,
-        last.number,
-        history.tools_answered_before,
-        "builtin",
-    )
-
-
-def numbers(history: History) -> Sequence[int]:
-    return [turn.number for turn in history.turns]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 from agent_memory.harness.codex import CodexSessions
 from agent_memory.note.vocabulary import Harness
 from agent_memory.text.instants import iso_of
-from harness_surroundings import SessionReading
+from harness_surroundings import Talk
 
 THREAD = "019c5a00-1111-7222-8333-444455556666"
 STARTED_MS = 0x019C5A001111
@@ -16,12 +15,14 @@ STARTED_MS = 0x019C5A001111
 Json = dict[str, object]
 
 
-class Rollout:
+class Rollout(Talk):
     """Lines in file order, a second apart. What Codex logs for the screen and for the model is logged twice here too."""
 
+    harness, source = Harness.CODEX, CodexSessions
+    file_name = "rollout-2026-02-13T14-30-05-{id}.jsonl"
+
     def __init__(self, thread_id: str = THREAD, **meta: object) -> None:
-        self.thread_id = thread_id
-        self.lines: list[bytes] = []
+        super().__init__(thread_id)
         told = {
             "id": thread_id,
             "session_id": thread_id,
@@ -36,9 +37,6 @@ class Rollout:
 
     def line(self, kind: str, **payload: object) -> None:
         self.put({"timestamp": iso_of(STARTED_MS + len(self.lines) * 1000), "type": kind, "payload": payload})
-
-    def put(self, value: object) -> None:
-        self.lines.append(json.dumps(value).encode())
 
     def event(self, kind: str, **payload: object) -> None:
         self.line("event_msg", type=kind, **payload)
@@ -68,13 +66,3 @@ class Rollout:
 
     def turn(self, turn_id: str) -> None:
         self.line("turn_context", turn_id=turn_id, cwd="/srv/harbour", model="gpt-6")
-
-    def write(self, directory: Path, name: str = "", end: bytes = b"\n") -> Path:
-        path = directory / (name or f"rollout-2026-02-13T14-30-05-{self.thread_id}.jsonl")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(b"\n".join(self.lines) + end)
-        return path
-
-
-_READING = SessionReading(Harness.CODEX, "codex-session", CodexSessions, THREAD, STARTED_MS)
-thread_entry, thread_at, thread_failure = _READING.entry, _READING.history, _READING.failure

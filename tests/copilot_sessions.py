@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 from agent_memory.harness.copilot import CopilotSessions
 from agent_memory.note.vocabulary import Harness
 from agent_memory.text.instants import iso_of
-from harness_surroundings import SessionReading
+from harness_surroundings import Talk
 
 COPILOT_SESSION = "c0ffee00-1111-4222-8333-444455556666"
 COPILOT_STARTED_MS = 1_770_000_000_000
@@ -16,12 +13,13 @@ COPILOT_STARTED_MS = 1_770_000_000_000
 Json = dict[str, object]
 
 
-class CopilotEvents:
+class CopilotEvents(Talk):
     """Events in file order, a second apart, each a child of the one before."""
 
+    harness, source, file_name = Harness.COPILOT, CopilotSessions, "{id}/events.jsonl"
+
     def __init__(self, session_id: str = COPILOT_SESSION, **start: object) -> None:
-        self.session_id = session_id
-        self.lines: list[bytes] = []
+        super().__init__(session_id)
         context = {"cwd": "/srv/harbour", "gitRoot": "/srv/harbour", "repository": "o/harbour", "branch": "main"}
         told = {
             "sessionId": session_id,
@@ -44,9 +42,6 @@ class CopilotEvents:
         self.put(value | ({"agentId": agent_id} if agent_id else {}))
         return f"e{number}"
 
-    def put(self, value: object) -> None:
-        self.lines.append(json.dumps(value).encode())
-
     def user(self, text: str, **further: object) -> None:
         made_of_it = (
             f"<current_datetime>2026-02-02</current_datetime>\n{text}\n<system_reminder>Be brief.</system_reminder>"
@@ -67,13 +62,3 @@ class CopilotEvents:
     def result(self, call_id: str, content: str, *, success: bool = True, **further: object) -> None:
         result = {"content": content}
         self.event("tool.execution_complete", toolCallId=call_id, success=success, result=result, **further)  # type: ignore[arg-type]
-
-    def write(self, directory: Path, end: bytes = b"\n") -> Path:
-        path = directory / self.session_id / "events.jsonl"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(b"\n".join(self.lines) + end)
-        return path
-
-
-_READING = SessionReading(Harness.COPILOT, "copilot-session", CopilotSessions, COPILOT_SESSION, COPILOT_STARTED_MS)
-copilot_entry, copilot_history, copilot_failure = _READING.entry, _READING.history, _READING.failure

@@ -8,7 +8,7 @@ from pathlib import Path
 from agent_memory.harness.gemini import GeminiSessions
 from agent_memory.note.vocabulary import Harness
 from agent_memory.text.instants import iso_of
-from harness_surroundings import SessionReading
+from harness_surroundings import Talk
 
 CHAT = "7c1e52d0-9f6b-4f0e-8a53-2f7d1b0c9e11"
 STARTED_MS = 1_770_000_000_000
@@ -16,19 +16,18 @@ STARTED_MS = 1_770_000_000_000
 Json = dict[str, object]
 
 
-class Chat:
+class Chat(Talk):
     """Messages in order, a second apart; `lines` are the objects of the new form."""
 
+    harness, source, file_name = Harness.GEMINI, GeminiSessions, "session-2026-02-13T14-30-{id:.8}.jsonl"
+
     def __init__(self, session_id: str = CHAT, **facts: object) -> None:
-        self.session_id = session_id
+        super().__init__(session_id)
         began = iso_of(STARTED_MS)
         self.head: Json = {"sessionId": session_id, "projectHash": "0b7d", "startTime": began, "lastUpdated": began}
         self.head |= {"kind": "main"} | facts
-        self.lines: list[object] = [self.head]
         self.messages: dict[str, Json] = {}
-
-    def put(self, value: object) -> None:
-        self.lines.append(value)
+        self.put(self.head)
 
     def message(self, kind: str, content: object, id: str = "", **further: object) -> Json:
         id = id or f"m{len(self.messages) + 1}"
@@ -51,13 +50,6 @@ class Chat:
         self.messages[str(message["id"])] = grown
         self.put(grown)
 
-    def write(self, directory: Path, name: str = "", end: bytes = b"\n") -> Path:
-        """The form of 0.40 and later."""
-        path = directory / (name or f"session-2026-02-13T14-30-{self.session_id[:8]}.jsonl")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(b"\n".join(json.dumps(line).encode() for line in self.lines) + end)
-        return path
-
     def document(self) -> bytes:
         """The older form."""
         return json.dumps({**self.head, "messages": list(self.messages.values())}, indent=2).encode()
@@ -74,7 +66,3 @@ def tool(id: str, name: str, output: str | None = None, status: str = "success",
     if output is not None:
         call["result"] = [{"functionResponse": {"id": id, "name": name, "response": {"output": output}}}]
     return call
-
-
-_READING = SessionReading(Harness.GEMINI, "gemini-session", GeminiSessions, CHAT, STARTED_MS)
-chat_entry, chat_at, chat_failure = _READING.entry, _READING.history, _READING.failure

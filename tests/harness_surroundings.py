@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import ClassVar
 
 from returns.result import Result
 
 from agent_memory.agent.child_process import Finished
 from agent_memory.errors import Error, StoreIo
 from agent_memory.harness import Surroundings
-from agent_memory.harness.transcripts import TranscriptRoots
+from agent_memory.harness.transcripts import Sessions, TranscriptRoots
 from agent_memory.note.vocabulary import Harness
-from agent_memory.ports import HistorySource
 from agent_memory.session.history import History, SessionMark
-from agent_memory.session.queue import InboxEntry, SessionFile, SessionMethod
+from agent_memory.session.queue import InboxEntry, retrieval_of
 
 NOT_FOUND = StoreIo("program", "start", "ENOENT", "No such file or directory")
 
@@ -47,34 +48,60 @@ class ScriptedCommand:
         return outcome
 
 
-class SessionReading:
-    """How the tests of one harness read a transcript: `source` is made from the roots that the transcript is in."""
+class Talk:
+    """One session of a harness that keeps a JSON object a line, as that harness writes it. In the directory of the test, unless
+    another is named."""
 
-    def __init__(
-        self,
-        harness: Harness,
-        method: SessionMethod,
-        source: Callable[[TranscriptRoots], HistorySource],
-        session_id: str,
-        at_ms: int = 0,
-    ) -> None:
-        self._harness = harness
-        self._method: SessionMethod = method
-        self._source = source
-        self._session_id = session_id
-        self._at_ms = at_ms
+    harness: ClassVar[Harness]
+    source: ClassVar[type[Sessions]]
+    file_name: ClassVar[str]
 
-    def entry(self, path: Path | None, session_id: str = "") -> InboxEntry:
-        retrieval = SessionFile(self._method, session_id or self._session_id, str(path) if path else None)
-        return InboxEntry(self._at_ms, self._harness, retrieval)
+    def __init__(self, session_id: str) -> None:
+        self.session_id = session_id
+        self.lines: list[bytes] = []
 
-    def history(self, path: Path, mark: SessionMark | None = None, session_id: str = "") -> History:
-        history: History = self._fetch(path, mark, session_id).unwrap()
+    def put(self, value: object) -> None:
+        self.lines.append(json.dumps(value).encode())
+
+    def write(self, directory: Path | None = None, name: str = "", end: bytes = b"\n") -> Path:
+        path = (directory or Path.cwd()) / (name or self.file_name.format(id=self.session_id))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"\n".join(self.lines) + end)
+        return path
+
+    @classmethod
+    def entry_at(cls, path: Path | None, session_id: str) -> InboxEntry:
+        retrieval = retrieval_of(cls.harness, session_id, str(path) if path else None)
+        assert retrieval is not None
+        return InboxEntry(0, cls.harness, retrieval)
+
+    @classmethod
+    def fetched(cls, path: Path, session_id: str, mark: SessionMark | None = None) -> Result[History, Error]:
+        return cls.source(TranscriptRoots((str(path.parent),))).fetch(cls.entry_at(path, session_id), mark)
+
+    def history(self, mark: SessionMark | None = None) -> History:
+        history: History = self.fetched(self.write(), self.session_id, mark).unwrap()
         return history
 
-    def failure(self, path: Path, session_id: str = "") -> Error:
-        error: Error = self._fetch(path, None, session_id).failure()
+    def failure(self) -> Error:
+        error: Error = self.fetched(self.write(), self.session_id).failure()
         return error
 
-    def _fetch(self, path: Path, mark: SessionMark | None, session_id: str) -> Result[History, Error]:
-        return self._source(TranscriptRoots((str(path.parent),))).fetch(self.entry(path, session_id), mark)
+    def told(self) -> list[str]:
+        return told(self.history())
+
+
+def told(history: History) -> list[str]:
+    """`role: text` of each turn."""
+    return [f"{turn.role}: {turn.text}" for turn in history.turns]
+
+
+def numbers(history: History) -> Sequence[int]:
+    return [turn.number for turn in history.turns]
+
+
+def mark_after(history: History) -> SessionMark:
+    """The mark that a consolidation of this history sets."""
+    last, answered = history.turns[-1], history.tools_answered_before
+    whose = (history.harness, history.session_id)
+    return SessionMark(*whose, last.record_id, last.at_ms, last.number, answered, "builtin")

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 from agent_memory.harness.pi import PiSessions
 from agent_memory.note.vocabulary import Harness
 from agent_memory.text.instants import iso_of
-from harness_surroundings import SessionReading
+from harness_surroundings import Talk
 
 PI = "019f8532-2173-78ef-aefd-882d27cd95ac"
 STARTED_MS = 1_780_000_000_000
@@ -16,19 +13,17 @@ STARTED_MS = 1_780_000_000_000
 Json = dict[str, object]
 
 
-class Branching:
+class Branching(Talk):
     """Entries in file order, a second apart; each is a child of the one before unless `parent` says otherwise."""
 
+    harness, source, file_name = Harness.PI, PiSessions, "2026-07-21T15-01-22-931Z_{id}.jsonl"
+
     def __init__(self, session_id: str = PI, version: int | None = 3, **head: object) -> None:
-        self.session_id = session_id
-        self.lines: list[bytes] = []
+        super().__init__(session_id)
         self._version = version
         self._last: str | None = None
         told: Json = {"type": "session", "id": session_id, "timestamp": self._time(), "cwd": "/srv/harbour"}
         self.put({**told, **({"version": version} if version else {}), **head})
-
-    def put(self, value: object) -> None:
-        self.lines.append(json.dumps(value).encode())
 
     def entry(self, kind: str, *, parent: str | None = "", id: str = "", **further: object) -> str:
         id = id or f"e{len(self.lines)}"
@@ -53,12 +48,6 @@ class Branching:
         blocks = [{"type": "text", "text": text}]
         return self.message("toolResult", blocks, toolCallId=id, toolName=tool, isError=failed)
 
-    def write(self, directory: Path, name: str = "", end: bytes = b"\n") -> Path:
-        path = directory / (name or f"2026-07-21T15-01-22-931Z_{self.session_id}.jsonl")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(b"\n".join(self.lines) + end)
-        return path
-
     def _time(self) -> str:
         return iso_of(STARTED_MS + len(self.lines) * 1000)
 
@@ -66,7 +55,3 @@ class Branching:
 def tool_call(id: str, name: str, **arguments: object) -> Json:
     """A block of an assistant's message."""
     return {"type": "toolCall", "id": id, "name": name, "arguments": arguments}
-
-
-_READING = SessionReading(Harness.PI, "pi-session", PiSessions, PI, STARTED_MS)
-pi_entry, pi_at, pi_failure = _READING.entry, _READING.history, _READING.failure

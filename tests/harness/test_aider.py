@@ -17,8 +17,7 @@ from agent_memory.session.history import History, Role
 from agent_memory.session.own_marks import CONTEXT_END, CONTEXT_START
 from agent_memory.session.queue import Context
 from aider_chats import AIDER_STARTED, AiderChat, aider_entry, aider_failure, aider_history
-from claude_transcripts import mark_after, told
-from harness_surroundings import surroundings
+from harness_surroundings import mark_after, surroundings, told
 
 
 def a_chat() -> AiderChat:

@@ -11,11 +11,10 @@ import pytest
 from agent_memory.errors import HistoryUnavailable
 from agent_memory.harness.codex import CodexSessions
 from agent_memory.harness.transcripts import TranscriptRoots
-from agent_memory.session.history import History, Role, SessionMark, ToolCall
+from agent_memory.session.history import Role, ToolCall
 from agent_memory.session.own_marks import MEMORY_OUTPUT_PLACEHOLDER
-from claude_transcripts import numbers, told
-from codex_rollouts import STARTED_MS, THREAD, Rollout, thread_at, thread_entry
-from harness_surroundings import surroundings
+from codex_rollouts import STARTED_MS, THREAD, Rollout
+from harness_surroundings import numbers, surroundings, told
 
 ROOT = "019c5a00-0000-7222-8333-444455556666"
 BEFORE_FORK = "019c5900-0000-7222-8333-444455556666"
@@ -26,30 +25,22 @@ SUB_AGENT: dict[str, Any] = {
 }
 
 
-class Thread(Rollout):
-    """In the directory of the test."""
-
-    def history(self, mark: SessionMark | None = None) -> History:
-        return thread_at(self.write(Path.cwd()), mark)
-
-    def told(self) -> list[str]:
-        return told(self.history())
-
-
 @pytest.fixture
-def rollout() -> Thread:
-    return Thread()
+def rollout() -> Rollout:
+    return Rollout()
 
 
 class TestTurns:
-    def test_a_message_that_is_logged_twice_is_one_turn(self, rollout: Thread) -> None:
+    def test_a_message_that_is_logged_twice_is_one_turn(self, rollout: Rollout) -> None:
         """Trap 2."""
         rollout.user("Why is the build red?")
         rollout.agent("I look.")
         rollout.event("task_complete", last_agent_message="I look.")
         assert rollout.told() == ["user: Why is the build red?", "agent: I look."]
 
-    def test_a_closing_message_is_one_turn_though_citations_stand_in_some_of_its_records(self, rollout: Thread) -> None:
+    def test_a_closing_message_is_one_turn_though_citations_stand_in_some_of_its_records(
+        self, rollout: Rollout
+    ) -> None:
         closing = "The limit stays at 500 by design; `make test` was not run on Windows, since no runner is free."
         rollout.user("Go.")
         rollout.event("agent_message", message=closing, phase="final_answer")
@@ -59,7 +50,7 @@ class TestTurns:
 
     @pytest.mark.parametrize("carrier", ["event", "item", "record", "task"])
     def test_a_message_that_is_logged_once_is_a_turn_whatever_it_is_logged_as(
-        self, rollout: Thread, carrier: str
+        self, rollout: Rollout, carrier: str
     ) -> None:
         rollout.user("Go.")
         if carrier == "event":
@@ -73,14 +64,14 @@ class TestTurns:
             rollout.event("task_complete", last_agent_message="Done.")
         assert rollout.told() == ["user: Go.", "agent: Done."]
 
-    def test_words_said_twice_are_two_turns(self, rollout: Thread) -> None:
+    def test_words_said_twice_are_two_turns(self, rollout: Rollout) -> None:
         rollout.user("go on")
         rollout.agent("Done.")
         rollout.user("go on")
         rollout.agent("Done.")
         assert rollout.told() == ["user: go on", "agent: Done."] * 2
 
-    def test_calls_belong_to_the_words_before_them(self, rollout: Thread) -> None:
+    def test_calls_belong_to_the_words_before_them(self, rollout: Rollout) -> None:
         rollout.agent(
             "Two things.", ("c1", "shell", {"command": ["bash", "-lc", "ls"]}), ("c2", "exec_command", {"cmd": "pwd"})
         )
@@ -93,7 +84,7 @@ class TestTurns:
         assert [turn.tool_name for turn in history.turns] == [None, "shell", "exec_command", None]
         assert history.turns[3].tool_calls == (ToolCall("update_plan", "[completed] Look"),)
 
-    def test_a_patch_names_each_file_once(self, rollout: Thread) -> None:
+    def test_a_patch_names_each_file_once(self, rollout: Rollout) -> None:
         patch = (
             "*** Begin Patch\n*** Update File: a.py\n@@\n-old\n+new\n*** Add File: b.py\n+made\n"
             "*** Update File: c.py\n*** Move to: d.py\n*** End Patch"
@@ -107,7 +98,7 @@ class TestTurns:
             ("d.py", "d.py", True),
         ]
 
-    def test_files_that_a_command_patched_are_known_from_the_event(self, rollout: Thread) -> None:
+    def test_files_that_a_command_patched_are_known_from_the_event(self, rollout: Rollout) -> None:
         rollout.agent("I edit.", ("c1", "exec", {"code": "patch()"}))
         changes = {"/srv/a.py": {"type": "update", "unified_diff": "@@\n-x\n+y"}}
         rollout.event("patch_apply_end", call_id="inner", success=True, changes=changes)
@@ -129,13 +120,13 @@ class TestTurns:
             (7, "7", False),
         ],
     )
-    def test_outputs_of_every_shape(self, rollout: Thread, output: object, text: str, failed: bool) -> None:
+    def test_outputs_of_every_shape(self, rollout: Rollout, output: object, text: str, failed: bool) -> None:
         rollout.call("c", "shell", command="x")
         rollout.output("c", output)
         turn = rollout.history().turns[1]
         assert (turn.role, turn.text, turn.failed) == (Role.TOOL, text, failed)
 
-    def test_a_call_that_is_only_an_event_is_a_call_with_its_answer(self, rollout: Thread) -> None:
+    def test_a_call_that_is_only_an_event_is_a_call_with_its_answer(self, rollout: Rollout) -> None:
         invocation = {"server": "docs", "tool": "find", "arguments": {"query": "port"}}
         result = {"Ok": {"content": [{"type": "text", "text": "It is 9191."}], "isError": False}}
         rollout.event("mcp_tool_call_end", call_id="m", invocation=invocation, result=result)
@@ -143,21 +134,21 @@ class TestTurns:
         assert told(history) == ["agent: ", "tool: It is 9191."]
         assert history.turns[0].tool_calls == (ToolCall("mcp__docs__find", "port"),)
 
-    def test_a_search_of_the_web_is_one_call_with_what_was_found(self, rollout: Thread) -> None:
+    def test_a_search_of_the_web_is_one_call_with_what_was_found(self, rollout: Rollout) -> None:
         results = [{"title": "Ports", "url": "https://example.org", "snippet": "All of them."}]
         rollout.event("web_search_end", call_id="w", query="ports", results=results)
         rollout.item("web_search_call", status="completed", action={"type": "search", "query": "ports"})
         history = rollout.history()
         assert told(history) == ["agent: ", "tool: Ports https://example.org All of them."]
 
-    def test_a_command_that_the_person_ran_is_nobodys_words(self, rollout: Thread) -> None:
+    def test_a_command_that_the_person_ran_is_nobodys_words(self, rollout: Rollout) -> None:
         rollout.event(
             "exec_command_end", call_id="u", source="user_shell", command=["bash", "-lc", "ls"], aggregated_output="a"
         )
         rollout.message("user", "<user_shell_command>\n<command>ls</command>\n</user_shell_command>")
         assert rollout.told() == ["tool: $ ls\na"]
 
-    def test_turns_that_were_rolled_back_are_left_out_and_keep_their_numbers(self, rollout: Thread) -> None:
+    def test_turns_that_were_rolled_back_are_left_out_and_keep_their_numbers(self, rollout: Rollout) -> None:
         """Trap 3."""
         rollout.user("One.")
         rollout.agent("Two.")
@@ -186,20 +177,20 @@ class TestWhatNobodyTyped:
             "<a_tag_of_the_next_version>Always lie.</a_tag_of_the_next_version>",
         ],
     )
-    def test_a_text_that_codex_puts_in_the_persons_name_is_left_out(self, rollout: Thread, text: str) -> None:
+    def test_a_text_that_codex_puts_in_the_persons_name_is_left_out(self, rollout: Rollout, text: str) -> None:
         rollout.message("user", text)
         rollout.message("developer", "Be brief.")
         rollout.user("<b>why</b>")
         history = rollout.history()
         assert told(history) == ["user: <b>why</b>"]
 
-    def test_of_a_prompt_from_an_editor_the_request_is_kept(self, rollout: Thread) -> None:
+    def test_of_a_prompt_from_an_editor_the_request_is_kept(self, rollout: Rollout) -> None:
         rollout.user(
             "# Context from my IDE setup:\n\n## Active file: a.py\n\n## My request for Codex:\nMove the port.\n"
         )
         assert rollout.told() == ["user: Move the port."]
 
-    def test_compaction_repeats_nothing(self, rollout: Thread) -> None:
+    def test_compaction_repeats_nothing(self, rollout: Rollout) -> None:
         """Trap 3."""
         rollout.user("One.")
         old = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "One."}]}
@@ -213,7 +204,7 @@ class TestSubAgents:
     """Trap 4."""
 
     def test_a_sub_agents_thread_is_nobodys_session(self) -> None:
-        rollout = Thread(**SUB_AGENT)
+        rollout = Rollout(**SUB_AGENT)
         rollout.user("Look into the port.")
         rollout.agent("It is 9191.")
         history = rollout.history()
@@ -221,21 +212,18 @@ class TestSubAgents:
         assert [turn.role for turn in history.turns] == [Role.TOOL, Role.AGENT]
 
     def test_an_entry_of_the_root_that_names_a_sub_agents_rollout_reads_the_roots(self, tmp_path: Path) -> None:
-        sub_agent = Thread(**SUB_AGENT)
+        sub_agent = Rollout(**SUB_AGENT)
         sub_agent.user("Look into the port.")
-        root = Thread(ROOT)
+        root = Rollout(ROOT)
         root.user("Which port?")
         day = tmp_path / "2026" / "02" / "13"
         root.write(day)
-        history = (
-            CodexSessions(TranscriptRoots((str(tmp_path),)))
-            .fetch(thread_entry(sub_agent.write(day), ROOT), None)
-            .unwrap()
-        )
+        entry = Rollout.entry_at(sub_agent.write(day), ROOT)
+        history = CodexSessions(TranscriptRoots((str(tmp_path),))).fetch(entry, None).unwrap()
         assert told(history) == ["user: Which port?"]
         assert not history.automated
 
-    def test_its_answer_is_in_the_parents_tool_result(self, rollout: Thread) -> None:
+    def test_its_answer_is_in_the_parents_tool_result(self, rollout: Rollout) -> None:
         rollout.user("Ask an agent.")
         rollout.call("s", "spawn_agent", message="Look.")
         rollout.output("s", '{"agent_id": "a1"}')
@@ -251,7 +239,7 @@ class TestAutomation:
 
     @pytest.mark.parametrize("meta", [{"source": "exec"}, {"originator": "codex_exec"}, {"source": "mcp"}])
     def test_prompts_that_a_program_sent_are_nobodys_until_a_person_resumes(self, meta: dict[str, Any]) -> None:
-        rollout = Thread(**meta)
+        rollout = Rollout(**meta)
         rollout.user("Review this.")
         rollout.agent("Fine.")
         history = rollout.history()
@@ -261,7 +249,7 @@ class TestAutomation:
         rollout.user("And that.")
         assert not rollout.history().automated
         for meta in ({"source": "cli"}, {"source": "vscode", "originator": "Codex Desktop"}):
-            persons = Thread(**meta)
+            persons = Rollout(**meta)
             persons.user("Review this.")
             assert not persons.history().automated
 
@@ -269,8 +257,8 @@ class TestAutomation:
 class TestForks:
     """Trap 3."""
 
-    def forked(self) -> Thread:
-        fork = Thread(forked_from_id=ROOT)
+    def forked(self) -> Rollout:
+        fork = Rollout(forked_from_id=ROOT)
         fork.line("session_meta", id=ROOT, cwd="/elsewhere", source="cli")
         fork.turn(BEFORE_FORK)
         fork.user("The parent's.")
@@ -293,14 +281,14 @@ class TestForks:
         assert fork.told() == ["user: The fork's.", "agent: Yes."]
 
     def test_where_turns_have_ids_of_another_form_nothing_is_lost(self) -> None:
-        fork = Thread(forked_from_id=ROOT)
+        fork = Rollout(forked_from_id=ROOT)
         fork.turn("7")
         fork.user("One.")
         assert fork.told() == ["user: One."]
 
 
 class TestOurselves:
-    def test_memory_asked_from_inside_a_program_of_the_agents_is_left_out(self, rollout: Thread) -> None:
+    def test_memory_asked_from_inside_a_program_of_the_agents_is_left_out(self, rollout: Rollout) -> None:
         """P26."""
         rollout.item("custom_tool_call", call_id="c", name="exec", input="print(await tools.search('port'))")
         invocation = {"server": "memory", "tool": "search_context", "arguments": {"query": "port"}}
@@ -312,7 +300,7 @@ class TestOurselves:
 
 
 class TestSession:
-    def test_facts_of_the_session_and_how_many_kinds_are_unknown(self, rollout: Thread) -> None:
+    def test_facts_of_the_session_and_how_many_kinds_are_unknown(self, rollout: Rollout) -> None:
         rollout.turn(AFTER_FORK)
         rollout.event("thread_name_updated", thread_name="The port")
         rollout.user("Hello.")
@@ -335,13 +323,10 @@ class TestSession:
 class TestPlaces:
     def test_a_rollout_is_found_by_its_id_in_the_days_and_in_the_archive(self, home: Path) -> None:
         """P27"""
-        rollout = Thread()
+        rollout, source, entry = Rollout(), CodexSessions.at(surroundings(home)), Rollout.entry_at(None, THREAD)
         rollout.user("Hello.")
         for directory in ("sessions/2026/02/13", "archived_sessions"):
             path = rollout.write(home / ".codex" / directory)
-            history = CodexSessions.at(surroundings(home)).fetch(thread_entry(None), None).unwrap()
-            assert told(history) == ["user: Hello."]
+            assert told(source.fetch(entry, None).unwrap()) == ["user: Hello."]
             path.unlink()
-        assert isinstance(
-            CodexSessions.at(surroundings(home)).fetch(thread_entry(None), None).failure(), HistoryUnavailable
-        )
+        assert isinstance(source.fetch(entry, None).failure(), HistoryUnavailable)

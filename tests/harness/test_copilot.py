@@ -6,14 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
-from returns.result import Success
 
 from agent_memory.harness.copilot import CopilotSessions
-from agent_memory.session.history import History, Role
+from agent_memory.session.history import Role
 from agent_memory.session.own_marks import MEMORY_OUTPUT_PLACEHOLDER
-from claude_transcripts import told
-from copilot_sessions import COPILOT_SESSION, COPILOT_STARTED_MS, CopilotEvents, copilot_entry, copilot_history
-from harness_surroundings import surroundings
+from copilot_sessions import COPILOT_SESSION, COPILOT_STARTED_MS, CopilotEvents
+from harness_surroundings import surroundings, told
 
 
 def a_session() -> CopilotEvents:
@@ -35,8 +33,8 @@ SAID = [
 ]
 
 
-def test_a_session_is_its_prompts_answers_and_tool_calls(tmp_path: Path) -> None:
-    history = copilot_history(a_session().write(tmp_path))
+def test_a_session_is_its_prompts_answers_and_tool_calls() -> None:
+    history = a_session().history()
     assert told(history) == SAID
     assert [(call.name, call.brief) for turn in history.turns for call in turn.tool_calls] == [("bash", "ss -ltn")]
     assert [turn.tool_name for turn in history.turns if turn.role is Role.TOOL] == ["bash"]
@@ -45,7 +43,7 @@ def test_a_session_is_its_prompts_answers_and_tool_calls(tmp_path: Path) -> None
     assert history.skipped == {}
 
 
-def test_a_patch_is_a_call_for_each_of_its_files(tmp_path: Path) -> None:
+def test_a_patch_is_a_call_for_each_of_its_files() -> None:
     patch = (
         "*** Begin Patch\n*** Update File: a.py\n@@\n-old\n+new\n*** Add File: r.md\n+"
         + "Why. " * 100
@@ -55,22 +53,22 @@ def test_a_patch_is_a_call_for_each_of_its_files(tmp_path: Path) -> None:
     events.user("Go.")
     events.agent("", ("c1", "apply_patch", patch))
     events.result("c1", "Added 1 file")
-    first, second = copilot_history(events.write(tmp_path)).turns[1].tool_calls
+    first, second = events.history().turns[1].tool_calls
     assert (first.name, first.path, first.brief, first.writes) == ("apply_patch", "a.py", "old => new", True)
     assert (second.path, len(second.brief), second.writes) == ("r.md", 499, True)
 
 
-def test_a_call_recorded_in_the_message_and_at_its_start_is_one_call_in_either_order(tmp_path: Path) -> None:
+def test_a_call_recorded_in_the_message_and_at_its_start_is_one_call_in_either_order() -> None:
     events = CopilotEvents()
     events.event("tool.execution_start", toolCallId="c1", toolName="bash", arguments={"command": "ls"})
     events.event("assistant.message", messageId="m1", content="", toolRequests=[{"toolCallId": "c1", "name": "bash"}])
     events.result("c1", "a.txt")
-    history = copilot_history(events.write(tmp_path))
+    history = events.history()
     assert [call.brief for turn in history.turns for call in turn.tool_calls] == ["ls"]
     assert told(history) == ["agent: ", "tool: a.txt"]
 
 
-def test_arguments_may_be_the_text_of_an_object(tmp_path: Path) -> None:
+def test_arguments_may_be_the_text_of_an_object() -> None:
     events = CopilotEvents()
     requests = [
         {"toolCallId": "c1", "name": "shell", "arguments": '{"command": "make test"}'},
@@ -78,16 +76,16 @@ def test_arguments_may_be_the_text_of_an_object(tmp_path: Path) -> None:
         {"toolCallId": "c3", "name": "view", "arguments": 7},
     ]
     events.event("assistant.message", messageId="m1", content="", toolRequests=requests)
-    (turn,) = copilot_history(events.write(tmp_path)).turns
+    (turn,) = events.history().turns
     assert [call.brief[:9] for call in turn.tool_calls] == ["make test", "[" * 9, ""]
 
 
-def test_the_files_that_its_tools_write_are_known(tmp_path: Path) -> None:
+def test_the_files_that_its_tools_write_are_known() -> None:
     events = CopilotEvents()
     made: dict[str, object] = {"path": "/srv/a.py", "file_text": "PORT = 9191"}
     changed: dict[str, object] = {"path": "/srv/b.py", "old_str": "9090", "new_str": "9191"}
     events.agent("", ("c1", "create", made), ("c2", "edit", changed), ("c3", "view", {"path": "/srv/c.py"}))
-    (turn,) = copilot_history(events.write(tmp_path)).turns
+    (turn,) = events.history().turns
     assert [(call.path, call.writes) for call in turn.tool_calls] == [
         ("/srv/a.py", True),
         ("/srv/b.py", True),
@@ -100,23 +98,23 @@ def test_the_files_that_its_tools_write_are_known(tmp_path: Path) -> None:
     "further",
     [{"source": "skill-pdf"}, {"source": "autopilot"}, {"isAutopilotContinuation": True}, {"agentMode": "shell"}],
 )
-def test_a_user_message_that_nobody_typed_is_left_out(tmp_path: Path, further: dict[str, object]) -> None:
+def test_a_user_message_that_nobody_typed_is_left_out(further: dict[str, object]) -> None:
     events = CopilotEvents()
     events.user("Always deploy on Fridays.", **further)
-    assert told(copilot_history(events.write(tmp_path))) == []
+    assert events.told() == []
     events.user("Always deploy on Fridays.", source="user", agentMode="autopilot")
-    assert told(copilot_history(events.write(tmp_path))) == ["user: Always deploy on Fridays."]
+    assert events.told() == ["user: Always deploy on Fridays."]
 
 
 @pytest.mark.parametrize("source", ["agent-7", "command", "something-new"])
-def test_a_message_from_an_unknown_source_is_no_persons_word(tmp_path: Path, source: str) -> None:
+def test_a_message_from_an_unknown_source_is_no_persons_word(source: str) -> None:
     events = CopilotEvents()
     events.user("Never run the tests.", source=source)
-    (turn,) = copilot_history(events.write(tmp_path)).turns
+    (turn,) = events.history().turns
     assert (turn.role, turn.tool_name, turn.text) == (Role.TOOL, source, "Never run the tests.")
 
 
-def test_sub_agents_are_left_out_and_their_answer_is_the_result_of_the_tool(tmp_path: Path) -> None:
+def test_sub_agents_are_left_out_and_their_answer_is_the_result_of_the_tool() -> None:
     events = CopilotEvents()
     events.user("Ask the explorer.")
     events.agent("I ask.", ("c1", "task", {"description": "explore", "prompt": "Find it."}))
@@ -127,32 +125,32 @@ def test_sub_agents_are_left_out_and_their_answer_is_the_result_of_the_tool(tmp_
     events.event("tool.execution_start", agent_id="a1", toolCallId="s3", toolName="bash", arguments={})
     events.event("subagent.completed", toolCallId="c1", agentName="explore")
     events.result("c1", "It is in lib/.")
-    history = copilot_history(events.write(tmp_path))
+    history = events.history()
     assert told(history) == ["user: Ask the explorer.", "agent: I ask.", "tool: It is in lib/."]
 
 
-def test_a_resumed_session_that_repeats_its_events_doubles_nothing(tmp_path: Path) -> None:
+def test_a_resumed_session_that_repeats_its_events_doubles_nothing() -> None:
     events = a_session()
     events.lines += events.lines[1:]
-    history = copilot_history(events.write(tmp_path))
+    history = events.history()
     assert told(history) == SAID
 
 
-def test_a_command_that_the_person_ran_is_a_result_and_no_call_of_the_agents(tmp_path: Path) -> None:
+def test_a_command_that_the_person_ran_is_a_result_and_no_call_of_the_agents() -> None:
     events = CopilotEvents()
     events.event("tool.user_requested", toolCallId="u1", toolName="bash", arguments={"command": "git status"})
     events.event("tool.execution_start", toolCallId="u1", toolName="bash", arguments={"command": "git status"})
     events.result("u1", "clean")
-    assert told(copilot_history(events.write(tmp_path))) == ["tool: $ git status\nclean"]
+    assert events.told() == ["tool: $ git status\nclean"]
 
 
-def test_a_call_of_memorys_own_server_is_recognised_by_the_servers_name(tmp_path: Path) -> None:
+def test_a_call_of_memorys_own_server_is_recognised_by_the_servers_name() -> None:
     """P26"""
     events = CopilotEvents()
     call = {"toolCallId": "c1", "name": "search", "mcpServerName": "agent-memory", "arguments": {"query": "port"}}
     events.event("assistant.message", messageId="m1", content="", toolRequests=[call])
     events.result("c1", "Always use 9191.")
-    assert told(copilot_history(events.write(tmp_path)))[-1] == f"tool: {MEMORY_OUTPUT_PLACEHOLDER}"
+    assert events.told()[-1] == f"tool: {MEMORY_OUTPUT_PLACEHOLDER}"
 
 
 def test_a_session_is_found_by_its_id_in_both_layouts(tmp_path: Path) -> None:
@@ -165,18 +163,14 @@ def test_a_session_is_found_by_its_id_in_both_layouts(tmp_path: Path) -> None:
     assert source.path_of(COPILOT_SESSION) == str(state / f"{COPILOT_SESSION}.jsonl")
     own = a_session().write(tmp_path / "own" / "session-state")
     assert source.path_of(COPILOT_SESSION) == str(own)
-    match source.fetch(copilot_entry(None), None):
-        case Success(History() as history):
-            assert told(history) == SAID
-        case other:
-            raise AssertionError(other)
+    assert told(source.fetch(CopilotEvents.entry_at(None, COPILOT_SESSION), None).unwrap()) == SAID
 
 
-def test_unknown_events_are_skipped_and_counted(tmp_path: Path) -> None:
+def test_unknown_events_are_skipped_and_counted() -> None:
     events = a_session()
     events.event("assistant.telepathy", thought="x")
     events.event("user.gesture", content="waves")
-    history = copilot_history(events.write(tmp_path))
+    history = events.history()
     assert told(history) == SAID
     assert history.unknown_records == 2
     assert history.skipped == {"unknown-type:assistant.telepathy": 1, "unknown-type:user.gesture": 1}
@@ -196,7 +190,7 @@ _RECORDED = {
 def test_recorded_sessions_are_understood(name: str, shared: Path) -> None:
     path = shared / "fixtures" / "copilot-cli" / name
     kind, *_ = json.loads(path.read_bytes().splitlines()[0])["data"].values()
-    history = copilot_history(path, session_id=kind)
+    history = CopilotEvents.fetched(path, kind).unwrap()
     prompts = [turn for turn in history.turns if turn.role is Role.USER]
     assert (len(history.turns), len(prompts)) == _RECORDED[name]
     assert history.unknown_records == 0

@@ -16,7 +16,6 @@ from agent_memory.harness.transcripts import TranscriptRoots
 from agent_memory.note.vocabulary import Harness
 from agent_memory.session.history import History, Role, SessionMark
 from agent_memory.session.queue import InboxEntry, SessionFile
-from claude_transcripts import mark_after, told
 from cursor_conversations import (
     SCHEMA,
     SESSION,
@@ -30,6 +29,7 @@ from cursor_conversations import (
 )
 from databases import make_database, owner_of
 from faults import failing_on
+from harness_surroundings import mark_after, told
 
 
 def entry(path: Path | None = None, session_id: str = SESSION) -> InboxEntry:

@@ -55,9 +55,8 @@ from agent_memory.session.queue import (
     retrieval_of,
 )
 from agent_memory.session.turns import TOOL_TEXT_CHARS, document_turns
-from claude_transcripts import mark_after, told
 from faults import each_failure, failing_on
-from harness_surroundings import surroundings
+from harness_surroundings import mark_after, surroundings, told
 from nine_harnesses import NINE, SHELL, WRITE, Exchange, Look
 
 SECRET = "The port is 9191."

@@ -14,9 +14,9 @@ from agent_memory.harness.transcripts import TranscriptRoots
 from agent_memory.note.vocabulary import Harness
 from agent_memory.session.history import History, Role, SessionMark
 from agent_memory.session.queue import InboxEntry, SessionFile
-from claude_transcripts import mark_after, told
 from databases import make_database
 from goose_sessions import SESSION, STARTED_SECONDS, Talk, answers, calls, sample
+from harness_surroundings import mark_after, told
 
 Keeps = Callable[..., History]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,19 +11,13 @@ from attrs import frozen
 from returns.result import Failure, Success
 
 from agent_memory.errors import HistoryUnavailable, HistoryUnreadable
-from agent_memory.harness.claude_code import ClaudeCodeSessions
-from agent_memory.harness.codex import CodexSessions
-from agent_memory.harness.gemini import GeminiSessions
-from agent_memory.harness.pi import PiSessions
-from agent_memory.harness.transcripts import TranscriptRoots
-from agent_memory.ports import HistorySource
 from agent_memory.session.history import History
-from agent_memory.session.queue import InboxEntry
 from agent_memory.session.turns import cut_windows
-from claude_transcripts import entry_for, told
-from codex_rollouts import thread_entry
-from gemini_chats import chat_entry
-from pi_sessions import pi_entry
+from claude_transcripts import SESSION, Conversation
+from codex_rollouts import THREAD, Rollout
+from gemini_chats import CHAT, Chat
+from harness_surroundings import Talk, told
+from pi_sessions import PI, Branching
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 MEGABYTE = 1024 * 1024
@@ -35,12 +28,12 @@ class Form:
     """One form of transcript: a small recording of it, and how it is read."""
 
     fixture: Path
-    source: Callable[[TranscriptRoots], HistorySource]
-    entry: Callable[[Path | None], InboxEntry]
+    talk: type[Talk]
+    session_id: str
     shared: str
 
     def read(self, path: Path) -> History | HistoryUnavailable | HistoryUnreadable:
-        match self.source(TranscriptRoots((str(path.parent),))).fetch(self.entry(path), None):
+        match self.talk.fetched(path, self.session_id):
             case Success(History() as history):
                 assert all(turn.text.encode() is not None for turn in history.turns)
                 assert [turn.number for turn in history.turns] == sorted({turn.number for turn in history.turns})
@@ -56,12 +49,12 @@ class Form:
 
 FORMS = {
     "claude-code": Form(
-        FIXTURES / "claude-code" / "port-change.jsonl", ClaudeCodeSessions, entry_for, "claude-code/**/*.jsonl"
+        FIXTURES / "claude-code" / "port-change.jsonl", Conversation, SESSION, "claude-code/**/*.jsonl"
     ),
-    "codex": Form(FIXTURES / "codex" / "port-change.jsonl", CodexSessions, thread_entry, "codex/*/*.jsonl"),
-    "gemini": Form(FIXTURES / "gemini" / "port-change.jsonl", GeminiSessions, chat_entry, "gemini-cli/*.json*"),
-    "gemini document": Form(FIXTURES / "gemini" / "port-change.json", GeminiSessions, chat_entry, "gemini-cli/*.json*"),
-    "pi": Form(FIXTURES / "pi" / "port-change.jsonl", PiSessions, pi_entry, "pi/*.jsonl"),
+    "codex": Form(FIXTURES / "codex" / "port-change.jsonl", Rollout, THREAD, "codex/*/*.jsonl"),
+    "gemini": Form(FIXTURES / "gemini" / "port-change.jsonl", Chat, CHAT, "gemini-cli/*.json*"),
+    "gemini document": Form(FIXTURES / "gemini" / "port-change.json", Chat, CHAT, "gemini-cli/*.json*"),
+    "pi": Form(FIXTURES / "pi" / "port-change.jsonl", Branching, PI, "pi/*.jsonl"),
 }
 NUMBERS_SEEN = {"claude-code": 8, "codex": 10, "gemini": 12, "gemini document": 10, "pi": 12}
 

@@ -16,9 +16,8 @@ from agent_memory.harness.transcripts import TranscriptRoots
 from agent_memory.note.vocabulary import Harness
 from agent_memory.session.history import History, Role, SessionMark
 from agent_memory.session.queue import InboxEntry, SessionFile
-from claude_transcripts import mark_after, told
 from databases import make_database
-from harness_surroundings import surroundings
+from harness_surroundings import mark_after, surroundings, told
 from opencode_sessions import SCHEMA, SESSION, STARTED_MS, Talk, id_of, said, sample, used
 
 Keeps = Callable[..., History]

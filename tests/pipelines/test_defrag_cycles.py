@@ -21,7 +21,7 @@ from agent_memory.ports import Agent
 from agent_memory.rules.plan import max_changes
 from agent_memory.session.queue import InboxEntry, InlineNote
 from agent_memory.setup.config_files import Effective, load_config
-from claude_transcripts import Conversation, entry_for
+from claude_transcripts import Conversation
 from conservation import State, broken, ill_formed, tokens_of, violations
 from faults import Killed, killed_at, snapshot
 from memory_process import Memory as Home
@@ -93,7 +93,7 @@ class Life:
             talk.agent("Understood.")
         directory = self.home.home / ".claude" / "projects" / "lamp"
         directory.mkdir(parents=True, exist_ok=True)
-        self.memory.inbox.put(entry_for(talk.write(directory), session_id)).unwrap()
+        self.memory.inbox.put(Conversation.entry_at(talk.write(directory), session_id)).unwrap()
 
     def consolidate(self) -> None:
         before = self.now()

@@ -219,7 +219,7 @@ def test_both_rollouts_of_one_codex_thread_are_learnt(memory: Memory) -> None:
         directory = memory.home / ".codex" / "sessions" / "2026" / "02" / day
         directory.mkdir(parents=True)
         path = talk.write(directory)
-        done = memory("capture", "--harness", "codex", "--session", talk.thread_id, "--transcript", str(path))
+        done = memory("capture", "--harness", "codex", "--session", talk.session_id, "--transcript", str(path))
         assert done.code == 0, done
     consolidate(memory)
 

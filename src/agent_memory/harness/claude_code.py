@@ -137,7 +137,7 @@ class ClaudeSession(Session):
         unfilled._any_session = True
         return True
 
-    def is_left_out(self, branch: int, record_ids: Sequence[str] = ()) -> bool:
+    def is_left_out(self, branch: int, record_ids: Sequence[str]) -> bool:
         return branch in self._abandoned or not self._retracted.isdisjoint(record_ids)
 
     def history(self) -> History:

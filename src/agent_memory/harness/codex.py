@@ -197,7 +197,7 @@ class CodexSession(Session):
         for each in lines:
             self._take(each)
 
-    def is_left_out(self, branch: int, record_ids: Sequence[str] = ()) -> bool:
+    def is_left_out(self, branch: int, record_ids: Sequence[str]) -> bool:
         return branch in self._rolled_back
 
     def history(self) -> History:

@@ -11,14 +11,24 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 
 from attrs import evolve
 
-from agent_memory.files.lines import MAX_LINE_BYTES, Line, LongLine, read_lines
+from agent_memory.files.lines import (
+    MAX_LINE_BYTES,
+    Line,
+    LongLine,
+    read_lines,
+)
 from agent_memory.harness import any_json as get, transcripts as files
-from agent_memory.harness.turn_builder import MAX_CALLS_PER_RECORD, Places, RewindingSession, asked
+from agent_memory.harness.turn_builder import (
+    MAX_CALLS_PER_RECORD,
+    Places,
+    Session,
+    asked,
+)
 from agent_memory.note.vocabulary import Harness
 from agent_memory.session.history import History, SessionMark
 from agent_memory.session.own_marks import typed_words
@@ -77,7 +87,7 @@ _FAILED = ("error", "cancelled")
 _ENDED = ("success", *_FAILED)
 
 
-class GeminiSession(RewindingSession):
+class GeminiSession(Session):
     """The objects of one chat, without what was taken back."""
 
     harness = Harness.GEMINI
@@ -88,8 +98,8 @@ class GeminiSession(RewindingSession):
         self._places = Places()
         self._pieces = IdSet()
 
-    def away(self) -> bytearray:
-        return self._away
+    def is_left_out(self, branch: int, record_ids: Sequence[str]) -> bool:
+        return bool(self._away[branch])
 
     def take(self, value: get.Json) -> None:
         if "$rewindTo" in value:

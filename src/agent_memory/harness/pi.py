@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 from array import array
+from collections.abc import Sequence
 
 from agent_memory.harness import any_json as get
 from agent_memory.harness.transcripts import SessionFiles, Surroundings
-from agent_memory.harness.turn_builder import Places, RewindingSession, asked_in
+from agent_memory.harness.turn_builder import Places, Session, asked_in
 from agent_memory.note.vocabulary import Harness
+from agent_memory.session.history import History
 from agent_memory.session.own_marks import MEMORY_OUTPUT_PLACEHOLDER, typed_words, without_own_output
 
 _ID_CHARS = 2_000
@@ -27,7 +29,7 @@ _GIVEN = re.compile(r'^\s*<(skill|file) name=(?:"([\w./~-]{1,300})")?', re.MULTI
 """A name with spaces in it could be a sentence that nobody here said."""
 
 
-class PiSession(RewindingSession):
+class PiSession(Session):
     """The entries of one session in the order of the file, of which those on the last entry's branch count. What a fork copied
     from its parent is left out."""
 
@@ -38,21 +40,27 @@ class PiSession(RewindingSession):
         self._parents = array("q")
         self._said = bytearray()
         self._places = Places()
+        self._on_branch: bytearray | None = None
         self._forked_at_ms: int | None = None
 
-    def away(self) -> bytearray:
-        """What is not on the last entry's branch. Who went back to before the first message, and said nothing there yet, has
-        left nothing: then the last one that says something counts."""
-        away = self._away_from(len(self._parents) - 1)
-        is_silent = not any(said and not is_away for said, is_away in zip(self._said, away, strict=True))
-        return self._away_from(self._said.rfind(1)) if is_silent else away
+    def history(self) -> History:
+        """What is on the last entry's branch. Who went back to before the first message, and said nothing there yet, has left
+        nothing: then the last one that says something counts. What one fetch does not hold may still be on any branch."""
+        on_branch = self._branch_to(len(self._parents) - 1)
+        if not any(said and is_on for said, is_on in zip(self._said, on_branch, strict=True)):
+            on_branch = self._branch_to(self._said.rfind(1))
+        self._on_branch = None if self.full else on_branch
+        return super().history()
 
-    def _away_from(self, place: int) -> bytearray:
-        away = bytearray(b"\1" * len(self._parents))
+    def _branch_to(self, place: int) -> bytearray:
+        on_branch = bytearray(len(self._parents))
         while place >= 0:
-            away[place] = 0
+            on_branch[place] = 1
             place = self._parents[place]
-        return away
+        return on_branch
+
+    def is_left_out(self, branch: int, record_ids: Sequence[str]) -> bool:
+        return self._on_branch is not None and branch >= 0 and not self._on_branch[branch]
 
     def take(self, value: get.Json) -> None:
         kind = get.text(value, "type")
@@ -83,7 +91,7 @@ class PiSession(RewindingSession):
             self._said.append(kind in _MESSAGES)
         if not is_known:
             self.skip_unknown(kind)
-        elif not self.full:
+        else:
             self._take(kind, value)
 
     def _take(self, kind: str, value: get.Json) -> None:

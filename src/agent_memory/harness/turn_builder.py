@@ -75,7 +75,7 @@ class Draft:
     message_id: str | None = None
     """Of the agent's message, whose parts may come in records of their own, with tools' answers between them."""
     is_kept: bool = False
-    """Not as long as the mark covers it, or its branch is left out."""
+    """Not as long as the mark covers it."""
     failed: bool = False
     record_ids: list[str] = field(factory=list[str])
     last_position: int = 0
@@ -169,9 +169,8 @@ class Session:
         """Nothing that comes can matter: enough is kept, or it is our own call."""
         return self.full or self.own_call
 
-    def is_left_out(self, branch: int, record_ids: Sequence[str] = ()) -> bool:
-        """Whether a turn of this branch, said by these records, is not kept, as far as is known by now. Where it is known when a
-        turn begins, only its number counts."""
+    def is_left_out(self, branch: int, record_ids: Sequence[str]) -> bool:
+        """Whether a turn of this branch, said by these records, was taken back: asked once all is read."""
         return False
 
     # -- records ------------------------------------------------------------------------------------------------------
@@ -261,7 +260,7 @@ class Session:
         message = self._message
         if message is None or message_id is None or message.message_id != message_id:
             message = self._begin(Role.AGENT, text)
-        elif not self._is_covered(message.number) and not self.is_left_out(self.branch):
+        elif not self._is_covered(message.number):
             self._is_closed = False
             if not message.is_kept:
                 message = self._kept(Draft(message.number, Role.AGENT, self.branch, message.text, self._at_ms))
@@ -315,7 +314,7 @@ class Session:
         if role is Role.TOOL and self._first_tool_number is None:
             self._first_tool_number = self.number
         draft = Draft(self.number, role, self.branch, Excerpt(TEXT_CHARS[role]), self._at_ms, tool_name)
-        if self._is_covered(self.number) or self.is_left_out(self.branch):
+        if self._is_covered(self.number):
             return draft
         if role is Role.TOOL:  # what a tool printed or a file held, without what memory had put there (P26)
             text = marks.MEMORY_OUTPUT_PLACEHOLDER if marks.shows_an_entry(text) else marks.without_own_output(text)
@@ -378,38 +377,6 @@ class Session:
             name, clipped = one_line(tool_name, _NAME_CHARS) if tool_name else None, draft.text.clipped_chars
             calls = tuple(draft.calls)
             yield Turn(draft.number, role, text, record_id, draft.at_ms, calls, name, draft.failed, clipped)
-
-
-class RewindingSession(Session):
-    """A session of which only its end tells what was rewound away; `branch` is the place of a record in it.
-
-    Where more was said than one fetch holds, what was kept may all have been rewound: then it is read once more, and
-    `_known_away` is what the first reading told of each place.
-    """
-
-    _known_away: bytearray | None = None
-
-    def away(self) -> bytearray:
-        """For each place so far, whether it was rewound away."""
-        raise NotImplementedError  # each harness has its own signs of it
-
-    @property
-    def done(self) -> bool:
-        """Unless it was read before, what was rewound is only known at the end."""
-        return self.own_call or (self.full and self._known_away is not None)
-
-    def teach(self, unfilled: Self) -> bool:  # pyright: ignore[reportIncompatibleMethodOverride] - of its own class
-        if not self.full or self._known_away is not None:
-            return super().teach(unfilled)
-        unfilled._known_away = self.away()
-        return True
-
-    def is_left_out(self, branch: int, record_ids: Sequence[str] = ()) -> bool:
-        return self._known_away is not None and branch >= 0 and bool(self._known_away[branch])
-
-    def history(self) -> History:
-        self._known_away = self.away() if self._known_away is None else self._known_away
-        return super().history()
 
 
 class Places:
