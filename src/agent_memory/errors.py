@@ -93,10 +93,10 @@ class SectionError(Error):
 
 
 _REMOTE_HINTS = {
-    "network": "Nothing on this machine was lost; run `memory sync` again when it can be reached.",
-    "login": "Log in to it as git does (an ssh agent, a credential helper): memory never asks for a password.",
-    "gone": "Check that the repository is there, or name another with `memory sync --remote URL`.",
-    "refused": "Nothing on this machine was lost; see what it says.",
+    "network": "Nothing on this machine was lost; run `memory sync` again when the remote can be reached.",
+    "login": "Make git log in (ssh agent, credential helper): memory never asks for a password.",
+    "gone": "Check that the repository exists, or choose another with `memory sync --remote URL`.",
+    "refused": "Nothing on this machine was lost; the remote said why.",
 }
 
 
@@ -117,9 +117,7 @@ class UsageInvalid(UsageError):
 class ActRefused(UsageError):
     """Only a person can do this; the variable in `because` shows that an agent asked."""
 
-    sentence = (
-        "`memory {act}` is for a person, and {because} says that an agent is calling. Run it from your own terminal."
-    )
+    sentence = "Only you can run `memory {act}`, not an agent, and {because} says that an agent is calling. Run it in your own terminal."
     act: str
     because: str
 
@@ -130,7 +128,7 @@ class ActRefused(UsageError):
 class ConfigInvalid(ConfigError):
     """The config is not valid; `problems` lists each as `path.to.key: what is wrong`."""
 
-    sentence = "The config {path} is not valid: {problems}. Correct it, or see `memory config --help`."
+    sentence = "The config {path} is not valid: {problems}. Correct it; `memory config --help` helps."
     path: str
     problems: tuple[str, ...]
 
@@ -154,7 +152,7 @@ class SettingsRefused(ConfigError):
 class SchedulerFailed(ConfigError):
     """The scheduler is missing, or did not take the jobs."""
 
-    sentence = "{scheduler} does not run the jobs: {reason}. {hint}"
+    sentence = "{scheduler} cannot run the jobs: {reason}. {hint}"
     scheduler: str
     """`launchd`, `systemd` or `cron`."""
     reason: str
@@ -164,7 +162,7 @@ class SchedulerFailed(ConfigError):
 class HomeUnknown(ConfigError):
     """Neither HOME nor the password database names a home directory."""
 
-    sentence = "No home directory is known, so there is no place for the memories. Set HOME to an absolute path."
+    sentence = "The home directory is unknown, so there is no place for your notes. Set HOME to an absolute path."
 
 
 # -- 20: store --------------------------------------------------------------------------------------------------------
@@ -173,7 +171,7 @@ class HomeUnknown(ConfigError):
 class StoreIo(StoreError):
     """The operating system refused `operation` on `path`."""
 
-    sentence = "Could not {operation} {path}: {reason} ({errno_name}). Nothing was lost; run the command again once that is mended."
+    sentence = "Could not {operation} {path}: {reason} ({errno_name}). Nothing was lost; run the command again when that is fixed."
     path: str
     operation: str
     errno_name: str
@@ -189,16 +187,14 @@ class EntryNotFound(StoreError):
 
     def __str__(self) -> str:
         if self.archived:
-            return (
-                f"{self.id} is in the archive. Use `memory read --archived {self.id}`, or `memory restore {self.id}`."
-            )
-        return f"There is no entry {self.id if self.id.strip() else repr(self.id)}. `memory list` shows what there is."
+            return f"{self.id} is in the archive. Use `memory read --archived {self.id}` or `memory restore {self.id}`."
+        return f"There is no note {self.id if self.id.strip() else repr(self.id)}. `memory list` shows all notes."
 
 
 class EntryUnreadable(StoreError):
     """The file is not a valid note; it is unchanged."""
 
-    sentence = "{path} is not a valid entry: {problems}. It was left as it is; correct it by hand."
+    sentence = "{path} is not a valid note: {problems}. The file was left as it is; correct it by hand."
     path: str
     problems: tuple[str, ...]
 
@@ -206,21 +202,21 @@ class EntryUnreadable(StoreError):
 class EntryInvalid(StoreError):
     """The values make no valid note; nothing was written."""
 
-    sentence = "That would not be a valid entry: {problems}."
+    sentence = "That would not be a valid note: {problems}."
     problems: tuple[str, ...]
 
 
 class EntryChanged(StoreError):
     """Somebody else changed the note meanwhile; nothing was written."""
 
-    sentence = "{id} was changed by someone else meanwhile, so nothing was written. Look at it and try again."
+    sentence = "{id} was changed by someone else in the meantime, so nothing was written. Look at it and try again."
     id: str
 
 
 class EntryExists(StoreError):
     """Another live note has this id or this file name."""
 
-    sentence = "{id} exists already as {path}."
+    sentence = "{id} already exists as {path}."
     id: str
     path: str
 
@@ -245,7 +241,9 @@ class PathRefused(StoreError):
 class StateCorrupt(StoreError):
     """A file of the store cannot be understood; nothing was changed."""
 
-    sentence = "{path} cannot be understood: {problems}. Nothing was changed; move the file away to start it afresh."
+    sentence = (
+        "{path} cannot be understood: {problems}. Nothing was changed; move the file away to start with a new one."
+    )
     path: str
     problems: tuple[str, ...]
 
@@ -253,14 +251,14 @@ class StateCorrupt(StoreError):
 class StateInvalid(StoreError):
     """The key or the value cannot be stored; nothing was written."""
 
-    sentence = "That cannot be kept as state: {problems}."
+    sentence = "That cannot be stored as state: {problems}."
     problems: tuple[str, ...]
 
 
 class StateNotFound(StoreError):
     """No value has this key."""
 
-    sentence = "Nothing is kept under the key {key}. `memory state list` shows what there is."
+    sentence = "There is no state under the key {key}. `memory state list` shows all keys."
     key: str
 
 
@@ -271,7 +269,7 @@ class RunNotFound(StoreError):
 
     def __str__(self) -> str:
         if not self.run_id:
-            return "There is no run that changed anything and still stands. `memory log` lists the runs."
+            return "There is no run left that changed something. `memory log` lists the runs."
         return f"There is no run {self.run_id}. `memory log` lists the runs."
 
 
@@ -293,7 +291,7 @@ class InboxEntryInvalid(HistoryError):
     path: str | None = None
 
     def __str__(self) -> str:
-        where = f"The inbox entry {self.path}" if self.path else "The inbox entry"
+        where = f"The inbox file {self.path}" if self.path else "The inbox entry"
         return f"{where} is not valid: {'; '.join(self.problems)}."
 
 
@@ -309,7 +307,7 @@ class HistoryUnavailable(HistoryError):
     def __str__(self) -> str:
         if self.is_missing:
             return f"The history of session {self.session_id} is not there: {self.reason}."
-        return f"The history of session {self.session_id} is not available yet: {self.reason}. It stays in the inbox and is tried again."
+        return f"The history of session {self.session_id} is not available yet: {self.reason}. It stays in the inbox, and memory will retry."
 
 
 class HistoryUnreadable(HistoryError):
@@ -336,7 +334,7 @@ class SessionForgotten(HistoryError):
 
     def __str__(self) -> str:
         day = time.strftime("%Y-%m-%d", time.gmtime(self.at_ms / 1000))
-        return f"The session {self.session_id} was forgotten on {day} (`memory forget`), and is not learnt again."
+        return f"The session {self.session_id} was forgotten on {day} (`memory forget`), so memory does not learn from it again."
 
 
 # -- 40: agent command ------------------------------------------------------------------------------------------------
@@ -358,12 +356,12 @@ class AgentFailed(AgentError):
 
     def __str__(self) -> str:
         how = (
-            f"was ended by signal {-self.exit_status}"
+            f"was killed by signal {-self.exit_status}"
             if self.exit_status < 0
-            else f"ended with status {self.exit_status}"
+            else f"exited with status {self.exit_status}"
         )
         said = f": {self.stderr_tail.rstrip('.')}" if self.stderr_tail else ""
-        return f"The agent command {self.command} {how}{said}. Nothing was changed; the next run tries again."
+        return f"The agent command {self.command} {how}{said}. Nothing was changed; the next run will retry."
 
 
 class AgentUnavailable(AgentError):
@@ -374,7 +372,7 @@ class AgentUnavailable(AgentError):
     said: str
 
     def __str__(self) -> str:
-        return f"The agent command {self.command} cannot serve now ({self.cause}): {self.said.rstrip('.')}. Nothing was changed; the next run tries again."
+        return f"The agent command {self.command} is unavailable ({self.cause}): {self.said.rstrip('.')}. Nothing was changed; the next run will retry."
 
 
 class AgentTimedOut(AgentError):
@@ -390,7 +388,7 @@ class AgentTimedOut(AgentError):
 class SpendExhausted(AgentError):
     """Today's calls are used up; the run pauses until tomorrow (UTC)."""
 
-    sentence = "Today's calls to the agent command are used up ({calls_today} of {max_calls_per_day}). The rest waits until tomorrow (UTC), or raise llm.maxCallsPerDay."
+    sentence = "Today's calls to the agent command are used up ({calls_today} of {max_calls_per_day}). The rest waits until tomorrow (UTC); raise llm.maxCallsPerDay to go on now."
     calls_today: int
     max_calls_per_day: int
 
@@ -419,7 +417,7 @@ class ReplyRefused(Error):
 class RecorderFailed(RecorderError):
     """Git did not commit; the notes are on disk (P4)."""
 
-    sentence = "The notes are written, but `{command}` ended with status {exit_status}: {stderr_tail}. The next run records them."
+    sentence = "The notes are written, but `{command}` exited with status {exit_status}: {stderr_tail}. The next run will record them."
     command: str
     exit_status: int
     stderr_tail: str
@@ -481,7 +479,7 @@ class Busy(Error):
 class Defect(Error):
     """A bug: an exception that no rule foresaw."""
 
-    sentence = "A bug in agent-memory at {step}: {detail}. Nothing was lost; please report it."
+    sentence = "A bug in agent-memory at {step}: {detail}. Nothing was lost. Please report it."
     exit_code: ClassVar[int] = 3
     step: str
     detail: str

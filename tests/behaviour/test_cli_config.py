@@ -124,7 +124,7 @@ class TestConfig:
             (10, "llm.presett is unknown, did you mean llm.preset?", "set", "llm.presett", "x"),
             (10, "llm.preset is unknown; there are ", "set", "llm.preset", "nonsense"),
             (10, "limits.staleDays is 'many'", "set", "limits.staleDays", "many"),
-            (2, "no section", "set", "llm.model.name", "x"),
+            (2, "not a section", "set", "llm.model.name", "x"),
             (2, "There is no setting 'llm.modle'. Did you mean llm.model?", "get", "llm.modle"),
             (2, "The call is `memory config set KEY VALUE`.", "set", "llm.model"),
             (2, "EDITOR is not set", "edit"),

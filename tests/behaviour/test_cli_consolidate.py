@@ -256,7 +256,7 @@ class TestAgentCommand:
         run.send_signal(signal.SIGINT)
         out, err = run.communicate(timeout=30)
         assert (run.returncode, out) == (130, b"")
-        assert err == b"memory: Interrupted; what was written so far is whole.\n"
+        assert err == b"memory: Interrupted. What was written so far is complete.\n"
         with pytest.raises(ProcessLookupError):
             os.kill(int(mark.read_text()), 0)
         assert len(memory.pending()) == 1

@@ -68,7 +68,7 @@ def test_what_is_wrong_is_one_line_each_when_piped_and_repaired_when_asked(memor
     line, summary = found.out.splitlines()
     assert line.startswith("problem: topics/idea.md: It has no id yet")
     assert line.endswith("[--fix writes an id into it]")
-    assert summary == "1 problem and 0 remarks in 2 notes, 0 archived; `memory doctor --fix` takes care of 1"
+    assert summary == "1 problem and 0 remarks in 2 notes, 0 archived; `memory doctor --fix` repairs 1"
     fixed = memory("doctor", "--fix")
     assert (fixed.code, fixed.err) == (0, "")
     assert fixed.out.splitlines()[0] == "fixed: 1 file changed by hand is recorded"

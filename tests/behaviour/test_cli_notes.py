@@ -78,7 +78,7 @@ class TestRemember:
     def test_a_similar_one_is_named_and_linked_and_the_same_is_stored_once(self, recorded: Memory) -> None:
         first = recorded.remembered(NOTE)
         similar = recorded("remember", "Deploys run from main only, and never on a Friday.")
-        assert f"similar, linked: {first}" in similar.out
+        assert f"similar, and linked: {first}" in similar.out
         assert f"[[{first}]]" in recorded.notes()[0]["body"]
         for text in (NOTE, f"\n{NOTE}\n\n", "Deploys run from main only, and never on a Friday."):
             assert recorded("remember", text).out.startswith("Already stored as id__")
@@ -93,7 +93,7 @@ class TestRemember:
     def test_another_value_of_one_thing_is_named_and_may_take_the_place_of_the_first(self, memory: Memory) -> None:
         first = memory.remembered("The api listens on port 8081.")
         other = memory("remember", "The api listens on port 9999.")
-        assert f"says otherwise: {first}" in other.out
+        assert f"contradicts: {first}" in other.out
         assert f"`--supersedes {first}`" in other.out
         assert memory("doctor", "--json").document["symptoms"][0]["code"] == "contradiction"
         second = memory.notes()[0]["id"]
@@ -141,7 +141,7 @@ class TestRemember:
         first = memory.remembered("Port 8081 is the api.")
         second = memory.remembered("Port 9999 is the api.")
         again = memory("remember", "Port 9999 is the api.", "--supersedes", first)
-        assert again.out == f"Already stored as {second}  Port 9999 is the api.\n  in place of: {first}\n"
+        assert again.out == f"Already stored as {second}  Port 9999 is the api.\n  replaces: {first}\n"
         assert [(each["id"], each["supersedes"]) for each in memory.notes()] == [(second, [first])]
         assert memory("read", first, "--archived", "--json").document["validUntil"] is not None
         assert memory("remember", "Port 9999 is the api.", "--supersedes", second).code == 0  # by itself: nothing to do
@@ -159,7 +159,7 @@ class TestRemember:
     )
     def test_a_value_may_be_a_name_an_address_or_a_day(self, memory: Memory, one: str, other: str) -> None:
         first = memory.remembered(one)
-        assert f"says otherwise: {first}" in memory("remember", other).out
+        assert f"contradicts: {first}" in memory("remember", other).out
 
     @pytest.mark.parametrize(
         ("one", "other"),
@@ -175,7 +175,7 @@ class TestRemember:
         self, memory: Memory, one: str, other: str
     ) -> None:
         memory.remembered(one)
-        assert "says otherwise" not in memory("remember", other).out
+        assert "contradicts" not in memory("remember", other).out
 
     def test_another_value_is_found_also_where_many_notes_are_more_like_the_new_one(self, memory: Memory) -> None:
         first = memory.remembered("The api server listens on port 8081.")
@@ -183,7 +183,7 @@ class TestRemember:
         for part in parts:
             memory.remembered(f"The api server of the port {part} listens to {part}.")
         done = memory("remember", f"{' '.join(parts)}\n\nThe api server listens on port 9999.", "--title", "Api server")
-        assert f"says otherwise: {first}" in done.out
+        assert f"contradicts: {first}" in done.out
 
     def test_of_two_values_of_one_thing_the_older_is_told_as_contradicted(self, memory: Memory) -> None:
         first = memory.remembered("Port 8081 is the api.", "--scope", "global")
@@ -230,16 +230,16 @@ class TestRemember:
             (["remember"], 2, "The following arguments are required: TEXT."),
             (["remember", ""], 20, "body: is empty"),
             (["remember", " \n\u200b"], 20, "body: is empty"),
-            (["remember", "x", "--tags", "ok,!!!"], 2, "Nothing of '!!!' in --tags can be a tag."),
+            (["remember", "x", "--tags", "ok,!!!"], 2, "'!!!' in --tags cannot be a tag."),
             (["remember", "x", "--kind", "opinion"], 2, "invalid choice: 'opinion'"),
             (["remember", "x", "--importnace", "high"], 2, "Did you mean --importance?"),
-            (["read", "id__zzzzzz"], 20, "There is no entry id__zzzzzz."),
-            (["read", "../../etc/passwd"], 20, "There is no entry ../../etc/passwd."),
-            (["edit", "id__zzzzzz", "--title", "t"], 20, "There is no entry id__zzzzzz."),
-            (["edit", "id__zzzzzz"], 20, "There is no entry id__zzzzzz."),
-            (["pin", "id__zzzzzz"], 20, "There is no entry id__zzzzzz."),
-            (["archive", "id__zzzzzz"], 20, "There is no entry id__zzzzzz."),
-            (["restore", "id__zzzzzz"], 20, "There is no entry id__zzzzzz."),
+            (["read", "id__zzzzzz"], 20, "There is no note id__zzzzzz."),
+            (["read", "../../etc/passwd"], 20, "There is no note ../../etc/passwd."),
+            (["edit", "id__zzzzzz", "--title", "t"], 20, "There is no note id__zzzzzz."),
+            (["edit", "id__zzzzzz"], 20, "There is no note id__zzzzzz."),
+            (["pin", "id__zzzzzz"], 20, "There is no note id__zzzzzz."),
+            (["archive", "id__zzzzzz"], 20, "There is no note id__zzzzzz."),
+            (["restore", "id__zzzzzz"], 20, "There is no note id__zzzzzz."),
         ],
     )
     def test_what_cannot_be_done_is_one_sentence_and_its_code(
@@ -336,7 +336,7 @@ class TestListAndRead:
         done = memory("list")
         assert done.code == 0
         assert done.out.count("\n") == 1
-        assert "topics/broken.md is not a valid entry" in done.err
+        assert "topics/broken.md is not a valid note" in done.err
         status = memory("status")
         assert status.code == 1
         assert "topics/broken.md" in status.out
@@ -370,7 +370,7 @@ class TestEdit:
     def test_a_title_is_not_edited_away(self, memory: Memory) -> None:
         id = memory.remembered(NOTE)
         refused = memory("edit", id, "--title", "  ")
-        assert (refused.code, refused.err) == (20, "memory: That would not be a valid entry: title: is empty.\n")
+        assert (refused.code, refused.err) == (20, "memory: That would not be a valid note: title: is empty.\n")
 
     def editor(self, memory: Memory, script: str) -> dict[str, str]:
         path = memory.home / "my editor"
@@ -411,7 +411,7 @@ class TestEdit:
 
     def test_an_editor_that_is_none(self, memory: Memory) -> None:
         id = memory.remembered(NOTE)
-        for editor, sentence in (("/nowhere/vi", "could not be started"), ("vi '", "is no command")):
+        for editor, sentence in (("/nowhere/vi", "could not be started"), ("vi '", "is not a command")):
             done = memory("edit", id, environ={"EDITOR": editor})
             assert done.code == 2
             assert sentence in done.err
@@ -429,7 +429,7 @@ class TestEdit:
         script = f'sed -i "s/never/not/" "$2"; sed -i "s/branch/tag/" "{path}"'
         done = memory("edit", id, environ=self.editor(memory, script))
         assert done.code == 20
-        assert "was changed by someone else meanwhile" in done.err
+        assert "was changed by someone else in the meantime" in done.err
         assert memory.notes()[0]["body"] == NOTE.replace("branch", "tag")
 
 
@@ -514,7 +514,7 @@ class TestJson:
     def test_an_error_is_a_document_on_stderr(self, memory: Memory) -> None:
         error = memory("read", "id__zzzzzz", "--json").error
         assert (error["code"], error["details"]) == ("entry-not-found", {"id": "id__zzzzzz", "archived": False})
-        assert error["message"].startswith("There is no entry id__zzzzzz.")
+        assert error["message"].startswith("There is no note id__zzzzzz.")
         for words in (("nonsense", "--json"), ("list", "--json", "--kind", "x"), ("--json", "list", "--nonsense")):
             assert memory(*words).error["code"] == "usage"
 

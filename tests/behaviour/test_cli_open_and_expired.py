@@ -68,7 +68,7 @@ class TestExpires:
         assert "expected a period such as 30d" in done.err
         past = memory("remember", "x", "--expires", "2020-01-01")
         assert (past.code, memory.titles()) == (2, [])
-        assert "which is past. `memory archive` puts a note away at once." in past.err
+        assert "which is in the past. `memory archive` archives a note right away." in past.err
 
 
 class TestNarrowed:

@@ -78,7 +78,7 @@ def test_without_a_terminal_nothing_is_installed_unasked(memory: Memory) -> None
 
 def test_cron_keeps_every_other_byte_and_takes_ours_out_again(memory: Memory) -> None:
     (memory.home / "table").write_bytes(MINE)
-    assert memory("schedule", "on", "--yes").out.endswith("cron runs `memory defrag` every 1 day from now on\n")
+    assert memory("schedule", "on", "--yes").out.endswith("cron now runs `memory defrag` every 1 day\n")
     table = (memory.home / "table").read_bytes()
     assert table.startswith(MINE + b"\n# agent-memory: start")
     assert table.count(b"schedule run") == 2
@@ -202,7 +202,7 @@ def test_a_scheduled_run_is_written_down_and_shown(memory: Memory) -> None:
     status = memory("status")
     assert status.code == 0
     (line,) = [line for line in status.out.splitlines() if line.startswith("schedule")]
-    assert line == "schedule  consolidate last just now, went well; defrag has not run yet"
+    assert line == "schedule  consolidate last just now, succeeded; defrag has not run yet"
     assert len(status.out.splitlines()) <= 8
     jobs = memory("status", "--json").document["schedule"]
     assert [(job["name"], job["intervalSeconds"], job["failures"]) for job in jobs] == [
@@ -214,7 +214,7 @@ def test_a_scheduled_run_is_written_down_and_shown(memory: Memory) -> None:
     shown = memory("schedule", "status")
     assert (shown.code, shown.err) == (0, "")
     first, second = shown.out.splitlines()
-    assert first.startswith("consolidate every 2 h by cron: last just now, went well; next in ")
+    assert first.startswith("consolidate every 2 h by cron: last just now, succeeded; next in ")
     assert second.startswith("defrag every 1 day by cron: has not run yet; next ")
     assert memory("schedule", "status", "--json").document == {"jobs": jobs, "problems": []}
 
@@ -238,9 +238,9 @@ def test_under_cron_a_run_takes_the_low_priority_that_the_others_are_given(memor
 def test_a_run_that_somebody_else_has_scheduled_is_shown_too(memory: Memory) -> None:
     """A Nix module leaves no receipt of ours."""
     assert "schedule" not in memory("status").out
-    assert memory("schedule", "status").out.startswith("Nothing is scheduled: `memory schedule on` ")
+    assert memory("schedule", "status").out.startswith("Nothing is scheduled. `memory schedule on` ")
     memory("schedule", "run", "defrag")
-    assert "schedule  defrag last just now, went well\n" in memory("status").out
+    assert "schedule  defrag last just now, succeeded\n" in memory("status").out
     assert memory("schedule", "status").out.startswith("defrag every 1 day: last ")
 
 
@@ -329,4 +329,4 @@ def test_setup_names_the_schedule_and_uninstall_remembers_it(memory: Memory) -> 
     assert "Next: `memory schedule on`" in memory("setup", *parts).out
     memory("schedule", "on", "--yes")
     assert "schedule", "on" not in memory("setup", *parts).out
-    assert "`memory schedule off` ends that" in memory("uninstall", "--yes").out
+    assert "`memory schedule off` stops that" in memory("uninstall", "--yes").out

@@ -141,7 +141,7 @@ def test_doctor_names_a_place_that_is_gone_and_scope_mends_it(memory: Memory, ho
     assert f"`memory scope rename 'path:{papers}' NEW`" in found["message"]
     assert memory("scope").out == f"path:{papers}\t1\tgone\n"
     done = memory("scope", "rename", f"path:{papers}", f"path:{articles}")
-    assert (done.code, "1 note of" in done.out) == (0, True)
+    assert (done.code, "Moved 1 note from" in done.out) == (0, True)
     assert TEXT in told(memory, articles)
     assert "gone-place" not in memory("doctor", "--json").out
 

@@ -104,7 +104,7 @@ def test_nothing_found_is_no_error_and_says_what_to_try(memory: Memory) -> None:
         (("--min-score", "1.5"), "--min-score is 1.5, expected a number from 0 to 1."),
         (("--min-score", "nan"), "--min-score is nan, expected a number from 0 to 1."),
         (("--since", "soon"), "--since is 'soon', expected a period"),
-        (("--tag", "!!!"), "Nothing of '!!!' in --tag can be a tag."),
+        (("--tag", "!!!"), "'!!!' in --tag cannot be a tag."),
         (("--mode", "vector"), "invalid choice: 'vector'"),
         (("--kind", "opinion"), "invalid choice: 'opinion'"),
     ],

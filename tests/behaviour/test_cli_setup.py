@@ -122,8 +122,8 @@ class TestRoundTrip:
         before = tree(memory.home)
         done = memory("setup", harness, "--yes", "--mcp")
         assert done.code == 0, done
-        assert f"{harness}: a made-up session was captured" in done.out
-        assert (f"{harness}: a made-up session was told a made-up note" in done.out) == (harness != "goose")
+        assert f"{harness}: a test session was captured" in done.out
+        assert (f"{harness}: a test note reached a session" in done.out) == (harness != "goose")
         assert len(tree(memory.home)) > len(before)
         assert memory("uninstall", harness, "--yes").code == 0
         assert tree(memory.home) == before
@@ -414,7 +414,7 @@ class TestRefused:
         assert str(path) in done.err
         assert words in done.err
         assert path.read_text() == text
-        assert "codex: a made-up session was captured" in done.out
+        assert "codex: a test session was captured" in done.out
         assert "claude-code: a made-up" not in done.out
         assert memory("uninstall", "--yes").code == 0
         assert path.read_text() == text
@@ -580,4 +580,4 @@ class TestRepository:
 
     def test_outside_of_any(self, memory: Memory) -> None:
         done = memory("setup", "claude-code", "--yes", "--repo")
-        assert (done.code, "there is none around this directory" in done.err) == (2, True)
+        assert (done.code, "this directory is not in one" in done.err) == (2, True)

@@ -41,7 +41,7 @@ def test_the_list_and_what_is_deleted(memory: Memory) -> None:
     memory("state", "set", "a", '"x\\ny"')
     rows = [line.split("\t") for line in memory("state", "list").out.splitlines()]
     assert [(key, value) for key, _, value in rows] == [("a", '"x\\ny"'), ("b", "2")]
-    assert memory("state", "delete", "a").out == "Deleted a; git keeps what it held\n"
+    assert memory("state", "delete", "a").out == "Deleted a; git still has its value\n"
     assert [each["key"] for each in memory("state", "list", "--json").document["state"]] == ["b"]
     assert memory.log() == ["agent-memory: state: delete a", "agent-memory: state: set a", "agent-memory: state: set b"]
     assert '"x\\ny"' in memory.git("show", "HEAD~1:state/keys/a.json")
@@ -55,13 +55,13 @@ def test_an_agents_change_names_it(memory: Memory) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [
-        (["get", "nothing"], 20, "Nothing is kept under the key nothing."),
-        (["delete", "nothing"], 20, "Nothing is kept under the key nothing."),
+        (["get", "nothing"], 20, "There is no state under the key nothing."),
+        (["delete", "nothing"], 20, "There is no state under the key nothing."),
         (["get"], 2, "`memory state get` takes a key."),
         (["set", "k"], 2, "`memory state set` takes a key and a value."),
         (["list", "k"], 2, "`memory state list` takes no words."),
-        (["get", "../../etc/passwd"], 20, "That cannot be kept as state: key: "),
-        (["set", "a b", "1"], 20, "That cannot be kept as state: key: "),
+        (["get", "../../etc/passwd"], 20, "That cannot be stored as state: key: "),
+        (["set", "a b", "1"], 20, "That cannot be stored as state: key: "),
         (["set", "k", "1e999"], 20, "value: is not JSON"),
         (["put", "k"], 2, "invalid choice"),
     ],
@@ -104,7 +104,7 @@ def test_p28_what_was_deleted_before_can_still_be_purged_by_a_person(memory: Mem
     memory("state", "delete", "plan")
     assert "zebra-merger" in memory.git("log", "-p")
     refused = memory("state", "delete", "plan", "--purge", environ={"CODEX_SANDBOX": "1"})
-    assert (refused.code, "is for a person" in refused.err) == (2, True)
+    assert (refused.code, "Only you can run" in refused.err) == (2, True)
     assert memory("state", "delete", "plan", "--purge", "--json").document == {"key": "plan", "purged": True}
     assert "zebra-merger" not in memory.git("log", "-p")
     assert memory("state", "delete", "plan", "--purge").code == 20

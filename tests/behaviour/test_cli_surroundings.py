@@ -151,12 +151,12 @@ class TestLocale:
     def test_an_argument_that_is_no_utf_8(self, memory: Memory, words: tuple[str | bytes, ...]) -> None:
         done = memory(*words)
         assert done.code == 2
-        assert "is not text in UTF-8" in done.err
+        assert "is not UTF-8 text" in done.err
         assert one_sentence(done.err)
 
     @pytest.mark.parametrize("words", [("remember", "-"), ("capture", "--title", "t", "--body", "-")])
     def test_standard_input_that_is_no_utf_8_or_too_much(self, memory: Memory, words: tuple[str, ...]) -> None:
-        for data, said in ((b"caf\xe9", "not text in UTF-8"), (b"x" * ((1 << 20) + 1), "larger than 1 MiB")):
+        for data, said in ((b"caf\xe9", "not UTF-8 text"), (b"x" * ((1 << 20) + 1), "larger than 1 MiB")):
             done = memory(*words, data=data)
             assert done.code == 2
             assert said in done.err
@@ -191,7 +191,7 @@ class TestStreams:
     def test_a_closed_standard_input_is_named(self, memory: Memory, words: str) -> None:
         done = self.shell(memory, f"memory {words} <&-")
         assert done.returncode == 2
-        assert b"which is closed" in done.stderr
+        assert b"but it is closed" in done.stderr
 
     def test_a_reader_that_goes_away_is_no_error(self, memory: Memory) -> None:
         for number in range(3):

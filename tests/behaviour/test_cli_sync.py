@@ -77,7 +77,7 @@ def test_different_lines_merge_and_the_same_lines_stay_side_by_side_until_mended
     edited(machines.other, id, lambda text: text.replace("turquoise-12", "violet-9"))
     synced(machines.one)
     told = machines.other("sync")
-    assert f"{id}: both had changed the same lines: Deploys (`memory edit {id}`)" in told.out
+    assert f"{id}: both machines changed the same lines: Deploys (resolve it with `memory edit {id}`)" in told.out
     machines.settled()
     text = file_of(machines.one, id).read_text()
     assert text.count("<<<<<<< ") == text.count(">>>>>>> ") == 1

@@ -183,7 +183,7 @@ def test_p28_a_purged_state_value_is_in_no_history_and_comes_back_from_no_machin
     synced(two.other)
     assert two.other("state", "get", "plan").out == "zebra-merger on Friday\n"
     done = two.one("state", "delete", "plan", "--purge")
-    assert (done.code, done.out) == (0, "Deleted plan, and rewrote the git history without it\n")
+    assert (done.code, done.out) == (0, "Deleted plan and rewrote the git history without it\n")
     assert not holds(two.one.root, "Friday")
     assert not holds_in_any_object(two.one.root, "Friday")
     assert two.one("state", "get", "phase").out == "3\n"

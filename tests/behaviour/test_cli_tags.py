@@ -69,7 +69,7 @@ def test_what_is_accepted_makes_the_others_proposed_and_nothing_is_dropped(recor
     noted(recorded)
     before = recorded.snapshot()
     done = recorded("tags", "accept", "Deploy", "area__web")
-    assert (done.code, done.out) == (0, "The vocabulary has 2 tags now.\n")
+    assert (done.code, done.out) == (0, "The vocabulary now has 2 tags.\n")
     standings = {each["tag"]: each["standing"] for each in recorded("tags", "--json").document["tags"]}
     assert standings == {
         "topic__deploy": "accepted",
@@ -96,7 +96,7 @@ def test_a_renaming_is_one_commit_and_holds_for_what_comes_later(recorded: Memor
     changed_at = {each["id"]: each["updatedAt"] for each in recorded.notes()}
     commits = len(recorded.log())
     done = recorded("tags", "rename", "deploy", "release")
-    assert (done.code, done.out) == (0, "topic__deploy is topic__release now, in 2 notes.\n")
+    assert (done.code, done.out) == (0, "Renamed topic__deploy to topic__release in 2 notes.\n")
     assert tags_of(recorded) == {
         "One": ["topic__release", "topic__ci"],
         "Two": ["topic__deployments"],
@@ -149,9 +149,9 @@ def test_what_a_person_wrote_by_hand_is_a_vocabulary_too(memory: Memory) -> None
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [
-        (("accept",), 2, "takes tags, or --all."),
-        (("accept", "x", "--all"), 2, "takes tags, or --all."),
-        (("accept", "!!!"), 2, "Nothing of '!!!' can be a tag."),
+        (("accept",), 2, "takes either tags or --all."),
+        (("accept", "x", "--all"), 2, "takes either tags or --all."),
+        (("accept", "!!!"), 2, "'!!!' cannot be a tag."),
         (("rename", "x"), 2, "The call is `memory tags rename OLD NEW`."),
         (("rename", "x", "y"), 2, "No note has the tag topic__x."),
         (("rename", "x", "X"), 2, "topic__x is called that already."),
@@ -174,7 +174,7 @@ def test_an_agent_proposes_and_a_person_decides(memory: Memory) -> None:
     for words in (("accept", "deploy"), ("rename", "deploy", "release")):
         refused = memory("tags", *words, environ=AGENT)
         assert (refused.code, refused.out) == (2, "")
-        assert "is for a person" in refused.err
+        assert "Only you can run" in refused.err
     assert memory.snapshot() == before
     assert "topic__vault" in memory("tags").out
     assert "topic__vault" not in memory("tags", environ=AGENT).out

@@ -68,8 +68,8 @@ class TestAnEntry:
         assert re.search(r"  claude-code session 5f2c-11, turn 1, in ", done.out)
         assert re.search(r"    open it again: cd \S+ && claude --resume 5f2c-11\n", done.out)
         assert "  It is cold: the managed section does not show it.\n  No defrag has decided yet" in done.out
-        assert re.search(r"Told:\n  A session in .+ is told all of it at its start", done.out)
-        assert "  Nobody has read it yet.\n" in done.out
+        assert re.search(r"Shown to agents:\n  A session in .+ is told all of it at its start", done.out)
+        assert "  Not read yet.\n" in done.out
         assert re.search(r"  20\d\d-\d\d-\d\d \d\d:\d\d UTC: written by consolidate [0-9a-f]{6}: ", done.out)
         assert re.search(r"Commits:\n  20\d\d-\d\d-\d\d [0-9a-f]+ agent-memory: ", done.out)
 

@@ -137,7 +137,7 @@ def as_notes(memory: Memory, documents: Documents, apart_ns: int = 1_000_000) ->
     assert kept(topics) == before
     still_works(memory)
     unread = before.keys() - {Path(each["path"]).name for each in listed.document["entries"]}
-    copies = {name for name in unread if f"topics/{name} is not a valid entry: it has the id " in listed.err}
+    copies = {name for name in unread if f"topics/{name} is not a valid note: it has the id " in listed.err}
     assert unread - copies
     assert bool(copies) == (apart_ns == 0)
     done = whole(memory("doctor", "--fix"))

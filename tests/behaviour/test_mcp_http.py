@@ -102,8 +102,10 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     try:
         first, second = lines_of(process, 2)
         assert first.startswith("Serving http://127.0.0.1:")
-        assert second.startswith("Token, shown this once: ")
-        yield Served(memory, process, first.removeprefix("Serving "), second.removeprefix("Token, shown this once: "))
+        assert second.startswith("The token, shown only this once: ")
+        yield Served(
+            memory, process, first.removeprefix("Serving "), second.removeprefix("The token, shown only this once: ")
+        )
     finally:
         code, err = ended(process)
     assert (code, err) == (0, "")
@@ -252,7 +254,7 @@ def test_what_is_said_of_bad_words_and_a_taken_port(served: Served, home: Path) 
     assert (taken.code, taken.out) == (2, "")
     assert "cannot be had: Address already in use. Choose another with --port" in taken.err
     assert "expected a number from 0 to 65,535" in memory("mcp", "--http", "--port", "70000").err
-    assert "are for --http" in memory("mcp", "--port", "1").err
+    assert "go with --http only" in memory("mcp", "--port", "1").err
     assert not (home / ".local/state/agent-memory/mcp-token").exists()
 
 
@@ -260,7 +262,7 @@ def test_a_kept_token_is_not_shown_again_and_a_new_one_is(home: Path) -> None:
     memory = Memory(home)
     path = home / ".local/state/agent-memory/mcp-token"
     first = started(memory)
-    shown = lines_of(first, 2)[1].removeprefix("Token, shown this once: ")
+    shown = lines_of(first, 2)[1].removeprefix("The token, shown only this once: ")
     assert ended(first) == (0, "")
     assert path.read_text() == f"{shown}\n"
     second = started(memory, "--json")
@@ -269,7 +271,7 @@ def test_a_kept_token_is_not_shown_again_and_a_new_one_is(home: Path) -> None:
     assert document["tokenPath"] == str(path)
     assert shown not in json.dumps(document)
     third = started(memory, "--new-token")
-    anew = lines_of(third, 2)[1].removeprefix("Token, shown this once: ")
+    anew = lines_of(third, 2)[1].removeprefix("The token, shown only this once: ")
     assert ended(third) == (0, "")
     assert path.read_text() == f"{anew}\n"
     assert anew != shown

@@ -145,4 +145,4 @@ def test_without_json_everything_is_said_at_once() -> None:
     console.warn("one")
     console.fail(EntryNotFound("id__a1b2c3"))
     console.close()
-    assert err.getvalue().startswith("memory: one\nmemory: There is no entry id__a1b2c3.")
+    assert err.getvalue().startswith("memory: one\nmemory: There is no note id__a1b2c3.")

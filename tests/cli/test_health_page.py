@@ -50,7 +50,7 @@ def page(health: Health, width: int | None, *, colour: bool) -> list[str]:
 
 def test_all_that_people_ask_first_is_there_with_relative_times() -> None:
     assert page(WELL, None, colour=False) == [
-        "ok        nothing needs a look",
+        "ok        nothing needs attention",
         "store     1,234 notes, 56 archived, in /home/ada/memories",
         "inbox     3 waiting, the oldest from 2 h ago, 0 failed",
         "captured  amp 3 d ago, codex just now",
@@ -80,8 +80,8 @@ def test_the_first_lines_are_what_needs_a_look() -> None:
 
 def test_what_is_set_back_is_well_and_is_told() -> None:
     first, *rest = page(evolve(WELL, troubles=ILL.troubles), None, colour=False)
-    assert first == "ok        nothing needs a look; 15 sessions set back, to be tried again"
-    set_back = [line for line in rest if line.startswith("set back")]
+    assert first == "ok        nothing needs attention; will retry 15 sessions"
+    set_back = [line for line in rest if line.startswith("retry")]
     assert len(set_back) == MOST_SHOWN + 1
     assert set_back[-1].endswith("… and 5 more (`memory status --json` has all)")
 
@@ -98,6 +98,6 @@ def test_lines_are_broken_to_the_width_behind_their_words(health: Health, width:
 
 def test_colour_stands_at_the_verdict_alone() -> None:
     first, *rest = page(WELL, 80, colour=True)
-    assert first == "\x1b[1;32mok        \x1b[0mnothing needs a look"
+    assert first == "\x1b[1;32mok        \x1b[0mnothing needs attention"
     assert page(ILL, 80, colour=True)[0].startswith("\x1b[1;31mproblem")
     assert not any("\x1b" in line for line in rest)

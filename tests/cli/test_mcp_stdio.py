@@ -324,7 +324,7 @@ def test_without_the_extra_one_sentence_says_what_to_install(memory: Memory, tmp
     done = subprocess.run([*PROGRAM, "mcp"], env=environ, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert (
-        done.stderr == "memory: The MCP server is not installed. Install agent-memory again with its extra "
+        done.stderr == "memory: The MCP server is not installed. Install agent-memory with the extra "
         "mcp: `uv tool install '.[mcp]'` in its checkout.\n"
     )
 

@@ -142,7 +142,7 @@ def test_our_own_strings_through_capture_and_consolidate(memory: Memory) -> None
 def test_as_a_process(memory: Memory, text: str) -> None:
     done = memory("remember", f"--title={text}", f"--tags={text}", "--", f"The body is {text}")
     if done.code == 2:
-        assert "can be a tag" in done.err
+        assert "cannot be a tag" in done.err
         done = memory("remember", f"--title={text}", "--", f"The body is {text}")
     assert (done.code, done.err) == (0, "")
     (note,) = memory.notes()

@@ -219,7 +219,7 @@ class TestStoreFiles:
         assert isinstance(store.read(B).failure(), EntryUnreadable)
         assert write(store, entry(B), None) == Failure(str(EntryExists(B, f"topics/bad {B}.md")))
         for refused in (write(store, entry(B), "0" * 64), delete(store, B)):
-            assert "is not a valid entry" in str(refused.failure())
+            assert "is not a valid note" in str(refused.failure())
         assert [each.subject for each in store.apply([Retire(B, "0" * 64), Restore(B)]).unwrap().dropped] == [B, B]
 
 

@@ -129,7 +129,7 @@ def _all_normal(words: Iterable[str]) -> tuple[str, ...]:
     for word in words:
         tag = normal_tag(word)
         if tag is None:
-            raise UsageInvalid(f"Nothing of {word!r} can be a tag")
+            raise UsageInvalid(f"{word!r} cannot be a tag")
         tags.append(tag)
     return tuple(tags)
 

@@ -23,7 +23,7 @@ Run: TypeAlias = Callable[[argparse.Namespace, Console], int | None]
 """Carries out a command; its exit code, None for 0."""
 
 MAX_STDIN_BYTES = 1 << 20
-ENTRY = "an entry: id__a1b2c3, a1b2c3, or its file"
+ENTRY = "a note: id__a1b2c3, a1b2c3, or its file"
 _ID = re.compile(r"(?:\A(?:id__)?|id__)([1-9A-HJ-NP-Za-km-z]{6})(?:\.md)?\Z")
 
 # -- declared ---------------------------------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ def add_harnesses(parser: argparse.ArgumentParser, meaning: str, known: Sequence
 
     def harness(word: str) -> str:
         if word not in known:
-            raise UsageInvalid(f"There is no harness {word!r}", f"Known are {', '.join(known)}.")
+            raise UsageInvalid(f"There is no harness {word!r}", f"Known harnesses: {', '.join(known)}.")
         return known[known.index(word)]
 
     parser.add_argument("harness", metavar="HARNESS", nargs="*", type=harness, help=meaning)
@@ -118,17 +118,17 @@ def text_of(argument: str) -> str:
     if argument != "-":
         return argument
     if sys.stdin is None:
-        raise UsageInvalid("`-` reads standard input, which is closed")
+        raise UsageInvalid("`-` reads standard input, but it is closed")
     try:
         content = sys.stdin.buffer.read(MAX_STDIN_BYTES + 1)
     except OSError as error:
         raise UsageInvalid(f"Standard input cannot be read: {error.strerror}") from None
     if len(content) > MAX_STDIN_BYTES:
-        raise UsageInvalid(f"What came on standard input is larger than {MAX_STDIN_BYTES >> 20} MiB")
+        raise UsageInvalid(f"Standard input is larger than {MAX_STDIN_BYTES >> 20} MiB")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise UsageInvalid("What came on standard input is not text in UTF-8") from None
+        raise UsageInvalid("Standard input is not UTF-8 text") from None
 
 
 def tags_of(words: str) -> tuple[str, ...]:
@@ -137,7 +137,7 @@ def tags_of(words: str) -> tuple[str, ...]:
     for word in split_tags(words):
         tag = normal_tag(word)
         if tag is None:
-            raise UsageInvalid(f"Nothing of {word!r} in --tags can be a tag")
+            raise UsageInvalid(f"{word!r} in --tags cannot be a tag")
         tags[tag] = None
     return tuple(tags)
 
@@ -200,7 +200,9 @@ def expiry_of(text: str, now_ms: int) -> Expiry:
         expected = "expected a period such as 30d (m h d w y), a date such as 2026-12-31, or never"
         raise UsageInvalid(f"--expires is {text!r}, {expected}")
     if at_ms <= now_ms:
-        raise UsageInvalid(f"--expires is {text!r}, which is past", "`memory archive` puts a note away at once.")
+        raise UsageInvalid(
+            f"--expires is {text!r}, which is in the past", "`memory archive` archives a note right away."
+        )
     return Expiry(at_ms)
 
 

@@ -60,16 +60,16 @@ from agent_memory.text.plain_text import clean_text, counted, one_line
 
 def configure_capture(parser: argparse.ArgumentParser) -> None:
     note = parser.add_argument_group("a note")
-    note.add_argument("--title", help="what it is about, on one line")
+    note.add_argument("--title", help="the title, on one line")
     note.add_argument("--body", help="the note itself; `-` reads it from standard input")
     note.add_argument("--tags", type=tags_of, help="separated by commas or spaces")
-    add_choice(note, "--kind", Kind, "what it is")
+    add_choice(note, "--kind", Kind, "the kind of note")
     session = parser.add_argument_group("a session")
-    add_choice(session, "--harness", Harness, "the agent program it ran in")
-    session.add_argument("--thread-id", "--session", dest="session", metavar="ID", help="the harness's id of it")
-    session.add_argument("--transcript", metavar="PATH", help="its file, where the harness keeps one")
+    add_choice(session, "--harness", Harness, "the harness it ran in")
+    session.add_argument("--thread-id", "--session", dest="session", metavar="ID", help="its id in the harness")
+    session.add_argument("--transcript", metavar="PATH", help="its transcript file")
     add_flag(session, "--hook", "read a hook's payload from standard input; always exits 0")
-    parser.add_argument("--file", metavar="PATH", help="a text file, of which a redacted copy is kept")
+    parser.add_argument("--file", metavar="PATH", help="a text file; a redacted copy is kept")
     epilog = (
         "Examples:\n"
         '  memory capture --title "Deploys" --body "They run from main only" --tags deploy,ci\n'
@@ -98,7 +98,7 @@ def _captured(memory: Memory, arguments: argparse.Namespace) -> str:
     session = [name for name in ("harness", "session", "transcript") if getattr(arguments, name) is not None]
     if arguments.file is not None:
         if others := [*note, *session]:
-            raise _usage(f"--file stands alone, without --{others[0]}")
+            raise _usage(f"--file cannot be combined with --{others[0]}")
         # Beside the entry lies a redacted copy of the file: later changes of the file do not matter.
         text = redact(_text_of(arguments.file)).text
         copy = unwrap(put_snapshot(str(memory.root), text, arguments.file, memory.clock.now_ms()))
@@ -106,16 +106,16 @@ def _captured(memory: Memory, arguments: argparse.Namespace) -> str:
     if note:
         missing = [f"--{name}" for name in ("title", "body") if name not in note]
         if missing:
-            raise _usage(f"A note needs {' and '.join(missing)} too")
+            raise _usage(f"A note also needs {' and '.join(missing)}")
         if arguments.transcript is not None:
-            raise _usage("A note has no --transcript")
+            raise _usage("--transcript is for sessions, not for notes")
         body, tags = text_of(arguments.body), arguments.tags or ()
         inline = InlineNote(arguments.title, body, tags, arguments.kind, arguments.session)
         return put_note(memory, inline, arguments.harness)
     if arguments.session is None:
         raise _usage("There is nothing to capture")
     if arguments.harness is None:
-        raise _usage("A session needs its harness, as in --harness amp")
+        raise _usage("A session also needs --harness, for example --harness amp")
     return _put_session(memory, arguments.harness, arguments.session, arguments.transcript)
 
 
@@ -179,7 +179,7 @@ def _text_of(path: str) -> str:
     except (PathRefused, StoreIo) as error:
         raise UsageInvalid(f"{path} cannot be read: {error.reason}") from None
     except UnicodeDecodeError:
-        raise UsageInvalid(f"{path} is not text in UTF-8") from None
+        raise UsageInvalid(f"{path} is not UTF-8 text") from None
     if image is None:
         raise UsageInvalid(f"{path} cannot be read: No such file or directory")
     if "\0" in text:
@@ -196,30 +196,30 @@ _PROBLEM_CHARS = 500
 
 _WORDS: dict[Sight, str] = {
     "new": "new",
-    "grown": "went on since",
+    "grown": "continued since",
     "waiting": "waiting in the inbox",
     "done": "done",
     "given-up": "given up (`memory consolidate --retry-failed`)",
     "forgotten": "forgotten",
     "own-call": "memory's own calls",
-    "automated": "automated, without a person",
+    "automated": "automated",
     "copy": "copies of other sessions",
     "older": "older than asked for",
     "empty": "empty",
-    "unreadable": "not to be read",
+    "unreadable": "unreadable",
 }
 
 
 def configure_backfill(parser: argparse.ArgumentParser) -> None:
     add_harnesses(parser, "only sessions of these harnesses", tuple(Harness))
-    add_since(parser, "only sessions that changed since: 30d, 12h, 2026-02-13")
-    add_number(parser, "--limit", "put no more than N sessions into the inbox, the oldest", least=1)
-    add_flag(parser, "--dry-run", "only tell what was found and what it would cost")
+    add_since(parser, "only sessions changed since: 30d, 12h, 2026-02-13")
+    add_number(parser, "--limit", "put at most N sessions into the inbox, the oldest first", least=1)
+    add_flag(parser, "--dry-run", "only show what was found and what it would cost")
     epilog = (
-        "Finds the past sessions of every harness where it keeps them, and puts those that say something new into the "
-        "inbox, oldest first; `memory consolidate` learns from them, behind what is captured meanwhile, over as many "
-        "days as llm.maxCallsPerDay needs. May be run at any time and again: what is done, waits, was forgotten, is a "
-        "copy, a sub-agent's, automated or memory's own is left out."
+        "Looks for past sessions where each harness keeps them and puts those with something new into the inbox, "
+        "oldest first. `memory consolidate` learns from them after what was captured meanwhile, over as many days as "
+        "llm.maxCallsPerDay allows. You can run it again at any time: it leaves out sessions that are done, waiting, "
+        "forgotten, copies, automated, of sub-agents, or memory's own."
     )
     set_command(parser, _backfill, epilog, "memory backfill claude-code --since 30d --dry-run")
 
@@ -281,18 +281,17 @@ _LINE_CHARS = 1_000
 
 def configure_watch(parser: argparse.ArgumentParser) -> None:
     add_harnesses(parser, "only sessions of these harnesses", tuple(Harness))
-    add_flag(parser, "--wait-for-transcripts", "wait, where no harness has kept a session here yet")
+    add_flag(parser, "--wait-for-transcripts", "wait if no harness has kept a session here yet")
     for option, default_ms, meaning in (
-        ("--debounce", _DEFAULT.debounce_ms, "how long a transcript must rest to be captured"),
-        ("--idle-timeout", _DEFAULT.idle_ms or 0, "how long it must rest for a handoff to be written; 0: never"),
+        ("--debounce", _DEFAULT.debounce_ms, "how long a transcript must rest before it is captured"),
+        ("--idle-timeout", _DEFAULT.idle_ms or 0, "how long it must rest before a handoff is written; 0: never"),
     ):
         meaning, default = f"{meaning} (default: %(default)g)", default_ms / 1000
         add_number(parser, option, meaning, "SECONDS", least=0, most=_MOST_SECONDS, default=default, read=float)
     epilog = (
-        "Stays in the foreground, for harnesses without hooks: a session whose transcript changed and then rested is put "
-        "into the inbox, and one that rests on is handed over, without asking the agent command. One line for each. "
-        "What was there before is for `memory backfill`. SIGINT or SIGTERM ends it. The directories "
-        "are looked through every two seconds."
+        "Stays in the foreground, for harnesses without hooks. When a transcript changes and then rests, its session "
+        "goes into the inbox. When it rests longer, a handoff is written, without a call of the agent command. Each "
+        "gets one line. It looks every two seconds; Ctrl-C ends it. Use `memory backfill` for older sessions."
     )
     set_command(parser, _watch, epilog, "memory watch codex --wait-for-transcripts")
 

@@ -40,12 +40,12 @@ MOST_SHOWN = 10
 def configure_doctor(parser: argparse.ArgumentParser) -> None:
     acts = parser.add_mutually_exclusive_group()
     add_flag(acts, "--fix", "repair what is safe to repair, and say what was done")
-    add_flag(acts, "--secrets", "look for secrets only, also in what git keeps")
+    add_flag(acts, "--secrets", "only look for secrets, also in the git history")
     epilog = (
-        "Looks at every note, link, tier and target, at the inbox, the runs, git and the files themselves. Nothing is "
-        "changed without --fix, and --fix never deletes knowledge. Exit code 1 when there are problems (after --fix: "
-        "when some remain); notes do not count. --secrets reads every file of the store and every version in its git "
-        "history, says where a secret is and of what kind, and never shows it; exit code 1 when there is one."
+        "Checks every note, link, tier and target, the inbox, the runs, git and the files. Changes nothing without "
+        "--fix, and --fix never deletes knowledge. Exit code 1 if there are problems (with --fix: if some remain); "
+        "remarks do not count. --secrets reads every file of the store and every version in git, and shows where a "
+        "secret is and of which kind, but not the secret; exit code 1 if there is one."
     )
     set_command(parser, _doctor, epilog, "memory doctor --fix")
 
@@ -82,7 +82,7 @@ def _findings(report: DoctorReport, console: Console) -> Iterator[str]:
             yield from _first(lines)
     store = f"{counted(report.entries, 'note')}, {report.archived} archived"
     fixable = sum(each.fix is not None for each in report.findings)
-    hint = f"; `memory doctor --fix` takes care of {fixable}" if fixable else ""
+    hint = f"; `memory doctor --fix` repairs {fixable}" if fixable else ""
     if report.findings:
         remarks = len(report.findings) - report.problems
         yield f"{counted(report.problems, 'problem')} and {counted(remarks, 'remark')} in {store}{hint}"
@@ -113,7 +113,7 @@ def _secret_lines(search: SecretSearch) -> Iterator[str]:
         if not find.in_history:
             place = find.path or ""
         elif find.commit is None:
-            place = "git, an object that no commit holds any more"
+            place = "git, an object that is in no commit any more"
         else:
             commit = f"commit {find.commit[:_COMMIT_CHARS]}"
             place = f"git, {commit}, {find.path}" if find.path else f"git, message of {commit}"
@@ -125,8 +125,8 @@ def _secret_lines(search: SecretSearch) -> Iterator[str]:
     known = list(dict.fromkeys(id for find in search.secrets for id in _ID.findall(find.path or "")))
     commands = first_few([f"`memory forget {id} --purge`" for id in known], 3)
     yield (
-        f"Secrets in {counted(len(search.secrets), 'place')} of {looked_at}; change them where they were issued; "
-        f"then remove them, from git's history too, with {commands or '`memory forget ID|--session S --purge`'}"
+        f"Secrets in {counted(len(search.secrets), 'place')} of {looked_at}. Revoke them where they were issued, "
+        f"then remove them, from the git history too, with {commands or '`memory forget ID|--session S --purge`'}"
     )
 
 
@@ -135,8 +135,8 @@ def _secret_lines(search: SecretSearch) -> Iterator[str]:
 
 def configure_status(parser: argparse.ArgumentParser) -> None:
     epilog = (
-        "The first line says whether all is well. Exit code 1 when something needs a look, so that it can sit in a prompt or "
-        "a monitor."
+        "The first line says whether all is well. Exit code 1 if something needs attention, so you can use it in a "
+        "prompt or a monitor."
     )
     set_command(parser, _status, epilog, "memory status --json")
 
@@ -208,8 +208,8 @@ def _facts(health: Health) -> Iterator[tuple[str, str]]:
         yield "problem", problem
     if not health.problems:
         waiting = len(health.troubles)
-        again = f"; {counted(waiting, 'session')} set back, to be tried again" if waiting else ""
-        yield "ok", f"nothing needs a look{again}"
+        again = f"; will retry {counted(waiting, 'session')}" if waiting else ""
+        yield "ok", f"nothing needs attention{again}"
     yield "store", f"{counted(health.entries, 'note')}, {health.archived:,} archived, in {health.root}"
     oldest = health.oldest_pending_at_ms
     since = f", the oldest from {short_age(oldest, now_ms)}" if oldest is not None else ""
@@ -228,7 +228,7 @@ def _facts(health: Health) -> Iterator[tuple[str, str]]:
     yield "agent", f"{health.agent}, {calls}, {spent.prompt_chars:,} characters sent"
     has_all = "`memory status --json` has all"
     for text in first_of([f"{key}: {trouble.message}" for key, trouble in health.troubles], MOST_SHOWN, has_all):
-        yield "set back", text
+        yield "retry", text
     for text in first_of([f"{each.name}: {each.reason}" for each in health.failed], MOST_SHOWN, has_all):
         yield "failed", text
 
@@ -254,9 +254,9 @@ def _ran(job: JobHealth, now_ms: int) -> str:
     if last is None:
         return "has not run yet"
     if last.ended_at_ms is None:
-        return f"began {short_age(last.started_at_ms, now_ms)}, and has not ended"
-    outcome = "failed" if last.failed else "found another run at work" if last.exit_code else "went well"
-    failures = f", {counted(job.record.failures, 'failure')} since one went well" if job.record.failures else ""
+        return f"started {short_age(last.started_at_ms, now_ms)} and has not ended"
+    outcome = "failed" if last.failed else "found another run at work" if last.exit_code else "succeeded"
+    failures = f", {counted(job.record.failures, 'failure')} since the last success" if job.record.failures else ""
     return f"last {short_age(last.started_at_ms, now_ms)}, {outcome}{failures}"
 
 
@@ -268,12 +268,12 @@ _LABEL_CHARS = 200
 
 
 def configure_stats(parser: argparse.ArgumentParser) -> None:
-    meaning = f"look at N days, today among them (default {DEFAULT_DAYS})"
+    meaning = f"count the last N days, including today (default {DEFAULT_DAYS})"
     add_number(parser, "--days", meaning, least=1, most=LARGEST_DAYS, default=DEFAULT_DAYS)
     epilog = (
-        "Days are in UTC. Deliveries and runs are those of this machine; spending is kept for 90 days, the record of "
-        "deliveries for as long as it has room. Piped, one number a line, its fields separated by tabs: what is counted, "
-        "its name or day, the number."
+        "Days are in UTC. Deliveries and runs are those of this machine. Spending is kept for 90 days, deliveries as "
+        "long as there is room. In a pipe, each number is one line of tab-separated fields: what is counted, its "
+        "name or day, the number."
     )
     set_command(parser, _stats, epilog, "memory stats --days 30")
 

@@ -86,8 +86,8 @@ def is_agreed(console: Console, command: str, question: str) -> bool:
     """Whether the person at the terminal says yes; UsageInvalid where there is nobody to ask."""
     if console.json or sys.stdin is None or not sys.stdin.isatty() or not console.stderr.isatty():
         raise UsageInvalid(
-            "Nothing was changed, since there is no terminal to ask on",
-            f"Look at what it would do, then `{command} --yes`.",
+            "Nothing was changed, because there is no terminal to ask on",
+            f"Look at what it would do, then run `{command} --yes`.",
         )
     print(f"{question} [y/N] ", end="", file=console.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
@@ -106,9 +106,9 @@ def edited_by_hand(console: Console, name: str, before: bytes, hint: str) -> Gen
     try:
         words = shlex.split(command)
     except ValueError as error:
-        raise UsageInvalid(f"The editor {command!r} is no command: {error}", hint) from None
+        raise UsageInvalid(f"The editor {command!r} is not a command: {error}", hint) from None
     if not words:
-        raise UsageInvalid("There is no editor to open it in: EDITOR is not set", hint)
+        raise UsageInvalid("There is no editor to open it in, because EDITOR is not set", hint)
     directory = Path(tempfile.mkdtemp(prefix="agent-memory-"))
     path = directory / name
     path.write_bytes(before)

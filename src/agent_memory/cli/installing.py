@@ -84,23 +84,24 @@ NOT_ARRIVED = 30
 
 
 def configure_setup(parser: argparse.ArgumentParser) -> None:
-    known = f"default: those that are on this machine; known are {', '.join(SETUPS)}"
+    known = f"default: those on this machine; known: {', '.join(SETUPS)}"
     add_harnesses(parser, known, tuple(SETUPS))
     add_flag(parser, "--dry-run", "show what it would do and write nothing")
     add_flag(parser, "--diff", "show every change in every file")
-    add_flag(parser, "--yes", "write without asking")
-    add_flag(parser, "--repo", "also make a target of what the harnesses read in the repository around you")
-    add_flag(parser, "--mcp", "also let the harness start `memory mcp`")
-    add_flag(parser, "--no-hooks", "no hooks and no plugin: nothing is captured by itself")
+    add_flag(parser, "--yes", "do not ask")
+    add_flag(parser, "--repo", "also write the section into the instruction files of this repository")
+    add_flag(parser, "--mcp", "also register `memory mcp` with the harness")
+    add_flag(parser, "--no-hooks", "no hooks or plugin: sessions are not captured automatically")
     add_flag(parser, "--no-skill", "no skill file")
-    add_flag(parser, "--no-section", "no managed section in the harness's instruction file")
+    add_flag(parser, "--no-section", "no managed section in the instruction file")
     epilog = (
-        "Shows a line for each harness with what it would write, or with --diff every change; then what needs your attention, "
-        "such as a memory of the harness's own that is on. It asks before it writes. Comments, order and every other byte of a file stay. "
-        "What was there before is kept in ~/.local/state/agent-memory/setup/, from which `memory uninstall` puts it back. "
-        "The storage root and the transcript directories of this shell go into your config, so that scheduled runs see "
-        "them. In the end each hook is tried with a made-up session. Nothing in a repository is touched without --repo. "
-        "Exit code: 2 where there is no terminal to ask on, 10 when a file was refused, 30 when a trial did not arrive."
+        "Shows what it would write for each harness, with --diff every change, and what needs your attention, such as a "
+        "memory of the harness's own that is on. It asks before it writes. Comments, order and everything else in a file "
+        "stay. Copies from before are kept in ~/.local/state/agent-memory/setup/, and `memory uninstall` restores them. "
+        "The storage root and the transcript directories of this shell go into your config, so that scheduled runs "
+        "find them. At the end, setup tries each hook with a test session. It changes nothing in a repository "
+        "without --repo. Only you can run this, not an agent. Exit codes: 2 if there is no terminal to ask on, 10 if "
+        "a file was refused, 30 if a test session did not arrive."
     )
     set_command(parser, _setup, epilog, "memory setup claude-code codex --dry-run")
 
@@ -109,7 +110,7 @@ def _setup(arguments: argparse.Namespace, console: Console) -> int:
     with _locked("setup", arguments, console, Memory.installation) as (memory, installation):
         harnesses = tuple(dict.fromkeys(arguments.harness)) or installation.detected()
         if not harnesses and not arguments.repo:
-            raise UsageInvalid("No harness was found on this machine", f"Name one: {', '.join(SETUPS)}.")
+            raise UsageInvalid("No harness was found on this machine", f"Give one: {', '.join(SETUPS)}.")
         wanted = {
             Part.HOOKS: not arguments.no_hooks,
             Part.SKILL: not arguments.no_skill,
@@ -138,7 +139,7 @@ def _setup(arguments: argparse.Namespace, console: Console) -> int:
             _show_outcomes(console, outcomes)
             trials = _tried(console, memory, installation, plan)
             if not _is_scheduled(installation):
-                console.out("Next: `memory schedule on` lets this machine consolidate and defrag by itself.")
+                console.out("Next: `memory schedule on` makes this machine consolidate and defrag regularly.")
         console.warn(*attention)
         document = {
             "dryRun": arguments.dry_run,
@@ -160,10 +161,10 @@ def _tried(console: Console, memory: Memory, installation: Installation, plan: I
         injects = test.act == "inject"
         if problem:
             failed = "note did not come back from" if injects else "session did not arrive through"
-            console.warn(f"{test.harness}: a made-up {failed} `{test.command}`: {problem}.")
+            console.warn(f"{test.harness}: a test {failed} `{test.command}`: {problem}.")
         else:
-            did = "told a made-up note" if injects else "captured, and taken away again"
-            console.out(f"{test.harness}: a made-up session was {did}")
+            did = "note reached a session" if injects else "session was captured and removed again"
+            console.out(f"{test.harness}: a test {did}")
         facts = fields_of(test, "harness", "act", "command")
         trials.append({**facts, "arrived": not problem, "problem": problem or None})
     return trials
@@ -173,16 +174,16 @@ def _tried(console: Console, memory: Memory, installation: Installation, plan: I
 
 
 def configure_uninstall(parser: argparse.ArgumentParser) -> None:
-    add_harnesses(parser, "default: everything that setup has installed", tuple(SETUPS))
+    add_harnesses(parser, "default: all that setup has connected", tuple(SETUPS))
     add_flag(parser, "--dry-run", "show what it would do and change nothing")
     add_flag(parser, "--diff", "show every change in every file")
-    add_flag(parser, "--yes", "change without asking")
-    add_flag(parser, "--repo", "only the files of the repository around you")
+    add_flag(parser, "--yes", "do not ask")
+    add_flag(parser, "--repo", "only the files of this repository")
     epilog = (
-        "Takes out exactly what `memory setup` and `memory generate-agents-md --target` have put in. A file that nobody has touched since is again what it was, byte "
-        "for byte; in another, what was edited by hand stays. Files and directories that setup made are removed. The "
-        "memories themselves stay where they are. Exit code: 2 where there is no terminal to ask on, 10 or 70 when a file "
-        "was refused."
+        "Removes exactly what `memory setup` and `memory generate-agents-md --target` added. A file that nobody has "
+        "edited since becomes what it was, byte for byte; in other files your edits stay. Files and directories that "
+        "setup created are removed. The notes stay. Only you can run this, not an agent. Exit codes: 2 if there is "
+        "no terminal to ask on, 10 or 70 if a file was refused."
     )
     set_command(parser, _uninstall, epilog, "memory uninstall --dry-run")
 
@@ -208,9 +209,9 @@ def _uninstall(arguments: argparse.Namespace, console: Console) -> int:
         elif arguments.dry_run:
             console.out(_NOTHING_CHANGED)
         elif (left := as_result(installation.state.receipt)().value_or(None)) is not None and not left.harnesses:
-            console.out(f"Nothing of memory is left in any harness. The memories stay in {memory.root}.")
+            console.out(f"Memory is removed from all harnesses. Your notes stay in {memory.root}.")
             if _is_scheduled(installation):
-                console.out("This machine still consolidates and defrags by itself: `memory schedule off` ends that.")
+                console.out("This machine still consolidates and defrags regularly; `memory schedule off` stops that.")
         console.answer({"dryRun": arguments.dry_run, "files": rows_of((*outcomes, *plan.refused))})
         return _exit_code(plan, outcomes)
 
@@ -220,7 +221,7 @@ def _repository_here(memory: Memory) -> str:
     with as_store_io("look for a repository around", memory.cwd or ""):
         top = None if memory.cwd is None else work_tree_above(memory.cwd)
     if top is None:
-        raise UsageInvalid("--repo is for a repository, and there is none around this directory")
+        raise UsageInvalid("--repo needs a repository, and this directory is not in one")
     return top
 
 
@@ -237,7 +238,7 @@ def _show_outcomes(console: Console, outcomes: Iterable[FileOutcome]) -> None:
         console.out("Files: " + ", ".join(f"{number} {outcome}" for outcome, number in counts.items()))
     console.warn(*(str(each.error) for each in outcomes if each.error is not None))
     edited = (each for each in outcomes if each.set_aside is not None)
-    console.out(*(f"{each.path} had been edited; that version is kept as {each.set_aside}" for each in edited))
+    console.out(*(f"You had edited {each.path}; your version is kept as {each.set_aside}" for each in edited))
 
 
 def _planned(plan: InstallPlan) -> tuple[FileOutcome, ...]:
@@ -261,21 +262,21 @@ JOBS = ("consolidate", "defrag")
 def configure_schedule(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("act", metavar="|".join(_ACTS), choices=list(_ACTS), help="what to do")
     parser.add_argument("job", choices=JOBS, metavar="JOB", nargs="?", help="with run: consolidate or defrag")
-    system = "with on: launchd, systemd or cron; default: launchd on macOS, a systemd of yours if it answers, else cron"
+    system = "with on: launchd, systemd or cron (default: launchd on macOS, your systemd if it answers, else cron)"
     parser.add_argument("--system", choices=get_args(Scheduler), help=system)
     add_flag(parser, "--dry-run", "with on or off: print what would change, and change nothing")
-    add_flag(parser, "--yes", "with on or off: change it without asking")
-    every = "with run: do nothing unless so long has passed since the last run began"
+    add_flag(parser, "--yes", "with on or off: do not ask")
+    every = "with run: do nothing if the last run started less than this ago"
     add_number(parser, "--every", every, "SECONDS", least=0)
     epilog = (
-        "`on` lets this machine run `memory consolidate` and `memory defrag` as often as `schedule` in the config says, at a "
-        "low priority, with this shell's PATH. It shows each file first. To call it again is how a changed interval, or an "
-        "executable that has moved, is taken over. All that the jobs print is in ~/.local/state/agent-memory/schedule/. "
-        "`off` takes out exactly what `on` has put in; every other line of a crontab stays, and a file of ours that was "
-        "edited by hand is kept aside. `status` tells when each job ran last, what became of it, and when it is due; exit "
-        "code 1 when one needs a look. `run` is what a scheduler calls: it runs the command, writes down how it ended, and "
-        "lets the next command and the next session know of a failure. Its exit code is that of the command, but 0 where "
-        "another run was at work."
+        "`on` lets this machine run `memory consolidate` and `memory defrag` at the intervals of `schedule` in the "
+        "config, with low priority and the PATH of this shell. It shows each file first. Run it again after changing "
+        "an interval or moving the program. The output of the jobs is in ~/.local/state/agent-memory/schedule/. "
+        "`off` removes exactly what `on` added: other lines of a crontab stay, and a job file that you edited is "
+        "kept as a copy. `status` shows when each job last ran, how it ended and when it is due; exit code 1 if one "
+        "needs attention. `run` is for the scheduler: it runs the command, records how it ended, and reports a "
+        "failure to the next command and the next session. It exits like the command, but with 0 if another run was "
+        "at work. Only you can use `on` and `off`, not an agent."
     )
     set_command(parser, _schedule, epilog, "memory schedule on --dry-run")
 
@@ -288,7 +289,7 @@ def _schedule(arguments: argparse.Namespace, console: Console) -> int:
             word = "JOB" if name == "job" else f"--{name.replace('_', '-')}"
             raise UsageInvalid(f"{word} does not go with `schedule {arguments.act}`", "See `memory schedule --help`.")
     if "job" in taken and arguments.job is None:
-        raise UsageInvalid(f"`schedule {arguments.act}` needs a job", "Name consolidate or defrag.")
+        raise UsageInvalid(f"`schedule {arguments.act}` needs a job", "It is consolidate or defrag.")
     return act(arguments, console) or 0
 
 
@@ -296,7 +297,7 @@ def _schedule_status(_: argparse.Namespace, console: Console) -> int:
     health = unwrap(open_here(console).health())
     problems = [problem for each in health.jobs if (problem := each.problem(health.now_ms)) is not None]
     lines = [job_in_words(each, health.now_ms) for each in health.jobs]
-    nothing = "Nothing is scheduled: `memory schedule on` lets this machine consolidate and defrag by itself."
+    nothing = "Nothing is scheduled. `memory schedule on` makes this machine consolidate and defrag regularly."
     console.answer({"jobs": job_documents(health), "problems": problems}, *(lines or [nothing]))
     console.warn(*problems)
     return 1 if problems else 0
@@ -319,8 +320,8 @@ def _schedule_on(arguments: argparse.Namespace, console: Console) -> None:
             aside = scheduling.install(plan)
             for job in scheduling.jobs:
                 every = in_words(job.interval_seconds)
-                console.out(f"{plan.scheduler} runs `memory {job.name}` every {every} from now on")
-            console.out(*(f"What had been edited by hand is kept in {path}" for path in aside))
+                console.out(f"{plan.scheduler} now runs `memory {job.name}` every {every}")
+            console.out(*(f"Your edits are kept in {path}" for path in aside))
         console.warn(*notes)
         document = {
             "dryRun": arguments.dry_run,
@@ -343,8 +344,9 @@ def _missing_keys(memory: Memory) -> tuple[str, ...]:
     if not missing:
         return ()
     note = (
-        f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} set in this shell only: a scheduled run will not have "
-        "it. Log the agent command in, or let a script of yours set it (`llm.command`)."
+        f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} set in this shell only, so scheduled runs will not have "
+        f"{'it' if len(missing) == 1 else 'them'}. Log in with the agent command, or set llm.command to a script that sets "
+        f"{'it' if len(missing) == 1 else 'them'}."
     )
     return (note,)
 
@@ -361,13 +363,13 @@ def _schedule_off(arguments: argparse.Namespace, console: Console) -> None:
         if arguments.dry_run:
             console.out(*(f"$ {' '.join(argv)}" for argv in plan.stop))
             console.out(_NOTHING_CHANGED)
-        elif not arguments.yes and not is_agreed(console, "memory schedule off", "Take this out?"):
+        elif not arguments.yes and not is_agreed(console, "memory schedule off", "Remove this?"):
             console.out(_NOTHING_CHANGED)
             return
         else:
             aside = scheduling.uninstall(plan)
-            console.out("Nothing runs by itself any more: `memory consolidate` and `memory defrag` are yours to call.")
-            console.out(*(f"What had been edited by hand is kept in {path}" for path in aside))
+            console.out("Nothing is scheduled any more. Run `memory consolidate` and `memory defrag` yourself.")
+            console.out(*(f"Your edits are kept in {path}" for path in aside))
         files = [unit.path for unit in plan.units if unit.is_change]
         console.answer({**document, "scheduler": plan.scheduler, "files": files, "setAside": list(aside)})
 

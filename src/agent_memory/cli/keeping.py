@@ -58,17 +58,17 @@ _WORDS = {"get": 1, "set": 2, "list": 0, "delete": 1}
 
 def configure_state(parser: argparse.ArgumentParser) -> None:
     _add_act(parser, _WORDS)
-    parser.add_argument("key", metavar="KEY", nargs="?", help="letters, digits and . _ : / - (128 at most)")
-    value = "any JSON, or text that is none; `-` reads it from standard input"
+    parser.add_argument("key", metavar="KEY", nargs="?", help="up to 128 letters, digits and . _ : / -")
+    value = "JSON, or else text; `-` reads it from standard input"
     parser.add_argument("value", metavar="VALUE", nargs="?", help=value)
-    add_flag(parser, "--text", "the value is text, even where it reads as JSON")
-    add_flag(parser, "--purge", "with delete: rewrite the git history without the key, too")
+    add_flag(parser, "--text", "store the value as text, even if it is valid JSON")
+    add_flag(parser, "--purge", "with delete: also rewrite the git history without the key")
     epilog = (
-        "For what changes often and is looked up by its name: the phase of a pipeline, a counter, a flag. It is not found "
-        "by search; knowledge belongs into notes. Each change is one commit of the store. A value has 256 KiB at most. "
-        "`get` of a key that is not there ends with 20. `delete --purge` also takes a key that was deleted before out of the "
-        "history; every other clone still holds it, and `memory sync` waits for --after-purge. It is for a person: refused "
-        "where an agent is calling. Example: memory state set current_phase '{\"step\": 3}'"
+        "For values that change often and are looked up by name: the phase of a pipeline, a counter, a flag. Search "
+        "does not find them; keep knowledge in notes. Each change is one commit. A value can have up to 256 KiB. "
+        "`get` exits with 20 if the key is not there. `delete --purge` also rewrites the git history without the "
+        "key, even if it was deleted before; your other machines still hold it, and `memory sync` waits for "
+        "--after-purge. Only you can purge, not an agent. Example: memory state set current_phase '{\"step\": 3}'"
     )
     set_command(parser, _state, epilog)
 
@@ -76,7 +76,7 @@ def configure_state(parser: argparse.ArgumentParser) -> None:
 def _state(arguments: argparse.Namespace, console: Console) -> None:
     act, key = arguments.act, arguments.key
     if arguments.purge and act != "delete":
-        raise UsageInvalid("--purge belongs to delete", "The call is `memory state delete KEY --purge`.")
+        raise UsageInvalid("--purge goes with delete only", "The call is `memory state delete KEY --purge`.")
     given = sum(word is not None for word in (key, arguments.value))
     wanted = _WORDS[act]
     if given != wanted:
@@ -101,11 +101,11 @@ def _state(arguments: argparse.Namespace, console: Console) -> None:
         console.answer(_state_document(value), f"Set {value.key}")
     elif arguments.purge:
         unwrap(memory.purge_state(key))
-        done = f"Deleted {key}, and rewrote the git history without it"
+        done = f"Deleted {key} and rewrote the git history without it"
         console.answer({"key": key, "purged": True}, done)
     else:
         value = unwrap(memory.state.delete(key))
-        console.answer(_state_document(value), f"Deleted {value.key}; git keeps what it held")
+        console.answer(_state_document(value), f"Deleted {value.key}; git still has its value")
 
 
 def _list_state(memory: Memory, console: Console) -> None:
@@ -116,7 +116,7 @@ def _list_state(memory: Memory, console: Console) -> None:
     for each in kept.values:
         day = "" if each.updated_at_ms is None else day_of(each.updated_at_ms)
         rows.append((each.key, day, one_line(each.json, _TABLE_CHARS) if console.is_terminal else each.json))
-    nothing = "No state yet. `memory state set KEY VALUE` keeps a value."
+    nothing = "No state yet. `memory state set KEY VALUE` stores a value."
     _print_rows(console, ("key", "set", "value"), rows, nothing)
     console.warn(*unreadable)
 
@@ -133,11 +133,11 @@ def configure_tags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("tags", metavar="TAG", nargs="*", help="`x` means topic__x")
     add_flag(parser, "--all", "accept every tag in use")
     epilog = (
-        "`memory tags` lists the tags in use with the number of notes, and which look like one tag written twice. Until a "
-        "tag is accepted, all are free; from then on others are proposed: a note keeps them, and `memory doctor` tells. "
-        "`accept TAG …` takes tags into the vocabulary (state/project_tags.json), which consolidation goes by. `rename OLD "
-        "NEW` gives every note the new tag in the place of the old one, as one commit, and whatever is written with the "
-        "old one later. Both are a person's: inside an agent they are refused."
+        "`memory tags` lists the tags in use with their number of notes, and tags that look like one tag spelt "
+        "twice. As long as no tag is accepted, all are free. After that, a new tag counts as proposed: a note keeps "
+        "it, and `memory doctor` lists it. `accept TAG …` adds tags to the vocabulary (state/project_tags.json), "
+        "which consolidation prefers. `rename OLD NEW` replaces a tag in every note, in one commit, and in whatever "
+        "is written with it later. Only you can accept and rename, not an agent."
     )
     set_command(parser, _tags, epilog, "memory tags --json")
 
@@ -150,7 +150,7 @@ def _tags(arguments: argparse.Namespace, console: Console) -> None:
     if act == "list" and given:
         raise UsageInvalid("`memory tags list` takes no tags", "`memory list --tag TAG` lists the notes with one.")
     if act == "accept" and bool(given) == arguments.all:
-        raise UsageInvalid("`memory tags accept` takes tags, or --all")
+        raise UsageInvalid("`memory tags accept` takes either tags or --all")
     if act == "rename" and len(given) != 2:
         raise UsageInvalid("`memory tags rename` takes two tags", "The call is `memory tags rename OLD NEW`.")
     memory = open_here(console)
@@ -158,7 +158,7 @@ def _tags(arguments: argparse.Namespace, console: Console) -> None:
         _list_tags(memory, console)
     elif act == "rename":
         done = unwrap(memory.tags.rename(*given))
-        said = f"{done.old} is {done.new} now, in {counted(len(done.notes), 'note')}."
+        said = f"Renamed {done.old} to {done.new} in {counted(len(done.notes), 'note')}."
         document = {"old": done.old, "new": done.new, "notes": list(done.notes), "left": _left(done.left)}
         console.answer(document, said)
         _warn_left(console, done.left)
@@ -170,7 +170,7 @@ def _tags(arguments: argparse.Namespace, console: Console) -> None:
         kept = unwrap(memory.tags.accept(given))
         console.answer(
             {"vocabulary": sorted(kept.accepted), "renamed": dict(sorted(kept.renamed.items()))},
-            f"The vocabulary has {counted(len(kept.accepted), 'tag')} now.",
+            f"The vocabulary now has {counted(len(kept.accepted), 'tag')}.",
         )
 
 
@@ -187,7 +187,7 @@ def _list_tags(memory: Memory, console: Console) -> None:
         (each.tag, str(each.notes), "" if each.standing is Standing.FREE else each.standing.value, " ".join(each.like))
         for each in tags.uses
     ]
-    nothing = "No tags yet. `memory remember TEXT --tags a,b` gives a note some."
+    nothing = "No tags yet. `memory remember TEXT --tags a,b` stores a note with tags."
     _print_rows(console, ("tag", "notes", "", "looks like"), rows, nothing)
     warn_unreadable(console, tags.unreadable)
 
@@ -199,11 +199,11 @@ def configure_scope(parser: argparse.ArgumentParser) -> None:
     _add_act(parser, ("list", "rename", "merge"), default="list")
     parser.add_argument("scopes", metavar="SCOPE", nargs="*", help="a repository's key, `path:/directory`, or `global`")
     epilog = (
-        "`memory scope list` shows the places that notes belong to, and which of them are gone. A repository that was moved, "
-        "renamed, or got another remote is known by its first commit, and its notes follow at the next command or session "
-        "there. For whatever is not known again, such as a directory without git, `rename OLD NEW` gives the notes of one "
-        "place to another, and `merge OLD NEW` does so where the other has notes already: each is one run, which `memory "
-        "undo` takes back. Only you can run these two, not an agent."
+        "`memory scope list` shows the places that notes belong to, and which of them are gone. Notes follow a "
+        "repository by themselves when it is moved, renamed or gets another remote, because memory knows it by its "
+        "first commit. For other places, such as a directory without git, `rename OLD NEW` gives the notes to "
+        "another place, and `merge OLD NEW` does so if that place already has notes. Each is one run, which `memory "
+        "undo` takes back. Only you can rename and merge, not an agent."
     )
     set_command(parser, _scope, epilog, "memory scope list")
 
@@ -220,7 +220,7 @@ def _scope(arguments: argparse.Namespace, console: Console) -> None:
         for each in uses:
             gone = f"gone; now {each.now}?" if each.now else "gone" if each.is_gone else ""
             rows.append((each.scope, str(each.notes), gone))
-        nothing = "No notes yet, and so no scopes. `memory remember TEXT` stores one."
+        nothing = "No notes yet, so no scopes. `memory remember TEXT` stores a note."
         _print_rows(console, ("scope", "notes", ""), rows, nothing)
         return
     scopes = [stated_scope(each) for each in arguments.scopes]
@@ -234,7 +234,6 @@ def _scope(arguments: argparse.Namespace, console: Console) -> None:
     count = len(done.notes)
     console.answer(
         {"old": old, "new": done.new, "notes": list(done.notes), "left": _left(done.left), "run": done.run_id},
-        f"{counted(count, 'note')} of {old} belong{'s' if count == 1 else ''} to {done.new} now; "
-        f"`memory undo {short_id(done.run_id)}` takes that back.",
+        f"Moved {counted(count, 'note')} from {old} to {done.new}; `memory undo {short_id(done.run_id)}` takes that back.",
     )
     _warn_left(console, done.left)

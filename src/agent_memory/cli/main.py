@@ -26,44 +26,44 @@ class Command(NamedTuple):
 
 COMMANDS: Mapping[str, Command] = {
     "capture": Command("capture", "put a session or a note into the inbox"),
-    "backfill": Command("capture", "find past sessions, and put those that say something new into the inbox"),
-    "watch": Command("capture", "capture sessions of harnesses without hooks as they come to rest"),
-    "consolidate": Command("runs", "turn what is in the inbox into notes"),
-    "defrag": Command("runs", "tidy the notes, and bring what matters in front of every agent"),
+    "backfill": Command("capture", "find past sessions and put the new ones into the inbox"),
+    "watch": Command("capture", "capture sessions of harnesses without hooks when they go quiet"),
+    "consolidate": Command("runs", "turn the inbox into notes"),
+    "defrag": Command("runs", "tidy the notes and choose what every agent sees"),
     "list": Command("reading", "list the notes"),
     "search": Command("search", "find notes by words and by meaning"),
-    "read": Command("reading", "print a note, and count the read"),
-    "inject": Command("telling", "what an agent is to know now, within a budget; for hooks"),
-    "handoff": Command("telling", "what a session was asked, did and left open, for whoever takes it over"),
-    "remember": Command("notes", "store a note at once"),
+    "read": Command("reading", "print a note and count the read"),
+    "inject": Command("telling", "print what an agent should know now, for hooks"),
+    "handoff": Command("telling", "print what a session was asked, did and left open"),
+    "remember": Command("notes", "store a note right away"),
     "edit": Command("notes", "change a note"),
     "pin": Command("notes", "keep a note in front of every agent"),
-    "unpin": Command("notes", "let a note compete for its place again"),
-    "promote": Command("notes", "vouch for a note, whoever it came from"),
-    "archive": Command("notes", "move a note out of the way; nothing is lost"),
+    "unpin": Command("notes", "let defrag decide about a pinned note again"),
+    "promote": Command("notes", "vouch for a note, so that agents see it"),
+    "archive": Command("notes", "move a note to the archive"),
     "restore": Command("notes", "bring a note back from the archive"),
-    "forget": Command("sharing", "take a note, or all that came from a session, away for good"),
+    "forget": Command("sharing", "delete a note, or everything from a session, for good"),
     "mcp": Command("mcp", "serve the memory to MCP clients"),
-    "state": Command("keeping", "small values by key that programs overwrite"),
-    "links": Command("tracing", "what a note links to, and what links to it"),
-    "tags": Command("keeping", "the tags in use, those accepted, and those that look alike"),
-    "scope": Command("keeping", "the places that notes belong to, and which are gone"),
-    "why": Command("tracing", "where a note comes from, what changed it, why it is in its tier"),
-    "generate-agents-md": Command("telling", "write the managed section of AGENTS.md and its like"),
-    "log": Command("runs", "what past runs did"),
-    "diff": Command("runs", "what one run changed, as a diff"),
-    "undo": Command("runs", "put everything back to what it was before a run"),
-    "doctor": Command("care", "examine the store, and repair what is safe to repair"),
-    "status": Command("care", "what waits, what went wrong, what was spent"),
-    "stats": Command("care", "what is kept, read, spent and done, in numbers"),
-    "sync": Command("sharing", "merge with your other machines, through a git remote"),
-    "merge-driver": Command("sharing", "what git calls to merge two versions of a note"),
+    "state": Command("keeping", "keep small values by key, for programs"),
+    "links": Command("tracing", "show what a note links to and what links to it"),
+    "tags": Command("keeping", "show, accept and rename tags"),
+    "scope": Command("keeping", "show and rename the places that notes belong to"),
+    "why": Command("tracing", "show where a note comes from and why it has its tier"),
+    "generate-agents-md": Command("telling", "write the managed section of AGENTS.md and similar files"),
+    "log": Command("runs", "list past runs"),
+    "diff": Command("runs", "show what a run changed"),
+    "undo": Command("runs", "take back a run"),
+    "doctor": Command("care", "check the store and repair what is safe to repair"),
+    "status": Command("care", "show what is waiting, what went wrong and what was spent"),
+    "stats": Command("care", "count notes, reads, calls and runs"),
+    "sync": Command("sharing", "merge with your other machines through a git remote"),
+    "merge-driver": Command("sharing", "merge two versions of a note, for git"),
     "config": Command("settings", "show and change the settings"),
-    "setup": Command("installing", "let the harnesses on this machine tell memory of their sessions"),
-    "uninstall": Command("installing", "take out of every harness exactly what setup put in"),
-    "schedule": Command("installing", "let this machine consolidate and defrag by itself, and see how that goes"),
-    "completions": Command("settings", "a completion script for your shell"),
-    "trust": Command("settings", "let the config in this directory set everything"),
+    "setup": Command("installing", "connect your coding agents to memory"),
+    "uninstall": Command("installing", "remove what setup added"),
+    "schedule": Command("installing", "run consolidate and defrag regularly on this machine"),
+    "completions": Command("settings", "print a completion script for your shell"),
+    "trust": Command("settings", "trust the config file of a directory"),
 }
 
 GROUPS: Mapping[str, Sequence[str]] = {
@@ -169,7 +169,7 @@ def run_command(argv: Sequence[str]) -> int:
         try:
             word.encode()
         except UnicodeEncodeError:  # bytes that are not UTF-8 reach us as halves of surrogate pairs
-            return _failed(UsageInvalid(f"The argument {word!r} is not text in UTF-8"))
+            return _failed(UsageInvalid(f"The argument {word!r} is not UTF-8 text"))
     words = [word for word in argv if word != "--json"] if argv[:1] == ["--json"] else list(argv)
     if words[:1] == ["help"]:
         words = [*words[1:2], "--help"]
@@ -209,7 +209,9 @@ def _parsed(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Names
     """The arguments in these words. Operands may stand on both sides of an option, as in `search lock --kind lesson zebra`:
     argparse alone takes them from one place. Ends the process with what is wrong where they are none."""
     if mute := next((word for word in words if word.startswith("--") and word.endswith("=--")), None):
-        parser.error(f"argument {mute.removesuffix('=--')}: -- is no value")  # over which argparse itself would stumble
+        parser.error(
+            f"argument {mute.removesuffix('=--')}: -- is not a value"
+        )  # over which argparse itself would stumble
     arguments, left = parser.parse_known_args(words)
     if not left:
         return arguments
@@ -241,7 +243,7 @@ def _ended(argv: Sequence[str]) -> int:
         return ended.code if isinstance(ended.code, int) else 0
     except KeyboardInterrupt:
         _erase_line()
-        print("memory: Interrupted; what was written so far is whole.", file=sys.stderr)
+        print("memory: Interrupted. What was written so far is complete.", file=sys.stderr)
         return 130
     except Exception as bug:  # noqa: BLE001 - the outermost frame: a person gets a sentence, not a traceback
         if os.environ.get("AGENT_MEMORY_DEBUG"):

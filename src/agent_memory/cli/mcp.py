@@ -24,15 +24,17 @@ DEFAULT_PORT = 8737
 
 def configure_mcp(parser: argparse.ArgumentParser) -> None:
     add_flag(parser, "--http", "serve many clients over HTTP, on the loopback address only")
-    add_number(parser, "--port", f"the port of --http; 0: any (default: {DEFAULT_PORT})", least=0, most=65_535)
-    add_flag(parser, "--new-token", "make the token of --http anew; the old one ends")
+    add_number(
+        parser, "--port", f"the port for --http; 0: any free one (default: {DEFAULT_PORT})", least=0, most=65_535
+    )
+    add_flag(parser, "--new-token", "create a new token for --http; the old one stops working")
     epilog = (
-        "Serves the one client that starts it, over standard input and output, until that client goes away. `memory setup "
-        "--mcp` tells your harnesses of it. With --http it stays in the foreground at http://127.0.0.1:PORT/mcp; clients "
-        "show a token (Authorization: Bearer TOKEN), which is printed when it is made and kept in "
-        "~/.local/state/agent-memory/mcp-token. Needs the extra agent-memory[mcp]. What a client writes counts as "
-        "external, unless mcp.trustedClients of your config names it. Exit code: 2 without the extra, or where the port is "
-        "taken."
+        "Serves the client that starts it, over standard input and output, until that client ends. `memory setup "
+        "--mcp` registers it with your harnesses. With --http it serves many clients at http://127.0.0.1:PORT/mcp, "
+        "in the foreground; they send a token (Authorization: Bearer TOKEN), which is printed when it is created and "
+        "kept in ~/.local/state/agent-memory/mcp-token. Notes from a client are external, unless your config names "
+        "the client in mcp.trustedClients. Needs the extra agent-memory[mcp]. Exit code: 2 if the extra is missing "
+        "or the port is taken."
     )
     set_command(parser, _run, epilog, "claude mcp add agent-memory -- memory mcp")
 
@@ -41,10 +43,12 @@ def _run(arguments: argparse.Namespace, console: Console) -> None:
     if find_spec("mcp") is None:
         raise UsageInvalid(
             "The MCP server is not installed",
-            "Install agent-memory again with its extra mcp: `uv tool install '.[mcp]'` in its checkout.",
+            "Install agent-memory with the extra mcp: `uv tool install '.[mcp]'` in its checkout.",
         )
     if not arguments.http and (arguments.port is not None or arguments.new_token):
-        raise UsageInvalid("--port and --new-token are for --http", "Without it, the client's own pipe is served.")
+        raise UsageInvalid(
+            "--port and --new-token go with --http only", "Without --http, memory talks to the client over a pipe."
+        )
     memory = open_here(console)
     from agent_memory.cli.mcp_server import MemoryServer, listening_socket, serve_http, serve_stdio
 
@@ -56,7 +60,7 @@ def _run(arguments: argparse.Namespace, console: Console) -> None:
     address = "http://{}:{}/mcp".format(*listening.getsockname())
 
     def tell_started() -> None:
-        where = f"Token, shown this once: {token.value}" if token.is_new else f"The token is in {token.path}"
+        where = f"The token, shown only this once: {token.value}" if token.is_new else f"The token is in {token.path}"
         console.answer({"address": address, "tokenPath": token.path}, f"Serving {address}", where)
         console.stdout.flush()
 

@@ -31,16 +31,16 @@ def _stored_document(memory: Memory, stored: StoredEntry) -> dict[str, object]:
 
 def configure_remember(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("text", metavar="TEXT", help="the note; `-` reads it from standard input")
-    parser.add_argument("--title", help="default: the first line")
-    parser.add_argument("--description", help="one line; default: the first sentence")
+    parser.add_argument("--title", help="the title (default: the first line)")
+    parser.add_argument("--description", help="one line (default: the first sentence)")
     parser.add_argument("--tags", type=tags_of, default=(), help="separated by commas or spaces")
-    add_choice(parser, "--kind", Kind, "what it is", Kind.FACT)
+    add_choice(parser, "--kind", Kind, "the kind of note", Kind.FACT)
     add_choice(parser, "--importance", Importance, "how much it matters", Importance.MEDIUM)
     add_choice(parser, "--sensitivity", Sensitivity, "who may see it", Sensitivity.NORMAL)
-    add_expires(parser, "30d, 12h, or 2026-12-31: then it goes to the archive; default: never")
-    scope = "global, repo, or a repository's key; default: this repository, outside of one global"
+    add_expires(parser, "when it goes to the archive: 30d, 12h, or 2026-12-31 (default: never)")
+    scope = "global, repo, or a repository's key (default: this repository or directory)"
     parser.add_argument("--scope", help=scope)
-    supersedes = "a note that this one takes the place of: it goes to the archive; may be repeated"
+    supersedes = "a note that this one replaces; it goes to the archive; may be repeated"
     parser.add_argument("--supersedes", metavar="ID", action="append", default=[], help=supersedes)
     example = "Example: memory remember 'Deploys run from main only' --kind convention --tags deploy"
     set_command(parser, _remember, example)
@@ -70,12 +70,12 @@ def _remember(arguments: argparse.Namespace, console: Console) -> None:
         else f"Remembered {meta.id}  {meta.title}  ({meta.scope})"
     )
     contradicted = [
-        f"  says otherwise: {each.meta.id}  {each.meta.title}  (another value of the same thing; "
-        f"if it holds no more: say it again with `--supersedes {each.meta.id}`)"
+        f"  contradicts: {each.meta.id}  {each.meta.title}  (if that one is outdated, repeat with "
+        f"`--supersedes {each.meta.id}`)"
         for each in remembered.contradicted
     ]
     similar = [
-        f"  similar, linked: {each.meta.id}  {each.meta.title}  (`memory edit {each.meta.id}` to update it)"
+        f"  similar, and linked: {each.meta.id}  {each.meta.title}  (`memory edit {each.meta.id}` to update it)"
         for each in remembered.similar
         if each not in remembered.contradicted
     ]
@@ -86,7 +86,7 @@ def _remember(arguments: argparse.Namespace, console: Console) -> None:
         "similar": [each.meta.id for each in remembered.similar],
         "unresolved": list(remembered.unresolved),
     }
-    console.answer(document, said, *(f"  in place of: {id}" for id in meta.supersedes), *contradicted, *similar)
+    console.answer(document, said, *(f"  replaces: {id}" for id in meta.supersedes), *contradicted, *similar)
     for target in () if console.json else remembered.unresolved:
         console.warn(f"The link to {target} leads nowhere: there is no such note.")
 
@@ -112,19 +112,22 @@ configure_pin = partial(
     _configure_change,
     "Pinned",
     MemoryService.pin,
-    "A pinned note is in front of every agent at once, and nothing but you changes it.",
+    "Every agent sees a pinned note at once, and only you can change it. Only you can run this, not an agent.",
 )
 configure_unpin = partial(
-    _configure_change, "Unpinned", MemoryService.unpin, "The note stays promoted, and competes for its place again."
+    _configure_change,
+    "Unpinned",
+    MemoryService.unpin,
+    "The note stays promoted, but defrag decides about its place again.",
 )
 configure_promote = partial(
     _configure_change,
     "Promoted",
     MemoryService.promote,
-    "The note is shown to agents at once, whoever it came from, until a later defrag prefers others.",
+    "Agents see the note at once, whoever it came from, until a defrag prefers others. Only you can run this, not an agent.",
 )
 configure_restore = partial(
-    _configure_change, "Restored", MemoryService.restore, "The note lives again under its own id."
+    _configure_change, "Restored", MemoryService.restore, "The note becomes live again under its own id."
 )
 
 
@@ -134,7 +137,7 @@ def _answer_change(memory: Memory, console: Console, done: str, stored: StoredEn
 
 def configure_archive(parser: argparse.ArgumentParser) -> None:
     add_id(parser)
-    epilog = "The note moves to archive/ as it is; `memory restore ID` brings it back."
+    epilog = "The note moves to archive/ unchanged; `memory restore ID` brings it back."
     set_command(parser, _archive, epilog, "memory archive id__a1b2c3")
 
 
@@ -154,12 +157,12 @@ def configure_edit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--description", help="the new description, on one line")
     parser.add_argument("--body", help="the new text; `-` reads it from standard input")
     parser.add_argument("--tags", type=tags_of, help="the new tags, separated by commas or spaces")
-    add_choice(parser, "--kind", Kind, "what it is")
+    add_choice(parser, "--kind", Kind, "the new kind")
     add_choice(parser, "--importance", Importance, "how much it matters")
     add_choice(parser, "--sensitivity", Sensitivity, "who may see it")
     parser.add_argument("--scope", help="global, repo, or a repository's key")
-    add_expires(parser, "30d, 12h, 2026-12-31, or never: then it goes to the archive")
-    epilog = "Without any of these the note opens in $VISUAL or $EDITOR. The earlier text stays in the archive."
+    add_expires(parser, "when it goes to the archive: 30d, 12h, 2026-12-31, or never")
+    epilog = "Without options the note opens in $VISUAL or $EDITOR. The earlier text stays in the archive."
     set_command(parser, _edit, epilog, "memory edit id__a1b2c3 --tags deploy,ci")
 
 
@@ -187,7 +190,7 @@ def _edit(arguments: argparse.Namespace, console: Console) -> None:
 def _edited_by_hand(memory: Memory, id: str, console: Console) -> StoredEntry:
     """The note as the person leaves it in their editor."""
     if memory.caller.is_agent:
-        raise UsageInvalid("An agent has no editor", _HINT)
+        raise UsageInvalid("An agent cannot open an editor", _HINT)
     stored = unwrap(memory.store.read(id))
     before = render_note(stored.entry, None).encode()
     with edited_by_hand(console, f"{stored.meta.id}.md", before, _HINT) as text:

@@ -23,21 +23,21 @@ _PROJECT_CHARS = 40
 
 
 def configure_list(parser: argparse.ArgumentParser) -> None:
-    add_choice(parser, "--status", Status, "how far it has come")
-    add_choice(parser, "--kind", Kind, "what it is")
-    add_choice(parser, "--origin", Origin, "whose word it is; `external` waits for `memory promote`")
-    add_choice(parser, "--tier", Tier, "how near to an agent it is")
-    parser.add_argument("--tag", help="only entries with this tag (`x` means topic__x)")
+    add_choice(parser, "--status", Status, "its status")
+    add_choice(parser, "--kind", Kind, "its kind")
+    add_choice(parser, "--origin", Origin, "who said it; `external` waits for `memory promote`")
+    add_choice(parser, "--tier", Tier, "how close to agents it is")
+    parser.add_argument("--tag", help="only notes with this tag (`x` means topic__x)")
     parser.add_argument("--scope", help="only notes of this scope: global, repo, or a repository's key")
     parser.add_argument("--session", metavar="ID", help="only notes that come from this session")
-    add_choice(parser, "--agent", Harness, "the agent program whose session it comes from")
-    add_since(parser, "only what was changed since: 30d (m h d w y) or a date such as 2026-02-13")
+    add_choice(parser, "--agent", Harness, "the harness whose session it comes from")
+    add_since(parser, "only notes changed since: 30d (m h d w y) or a date such as 2026-02-13")
     parser.add_argument("--query", help="words that must all occur in title, description or tags")
-    add_flag(parser, "--open", "only what has an open check-box, each shown, and tasks without check-boxes")
-    add_flag(parser, "--expired", "only what has expired and waits for `memory defrag`")
+    add_flag(parser, "--open", "only notes with open check-boxes, which are shown, and tasks without check-boxes")
+    add_flag(parser, "--expired", "only expired notes, which wait for `memory defrag`")
     add_flag(parser, "--archived", "list the archive instead")
-    add_number(parser, "--limit", "show no more than N notes", least=1)
-    add_number(parser, "--offset", "leave out the first N", least=0, default=0)
+    add_number(parser, "--limit", "show at most N notes", least=1)
+    add_number(parser, "--offset", "skip the first N", least=0, default=0)
     set_command(parser, _list, "Example: memory list --kind decision --query 'lock migration'")
 
 

@@ -41,17 +41,16 @@ def _present(memory: Memory, id: str) -> MemoryEntry | None:
 
 
 def configure_consolidate(parser: argparse.ArgumentParser) -> None:
-    add_number(parser, "--limit", "look at no more than N sessions", least=1)
+    add_number(parser, "--limit", "process at most N sessions", least=1)
     add_flag(parser, "--dry-run", "print the plan as a diff and write no note")
-    add_flag(parser, "--upgrade", "also hand what the built-in consolidated to the configured command")
-    add_flag(parser, "--retry-failed", "first bring back what was given up")
+    add_flag(parser, "--upgrade", "also give sessions that the built-in extractor read to your agent command")
+    add_flag(parser, "--retry-failed", "first retry sessions that were given up")
     epilog = (
-        "Each session goes alone through history, agent command, checks, notes and commit; one bad session never "
-        "stops the others. What a dry run was answered, a real run applies without asking again. Exit codes: 0, "
-        "40 when the run paused (agent command missing, login, limits), 75 when another run is at work. With --upgrade "
-        "sessions are looked at again as a whole, from the history that was kept of them; their notes are shown to the "
-        "command in full, to be updated and not doubled. They wait in the inbox behind all others, over as many days as "
-        "llm.maxCallsPerDay needs."
+        "Each session is read, given to the agent command, checked and committed on its own; a bad session does not "
+        "stop the others. A real run reuses the reply of a dry run. --upgrade goes again through sessions that only "
+        "the built-in extractor has read: your agent command sees their notes and updates them instead of adding "
+        "copies. They come after everything else in the inbox, over as many days as llm.maxCallsPerDay allows. Exit "
+        "codes: 0, 40 if the run paused (agent command missing, login, limits), 75 if another run is at work."
     )
     set_command(parser, _consolidate, epilog, "memory consolidate --dry-run")
 
@@ -124,13 +123,14 @@ def _run_document(run: Run) -> dict[str, Any]:
 
 def configure_defrag(parser: argparse.ArgumentParser) -> None:
     add_flag(parser, "--dry-run", "print the plan as a diff and change nothing")
-    add_flag(parser, "--force", "lift the limit of three, or a quarter, of the notes changed in one run")
+    add_flag(parser, "--force", "lift the limit of notes changed in one run (three, or a quarter)")
     epilog = (
-        "Merges, splits, renames, corrects and archives what the agent command proposes and the plan check lets pass: "
-        "nothing salient may be lost, pinned notes and notes changed meanwhile stay as they are, every earlier version "
-        "goes to the archive, and `memory undo` puts everything back. Then it decides what is hot and writes the "
-        "managed sections. Where nothing is new the agent command is not called. Exit codes: 0, 40 when the agent "
-        "command cannot serve, 50 when its reply is refused, 70 when a target is refused, 75 when another run is at work."
+        "The agent command proposes merges, splits, renames, corrections and archiving. A proposal is applied only "
+        "if nothing important is lost; pinned notes, and notes changed meanwhile, stay as they are. Earlier versions "
+        "go to the archive, and `memory undo` takes everything back. Then defrag chooses the hot notes and writes "
+        "the managed sections. If nothing is new, the agent command is not called. Exit codes: 0, 40 if the agent "
+        "command is unavailable, 50 if its reply is refused, 70 if a target is refused, 75 if another run is at "
+        "work."
     )
     set_command(parser, _defrag, epilog, "memory defrag --dry-run")
 
@@ -189,15 +189,15 @@ DEFAULT_RUNS = 20
 
 
 def configure_log(parser: argparse.ArgumentParser) -> None:
-    add_number(parser, "-n", f"show no more than N runs (default {DEFAULT_RUNS})", least=1)
+    add_number(parser, "-n", f"show at most N runs (default {DEFAULT_RUNS})", least=1)
     parser.add_argument(
         "--day",
         metavar="YYYY-MM-DD",
-        help="show the runs of one day (UTC) with all that each did, and the notes of that day",
+        help="show all that the runs of one day (UTC) did, and the notes of that day",
     )
     epilog = (
-        "Newest first. The word before what a run did names it: `memory diff WORD` shows what it changed, "
-        "`memory undo WORD` takes it back."
+        "Newest first. Each run has a short name: `memory diff NAME` shows what it changed, `memory undo NAME` takes "
+        "it back."
     )
     set_command(parser, _log, epilog, "memory log --json")
 
@@ -278,9 +278,9 @@ _SUMMARY_CHARS = 500
 
 
 def configure_diff(parser: argparse.ArgumentParser) -> None:
-    run = "a run of `memory log` (default: the newest that changed something)"
+    run = "a run from `memory log` (default: the newest that changed something)"
     parser.add_argument("run", metavar="RUN", nargs="?", help=run)
-    epilog = "Notes, tiers and managed sections, as they were before the run and after it. Needs no git."
+    epilog = "Shows notes, tiers and managed sections before and after the run. Does not need git."
     set_command(parser, _diff, epilog, "memory diff")
 
 
@@ -296,12 +296,14 @@ def _diff(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def configure_undo(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run", metavar="RUN", nargs="?", help="a run of `memory log` (default: the newest that stands)")
+    parser.add_argument(
+        "run", metavar="RUN", nargs="?", help="a run from `memory log` (default: the newest that still stands)"
+    )
     add_flag(parser, "--dry-run", "print what would change as a diff and change nothing")
     epilog = (
-        "Notes, archive, tiers and managed sections become what they were before the run, byte for byte. A "
-        "note that somebody changed since stays as it is, and is named. The inbox and what is known of sessions stay as "
-        "they are. To undo an undo, name it. For a person: refused where an agent is calling."
+        "Notes, archive, tiers and managed sections become what they were before the run, byte for byte. Notes that "
+        "somebody changed since then stay as they are, and are listed. The inbox and what memory knows about "
+        "sessions do not change. To undo an undo, give its name. Only you can run this, not an agent."
     )
     set_command(parser, _undo, epilog, "memory undo --dry-run")
 

@@ -42,16 +42,17 @@ def configure_search(parser: argparse.ArgumentParser) -> None:
     add_since(parser, "only notes changed since: 30d, 12h, or 2026-02-13")
     parser.add_argument("--session", metavar="ID", help="only notes that come from this session")
     add_choice(parser, "--mode", Mode, "by words, by meaning, or by both", Mode.HYBRID)
-    limit = f"show no more than N notes (default {DEFAULT_HITS})"
+    limit = f"show at most N notes (default {DEFAULT_HITS})"
     add_number(parser, "--limit", limit, least=1, most=MAX_HITS, default=DEFAULT_HITS)
-    add_number(parser, "--min-score", "leave out what scores less, 0 to 1", "X", least=0, most=1, read=float)
-    add_flag(parser, "--archived", "search the archive too, below the live notes")
+    add_number(parser, "--min-score", "leave out notes that score less, 0 to 1", "X", least=0, most=1, read=float)
+    add_flag(parser, "--archived", "also search the archive; its notes come last")
     add_flag(parser, "--explain", "show each part of the scores")
     epilog = (
-        "Any text is a query: words, a symbol, a path, a pasted error message. The best note comes first, of the scope of "
-        "the working directory before others that are as good. Piped, one note a line, its fields separated by tabs: id, "
-        "score, tier, kind, origin, day, title, the best passage, the note that supersedes it. Searching counts no read. "
-        "Exit code 0, also where nothing is found. Example: memory search 'zebra lock migration' --kind decision"
+        "Any text is a query: words, a symbol, a path, a pasted error message. The best note comes first; of equally "
+        "good ones, those of the current repository. In a pipe, each note is one line of tab-separated fields: id, "
+        "score, tier, kind, origin, day, title, best passage, id of the note that supersedes it. A search does not "
+        "count as a read. Exit code 0, even if nothing is found. Example: memory search 'zebra lock migration' "
+        "--kind decision"
     )
     set_command(parser, _run, epilog)
 
@@ -62,7 +63,7 @@ def _run(arguments: argparse.Namespace, console: Console) -> None:
         memory.index_all(console.progress, by_meaning=arguments.mode != Mode.BM25)
     tags = tuple(dict.fromkeys(word for each in arguments.tag for word in split_tags(each)))
     if wrong := [tag for tag in tags if normal_tag(tag) is None]:
-        raise UsageInvalid(f"Nothing of {wrong[0]!r} in --tag can be a tag")
+        raise UsageInvalid(f"{wrong[0]!r} in --tag cannot be a tag")
     request = SearchRequest(
         query=text_of(" ".join(arguments.query)),
         limit=arguments.limit,

@@ -53,15 +53,15 @@ def configure_config(parser: argparse.ArgumentParser) -> None:
         "act", metavar="|".join(_ACTS), nargs="?", choices=list(_ACTS), help="what to do (default: show)"
     )
     parser.add_argument("key", metavar="KEY", nargs="?", help="a setting, such as llm.preset")
-    parser.add_argument("value", metavar="VALUE", nargs="?", help="any JSON, or text that is none")
+    parser.add_argument("value", metavar="VALUE", nargs="?", help="JSON, or else text")
     shown = parser.add_mutually_exclusive_group()
-    add_flag(shown, "--path", "print the path of your own config file, there or not")
+    add_flag(shown, "--path", "print the path of your config file, even if there is none yet")
     add_flag(shown, "--schema", "print the JSON schema of a config file")
-    add_flag(shown, "--markdown", "print the documentation of all keys")
+    add_flag(shown, "--markdown", "print the documentation of all settings")
     epilog = (
-        "Shows every setting and where it comes from; `get` shows one. `set` and `unset` change your own config file, which "
-        "`edit` opens in $VISUAL or $EDITOR; what cannot be is refused, and the file stays as it is. Only you can change it, "
-        "not an agent. Values that look like secrets are not shown."
+        "Shows every setting and where it comes from; `get` shows one. `set` and `unset` change your own config "
+        "file, and `edit` opens it in $VISUAL or $EDITOR. An invalid change is refused, and the file stays as it is. "
+        "Only you can change settings, not an agent. Values that look like secrets are hidden."
     )
     set_command(parser, _config, epilog, "memory config set llm.preset claude")
 
@@ -100,7 +100,7 @@ def _get(key: str, console: Console) -> None:
     for part in key.split("."):
         if not is_object(found) or part not in found:
             close = difflib.get_close_matches(key, known, 1)
-            hint = f"Did you mean {close[0]}?" if close else "`memory config` shows all."
+            hint = f"Did you mean {close[0]}?" if close else "`memory config` shows them all."
             raise UsageInvalid(f"There is no setting {one_line(key, 80)!r}", hint)
         found = found[part]
     text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
@@ -112,7 +112,9 @@ def _change(act: str, words: list[str], console: Console) -> None:
     path = config_path(home_here())
     content = changed = read_config(path) or b"{}\n"
     if act == "edit":
-        with edited_by_hand(console, "config.json", content, "`memory config set KEY VALUE` needs none.") as changed:
+        with edited_by_hand(
+            console, "config.json", content, "`memory config set KEY VALUE` works without one."
+        ) as changed:
             if changed != content:
                 write_own_config(path, changed)
     else:
@@ -132,7 +134,7 @@ def _is_put(document: dict[str, Any], act: str, words: list[str], path: str) -> 
     for section in sections:
         node = node.setdefault(section, {})
         if not is_object(node):
-            raise UsageInvalid(f"{section} in {path} is no section, so there is no {words[0]}")
+            raise UsageInvalid(f"{section} in {path} is not a section, so it cannot hold {words[0]}")
     if act == "set":
         try:
             node[last] = json.loads(words[1])
@@ -179,14 +181,15 @@ def _without_secrets(value: Any) -> Any:
 
 
 def configure_trust(parser: argparse.ArgumentParser) -> None:
-    path = f"a config file, or the directory with its {LOCAL_NAME}"
+    path = f"a config file, or a directory with a {LOCAL_NAME}"
     parser.add_argument("path", metavar="PATH", nargs="?", default=".", help=path)
     act = parser.add_mutually_exclusive_group()
-    add_flag(act, "--revoke", "trust it no longer")
+    add_flag(act, "--revoke", "no longer trust it")
     add_flag(act, "--list", "list what is trusted")
     epilog = (
-        f"A {LOCAL_NAME} in the current directory can set `search` and `inject` only, since it may come from a cloned\n"
-        "repository. Once you trust it, all of it counts: exactly these bytes, at exactly this place."
+        f"A {LOCAL_NAME} in the current directory can set only `search` and `inject`, since it may come from a cloned "
+        "repository. Once you trust it, all its settings count, until its content or its place changes. Only you can "
+        "trust it, not an agent."
     )
     set_command(parser, _trust, epilog, "memory trust")
 
@@ -203,7 +206,7 @@ def _trust(arguments: argparse.Namespace, console: Console) -> None:
     try:
         path = os.path.realpath(os.path.join(given, LOCAL_NAME) if os.path.isdir(given) else given)
     except OSError as error:  # the current directory was removed
-        raise UsageInvalid(f"{given} leads nowhere: {error.strerror}") from None
+        raise UsageInvalid(f"{given} cannot be found: {error.strerror}") from None
     if arguments.revoke:
         was_trusted = trust.remove(path)
         said = f"{'No longer trusted' if was_trusted else 'It was not trusted'}: {path}"
@@ -212,13 +215,13 @@ def _trust(arguments: argparse.Namespace, console: Console) -> None:
     caller_of(os.environ).only_a_person("trust")
     content = read_config(path)
     if content is None:
-        raise UsageInvalid(f"There is no file {path}", "Name the config, or go to its directory.")
+        raise UsageInvalid(f"There is no file {path}", "Give the path of the config, or go to its directory.")
     keys = closed_keys(parse_config(content, path))
     added = trust.add(path, content, time.time_ns() // 1_000_000)
     console.answer(
         {"trusted": path, "sha256": added.sha256, "sets": list(keys)},
         f"Trusted, as it is now: {path}",
-        f"It sets {one_line(', '.join(keys), 300)}." if keys else "It sets nothing that needed trust.",
+        f"It sets {one_line(', '.join(keys), 300)}." if keys else "It sets nothing that needs trust.",
     )
 
 
@@ -241,7 +244,7 @@ _SHELLS = ("bash", "zsh", "fish")
 def configure_completions(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shell", choices=_SHELLS, metavar="SHELL", help="bash, zsh or fish")
     epilog = (
-        "Prints a script that completes commands, options and their values. It is static: completing runs nothing of ours.\n\n"
+        "Prints a script that completes commands, options and values. Completing does not run memory.\n\n"
         "  bash  memory completions bash > ~/.local/share/bash-completion/completions/memory\n"
         "  zsh   memory completions zsh > a directory of your $fpath, as _memory\n"
         "  fish  memory completions fish > ~/.config/fish/completions/memory.fish"

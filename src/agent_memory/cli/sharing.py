@@ -32,17 +32,18 @@ _LINE_CHARS = 300
 
 
 def configure_sync(parser: argparse.ArgumentParser) -> None:
-    remote = "a git repository to sync with from now on (default: the store's remote)"
+    remote = "the git repository to sync with from now on (default: the store's remote)"
     parser.add_argument("--remote", metavar="URL", help=remote)
-    add_flag(parser, "--dry-run", "fetch, and say what would change; change nothing")
-    after_purge = "a purge is known: keep what was purged out of this machine and of the remote, and sync"
+    add_flag(parser, "--dry-run", "fetch, show what would change, and change nothing")
+    after_purge = "confirm a purge: keep what was purged off this machine and the remote, and sync"
     add_flag(parser, "--after-purge", after_purge)
     epilog = (
-        "What each machine wrote since is merged field by field and line by line, then pushed; nothing is rebased, and "
-        "nothing forced but after a purge. Where both changed the same lines both versions stand in the note between "
-        "markers, `memory doctor` lists it, and `memory edit` mends it. What was forgotten on one machine is forgotten "
-        "on all. Nobody is asked for a password: git must know how to log in. --remote and --after-purge are for a "
-        "person. Exit codes: 0, 60 where nothing was synced, 75 when a run is at work."
+        "Merges what each machine wrote, field by field and line by line, and pushes. It never rebases, and "
+        "overwrites nothing except after a purge. If two machines changed the same lines, the note holds both "
+        "versions between markers; `memory doctor` lists it, and you resolve it with `memory edit`. What you forget "
+        "on one machine is forgotten on all. Memory never asks for a password: git must be able to log in. Only you "
+        "can use --remote and --after-purge, not an agent. Exit codes: 0, 60 if nothing was synced, 75 if a run is "
+        "at work."
     )
     set_command(parser, _sync, epilog, "memory sync --remote git@example.com:me/memories.git")
 
@@ -57,12 +58,12 @@ def _sync(arguments: argparse.Namespace, console: Console) -> None:
         **fields_of(synced, "remarks", "forgotten"),
     }
     lines = [
-        f"{each.subject}: both had changed the same lines: {each.what} (`memory edit {each.subject}`)"
+        f"{each.subject}: both machines changed the same lines: {each.what} (resolve it with `memory edit {each.subject}`)"
         for each in synced.conflicts
     ]
     lines += first_of([f"{each.subject} {each.what}" for each in synced.remarks], _MOST_SHOWN, "--json shows all")
     if synced.forgotten:
-        lines.append(f"{counted(synced.forgotten, 'file')} of what was forgotten did not come along")
+        lines.append(f"left out {counted(synced.forgotten, 'file')} of what was forgotten")
     console.answer(document, sentence_of(synced), *(f"  {one_line(line, _LINE_CHARS)}" for line in lines))
 
 
@@ -78,8 +79,8 @@ def configure_merge_driver(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("theirs", metavar="THEIRS", help="%%B: the other version")
     parser.add_argument("path", metavar="PATH", help="%%P: where the file lies in the store")
     epilog = (
-        "For git, and for `git pull` by hand; `memory sync` sets it up. Exit codes: 0 merged, 1 both had changed the "
-        "same lines (the result holds both), or the file cannot be merged (it is left as it was)."
+        "Called by git, for example for `git pull` in the store; `memory sync` sets it up. Exit codes: 0 if merged, "
+        "1 if both changed the same lines (the result holds both) or the file cannot be merged (it stays as it was)."
     )
     set_command(parser, _merge_driver, epilog, "memory merge-driver base.md ours.md theirs.md topics/note.md")
 
@@ -110,17 +111,17 @@ def _content(file: str) -> bytes:
 def configure_forget(parser: argparse.ArgumentParser) -> None:
     what = parser.add_mutually_exclusive_group(required=True)
     add_id(what, ENTRY, optional=True)
-    what.add_argument("--session", metavar="ID", help="everything that comes from this session alone")
-    add_choice(parser, "--harness", Harness, "of the session, where several harnesses have the same id")
-    add_flag(parser, "--purge", "rewrite the git history, too")
+    what.add_argument("--session", metavar="ID", help="everything that comes only from this session")
+    add_choice(parser, "--harness", Harness, "the harness of the session, if several have the same id")
+    add_flag(parser, "--purge", "also rewrite the git history")
     add_flag(parser, "--dry-run", "show what would go and change nothing")
-    add_flag(parser, "--yes", "do it without asking")
+    add_flag(parser, "--yes", "do not ask")
     epilog = (
-        "The one command that deletes: notes with all their versions, what the inbox, the runs and kept histories hold of "
-        "them, and every link to them. What a note shares with other sessions stays, and is shown. A tombstone keeps the "
-        "same from being learnt again; remove its file in state/forgotten/ to allow it. Runs that had a part in it cannot "
-        "be undone any more. For a person: refused where an agent is calling. Exit codes: 0, 2 where nobody can be asked, "
-        "20 for an id that is unknown, 75 when a run is at work."
+        "This is the only command that deletes. It removes the notes with all their versions, what the inbox, runs "
+        "and kept histories hold of them, and every link to them. What other sessions taught as well stays, and is "
+        "shown. A mark in state/forgotten/ keeps the same from being learnt again; remove its file to allow it. Runs "
+        "that had a part in it cannot be undone any more. Only you can run this, not an agent. Exit codes: 0, 2 if "
+        "there is no terminal to ask on, 20 for an unknown id, 75 if a run is at work."
     )
     set_command(parser, _forget, epilog, "memory forget --session T-1234 --purge --dry-run")
 
@@ -154,12 +155,12 @@ def _forget(arguments: argparse.Namespace, console: Console) -> int:
 def _target(memory: Memory, arguments: argparse.Namespace) -> ForgetTarget:
     if arguments.session is None:
         if arguments.harness is not None:
-            raise UsageInvalid("--harness belongs to --session")
+            raise UsageInvalid("--harness goes with --session only")
         return ForgetTarget(arguments.id, purge=arguments.purge)
     wanted: str = arguments.session
     if not wanted.strip():
         raise UsageInvalid("--session needs an id")
     found = next((each.session_id for each in unwrap(memory.find_session(wanted))), wanted)
     if found != wanted and arguments.yes:
-        raise UsageInvalid(f"{wanted!r} only begins the id {found}", "With --yes, give all of it.")
+        raise UsageInvalid(f"{wanted!r} is only the beginning of the id {found}", "With --yes, give the whole id.")
     return ForgetTarget(session=SessionKey(found, arguments.harness), purge=arguments.purge)

@@ -23,20 +23,20 @@ _MOST_TOKENS = 50_000
 
 
 def configure_inject(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--query", metavar="TEXT", help="notes that have to do with this, as for a prompt")
-    profile = f"which sections, and how much of each: {', '.join(BUILT_IN)}, or one of `inject.profiles`"
+    parser.add_argument("--query", metavar="TEXT", help="notes that fit this text, as for a prompt")
+    profile = f"which sections to show, and how much of each: {', '.join(BUILT_IN)}, or one of `inject.profiles`"
     parser.add_argument("--profile", metavar="NAME", help=profile)
-    budget = "of the whole text at most; default: inject.tokenBudget"
+    budget = "tokens of the whole text at most (default: inject.tokenBudget)"
     add_number(parser, "--budget", budget, "TOKENS", least=0, most=_MOST_TOKENS)
-    session = "leave out what this session was given before, and remember this"
+    session = "leave out what this session was given before, and record this"
     parser.add_argument("--session", metavar="ID", help=session)
-    add_choice(parser, "--harness", Harness, "whose session or hook it is")
-    add_flag(parser, "--hook", "a hook's payload comes on stdin; answer in the harness's own form")
+    add_choice(parser, "--harness", Harness, "the harness of the session or hook")
+    add_flag(parser, "--hook", "read a hook's payload from standard input and answer in the harness's own form")
     epilog = (
-        "Prints the notes of this repository and of everywhere that an agent is to know, between marks by which memory knows "
-        "its own words, and nothing where there are none. Only what the person said or vouched for, or an agent concluded; "
-        "nothing secret, nothing private inside a repository. A note is shown whole or as one line, never cut. With --hook it "
-        "exits 0 whatever happens; problems are in `memory status`."
+        "Prints what an agent here should know: notes of this repository and global ones that you said or promoted, "
+        "or that an agent concluded. Secret notes are never shown, private ones not inside a repository. A note is "
+        "shown whole or as one line, never cut. Marks around the text keep memory from learning it again. With "
+        "--hook it always exits with 0; `memory status` shows problems."
     )
     set_command(parser, _inject, epilog, 'memory inject --query "zebra lock migration"')
 
@@ -62,15 +62,17 @@ def _inject(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def configure_handoff(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--session", metavar="ID", help="a session (default: the newest of this place)")
-    add_choice(parser, "--harness", Harness, "the agent program the session ran in")
-    add_choice(parser, "--to", Harness, "word it for the agent program that takes over")
-    add_flag(parser, "--no-store", "print it, and keep no note of it")
+    parser.add_argument(
+        "--session", metavar="ID", help="the session (default: the newest of this repository or directory)"
+    )
+    add_choice(parser, "--harness", Harness, "the harness the session ran in")
+    add_choice(parser, "--to", Harness, "word it for the harness that takes over")
+    add_flag(parser, "--no-store", "print it without keeping a note")
     epilog = (
-        "What was asked, done, decided and is open, and the files, read from the session's own transcript; no agent "
-        "command is called. Of a session that was cut off in the last seven days also the last words. It ends with the "
-        "harness's own command to resume. Secrets are taken out. The note of it expires after seven days, and is brought "
-        "up to date when the session goes on.\n\nExamples:\n"
+        "Shows what was asked, done, decided and left open, and the files touched, from the session's own transcript and "
+        "without calling the agent command. For a session that was cut off in the last seven days it adds the last words. "
+        "It ends with the harness's command to resume. Secrets are removed. The note is updated when the session "
+        "continues, and expires after seven days.\n\nExamples:\n"
         "  memory handoff --to codex | codex exec -\n"
         "  memory handoff --session 5f0c1a52-7f7b-4c55-9d3c-0d5e6a1b2c3d --no-store"
     )
@@ -117,21 +119,22 @@ def _handoff(arguments: argparse.Namespace, console: Console) -> None:
 
 _STDOUT = "-"
 _NO_TARGETS = (
-    "No targets are configured, so nothing was written. Name the files that your agents read in agentsMd.targets of "
-    '~/.config/agent-memory/config.json, for instance {"agentsMd": {"targets": ["~/.claude/CLAUDE.md", '
-    '"~/.codex/AGENTS.md"]}}, or one with --target PATH. `--target -` prints the section.'
+    "No targets are configured, so nothing was written. List the files that your agents read in agentsMd.targets of "
+    '~/.config/agent-memory/config.json, for example {"agentsMd": {"targets": ["~/.claude/CLAUDE.md", '
+    '"~/.codex/AGENTS.md"]}}, or give one with --target PATH. `--target -` prints the section.'
 )
 _COUNTS = ("hot", "warm", "cold", "demoted_hot", "demoted_warm")
 
 
 def configure_generate_agents_md(parser: argparse.ArgumentParser) -> None:
-    target = "a file to write in place of the configured ones; may be repeated; `-` prints the section"
+    target = "write this file instead of the configured ones; may be repeated; `-` prints the section"
     parser.add_argument("--target", action="append", metavar="PATH", help=target)
     add_flag(parser, "--dry-run", "print a diff and write nothing")
     epilog = (
-        "Only what stands between the two markers of the section changes; a file without them gets the section at its "
-        "end. Hot notes stand there whole, warm ones as a line, the rest as a count. A file inside a repository shows "
-        "that repository's notes and nothing private, and what is global only where git ignores it. Exit code: 70 when a file was refused."
+        "Only the text between the two markers changes; a file without markers gets the section at its end. Hot "
+        "notes are shown whole, warm ones as one line, the rest as a number. A file inside a repository shows that "
+        "repository's notes but nothing private, and global notes only if git ignores the file. Exit code: 70 if a "
+        "file was refused."
     )
     set_command(parser, _generate_agents_md, epilog, "memory generate-agents-md --target -")
 
@@ -139,7 +142,7 @@ def configure_generate_agents_md(parser: argparse.ArgumentParser) -> None:
 def _generate_agents_md(arguments: argparse.Namespace, console: Console) -> int:
     paths: list[str] = arguments.target or []
     if _STDOUT in paths and len(paths) > 1:
-        raise UsageInvalid("--target - prints the section, and no other target can be given with it")
+        raise UsageInvalid("--target - prints the section; it cannot be combined with other targets")
     if "" in paths:
         raise UsageInvalid("--target needs the path of a file")
     memory = open_here(console)

@@ -42,14 +42,16 @@ _LINE_CHARS = 400
 
 
 def configure_why(parser: argparse.ArgumentParser) -> None:
-    add_id(parser, f"{ENTRY}; archived ones too", optional=True)
-    parser.add_argument("--session", metavar="S", help="what became of a session: its id, or the beginning of it")
-    set_command(parser, _why, "Counts no read, and never shows a body.", "memory why id__a1b2c3")
+    add_id(parser, f"{ENTRY}; it may be archived", optional=True)
+    parser.add_argument(
+        "--session", metavar="S", help="show what happened to a session: its id, or the beginning of it"
+    )
+    set_command(parser, _why, "Does not count as a read, and never shows the text.", "memory why id__a1b2c3")
 
 
 def _why(arguments: argparse.Namespace, console: Console) -> None:
     if (arguments.id is None) == (arguments.session is None):
-        raise UsageInvalid("Give either an entry's id or --session", "See `memory why --help`.")
+        raise UsageInvalid("Give either a note's id or --session", "See `memory why --help`.")
     if arguments.session is None:
         from agent_memory.inject import told_where  # which links and sessions do without
 
@@ -94,17 +96,17 @@ def _story_lines(story: NoteStory) -> Iterator[str]:
             sources.append(f"  open it again: {resumed}")
     usage = standing.usage
     last = f", last on {instant(usage.last_at_ms)}" if usage.last_at_ms is not None else ""
-    used = f"Read {counted(usage.count, 'time')}{last}." if usage.count else "Nobody has read it yet."
-    changed = f"it is from {instant(meta.created_at_ms)}, last changed {instant(meta.updated_at_ms)}"
-    yield from _section("Whose word", [said_by(meta)])
-    yield from _section("Comes from", sources or ["No session is named."])
-    yield from _section("Took over from", list(map(_entry, story.merged)))
+    used = f"Read {counted(usage.count, 'time')}{last}." if usage.count else "Not read yet."
+    changed = f"created {instant(meta.created_at_ms)}, last changed {instant(meta.updated_at_ms)}"
+    yield from _section("Said by", [said_by(meta)])
+    yield from _section("Comes from", sources or ["No session."])
+    yield from _section("Merged from", list(map(_entry, story.merged)))
     yield from _section("Supersedes", list(map(_entry, story.supersedes)))
     yield from _section("Superseded by", list(map(_entry, story.superseded_by)))
-    yield from _section("Told", story.told)
+    yield from _section("Shown to agents", story.told)
     yield from _section("Why it is in its tier", [*tier_reason(standing), *score])
     yield from _section("Used", [used])
-    yield from _section("What changed it", history or [f"No run has; {changed}."])
+    yield from _section("What changed it", history or [f"No run; {changed}."])
     yield from _section("Commits", commits)
 
 
@@ -173,9 +175,9 @@ def _found_lines(session_id: str, found: FoundSessions) -> Iterator[str]:
         if resumed := resume_command(trace.harness, trace.session_id, trace.cwd):
             yield f"Open it again: {resumed}"
         yield from _section("Notes", list(map(_entry, trace.entries)) or ["None."])
-        yield from _section("Left out of what the agent answered", list(map(_line, trace.dropped)))
+        yield from _section("Not applied from the agent's reply", list(map(_line, trace.dropped)))
     if found.unopened:
-        yield from ("", f"{found.unopened:,} older inbox files were not looked into.")
+        yield from ("", f"{found.unopened:,} older inbox files were not searched.")
 
 
 def _session_document(trace: SessionTrace) -> dict[str, Any]:
@@ -240,15 +242,15 @@ _SAID = {Whereabouts.ARCHIVED: "  (archived)", Whereabouts.UNRESOLVED: "  (there
 
 def configure_links(parser: argparse.ArgumentParser) -> None:
     add_id(parser, f"{ENTRY} (default: the links of all notes)", optional=True)
-    add_flag(parser, "--dot", "all links as a graph for Graphviz")
-    add_flag(parser, "--private", "private notes, too, where all links are shown")
+    add_flag(parser, "--dot", "print all links as a graph for Graphviz")
+    add_flag(parser, "--private", "include private notes when showing all links")
     epilog = (
-        "Shows live notes and archived ones. Links inside code are no links. Counts no read. Of all links, those from and "
-        "to secret notes are left out. Piped, one link a line, its fields separated by tabs: id, what it links to, links "
-        "or supersedes, live, alias, archived or unresolved, the label, both titles.\n\n"
+        "Shows live and archived notes. Links inside code do not count, and showing links is not a read. Without an ID, "
+        "links of secret notes are left out. In a pipe, each link is one line of tab-separated fields: id, target, "
+        "`links` or `supersedes`, `live`, `alias`, `archived` or `unresolved`, label, both titles.\n\n"
         "Examples:\n  memory links id__a1b2c3\n  memory links --dot | dot -Tsvg > links.svg"
     )
-    set_command(parser, _links, epilog, "memory links id__a1b2c3")
+    set_command(parser, _links, epilog)
 
 
 def _links(arguments: argparse.Namespace, console: Console) -> None:
@@ -264,7 +266,7 @@ def _links(arguments: argparse.Namespace, console: Console) -> None:
         warn_unreadable(console, graph.unreadable)
         return
     if arguments.dot or arguments.private:
-        raise UsageInvalid("--dot and --private go with all links: leave the ID out")
+        raise UsageInvalid("--dot and --private are for all links; leave out the ID")
     stored, sheet = unwrap(open_here(console).reading.links(arguments.id))
     document = {
         **fields_of(stored.meta, "id", "title"),
@@ -291,7 +293,7 @@ def _sheet_lines(stored: StoredEntry, sheet: LinkSheet) -> Iterator[str]:
         ("linked from", incoming),
         ("supersedes", list(map(_leading, sheet.supersedes))),
         ("superseded by", list(map(_leading, sheet.superseded_by))),
-        ("took over from", list(sheet.aliases)),
+        ("merged from", list(sheet.aliases)),
     )
     if not any(items for _, items in parts):
         yield "No links in either direction."
