@@ -10,7 +10,6 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attrs import define, evolve, field
@@ -29,6 +28,7 @@ from agent_memory.store.store_files import StoreFiles
 from agent_memory.text.instants import DAY_MS, iso_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from threading import Event
 
     from agent_memory.acts.keeping import ScopeKeeping, StateKeeping, TagKeeping
@@ -147,6 +147,8 @@ class Memory:
 
     @cached_property
     def root(self) -> Path:
+        from pathlib import Path  # what lists and reads does without
+
         return Path(self.real_root)
 
     @cached_property

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 from operator import attrgetter
+from typing import Any
 
 from attrs import fields
 
@@ -44,9 +46,16 @@ def render_listed(listed: Listed) -> str:
     return _render([meta, *_listed_values(listed)])
 
 
-def parse_listed(text: str) -> Listed:
-    """What was rendered. ValueError, TypeError or LookupError for what was not, or is damaged."""
-    meta, *others = _parse(text)
+def parse_listed(texts: Sequence[str]) -> Iterable[Listed]:
+    """What was rendered, in order. ValueError, TypeError or LookupError for what was not, or is damaged."""
+    rows = _parse(f"[{','.join(texts)}]")
+    if len(rows) != len(texts):
+        raise ValueError("these are not arrays of one note each")
+    return map(_listed, rows)
+
+
+def _listed(row: list[Any]) -> Listed:
+    meta, *others = row
     for at, members in _ENUMS:
         meta[at] = members[meta[at]]
     for at in (_TAGS, _ALIASES, _SUPERSEDES):

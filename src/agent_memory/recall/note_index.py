@@ -98,7 +98,8 @@ class NoteIndex:
 
         def asked(connection: sqlite3.Connection) -> Mapping[int, Listed]:
             rows = dict(connection.execute(sql, numbers).fetchall())
-            return {number: parse_listed(rows[number]) for number in numbers if number in rows}
+            there = [number for number in numbers if number in rows]
+            return dict(zip(there, parse_listed([rows[number] for number in there]), strict=True))
 
         return self._asked(asked)
 

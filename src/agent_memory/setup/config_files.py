@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from hashlib import sha256
 from typing import Annotated, Any, TypeAlias
 
 from attrs import evolve, frozen
@@ -29,6 +28,7 @@ from agent_memory.files.root import (
     storage_root,
 )
 from agent_memory.results import as_result, warning_of
+from agent_memory.text.ids import content_hash
 from agent_memory.text.instants import Instant
 from agent_memory.text.json_codec import Format, InvalidValue, attributes_of, load_document, matching, value_of
 from agent_memory.text.json_shape import is_object
@@ -227,7 +227,7 @@ class TrustedConfig:
 
     def is_of(self, content: bytes) -> bool:
         """Whether these are the bytes."""
-        return self.sha256 == sha256(content).hexdigest()
+        return self.sha256 == content_hash(content)
 
 
 TRUSTED = Format(tuple[TrustedConfig, ...], member="configs")
@@ -256,7 +256,7 @@ class TrustFile:
 
     def add(self, path: str, content: bytes, at_ms: int) -> TrustedConfig:
         """Trust exactly this content at this real path, in place of what was trusted there before. Durable."""
-        record = TrustedConfig(path, sha256(content).hexdigest(), at_ms)
+        record = TrustedConfig(path, content_hash(content), at_ms)
         self._change(path, (record,))
         return record
 

@@ -579,11 +579,11 @@ def _one_an_id(seen: Sequence[Seen]) -> Listing:
 
 def _known_of(connection: sqlite3.Connection, kind: str) -> dict[str, tuple[int | None, Seen]]:
     """What the database knows of the files of a kind, secret ones left out."""
-    rows = connection.execute(
-        "SELECT path, look, listed, problems FROM files WHERE archived = ? AND NOT secret", (_KINDS.index(kind),)
-    )
+    sql = "SELECT path, look, listed, problems FROM files WHERE archived = ? AND NOT secret"
+    rows = connection.execute(sql, (_KINDS.index(kind),)).fetchall()
+    notes = iter(parse_listed([listed for _, _, listed, _ in rows if listed is not None]))
     return {
-        path: (look, parse_listed(listed) if listed is not None else UnreadableFile(path, tuple(problems.split("\n"))))
+        path: (look, next(notes) if listed is not None else UnreadableFile(path, tuple(problems.split("\n"))))
         for path, look, listed, problems in rows
     }
 
