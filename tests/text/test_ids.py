@@ -83,10 +83,3 @@ def test_it_is_a_set(ids: list[str]) -> None:
     assert len(held) == len(reference)
     assert all(id in held for id in reference)
     assert "none of them" not in held
-
-
-def test_it_grows() -> None:
-    held = IdSet()
-    assert all(held.add(f"id-{number}") for number in range(5_000))
-    assert not any(held.add(f"id-{number}") for number in range(5_000))
-    assert len(held) == 5_000

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from array import array
 from collections.abc import Container, Iterable
 from itertools import count
 from typing import Annotated, TypeAlias
@@ -123,46 +122,23 @@ def _id_of(text: str) -> str:
 # -- many ids ----------------------------------------------------------------------------------------------------------
 
 
-_MASK = (1 << 64) - 1
-
-
 class IdSet:
-    """Remembers ids by a 64-bit hash: with five million of them, the chance that two are taken for one is 1 in 10⁶."""
+    """Remembers ids of any length by their hashes, some 70 bytes each."""
 
     def __init__(self) -> None:
-        self._slots = array("Q", bytes(8 * 1024))
-        self._count = 0
+        self._hashes: set[int] = set()
 
     def add(self, id: str) -> bool:
         """Whether it is new here; it is in the set afterwards."""
-        key = _key(id)
-        at = self._slot(key)
-        if self._slots[at]:
-            return False
-        self._slots[at] = key
-        self._count += 1
-        if self._count * 2 > len(self._slots):
-            keys, self._slots = self._slots, array("Q", bytes(2 * 8 * len(self._slots)))
-            for key in filter(None, keys):
-                self._slots[self._slot(key)] = key
-        return True
+        before = len(self._hashes)
+        self._hashes.add(hash(id))
+        return len(self._hashes) > before
 
     def __contains__(self, id: str) -> bool:
-        return self._slots[self._slot(_key(id))] != 0
+        return hash(id) in self._hashes
 
     def __len__(self) -> int:
-        return self._count
-
-    def _slot(self, key: int) -> int:
-        slots, last = self._slots, len(self._slots) - 1
-        at = key & last
-        while slots[at] not in (0, key):
-            at = (at + 1) & last
-        return at
-
-
-def _key(id: str) -> int:
-    return hash(id) & _MASK or 1
+        return len(self._hashes)
 
 
 # -- slugs ------------------------------------------------------------------------------------------------------------
