@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from agent_memory.capture.repository import Repository
     from agent_memory.care.checks import DoctorReport
     from agent_memory.care.doctor import Doctor
-    from agent_memory.care.explained import FoundSessions, NoteStory
+    from agent_memory.care.explained import FoundSessions, NoteHistory
     from agent_memory.care.forgetter import Forgetter
     from agent_memory.care.health import Health, Statistics
     from agent_memory.care.repairer import Repair
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from agent_memory.git.git_history import GitRecorder
     from agent_memory.git.git_process import GitProcess
     from agent_memory.harness import Surroundings
+    from agent_memory.note.note import Listed
     from agent_memory.note.tagging import TagVocabulary
     from agent_memory.pipelines.backfill import BackfillIo, Upgrades, Watching
     from agent_memory.pipelines.consolidate import ConsolidateIo
@@ -757,26 +758,26 @@ class Memory:
 
     # -- what is told of the store ------------------------------------------------------------------------------------
 
-    def why_entry(self, id: str) -> Result[NoteStory, Error]:
-        """For `memory why ID`, but for where it is told: counts no read."""
-        from agent_memory.care.explaining import note_story
+    def why_entry(self, id: str, told_where: Callable[[Listed], tuple[str, ...]]) -> Result[NoteHistory, Error]:
+        """For `memory why ID`: counts no read. `told_where` says to whom a note is told."""
+        from agent_memory.care.explaining import note_history
         from agent_memory.git.git_history import revisions_of
 
-        return note_story(id, self.reading, self.log, partial(revisions_of, self.git_process))
+        return note_history(id, self.reading, self.log, partial(revisions_of, self.git_process), told_where)
 
     def why_session(self, session_id: str) -> Result[FoundSessions, Error]:
         """For `memory why --session`: changes nothing."""
-        from agent_memory.care.explaining import session_traces
+        from agent_memory.care.explaining import find_sessions
 
         deferred = self.run_records.deferred
-        return session_traces(session_id, self.root, self.reading, self.log, self.marks, deferred)
+        return find_sessions(session_id, self.root, self.reading, self.log, self.marks, deferred)
 
     @as_result
     def find_session(self, session_id: str) -> tuple[SessionKey, ...]:
         """The sessions with this id, or else the one whose id begins so; none where nothing is known of it."""
         from agent_memory.rules.forgotten import SessionKey
 
-        found = unwrap(self.why_session(session_id)).traces
+        found = unwrap(self.why_session(session_id)).sessions
         return tuple(SessionKey(each.session_id, Harness(each.harness)) for each in found)
 
     @as_result

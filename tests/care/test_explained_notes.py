@@ -9,8 +9,8 @@ import pytest
 from attrs import define, evolve, field
 from returns.result import Result, Success
 
-from agent_memory.care.explained import NoteStory, SessionTrace
-from agent_memory.care.explaining import note_story, session_traces
+from agent_memory.care.explained import NoteHistory
+from agent_memory.care.explaining import find_sessions, note_history
 from agent_memory.errors import Error
 from agent_memory.note.note import Caller, MemoryEntry
 from agent_memory.note.vocabulary import Kind, Tier, TierList
@@ -39,14 +39,14 @@ class Told:
     caller: Caller = Caller()
     revisions: Result[tuple[Revision, ...], Error] = Success((REVISION,))
 
-    def result(self, id: str) -> Result[NoteStory, Error]:
-        return note_story(id, self.reading, self.log, lambda path, most: self.revisions)
+    def result(self, id: str) -> Result[NoteHistory, Error]:
+        return note_history(id, self.reading, self.log, lambda path, most: self.revisions, lambda _: ())
 
     @property
     def reading(self) -> Reading:
         return Reading(self.store, self.ledger, DictClock(NOW_MS), self.caller)
 
-    def story(self, id: str) -> NoteStory:
+    def story(self, id: str) -> NoteHistory:
         return self.result(id).unwrap()
 
     def ran(self, number: int, *actions: LoggedAction, machine: Machine = "consolidate", **fields: Any) -> str:
@@ -81,9 +81,9 @@ def test_a_merge_tells_what_went_in_and_every_earlier_id_leads_to_it(told: Told)
     told.ran(3, LoggedAction("merge", ids, (one.meta.id,), "the same twice"), machine="defrag")
     for id in (one.meta.id, *ids):
         story = told.story(id)
-        assert (story.asked, story.stored.meta.id) == (id, one.meta.id)
-        assert [each.kind for _, each in story.chapters] == ["create", "create", "merge"]
-        assert {each.meta.id for each in story.merged} == set(ids)
+        assert (story.asked, story.id) == (id, one.meta.id)
+        assert [each.kind for each in story.history] == ["create", "create", "merge"]
+        assert {each.id for each in story.merged} == set(ids)
 
 
 def test_its_tier_is_that_of_the_list_and_its_rivals_are_those_of_its_sections(told: Told) -> None:
@@ -93,31 +93,24 @@ def test_its_tier_is_that_of_the_list_and_its_rivals_are_those_of_its_sections(t
     others = [Create(each.entry) for each in (elsewhere, here, pinned)]
     hot = (elsewhere.meta.id, pinned.meta.id)
     told.store.apply(others, tiers=TierList(hot, (FIRST.meta.id,))).unwrap()
-    assert told.story(FIRST.meta.id).standing.tier is Tier.WARM
-    assert told.story(FIRST.meta.id).standing.weakest_hot is not None
-    assert told.story(here.meta.id).standing.weakest_hot is None
-    assert told.story(elsewhere.meta.id).standing.tier is Tier.HOT
+    assert told.story(FIRST.meta.id).tier.tier is Tier.WARM
+    assert told.story(elsewhere.meta.id).tier.tier is Tier.HOT
+    told.ran(1, machine="defrag")
+    assert "the lowest score among them" in told.story(FIRST.meta.id).tier.reasons[-1]
+    assert "the lowest score among them" not in told.story(here.meta.id).tier.reasons[-1]
 
 
 def test_whether_a_defrag_has_seen_it(told: Told) -> None:
-    assert told.story(FIRST.meta.id).standing.tiers_decided is False
+    assert told.story(FIRST.meta.id).tier.reasons[-1].startswith("No defrag has decided yet")
     told.ran(1, machine="defrag")
-    assert told.story(FIRST.meta.id).standing.tiers_decided is True
-    assert told.story(FIRST.meta.id).standing.decided_since is True
+    assert told.story(FIRST.meta.id).tier.reasons[-1].startswith("It may be hot")
     told.ran(2, LoggedAction("create", (), (SECOND.meta.id,)))
-    assert told.story(SECOND.meta.id).standing.decided_since is False
-
-
-# -- sessions ---------------------------------------------------------------------------------------------------------
-
-
-def traces(told: Told, root: Path, session_id: str, deferred: tuple[Change, ...] = ()) -> tuple[SessionTrace, ...]:
-    marks = SessionMarksFiles(root)
-    found = session_traces(session_id, root, told.reading, told.log, marks, lambda: Success(deferred))
-    return found.unwrap().traces
+    assert told.story(SECOND.meta.id).tier.reasons[-1].startswith("It was written after the last defrag")
 
 
 def test_what_waits_for_the_next_run_is_named(told: Told, tmp_path: Path) -> None:
     stale = told.store.read(FIRST.meta.id).unwrap().listed.content_hash
-    (trace,) = traces(told, tmp_path, "s-1", (Replace(FIRST.entry, stale), Retire(SECOND.meta.id, stale)))
-    assert trace.deferred == (FIRST.meta.id,)
+    deferred: tuple[Change, ...] = (Replace(FIRST.entry, stale), Retire(SECOND.meta.id, stale))
+    marks = SessionMarksFiles(tmp_path)
+    found = find_sessions("s-1", tmp_path, told.reading, told.log, marks, lambda: Success(deferred)).unwrap()
+    assert [each.deferred for each in found.sessions] == [(FIRST.meta.id,)]

@@ -8,24 +8,19 @@ import pytest
 from attrs import evolve
 
 from agent_memory.care.explained import (
-    Capture,
-    Chapter,
+    FoundCapture,
+    HistoryEvent,
     SessionState,
     SessionTrace,
-    TierStanding,
-    chapter_in_words,
-    chapters_of,
-    facts_in_words,
+    events_of,
     said_by,
-    score_in_words,
     source_in_words,
-    state_in_words,
-    tier_reason,
+    tier_reasons,
+    trace_session,
 )
-from agent_memory.note.note import Source, Usage
+from agent_memory.note.note import Source
 from agent_memory.note.vocabulary import Harness, Kind, Origin, Sensitivity, Tier
 from agent_memory.rules.run_log import LoggedAction, LoggedRun
-from agent_memory.rules.score import score
 from agent_memory.session.history import SessionMark
 from agent_memory.session.queue import Outcome, Trouble, Verdict
 from defrag_requests import DAY_MS, NOW_MS, stored
@@ -71,26 +66,24 @@ RUN = "2026-02-13T14-30-05.123Z_4dbfbe"
 LATER = "2026-02-14T14-30-05.123Z_5ecafe"
 
 
-def chapter(
+def event(
     kind: str, words: str = "", new_ids: tuple[str, ...] = ("id__cccccc",), undone_by: str | None = None
-) -> Chapter:
-    run = LoggedRun(RUN, "defrag", 1, 1, "completed", "", undone_by=undone_by)
-    return run, LoggedAction(kind, ("id__aaaaaa", "id__bbbbbb"), new_ids, words)
+) -> HistoryEvent:
+    return HistoryEvent(1, RUN, "defrag", kind, ("id__aaaaaa", "id__bbbbbb"), new_ids, words, undone_by)
 
 
 @pytest.mark.parametrize(
     ("one", "words"),
     [
-        (chapter("merge", "the same twice"), "merged by defrag 4dbfbe: the same twice"),
-        (chapter("merge"), "merged by defrag 4dbfbe: id__aaaaaa, id__bbbbbb into id__cccccc"),
-        (chapter("archive", "it expired"), "archived by defrag 4dbfbe: it expired"),
-        (chapter("replace", new_ids=()), "changed by defrag 4dbfbe"),
-        (chapter("create", "Ports", undone_by=LATER), "written by defrag 4dbfbe: Ports (undone by 5ecafe)"),
-        (chapter("polish", "it shines"), "polish by defrag 4dbfbe: it shines"),
+        (event("merge", "the same twice"), "merged by defrag 4dbfbe: the same twice"),
+        (event("merge"), "merged by defrag 4dbfbe: id__aaaaaa, id__bbbbbb into id__cccccc"),
+        (event("replace", new_ids=()), "changed by defrag 4dbfbe"),
+        (event("create", "Ports", undone_by=LATER), "written by defrag 4dbfbe: Ports (undone by 5ecafe)"),
+        (event("polish", "it shines"), "polish by defrag 4dbfbe: it shines"),
     ],
 )
-def test_what_was_done_by_which_run_and_why(one: Chapter, words: str) -> None:
-    assert chapter_in_words(one) == words
+def test_what_was_done_by_which_run_and_why(one: HistoryEvent, words: str) -> None:
+    assert one.sentence == words
 
 
 def test_only_what_concerns_the_entry_in_the_order_in_which_it_happened() -> None:
@@ -101,74 +94,64 @@ def test_only_what_concerns_the_entry_in_the_order_in_which_it_happened() -> Non
         LoggedRun(LATER, "defrag", 2, 2, "completed", "", (LoggedAction("archive", ("id__aaaaaa",), (), "three"),)),
         LoggedRun(RUN, "consolidate", 1, 1, "completed", "", (first, other, second)),
     )
-    assert [each.words for _, each in chapters_of(frozenset({"id__aaaaaa"}), runs)] == ["one", "two", "three"]
-    assert chapters_of(frozenset({"id__bbbbbb"}), runs) == ()
+    assert [each.words for each in events_of(frozenset({"id__aaaaaa"}), runs)] == ["one", "two", "three"]
+    assert events_of(frozenset({"id__bbbbbb"}), runs) == ()
 
 
-def standing(tier: Tier = Tier.COLD, **fields: Any) -> TierStanding:
+def why(tier: Tier = Tier.COLD, *, seen: dict[str, Any] | None = None, **fields: Any) -> str:
     meta = stored("We use tabs", kind=Kind.DECISION, **fields).meta
-    return TierStanding(meta, tier, Usage(0, None), NOW_MS)
-
-
-def why(one: TierStanding) -> str:
-    return tier_reason(one)[-1]
+    return tier_reasons(meta, tier, NOW_MS, **(seen or {}))[-1]
 
 
 @pytest.mark.parametrize(
-    ("one", "words"),
+    ("reason", "words"),
     [
-        (standing(Tier.HOT, pinned=True, promoted_by="person"), "You pinned it"),
-        (standing(Tier.HOT, promoted_by="person"), "You vouched for it"),
-        (standing(Tier.HOT), "Defrag chose it"),
-        (standing(Tier.HOT, origin=Origin.EXTERNAL), "The next defrag takes it out: only a tool"),
-        (standing(expires_at_ms=NOW_MS - DAY_MS), "It expired on 2026-02-12; the next defrag archives it."),
-        (standing(sensitivity=Sensitivity.SECRET), "It is shown to nobody unasked: it is secret."),
-        (standing(origin=Origin.EXTERNAL), "It is shown to nobody unasked: only a tool"),
-        (standing(Tier.WARM, origin=Origin.AGENT), "It can be warm at most: an agent concluded it"),
-        (evolve(standing(), tiers_decided=False), "No defrag has decided yet"),
-        (evolve(standing(), decided_since=False), "It was written after the last defrag"),
-        (standing(valid_until_ms=NOW_MS - DAY_MS), "It stopped being true on 2026-02-12."),
+        (why(Tier.HOT, pinned=True, promoted_by="person"), "You pinned it"),
+        (why(Tier.HOT, promoted_by="person"), "You vouched for it"),
+        (why(Tier.HOT), "Defrag chose it"),
+        (why(Tier.HOT, origin=Origin.EXTERNAL), "The next defrag takes it out: only a tool"),
+        (why(expires_at_ms=NOW_MS - DAY_MS), "It expired on 2026-02-12; the next defrag archives it."),
+        (why(sensitivity=Sensitivity.SECRET), "It is shown to nobody unasked: it is secret."),
+        (why(origin=Origin.EXTERNAL), "It is shown to nobody unasked: only a tool"),
+        (why(Tier.WARM, origin=Origin.AGENT), "It can be warm at most: an agent concluded it"),
+        (why(seen={"is_decided": False}), "No defrag has decided yet"),
+        (why(seen={"is_seen": False}), "It was written after the last defrag"),
+        (why(valid_until_ms=NOW_MS - DAY_MS), "It stopped being true on 2026-02-12."),
         (
-            evolve(standing(), weakest_hot=2.0),
+            why(seen={"weakest_hot": 2.0}),
             "It may be hot, and others are in front of it; the lowest score among them is 2.00.",
         ),
-        (standing(), "It may be hot, and others are in front of it. `memory pin`"),
-        (evolve(standing(), archived=True), "It is archived"),
+        (why(), "It may be hot, and others are in front of it. `memory pin`"),
     ],
 )
-def test_the_reason_is_the_one_that_holds(one: TierStanding, words: str) -> None:
-    assert why(one).startswith(words)
-
-
-def test_a_score_is_told_with_its_factors() -> None:
-    one = evolve(standing(), usage=Usage(3, NOW_MS - 45 * DAY_MS))
-    assert score_in_words(one) == (
-        f"Its score is {score(one.meta, one.usage, NOW_MS):.2f}: importance medium 2 × read 3 times 1.4 × "
-        "last read or changed 2 days ago 1 × origin user 1."
-    )
+def test_the_reason_is_the_one_that_holds(reason: str, words: str) -> None:
+    assert reason.startswith(words)
 
 
 MARK = SessionMark(Harness.CLAUDE_CODE, "s-1", "r9", NOW_MS, 42, True, "builtin")
 
 
-def capture(place: Any = "waiting", at_ms: int = NOW_MS, cwd: str | None = None, **fields: Any) -> Capture:
-    return Capture(session("s-1", at_ms, **({"cwd": cwd} if cwd else {})), place, f"{at_ms}.json", **fields)
+def capture(place: Any = "waiting", at_ms: int = NOW_MS, cwd: str | None = None, **fields: Any) -> FoundCapture:
+    return FoundCapture(session("s-1", at_ms, **({"cwd": cwd} if cwd else {})), place, f"{at_ms}.json", **fields)
 
 
-def processed(at_ms: int = NOW_MS, verdict: Any = "written", place: Any = "processed", **fields: Any) -> Capture:
+def processed(at_ms: int = NOW_MS, verdict: Any = "written", place: Any = "processed", **fields: Any) -> FoundCapture:
     one = capture(place, at_ms)
     return evolve(one, entry=evolve(one.entry, outcome=Outcome(verdict, RUN, at_ms, **fields)))
 
 
-def trace(*captures: Capture, **fields: Any) -> SessionTrace:
-    return SessionTrace("claude-code", "s-1", captures=captures, **fields)
+def trace(*captures: FoundCapture, notes: Any = (), **fields: Any) -> SessionTrace:
+    return trace_session(("claude-code", "s-1"), captures, (), notes, **fields)
+
+
+NOTE = stored("We use tabs", sources=(Source(Harness.CLAUDE_CODE, "s-1"),)).listed
 
 
 @pytest.mark.parametrize(
     ("one", "state", "words"),
     [
         (trace(), "never-captured", "Nothing is known of it"),
-        (trace(entries=(stored("We use tabs").listed,)), "never-captured", "No capture of it has arrived, though"),
+        (trace(notes=(NOTE,)), "never-captured", "No capture of it has arrived, though"),
         (trace(capture()), "pending", "It waits in the inbox"),
         (trace(capture(), processed(NOW_MS - 1), mark=MARK), "pending", "It waits in the inbox"),
         (trace(processed()), "processed", "It has been read."),
@@ -179,27 +162,26 @@ def trace(*captures: Capture, **fields: Any) -> SessionTrace:
 )
 def test_where_it_stands(one: SessionTrace, state: SessionState, words: str) -> None:
     assert one.state == state
-    assert state_in_words(one).startswith(words)
+    assert one.words[0].startswith(words)
 
 
 @pytest.mark.parametrize("verdict", get_args(Verdict))
 def test_every_outcome_has_words_with_its_reason_and_its_run(verdict: str) -> None:
-    (captured, told) = facts_in_words(trace(processed(verdict=verdict, reason="the port is closed.")))
+    (_, captured, told) = trace(processed(verdict=verdict, reason="the port is closed.")).words
     assert captured.startswith("It was captured on 2026-02-13")
     assert told.endswith(": the port is closed (run 4dbfbe)")
 
 
 def test_a_session_that_grew_tells_what_was_read_and_that_more_waits() -> None:
-    one = trace(capture(), processed(NOW_MS - 60_000, reason="2 notes"), mark=MARK)
-    assert "has grown since" in state_in_words(one)
-    assert facts_in_words(one)[0].startswith("It was captured 2 times, first on 2026-02-13 16:25 UTC")
-    assert "It has been read up to turn 42" in facts_in_words(one)[-1]
+    first, captured, *_, last = trace(capture(), processed(NOW_MS - 60_000, reason="2 notes"), mark=MARK).words
+    assert "has grown since" in first
+    assert captured.startswith("It was captured 2 times, first on 2026-02-13 16:25 UTC")
+    assert "It has been read up to turn 42" in last
 
 
 def test_trouble_tells_attempts_and_when_it_is_tried_again() -> None:
     trouble = Trouble(attempts=2, timeouts=1, not_before_ms=NOW_MS, message="It gave no reply.")
-    told = facts_in_words(trace(capture(trouble=trouble)))[-1]
-    assert told == (
+    assert trace(capture(trouble=trouble)).words[-1] == (
         "It was set back (2 of 3 attempts used up, 1 time-out in a row, not tried again before 2026-02-13 16:26 UTC): "
         "It gave no reply."
     )

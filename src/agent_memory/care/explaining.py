@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from attrs import evolve
 from returns.result import Failure, Result
 
 from agent_memory.capture.hook_files import INBOX, LOG_NAME, PREVIOUS_LOG_NAME, hook_log_directories
@@ -26,14 +25,19 @@ from agent_memory.capture.inbox_files import (
 )
 from agent_memory.capture.inbox_json import parse_inbox_entry
 from agent_memory.care.explained import (
-    Capture,
+    FoundCapture,
     FoundSessions,
-    NoteStory,
+    NoteHistory,
     Place,
-    SeenByRun,
-    SessionTrace,
+    SessionOutcome,
     TierStanding,
-    chapters_of,
+    ToldSource,
+    events_of,
+    keys_of,
+    named,
+    said_by,
+    tier_reasons,
+    trace_session,
     unread_notes,
     unread_runs,
 )
@@ -43,8 +47,8 @@ from agent_memory.errors import EntryNotFound, EntryProtected, Error, StateCorru
 from agent_memory.files.paths import as_store_io, names_below, read_image
 from agent_memory.files.root import home_of
 from agent_memory.git.git_history import pending_commits
-from agent_memory.note.note import Meta, reads_of
-from agent_memory.note.vocabulary import Sensitivity, Tier
+from agent_memory.note.note import Listed, reads_of, without_secret
+from agent_memory.note.vocabulary import Tier
 from agent_memory.ports import Agent, RunLog
 from agent_memory.recall.reading import Reading
 from agent_memory.recall.told import DeliveryLog
@@ -52,7 +56,7 @@ from agent_memory.results import as_result, unwrap, warning_of
 from agent_memory.rules.agent_request import DaySpend
 from agent_memory.rules.change import Change, Create, Replace
 from agent_memory.rules.run_log import MOST_RUNS, Revision
-from agent_memory.rules.score import score
+from agent_memory.rules.score import score, score_parts
 from agent_memory.session.queue import queue_key, session_id_of
 from agent_memory.setup.schedule import job_healths
 from agent_memory.store.bookkeeping_files import SessionMarksFiles, SpendLedgerFiles
@@ -67,14 +71,18 @@ MOST_REVISIONS = 50
 
 
 @as_result
-def note_story(
-    id: str, reading: Reading, log: RunLog, revisions_of: Callable[[str, int], Result[tuple[Revision, ...], Error]]
-) -> NoteStory:
-    """The story of the live note with this id or alias, else of the archived one. `revisions_of` has
-    the newest commits that touched a path, at most so many.
+def note_history(
+    id: str,
+    reading: Reading,
+    log: RunLog,
+    revisions_of: Callable[[str, int], Result[tuple[Revision, ...], Error]],
+    told_where: Callable[[Listed], tuple[str, ...]],
+) -> NoteHistory:
+    """Returns the history of the live note with this id or alias, else of the archived one. `revisions_of` has the newest commits
+    that touched a path, at most so many.
 
     EntryProtected where an agent asks for what is secret. A run log or a repository that cannot be read takes its part of
-    the story away, and is named, as is each note and run that cannot be."""
+    the history away, and is named, as is each note and run that cannot be."""
     store = reading.store
     try:
         stored = unwrap(store.read(id))
@@ -82,45 +90,58 @@ def note_story(
         if not absent.archived:
             raise
         stored = unwrap(store.read(id, archived=True))
-    meta = stored.meta
-    if meta.sensitivity is Sensitivity.SECRET and reading.caller.is_agent:
+    meta, listed = stored.meta, stored.listed
+    if meta.is_secret and reading.caller.is_agent:
         raise EntryProtected(id, "an explanation", "secret")
     listings = unwrap(store.list()), unwrap(store.list(archived=True))
     live, archive = ({each.meta.id: each for each in listing.entries} for listing in listings)
     everything = (*live.values(), *archive.values())
     totals, tiers, now_ms = unwrap(reading.ledger.totals()), unwrap(store.tiers()), reading.clock.now_ms()
-    logged, revisions = log.runs(MOST_RUNS), revisions_of(stored.listed.path, MOST_REVISIONS)
+    logged, revisions = log.runs(MOST_RUNS), revisions_of(listed.path, MOST_REVISIONS)
     runs = logged.value_or(())
-    chapters = chapters_of(frozenset(meta.all_ids), runs)
+    events = events_of(frozenset(meta.all_ids), runs)
     # Has a defrag looked at the store since the note was written, and was there one at all?
     tierings = [run.started_at_ms for run in runs if run.machine == "defrag" and run.result == "completed"]
-    made = (run.started_at_ms for run, action in chapters if meta.id in action.new_ids)
-    written = max(made, default=meta.created_at_ms)
-    rivals = [live[id].meta for id in tiers.hot if id in live and id != meta.id]
+    written = max((each.at_ms for each in events if meta.id in each.new_ids), default=meta.created_at_ms)
+    rivals = (live[each].meta for each in tiers.hot if each in live and each != meta.id)
     scores = (
         score(each, reads_of(each, totals), now_ms)
         for each in rivals
         if not each.pinned and meta.shares_a_place_with(each)
     )
-    standing = TierStanding(
-        meta=meta,
-        tier=Tier.HOT if meta.pinned and meta.best_tier is Tier.HOT else tiers.of(meta.id),
-        usage=reads_of(meta, totals),
-        now_ms=now_ms,
-        archived=stored.listed.archived,
-        tiers_decided=bool(tierings) or isinstance(logged, Failure),
-        decided_since=not tierings or max(tierings) >= written,
-        weakest_hot=min(scores, default=None),
-    )
-    return NoteStory(
+    usage, tier = reads_of(meta, totals), tiers.of(meta.id)
+    if meta.pinned and meta.best_tier is Tier.HOT:
+        tier = Tier.HOT
+    reasons: tuple[str, ...] = ("It is archived.",)
+    if not listed.archived:
+        is_decided = bool(tierings) or isinstance(logged, Failure)
+        is_seen = not tierings or max(tierings) >= written
+        weakest = min(scores, default=None)
+        reasons = tier_reasons(meta, tier, now_ms, is_decided=is_decided, is_seen=is_seen, weakest_hot=weakest)
+    return NoteHistory(
+        id=meta.id,
         asked=id,
-        stored=stored,
-        standing=standing,
-        chapters=chapters,
-        revisions=revisions.value_or(()),
-        merged=tuple(archive[id] for id in meta.aliases if id in archive),
-        supersedes=tuple(each for each in everything if each.meta.id in meta.supersedes),
-        superseded_by=tuple(each for each in everything if meta.id in each.meta.supersedes),
+        title=meta.title,
+        kind=meta.kind,
+        status=meta.status,
+        scope=meta.scope,
+        path=listed.path,
+        archived=listed.archived,
+        origin=meta.origin,
+        promoted_by=meta.promoted_by,
+        said_by=said_by(meta),
+        created_at_ms=meta.created_at_ms,
+        updated_at_ms=meta.updated_at_ms,
+        sources=tuple(map(ToldSource.of, meta.sources)),
+        history=events,
+        commits=revisions.value_or(()),
+        aliases=meta.aliases,
+        merged=named(archive[each] for each in meta.aliases if each in archive),
+        supersedes=named(each for each in everything if each.meta.id in meta.supersedes),
+        superseded_by=named(each for each in everything if meta.id in each.meta.supersedes),
+        tier=TierStanding(tier, meta.best_tier, meta.pinned, reasons, score_parts(meta, usage, now_ms).rounded),
+        usage=usage,
+        told=told_where(listed),
         unread=(*warning_of(logged), *warning_of(revisions), *unread_runs(runs), *unread_notes(*listings)),
     )
 
@@ -135,7 +156,7 @@ Key = tuple[str, str]
 
 
 @as_result
-def session_traces(
+def find_sessions(
     session_id: str,
     root: Path,
     reading: Reading,
@@ -143,7 +164,7 @@ def session_traces(
     marks: SessionMarksFiles,
     deferred: Callable[[], Result[tuple[Change, ...], Error]],
 ) -> FoundSessions:
-    """What became of the session with this id, of every harness that has one, or else of the one whose id begins so; none
+    """Returns what became of the session with this id, of every harness that has one, or else of the one whose id begins so; none
     where nothing is known of it. UsageInvalid where several begin so."""
     captures, unopened, unread = captures_beginning_with(str(root), session_id)
     listings = unwrap(reading.store.list()), unwrap(reading.store.list(archived=True))
@@ -151,49 +172,38 @@ def session_traces(
     marked = {
         (each.harness.value, each.session_id): each for each in unwrap(marks.beginning_with(session_id, MOST_MARKS))
     }
-    seen: dict[Key, list[SeenByRun]] = defaultdict(list)
+    by_runs: dict[Key, list[SessionOutcome]] = defaultdict(list)
     for run in runs:
         for each in run.sessions:
             if each.session_id is not None and each.session_id.startswith(session_id):
                 told = (each.verdict, each.reason, each.entry_ids, each.dropped)
-                seen[each.harness, each.session_id].append(SeenByRun(run.run_id, run.started_at_ms, run.machine, *told))
+                outcome = SessionOutcome(run.run_id, run.machine, run.started_at_ms, *told)
+                by_runs[each.harness, each.session_id].append(outcome)
     # What is secret is not even named to an agent.
-    entries = [
-        each
-        for listing in listings
-        for each in listing.entries
-        if not (each.meta.sensitivity is Sensitivity.SECRET and reading.caller.is_agent)
-    ]
+    notes = [each for listing in listings for each in listing.entries]
+    notes = [*without_secret(notes)] if reading.caller.is_agent else notes
     changed = [each.entry.meta for each in unwrap(deferred()) if isinstance(each, Create | Replace)]
-
-    def trace_of(key: Key) -> SessionTrace:
-        trace = SessionTrace(
-            harness=key[0],
-            session_id=key[1],
-            mark=marked.get(key),
-            captures=tuple(each for each in captures if each.key == key),
-            runs=tuple(seen.get(key, ())),
-            deferred=tuple(meta.id for meta in changed if key in _keys_of(meta)),
-        )
-        recorded = trace.recorded_ids
-        made = (each for each in entries if each.meta.id in recorded or key in _keys_of(each.meta))
-        newest_first = sorted(made, key=lambda each: (each.archived, -each.meta.created_at_ms, each.meta.id))
-        return evolve(trace, entries=tuple(newest_first))
-
-    noted = (key for each in entries for key in _keys_of(each.meta) if key[1].startswith(session_id))
-    keys = {*marked, *(each.key for each in captures), *seen, *noted}
+    noted = (key for each in notes for key in keys_of(each.meta) if key[1].startswith(session_id))
+    keys = {*marked, *(each.key for each in captures), *by_runs, *noted}
     chosen = {key for key in keys if key[1] == session_id} or keys
     ids = sorted({id for _, id in chosen})
     if len(ids) > 1:
         count = f"{'at least ' if unopened else ''}{len(ids):,}"
         problem = f"{session_id} begins the ids of {count} sessions: {first_few(ids, _MOST_NAMED)}"
         raise UsageInvalid(problem, "Give more of it.")
+    traces = (
+        trace_session(
+            key,
+            [each for each in captures if each.key == key],
+            tuple(by_runs.get(key, ())),
+            notes,
+            marked.get(key),
+            tuple(meta.id for meta in changed if key in keys_of(meta)),
+        )
+        for key in sorted(chosen)
+    )
     unread = (*unread, *unread_notes(*listings), *unread_runs(runs))
-    return FoundSessions(tuple(map(trace_of, sorted(chosen))), unopened, unread)
-
-
-def _keys_of(meta: Meta) -> tuple[Key, ...]:
-    return tuple((source.harness.value, source.thread_id) for source in meta.sources if source.thread_id)
+    return FoundSessions(session_id, tuple(traces), unopened, unread)
 
 
 # -- the captures of a session ----------------------------------------------------------------------------------------
@@ -204,11 +214,11 @@ MOST_OPENED = 100_000
 _PLACES: tuple[tuple[str, Place], ...] = ((INBOX, "waiting"), (PROCESSED, "processed"), (FAILED, "given-up"))
 
 
-def captures_beginning_with(root: str, session_id: str) -> tuple[tuple[Capture, ...], int, tuple[str, ...]]:
+def captures_beginning_with(root: str, session_id: str) -> tuple[tuple[FoundCapture, ...], int, tuple[str, ...]]:
     """The captures of every session whose id begins so, of any harness, newest first; how many files were not looked into;
     and what could not be read, one sentence each. Of what is no entry, `memory status` tells."""
     troubles = unwrap(QueueTroubles(root).read())
-    captures: list[Capture] = []
+    captures: list[FoundCapture] = []
     unread: list[str] = []
     unopened = 0
     for relative, place in _PLACES:
@@ -227,7 +237,7 @@ def captures_beginning_with(root: str, session_id: str) -> tuple[tuple[Capture, 
             named = None if entry is None else session_id_of(entry)
             if entry is not None and named is not None and named.startswith(session_id):
                 trouble = troubles.get(queue_key(entry, name)) if place == "waiting" else None
-                captures.append(Capture(entry, place, name, trouble))
+                captures.append(FoundCapture(entry, place, name, trouble))
     return tuple(sorted(captures, key=lambda each: (-each.entry.at_ms, each.name))), unopened, tuple(unread)
 
 

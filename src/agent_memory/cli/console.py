@@ -128,6 +128,8 @@ def json_of(value: Any) -> Any:
         return value.value
     if isinstance(value, Error):
         return {"code": value.code, "message": str(value)}
+    if isinstance(value, UnreadableFile):
+        return fields_of(value, "path", "problems")
     if kind is dict:
         return {json_of(key): json_of(each) for key, each in value.items()}
     return fields_of(value)

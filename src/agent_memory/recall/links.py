@@ -17,44 +17,67 @@ class Whereabouts(StrEnum):
 
     LIVE = "live"
     ALIAS = "alias"
-    """It was merged into, or divided up by, a live entry."""
+    """It was merged into, or divided up by, a live note."""
     ARCHIVED = "archived"
     UNRESOLVED = "unresolved"
 
 
 @frozen
 class Link:
-    """One entry named by another, in its body or its frontmatter."""
+    """One note named in the body of another."""
 
     target: str
     """As it is written there: an id, or an alias."""
     label: str | None
     where: Whereabouts
     id: str | None
-    """Of the entry at the other end of the link; None for an unresolved one."""
+    """Of the note that it leads to; None for an unresolved one."""
+    title: str | None
+
+
+@frozen
+class Backlink:
+    """A note that names this one."""
+
+    id: str
+    title: str
+    target: str
+    """The id or the alias by which it does."""
+    label: str | None
+
+
+@frozen
+class Succession:
+    """A note that another one supersedes, or is superseded by."""
+
+    id: str
+    where: Whereabouts
     title: str | None
 
 
 @frozen
 class LinkSheet:
-    """All that ties one entry to others; each link once, in the order in which it stands."""
+    """The answer of `memory links ID`; each link once, in the order in which it stands."""
 
-    outgoing: tuple[Link, ...] = ()
-    incoming: tuple[Link, ...] = ()
-    supersedes: tuple[Link, ...] = ()
-    superseded_by: tuple[Link, ...] = ()
-    aliases: tuple[str, ...] = ()
+    id: str
+    title: str
+    archived: bool
+    outgoing: tuple[Link, ...]
+    incoming: tuple[Backlink, ...]
+    supersedes: tuple[Succession, ...]
+    superseded_by: tuple[Succession, ...]
+    aliases: tuple[str, ...]
     unreadable: tuple[UnreadableFile, ...] = ()
     """Notes of which it is not known what they link to (P6)."""
 
 
 @frozen
 class Edge:
-    """One entry naming another, once for each relation and label."""
+    """One note naming another, once for each relation and label."""
 
     source: str
     target: str
-    """The id of the entry that it leads to; as it is written where it leads to none."""
+    """The id of the note that it leads to; as it is written where it leads to none."""
     relation: Relation
     label: str | None
     where: Whereabouts
@@ -62,10 +85,10 @@ class Edge:
 
 @frozen
 class LinkGraph:
-    """The live entries, the archived ones that they name, and who names whom."""
+    """The answer of `memory links`: the live notes, the archived ones that they name, and who names whom."""
 
-    entries: tuple[Listed, ...] = ()
-    edges: tuple[Edge, ...] = ()
+    notes: tuple[Listed, ...]
+    links: tuple[Edge, ...]
     unreadable: tuple[UnreadableFile, ...] = ()
     """Notes of which it is not known what they link to (P6)."""
 
@@ -75,7 +98,7 @@ _NOWHERE: _Found = (Whereabouts.UNRESOLVED, None, None)
 
 
 def _known(live: Listing, archive: Listing) -> Mapping[str, _Found]:
-    """By each id that leads anywhere: where it is, and id and title of the entry that it leads to."""
+    """Returns for each id that leads anywhere: where it is, and id and title of the note that it leads to."""
     aliases = {alias: each for each in reversed(live.entries) for alias in each.meta.aliases}
     kinds = (
         (Whereabouts.ARCHIVED, archive.by_id),
@@ -86,26 +109,29 @@ def _known(live: Listing, archive: Listing) -> Mapping[str, _Found]:
 
 
 def links_of(entry: StoredEntry, bodies: Iterable[StoredEntry], live: Listing, archive: Listing) -> LinkSheet:
-    """The links of an entry, live or archived; `bodies` are the entries that may link to it, each looked at once."""
+    """Returns the links of a note, live or archived; `bodies` are those that may link to it, each looked at once."""
     known, id = _known(live, archive), entry.meta.id
-    names = frozenset((id, *entry.meta.aliases))
-
-    def leading(targets: Iterable[tuple[str, str | None]]) -> tuple[Link, ...]:
-        return tuple(Link(target, label, *known.get(target, _NOWHERE)) for target, label in targets)
-
-    # What an earlier version of a live entry said does not count.
+    # What an earlier version of a live note said does not count.
     newest = {**archive.by_id, **live.by_id}
     successors = (each.meta.id for each in newest.values() if id in each.meta.supersedes and each.meta.id != id)
+
+    def succession(ids: Iterable[str]) -> tuple[Succession, ...]:
+        found = ((each, *known.get(each, _NOWHERE)) for each in ids)
+        return tuple(Succession(each, where, title) for each, where, _, title in found)
+
     return LinkSheet(
-        outgoing=leading(_links_in(entry)),
+        id=id,
+        title=entry.meta.title,
+        archived=entry.listed.archived,
+        outgoing=tuple(Link(target, label, *known.get(target, _NOWHERE)) for target, label in _links_in(entry)),
         incoming=tuple(
-            Link(target, label, Whereabouts.LIVE, other.meta.id, other.meta.title)
+            Backlink(other.meta.id, other.meta.title, target, label)
             for other in bodies
             for target, label in _links_in(other)
-            if target in names and other.meta.id != id
+            if target in entry.meta.all_ids and other.meta.id != id
         ),
-        supersedes=leading((each, None) for each in entry.meta.supersedes),
-        superseded_by=leading((each, None) for each in successors),
+        supersedes=succession(entry.meta.supersedes),
+        superseded_by=succession(successors),
         aliases=entry.meta.aliases,
     )
 
@@ -113,7 +139,7 @@ def links_of(entry: StoredEntry, bodies: Iterable[StoredEntry], live: Listing, a
 def graph_of(
     bodies: Iterable[StoredEntry], live: Listing, archive: Listing, left_out: Collection[str] = ()
 ) -> LinkGraph:
-    """All that these entries name, by the order of `live`; `bodies` are its entries, each looked at once. What is named in
+    """Returns all that these notes name, by the order of `live`; `bodies` are its notes, each looked at once. What is named in
     `left_out` (ids and aliases) is there, but not to be shown, and neither is that it is named."""
     known = _known(live, archive)
     edges: list[Edge] = []
@@ -124,12 +150,12 @@ def graph_of(
             where, id, _ = known.get(target, _NOWHERE)
             if (id or target) not in left_out:
                 edges.append(Edge(entry.meta.id, id or target, relation, label, where))
-    named = {edge.target for edge in edges if edge.where is Whereabouts.ARCHIVED}
-    return LinkGraph((*live.entries, *(each for id, each in archive.by_id.items() if id in named)), tuple(edges))
+    linked = {edge.target for edge in edges if edge.where is Whereabouts.ARCHIVED}
+    return LinkGraph((*live.entries, *(each for id, each in archive.by_id.items() if id in linked)), tuple(edges))
 
 
 def _links_in(entry: StoredEntry) -> Iterable[tuple[str, str | None]]:
-    """Target and label of each link of a body, each once."""
+    """Returns target and label of each link of a body, each once."""
     if "[[" not in entry.body:
         return ()
     return dict.fromkeys((link.target, link.label) for link in find_links(entry.body))

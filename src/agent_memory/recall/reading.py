@@ -171,8 +171,8 @@ class Reading:
         return ReadEntry(stored, reads_of(meta, totals), uncounted, self.tier_of(stored.listed))
 
     @as_result
-    def links(self, id: str) -> tuple[StoredEntry, LinkSheet]:
-        """The entry, live or archived, by id or alias, and all that ties it to others. Counts no read."""
+    def links(self, id: str) -> LinkSheet:
+        """Returns all that ties a note, live or archived, by id or alias, to others. Counts no read."""
         from agent_memory.recall.links import links_of
 
         try:
@@ -186,7 +186,7 @@ class Reading:
         live, archive = unwrap(self.store.list()), unwrap(self.store.list(archived=True))
         unread: list[UnreadableFile] = []
         links = links_of(stored, self._bodies(live, unread.append), self._seen(live), self._seen(archive))
-        return stored, evolve(links, unreadable=(*live.unreadable, *archive.unreadable, *unread))
+        return evolve(links, unreadable=(*live.unreadable, *archive.unreadable, *unread))
 
     @as_result
     def link_graph(self, *, private: bool = False) -> LinkGraph:

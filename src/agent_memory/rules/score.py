@@ -65,6 +65,12 @@ class ScoreParts:
     def total(self) -> float:
         return self.pin + self.importance * self.use * self.recency * self.origin
 
+    @property
+    def rounded(self) -> dict[str, float]:
+        """The total and the parts, to four digits."""
+        names = ("total", "importance", "use", "recency", "origin", "pin")
+        return {name: round(getattr(self, name), 4) for name in names}
+
 
 def score(meta: Meta, usage: Usage, now_ms: int) -> float:
     """Importance (1, 2, 4, 8) x use x recency x origin; a pin adds 1,000. Always above 0.
