@@ -182,26 +182,6 @@ def test_a_hand_edit_bears_the_name_of_the_persons_global_configuration(store: P
     assert _git(store, "log", "--format=%an <%ae> %cn").strip() == "Ana Lima <ana@acme.io> agent-memory"
 
 
-def _many(store: Path, text: str) -> list[str]:
-    paths = [f"topics/{number} [ab]*?.md" for number in range(250)]
-    for path in paths:
-        _write(store, path, text)
-    return paths
-
-
-def test_very_many_hand_edits_are_one_commit_of_exactly_them(store: Path) -> None:
-    _record(store)
-    paths = _many(store, "text")
-    _write(store, "topics/secret.md", f"api_key = {base62(40)}")
-    assert _recorder(store).adopt_hand_edits() == Success(len(paths))
-    _many(store, "other text")
-    (store / paths[1]).unlink()
-    assert _recorder(store).adopt_hand_edits() == Success(len(paths))
-    changes = _git(store, "show", "--format=", "--name-status").splitlines()
-    assert sorted(change[0] for change in changes) == ["D", *["M"] * 249]
-    assert _git(store, "status", "--porcelain") == "?? topics/secret.md\n"
-
-
 def test_what_the_person_has_staged_stays_staged(store: Path) -> None:
     _record(store)
     _write(store, "topics/mine.md")
@@ -393,19 +373,6 @@ def test_a_conflict_is_left_to_the_person(store: Path) -> None:
     assert (store / "topics/a.md").read_text() == before
 
 
-def test_p4_a_merge_that_a_person_is_at_is_not_ended_by_a_note(store: Path) -> None:
-    _record(store)
-    _git(store, "checkout", "--quiet", "-b", "other")
-    _record(store, "topics/b.md", "another note")
-    _git(store, "checkout", "--quiet", "main")
-    _git(store, "merge", "--quiet", "--no-ff", "--no-commit", "--strategy=ours", "other")
-    _write(store, "topics/c.md", "a third")
-    assert isinstance(_recorder(store).record(["topics/c.md"], "write: c"), Failure)
-    assert (store / ".git/MERGE_HEAD").exists()
-    _git(store, "commit", "--quiet", "-m", "merged")
-    assert _git(store, "log", "-1", "--format=%p").count(" ") == 1
-
-
 def test_p4_a_lost_object_of_another_note_hinders_no_record(store: Path) -> None:
     _record(store)
     _record(store, "topics/b.md", "another note")
@@ -526,25 +493,12 @@ def test_an_empty_branch_file_is_a_corrupt_repository_and_not_a_new_one(store: P
     assert len(list(store.glob(".git.broken-*"))) == 1
 
 
-def test_a_line_of_dashes_in_a_note_hides_no_trailer(store: Path) -> None:
-    _write(store, "topics/a.md")
-    assert _recorder(store).record(["topics/a.md"], "x", "y\n---\nz", "T-1") == Success(None)
-    assert _git(store, "log", "--format=%B").rstrip() == "x\n\ny\n- ---\nz\n\nThread-Id: T-1"
-
-
 def test_a_symbolic_link_is_recorded_as_a_link_and_not_followed(store: Path, tmp_path: Path) -> None:
     (tmp_path / "outside").write_text("outside")
     _record(store)
     (store / "topics/link.md").symlink_to(tmp_path / "outside")
     assert _recorder(store).adopt_hand_edits() == Success(1)
     assert _git(store, "ls-tree", "HEAD", "topics/link.md").startswith("120000")
-
-
-def test_a_template_may_name_the_harness(store: Path) -> None:
-    _write(store, "topics/a.md")
-    config = StorageConfig(commit_hook="git commit --trailer 'Harness: {harness}' --trailer 'Thread-Id: {threadId}'")
-    assert _recorder(store, config).record(["topics/a.md"], "x", harness="amp") == Success(None)
-    assert _git(store, "log", "--format=%(trailers)").strip() == "Harness: amp"
 
 
 def test_a_repository_inside_the_store_is_not_swallowed(store: Path) -> None:

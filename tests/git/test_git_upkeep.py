@@ -285,10 +285,3 @@ def test_attributes_that_cannot_be_read_are_not_written_over_p6(tmp_path: Path) 
         if name == "open":
             assert kept == Failure(StoreIo(str(attributes), "write", "EIO", "Input/output error"))
         assert attributes.read_text().startswith("*.png binary\n" if name == "stat" else "*.png binary")
-
-
-def test_few_loose_objects_stay_loose(tmp_path: Path) -> None:
-    _repository(tmp_path)
-    before = _loose(tmp_path)
-    pack_history(tmp_path, ENVIRON).unwrap()
-    assert _loose(tmp_path) == before > 0

@@ -106,14 +106,6 @@ def test_what_goes_is_in_no_object_and_all_else_is_as_it_was_p28(repository: Rep
     assert repository("status", "--porcelain") == " M topics/kept.md\n"
 
 
-def test_settings_and_an_empty_history_survive(home: Path) -> None:
-    empty = Repository(home / "memories")
-    empty("config", "remote.origin.url", "https://example.org/x.git")
-    assert empty.purge() == Success(None)
-    assert empty("config", "remote.origin.url") == "https://example.org/x.git\n"
-    assert empty("symbolic-ref", "HEAD") == "refs/heads/main\n"
-
-
 def test_where_there_is_no_repository_nothing_is_done(home: Path) -> None:
     (home / "memories").mkdir()
     assert purged(home / "memories") == Success(None)

@@ -1,24 +1,23 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import pytest
 from attrs import define, evolve, field
-from returns.result import Failure, Result, Success
+from returns.result import Failure, Result
 
 from agent_memory.errors import Error, HistoryUnavailable, StateCorrupt, StoreIo
 from agent_memory.note.vocabulary import Harness
 from agent_memory.pipelines.backfill import BackfillIo, plan_backfill, put_backfill
-from agent_memory.rules.agent_request import AgentReply, AgentRequest, SessionRequest
 from agent_memory.rules.forgotten import SessionTombstone
 from agent_memory.session.found_session import Backfill, FoundSession
 from agent_memory.session.history import History, Role, SessionMark, Turn
 from agent_memory.session.queue import BACKFILL_EVENT, Context, InboxEntry, Outcome, SessionFile
 from agent_memory.text.instants import DAY_MS
-from pipelines.consolidate_world import CWD, NOON_MS, REPO, ScriptedAgent, World, envelope, history, skipped, turns
+from pipelines.consolidate_world import CWD, NOON_MS, REPO, ScriptedAgent, World, history, skipped, turns
 from stand_ins.dict_finder import DictFinder
 from stand_ins.dict_inbox import DictInbox
-from stand_ins.temporary_records import TemporarySessionMarks, TemporarySpendLedger, TemporaryTombstones
+from stand_ins.temporary_records import TemporarySessionMarks, TemporaryTombstones
 
 CLAUDE = Harness.CLAUDE_CODE
 
@@ -88,16 +87,6 @@ def past() -> Past:
     past = Past()
     past.world.clock.at_ms = NOON_MS + 30 * DAY_MS
     return past
-
-
-def test_past_sessions_are_put_into_the_inbox_oldest_first_with_the_time_of_their_end(past: Past) -> None:
-    past.session("late", "one", "two", at_ms=NOON_MS + 5 * DAY_MS)
-    past.session("early", "one")
-    past.backfill()
-    early, late = past.waiting()
-    assert [early.at_ms, late.at_ms] == [NOON_MS + 1000, NOON_MS + 5 * DAY_MS + 2000]
-    assert early.retrieval == SessionFile("claude-code-session", "early", "/t/early.jsonl")
-    assert early.context == Context(cwd=CWD, repo=REPO, branch="main", event=BACKFILL_EVENT)
 
 
 def test_a_session_that_went_on_is_taken_up_by_record_and_not_by_offset(past: Past) -> None:
@@ -289,50 +278,3 @@ def test_while_it_is_unknown_what_was_forgotten_no_session_is_taken(past: Past) 
 
 
 # -- over several days ------------------------------------------------------------------------------------------------
-
-
-@define
-class CappedAgent(ScriptedAgent):
-    """Counts its calls like the one that runs a command."""
-
-    spend: TemporarySpendLedger = field(factory=TemporarySpendLedger)
-    now_ms: Callable[[], int] = lambda: 0
-    most: int = 48
-
-    def answer(self, request: AgentRequest) -> Result[AgentReply, Error]:
-        assert isinstance(request, SessionRequest)
-        reserved = self.spend.reserve(self.now_ms(), 100, self.most)
-        if isinstance(reserved, Failure):
-            return Failure(reserved.failure())
-        self.asked.append(request)
-        return Success(AgentReply(envelope(request, entries=[], skipped="nothing")))
-
-
-@pytest.mark.parametrize(("count", "a_day"), [(30, 8), pytest.param(1_000, 48, marks=pytest.mark.slow)])
-def test_many_past_sessions_go_on_day_by_day_and_todays_do_not_wait_for_them(count: int, a_day: int) -> None:
-    world = World(ScriptedAgent([]))
-    agent = CappedAgent([], now_ms=lambda: world.clock.at_ms, most=a_day)
-    world.agent = agent
-    past = Past(world)
-    world.clock.at_ms = NOON_MS + 400 * DAY_MS
-    for number in range(count):
-        past.session(f"past-{number:04}", "one", at_ms=NOON_MS + number * 60_000)
-    assert len(past.backfill().wanted) == count
-
-    days = 0
-    while world.inbox.entries:
-        days += 1
-        assert days <= 30
-        for number in range(3):
-            world.capture(f"today-{days}-{number}", "hello")
-        before = len(agent.asked)
-        run = world.run()
-        asked = [request.entry.retrieval for request in agent.asked[before:]]
-        assert len(asked) == min(a_day, len(run.settled) - (run.paused is not None))
-        first = [each.session_id for each in asked[:3] if isinstance(each, SessionFile)]
-        assert first == [f"today-{days}-{number}" for number in range(3)]
-        world.clock.at_ms += DAY_MS
-    assert days == -(-count // (a_day - 3))
-    learnt = [r.entry.retrieval.session_id for r in agent.asked if isinstance(r.entry.retrieval, SessionFile)]
-    assert [each for each in learnt if each.startswith("past")] == [f"past-{number:04}" for number in range(count)]
-    assert past.plan().wanted == ()

@@ -91,12 +91,6 @@ LATER = entry(A, "Other words.", at_ms=NOON_MS + 2_000)
 
 
 class TestANote:
-    def test_what_one_machine_alone_changed_or_added_is_taken(self) -> None:
-        for ours, theirs in ((live(NEW), live(OLD)), (live(OLD), live(NEW))):
-            assert Merged(live(OLD), ours, theirs).files() == live(NEW)
-        added = Merged(live(OLD), live(OLD), {**live(OLD), **live(entry(B, "Added."))})
-        assert added.bodies() == ["Words of old.", "Added."]
-
     def test_removed_on_one_machine_and_changed_on_the_other_it_stays(self) -> None:
         for ours, theirs in (({}, live(NEW)), (live(NEW), {})):
             merged = Merged(live(OLD), ours, theirs)
