@@ -147,7 +147,7 @@ class Forgetter:
     # -- carrying out -------------------------------------------------------------------------------------------------
 
     def forget_what_was_seen(self, seen: Forgetting) -> Forgetting:
-        """Look again, and forget. EntryChanged where there is more of it by now than what was seen; where nothing is left of
+        """Looks again, and forgets. EntryChanged where there is more of it by now than what was seen; where nothing is left of
         it, since what had been begun before was finished meanwhile, all that was seen is forgotten."""
         with self._writing():
             try:
@@ -181,8 +181,8 @@ class Forgetter:
         self._finish(work)
 
     def resume(self) -> None:
-        """Carry out the rest of a forgetting that a crash interrupted. One that had not come to its notes is decided anew: they
-        may have changed."""
+        """Carries out the rest of a forgetting that a crash interrupted. One that had not come to its notes is decided anew:
+        they may have changed."""
         work = journal_of(self.git.root).read()
         if work is None:
             return
@@ -211,8 +211,8 @@ class Forgetter:
         self._remove_notes(found)
 
     def _remove_notes(self, found: Forgetting) -> None:
-        """The notes' files and the tier list, as one transaction; then what troubles them had. StateCorrupt for a damaged tier
-        list, which is not replaced."""
+        """Changes the notes' files and the tier list, as one transaction, and clears what troubles they had. StateCorrupt for
+        a damaged tier list, which is not replaced."""
         changes = [*found.changes]
         if (image := read_image(self._real, TIERS_FILE)) is not None:
             tiers = tiers_in(self._real, image)
@@ -223,7 +223,7 @@ class Forgetter:
         QueueTroubles(self._real).clear(found.trouble_keys)
 
     def _finish(self, work: ForgettingAtWork) -> None:
-        """All that comes after the notes; doing any of it twice is harmless."""
+        """Does all that comes after the notes; doing any of it twice is harmless."""
         for path in (*work.inbox, *work.marks):
             remove_file(self._real, path)
         for harness, session_id in work.histories:

@@ -40,7 +40,7 @@ Verdict = Literal["stays", "goes"] | bytes
 
 
 def main() -> None:
-    """The rewriting for a forgetting whose notes are gone by now."""
+    """Rewrites the history for a forgetting whose notes are gone by now."""
     root, listed = map(Path, sys.argv[1:])
     work = journal_of(root).read()
     if work is None:

@@ -294,8 +294,8 @@ class RunTraces:
 
 
 def forgetful_report(data: bytes, words: TraceWords) -> bytes:
-    """The report of a run without the session, and without any text that states what was forgotten: `(forgotten)` is in its
-    place. Ids of entries stay, so that the log still tells what the run changed. The same bytes where nothing goes."""
+    """Returns the report of a run without the session, and without any text that states what was forgotten: `(forgotten)` is
+    in its place. Ids of notes stay, so that the log still tells what the run changed. The same bytes where nothing goes."""
     report = _document(data)
     if not is_object(report):
         raise StateCorrupt(REPORT, ("it is not a report",))

@@ -75,7 +75,7 @@ class GitRecorder:
         self._git = GitProcess(root, environ)
 
     def warnings(self) -> tuple[str, ...]:
-        """What the person should know, as whole sentences, since this recorder was made: each once."""
+        """Returns what the person should know, as whole sentences, since this recorder was made: each once."""
         return tuple(self._warnings)
 
     @as_result
@@ -161,14 +161,14 @@ class GitRecorder:
     # -- what -----------------------------------------------------------------------------------------------------------
 
     def _changed(self) -> tuple[str, ...]:
-        """Paths that differ from HEAD and are not ignored, gone ones included, in git's order."""
+        """Returns the paths that differ from HEAD and are not ignored, gone ones included, in git's order."""
         records = self._git.must(*_STATUS).split(b"\0")
         paths = (os.fsdecode(record[3:]) for record in records if record and record[:2] not in _LEFT_ALONE)
         # A trailing slash: a repository inside the store.
         return tuple(path for path in paths if not path.endswith("/") and not is_ignored(path))
 
     def _is_ours(self, path: str) -> bool:
-        """True for what nobody but us has written, and so rides along with our commits."""
+        """Returns True for what nobody but us has written, and so rides along with our commits."""
         return is_bookkeeping(path) or (path == IGNORE_FILE and self._text_of(path) == IGNORE_TEXT)
 
     def _without_secrets(self, paths: Sequence[str]) -> tuple[str, ...]:
@@ -185,7 +185,7 @@ class GitRecorder:
         return tuple(kept)
 
     def _text_of(self, path: str) -> str | None:
-        """The text that git would store, empty for a path that is gone; None where it cannot be checked."""
+        """Returns the text that git would store, empty for a path that is gone; None where it cannot be checked."""
         whole = self._root / path
         try:
             status = os.lstat(whole)
@@ -202,8 +202,8 @@ class GitRecorder:
     # -- how ------------------------------------------------------------------------------------------------------------
 
     def _commit(self, paths: Sequence[str], message: str, options: Sequence[str], author: tuple[str, str]) -> None:
-        """One commit of these paths, with these options of `git commit`. What somebody else has staged stays staged; a merge
-        that a person is at is not ended: git refuses to commit a part of one."""
+        """Makes one commit of these paths, with these options of `git commit`. What somebody else has staged stays staged; a
+        merge that a person is at is not ended: git refuses to commit a part of one."""
         listed = directory_of(self._git) / _PATHS_FILE
         only = (f"--pathspec-from-file={listed}", "--pathspec-file-nul")
         said = message.encode("utf-8", "replace")
@@ -238,8 +238,8 @@ class GitRecorder:
                 subprocess.run(command, capture_output=True, timeout=_SYNC_SECONDS, check=False)
 
     def _restore_lost_objects(self) -> bool:
-        """Whether objects of files that are still as git knows them were lost, and made anew: without them git commits no
-        other file either."""
+        """Makes lost objects of files anew that are still as git knows them; returns whether there were any: without them git
+        commits no other file either."""
         entries = [each for each in os.fsdecode(self._git.must("ls-files", "--stage", "-z")).split("\0") if each]
         known = {path: head.split()[1] for head, _, path in (each.partition("\t") for each in entries)}
         asked = self._git.must("cat-file", "--batch-check", input="".join(f"{id}\n" for id in known.values()).encode())
@@ -257,8 +257,8 @@ class GitRecorder:
 
 @as_result
 def pending_commits(root: Path) -> list[Mapping[str, Any]]:
-    """What git has not recorded yet, each the arguments of `record`. A list that cannot be read just now is an error: a commit
-    more would be written over the others (P6)."""
+    """Returns what git has not recorded yet, each the arguments of `record`. A list that cannot be read just now is an error:
+    a commit more would be written over the others (P6)."""
     path = root / _OWED
     with as_store_io("read", str(path)):
         try:
@@ -275,7 +275,7 @@ _REFUSED = re.compile(r"[\x00-\x1f\x7f<>]")
 
 
 def _person(git: GitProcess, environ: Mapping[str, str]) -> tuple[str, str]:
-    """Name and address of the person's global git configuration; else the login name, at localhost."""
+    """Returns name and address of the person's global git configuration; else the login name, at localhost."""
     name, email = (
         git.reach("config", "--global", "--includes", "--get", key).stdout.decode("utf-8", "replace")
         for key in ("user.name", "user.email")
@@ -305,8 +305,8 @@ _FIELDS = 4
 
 @as_result
 def revisions_of(git: GitProcess, path: str, most: int) -> tuple[Revision, ...]:
-    """The newest commits that touched a note (the path of its file relative to the root), under whatever title; newest first.
-    What other programs wrote into a commit is shown on one clean line without secrets."""
+    """Returns the newest commits that touched a note (the path of its file relative to the root), under whatever title; newest
+    first. What other programs wrote into a commit is shown on one clean line without secrets."""
     if not exists(str(git.root / ".git")):
         return ()
     asked = ("--follow", "--name-only", f"--max-count={most}", f"--format={_FORMAT}", "-z", "--", path)
@@ -331,7 +331,7 @@ def is_in_history(git: GitProcess, path: str) -> bool:
 
 
 def contents_of(git: GitProcess, ids: Iterable[str]) -> Mapping[str, bytes]:
-    """What these objects hold, by id; one that is missing is not among them."""
+    """Returns what these objects hold, by id; one that is missing is not among them."""
     found: dict[str, bytes] = {}
     wanted = sorted(ids)
     output = git.must("cat-file", "--batch", input="".join(f"{id}\n" for id in wanted).encode()) if wanted else b""
@@ -348,7 +348,7 @@ def contents_of(git: GitProcess, ids: Iterable[str]) -> Mapping[str, bytes]:
 
 
 def tracking_of(top: str, path: str, environ: Mapping[str, str]) -> Tracking:
-    """What git has to do with a file of the work tree `top`."""
+    """Returns what git has to do with a file of the work tree `top`."""
     git, name = GitProcess(Path(top), environ), os.path.relpath(path, top)
     try:
         if git.run("ls-files", "--error-unmatch", "--", name).ok:
@@ -359,7 +359,7 @@ def tracking_of(top: str, path: str, environ: Mapping[str, str]) -> Tracking:
 
 
 def may_be_committed(path: str, environ: Mapping[str, str]) -> bool:
-    """Whether a file is in a repository that does not ignore it; also where that cannot be told (P6)."""
+    """Returns whether a file is in a repository that does not ignore it; also where that cannot be told (P6)."""
     real = os.path.realpath(path)
     try:
         top = work_tree_above(os.path.dirname(real))

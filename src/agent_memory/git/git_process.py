@@ -118,11 +118,11 @@ class GitProcess:
     def run(
         self, *arguments: str, input: bytes = b"", author: tuple[str, str] = OURSELVES, config: tuple[str, ...] = ()
     ) -> GitOutput:
-        """What git answered, a failure of its own included. `config` holds further `key=value`, for this call."""
+        """Returns what git answered, a failure of its own included. `config` holds further `key=value`, for this call."""
         return self._ended(self._command(config, arguments), f"git {arguments[0]}", input, self._environment(author))
 
     def must(self, *arguments: str, input: bytes = b"", author: tuple[str, str] = OURSELVES) -> bytes:
-        """Standard output of a call that ended with status 0; else RecorderFailed."""
+        """Returns the standard output of a call that ended with status 0; else RecorderFailed."""
         output = self.run(*arguments, input=input, author=author)
         if not output.ok:
             raise failed(arguments, output)
@@ -147,7 +147,7 @@ class GitProcess:
             raise failed(words, output)
 
     def python(self, module: str, *arguments: str) -> GitOutput:
-        """A module of ours, run as a program of its own in the repository's directory: the git that it starts has the same
+        """Runs a module of ours as a program of its own in the repository's directory; the git that it starts has the same
         environment and options as the calls above."""
         environment = self._environment(OURSELVES)
         environment["GIT_DIR"] = str(self.directory)
@@ -228,7 +228,7 @@ class GitProcess:
 
 
 def failed(arguments: tuple[str, ...], output: GitOutput) -> RecorderFailed:
-    """The error for a call that ended with another status than 0, with the end of what git said, redacted."""
+    """Returns the error for a call that ended with another status than 0, with the end of what git said, redacted."""
     said = redact(output.stderr.strip() or output.stdout.decode("utf-8", "replace").strip()).text
     return RecorderFailed(f"git {arguments[0]}", output.status, said[-_STDERR_CHARS:])
 
@@ -256,7 +256,7 @@ _LOOSE_SIZE = re.compile(rb"^size: ([0-9]{1,15})$", re.MULTILINE)
 
 
 def directory_of(git: GitProcess) -> Path:
-    """Where git keeps the repository: elsewhere when `.git` is the file of a submodule or linked work tree."""
+    """Returns where git keeps the repository: elsewhere when `.git` is the file of a submodule or linked work tree."""
     if is_directory(str(git.directory)):
         return git.directory
     return Path(os.fsdecode(git.must("rev-parse", "--absolute-git-dir").rstrip(b"\n")))
@@ -313,7 +313,7 @@ def _begin(git: GitProcess, warn: Callable[[str], None]) -> None:
 
 
 def _problem(git: GitProcess) -> str | None:
-    """What is wrong with the repository and its HEAD, or None. A HEAD without a commit yet is no problem."""
+    """Returns what is wrong with the repository and its HEAD, or None. A HEAD without a commit yet is no problem."""
     if git.run("rev-parse", "--quiet", "--verify", "HEAD^{tree}").ok:
         return None
     known = git.run("rev-parse", "--git-dir")
@@ -340,8 +340,8 @@ def _stamp() -> str:
 
 
 def lock_files(git_directory: Path) -> tuple[Path, ...]:
-    """Every lock file of a repository. An error where that cannot be looked through: it is never taken for free (P6), as the
-    globs of `pathlib` do where permission is denied."""
+    """Returns every lock file of a repository. An error where that cannot be looked through: it is never taken for free (P6),
+    as the globs of `pathlib` do where permission is denied."""
     found = [f"{git_directory}/{name}" for name in names_in(str(git_directory))]
     for start in ("refs", "objects/info"):
         found += files_below(f"{git_directory}/{start}")
@@ -349,8 +349,8 @@ def lock_files(git_directory: Path) -> tuple[Path, ...]:
 
 
 def stale_locks(root: Path, git_directory: Path) -> tuple[Path, ...]:
-    """The locks that belong to nobody: all or none, since a git that works may have made any of them. An error (an OSError
-    among them) also where a process was not looked at that may be such a git (P6)."""
+    """Returns the locks that belong to nobody: all or none, since a git that works may have made any of them. An error (an
+    OSError among them) also where a process was not looked at that may be such a git (P6)."""
     locks = lock_files(git_directory)
     limit_seconds = STALE_SECONDS
     if locks and not os.path.isdir("/proc/self"):
@@ -371,7 +371,8 @@ def stale_locks(root: Path, git_directory: Path) -> tuple[Path, ...]:
 
 
 def remove_stale_locks(root: Path, git_directory: Path) -> bool:
-    """True when no lock is left: all that there were belonged to nobody and are gone. Raises as `stale_locks`."""
+    """Removes stale locks; True when no lock is left: all that there were belonged to nobody and are gone. Raises as
+    `stale_locks`."""
     stale = stale_locks(root, git_directory)
     for path in stale:
         path.unlink(missing_ok=True)

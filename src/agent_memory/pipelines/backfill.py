@@ -82,8 +82,8 @@ class BackfillIo:
 
 
 def _put(inbox: Inbox, entry: InboxEntry) -> None:
-    """What a transcript or a note says of branch and directory may be nothing that an entry may hold; the session is what
-    counts."""
+    """Puts an entry into the inbox, without branch and directory where they are nothing that an entry may hold: the session
+    is what counts."""
     try:
         unwrap(inbox.put(entry))
     except InboxEntryInvalid:
@@ -165,8 +165,8 @@ class _Looking:
         )
 
     def _begins_at(self, found: FoundSession, history: History) -> SessionMark | None:
-        """The mark from which a fork or a resumed copy says something new; None for a session of its own. It covers the first
-        turns that are in a session that was consolidated, or looked at before this one."""
+        """Returns the mark from which a fork or a resumed copy says something new; None for a session of its own. It covers
+        the first turns that are in a session that was consolidated, or looked at before this one."""
         # Another transcript of the very session is no copy of another: its mark would be that of both.
         if not found.shares_record_ids or self.first[found.key] != found.path:
             return None

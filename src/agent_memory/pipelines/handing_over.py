@@ -82,8 +82,8 @@ class Kept:
 
 @as_result
 def take_named(io: HandingOverIo, session_id: str, harness: Harness | None, guesses: Sequence[InboxEntry]) -> Taken:
-    """The session with this id, by its newest capture, else by the first of `guesses` that can be read. SessionForgotten,
-    or why it cannot be read; UsageInvalid where nobody asked for anything in it."""
+    """Returns the session with this id, by its newest capture, else by the first of `guesses` that can be read.
+    SessionForgotten, or why it cannot be read; UsageInvalid where nobody asked for anything in it."""
     known: InboxEntry | None = None
     trouble: Error = UsageInvalid(f"Nothing is known of a session {session_id}", "Name its harness with --harness.")
     for each in io.recent():
@@ -109,7 +109,7 @@ def take_named(io: HandingOverIo, session_id: str, harness: Harness | None, gues
 
 @as_result
 def take_newest(io: HandingOverIo, scope: str, harness: Harness | None) -> Taken:
-    """The newest session of the place that can be read and in which a person asked for something."""
+    """Returns the newest session of the place that can be read and in which a person asked for something."""
     tried: set[tuple[str, str | None]] = set()
     trouble: Error | None = None
     for each in io.recent():
@@ -137,7 +137,7 @@ def _scope_of(io: HandingOverIo, entry: InboxEntry) -> str:
 
 
 def _take(io: HandingOverIo, entry: InboxEntry) -> Taken | None:
-    """The session; None where no person worked in it."""
+    """Returns the session; None where no person worked in it."""
     session_id = session_id_of(entry) or ""
     tombstone = unwrap(io.tombstones.of_session(entry.harness, session_id))
     if tombstone is not None:
@@ -178,8 +178,8 @@ def _history(io: HandingOverIo, entry: InboxEntry, session_id: str) -> History:
 
 @as_result
 def keep_handover(io: HandingOverIo, taken: Taken) -> Kept:
-    """The session's handoff note: a new one, or the one that it has, brought up to date in place. None for a session that
-    ended longer ago than a handoff lives, and for one whose note a person pinned or had forgotten."""
+    """Returns the session's handoff note: a new one, or the one that it has, brought up to date in place. None for a session
+    that ended longer ago than a handoff lives, and for one whose note a person pinned or had forgotten."""
     expires_at_ms = taken.ended_at_ms + io.handoff_days * DAY_MS
     if expires_at_ms <= io.clock.now_ms():
         return Kept(None, f"it ended more than {io.handoff_days} days ago")

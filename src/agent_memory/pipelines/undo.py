@@ -189,7 +189,7 @@ def footprint_if_any(log: RunLog, run_id: str) -> Footprint | None:
 
 
 def _undoable(io: UndoIo, name: str | None) -> _Undoable:
-    """The chosen run. UndoRefused for one that is undone already or left nothing to undo."""
+    """Returns the chosen run. UndoRefused for one that is undone already or left nothing to undo."""
     run = chosen_run(io.log, name)
     if run.undone_by is not None:
         again = f"`memory undo {short_id(run.undone_by)}` makes it stand again"
@@ -202,7 +202,7 @@ def _undoable(io: UndoIo, name: str | None) -> _Undoable:
 
 
 def _root_of(log: RunLog, run: LoggedRun) -> LoggedRun:
-    """The run that an undo, an undo of an undo and so on is about; a run that is no undo is about itself."""
+    """Returns the run that an undo, an undo of an undo and so on is about; a run that is no undo is about itself."""
     while run.undid is not None and (before := _exact_run(log, run.undid)) and before.run_id < run.run_id:
         run = before
     return run
@@ -221,7 +221,7 @@ def _may_stand(run: LoggedRun) -> bool:
 
 
 def _refused(run: LoggedRun, reasons: Sequence[str]) -> UndoRefused:
-    """The refusal with the first few reasons, and how many more there are."""
+    """Returns the refusal with the first few reasons, and how many more there are."""
     more = len(reasons) - MOST_REASONS
     return UndoRefused(run.run_id, tuple(reasons) if more <= 0 else (*reasons[:MOST_REASONS], f"and {more} more such"))
 
@@ -234,7 +234,7 @@ def _fingerprint(io: UndoIo) -> Result[str, Error]:
 
 
 def _put_files_back(io: UndoIo, found: _Undoable, undo_id: str, *, dry_run: bool = False) -> frozenset[str]:
-    """The paths that go back, or would. A refusal tells who changed the notes since, as far as that is known."""
+    """Returns the paths that go back, or would. A refusal tells who changed the notes since, as far as that is known."""
     if not found.files:
         return frozenset()
     try:
@@ -260,7 +260,7 @@ def _put_files_back(io: UndoIo, found: _Undoable, undo_id: str, *, dry_run: bool
 
 
 def _complete(io: UndoIo, undoing: Undoing, found: _Undoable) -> Undone:
-    """All that comes after the files; doing any of it twice is harmless."""
+    """Does all that comes after the files; doing any of it twice is harmless."""
     fingerprints = frozenset(each.fingerprint for each in found.run.actions if each.fingerprint)
     unwrap(io.log.mark_undone(found.run.run_id, undoing.run_id, fingerprints))
     own = footprint_if_any(io.log, undoing.run_id)
@@ -286,7 +286,8 @@ def _complete(io: UndoIo, undoing: Undoing, found: _Undoable) -> Undone:
 
 
 def _undone(io: UndoIo, undo_id: str | None, found: _Undoable, files: Sequence[FileChange]) -> Undone:
-    """What comes of an undo that changes these files, once its sections are put back; without an undo nothing is written."""
+    """Returns what comes of an undo that changes these files, once its sections are put back; without an undo nothing is
+    written."""
     put_back = {each.path for each in files}
     others = [each for each in fold_files(found.files).files if each.path not in (TIERS_FILE, *put_back)]
     why = "it, or a note that belongs with it, was changed, forgotten or linked to since"
@@ -317,7 +318,8 @@ def _undone(io: UndoIo, undo_id: str | None, found: _Undoable, files: Sequence[F
 
 
 def _put_back(io: UndoIo, undo_id: str | None, change: SectionChange) -> str | None:
-    """Why the managed section was not put back, if so. Without an undo nothing is written."""
+    """Puts a managed section back; returns why the managed section was not put back, if so. Without an undo nothing is
+    written."""
     file = unwrap(io.targets.read(change.path))
     if file.data is None and change.after is not None:
         return None if change.created else "the file is gone"

@@ -33,7 +33,7 @@ def _body_line(line: str) -> str:
 
 
 def commit_message(subject: str, body: str = "") -> str:
-    """The message that git is given: one subject line, then the body after an empty line; both without secrets.
+    """Returns the message that git is given: one subject line, then the body after an empty line; both without secrets.
 
     A line of the body that git would read as a trailer, or as what comes after them, becomes a list item, so that only the template writes trailers. Git's
     own `whitespace` cleanup would change nothing in it.
@@ -64,7 +64,7 @@ CommandTemplate = tuple[tuple[str, ...], ...]
 
 
 def parse_command_template(text: str) -> Result[CommandTemplate, str]:
-    """The template, or what is wrong with it as a phrase.
+    """Returns the template, or what is wrong with it as a phrase.
 
     It must begin with `git commit`; after that only options that describe the commit are let through: the ones that
     choose what is committed, rewrite history, run an editor or ask for a key are ours to decide.
@@ -103,7 +103,8 @@ def one_word(value: str) -> str:
 
 
 def filled(template: CommandTemplate, values: Mapping[str, str | None]) -> tuple[str, ...]:
-    """The options with every `{name}` replaced by its cleaned value. An option that names what has no value is left out."""
+    """Returns the options with every `{name}` replaced by its cleaned value. An option that names what has no value is left
+    out."""
     known = {name: word for name, value in values.items() if value is not None and (word := one_word(value))}
     filled_in: list[str] = []
     for option in template:
@@ -131,7 +132,7 @@ _IGNORED_PREFIXES = tuple(line.rstrip("*") for line in IGNORED if line.endswith(
 
 
 def path_problem(path: str) -> str | None:
-    """Why a path cannot be recorded, or None: it must be relative, and stay inside the root and outside `.git`."""
+    """Returns why a path cannot be recorded, or None: it must be relative, and stay inside the root and outside `.git`."""
     parts = path.split("/")
     if not path or "\0" in path:
         return "it is no path"
@@ -145,18 +146,18 @@ def path_problem(path: str) -> str | None:
 
 
 def is_ignored(path: str) -> bool:
-    """True for what `IGNORED` keeps out of the history, whatever the `.gitignore` on disk says."""
+    """Returns True for what `IGNORED` keeps out of the history, whatever the `.gitignore` on disk says."""
     parts = path.split("/")
     return parts[0] in _IGNORED_DIRECTORIES or any(part.startswith(_IGNORED_PREFIXES) for part in parts)
 
 
 def is_bookkeeping(path: str) -> bool:
-    """True for a file of ours that rides along."""
+    """Returns True for a file of ours that rides along."""
     return path.split("/")[0] in BOOKKEEPING
 
 
 def wanted_of(changed: Iterable[str], asked: Iterable[str]) -> tuple[str, ...]:
-    """Those of the changed paths that are asked for, or lie in a directory that is; compared under NFC, in order."""
+    """Returns those of the changed paths that are asked for, or lie in a directory that is; compared under NFC, in order."""
     names = {_plain(path) for path in asked}
 
     def is_asked(path: str) -> bool:
@@ -171,7 +172,7 @@ def _plain(path: str) -> str:
 
 
 def holds_secret(path: str, text: str) -> bool:
-    """True when redaction finds something in the text of a file, or in its name."""
+    """Returns whether redaction finds something in the text of a file, or in its name."""
     return bool(redact(text).found or redact(path).found)
 
 

@@ -40,18 +40,18 @@ REASON = "it was forgotten (`memory forget`)"
 
 
 def statements_of(title: str, body: str) -> tuple[Line, ...]:
-    """The lines of a body that state something; of an empty one its title."""
+    """Returns the lines of a body that state something; of an empty one its title."""
     return claims_among(distinct_lines([body])) or distinct_lines([title])
 
 
 def statement_hashes(title: str, body: str) -> frozenset[str]:
-    """A hash of the content words of each statement, whatever their order, case and endings."""
+    """Returns a hash of the content words of each statement, whatever their order, case and endings."""
     texts = (" ".join(sorted(line.terms)).encode("utf-8", "surrogatepass") for line in statements_of(title, body))
     return frozenset(hashlib.sha256(text).hexdigest()[:_HASH_DIGITS] for text in texts)
 
 
 def share_held(statements: Iterable[Line], text: str) -> float:
-    """Which part of the statements is in a text, 0 to 1: a statement is when most of its content words are. Nothing is
+    """Returns which part of the statements is in a text, 0 to 1: a statement is when most of its content words are. Nothing is
     held of none."""
     lines = tuple(statements)
     said = content_terms(text)
@@ -88,7 +88,7 @@ class EntryTombstone:
     """Hashes of what it last said (`statement_hashes`)."""
 
     def is_said_by(self, title: str, body: str) -> bool:
-        """Whether most of what the note said is in this text."""
+        """Returns whether most of what the note said is in this text."""
         said = statement_hashes(title, body)
         return bool(self.statements) and len(self.statements & said) >= SAME_SHARE * len(self.statements)
 
@@ -96,7 +96,7 @@ class EntryTombstone:
 def forgotten_note(
     tombstones: Iterable[EntryTombstone], title: str, body: str, said_at_ms: int
 ) -> EntryTombstone | None:
-    """The forgotten note that this text would bring back; None for one that says something else, and for what was said
+    """Returns the forgotten note that this text would bring back; None for one that says something else, and for what was said
     after the forgetting: who says it again wants it known again."""
     return next((each for each in tombstones if said_at_ms <= each.at_ms and each.is_said_by(title, body)), None)
 
@@ -111,8 +111,8 @@ def without_forgotten(
     captured_at_ms: int,
     shown: Mapping[str, StoredEntry],
 ) -> ChangeSet:
-    """The change set without what says again what a forgotten note said, and why as dropped items. The time of a proposal
-    is that of its last cited turn, else that of the capture. With nothing left it says so as `skipped`."""
+    """Returns the change set without what says again what a forgotten note said, and why as dropped items. The time of a
+    proposal is that of its last cited turn, else that of the capture. With nothing left it says so as `skipped`."""
     if not tombstones:
         return change_set
     times = {turn.number: turn.at_ms for turn in window.turns}
@@ -164,12 +164,12 @@ class SessionKey:
     harness: Harness | None = None
 
     def is_of(self, source: Source) -> bool:
-        """Whether the source is some part of this session."""
+        """Returns whether the source is some part of this session."""
         return source.thread_id == self.session_id and self.harness in (None, source.harness)
 
 
 def share_of(meta: Meta, session: SessionKey, recorded: frozenset[str] = frozenset()) -> Share:
-    """How much of an entry comes from the session, by its sources. One without any, that was recorded as made of the
+    """Returns how much of a note comes from the session, by its sources. One without any, that was recorded as made of the
     session, comes from nothing else."""
     if not meta.sources:
         return "all" if meta.id in recorded else "none"
@@ -178,13 +178,13 @@ def share_of(meta: Meta, session: SessionKey, recorded: frozenset[str] = frozens
 
 
 def without_session(meta: Meta, session: SessionKey) -> Meta:
-    """The frontmatter without the session among its sources."""
+    """Returns the frontmatter without the session among its sources."""
     return evolve(meta, sources=tuple(source for source in meta.sources if not session.is_of(source)))
 
 
 def unlinked(entry: MemoryEntry, ids: Collection[str]) -> MemoryEntry:
-    """The same entry without these ids: no alias, nothing superseded; a link becomes its label, or the plain id, and goes
-    altogether from the list of links at the end of the body. The rest of the text stays."""
+    """Returns the same note without these ids: no alias, nothing superseded; a link becomes its label, or the plain id, and
+    goes altogether from the list of links at the end of the body. The rest of the text stays."""
     meta = evolve(
         entry.meta,
         aliases=tuple(id for id in entry.meta.aliases if id not in ids),
@@ -216,8 +216,8 @@ class TraceWords:
         return any(name in text for name in (*names, *([session[:_SHOWN_ID_CHARS]] if shortened else [])) if name)
 
     def is_in(self, text: str) -> bool:
-        """Whether a text holds a title, as far as it is sure to be shown, or all content words of a telling statement of what
-        was forgotten."""
+        """Returns whether a text holds a title, as far as it is sure to be shown, or all content words of a telling statement
+        of what was forgotten."""
         titles = (title[:_TITLE_CHARS] for title in self.titles if len(title.strip()) >= _MIN_TITLE_CHARS)
         if any(title in text for title in titles):
             return True
@@ -226,7 +226,7 @@ class TraceWords:
 
 
 def forgetful_message(message: str, words: TraceWords, *, touched: bool) -> str:
-    """A commit's message without what was forgotten: of its subject the verb stays, other lines go.
+    """Returns a commit's message without what was forgotten: of its subject the verb stays, other lines go.
 
     Titles count only where the commit touched a file of what was forgotten: they are words like any others.
     """
@@ -247,7 +247,7 @@ _LINE_CHARS = 160
 
 @frozen
 class ForgetTarget:
-    """What a person names: an entry, or a session."""
+    """What a person names: a note, or a session."""
 
     id: str | None = None
     session: SessionKey | None = None
@@ -256,7 +256,7 @@ class ForgetTarget:
 
 @frozen
 class GoneNote:
-    """An entry that goes, or earlier versions of one that stays."""
+    """A note that goes, or earlier versions of one that stays."""
 
     id: str
     title: str | None
@@ -264,12 +264,12 @@ class GoneNote:
     paths: tuple[str, ...]
     """Its files that are removed, relative to the root."""
     versions_only: bool = False
-    """Other files of the entry stay: only versions that came from the session alone go."""
+    """Other files of the note stay: only versions that came from the session alone go."""
 
 
 @frozen
 class SharedNote:
-    """An entry that other sources taught as well: its text stays, the session is taken out of its sources."""
+    """A note that other sources taught as well: its text stays, the session is taken out of its sources."""
 
     id: str
     title: str
@@ -345,7 +345,7 @@ class Forgetting:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Of the entries that go altogether."""
+        """Of the notes that go altogether."""
         return tuple(each.id for each in self.notes if not each.versions_only)
 
     @property
@@ -358,7 +358,7 @@ class Forgetting:
 
 
 def lines_of(forgetting: Forgetting) -> Iterator[str]:
-    """What goes, what changes, and what stays although it states the same: for a person, one thing a line."""
+    """Returns what goes, what changes, and what stays although it states the same: for a person, one thing a line."""
     if forgetting.target.session is not None and not forgetting.is_known:
         yield "  nothing  is kept of this session; it is only marked, so that it is never learnt"
     for note in forgetting.notes:
@@ -385,7 +385,7 @@ def lines_of(forgetting: Forgetting) -> Iterator[str]:
 
 
 def what_stays(forgetting: Forgetting) -> tuple[str, ...]:
-    """What forgetting does not reach, as sentences."""
+    """Returns what forgetting does not reach, as sentences."""
     target = forgetting.target
     sentences: list[str] = []
     if forgetting.has_history and target.purge:

@@ -47,7 +47,7 @@ class Folded:
 
 
 def fold_files(changes: Sequence[FileChange]) -> Folded:
-    """The changes, as if each file had been changed once."""
+    """Returns the changes, as if each file had been changed once."""
     whole: dict[str, FileChange] = {}
     interrupted: dict[str, None] = {}
     for change in changes:

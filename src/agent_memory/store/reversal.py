@@ -1,4 +1,4 @@
-"""An undo, decided: which files of a footprint can be put back together, and what entries that makes of them (P16).
+"""An undo, decided: which files of a footprint can be put back together, and what notes that makes of them (P16).
 
 What cannot be taken back stays, with all that belongs with it: the notes that a merge, split or replacement made of one
 another, and what a note that stays links to.
@@ -26,8 +26,8 @@ _NOTE = re.compile(rf"{TOPICS}/[^/]+\.md|{ARCHIVE}/(?:({ID_PATTERN})/)?[^/]+\.md
 
 
 def decide_reversal(footprint: Footprint, draft: Draft) -> Decided:
-    """The store as it was before the run. UndoRefused with all reasons, the run in it to be filled in by the caller, where
-    nothing is left to take back."""
+    """Returns the store as it was before the run. UndoRefused with all reasons, the run in it to be filled in by the caller,
+    where nothing is left to take back."""
     for each in footprint.files:
         if each.path != TIERS_FILE and _NOTE.fullmatch(each.path) is None:
             raise PathRefused(each.path, "it is no file of entries or tiers")  # P21
@@ -60,7 +60,7 @@ def decide_reversal(footprint: Footprint, draft: Draft) -> Decided:
 
 
 def files_together(notes: Sequence[FileChange]) -> dict[str, set[str]]:
-    """For each path those that stay or go with it: the files of the same entries."""
+    """For each path those that stay or go with it: the files of the same notes."""
     of_path = {change.path: {change.path} for change in notes}
     first_of: dict[str, str] = {}
     for change in notes:
@@ -114,7 +114,7 @@ def _put_back(notes: Sequence[FileChange], draft: Draft) -> dict[str, str]:
 
 
 def _left_dangling(notes: Sequence[FileChange], draft: Draft) -> dict[str, str]:
-    """Links of other live entries to what only the run had made, by the path of what it made."""
+    """Links of other live notes to what only the run had made, by the path of what it made."""
     leaving = {
         id: change.path
         for change in notes
@@ -149,8 +149,8 @@ def _left_dangling(notes: Sequence[FileChange], draft: Draft) -> dict[str, str]:
 
 
 def _put_tiers_back(changes: Sequence[FileChange], staying: Set[str], draft: Draft) -> bool:
-    """The file as it was; where it was changed since, only what the run had moved and nobody has moved again (a pin set
-    after a run must not keep that run from being undone)."""
+    """Puts the file back as it was; where it was changed since, only what the run had moved and nobody has moved again (a pin
+    set after a run must not keep that run from being undone)."""
     folded = fold_files(changes)
     now = draft.state(TIERS_FILE)
     if not staying and not folded.interrupted and hash_of(now) == hash_of(changes[-1].after):
@@ -164,8 +164,8 @@ def _put_tiers_back(changes: Sequence[FileChange], staying: Set[str], draft: Dra
 
 
 def reverse_tiers(now: TierList, before: TierList, after: TierList) -> TierList:
-    """`now`, but with each entry that went from one tier to another between `before` and `after`, and has stayed there
-    since, back in the tier that it had, behind the entry that it followed in `before`."""
+    """`now`, but with each note that went from one tier to another between `before` and `after`, and has stayed there
+    since, back in the tier that it had, behind the note that it followed in `before`."""
     known = {id for tiers in (before, after) for id in (*tiers.hot, *tiers.warm)}
     back = {id for id in known if before.of(id) is not after.of(id) and now.of(id) is after.of(id)}
     return TierList(_with_back(now.hot, before.hot, back), _with_back(now.warm, before.warm, back))
@@ -183,11 +183,11 @@ def _with_back(now: Sequence[str], before: Sequence[str], back: set[str]) -> tup
     return (*following[None], *(each for id in kept for each in (id, *following[id])))
 
 
-# -- what was done to entries -----------------------------------------------------------------------------------------
+# -- what was done to notes -----------------------------------------------------------------------------------------
 
 
 def _reverted_entries(notes: Sequence[FileChange]) -> Iterator[Applied]:
-    """For each entry what was done to its files. They are now what `before` says of them."""
+    """For each note what was done to its files. They are now what `before` says of them."""
     by_id: dict[str, list[FileChange]] = {}
     for change in notes:
         entry = _entry_in(change.path, change.before or change.after)
@@ -204,11 +204,11 @@ def _reverted_entries(notes: Sequence[FileChange]) -> Iterator[Applied]:
 
 
 def _live_in(change: FileChange, state: FileState | None) -> Listed | None:
-    """The live entry that a file of `topics/` holds in this state."""
+    """Returns the live note that a file of `topics/` holds in this state."""
     return _entry_in(change.path, state) if change.path.startswith(f"{TOPICS}/") else None
 
 
 def _entry_in(path: str, state: FileState | None) -> Listed | None:
-    """The entry that this file holds; None where there is no file, or it is no entry."""
+    """Returns the note that this file holds; None where there is no file, or it is no note."""
     stored = None if state is None else entry_or_none(path, state.data, state.mtime_ns or 0)
     return None if stored is None else stored.listed

@@ -27,7 +27,8 @@ T = TypeVar("T")
 
 
 def merged_bookkeeping(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> bytes | None:
-    """Both versions of a file of ours as one; None for a path that is none of them, or where one cannot be understood."""
+    """Returns both versions of a file of ours as one; None for a path that is none of them, or where one cannot be
+    understood."""
 
     def merged(
         parse: Callable[[bytes, str], T], merge: Callable[[T | None, T, T], T], render: Callable[[T], str | bytes]
@@ -61,7 +62,7 @@ def merged_bookkeeping(path: str, base: bytes | None, ours: bytes, theirs: bytes
 
 
 def _tiers(base: TierList | None, ours: TierList, theirs: TierList) -> TierList:
-    """Each entry where the side that moved it has it, nearest where both moved it; in our order, then in theirs. The next
+    """Each note where the side that moved it has it, nearest where both moved it; in our order, then in theirs. The next
     defrag weighs them anew."""
     before = base or TierList()
 
@@ -82,7 +83,7 @@ def _tiers(base: TierList | None, ours: TierList, theirs: TierList) -> TierList:
 
 
 def _tombstone(base: Tombstone | None, ours: Tombstone, theirs: Tombstone) -> Tombstone:
-    """The later, with the statements of both."""
+    """Returns the later, with the statements of both."""
     first, second = sorted((ours, theirs), key=lambda each: (each.at_ms, TOMBSTONE.render(each)), reverse=True)
     if isinstance(first, EntryTombstone) and isinstance(second, EntryTombstone):
         return evolve(first, statements=first.statements | second.statements)
@@ -93,7 +94,7 @@ def _tombstone(base: Tombstone | None, ours: Tombstone, theirs: Tombstone) -> To
 
 
 def _further(base: SessionMark | None, ours: SessionMark, theirs: SessionMark) -> SessionMark:
-    """The mark that lies further in the session, with the entries of both."""
+    """Returns the mark that lies further in the session, with the notes of both."""
     further, other = sorted(
         (ours, theirs),
         key=lambda mark: (mark.turns_seen, mark.last_at_ms or 0, SESSION_MARK.render(mark)),
@@ -114,8 +115,8 @@ def _further(base: SessionMark | None, ours: SessionMark, theirs: SessionMark) -
 
 
 def _tags(base: TagVocabulary | None, ours: TagVocabulary, theirs: TagVocabulary) -> TagVocabulary:
-    """All that is accepted on either side, but for what one of them took out; the renamings of both, ours first, followed
-    to their ends."""
+    """Returns all that is accepted on either side, but for what one of them took out; the renamings of both, ours first,
+    followed to their ends."""
     before = base or TagVocabulary()
     # A tag that goes by another name is not taken out.
     sides = (side.accepted | (before.accepted & side.renamed.keys()) for side in (ours, theirs))
@@ -128,7 +129,7 @@ def _tags(base: TagVocabulary | None, ours: TagVocabulary, theirs: TagVocabulary
 
 
 def _newer_value(path: str, ours: bytes, theirs: bytes) -> bytes | None:
-    """The value that was written later; the other where one cannot be understood."""
+    """Returns the value that was written later; the other where one cannot be understood."""
     found = [(as_result(STATE_VALUE.parse)(data, path).value_or(None), data) for data in (ours, theirs)]
     return max(((value.updated_at_ms or 0, data) for value, data in found if value is not None), default=(0, None))[1]
 

@@ -62,7 +62,7 @@ T = TypeVar("T")
 
 
 def merged_tree(base: Tree | None, ours: Tree, theirs: Tree, contents: Mapping[str, bytes]) -> MergedTree:
-    """The tree of both. `base` is None where the two have no common history; `contents` holds at least what
+    """Returns the tree of both. `base` is None where the two have no common history; `contents` holds at least what
     `wanted_contents` names, by object id."""
     merge = _Merge(base, ours, theirs, contents)
     merge.merge_notes_and_files()
@@ -79,8 +79,8 @@ def merged_tree(base: Tree | None, ours: Tree, theirs: Tree, contents: Mapping[s
 
 
 def wanted_contents(base: Tree | None, ours: Tree, theirs: Tree) -> frozenset[str]:
-    """The object ids whose contents a merge looks at: all that is not the same on both sides, notes whose names state no
-    id, tombstones and tiers."""
+    """Returns the object ids whose contents a merge looks at: all that is not the same on both sides, notes whose names state
+    no id, tombstones and tiers."""
     return frozenset(
         leaf.object_id
         for tree in (base or EMPTY, ours, theirs)
@@ -94,7 +94,7 @@ def wanted_contents(base: Tree | None, ours: Tree, theirs: Tree) -> frozenset[st
 
 
 def is_note(path: str) -> bool:
-    """Whether a path is that of a live or retired note; versions lie deeper."""
+    """Returns whether a path is that of a live or retired note; versions lie deeper."""
     return path.endswith(".md") and path.count("/") == 1 and path.startswith((TOPICS, ARCHIVE))
 
 
@@ -148,8 +148,8 @@ class _Merge:
             self._merge_file(path, before.get(path), our_files.get(path), their_files.get(path))
 
     def _sorted_out(self, tree: Tree) -> tuple[dict[str, _Place], dict[str, Leaf]]:
-        """The notes of a tree by id, and every other file that may be on disk by path. Of two files of one id the live one is
-        the note."""
+        """Returns the notes of a tree by id, and every other file that may be on disk by path. Of two files of one id the live
+        one is the note."""
         notes: dict[str, _Place] = {}
         others: dict[str, Leaf] = {}
         for path in sorted(tree, key=lambda each: (not each.startswith(TOPICS), each)):
@@ -167,7 +167,8 @@ class _Merge:
         return notes, others
 
     def _one_sided(self, base: T | None, ours: T | None, theirs: T | None) -> T | None:
-        """What stays where only one side has it, or has changed it; None where none stays, and where two are to be made one."""
+        """Returns what stays where only one side has it, or has changed it; None where none stays, and where two are to be
+        made one."""
         return chosen(
             base,
             ours,
@@ -181,7 +182,7 @@ class _Merge:
     def _merge_note(
         self, id: str, base: _Place | None, ours: _Place | None, theirs: _Place | None, successor: str | None
     ) -> None:
-        """One note, which at least one side has."""
+        """Merges one note, which at least one side has."""
         kept = self._one_sided(base, ours, theirs)
         if kept is not None:
             if base is not None and (ours is None or theirs is None):
@@ -206,7 +207,7 @@ class _Merge:
             self.remarks.append(Remark(id, became))
 
     def _merge_versions(self, id: str, base: _Place | None, ours: _Place, theirs: _Place) -> None:
-        """Both live, or both retired, and not the same."""
+        """Merges two versions that are both live, or both retired, and not the same."""
         one, other = self._data(ours.leaf), self._data(theirs.leaf)
         before = None if base is None else self._data(base.leaf)
         merged = None if one is None or other is None else merged_note(before, one, other, f"{id}.md")
@@ -238,7 +239,7 @@ class _Merge:
     # -- other files --------------------------------------------------------------------------------------------------
 
     def _merge_file(self, path: str, base: Leaf | None, ours: Leaf | None, theirs: Leaf | None) -> None:
-        """One file that is no note, or a version of one; at least one side has it."""
+        """Merges one file that is no note, or a version of one; at least one side has it."""
         if ours != theirs:
             ours, theirs = (self._unless_purged(path, leaf) for leaf in (ours, theirs))
         kept = self._one_sided(base, ours, theirs)
@@ -261,7 +262,7 @@ class _Merge:
             self._keep_beside(path, theirs)
 
     def _unless_purged(self, path: str, leaf: Leaf | None) -> Leaf | None:
-        """None for a state value from before it was purged (P28)."""
+        """Returns the file; None for a state value from before it was purged (P28)."""
         data = self._data(leaf)
         if path not in self._states_gone or data is None:
             return leaf
@@ -297,7 +298,7 @@ class _Merge:
         return found
 
     def settle_tiers(self) -> None:
-        """Of the merged tiers only what is still live."""
+        """Keeps of the merged tiers only what is still live."""
         data = self._data(self.files.get(TIERS_FILE))
         tiers = None if data is None else parse_tiers(data, TIERS_FILE).value_or(None)
         if tiers is not None:
@@ -308,8 +309,8 @@ class _Merge:
     # -- what was forgotten -------------------------------------------------------------------------------------------
 
     def _left_of(self, entry: MemoryEntry, *, is_new: bool = False) -> MemoryEntry | None:
-        """What may stay of an entry: None, or the entry without the sessions that were forgotten among its sources. A new
-        one that says what a forgotten note said, and was made before that was forgotten, goes, too."""
+        """Returns what may stay of a note: None, or the note without the sessions that were forgotten among its sources. A
+        new one that says what a forgotten note said, and was made before that was forgotten, goes, too."""
         tombstone = self._entries_gone.get(entry.meta.id)
         if tombstone is not None and entry.meta.created_at_ms <= tombstone.at_ms:
             return None
@@ -328,15 +329,15 @@ class _Merge:
     # -- what stays ---------------------------------------------------------------------------------------------------
 
     def _put(self, path: str, held: Held) -> None:
-        """The file, at the path; at another where a name that only differs in case is taken."""
+        """Puts the file at the path; at another where a name that only differs in case is taken."""
         if path not in self.files and folded_name(path) in self._taken:
             path = _beside(path, str(len(self._taken)))
         self._taken.add(folded_name(path))
         self.files[path] = held
 
     def _keep(self, path: str, id: str | None, held: Leaf, *, is_new: bool = False) -> None:
-        """A file as one side has it; a note, or a version of one, of the other machine without what was forgotten of it. Our
-        own forgetting has seen to ours."""
+        """Keeps a file as one side has it; a note, or a version of one, of the other machine without what was forgotten of it.
+        Our own forgetting has seen to ours."""
         if self.ours.get(path) == held or not path.startswith((TOPICS, ARCHIVE)):
             self._put(path, held)
             return
@@ -350,7 +351,7 @@ class _Merge:
             self.forgotten_count += 1
 
     def _keep_version(self, id: str, place: _Place) -> None:
-        """The bytes of a version that is live no more, in the archive, under the next free millisecond (P12)."""
+        """Keeps the bytes of a version that is live no more in the archive, under the next free millisecond (P12)."""
         entry, data = self._entry(place.path, place.leaf), self._data(place.leaf)
         if entry is None or data is None or self._left_of(entry) is not entry:
             return
@@ -360,7 +361,7 @@ class _Merge:
         self._put(next(free), data)
 
     def _keep_beside(self, path: str, leaf: Leaf) -> None:
-        """The other machine's file under a name of its own."""
+        """Keeps the other machine's file under a name of its own."""
         if id_in_name(path) not in self._entries_gone:
             beside = _beside(path, f"from another machine {leaf.object_id[:8]}")
             self._put(beside, leaf)
@@ -369,11 +370,11 @@ class _Merge:
     # -- what files hold ----------------------------------------------------------------------------------------------
 
     def _data(self, held: Held | None) -> bytes | None:
-        """None for what is not there, was not wanted, or is too large to be ours."""
+        """Returns the bytes; None for what is not there, was not wanted, or is too large to be ours."""
         return self._contents.get(held.object_id) if isinstance(held, Leaf) else held
 
     def _entry(self, path: str, held: Held) -> MemoryEntry | None:
-        """The readable entry in a file."""
+        """Returns the readable note in a file."""
         data = self._data(held)
         return None if data is None else parse_note(data, path, 0).map(lambda note: note.entry).value_or(None)
 
@@ -391,8 +392,8 @@ def _beside(path: str, what: str) -> str:
 
 
 def driven_merge(path: str, base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bool] | None:
-    """Both versions of one file as one, as git's merge drivers are asked to, and whether both had changed the same lines; None
-    where they cannot be one, and git is to say so. An empty base is none."""
+    """Returns both versions of one file as one, as git's merge drivers are asked to, and whether both had changed the same
+    lines; None where they cannot be one, and git is to say so. An empty base is none."""
     before = base or None
     if is_note(path):
         merged = merged_note(before, ours, theirs, "note.md")
@@ -409,7 +410,7 @@ _KNOWN = tuple(field.key for field in META_FIELDS)
 
 @frozen
 class MergedNote:
-    """One file again, and the entry in it. Where both had changed the same lines of the body, the two versions stand between
+    """One file again, and the note in it. Where both had changed the same lines of the body, the two versions stand between
     conflict markers."""
 
     text: str
@@ -417,7 +418,8 @@ class MergedNote:
 
 
 def merged_note(base: bytes | None, one: bytes, other: bytes, path: str) -> MergedNote | None:
-    """Both files as one, the same whichever comes first; None where one of them is no readable entry, or their ids differ.
+    """Returns both files as one, the same whichever comes first; None where one of them is no readable note, or their ids
+    differ.
 
     Keys that are not ours, and comments, survive: those of the newer file as they stand, those that only the other has
     added behind them. A base that cannot be read counts as none.
@@ -459,8 +461,8 @@ def _entry(data: bytes, path: str) -> MemoryEntry | None:
 
 
 def _with_foreign(newer: str, older: str, base: str) -> str:
-    """The newer file's text with the keys and comments that only the older has added, or changed, since the base (empty where
-    there is none)."""
+    """Returns the newer file's text with the keys and comments that only the older has added, or changed, since the base
+    (empty where there is none)."""
     (block, here), (added, there), (before, earlier) = (_frontmatter(text) for text in (newer, older, base))
     edited = block
     foreign = {
@@ -480,7 +482,7 @@ def _with_foreign(newer: str, older: str, base: str) -> str:
 
 
 def _frontmatter(text: str) -> tuple[str, dict[str, Plain]]:
-    """The block of a file, and its values; nothing of what cannot be read."""
+    """Returns the block of a file, and its values; nothing of what cannot be read."""
     block = ""
     try:
         block = split_note(text).block or ""

@@ -28,7 +28,7 @@ _MOST_LINES = 20_000
 
 
 def chosen(base: T | None, ours: T, theirs: T, both: Callable[[T, T], T], *, has_base: bool) -> T:
-    """The value of the side that changed it; what `both` makes of the two where both did."""
+    """Returns the value of the side that changed it; what `both` makes of the two where both did."""
     if ours == theirs:
         return ours
     if has_base and ours == base:
@@ -39,8 +39,8 @@ def chosen(base: T | None, ours: T, theirs: T, both: Callable[[T, T], T], *, has
 
 
 def united(base: Collection[H], first: Sequence[H], second: Sequence[H]) -> tuple[H, ...]:
-    """Everything that either side holds, but for what was in the base and is gone from one of them; each once, in the order
-    of `first`, then what `second` adds. Where only one side changed anything, its order is kept."""
+    """Returns everything that either side holds, but for what was in the base and is gone from one of them; each once, in the
+    order of `first`, then what `second` adds. Where only one side changed anything, its order is kept."""
     for unchanged, changed in ((first, second), (second, first)):
         if tuple(unchanged) == tuple(base):
             return tuple(dict.fromkeys(changed))
@@ -52,9 +52,9 @@ def united(base: Collection[H], first: Sequence[H], second: Sequence[H]) -> tupl
 
 
 def merged_text(base: str | None, one: str, other: str, labels: tuple[str, str]) -> str:
-    """Both texts as one: no line that either side added is ever left out. Without a base the lines that they share in the
-    same order are taken for it, so that a text that only says more than the other wins. Where
-    both had changed the same lines, their two versions stand between the markers that git uses, with these `labels`."""
+    """Returns both texts as one: no line that either side added is ever left out. Without a base the lines that they share in
+    the same order are taken for it, so that a text that only says more than the other wins. Where both had changed the same
+    lines, their two versions stand between the markers that git uses, with these `labels`."""
     if one == other or base == other:
         return one
     if base == one:
@@ -79,7 +79,7 @@ def merged_text(base: str | None, one: str, other: str, labels: tuple[str, str])
 def _stretches(
     base: Sequence[str], one: Sequence[str], other: Sequence[str]
 ) -> Iterator[tuple[Sequence[str], Sequence[str], Sequence[str]]]:
-    """The three texts cut at every line that all of them share: each such line, and what is between."""
+    """Returns the three texts cut at every line that all of them share: each such line, and what is between."""
     in_one, in_other = _places(base, one), _places(base, other)
     start = (0, 0, 0)
     for at, line in enumerate(base):
@@ -91,7 +91,7 @@ def _stretches(
 
 
 def _places(before: Sequence[str], after: Sequence[str]) -> dict[int, int]:
-    """Where the lines of the one that both share are in the other, by where they are in the one."""
+    """Returns where the lines of the one that both share are in the other, by where they are in the one."""
     if max(len(before), len(after)) > _MOST_LINES:
         return {}
     blocks = SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
@@ -99,14 +99,14 @@ def _places(before: Sequence[str], after: Sequence[str]) -> dict[int, int]:
 
 
 def newer_first(one: MemoryEntry, other: MemoryEntry) -> tuple[MemoryEntry, MemoryEntry]:
-    """One entry as two machines have it: first that with the later `updatedAt`, for equal ones the greater by content. Which
-    of them is ours plays no part, so that both machines come to the same result."""
+    """Returns one note as two machines have it: first that with the later `updatedAt`, for equal ones the greater by content.
+    Which of them is ours plays no part, so that both machines come to the same result."""
     newer, older = sorted((one, other), key=lambda each: (each.meta.updated_at_ms, repr(each)), reverse=True)
     return newer, older
 
 
 def merged_meta(base: MemoryEntry | None, newer: MemoryEntry, older: MemoryEntry) -> Meta:
-    """The frontmatter of both. The id is that of the newer, and the same of both."""
+    """Returns the frontmatter of both. The id is that of the newer, and the same of both."""
 
     def merged(name: str) -> Any:
         before = None if base is None else getattr(base.meta, name)
@@ -122,7 +122,7 @@ def merged_meta(base: MemoryEntry | None, newer: MemoryEntry, older: MemoryEntry
 
     meta = Meta(**{each.name: merged(each.name) for each in fields(Meta)})
     # A person's word holds for what they saw (P19): where the side without that word changed the text, it is taken back unless
-    # the entry is the person's own, as when a program edits.
+    # the note is the person's own, as when a program edits.
     pairs = ((newer, older), (older, newer))
     is_changed = any(side.meta.promoted_by is None and side.texts != (base or other).texts for side, other in pairs)
     is_unearned = meta.promoted_by is not None and is_changed and meta.needs_vouching
@@ -132,7 +132,7 @@ def merged_meta(base: MemoryEntry | None, newer: MemoryEntry, older: MemoryEntry
 def _united_sources(
     base: tuple[Source, ...], newer: tuple[Source, ...], older: tuple[Source, ...]
 ) -> tuple[Source, ...]:
-    """One source for each session and agent, its turns united too."""
+    """Returns one source for each session and agent, its turns united too."""
     turns_before, turns_newer, turns_older = (
         {evolve(each, turns=()): each.turns for each in sources} for sources in (base, newer, older)
     )
@@ -194,7 +194,7 @@ class NoteCounts:
 
 
 def count_notes(before: Mapping[str, object], after: Mapping[str, object]) -> NoteCounts:
-    """How the live notes of two trees differ; values are compared as they are."""
+    """Returns how the live notes of two trees differ; values are compared as they are."""
     was, now = (
         {_key(path): (path, held) for path, held in files.items() if path.startswith(_LIVE)}
         for files in (before, after)
@@ -312,7 +312,7 @@ class MergedTree:
 
 
 def why_outside(path: str, leaf: Leaf) -> str | None:
-    """Why a file of another machine's commit is not written here; None where it may be."""
+    """Returns why a file of another machine's commit is not written here; None where it may be."""
     if leaf.mode not in PLAIN_MODES:
         odd = {"120000": "it is a symbolic link", "160000": "it is a submodule"}
         return odd.get(leaf.mode, "it is no regular file")

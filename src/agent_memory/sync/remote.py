@@ -64,7 +64,8 @@ class Remote:
     """For people: without what an address may hold of credentials."""
 
     def branches(self) -> tuple[frozenset[str], str]:
-        """The names of its branches, without `refs/heads/`, and which of them is its first; empty where there is none."""
+        """Returns the names of its branches, without `refs/heads/`, and which of them is its first; empty where there is
+        none."""
         output = self._reach("reach", "ls-remote", "--symref", "--quiet", self.address)
         lines = [line.partition("\t") for line in output.stdout.decode("utf-8", "replace").splitlines()]
         first = next((what for what, _, name in lines if name == "HEAD" and what.startswith(f"ref: {_BRANCHES}")), "")
@@ -115,7 +116,7 @@ class Remote:
 
 
 def chosen_remote(git: GitProcess, address: str | None) -> Remote:
-    """The remote that a person names, else `origin`, else the only one. SyncRefused where there is none."""
+    """Returns the remote that a person names, else `origin`, else the only one. SyncRefused where there is none."""
     names = _names(git)
     if address is not None and address not in names:
         # What git might take for something else than an address (P21).
@@ -167,7 +168,7 @@ def _names(git: GitProcess) -> tuple[str, ...]:
 
 
 def whole_address(address: str | None, cwd: str | None) -> str | None:
-    """The address; of a directory that is there the whole path."""
+    """Returns the address; of a directory that is there the whole path."""
     if not address or "://" in address:
         return address
     there = os.path.join(cwd or "/", os.path.expanduser(address))

@@ -129,7 +129,7 @@ class Synchroniser:
     # -- before -------------------------------------------------------------------------------------------------------
 
     def _branch(self, remote: Remote) -> tuple[str, bool]:
-        """The remote's branch of the same name as ours, else its first, else one that is not there yet."""
+        """Returns the remote's branch of the same name as ours, else its first, else one that is not there yet."""
         self.tell(f"asking {remote.shown}")
         ref = self.commits.branch()
         if ref is None:
@@ -152,7 +152,7 @@ class Synchroniser:
     # -- here ---------------------------------------------------------------------------------------------------------
 
     def _apply(self, meeting: Meeting, commit: str, tree: MergedTree) -> bool:
-        """The merge on disk and in git. False where somebody wrote here meanwhile."""
+        """Brings the merge to the disk and into git. False where somebody wrote here meanwhile."""
         if self._forget_here(meeting, tree):
             return False  # it is a commit of its own
         if commit == meeting.ours:
@@ -169,8 +169,8 @@ class Synchroniser:
             return False
 
     def _forget_here(self, meeting: Meeting, tree: MergedTree) -> bool:
-        """Whether something went that another machine has forgotten: notes, kept histories, runs and inbox entries (P28).
-        Their notes are still there to be followed."""
+        """Forgets what another machine has forgotten, and returns whether something went: notes, kept histories, runs and
+        inbox entries (P28). Their notes are still there to be followed."""
         news = {
             held.object_id
             for path, held in tree.files.items()
@@ -247,8 +247,8 @@ class Meeting:
 
 
 def meet(commits: Commits, ours: str | None, theirs: str | None, agreed: str | None, handled_ms: int | None) -> Meeting:
-    """All that is known of the two. `agreed` is what they last had in common, and `handled_ms` the purge that this machine
-    has dealt with last."""
+    """Returns all that is known of the two. `agreed` is what they last had in common, and `handled_ms` the purge that this
+    machine has dealt with last."""
 
     def purge_in(tree: Tree) -> int | None:
         if (leaf := tree.get(PURGE_MARK)) is None:
@@ -306,8 +306,8 @@ def refuse(meeting: Meeting, remote: str, request: SyncRequest) -> None:
 
 
 def merge(commits: Commits, meeting: Meeting, at_ms: int, *, dry_run: bool) -> tuple[str, MergedTree]:
-    """The commit that both are to become, and what it holds; a dry run makes none, and names none where it would be a new
-    one. After a purge it leaves the history behind that was not purged."""
+    """Returns the commit that both are to become, and what it holds; a dry run makes none, and names none where it would be a
+    new one. After a purge it leaves the history behind that was not purged."""
     ours, theirs = meeting.ours, meeting.theirs
     if ours is not None and meeting.ancestor == theirs and not meeting.purge_is_news:
         return ours, MergedTree(meeting.our_tree)
@@ -363,17 +363,17 @@ class Commits:
     git: GitProcess
 
     def named(self, name: str) -> str | None:
-        """The commit that a ref leads to; None where there is no such ref."""
+        """Returns the commit that a ref leads to; None where there is no such ref."""
         output = self._asked("rev-parse", "--quiet", "--verify", f"{name}^{{commit}}")
         return output.text if output.ok else None
 
     def branch(self) -> str | None:
-        """The ref that HEAD is on; None where it is on none."""
+        """Returns the ref that HEAD is on; None where it is on none."""
         output = self.git.run("symbolic-ref", "--quiet", "HEAD")
         return output.text if output.ok else None
 
     def tree(self, commit: str | None) -> Tree:
-        """Every file of a commit; of none nothing."""
+        """Returns every file of a commit; of none nothing."""
         if commit is None:
             return EMPTY
         tree: dict[str, Leaf] = {}
@@ -385,11 +385,11 @@ class Commits:
         return tree
 
     def has(self, descendant: str, ancestor: str) -> bool:
-        """Whether a commit has the other in its history, or is the other."""
+        """Returns whether a commit has the other in its history, or is the other."""
         return self._asked("merge-base", "--is-ancestor", ancestor, descendant).ok
 
     def ancestor(self, one: str, other: str) -> str | None:
-        """The best common ancestor of two; None where they have none."""
+        """Returns the best common ancestor of two; None where they have none."""
         return self._asked("merge-base", one, other).text.partition("\n")[0] or None
 
     def _asked(self, *words: str) -> GitOutput:
@@ -399,7 +399,8 @@ class Commits:
         return output
 
     def make(self, files: Mapping[str, Held], parents: tuple[str, ...], first: Tree, message: str, at_ms: int) -> str:
-        """A commit that holds exactly these files; `first` is the tree of the first parent. No branch leads to it yet."""
+        """Makes a commit that holds exactly these files; `first` is the tree of the first parent. No branch leads to it
+        yet."""
         said = message.encode("utf-8", "replace")
         lines = [
             f"commit {_MADE}\nmark :1\ncommitter {OURSELVES[0]} <{OURSELVES[1]}> {at_ms // 1000} +0000\n".encode(),
@@ -468,7 +469,7 @@ class Commits:
         return True
 
     def finish(self, now_ms: int) -> None:
-        """Carry out the rest of a merge that a crash left between disk and git, if there is one."""
+        """Carries out the rest of a merge that a crash left between disk and git, if there is one."""
         # A transaction that was not finished is undone first, and its journal with it.
         Transactions(real_root(self.git.root)).recover()
         work = JsonFile(self.git.root, _AT_WORK, SYNCING).read()
@@ -476,7 +477,8 @@ class Commits:
             self._tell_git(work, now_ms)
 
     def _tell_git(self, work: SyncAtWork, now_ms: int) -> None:
-        """The branch leads to the merge, the index is as it says, the journal is gone. Doing any of it twice is harmless."""
+        """Makes the branch lead to the merge, the index is as it says, the journal is gone. Doing any of it twice is
+        harmless."""
         make_ready(self.git)
         head, commit = self.named(work.branch), work.to_commit
         if head not in (work.from_commit, commit, None):
@@ -494,7 +496,7 @@ class Commits:
         remove_file(real, _AT_WORK)
 
     def _upon(self, work: SyncAtWork, head: str, now_ms: int) -> str:
-        """The commit of the merge with what somebody has recorded between a crash and now upon it."""
+        """Makes the commit of the merge with what somebody has recorded between a crash and now upon it."""
         old, new, merge = (self.tree(each) for each in (work.from_commit, head, work.to_commit))
         changed = {path for path in {*old, *new} if old.get(path) != new.get(path)}
         files = {path: leaf for path, leaf in merge.items() if path not in changed}
