@@ -120,7 +120,7 @@ def run_piece(name: str, further: tuple[str, ...]) -> Piece:
         began_at, load, start = datetime.now(UTC), os.getloadavg()[0], os.times()
         command = [sys.executable, "-m", f"bench.{name}", *further]
         ended = subprocess.run(command, env={**os.environ, KEPT_IN: str(path)}, check=False)
-        figures, tables = kept(path)
+        figures = kept(path)
     end = os.times()
     return Piece(
         name,
@@ -131,7 +131,6 @@ def run_piece(name: str, further: tuple[str, ...]) -> Piece:
         round(os.getloadavg()[0], 1),
         ended.returncode == 0,
         figures,
-        tables,
         round(sum(end[2:4]) - sum(start[2:4]), 1),
     )
 

@@ -15,7 +15,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 from attrs import frozen
-from bench.results import keep_table
 
 MEGA = 1_000_000
 SHARED = Path(__file__).resolve().parents[2] / "shared"
@@ -113,8 +112,7 @@ def peak_mb(took: Sequence[Took]) -> float:
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """One table on stdout, figures to the right of what they belong to; kept where someone asked for it."""
-    keep_table(title, columns, rows)
+    """One table on stdout, figures to the right of what they belong to."""
     lines = [columns, *rows]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     print(title)

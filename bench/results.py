@@ -1,7 +1,7 @@
-"""What benches measured, as one JSON document: the figures that `docs/contributing/bench.md` is made of, and every table as printed.
+"""What benches measured, as one JSON document: the figures that `docs/contributing/bench.md` is made of.
 
-A bench runs in a process of its own, and appends to the file that the environment names (`KEPT_IN`) a line for each figure
-and table; `python -m bench --json FILE` makes the document of them. In it each *piece* (a bench with its arguments) says
+A bench runs in a process of its own, and appends to the file that the environment names (`KEPT_IN`) a line for each figure;
+`python -m bench --json FILE` makes the document of them. In it each *piece* (a bench with its arguments) says
 when it ran and how busy the machine was, and replaces what an earlier run of the same piece left there.
 """
 
@@ -11,10 +11,9 @@ import json
 import os
 import platform
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
 from attrs import asdict, field, frozen
 
@@ -36,15 +35,6 @@ class Figure:
 
 
 @frozen
-class Table:
-    """A table as it was printed."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-
-@frozen
 class Piece:
     """One bench with its arguments, once run. Loads are those of one minute, before and after."""
 
@@ -57,7 +47,6 @@ class Piece:
     load_after: float
     goals_met: bool
     figures: tuple[Figure, ...] = ()
-    tables: tuple[Table, ...] = ()
     cpu_seconds: float = 0.0
     """Of the bench and all that it ran."""
 
@@ -78,36 +67,21 @@ class Results:
         at = keys.index(key)
         return Results(self.machine, (*self.pieces[:at], piece, *self.pieces[at + 1 :]))
 
-    def figures(self, bench: str) -> tuple[Figure, ...]:
-        """All figures of a bench's pieces."""
-        return tuple(figure for piece in self.pieces if piece.bench == bench for figure in piece.figures)
-
 
 def keep(*figures: Figure) -> None:
     """Add figures to what is kept of this run; nothing where no one asked for it."""
-    _append([{"figure": asdict(each)} for each in figures])
-
-
-def keep_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Add a table to what is kept of this run."""
-    _append([{"table": {"title": title, "columns": list(columns), "rows": [list(row) for row in rows]}}])
-
-
-def _append(lines: Sequence[Mapping[str, Any]]) -> None:
     if path := os.environ.get(KEPT_IN):
         with Path(path).open("a", encoding="utf-8") as file:
-            file.writelines(json.dumps(line) + "\n" for line in lines)
+            file.writelines(json.dumps(asdict(each)) + "\n" for each in figures)
 
 
-def kept(path: Path) -> tuple[tuple[Figure, ...], tuple[Table, ...]]:
-    """What a bench left in the file."""
-    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-    figures = tuple(Figure(**line["figure"]) for line in lines if "figure" in line)
-    return figures, tuple(_table(line["table"]) for line in lines if "table" in line)
+def kept(path: Path) -> tuple[Figure, ...]:
+    """The figures that a bench left in the file."""
+    return tuple(Figure(**json.loads(line)) for line in path.read_text("utf-8").splitlines())
 
 
 def rendered(results: Results) -> str:
-    """The document: a line for each figure and each row, so that two runs can be compared by eye."""
+    """The document: a line for each figure, so that two runs can be compared by eye."""
     pieces = ",\n".join(map(_rendered_piece, results.pieces))
     machine = json.dumps(dict(results.machine), indent=1)
     return f'{{"version": {VERSION},\n"machine": {machine},\n"pieces": [\n{pieces}\n]}}\n'
@@ -124,7 +98,6 @@ def parsed(text: str) -> Results:
                 **each,
                 "arguments": tuple(each["arguments"]),
                 "figures": tuple(Figure(**figure) for figure in each["figures"]),
-                "tables": tuple(map(_table, each["tables"])),
             }
         )
         for each in document["pieces"]
@@ -151,16 +124,7 @@ def _version(name: str) -> str | None:
         return None
 
 
-def _table(document: Mapping[str, Any]) -> Table:
-    return Table(document["title"], tuple(document["columns"]), tuple(map(tuple, document["rows"])))
-
-
 def _rendered_piece(piece: Piece) -> str:
     facts = asdict(piece)
-    figures, tables = facts.pop("figures"), facts.pop("tables")
-    head = json.dumps(facts, ensure_ascii=False)[:-1]
-    return f'{head}, "figures": {_listed(figures)}, "tables": {_listed(tables)}}}'
-
-
-def _listed(values: Sequence[Any]) -> str:
-    return "[" + "".join(f"\n {json.dumps(value, ensure_ascii=False)}," for value in values).rstrip(",") + "]"
+    figures = ",".join(f"\n {json.dumps(each, ensure_ascii=False)}" for each in facts.pop("figures"))
+    return f'{json.dumps(facts, ensure_ascii=False)[:-1]}, "figures": [{figures}]}}'

@@ -9,7 +9,7 @@ from pathlib import Path
 import bench.__main__ as runner
 import pytest
 from attrs import evolve
-from bench.results import KEPT_IN, Figure, Piece, Results, Table, keep, keep_table, kept, parsed, rendered, this_machine
+from bench.results import KEPT_IN, Figure, Piece, Results, keep, kept, parsed, rendered, this_machine
 
 PIECE = Piece(
     "index",
@@ -20,7 +20,6 @@ PIECE = Piece(
     1.2,
     True,
     (Figure("FTS5", "query_p50_cpu_ms", 0.07, 1_000), Figure("bare python", "cold_ms", 9.5)),
-    (Table("1,000 notes — «questions»", ("", "p50"), (("FTS5", "0.07 ms"),)),),
 )
 RESULTS = Results({"system": "Linux x86_64", "cpus": "2"}, (PIECE, evolve(PIECE, bench="retrieval", arguments=())))
 
@@ -48,15 +47,12 @@ def test_a_piece_run_again_replaces_itself_alone() -> None:
     assert RESULTS.with_piece(larger).pieces == (*RESULTS.pieces, larger)
 
 
-def test_figures_and_tables_are_kept_where_somebody_asked_for_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_figures_are_kept_where_somebody_asked_for_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "kept.jsonl"
     keep(*PIECE.figures)
     monkeypatch.setenv(KEPT_IN, str(path))
     keep(*PIECE.figures)
-    keep_table("2 notes", ["", "p50"], [("FTS5", "1 ms")])
-    assert kept(path) == (PIECE.figures, (Table("2 notes", ("", "p50"), (("FTS5", "1 ms"),)),))
+    assert kept(path) == PIECE.figures
 
 
 def test_the_machine_is_described_and_not_named() -> None:
@@ -101,7 +97,6 @@ def test_a_small_store_has_every_figure(tmp_path: Path) -> None:
     assert measured["FTS5", "build_peak_mb"] > 1
     assert measured["one note changed", "refresh_cpu_ms"] > 0
     assert measured["write", "act_p50_ms"] > 0
-    assert results.pieces[-1].tables[0].title == "20 notes: the first build"
     assert str(tmp_path) not in path.read_text("utf-8")
 
 
