@@ -31,13 +31,11 @@ RECORDED = {
 
 
 def test_a_turns_end_is_captured_with_nothing_that_anybody_wrote(root: Path, home: Path) -> None:
-    before_ms = time.time_ns() // 1_000_000
     call()
     (entry,) = inbox_of(root)
     assert entry.harness is Harness.CLAUDE_CODE
     assert entry.retrieval == SessionFile("claude-code-session", ID, f"/home/ada/.claude/projects/lamp/{ID}.jsonl")
     assert entry.context == Context(cwd="/nowhere/lamp", repo="path:/nowhere/lamp", event="Stop")
-    assert before_ms <= entry.at_ms <= time.time_ns() // 1_000_000
     assert "WROTE" not in next((root / "inbox").iterdir()).read_text()
     assert problems_of(home) == []
 
@@ -47,12 +45,6 @@ def test_recorded_payloads(file: Path, root: Path, home: Path) -> None:
     call(file.read_bytes())
     assert len(inbox_of(root)) == (file.stem in RECORDED)
     assert problems_of(home) == []
-
-
-def test_a_cursor_session_in_claude_codes_hook_is_cursors(root: Path) -> None:
-    call((FIXTURES / "cursor-session-end.json").read_bytes())
-    (entry,) = inbox_of(root)
-    assert (entry.harness, entry.context.harness_version) == (Harness.CURSOR, "2026.09.28")
 
 
 SHARED_RECORDED = {
@@ -78,17 +70,6 @@ def test_every_recorded_payload_of_claude_code(shared: Path, root: Path, home: P
 
 
 # -- what is in the entry
-
-
-def test_the_repository_is_read_at_once(root: Path, home: Path) -> None:
-    project = home / "p"
-    (project / ".git").mkdir(parents=True)
-    (project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
-    (project / ".git" / "config").write_text('[remote "origin"]\n\turl = https://t:secret@github.com/owner/repo.git\n')
-    call(payload(cwd=str(project)))
-    (entry,) = inbox_of(root)
-    assert (entry.context.repo, entry.context.branch) == ("github.com/owner/repo", "main")
-    assert "secret" not in next((root / "inbox").iterdir()).read_text()
 
 
 def test_a_secret_in_the_name_of_a_branch_is_not_stored_p20(root: Path, home: Path) -> None:
@@ -243,10 +224,6 @@ def test_a_marked_directory_and_all_below_it_are_not_captured(root: Path, home: 
         (b"[1, 2]", "the payload is a list, expected an object"),
         (b"\x00\xff\xfe" * 100, "what came on stdin is not a JSON object"),
         (b"[" * 100_000, "what came on stdin is not a JSON object"),
-        (payload(session_id=None), "session_id is missing"),
-        (payload(session_id=12345), "session_id is 12345, expected text"),
-        (payload(session_id="../../etc"), "session_id is '../../etc', expected letters, digits and"),
-        (payload(session_id="x" * 1000), "session_id has 1,000 characters"),
         (payload(session_id="\ud800"), "session_id holds half of a surrogate pair"),
     ],
 )

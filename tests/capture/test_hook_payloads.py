@@ -35,7 +35,7 @@ def as_hook_of(harness: str) -> list[str]:
     return [*HOOK[:4], "--harness", harness, "--hook"]
 
 
-@pytest.mark.parametrize("harness", SESSIONS)
+@pytest.mark.parametrize("harness", SHAPES)
 def test_every_harness_is_captured_with_nothing_that_anybody_wrote(harness: str, root: Path, home: Path) -> None:
     sent = {**SESSIONS[harness], "cwd": "/nowhere", "prompt": "WHAT SOMEBODY WROTE", "messages": ["WROTE"]}
     call(json.dumps(sent).encode(), command=as_hook_of(harness))
@@ -44,10 +44,6 @@ def test_every_harness_is_captured_with_nothing_that_anybody_wrote(harness: str,
     assert (entry.retrieval.method, session_id_of(entry)) == (method_of(harness), ID)
     assert "WROTE" not in next((root / "inbox").iterdir()).read_text()
     assert problems_of(home) == []
-
-
-def test_every_harness_with_a_shape_is_called() -> None:
-    assert SESSIONS.keys() == SHAPES.keys()
 
 
 @pytest.mark.parametrize("harness", ["cursor", "copilot", "codex"])
@@ -60,33 +56,6 @@ def test_a_session_told_by_its_own_hook_and_by_claude_codes_is_one(harness: str,
     assert len(entries) == 2
     assert {entry.harness for _, entry in entries} == {harness}
     assert len(fold_queue(entries, {}, None, 0).pending) == 1
-
-
-@pytest.mark.parametrize("harness", SESSIONS)
-@pytest.mark.parametrize(
-    "data",
-    [
-        {},
-        {"session_id": 7, "sessionId": 7, "sessionID": 7, "conversation_id": 7, "thread": 7, "properties": 7},
-        {"session_id": {"a": 1}, "sessionId": [[]], "thread": {"id": None}, "properties": {"sessionID": {}}},
-        {"session_id": "../../x", "sessionId": "../../x", "conversation_id": "../../x", "thread": {"id": "../../x"}},
-        {"hook_event_name": "Stop", "type": "agent.end", "event": "Stop"},
-        [],
-        "a text",
-        12,
-    ],
-)
-def test_a_payload_without_a_usable_id_is_told_in_the_log_alone(
-    harness: str, data: object, root: Path, home: Path
-) -> None:
-    call(json.dumps(data).encode(), command=as_hook_of(harness))
-    assert inbox_of(root) == []
-    assert [problem["code"] for problem in problems_of(home)] == ["payload"]
-
-
-def test_an_event_nobody_has_heard_of_is_recorded(root: Path) -> None:
-    call(payload(hook_event_name="SomeFutureEvent"))
-    assert len(inbox_of(root)) == 1
 
 
 @pytest.mark.parametrize("sign", ["$(touch {})", "; touch {} #", "`touch {}`", "../../../..{}", "{}\n", "| tee {}"])
@@ -108,13 +77,14 @@ def test_a_session_is_of_its_repository_or_directory_and_of_none_in_the_home(
     git = home / ("lamp/.git" if where == "a repository" else ".git")  # dotfiles, perhaps
     git.mkdir(parents=True)
     (git / "HEAD").write_text("ref: refs/heads/main\n")
-    (git / "config").write_text('[remote "origin"]\n\turl = git@github.com:ada/repo.git\n')
+    (git / "config").write_text('[remote "origin"]\n\turl = https://t:secret@github.com/ada/repo.git\n')
     (home / "notes").mkdir()
     cwd = {"home": home, "below the home": home / "notes", "temporary": Path("/var/tmp"), "a repository": home / "lamp"}
     call(payload(cwd=str(cwd[where])))
     (entry,) = inbox_of(root)
     repo = {"home": None, "a repository": "github.com/ada/repo"}.get(where, f"path:{cwd[where]}")
-    assert entry.context.repo == repo
+    assert (entry.context.repo, entry.context.branch) == (repo, "main" if where == "a repository" else None)
+    assert "secret" not in next((root / "inbox").iterdir()).read_text()
 
 
 @pytest.mark.shared
@@ -132,18 +102,6 @@ def test_no_id_of_the_attack_lists_becomes_part_of_a_bad_entry(shared: Path) -> 
                 assert isinstance(entry, Success)
                 assert not set(session_id_of(entry.unwrap()) or "").intersection("/\\;|&$`<>(){}[]*?!'\"% \t\n")
     assert kept < len(ids)  # most are no ids at all; a plain word is one
-
-
-@pytest.mark.shared
-def test_the_worst_of_the_attack_lists_do_nothing_to_a_running_hook(shared: Path, root: Path, home: Path) -> None:
-    """P21"""
-    for path in attack_lists(shared):
-        lines = path.read_text("utf-8", "replace").splitlines()
-        for id in sorted(lines, key=len)[:: max(1, len(lines) // 4)]:
-            call(payload(session_id=id, cwd=f"/{id}", transcript_path=f"/{id}", hook_event_name=id[:60]))
-    assert {path.relative_to(home).parts[0] for path in home.rglob("*")} <= {"memories", ".local"}
-    assert all(set(session_id_of(entry) or "").isdisjoint("/;|&$`") for entry in inbox_of(root))
-    assert problems_of(home)
 
 
 @pytest.mark.shared

@@ -103,19 +103,6 @@ class TestInbox:
         inbox.put(session()).unwrap()
         assert load(inbox)[0].trouble == Trouble()
 
-    def test_an_entry_in_its_backoff_waits(self, inbox: Inbox) -> None:
-        inbox.put(session()).unwrap()
-        inbox.note(load(inbox)[0], Trouble(timeouts=1, not_before_ms=NOW + 1)).unwrap()
-        loaded = inbox.load(None, NOW).unwrap()
-        assert (loaded.pending, loaded.waiting) == ((), 1)
-        assert len(load(inbox, now_ms=NOW + 1)) == 1
-
-    def test_trouble_stays_with_the_session_when_it_grows(self, inbox: Inbox) -> None:
-        inbox.put(session()).unwrap()
-        inbox.note(load(inbox)[0], Trouble(attempts=1)).unwrap()
-        inbox.put(session(at_ms=AT_MS + 1)).unwrap()
-        assert load(inbox)[0].trouble.attempts == 1
-
 
 def test_a_name_of_which_the_entry_changed_meanwhile_is_worked_on_next(root: Path) -> None:
     inbox = InboxFiles(root)
@@ -556,22 +543,6 @@ def test_what_is_no_entry_hides_nothing(tmp_path: Path, inbox_captures: InboxFil
     (processed / "2026-02-13T14-30-05.123Z_amp_bbbbbb.json").mkdir()
     (processed / "2026-02-13T14-30-05.123Z_amp_cccccc.json").symlink_to("/etc/passwd")
     assert places(tmp_path, "s-1") == [("s-1", "waiting")]
-
-
-def test_a_damaged_list_of_troubles_is_an_error_p6(tmp_path: Path, inbox_captures: InboxFiles) -> None:
-    inbox_captures.put(session("s-1")).unwrap()
-    (tmp_path / "inbox" / ".queue.json").write_text("{")
-    with pytest.raises(StateCorrupt):
-        captures_beginning_with(str(tmp_path), "s-1")
-
-
-def test_no_link_inside_the_root_is_followed_p21(tmp_path: Path) -> None:
-    elsewhere = InboxFiles(tmp_path / "elsewhere", {})
-    elsewhere.put(evolve(session("s-1"))).unwrap()
-    (tmp_path / "root").mkdir()
-    (tmp_path / "root" / "inbox").symlink_to(tmp_path / "elsewhere" / "inbox")
-    with pytest.raises(PathRefused):
-        captures_beginning_with(str(tmp_path / "root"), "s-1")
 
 
 def test_a_hand_written_file_is_welcome_and_sorted_by_its_mtime(inbox: InboxFiles, root: Path) -> None:

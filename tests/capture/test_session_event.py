@@ -75,7 +75,9 @@ def test_events_that_can_say_nothing_new_are_not_recorded(members: dict[str, obj
     [
         ({}, "session_id is missing"),
         ({"session_id": 12345}, "session_id is 12345, expected text"),
+        ({"session_id": {"a": 1}}, "session_id is an object, expected text"),
         ({"session_id": "../../x"}, "session_id is '../../x', expected letters"),
+        ({"session_id": "x" * 1000}, "session_id has 1,000 characters"),
         ({"session_id": ""}, "session_id is empty"),
         ([], "the payload is a list, expected an object"),
         (None, "the payload is null, expected an object"),
