@@ -68,7 +68,12 @@ def on_a_terminal(memory: Memory, *words: str, answer: str) -> str:
 
     outer, inner = pty.openpty()
     with subprocess.Popen(
-        [*PROGRAM, *words], env=memory.environment(), stdin=inner, stdout=inner, stderr=inner, cwd=memory.home
+        [*PROGRAM, *words],
+        env=memory.environment({"COLUMNS": "400"}),
+        stdin=inner,
+        stdout=inner,
+        stderr=inner,
+        cwd=memory.home,
     ):
         os.close(inner)
         os.write(outer, f"{answer}\n".encode())

@@ -15,7 +15,7 @@ from attrs import evolve
 
 from agent_memory.capture.session_event import SessionEvent, session_event
 from agent_memory.recall.moment import Moment, moment_of
-from agent_memory.setup.harnesses import SETUPS, Context, context_of, hook_mark, self_tests_of
+from agent_memory.setup.harnesses import SETUPS, Context, context_of, hook_mark, trial_payload
 from agent_memory.setup.installation import shipped_context
 from agent_memory.setup.plan import Element, Member, Part, Wanted, Whole
 
@@ -35,9 +35,8 @@ def wanted(name: str, part: Part) -> list[Wanted]:
 
 @pytest.mark.parametrize("name", [each for each in NAMES if each not in ("manual", "vscode")])
 def test_a_trial_goes_the_way_of_what_is_installed(name: str) -> None:
-    test, *_ = self_tests_of(CONTEXT, name, SETUPS[name](CONTEXT))
-    assert shlex.split(test.command) == ["/opt/a b/memory", "capture", "--harness", name, "--hook"]
-    event = session_event(name, json.loads(json.dumps(test.payload)))
+    assert shlex.split(CONTEXT.hook(name)) == ["/opt/a b/memory", "capture", "--harness", name, "--hook"]
+    event = session_event(name, trial_payload(name, "capture", "agent-memory-session", "/"))
     assert isinstance(event, SessionEvent)
     assert event.harness == name
     assert "agent-memory-session" in event.session_id
@@ -183,8 +182,8 @@ def test_a_plugin_puts_what_memory_answers_into_the_session(name: str, tmp_path:
 
 @pytest.mark.parametrize("name", sorted({*NAMES} - {"manual", "vscode", "goose"}))
 def test_a_trial_of_injection_is_the_start_of_a_session(name: str) -> None:
-    (test,) = (each for each in self_tests_of(CONTEXT, name, SETUPS[name](CONTEXT)) if each.act == "inject")
-    assert shlex.split(test.command) == ["/opt/a b/memory", "inject", "--harness", name, "--hook"]
-    moment = moment_of(name, json.loads(json.dumps(test.payload)))
+    assert SETUPS[name](CONTEXT).acts == ("capture", "inject")
+    assert shlex.split(CONTEXT.hook(name, "inject")) == ["/opt/a b/memory", "inject", "--harness", name, "--hook"]
+    moment = moment_of(name, trial_payload(name, "inject", "s", "/"))
     assert isinstance(moment, Moment)
     assert (moment.harness, moment.kind) == (name, "start")

@@ -18,7 +18,6 @@ from agent_memory.section.targets import TargetFiles
 from agent_memory.setup.harnesses import context_of
 from agent_memory.setup.installation import Installation, SelfTests, without_section
 from agent_memory.setup.plan import (
-    SESSION,
     Element,
     FileRecord,
     InstallPlan,
@@ -310,52 +309,22 @@ def test_a_damaged_one_is_no_empty_one(data: bytes) -> None:
         RECEIPT.parse(data, "/r")
 
 
+EARLIER = """{"version": 1, "files": [{"path": "/x", "syntax": "jsonc", "before": null, "after": "%s", "placed": [
+  {"part": "hooks", "harnesses": ["amp"], "kind": "element", "keys": ["hooks", "Stop"], "value": {"a": [1]}, "command": "c", "mark": "m"},
+  {"part": null, "harnesses": ["amp"], "kind": "member", "keys": ["storage", "root"], "value": "~/m", "command": null, "optional": true, "stays": false},
+  {"part": "hooks", "harnesses": ["amp"], "kind": "whole", "text": "x"}]}],
+  "sections": [{"path": "/y", "before": null, "harnesses": ["generate-agents-md"]}], "madeDirectories": ["/z"]}"""
+
+
 def test_one_of_an_earlier_version_is_read() -> None:
-    placed = [
-        {
-            "part": "hooks",
-            "harnesses": ["amp"],
-            "kind": "element",
-            "keys": ["hooks", "Stop"],
-            "value": {"a": [1]},
-            "command": "c",
-            "mark": "m",
-        },
-        {
-            "part": None,
-            "harnesses": ["amp"],
-            "kind": "member",
-            "keys": ["storage", "root"],
-            "value": "~/m",
-            "command": None,
-            "optional": True,
-            "stays": False,
-        },
-        {"part": "hooks", "harnesses": ["amp"], "kind": "whole", "text": "x"},
-    ]
-    document = {
-        "version": 1,
-        "files": [{"path": "/x", "syntax": "jsonc", "before": None, "after": HASH, "placed": placed}],
-        "sections": [{"path": "/y", "before": None, "harnesses": ["generate-agents-md"]}],
-        "madeDirectories": ["/z"],
-    }
-    assert RECEIPT.parse(json.dumps(document).encode(), "/r") == Receipt(
-        files=(
-            FileRecord(
-                "/x",
-                "jsonc",
-                None,
-                HASH,
-                (
-                    Element(("hooks", "Stop"), {"a": [1]}, "c", "m", Part.HOOKS, ("amp",)),
-                    Member(("storage", "root"), "~/m", None, True, harnesses=("amp",)),
-                    Whole("x", Part.HOOKS, ("amp",)),
-                ),
-            ),
-        ),
-        sections=(SectionRecord("/y", None, ("generate-agents-md",)),),
-        made_directories=("/z",),
+    placed = (
+        Element(("hooks", "Stop"), {"a": [1]}, "c", "m", Part.HOOKS, ("amp",)),
+        Member(("storage", "root"), "~/m", None, True, harnesses=("amp",)),
+        Whole("x", Part.HOOKS, ("amp",)),
     )
+    files = (FileRecord("/x", "jsonc", None, HASH, placed),)
+    sections = (SectionRecord("/y", None, ("generate-agents-md",)),)
+    assert RECEIPT.parse((EARLIER % HASH).encode(), "/r") == Receipt(files, sections, ("/z",))
 
 
 # -- trials of a hook --------------------------------------------------------------------------------------------------
@@ -369,9 +338,7 @@ def tests(tmp_path: Path) -> SelfTests:
 
 
 def arriving(tests: SelfTests) -> SelfTest:
-    return SelfTest(
-        "cursor", f"echo {SESSION} > {shlex.quote(str(tests.root))}/inbox/trial.json", {"session_id": SESSION}
-    )
+    return SelfTest("cursor", f"cat > {shlex.quote(str(tests.root))}/inbox/trial.json")
 
 
 def entries(tests: SelfTests) -> list[str]:

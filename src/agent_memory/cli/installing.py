@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
+from itertools import zip_longest
 from typing import Any, TextIO, TypeVar, get_args
 
 from agent_memory.agent.agent_environment import caller_of
@@ -17,7 +18,7 @@ from agent_memory.app import Memory
 from agent_memory.capture.repository import work_tree_above
 from agent_memory.cli.arguments import Run, add_flag, add_harnesses, add_number, set_command
 from agent_memory.cli.care import job_documents, job_in_words
-from agent_memory.cli.console import CYAN, GREEN, RED, Console, fields_of, rows_of
+from agent_memory.cli.console import CYAN, GREEN, RED, Console, broken_lines, fields_of, rows_of, terminal_columns
 from agent_memory.cli.dialogue import home_here, is_agreed, open_here
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.files.paths import as_store_io
@@ -63,7 +64,11 @@ def _show_plan(console: Console, plan: InstallPlan, arguments: argparse.Namespac
             parts.setdefault(harness, []).append(f"{words} in {told_path(each.path, home)}".removeprefix(" in "))
     width = max(map(len, parts), default=0)
     ordered = sorted(parts, key=[*SETUPS, *parts].index)
-    console.out(*(f"{harness:<{width}}  {', '.join(parts[harness])}" for harness in ordered))
+    room = terminal_columns() - width - 2
+    for harness in ordered:
+        text = ", ".join(parts[harness])
+        lines = broken_lines(text, max(room, 40)) if console.is_terminal else [text]
+        console.out(*(f"{name:<{width}}  {line}" for name, line in zip_longest([harness], lines, fillvalue="")))
     if plan.changed and not arguments.diff and not arguments.yes:
         console.out("`--diff` shows every change.")
 

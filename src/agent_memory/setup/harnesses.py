@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from attrs import field, frozen
@@ -19,16 +19,12 @@ from attrs import field, frozen
 from agent_memory.capture.session_event import SHAPES
 from agent_memory.recall.moment import harness_directories
 from agent_memory.setup.plan import (
-    DIRECTORY,
-    SESSION,
     Act,
     Element,
     HarnessSetup,
     Member,
-    OwnMemory,
     Part,
-    SelfTest,
-    Switch,
+    Setting,
     Syntax,
     Wanted,
     Whole,
@@ -89,7 +85,6 @@ def _claude_code(context: Context) -> HarnessSetup:
         *_groups(context, "claude-code", {"Stop": 10, "SessionEnd": 10, "PreCompact": 10}),
         *_groups(context, "claude-code", {"SessionStart": 10, "UserPromptSubmit": 10}, act="inject"),
     )
-    off = f"{settings} sets disableAllHooks, so Claude Code runs no hook"
     return HarnessSetup(
         files=(
             _hooks(settings, hooks),
@@ -97,16 +92,19 @@ def _claude_code(context: Context) -> HarnessSetup:
             *_skill(context, f"{directory}/skills"),
         ),
         target=f"{directory}/CLAUDE.md",
-        switches=(Switch(settings, "jsonc", ("disableAllHooks",), True, off),),
-        own_memory=OwnMemory(
-            "claude-code",
-            "Claude Code",
-            "auto memory",
-            settings,
-            "jsonc",
-            ("autoMemoryEnabled",),
-            by_default=True,
-            variable="CLAUDE_CODE_DISABLE_AUTO_MEMORY",
+        settings=(
+            Setting("claude-code", "Claude Code", settings, "jsonc", ("disableAllHooks",), True),
+            Setting(
+                "claude-code",
+                "Claude Code",
+                settings,
+                "jsonc",
+                ("autoMemoryEnabled",),
+                True,
+                "auto memory",
+                by_default=True,
+                variable="CLAUDE_CODE_DISABLE_AUTO_MEMORY",
+            ),
         ),
         directories=(directory,),
         programs=("claude",),
@@ -123,7 +121,6 @@ def _codex(context: Context) -> HarnessSetup:
         *_groups(context, "codex", {"Stop": 5}),
         *_groups(context, "codex", {"SessionStart": 10, "UserPromptSubmit": 10}, act="inject"),
     )
-    off = f"{config} switches hooks off ([features] hooks = false), so Codex runs none"
     return HarnessSetup(
         files=(
             _hooks(f"{directory}/hooks.json", hooks),
@@ -131,8 +128,11 @@ def _codex(context: Context) -> HarnessSetup:
             *_skill(context),
         ),
         target=override if context.exists(override) else f"{directory}/AGENTS.md",
-        switches=tuple(Switch(config, "toml", ("features", key), False, off) for key in ("hooks", "codex_hooks")),
-        own_memory=OwnMemory("codex", "Codex", "memories", config, "toml", ("features", "memories")),
+        settings=(
+            Setting("codex", "Codex", config, "toml", ("features", "hooks"), False),
+            Setting("codex", "Codex", config, "toml", ("features", "codex_hooks"), False),
+            Setting("codex", "Codex", config, "toml", ("features", "memories"), True, "memories"),
+        ),
         notes=(
             "Codex runs a new hook only once you have approved it: start `codex`, type `/hooks`, and approve the three of memory.",
         ),
@@ -197,7 +197,6 @@ def _gemini(context: Context) -> HarnessSetup:
         *_groups(context, "gemini", {"AfterAgent": 5_000, "SessionEnd": 5_000}, matcher="*", name=SERVER_NAME),
         *_groups(context, "gemini", injecting, matcher="*", name=f"{SERVER_NAME}-inject", act="inject"),
     )
-    off = f"{settings} switches hooks off (hooksConfig.enabled), so Gemini runs none"
     return HarnessSetup(
         files=(
             _hooks(settings, hooks),
@@ -205,8 +204,10 @@ def _gemini(context: Context) -> HarnessSetup:
             *_skill(context),
         ),
         target=f"{directory}/GEMINI.md",
-        switches=(Switch(settings, "jsonc", ("hooksConfig", "enabled"), False, off),),
-        own_memory=OwnMemory("gemini", "Gemini", "auto memory", settings, "jsonc", ("experimental", "autoMemory")),
+        settings=(
+            Setting("gemini", "Gemini", settings, "jsonc", ("hooksConfig", "enabled"), False),
+            Setting("gemini", "Gemini", settings, "jsonc", ("experimental", "autoMemory"), True, "auto memory"),
+        ),
         directories=(directory,),
         programs=("gemini",),
     )
@@ -244,7 +245,6 @@ def _copilot(context: Context) -> HarnessSetup:
         for event, act in acts.items()
     }
     server = {"type": "local", "command": context.program, "args": ["mcp"], "tools": ["*"]}
-    off = f"{settings} sets disableAllHooks, so Copilot runs no hook"
     return HarnessSetup(
         files=(
             _json_file(f"{directory}/hooks/{SERVER_NAME}.json", {"version": 1, "hooks": events}),
@@ -252,8 +252,10 @@ def _copilot(context: Context) -> HarnessSetup:
             *_skill(context, f"{directory}/skills"),
         ),
         target=f"{directory}/copilot-instructions.md",
-        switches=(Switch(settings, "jsonc", ("disableAllHooks",), True, off),),
-        own_memory=OwnMemory("copilot", "Copilot", "Copilot Memory", settings, "jsonc", ("memory",), by_default=True),
+        settings=(
+            Setting("copilot", "Copilot", settings, "jsonc", ("disableAllHooks",), True),
+            Setting("copilot", "Copilot", settings, "jsonc", ("memory",), True, "Copilot Memory", by_default=True),
+        ),
         directories=(directory,),
         programs=("copilot",),
     )
@@ -295,7 +297,9 @@ def _goose(context: Context) -> HarnessSetup:
         ),
         target=f"{context.config}/goose/.goosehints",
         acts=("capture",),
-        own_memory=OwnMemory("goose", "Goose", "extension memory", config, "yaml", ("extensions", "memory", "enabled")),
+        settings=(
+            Setting("goose", "Goose", config, "yaml", ("extensions", "memory", "enabled"), True, "extension memory"),
+        ),
         directories=(f"{context.config}/goose", f"{context.home}/.local/share/goose"),
     )
 
@@ -395,14 +399,13 @@ def _plugin(context: Context, harness: str, path: str) -> Wanted:
 _TRIAL_EVENTS: Mapping[Act, str] = {"capture": "stop", "inject": "session_start"}
 
 
-def self_tests_of(context: Context, harness: str, setup: HarnessSetup) -> Iterator[SelfTest]:
-    """A call of each of its hooks, with a made-up session in the harness's own shape."""
-    for act in setup.acts:
-        payload: dict[str, Any] = {}
-        for fact, value in (("session_id", SESSION), ("cwd", DIRECTORY), ("event", _TRIAL_EVENTS[act])):
-            *above, key = SHAPES[harness][fact][0].split(".")
-            node = payload
-            for each in above:
-                node = node.setdefault(each, {})
-            node[key] = value
-        yield SelfTest(harness, context.hook(harness, act), payload, act)
+def trial_payload(harness: str, act: Act, session: str, directory: str) -> dict[str, Any]:
+    """What a made-up session sends to a hook, in the harness's own shape."""
+    payload: dict[str, Any] = {}
+    for fact, value in (("session_id", session), ("cwd", directory), ("event", _TRIAL_EVENTS[act])):
+        *above, key = SHAPES[harness][fact][0].split(".")
+        node = payload
+        for each in above:
+            node = node.setdefault(each, {})
+        node[key] = value
+    return payload

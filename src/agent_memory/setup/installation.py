@@ -34,10 +34,8 @@ from agent_memory.rules.undo_run import SectionChange
 from agent_memory.section.section_splice import Ambiguous, restore_section, section_in, with_section
 from agent_memory.section.targets import TargetFiles, told_path
 from agent_memory.setup.config_files import load_config, parse_config
-from agent_memory.setup.harnesses import SETUPS, Context, context_of, self_tests_of
+from agent_memory.setup.harnesses import SETUPS, Context, context_of, trial_payload
 from agent_memory.setup.plan import (
-    DIRECTORY,
-    SESSION,
     Element,
     Entry,
     FileOutcome,
@@ -45,13 +43,13 @@ from agent_memory.setup.plan import (
     HarnessSetup,
     InstallPlan,
     Member,
-    OwnMemory,
     Part,
     PlannedFile,
     Receipt,
     Record,
     SectionRecord,
     SelfTest,
+    Setting,
     Syntax,
     repository_name,
     sha256_of,
@@ -164,9 +162,9 @@ class Installation:
         return InstallPlan(
             (*files, *sections),
             (*refused, *refused_sections),
-            tuple(test for name, setup in hooked for test in self_tests_of(self.context, name, setup)),
+            tuple(SelfTest(name, self.context.hook(name, act), act) for name, setup in hooked for act in setup.acts),
             (*tracking, *hook_notes, *self._root_note(receipt)),
-            tuple(each.own_memory for each in setups.values() if each.own_memory and self._is_on(each.own_memory)),
+            tuple(each for setup in setups.values() for each in setup.settings if each.name and self._is_so(each)),
         )
 
     @property
@@ -213,19 +211,18 @@ class Installation:
     def _hook_notes(self, setups: Mapping[str, HarnessSetup]) -> tuple[str, ...]:
         """What keeps hooks from running, as far as can be seen, and what the person has to do in the harnesses themselves."""
         thrown = (
-            f"{switch.sentence}: nothing is captured until you change that."
-            for setup in setups.values()
-            for switch in setup.switches
-            if value_at(self._document(switch.path, switch.syntax), switch.keys) is switch.value
+            str(each) for setup in setups.values() for each in setup.settings if not each.name and self._is_so(each)
         )
         return (*thrown, *(note for setup in setups.values() for note in setup.notes))
 
-    def _is_on(self, memory: OwnMemory) -> bool:
-        """Whether the harness remembers by itself, as far as its settings and this environment tell."""
-        document = self._document(memory.path, memory.syntax)
-        off = self.environ.get(memory.variable) or value_at(document, ("env", memory.variable))
-        setting = value_at(document, memory.keys)
-        return str(off).lower() not in ("1", "true") and (memory.by_default if setting is None else setting is True)
+    def _is_so(self, setting: Setting) -> bool:
+        """Whether a setting has its value, as far as the harness's settings and this environment tell."""
+        document = self._document(setting.path, setting.syntax)
+        off = self.environ.get(setting.variable) or value_at(document, ("env", setting.variable))
+        found = value_at(document, setting.keys)
+        return str(off).lower() not in ("1", "true") and (
+            setting.by_default if found is None else found is setting.value
+        )
 
     def _document(self, path: str, syntax: Syntax) -> Any:
         """What a settings file says; nothing where it cannot be read."""
@@ -451,18 +448,17 @@ class SelfTests:
         """Run the command with a made-up session, of which nothing stays; what is known of why it did not arrive in the inbox, or a
         note in its answer. Empty where it did."""
         session = str(uuid.uuid4())
-        command = test.command.replace(SESSION, session)
-        payload = json.dumps(test.payload).replace(SESSION, session).replace(DIRECTORY, json.dumps(self.home)[1:-1])
+        payload = json.dumps(trial_payload(test.harness, test.act, session, self.home)).encode()
         if test.act == "inject":
             with TemporaryDirectory(prefix="agent-memory-trial-") as root:
                 topics = Path(root) / "topics"
                 topics.mkdir()
                 (topics / f"{_NOTE_TITLE} -- {_NOTE_ID}.md").write_text(_NOTE, "utf-8")
-                problem, answer = self._called(command, payload.encode(), {**self.environ, ROOT_VARIABLE: root})
+                problem, answer = self._called(test.command, payload, {**self.environ, ROOT_VARIABLE: root})
             if _NOTE_ID.encode() in answer:
                 return ""
             return problem or "it ended well, but said nothing; see `memory status`"
-        problem, _ = self._called(command, payload.encode(), self.environ)
+        problem, _ = self._called(test.command, payload, self.environ)
         try:
             if self._taken_back(session):
                 return ""

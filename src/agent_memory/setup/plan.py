@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import json
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any, Literal
@@ -99,31 +100,21 @@ class Wanted:
 
 
 @frozen
-class Switch:
-    """A setting that would keep an installed part from working: where it has this value, `sentence` says so."""
-
-    path: str
-    syntax: Syntax
-    keys: tuple[str, ...]
-    value: Any
-    sentence: str
-
-
-@frozen
-class OwnMemory:
-    """A memory that the harness itself keeps. It is on where the setting at `keys` of this file is true, or is not there and
-    `by_default`."""
+class Setting:
+    """A setting of a harness that a person should know of where it is `value`: one that is not there is where it is `by_default`."""
 
     harness: str
     title: str
     """The harness as people call it."""
-    name: str
     path: str
     syntax: Syntax
     keys: tuple[str, ...]
+    value: Any
+    name: str = ""
+    """What a memory of the harness's own is called; empty for a setting that keeps hooks from running."""
     by_default: bool = False
     variable: str = ""
-    """An environment variable, also of the `env` in that file, which switches it off."""
+    """An environment variable, also of the `env` in that file, which switches a memory off."""
 
     @property
     def setting(self) -> str:
@@ -131,22 +122,19 @@ class OwnMemory:
         return ".".join(self.keys)
 
     def __str__(self) -> str:
+        if not self.name:
+            value = json.dumps(self.value)
+            return f"{self.setting} is {value} in {self.path}, so {self.title} runs no hook: nothing is captured until you change that."
         is_on = f"{self.title} has a memory of its own ({self.name}) that is not switched off, and two memories can disagree"
         return f"{is_on}: set {self.setting} to false in {self.path}."
 
 
-SESSION = "agent-memory-session"
-DIRECTORY = "agent-memory-directory"
-
-
 @frozen
 class SelfTest:
-    """How the harness calls us: a command for `sh -c`, and what it gets on standard input. `SESSION` stands for the session's
-    id in both, and `DIRECTORY` in the payload for where it takes place."""
+    """How the harness calls us: a command for `sh -c`."""
 
     harness: str
     command: str
-    payload: Mapping[str, Any]
     act: Act = "capture"
 
 
@@ -159,8 +147,7 @@ class HarnessSetup:
     """The instruction file that it reads in every session; None where it has none."""
     acts: tuple[Act, ...] = ("capture", "inject")
     """What its hooks do."""
-    switches: tuple[Switch, ...] = ()
-    own_memory: OwnMemory | None = None
+    settings: tuple[Setting, ...] = ()
     notes: tuple[str, ...] = ()
     """Whole sentences: what the person has to do in the harness itself."""
     directories: tuple[str, ...] = ()
@@ -302,7 +289,7 @@ class InstallPlan:
     """How the harnesses will call us."""
     notes: tuple[str, ...] = ()
     """Whole sentences for the person."""
-    own_memories: tuple[OwnMemory, ...] = ()
+    own_memories: tuple[Setting, ...] = ()
     """Memories of the harnesses themselves that are on."""
 
     @property
