@@ -23,8 +23,9 @@ BUILTIN = "builtin"
 
 
 def _key(meaning: str, default: Any = None, **facts: Any) -> Any:
-    """A documented key. `facts`: `least`, `above`, `most` (numbers), `check` (of the value, or of each in a list),
-    `check_name` (of each name in an object), `check_inner_name` (of those in the objects in it), `least_items`, `key` (where it is not the camelCase of the attribute)."""
+    """Declares a documented key. `facts`: `least`, `above`, `most` (numbers), `check` (of the value, or of each in a list),
+    `check_name` (of each name in an object), `check_inner_name` (of those in the objects in it), `least_items`, `key` (where it
+    is not the camelCase of the attribute)."""
     metadata = {"meaning": meaning, **facts}
     if callable(default):
         return field(factory=default, metadata=metadata)
@@ -119,8 +120,8 @@ class ScheduleConfig:
 @frozen
 class AgentsMdConfig:
     targets: tuple[str, ...] = _key("Files that hold a managed section.", (), check=_not_blank)
-    hot_chars: int = _key("Characters of the entries inlined there.", 6_000, least=0)
-    warm_lines: int = _key("Lines of the entries listed there.", 60, least=0)
+    hot_chars: int = _key("Characters of the notes shown whole there.", 6_000, least=0)
+    warm_lines: int = _key("Lines of the notes listed there.", 60, least=0)
 
 
 @frozen
@@ -158,10 +159,10 @@ class McpConfig:
 
 @frozen
 class LimitsConfig:
-    max_entries: int | None = _key("Live entries at most; null: no limit.", least=1)
-    max_chars: int | None = _key("Characters of all live entries at most; null: no limit.", least=1)
+    max_entries: int | None = _key("Live notes at most; null: no limit.", least=1)
+    max_chars: int | None = _key("Characters of all live notes at most; null: no limit.", least=1)
     handoff_days: int = _key("Days after which a handoff expires.", 7, least=1)
-    stale_days: int = _key("Days without use or change after which an entry counts as stale.", 120, least=1)
+    stale_days: int = _key("Days without use or change after which a note counts as stale.", 120, least=1)
 
 
 @frozen
@@ -184,7 +185,7 @@ OPEN_SECTIONS = ("search", "inject")
 
 
 def preset_problem(llm: LlmConfig) -> str | None:
-    """What is wrong with the choice of preset, where no command is set: an unknown name, or a missing model."""
+    """Returns what is wrong with the choice of preset, where no command is set: an unknown name, or a missing model."""
     if llm.command is not None or llm.preset in (BUILTIN, *llm.presets):
         return None
     from agent_memory.presets import PRESETS

@@ -44,8 +44,8 @@ Changed = TypeVar("Changed", Installation, Scheduling)
 def _locked(
     act: str, arguments: argparse.Namespace, console: Console, opened: Callable[[Memory], Changed]
 ) -> Generator[tuple[Memory, Changed], None, None]:
-    """For a change of what `opened` gives, under its lock. Refused inside a harness: what an agent is told and what runs by itself is
-    for a person to decide. A dry run is neither refused nor locked, since it writes nothing."""
+    """Holds the lock of what `opened` gives for a change of it. Refused inside a harness: what an agent is told and what runs
+    by itself is for a person to decide. A dry run is neither refused nor locked, since it writes nothing."""
     if not arguments.dry_run:
         caller_of(os.environ).only_a_person(act)
     memory = open_here(console)
@@ -55,7 +55,7 @@ def _locked(
 
 
 def _show_plan(console: Console, plan: InstallPlan, arguments: argparse.Namespace, home: str) -> None:
-    """Print a line for each harness: what changes for it, and where; before that with --diff all of it."""
+    """Prints a line for each harness: what changes for it, and where; before that with --diff all of it."""
     if arguments.diff:
         _show_diffs(console, plan.changed)
     parts: dict[str, list[str]] = {}
@@ -74,7 +74,7 @@ def _show_plan(console: Console, plan: InstallPlan, arguments: argparse.Namespac
 
 
 def _show_diffs(console: Console, changed: Iterable[PlannedFile]) -> None:
-    """Print the diff of each file that changes."""
+    """Prints the diff of each file that changes."""
     for each in changed:
         for line in each.diff.splitlines():
             is_name = line.startswith(("+++", "---"))
@@ -158,7 +158,7 @@ def _setup(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _tried(console: Console, memory: Memory, installation: Installation, plan: InstallPlan) -> list[dict[str, Any]]:
-    """Say what became of a made-up session through each new hook; the same as documents."""
+    """Says what became of a made-up session through each new hook; returns the same as documents."""
     trials: list[dict[str, Any]] = []
     tested = installation.self_test(plan)
     memory.index_all(console.progress)
@@ -222,7 +222,7 @@ def _uninstall(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _repository_here(memory: Memory) -> str:
-    """The top of the repository around the working directory, for `--repo`."""
+    """Returns the top of the repository around the working directory, for `--repo`."""
     with as_store_io("look for a repository around", memory.cwd or ""):
         top = None if memory.cwd is None else work_tree_above(memory.cwd)
     if top is None:
@@ -231,12 +231,13 @@ def _repository_here(memory: Memory) -> str:
 
 
 def _is_scheduled(installation: Installation) -> bool:
-    """Whether this machine runs our jobs by itself, as far as can be seen."""
+    """Tells whether this machine runs our jobs by itself, as far as can be seen."""
     return as_result(ScheduleState(installation.context.home).receipt.read)().value_or(None) is not None
 
 
 def _show_outcomes(console: Console, outcomes: Iterable[FileOutcome]) -> None:
-    """How many files changed, a sentence for each that did not let itself be changed, and where what was edited is kept."""
+    """Prints how many files changed, a sentence for each that did not let itself be changed, and where what was edited is
+    kept."""
     outcomes = tuple(outcomes)
     counts = Counter(each.outcome for each in outcomes if each.outcome in ("written", "removed"))
     if counts:
@@ -247,14 +248,14 @@ def _show_outcomes(console: Console, outcomes: Iterable[FileOutcome]) -> None:
 
 
 def _planned(plan: InstallPlan) -> tuple[FileOutcome, ...]:
-    """The files of a plan that is not carried out."""
+    """Returns the files of a plan that is not carried out."""
     return tuple(
         FileOutcome(each.path, "planned" if each.is_change else "unchanged", None, each.diff) for each in plan.files
     )
 
 
 def _exit_code(plan: InstallPlan, outcomes: Iterable[FileOutcome]) -> int:
-    """0, or the code of a refusal."""
+    """Returns 0, or the code of a refusal."""
     errors = (each.error for each in (*plan.refused, *outcomes))
     return next((each.exit_code for each in errors if each is not None), 0)
 
@@ -341,7 +342,7 @@ def _schedule_on(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def _missing_keys(memory: Memory) -> tuple[str, ...]:
-    """Keys of the agent command's vendor are not written into files of a scheduler."""
+    """Names keys of the agent command's vendor: they are not written into files of a scheduler."""
     llm = memory.config.llm
     preset = PRESETS.get(llm.preset) if llm.command is None else None
     names = (*(preset.variables if preset is not None else ()), *llm.pass_env)
@@ -419,7 +420,7 @@ def _schedule_run(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _called(job: str, console: Console) -> tuple[int, str]:
-    """The exit code of the command, and the last line that it wrote to stderr."""
+    """Returns the exit code of the command, and the last line that it wrote to stderr."""
     from agent_memory.cli.main import main
 
     heard = _Heard(console.stderr)
@@ -430,7 +431,7 @@ def _called(job: str, console: Console) -> tuple[int, str]:
 
 
 def _try(console: Console, act: Callable[[], None]) -> None:
-    """Write something down; a disk that is full keeps no job from running."""
+    """Writes something down; a disk that is full keeps no job from running."""
     try:
         act()
     except Error as error:

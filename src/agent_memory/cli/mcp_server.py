@@ -110,7 +110,7 @@ class MemoryServer:
         """The SDK's server."""
 
     def close(self) -> None:
-        """What is at work is finished, what waits is dropped, and what the person should know of it all is told."""
+        """Finishes what is at work, drops what waits, and tells what the person should know of it all."""
         self._thread.shutdown(wait=True, cancel_futures=True)
         for warning in dict.fromkeys(each for memory in self._callers.values() for each in memory.warnings()):
             self._memory.warn(warning)
@@ -147,7 +147,7 @@ class MemoryServer:
         return wire.ReadResourceResult(contents=[contents])
 
     async def _in_turn(self, context: Any, act: Callable[[Memory], str]) -> str:
-        """`act` in the one thread, on behalf of whoever calls; a bug in it is a Defect, and ends no other call."""
+        """Runs `act` in the one thread, on behalf of whoever calls; a bug in it is a Defect, and ends no other call."""
         known = context.session.client_params
         name, version = ("", "") if known is None else (known.client_info.name, known.client_info.version)
         caller = client_caller(name, version, self._memory.config.mcp.trusted_clients)
@@ -183,8 +183,8 @@ _HARNESS_BY_WORD = {
 
 
 def client_caller(name: str, version: str, trusted: Collection[str]) -> Caller:
-    """The caller that a client is. Its harness is a label taken from its name (`cursor-vscode`, `codex-mcp-client`); trust
-    goes by the whole name and to nobody who has none."""
+    """Returns the caller that a client is. Its harness is a label taken from its name (`cursor-vscode`, `codex-mcp-client`);
+    trust goes by the whole name and to nobody who has none."""
     client = f"{stored_line(name, 60) or 'unnamed'} {stored_line(version, 20)}".rstrip()
     words = re.findall(r"[a-z]+", name.lower())
     harness = next((_HARNESS_BY_WORD[word] for word in words if word in _HARNESS_BY_WORD), Harness.MANUAL)
@@ -195,7 +195,7 @@ def client_caller(name: str, version: str, trusted: Collection[str]) -> Caller:
 
 
 def serve_stdio(server: MemoryServer) -> None:
-    """Serve one client until it goes away or a signal comes. From now on 0 is empty and 1 is standard error: what anything
+    """Serves one client until it goes away or a signal comes. From now on 0 is empty and 1 is standard error: what anything
     else prints never reaches the client."""
     pipe = Pipe(*own_descriptors())
 
@@ -223,7 +223,7 @@ def serve_stdio(server: MemoryServer) -> None:
 
 
 def own_descriptors() -> tuple[int, int]:
-    """Standard input and output under numbers of our own."""
+    """Returns standard input and output under numbers of our own."""
     reading, writing = (fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, 3) for number in (0, 1))
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -260,7 +260,7 @@ class Pipe:
             await self._answered.wait()
 
     async def write(self, text: str) -> None:
-        """Send one message; OSError where nobody reads it."""
+        """Sends one message; OSError where nobody reads it."""
         view = memoryview(text.encode())
         while view:
             await _ready(anyio.wait_writable, self._writing)
@@ -269,7 +269,7 @@ class Pipe:
         self._settle(json.loads(text).get("id"))
 
     async def flush(self) -> None:
-        """Nothing is held back."""
+        """Does nothing: nothing is held back."""
 
     async def _read(self) -> bytes:
         await _ready(anyio.wait_readable, self._reading)
@@ -308,7 +308,7 @@ async def _ready(wait: Callable[[int], Awaitable[None]], number: int) -> None:
 
 
 def listening_socket(port: int) -> socket.socket:
-    """A socket that listens at this port of the loopback address; 0 takes any that is free."""
+    """Returns a socket that listens at this port of the loopback address; 0 takes any that is free."""
     opened = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -322,7 +322,7 @@ def listening_socket(port: int) -> socket.socket:
 
 
 def serve_http(server: MemoryServer, listening: socket.socket, token: str, started: Callable[[], None]) -> None:
-    """Serve clients that show the token, until a signal comes. `started` is called once it would end us in order."""
+    """Serves clients that show the token, until a signal comes. `started` is called once it would end us in order."""
     app = server.protocol.streamable_http_app(
         # Host and Origin are checked by the guard, more strictly, before anything of this is reached.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False)
@@ -392,7 +392,7 @@ class Guard:
 
 
 async def _drained(receive: Receive) -> None:
-    """Take what a refused caller is still sending, within bounds: a connection that is closed over unread bytes is reset, and
+    """Takes what a refused caller is still sending, within bounds: a connection that is closed over unread bytes is reset, and
     the caller may never see why it was refused."""
     left = _REFUSED_BYTES
     with anyio.move_on_after(_REFUSED_SECONDS):

@@ -117,7 +117,7 @@ class Tool:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """JSON schema of the arguments: of what pydantic would say, what a model needs to know."""
+        """Returns the JSON schema of the arguments: of what pydantic would say, what a model needs to know."""
         whole = self.parameters.model_json_schema()
         properties: dict[str, Any] = {}
         for name, each in whole["properties"].items():
@@ -133,12 +133,12 @@ class Tool:
 
     @as_result
     def __call__(self, memory: Memory, arguments: Mapping[str, object]) -> str:
-        """The answer, or an error."""
+        """Returns the answer, or an error."""
         return self.act(memory, **self.read(arguments))
 
     def read(self, arguments: Mapping[str, object]) -> dict[str, Any]:
-        """A value for each parameter; UsageInvalid with all that is wrong with the arguments. Null is as good as absent,
-        but for a value that is to be kept."""
+        """Returns a value for each parameter; UsageInvalid with all that is wrong with the arguments. Null is as good as
+        absent, but for a value that is to be kept."""
         sent = {key: value for key, value in arguments.items() if value is not None or key == "value"}
         try:
             return dict(self.parameters.model_validate(sent))
@@ -169,7 +169,7 @@ _CONFIG = ConfigDict(extra="forbid", allow_inf_nan=False)
 def _tool(
     description: str, *, reads_only: bool = False, destroys: bool = False, idempotent: bool = False
 ) -> Callable[[Callable[..., str]], Callable[..., str]]:
-    """List a function among the tools: its parameters but the first, the memory, are those of the tool."""
+    """Lists a function among the tools: its parameters but the first, the memory, are those of the tool."""
 
     def listed(act: Callable[..., str]) -> Callable[..., str]:
         hints = get_type_hints(act, include_extras=True)
@@ -193,7 +193,7 @@ def session_context(
     memory: Memory,
     task: Annotated[str | None, _meant("What you are about to do, to add what is known of it.")] = None,
 ) -> str:
-    """What `memory inject` would put before the session, within its budget; counts no read."""
+    """Returns what `memory inject` would put before the session, within its budget; counts no read."""
     query = (task or "").strip() or None
     request = InjectRequest(query=query, profile=SESSION_START, harness=memory.caller.harness)
     nothing = "Nothing is known yet that a session here has to begin with. search_context looks through everything."
@@ -215,7 +215,7 @@ def search_context(
     min_score: Annotated[float, Field(ge=0), _NUMBER] = 0.1,
     search_mode: Mode = Mode.HYBRID,
 ) -> str:
-    """The best hits with score, facts and text, best first, and which mode answered; counts no read."""
+    """Returns the best hits with score, facts and text, best first, and which mode answered; counts no read."""
     here = memory.scope_here()
     request = SearchRequest(
         query=query,
@@ -252,7 +252,7 @@ def write_context(
     kind: Annotated[Kind | None, Field(description="Default: what a tag names, else fact.")] = None,
     scope: Annotated[Scope, Field(description="global: holds in every project.")] = Scope.REPO,
 ) -> str:
-    """A new note, or the one that says the same already; and what is about the same."""
+    """Writes a new note, or finds the one that says the same; names what is about the same."""
     named = (tag.removeprefix(_TOPIC) for tag in tags if tag.startswith(_TOPIC))
     draft = NoteDraft(
         body=content,
@@ -299,7 +299,7 @@ def update_context(
     tags: Annotated[_Words | None, _meant("New tags.", _MAX_TAGS), _TAGS, AfterValidator(normal_tags)] = None,
     importance: Importance | None = None,
 ) -> str:
-    """The note changed in place; its earlier text goes to the archive."""
+    """Changes the note in place; its earlier text goes to the archive."""
     if topic is None and content is None and tags is None and importance is None:
         problem = "topic is missing, as are content, tags and importance: say what to change"
         raise UsageInvalid(f"Nothing was done: {problem}")
@@ -309,7 +309,7 @@ def update_context(
 
 @_tool("Read one note, whole.", reads_only=True)
 def read_context(memory: Memory, id: _Id) -> str:
-    """The whole note, and one more read in the ledger."""
+    """Returns the whole note, and one more read in the ledger."""
     entry = unwrap(memory.reading.read(id))
     if entry.uncounted is not None:  # no matter for the agent: it is told to whoever runs the server
         memory.warn(f"This read is not counted. {entry.uncounted!s}")
@@ -325,7 +325,7 @@ def list_context(
     limit: Annotated[int, Field(ge=1, le=500), _NUMBER] = 100,
     offset: Annotated[int, Field(ge=0, le=10**15), _NUMBER] = 0,
 ) -> str:
-    """A page of the notes, a line each, and how to see the rest."""
+    """Returns a page of the notes, a line each, and how to see the rest."""
     wanted, here = agent and stored_agent(agent), memory.scope_here()
     listed = unwrap(memory.reading.list(ListFilter()))
     metas = [each.listed.meta for each in listed.entries]
@@ -352,7 +352,7 @@ def list_context(
 
 @_tool("Take a note that is wrong or outdated out of the memory. It goes to the archive.", destroys=True)
 def delete_context(memory: Memory, id: _Id) -> str:
-    """The note is in the archive."""
+    """Puts the note into the archive."""
     gone = unwrap(memory.service.archive(id)).meta.id
     return f"Chunk `{gone}` deleted. It is in the archive: a person brings it back with `memory restore {gone}`."
 
@@ -363,7 +363,7 @@ def delete_context(memory: Memory, id: _Id) -> str:
     idempotent=True,
 )
 def get_state(memory: Memory, key: Annotated[str, _meant("Such as current_phase or project_tags.")]) -> str:
-    """The value, texts without their quotes; that there is none is an answer, too."""
+    """Returns the value, texts without their quotes; that there is none is an answer, too."""
     kept = unwrap(memory.state.get(key))
     if kept is None:
         return f'State key "{key}" not found.'
@@ -381,7 +381,7 @@ def set_state(
     key: Annotated[str, _meant("Letters, digits and . _ : / -")],
     value: Annotated[object, Field(description="Any JSON value.")],
 ) -> str:
-    """The value is kept."""
+    """Keeps the value."""
     kept = unwrap(memory.state.set(key, value))
     return f'State "{kept.key}" written at {iso_of(kept.updated_at_ms or 0)}.'
 
@@ -390,7 +390,8 @@ def set_state(
 
 
 def error_text(error: Error) -> str:
-    """What went wrong and what to do, for a caller that has the tools and no shell; secret notes are as good as none."""
+    """Returns what went wrong and what to do, for a caller that has the tools and no shell; secret notes are as good as
+    none."""
     match error:
         case EntryNotFound(id, True):
             said = f"`{id}` is in the archive: it was deleted, or replaced. search_context finds what holds now."
@@ -404,7 +405,7 @@ def error_text(error: Error) -> str:
 
 
 def _agent_of(meta: Meta) -> str:
-    """Which agent a note comes from: its own name of itself, else its harness, else `global`."""
+    """Returns which agent a note comes from: its own name of itself, else its harness, else `global`."""
     for source in meta.sources:
         if source.agent is not None:
             return stored_line(source.agent)
@@ -413,7 +414,7 @@ def _agent_of(meta: Meta) -> str:
 
 
 def _tags_of(meta: Meta) -> str:
-    """The tags as agents write them: without the prefix that every tag gets that has none."""
+    """Returns the tags as agents write them: without the prefix that every tag gets that has none."""
     return ", ".join(tag.removeprefix(_TOPIC) for tag in meta.tags)
 
 

@@ -108,7 +108,7 @@ def _get(key: str, console: Console) -> None:
 
 
 def _change(act: str, words: list[str], console: Console) -> None:
-    """Of two changes at once, or while setup is at work, the second is refused: none is lost."""
+    """Changes the config. Of two changes at once, or while setup is at work, the second is refused: none is lost."""
     path = config_path(home_here())
     content = changed = read_config(path) or b"{}\n"
     if act == "edit":
@@ -128,7 +128,7 @@ def _change(act: str, words: list[str], console: Console) -> None:
 
 
 def _is_put(document: dict[str, Any], act: str, words: list[str], path: str) -> bool:
-    """Set or unset a setting in the document; whether there was anything to do."""
+    """Sets or unsets a setting in the document; tells whether there was anything to do."""
     *sections, last = words[0].split(".")
     node = document
     for section in sections:
@@ -159,7 +159,7 @@ def _config_lines(rows: list[tuple[str, Any, str]]) -> Iterator[str]:
 
 
 def _without_secrets(value: Any) -> Any:
-    """What a variable with a telling name holds is a secret, whatever it looks like."""
+    """Hides secrets; what a variable with a telling name holds is one, whatever it looks like."""
     if isinstance(value, str):
         try:
             words = shlex.split(value)  # it may be a command
@@ -226,7 +226,7 @@ def _trust(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def _state(config: TrustedConfig) -> str:
-    """Whether it still counts."""
+    """Tells whether it still counts."""
     try:
         content = read_config(config.path)
     except ConfigUnreadable:
@@ -258,7 +258,7 @@ def _completions(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def completion_script(shell: str) -> str:
-    """The script for one shell, made of the parsers of all commands, for both names of the program."""
+    """Returns the script for one shell, made of the parsers of all commands, for both names of the program."""
     import shtab
 
     from agent_memory.cli.main import COMMANDS, command_parser

@@ -20,7 +20,7 @@ _PROGRAM_NAMES = ("memory", "agent-memory")
 
 
 def _path_of(name: str) -> Path:
-    """The file in the first place that has it; where none has, in the first."""
+    """Returns the file in the first place that has it; where none has, in the first."""
     for path in (place / name for place in _PLACES):
         try:
             if lies_there(str(path)):
@@ -31,7 +31,7 @@ def _path_of(name: str) -> Path:
 
 
 def read_shipped(name: str) -> str:
-    """The text of a shipped file (`prompts/defrag.md`). An error where it is nowhere, unreadable, or not UTF-8."""
+    """Returns the text of a shipped file (`prompts/defrag.md`). An error where it is nowhere, unreadable, or not UTF-8."""
     path = _path_of(name)
     try:
         return path.read_text(encoding="utf-8")
@@ -43,7 +43,7 @@ def read_shipped(name: str) -> str:
 
 @as_result
 def load_prompt_template(name: Literal["consolidate", "defrag"]) -> str:
-    """The text of a template. Errors: it is nowhere, unreadable, a `{{place}}` missing or unknown."""
+    """Returns the text of a template. Errors: it is nowhere, unreadable, a `{{place}}` missing or unknown."""
     from agent_memory.prompt.prompt import PLACES, template_problems
 
     template = read_shipped(f"prompts/{name}.md")
@@ -54,8 +54,8 @@ def load_prompt_template(name: Literal["consolidate", "defrag"]) -> str:
 
 
 def memory_program(environ: Mapping[str, str]) -> str | None:
-    """The absolute path of the `memory` that is running: as it was called, else beside its interpreter, else on PATH. Links
-    are kept: what an installer has linked there survives its updates."""
+    """Returns the absolute path of the `memory` that is running: as it was called, else beside its interpreter, else on PATH.
+    Links are kept: what an installer has linked there survives its updates."""
     called = os.path.abspath(sys.argv[0]) if sys.argv and os.path.basename(sys.argv[0]) in _PROGRAM_NAMES else None
     beside = [f"{os.path.dirname(sys.executable)}/{name}" for name in _PROGRAM_NAMES] if sys.executable else []
     on_path = shutil.which(_PROGRAM_NAMES[0], path=environ.get("PATH", os.defpath))

@@ -49,13 +49,13 @@ class Effective:
     """Whole sentences about what of an untrusted config was ignored."""
 
     def source_of(self, key: str) -> str:
-        """The file or variable that set a key, or `default`."""
+        """Returns the file or variable that set a key, or `default`."""
         return self.sources.get(key, "default")
 
 
 @as_result
 def load_config(environ: Mapping[str, str], cwd: str | None) -> Effective:
-    """The effective configuration; `cwd` is None where there is no current directory.
+    """Returns the effective configuration; `cwd` is None where there is no current directory.
 
     ConfigUnreadable and ConfigInvalid (with every problem) for the person's own file and for a trusted one; HomeUnknown
     where no root can be named. A link that leads nowhere is a config that cannot be read, not one that is missing (P6).
@@ -95,7 +95,7 @@ def load_config(environ: Mapping[str, str], cwd: str | None) -> Effective:
 
 
 def read_config(path: str) -> bytes | None:
-    """The bytes of a config file, through links; None where there is none. Never waits, never reads a special file."""
+    """Returns the bytes of a config file, through links; None where there is none. Never waits, never reads a special file."""
     try:
         image = read_image(os.path.realpath(path), MAX_CONFIG_BYTES)
     except (StoreIo, PathRefused) as error:
@@ -108,7 +108,7 @@ def read_config(path: str) -> bytes | None:
 
 
 def parse_config(content: bytes, path: str) -> dict[str, Any]:
-    """The keys that a config file sets, all known and all well formed; ConfigInvalid with every problem."""
+    """Returns the keys that a config file sets, all known and all well formed; ConfigInvalid with every problem."""
     try:
         document = load_document(content)
         if not is_object(document):
@@ -121,8 +121,8 @@ def parse_config(content: bytes, path: str) -> dict[str, Any]:
 
 
 def write_own_config(path: str, content: bytes) -> None:
-    """Make these the bytes of the person's own file, through links. ConfigInvalid with every problem where they set what cannot be;
-    then nothing was changed."""
+    """Makes these the bytes of the person's own file, through links. ConfigInvalid with every problem where they set what
+    cannot be; then nothing was changed."""
     config: Config = value_of(parse_config(content, path), Config)
     if problem := preset_problem(config.llm):
         raise ConfigInvalid(path, (problem,))
@@ -133,17 +133,17 @@ def write_own_config(path: str, content: bytes) -> None:
 
 
 def closed_keys(document: Document) -> tuple[str, ...]:
-    """The dotted keys in a config that only a trusted one may set."""
+    """Returns the dotted keys in a config that only a trusted one may set."""
     return tuple(key for key in set_keys(document) if key.partition(".")[0] not in OPEN_SECTIONS)
 
 
 def set_keys(document: Document) -> Iterator[str]:
-    """The dotted keys that a document sets, down to single presets and profiles."""
+    """Returns the dotted keys that a document sets, down to single presets and profiles."""
     return (key for key, value in leaves(document) if value != {})
 
 
 def leaves(document: Document, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Every dotted key with its value, down to single presets and profiles."""
+    """Returns every dotted key with its value, down to single presets and profiles."""
     for key, value in document.items():
         where = f"{path}{key}"
         if is_object(value) and _holds_keys(where) and (value or not path):
@@ -153,7 +153,7 @@ def leaves(document: Document, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _merged(far: Document, near: Document, path: str = "") -> dict[str, Any]:
-    """Both, the nearer winning."""
+    """Merges both; the nearer wins."""
     result = dict(far)
     for key, value in near.items():
         where = f"{path}{key}"
@@ -163,14 +163,14 @@ def _merged(far: Document, near: Document, path: str = "") -> dict[str, Any]:
 
 
 def _holds_keys(where: str) -> bool:
-    """Whether what stands here is merged key by key: a section, or an object of names of the person's own choice, like
+    """Tells whether what stands here is merged key by key: a section, or an object of names of the person's own choice, like
     `llm.presets`. A single preset is taken whole."""
     section, _, key = where.partition(".")
     return not key or ("." not in key and is_object(attributes_of(attributes_of(Config)[section].type)[key].default))
 
 
 def _local_config(path: str, home: str | None) -> tuple[Document | None, tuple[str, ...]]:
-    """What the current directory's file sets, None for a file that sets nothing, and what to warn of."""
+    """Returns what the current directory's file sets, None for a file that sets nothing, and what to warn of."""
     try:
         content = read_config(path)
     except ConfigUnreadable as error:
@@ -226,7 +226,7 @@ class TrustedConfig:
     trusted_at_ms: Instant
 
     def is_of(self, content: bytes) -> bool:
-        """Whether these are the bytes."""
+        """Tells whether these are the bytes."""
         return self.sha256 == content_hash(content)
 
 
@@ -247,25 +247,25 @@ class TrustFile:
         self._file = JsonFile(directory, "trusted.json", TRUSTED)
 
     def configs(self) -> tuple[TrustedConfig, ...]:
-        """All of them, in the order in which they were trusted. A damaged list is an error, and trusts nothing."""
+        """Returns all of them, in the order in which they were trusted. A damaged list is an error, and trusts nothing."""
         return self._file.read() or ()
 
     def vouches_for(self, path: str, content: bytes) -> bool:
-        """Whether the person trusts this content at this real path."""
+        """Tells whether the person trusts this content at this real path."""
         return any(each.path == path and each.is_of(content) for each in self.configs())
 
     def add(self, path: str, content: bytes, at_ms: int) -> TrustedConfig:
-        """Trust exactly this content at this real path, in place of what was trusted there before. Durable."""
+        """Trusts exactly this content at this real path, in place of what was trusted there before. Durable."""
         record = TrustedConfig(path, content_hash(content), at_ms)
         self._change(path, (record,))
         return record
 
     def remove(self, path: str) -> bool:
-        """Trust nothing at this real path any more; whether something was."""
+        """Trusts nothing at this real path any more; tells whether something was."""
         return self._change(path, ())
 
     def _change(self, path: str, records: tuple[TrustedConfig, ...]) -> bool:
-        """Replace what is trusted at `path`; whether something was."""
+        """Replaces what is trusted at `path`; tells whether something was."""
         with file_lock(self._lock_path, 10.0):
             trusted = self.configs()
             others = tuple(each for each in trusted if each.path != path)

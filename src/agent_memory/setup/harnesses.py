@@ -54,21 +54,21 @@ class Context:
     """The templates in `plugins/`, by name."""
 
     def hook(self, harness: str, act: Act = "capture") -> str:
-        """The shell command of a hook."""
+        """Returns the shell command of a hook."""
         return f"{shlex.quote(self.program)} {hook_mark(harness, act)}"
 
     def either(self, preferred: str, *others: str) -> str:
-        """The first of these files that exists; the preferred one where none does."""
+        """Returns the first of these files that exists; the preferred one where none does."""
         return next((path for path in (preferred, *others) if self.exists(path)), preferred)
 
 
 def hook_mark(harness: str, act: Act = "capture") -> str:
-    """The words of a hook behind the program's name: by them one is known, whatever the program is called."""
+    """Returns the words of a hook behind the program's name: by them one is known, whatever the program is called."""
     return f"{act} --harness {harness} --hook"
 
 
 def context_of(home: str, program: str, environ: Mapping[str, str]) -> Context:
-    """The directories of this environment."""
+    """Returns the directories of this environment."""
     named: Mapping[str, Any] = harness_directories(home, environ)
     return Context(home=home, program=program, **named)  # pyright: ignore[reportArgumentType]
 
@@ -112,8 +112,8 @@ def _claude_code(context: Context) -> HarnessSetup:
 
 
 def _codex(context: Context) -> HarnessSetup:
-    """`hooks.json` beside `config.toml`. `Stop` fires at each turn's end, and every version with hooks has it. Codex skips a
-    hook that was not reviewed in `/hooks`, without a word, and pins the command by its hash."""
+    """Writes `hooks.json` beside `config.toml`. `Stop` fires at each turn's end, and every version with hooks has it. Codex
+    skips a hook that was not reviewed in `/hooks`, without a word, and pins the command by its hash."""
     directory = context.codex
     config = f"{directory}/config.toml"
     override = f"{directory}/AGENTS.override.md"
@@ -142,9 +142,9 @@ def _codex(context: Context) -> HarnessSetup:
 
 
 def _cursor(context: Context) -> HarnessSetup:
-    """`stop` in the editor and the terminal, `sessionEnd` for `cursor-agent -p`. One unknown event name voids the whole file, so
-    there are only these two, and `sessionStart`, which is as old as `sessionEnd`: its answer is put into the conversation, that
-    of `beforeSubmitPrompt` is not."""
+    """Hooks `stop` in the editor and the terminal, `sessionEnd` for `cursor-agent -p`. One unknown event name voids the whole
+    file, so there are only these two, and `sessionStart`, which is as old as `sessionEnd`: its answer is put into the
+    conversation, that of `beforeSubmitPrompt` is not."""
     directory = f"{context.home}/.cursor"
     version = Member(("version",), 1, optional=True, stays=True)
     acts: Mapping[str, Act] = {"stop": "capture", "sessionEnd": "capture", "sessionStart": "inject"}
@@ -172,7 +172,7 @@ def _cursor(context: Context) -> HarnessSetup:
 
 
 def _amp(context: Context) -> HarnessSetup:
-    """A plugin (TypeScript, run by Bun), since Amp has no shell hooks. `agent.end` comes after each turn."""
+    """Installs a plugin (TypeScript, run by Bun), since Amp has no shell hooks. `agent.end` comes after each turn."""
     directory = f"{context.home}/.config/amp"
     settings = context.either(f"{directory}/settings.json", f"{directory}/settings.jsonc")
     return HarnessSetup(
@@ -214,9 +214,9 @@ def _gemini(context: Context) -> HarnessSetup:
 
 
 def _opencode(context: Context) -> HarnessSetup:
-    """A plugin; `session.idle` is the end of a turn, of child sessions too, which name their parent. It reads
-    `~/.claude/CLAUDE.md` where it has no `AGENTS.md` of its own: to make one would hide the person's from it, so then the section
-    goes into `CLAUDE.md`."""
+    """Installs a plugin; `session.idle` is the end of a turn, of child sessions too, which name their parent. It reads
+    `~/.claude/CLAUDE.md` where it has no `AGENTS.md` of its own: to make one would hide the person's from it, so then the
+    section goes into `CLAUDE.md`."""
     directory = f"{context.config}/opencode"
     config = context.either(f"{directory}/opencode.json", f"{directory}/opencode.jsonc")
     server = {"type": "local", "command": [context.program, "mcp"], "enabled": True}
@@ -234,8 +234,8 @@ def _opencode(context: Context) -> HarnessSetup:
 
 
 def _copilot(context: Context) -> HarnessSetup:
-    """A hooks file of our own below `~/.copilot/hooks/`. The answer of `sessionStart` is put into the session by newer versions;
-    older ones pass it over."""
+    """Writes a hooks file of our own below `~/.copilot/hooks/`. The answer of `sessionStart` is put into the session by newer
+    versions; older ones pass it over."""
     directory = context.copilot
     settings = f"{directory}/settings.json"
 
@@ -262,7 +262,8 @@ def _copilot(context: Context) -> HarnessSetup:
 
 
 def _pi(context: Context) -> HarnessSetup:
-    """An extension; `agent_end` is the end of a turn. It has no MCP of its own. `pi` is also the name of another program."""
+    """Installs an extension; `agent_end` is the end of a turn. It has no MCP of its own. `pi` is also the name of another
+    program."""
     return HarnessSetup(
         files=(_plugin(context, "pi", f"{context.pi}/extensions/{SERVER_NAME}.ts"), *_skill(context)),
         target=f"{context.pi}/AGENTS.md",
@@ -272,8 +273,8 @@ def _pi(context: Context) -> HarnessSetup:
 
 
 def _goose(context: Context) -> HarnessSetup:
-    """Goose 1.38 and later: a plugin directory with `hooks/hooks.json` in Claude's shape; no matcher, since `*` alone is no
-    regular expression there and kills the rule. `goose` is also the name of another program."""
+    """Goose 1.38 and later reads a plugin directory with `hooks/hooks.json` in Claude's shape; no matcher, since `*` alone is
+    no regular expression there and kills the rule. `goose` is also the name of another program."""
     plugin = f"{context.home}/.agents/plugins/{SERVER_NAME}"
     about = {"name": SERVER_NAME, "version": "1.0.0", "description": "Tells agent-memory that a session has new turns."}
     config = f"{context.config}/goose/config.yaml"
@@ -305,8 +306,8 @@ def _goose(context: Context) -> HarnessSetup:
 
 
 def _vscode(context: Context) -> HarnessSetup:
-    """VS Code, whose agent runs no hooks of ours: the server in the person's own `mcp.json`, and the skill that it shares with
-    others. Only at its name, and not whenever the editor is there: who has the editor need not use its agent."""
+    """VS Code runs no hooks of ours: its agent gets the server in the person's own `mcp.json`, and the skill that it shares
+    with others. Only at its name, and not whenever the editor is there: who has the editor need not use its agent."""
     directory = context.either(
         f"{context.config}/Code/User",
         f"{context.home}/Library/Application Support/Code/User",
@@ -349,7 +350,7 @@ def _groups(
     name: str | None = None,
     act: Act = "capture",
 ) -> tuple[Element, ...]:
-    """One hook for each event, in the shape that Claude Code has made common: `{"hooks": {"Stop": [{"hooks": [{"type":
+    """Returns one hook for each event, in the shape that Claude Code has made common: `{"hooks": {"Stop": [{"hooks": [{"type":
     "command", …}]}]}}`. Timeouts are in the harness's own unit."""
     command = context.hook(harness, act)
     named = {"name": name} if name else {}
@@ -364,13 +365,14 @@ def _groups(
 def _server(
     context: Context, path: str, servers: str, server: Mapping[str, Any] | None = None, syntax: Syntax = "jsonc"
 ) -> Wanted:
-    """Our MCP server, among the others that this file names under the key `servers`."""
+    """Returns our MCP server, among the others that this file names under the key `servers`."""
     server = server or {"command": context.program, "args": ["mcp"]}
     return Wanted(Part.MCP, path, syntax, (Member((servers, SERVER_NAME), server, context.program),), "MCP server")
 
 
 def _skill(context: Context, directory: str | None = None) -> tuple[Wanted, ...]:
-    """The skill file in a directory of skills, or in the one that several harnesses read; nothing where it has no text."""
+    """Returns the skill file in a directory of skills, or in the one that several harnesses read; nothing where it has no
+    text."""
     path = f"{directory or f'{context.home}/.agents/skills'}/{SERVER_NAME}/SKILL.md"
     return (Wanted(Part.SKILL, path, "whole", (Whole(context.skill),), "skill"),) if context.skill else ()
 
@@ -382,14 +384,15 @@ def _hooks(path: str, entries: Sequence[Element | Member]) -> Wanted:
 
 
 def _json_file(path: str, document: Mapping[str, Any]) -> Wanted:
-    """A file of hooks, or about them, that is ours as a whole."""
+    """Returns a file of hooks, or about them, that is ours as a whole."""
     text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
     words = f"hooks {', '.join(document['hooks'])}" if "hooks" in document else "plugin"
     return Wanted(Part.HOOKS, path, "whole", (Whole(text),), words)
 
 
 def _plugin(context: Context, harness: str, path: str) -> Wanted:
-    """A plugin in TypeScript: the functions of `plugins/memory.ts`, by which it calls memory, and its own file there."""
+    """Returns a plugin in TypeScript: the functions of `plugins/memory.ts`, by which it calls memory, and its own file
+    there."""
     text = context.plugins.get("memory", "") + context.plugins.get(harness, "")
     program = json.dumps(context.program, ensure_ascii=False)
     text = text.replace("@harness@", harness).replace("@program@", program)
@@ -400,7 +403,7 @@ _TRIAL_EVENTS: Mapping[Act, str] = {"capture": "stop", "inject": "session_start"
 
 
 def trial_payload(harness: str, act: Act, session: str, directory: str) -> dict[str, Any]:
-    """What a made-up session sends to a hook, in the harness's own shape."""
+    """Returns what a made-up session sends to a hook, in the harness's own shape."""
     payload: dict[str, Any] = {}
     for fact, value in (("session_id", session), ("cwd", directory), ("event", _TRIAL_EVENTS[act])):
         *above, key = SHAPES[harness][fact][0].split(".")

@@ -72,14 +72,14 @@ _TRACKING = {
 
 
 def shipped_context(home: str, program: str, environ: Mapping[str, str]) -> Context:
-    """The places of this environment, with the skill and the plugins that are shipped with the code."""
+    """Returns the places of this environment, with the skill and the plugins that are shipped with the code."""
     skill = read_shipped("skills/agent-memory/SKILL.md")
     plugins = {name: read_shipped(f"plugins/{name}.ts") for name in _PLUGINS}
     return evolve(context_of(home, program, environ), exists=lies_there, skill=skill, plugins=plugins)
 
 
 def root_without(environ: Mapping[str, str], *variables: str) -> str | None:
-    """The real root of a process that has this environment but for these variables; None where no config names one."""
+    """Returns the real root of a process that has this environment but for these variables; None where no config names one."""
     bare = {name: value for name, value in environ.items() if name not in variables}
     found = load_config(bare, None).value_or(None)
     return None if found is None else os.path.realpath(found.config.storage.root or "")
@@ -99,7 +99,7 @@ class Installation:
     """The section for a target at a path, in a repository or not."""
 
     def detected(self) -> tuple[str, ...]:
-        """The harnesses that are on this machine."""
+        """Returns the harnesses that are on this machine."""
         path = self.environ.get("PATH", os.defpath)
         return tuple(
             name
@@ -111,9 +111,9 @@ class Installation:
     # -- what setting up would do -------------------------------------------------------------------------------------
 
     def plan(self, harnesses: tuple[str, ...], parts: Collection[Part], top: str | None = None) -> InstallPlan:
-        """What setting up these harnesses with these parts would do; nothing is written. `top` is that of a work tree whose own
-        instruction file is to be a target. A file that is refused hinders no other; an error is that of the receipt or of a
-        backup."""
+        """Returns what setting up these harnesses with these parts would do; nothing is written. `top` is that of a work tree
+        whose own instruction file is to be a target. A file that is refused hinders no other; an error is that of the receipt
+        or of a backup."""
         receipt = self.state.receipt()
         setups = self._setups(harnesses)
         in_repository = dict.fromkeys(() if top is None else (_read_by(top, each) for each in harnesses or ("",)))
@@ -172,15 +172,15 @@ class Installation:
         return config_path(self.context.home)
 
     def _setups(self, names: Iterable[str]) -> dict[str, HarnessSetup]:
-        """What these harnesses want. That nobody can look at what is there is an error: else another file than the person's
-        own would be written (P6)."""
+        """Returns what these harnesses want. That nobody can look at what is there is an error: else another file than the
+        person's own would be written (P6)."""
         try:
             return {name: SETUPS[name](self.context) for name in names}
         except OSError as error:
             raise store_io(error, "look at", error.filename or self.context.home) from None
 
     def _for_config(self, names: Iterable[str], sections: Iterable[PlannedFile]) -> list[Element | Member]:
-        """What our own config is to say, so that a scheduled run sees what this shell saw."""
+        """Returns what our own config is to say, so that a scheduled run sees what this shell saw."""
         home = self.context.home
         everyone = tuple(sorted(names))
         root = told_path(self.config.storage.root or "", home)
@@ -209,14 +209,15 @@ class Installation:
         return PlannedFile(file, after, SectionRecord(path, before, tuple(sorted(harnesses))), file.data, words=words)
 
     def _hook_notes(self, setups: Mapping[str, HarnessSetup]) -> tuple[str, ...]:
-        """What keeps hooks from running, as far as can be seen, and what the person has to do in the harnesses themselves."""
+        """Returns what keeps hooks from running, as far as can be seen, and what the person has to do in the harnesses
+        themselves."""
         thrown = (
             str(each) for setup in setups.values() for each in setup.settings if not each.name and self._is_so(each)
         )
         return (*thrown, *(note for setup in setups.values() for note in setup.notes))
 
     def _is_so(self, setting: Setting) -> bool:
-        """Whether a setting has its value, as far as the harness's settings and this environment tell."""
+        """Tells whether a setting has its value, as far as the harness's settings and this environment tell."""
         document = self._document(setting.path, setting.syntax)
         off = self.environ.get(setting.variable) or value_at(document, ("env", setting.variable))
         found = value_at(document, setting.keys)
@@ -225,13 +226,13 @@ class Installation:
         )
 
     def _document(self, path: str, syntax: Syntax) -> Any:
-        """What a settings file says; nothing where it cannot be read."""
+        """Returns what a settings file says; nothing where it cannot be read."""
         with suppress(Error, EditRefused):
             return parse_settings(text_of(self.files.read(path).data or b""), syntax)
         return None
 
     def _root_note(self, receipt: Receipt) -> tuple[str, ...]:
-        """Where the shell and the person's config disagree on the root, a scheduled run would use another store."""
+        """Warns where the shell and the config disagree on the root: a scheduled run would use another store."""
         here = self.config.storage.root
         record = receipt.file(self._config_path)
         ours = () if record is None else record.placed
@@ -249,8 +250,8 @@ class Installation:
     # -- what uninstalling would do -----------------------------------------------------------------------------------
 
     def plan_removal(self, harnesses: frozenset[str] | None) -> InstallPlan:
-        """What uninstalling would do: take out what is there for these harnesses alone, or, with None, for all. A file that is
-        refused hinders no other; an error is that of the receipt or of a backup."""
+        """Returns what uninstalling would do: take out what is there for these harnesses alone, or, with None, for all. A file
+        that is refused hinders no other; an error is that of the receipt or of a backup."""
         receipt = self.state.receipt()
         gone = receipt.harnesses if harnesses is None else harnesses
         files, refused = list[PlannedFile](), list[FileOutcome]()
@@ -273,9 +274,9 @@ class Installation:
     # -- carrying out -------------------------------------------------------------------------------------------------
 
     def install(self, plan: InstallPlan) -> tuple[FileOutcome, ...]:
-        """Carry out a plan of `plan`; what became of each file. Backups first, then the receipt, then the files, so that a
-        crash or a full disk at any point leaves files whole and a receipt that knows of them. An error is that of the first
-        two, and then no file was touched."""
+        """Carries out a plan of `plan`; returns what became of each file. Backups first, then the receipt, then the files, so
+        that a crash or a full disk at any point leaves files whole and a receipt that knows of them. An error is that of the
+        first two, and then no file was touched."""
         self._back_up(plan)
         earlier = self.state.receipt()
         new = _with_records(earlier, plan)
@@ -289,8 +290,8 @@ class Installation:
         return outcomes
 
     def uninstall(self, plan: InstallPlan) -> tuple[FileOutcome, ...]:
-        """Carry out a plan of `plan_removal`; what became of each file. The files first, then the receipt: what a crash leaves
-        in the receipt is found to be gone the next time."""
+        """Carries out a plan of `plan_removal`; returns what became of each file. The files first, then the receipt: what a
+        crash leaves in the receipt is found to be gone the next time."""
         if not plan.files:
             if self.state.receipt() == Receipt():
                 self.state.put_receipt(Receipt())  # what an earlier uninstall could not remove of its own any more goes
@@ -304,8 +305,9 @@ class Installation:
         return outcomes
 
     def self_test(self, plan: InstallPlan) -> tuple[tuple[SelfTest, str], ...]:
-        """Call memory as each harness of the plan will, and see whether it arrives: each call with what was wrong with it, if anything. This is done without the
-        shell's own word for the root, as a schedule or a desktop would have it, where the config leads to the same root."""
+        """Calls memory as each harness of the plan will; returns each call with what was wrong with it, if anything. This is
+        done without the shell's own word for the root, as a schedule or a desktop would have it, where the config leads to the
+        same root."""
         environ = dict(self.environ)
         if root_without(environ, ROOT_VARIABLE) == str(self.root):
             environ.pop(ROOT_VARIABLE, None)
@@ -328,7 +330,7 @@ class Installation:
         return FileOutcome(planned.path, "removed" if planned.after is None else "written", None, planned.diff, kept)
 
     def _is_there(self, planned: PlannedFile) -> bool:
-        """Whether a file that could not be written was after all, as far as can be seen: its new bytes may be there when
+        """Tells whether a file that could not be written was after all, as far as can be seen: its new bytes may be there when
         only making them durable failed."""
         try:
             return self.files.read(planned.path).data == planned.after
@@ -337,7 +339,7 @@ class Installation:
 
 
 def keep_before_section(state: SetupState, targets: TargetFiles, paths: Iterable[str], who: str) -> None:
-    """Keep what these files were before they get their first section, for an uninstall. What cannot be edited is left out: it
+    """Keeps what these files were before they get their first section, for an uninstall. What cannot be edited is left out: it
     will be refused."""
     files = SettingsFiles(targets)
     with state.locked():
@@ -355,8 +357,8 @@ def keep_before_section(state: SetupState, targets: TargetFiles, paths: Iterable
 
 
 def without_section(path: str, data: bytes | None, backup: bytes | None) -> bytes | None:
-    """The file with the section that it had in its backup, or without any: then without the file too, where there was none
-    and nobody has written anything else into it. MarkersAmbiguous where that cannot be told."""
+    """Returns the file with the section that it had in its backup, or without any: then without the file too, where there was
+    none and nobody has written anything else into it. MarkersAmbiguous where that cannot be told."""
     if data is None:
         return None
     before, now = (_present(path, section_in(each)) for each in (backup or b"", data))
@@ -376,7 +378,7 @@ def _present(path: str, found: Result[T, Ambiguous]) -> T:
 
 @contextmanager
 def _refusing(path: str, refused: list[FileOutcome]) -> Generator[None, None, None]:
-    """What keeps this file from being edited is told, and hinders no other."""
+    """Adds what keeps this file from being edited to `refused`; it hinders no other."""
     try:
         yield
     except EditRefused as problem:
@@ -386,7 +388,7 @@ def _refusing(path: str, refused: list[FileOutcome]) -> Generator[None, None, No
 
 
 def _with_records(receipt: Receipt, plan: InstallPlan, failed: Iterable[str] = ()) -> Receipt:
-    """The receipt once the plan is carried out, but for the files that failed."""
+    """Returns the receipt once the plan is carried out, but for the files that failed."""
     records: dict[str, Record | None] = {each.path: each for each in receipt.records}
     records |= {each.path: each.record for each in plan.files if each.path not in failed}
     made = (each for planned in plan.files for each in planned.file.missing_directories)
@@ -401,7 +403,8 @@ def _with_records(receipt: Receipt, plan: InstallPlan, failed: Iterable[str] = (
 
 
 def _read_by(top: str, harness: str) -> str:
-    """The file that this harness reads; of those that know no AGENTS.md, the first of their own that is there, else the first."""
+    """Returns the file that this harness reads; of those that know no AGENTS.md, the first of their own that is there, else the
+    first."""
     shared, names = f"{top}/AGENTS.md", read_in_repository(harness)
     own = [] if "AGENTS.md" in names else [f"{top}/{name}" for name in names]
     for path in own:
@@ -445,8 +448,8 @@ class SelfTests:
     root: Path
 
     def run(self, test: SelfTest) -> str:
-        """Run the command with a made-up session, of which nothing stays; what is known of why it did not arrive in the inbox, or a
-        note in its answer. Empty where it did."""
+        """Runs the command with a made-up session, of which nothing stays; returns what is known of why it did not arrive in
+        the inbox, or a note in its answer. Empty where it did."""
         session = str(uuid.uuid4())
         payload = json.dumps(trial_payload(test.harness, test.act, session, self.home)).encode()
         if test.act == "inject":
@@ -468,7 +471,7 @@ class SelfTests:
         return problem or "it ended well, but nothing arrived; see `memory status`"
 
     def _called(self, command: str, data: bytes, environ: Mapping[str, str]) -> tuple[str, bytes]:
-        """What went wrong, as far as the call itself tells; and what it printed."""
+        """Returns what went wrong, as far as the call itself tells; and what it printed."""
         try:
             finished = run_child(
                 ("/bin/sh", "-c", command), stdin=data, env=environ, cwd=self.home, timeout_seconds=LIMIT_SECONDS
@@ -483,7 +486,7 @@ class SelfTests:
         return f"it ended with status {finished.exit_status}{f': {said}' if said else ''}", b""
 
     def _taken_back(self, session: str) -> bool:
-        """Whether the session arrived; its entries are removed. Raises OSError where that cannot be done: what lies in the
+        """Removes what arrived of the session; tells whether it did. Raises OSError where that cannot be done: what lies in the
         inbox unseen is not taken for nothing (P6)."""
         inbox = f"{self.root}/inbox"
         try:

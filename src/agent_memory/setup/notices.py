@@ -10,13 +10,13 @@ _MAX_CHARS = 500
 
 
 def schedule_directory(home: str) -> str:
-    """Where this machine keeps what it knows of its schedule."""
+    """Returns where this machine keeps what it knows of its schedule."""
     return f"{local_state_directory(home)}/schedule"
 
 
 def take_notice(home: str, kind: str) -> str | None:
-    """The sentence that is waiting, which is then told no more; None in most cases, at the cost of one look-up. A notice that
-    cannot be taken away is not told: it would be told for ever."""
+    """Returns the sentence that is waiting, which is then told no more; None in most cases, at the cost of one look-up. A
+    notice that cannot be taken away is not told: it would be told for ever."""
     path = f"{schedule_directory(home)}/notice-{kind}"
     data = read_loosely(path, 4 * _MAX_CHARS)
     if not data:

@@ -204,26 +204,26 @@ class Receipt:
         return (*self.files, *self.sections)
 
     def file(self, path: str) -> FileRecord | None:
-        """The record of this file."""
+        """Returns the record of this file."""
         return next((each for each in self.files if each.path == path), None)
 
     def section(self, path: str) -> SectionRecord | None:
-        """The record of this instruction file."""
+        """Returns the record of this instruction file."""
         return next((each for each in self.sections if each.path == path), None)
 
     @property
     def harnesses(self) -> frozenset[str]:
-        """The harnesses that something is installed for."""
+        """Returns the harnesses that something is installed for."""
         return frozenset(harness for each in self.records for harness in each.harnesses)
 
 
 def sha256_of(data: bytes) -> str:
-    """In hexadecimal digits."""
+    """Returns the SHA-256 in hexadecimal digits."""
     return hashlib.sha256(data).hexdigest()
 
 
 def repository_name(top: str) -> str:
-    """What stands in a harness's place for the files of the repository whose work tree begins at `top`."""
+    """Returns what stands in a harness's place for the files of the repository whose work tree begins at `top`."""
     return f"repository:{top}"
 
 
@@ -260,7 +260,7 @@ class PlannedFile:
 
     @property
     def diff(self) -> str:
-        """A unified diff, without secrets: settings hold keys of other servers, and a screen is often shared."""
+        """Returns a unified diff, without secrets: settings hold keys of other servers, and a screen is often shared."""
         old, new = (self.path if each is not None else "/dev/null" for each in (self.before, self.after))
         before, after = ((each or b"").decode("utf-8", "replace").splitlines() for each in (self.before, self.after))
         return redact("\n".join(difflib.unified_diff(before, after, old, new, lineterm=""))).text
@@ -294,5 +294,5 @@ class InstallPlan:
 
     @property
     def changed(self) -> tuple[PlannedFile, ...]:
-        """The files that change."""
+        """Returns the files that change."""
         return tuple(each for each in self.files if each.is_change)

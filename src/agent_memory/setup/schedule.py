@@ -28,7 +28,8 @@ MINUTE, HOUR, DAY = 60, 3_600, 86_400
 
 
 def interval_of(hours: float, key: str) -> int:
-    """The seconds of `hours`, the value of the config key `key`; UsageInvalid below a minute, which no calendar can say."""
+    """Returns the seconds of `hours`, the value of the config key `key`; UsageInvalid below a minute, which no calendar can
+    say."""
     interval = round(hours * HOUR)
     if interval < MINUTE:
         raise UsageInvalid(f"schedule.{key} is under a minute", "Schedulers count in minutes: set 0.02 or more.")
@@ -36,9 +37,9 @@ def interval_of(hours: float, key: str) -> int:
 
 
 def tick_of(interval_seconds: int) -> int:
-    """How often a calendar is to tick for a job that is due so often, in seconds: the longest period within the interval that it
-    can say (one that divides an hour or a day, or a day), and that divides the interval evenly if one does. Where it is shorter
-    than the interval, a tick at which the job is not due does nothing."""
+    """Returns how often a calendar is to tick for a job that is due so often, in seconds: the longest period within the
+    interval that it can say (one that divides an hour or a day, or a day), and that divides the interval evenly if one does.
+    Where it is shorter than the interval, a tick at which the job is not due does nothing."""
     periods = [
         *(minutes * MINUTE for minutes in range(1, 60) if 60 % minutes == 0),
         *(hours * HOUR for hours in range(1, 24) if 24 % hours == 0),
@@ -50,7 +51,7 @@ def tick_of(interval_seconds: int) -> int:
 
 
 def calendars(tick_seconds: int) -> tuple[str, str]:
-    """The tick for systemd's `OnCalendar`, and as the five fields of a crontab."""
+    """Returns the tick for systemd's `OnCalendar`, and as the five fields of a crontab."""
     if tick_seconds == DAY:
         return "*-*-* 03:00:00", "0 3 * * *"
     hours, minutes = tick_seconds // HOUR, tick_seconds // MINUTE
@@ -62,7 +63,7 @@ def calendars(tick_seconds: int) -> tuple[str, str]:
 def next_due_ms(
     interval_seconds: int, last_ms: int, now_ms: int, tick_seconds: int | None, utc_offset_seconds: int
 ) -> int:
-    """About when the job runs next, in epoch ms, if it began last (or was installed) at `last_ms`: for a calendar the next
+    """Estimates when the job runs next, in epoch ms, if it began last (or was installed) at `last_ms`: for a calendar the next
     tick, by the clock on the wall, at which it is due; without ticks an interval later, or now."""
     if tick_seconds is None:
         return max(now_ms, last_ms + interval_seconds * 1_000)
@@ -74,7 +75,7 @@ def next_due_ms(
 
 
 def in_words(seconds: int) -> str:
-    """An interval for people: `2 h`, `1 day`, `90 min`."""
+    """Writes an interval for people: `2 h`, `1 day`, `90 min`."""
     for unit, one, many in ((DAY, "day", "days"), (HOUR, "h", "h"), (MINUTE, "min", "min")):
         if seconds % unit == 0 and seconds >= unit:
             number = seconds // unit
@@ -103,7 +104,7 @@ class Job:
 
     @property
     def is_exact(self) -> bool:
-        """Whether a calendar can say how often it runs."""
+        """Tells whether a calendar can say how often it runs."""
         return self.tick_seconds == self.interval_seconds
 
     @property
@@ -129,12 +130,13 @@ class Place:
     log_directory: str
 
     def log_path(self, job: Job) -> str:
-        """Where all that it prints goes."""
+        """Returns where all that it prints goes."""
         return f"{self.log_directory}/{job.name}.log"
 
 
 def arguments_of(job: Job, *, ticks: bool) -> tuple[str, ...]:
-    """What stands behind the program's name. `ticks`: the scheduler has a calendar, and may call before the job is due."""
+    """Returns what stands behind the program's name. `ticks`: the scheduler has a calendar, and may call before the job is
+    due."""
     every = ("--every", str(job.interval_seconds)) if ticks and not job.is_exact else ()
     return ("schedule", "run", job.name, *every)
 
@@ -159,7 +161,7 @@ class ScheduledRun:
 
     @property
     def failed(self) -> bool:
-        """Another run at work is no failure."""
+        """Tells whether it failed; another run at work is no failure."""
         return self.exit_code not in (None, 0, BUSY_CODE)
 
 
@@ -214,7 +216,7 @@ class JobHealth:
     """About: a scheduler adds a delay of its own."""
 
     def problem(self, now_ms: int) -> str | None:
-        """What a person should look at."""
+        """Returns what a person should look at."""
         last = self.record.last
         if last is not None and last.failed:
             times = "" if self.record.failures < 2 else f" ({self.record.failures} times in a row)"
@@ -232,7 +234,7 @@ class JobHealth:
 
 
 def recorded(record: JobRecord, run: ScheduledRun, keep: int) -> JobRecord:
-    """The record with a run that begins or, where it is the one that began last, ends; of all runs the last `keep`."""
+    """Returns the record with a run that begins or, where it is the one that began last, ends; of all runs the last `keep`."""
     began = record.last is not None and record.last.started_at_ms == run.started_at_ms
     runs = (*(record.runs[:-1] if began else record.runs), run)[-keep:]
     if run.ended_at_ms is None or run.exit_code == BUSY_CODE:
@@ -241,8 +243,8 @@ def recorded(record: JobRecord, run: ScheduledRun, keep: int) -> JobRecord:
 
 
 def is_due(record: JobRecord, now_ms: int, interval_seconds: int) -> bool:
-    """Whether the interval has passed since the last run began. A tick is never exact, so a minute early is due as well; a
-    clock that was set back makes it due."""
+    """Tells whether the interval has passed since the last run began. A tick is never exact, so a minute early is due as well;
+    a clock that was set back makes it due."""
     last = record.last
     if last is None or last.started_at_ms > now_ms:
         return True
@@ -266,15 +268,15 @@ class ScheduleState:
         """What is installed. A damaged one is an error, never nothing (P6)."""
 
     def locked(self) -> AbstractContextManager[None]:
-        """One at a time changes what is here; Busy where another does for seconds. The lock dies with its holder."""
+        """Lets one at a time change what is here; Busy where another does for seconds. The lock dies with its holder."""
         return file_lock(f"{self.directory}.lock", _LOCK_SECONDS)
 
     def record(self, job: str) -> JobRecord:
-        """The runs of a job."""
+        """Returns the runs of a job."""
         return self._record(job).read() or NO_RUNS
 
     def put_run(self, job: str, run: ScheduledRun) -> None:
-        """Write down that a run began or ended. What was recorded before is left out where it cannot be understood: it is
+        """Writes down that a run began or ended. What was recorded before is left out where it cannot be understood: it is
         for information, and must not keep a job from running. What cannot be read just now is not written over (P6)."""
         with self.locked():
             try:
@@ -284,8 +286,8 @@ class ScheduleState:
             self._record(job).write(recorded(before, run, RUNS_KEPT))
 
     def put_notice(self, notice: tuple[str, str] | None) -> None:
-        """What the next command and the next session are to be told (the second in our own words alone: it is injected unasked,
-        P19), or nothing any more."""
+        """Keeps what the next command and the next session are to be told (the second in our own words alone: it is injected
+        unasked, P19), or nothing any more."""
         for kind, sentence in zip((COMMAND, SESSION), notice or (None, None), strict=True):
             if sentence is not None:
                 write_text(self.directory, f"notice-{kind}", sentence)
@@ -294,7 +296,7 @@ class ScheduleState:
                     os.unlink(f"{self.directory}/notice-{kind}")
 
     def turn_log(self, job: str) -> None:
-        """Begin a new log where this one has grown too large; the one before it stays."""
+        """Begins a new log where this one has grown too large; the one before it stays."""
         path = f"{self.directory}/{job}.log"
         with suppress(OSError):  # a log that cannot be turned grows on
             make_room(path, f"{path}.1", 0, MAX_LOG_BYTES)
@@ -304,14 +306,14 @@ class ScheduleState:
 
 
 def interval_hours(schedule: ScheduleConfig) -> dict[str, float]:
-    """How often each job is to run, as the config says."""
+    """Returns how often each job is to run, as the config says."""
     return {"consolidate": schedule.consolidate_interval_hours, "defrag": schedule.defrag_interval_hours}
 
 
 def job_healths(
     home: str | None, schedule: ScheduleConfig, real_root: str, now_ms: int
 ) -> tuple[InstalledSchedule | None, tuple[JobHealth, ...]]:
-    """The schedule of this machine, where it is one for this root, and how its jobs do. Jobs that another program has
+    """Returns the schedule of this machine, where it is one for this root, and how its jobs do. Jobs that another program has
     scheduled (a Nix module, a crontab of one's own) are known from their runs, and run as often as the config says."""
     if home is None:
         return None, ()

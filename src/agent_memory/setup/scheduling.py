@@ -63,7 +63,7 @@ class ScheduleSource:
     systemd: Mapping[str, Mapping[str, Any]]
 
     def job(self, name: str, interval_seconds: int) -> Job:
-        """One of `jobs`."""
+        """Returns one of `jobs`."""
         return Job(name, self.jobs[name]["description"], interval_seconds)
 
 
@@ -89,14 +89,14 @@ class SchedulePlan:
 
     @property
     def changed(self) -> tuple[PlannedFile, ...]:
-        """What changes, in files and in the crontab."""
+        """Returns what changes, in files and in the crontab."""
         first = () if self.removal is None else self.removal.changed
         each = (*self.units, *(() if self.crontab is None else (self.crontab,)))
         return (*first, *(edit for edit in each if edit.is_change))
 
     @property
     def commands(self) -> Commands:
-        """The commands that are worth showing."""
+        """Returns the commands that are worth showing."""
         return (*(() if self.removal is None else self.removal.stop), *self.start)
 
 
@@ -113,8 +113,8 @@ class Scheduling:
     environ: Mapping[str, str]
 
     def choose(self, wanted: Scheduler | None, *, dry_run: bool = False) -> Scheduler:
-        """The scheduler to use: the one that was asked for, else launchd on macOS, a systemd of the person's that answers,
-        or cron. SchedulerFailed where there is none, or where the one that was asked for does not answer; a dry run is
+        """Returns the scheduler to use: the one that was asked for, else launchd on macOS, a systemd of the person's that
+        answers, or cron. SchedulerFailed where there is none, or where the one that was asked for does not answer; a dry run is
         shown any."""
         if wanted is None and sys.platform == "darwin":
             return "launchd"
@@ -134,7 +134,7 @@ class Scheduling:
         return "systemd"
 
     def plan(self, scheduler: Scheduler, *, dry_run: bool = False) -> SchedulePlan:
-        """What installing would do."""
+        """Returns what installing would do."""
         before = self.state.receipt.read()
         files, stop, start, notes = self._told(scheduler)
         units = self._units(files, {} if before is None else before.files)
@@ -144,7 +144,7 @@ class Scheduling:
         return SchedulePlan(scheduler, units, lines, crontab, stop, start, notes, removal)
 
     def plan_removal(self) -> SchedulePlan | None:
-        """What uninstalling would do; None where nothing is installed."""
+        """Returns what uninstalling would do; None where nothing is installed."""
         before = self.state.receipt.read()
         if before is None:
             return None
@@ -154,8 +154,8 @@ class Scheduling:
         return SchedulePlan(before.scheduler, units, (), crontab, stop)
 
     def install(self, plan: SchedulePlan) -> tuple[str, ...]:
-        """Carry out a plan of `plan`; where edited files of ours were set aside. The receipt is written first: whatever a
-        crash leaves behind, it knows of."""
+        """Carries out a plan of `plan`; returns where edited files of ours were set aside. The receipt is written first:
+        whatever a crash leaves behind, it knows of."""
         aside = () if plan.removal is None else self.uninstall(plan.removal)
         with as_store_io("make", self.state.directory):  # a scheduler opens the log before we run
             make_directories(self.state.directory)
@@ -179,7 +179,7 @@ class Scheduling:
         return aside
 
     def uninstall(self, plan: SchedulePlan) -> tuple[str, ...]:
-        """Carry out a plan of `plan_removal`; where edited files of ours were set aside."""
+        """Carries out a plan of `plan_removal`; returns where edited files of ours were set aside."""
         programs = Programs(plan.scheduler, self.environ)
         programs.try_all(plan.stop)  # what is not loaded cannot be stopped, and that is what is wanted
         aside = self._carry_out(plan)
@@ -190,7 +190,7 @@ class Scheduling:
         return aside
 
     def _told(self, scheduler: Scheduler) -> tuple[Mapping[str, bytes], Commands, Commands, tuple[str, ...]]:
-        """What a scheduler is told of the jobs: its files, commands that stop and that start them, and notes."""
+        """Returns what a scheduler is told of the jobs: its files, commands that stop and that start them, and notes."""
         source, jobs, place = self.source, self.jobs, self.place
         uneven = tuple(
             f"No calendar can say every {in_words(job.interval_seconds)}: {job.name} is looked at every "
@@ -219,7 +219,7 @@ class Scheduling:
                 return files, disable, tuple((*_SYSTEMCTL, *words) for words in acts), (*uneven, lingering)
 
     def _units(self, wanted: Mapping[str, bytes | None], known: Mapping[str, str]) -> tuple[PlannedFile, ...]:
-        """Files as they are to become; `known` has the digest of each as we left it."""
+        """Plans files as they are to become; `known` has the digest of each as we left it."""
         units: list[PlannedFile] = []
         for path, after in wanted.items():
             file = self.files.read(path)
@@ -244,7 +244,7 @@ class Scheduling:
 def open_scheduling(
     home: str, program: str, schedule: ScheduleConfig, files: SettingsFiles, root: str, environ: Mapping[str, str]
 ) -> Scheduling:
-    """The schedule of the store at this real root, by which `program` is called."""
+    """Returns the schedule of the store at this real root, by which `program` is called."""
     source = ScheduleSource(**json.loads(read_shipped("plists/jobs.json")))
     hours = interval_hours(schedule)
     jobs = tuple(source.job(name, interval_of(hours[name], f"{name}IntervalHours")) for name in source.jobs)
@@ -267,14 +267,14 @@ class Programs:
     environ: Mapping[str, str]
 
     def has(self, name: str) -> bool:
-        """Whether there is such a program, as far as can be seen: where it cannot, `run` says why."""
+        """Tells whether there is such a program, as far as can be seen: where it cannot, `run` says why."""
         try:
             return self._path_of(name) is not None
         except SchedulerFailed:
             return True
 
     def run(self, argv: Sequence[str], data: bytes = b"") -> bytes:
-        """What it printed. SchedulerFailed when it is not there, takes too long, or says that it failed."""
+        """Returns what it printed. SchedulerFailed when it is not there, takes too long, or says that it failed."""
         program = self._path_of(argv[0])
         if program is None:
             raise self._failed(f"there is no {argv[0]} on PATH", "Install it, or choose another with --system.")
@@ -294,14 +294,14 @@ class Programs:
         return done.stdout
 
     def try_all(self, commands: Sequence[Sequence[str]]) -> None:
-        """Run commands that may fail."""
+        """Runs commands that may fail."""
         for argv in commands:
             with suppress(SchedulerFailed):
                 self.run(argv)
 
     def _path_of(self, name: str) -> str | None:
-        """The first on PATH; None where there is none. Where that cannot be seen it is an error, and never the next one's
-        turn (P6): a table that one program gave would be written back through another."""
+        """Returns the first on PATH; None where there is none. Where that cannot be seen it is an error, and never the next
+        one's turn (P6): a table that one program gave would be written back through another."""
         for directory in self.environ.get("PATH", os.defpath).split(os.pathsep):
             path = f"{directory or os.curdir}/{name}"
             try:
@@ -319,7 +319,7 @@ class Programs:
 
 
 def read_crontab(programs: Programs) -> bytes:
-    """The person's table; empty where there is none yet, which the program calls a failure."""
+    """Returns the person's table; empty where there is none yet, which the program calls a failure."""
     try:
         return programs.run(("crontab", "-l"))
     except SchedulerFailed as error:
@@ -329,7 +329,7 @@ def read_crontab(programs: Programs) -> bytes:
 
 
 def write_crontab(programs: Programs, data: bytes) -> None:
-    """Replace the person's table as a whole; without anything left in it, take it away."""
+    """Replaces the person's table as a whole; without anything left in it, takes it away."""
     if data.strip():
         programs.run(("crontab", "-"), data)
     else:
@@ -340,7 +340,7 @@ def write_crontab(programs: Programs, data: bytes) -> None:
 
 
 def render_plist(source: ScheduleSource, job: Job, place: Place) -> bytes:
-    """The agent of a job at this place. Launchd has no calendar that may tick too early: it counts the interval."""
+    """Returns the agent of a job at this place. Launchd has no calendar that may tick too early: it counts the interval."""
     log = place.log_path(job)
     agent = {
         "Label": job.label,
@@ -363,7 +363,7 @@ _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "%": "%%"}
 
 
 def render_service(source: ScheduleSource, job: Job, place: Place) -> str:
-    """The service of a job: one run, at a low priority, with all that it prints in its log."""
+    """Returns the service of a job: one run, at a low priority, with all that it prints in its log."""
     # The first word may hold no quote and no backslash, and a dollar in it stays doubled.
     through = [] if _PLAIN.fullmatch(place.program) else ["/usr/bin/env"]
     words = [*through, _quoted(place.program), *arguments_of(job, ticks=True)]
@@ -379,7 +379,7 @@ def render_service(source: ScheduleSource, job: Job, place: Place) -> str:
 
 
 def render_timer(source: ScheduleSource, job: Job) -> str:
-    """The timer of a job; a tick that passed while the machine was off or asleep is made up for once."""
+    """Returns the timer of a job; a tick that passed while the machine was off or asleep is made up for once."""
     tick = job.tick_seconds
     delay = [("RandomizedDelaySec", f"{tick // 10}s"), ("AccuracySec", "1s")] if tick < _LONG_TICK_SECONDS else []
     timer = [("OnCalendar", calendars(tick)[0]), *_settings(source.systemd["Timer"]), *delay]
@@ -409,15 +409,15 @@ _BETWEEN_MARKS = re.compile(rb"^%s.*?^%s\n?" % (_START, _END), re.MULTILINE | re
 
 
 def cron_line(job: Job, place: Place) -> str:
-    """The line of a job. A `%` would end it: cron takes the backslash before it away."""
+    """Returns the line of a job. A `%` would end it: cron takes the backslash before it away."""
     words = [place.program, *arguments_of(job, ticks=True)]
     command = f"{shlex.join(words)} >> {shlex.quote(place.log_path(job))} 2>&1"
     return f"{calendars(job.tick_seconds)[1]} {command}".replace("%", "\\%")
 
 
 def with_cron_lines(crontab: bytes, lines: tuple[str, ...]) -> bytes:
-    """The crontab with these lines between our marks, in the place where they were before; without any, without the marks.
-    SchedulerFailed where the marks that are there are ambiguous."""
+    """Returns the crontab with these lines between our marks, in the place where they were before; without any, without the
+    marks. SchedulerFailed where the marks that are there are ambiguous."""
     ours = b""
     if lines:
         ours = CRON_START + b"\n" + "".join(f"{line}\n" for line in lines).encode() + CRON_END + b"\n"

@@ -46,7 +46,7 @@ class EditRefused(Exception):
 
 
 def parse_settings(text: str, syntax: Syntax) -> Any:
-    """The document's value, None for an empty one; EditRefused says what is wrong."""
+    """Returns the document's value, None for an empty one; EditRefused says what is wrong."""
     if syntax == "jsonc":
         root = parse_jsonc(text)
         return None if root is None else root.value
@@ -54,7 +54,7 @@ def parse_settings(text: str, syntax: Syntax) -> Any:
 
 
 def put(text: str, entry: Spot, syntax: Syntax) -> str:
-    """The document with this entry in it, behind all others; EditRefused where it cannot hold it."""
+    """Returns the document with this entry in it, behind all others; EditRefused where it cannot hold it."""
     value = parse_settings(text, syntax)
     document = copy.deepcopy({} if value is None else value)
     node: Any = document
@@ -81,7 +81,7 @@ def put(text: str, entry: Spot, syntax: Syntax) -> str:
 
 
 def cut(text: str, entry: Spot, syntax: Syntax, baseline: str | None) -> str:
-    """The document without this entry, however often it occurs, and without what `baseline` (the document before it was
+    """Returns the document without this entry, however often it occurs, and without what `baseline` (the document before it was
     put in; None: there was no file) did not have above it. Unchanged where it is not there, or is somebody else's."""
     if syntax == "jsonc":
         while (shorter := _without_one(text, entry, baseline)) != text:
@@ -112,7 +112,7 @@ def cut(text: str, entry: Spot, syntax: Syntax, baseline: str | None) -> str:
 
 
 def _inserted(baseline: str, entry: Spot, syntax: Syntax) -> str:
-    """What is inserted into the baseline when the entry is put in; the empty text where it cannot be."""
+    """Returns what is inserted into the baseline when the entry is put in; the empty text where it cannot be."""
     with suppress(EditRefused):
         after = put(baseline, entry, syntax)
         differing = (at for at, (was, now) in enumerate(zip(baseline, after, strict=False)) if was != now)
@@ -122,7 +122,7 @@ def _inserted(baseline: str, entry: Spot, syntax: Syntax) -> str:
 
 
 def _first_good(syntax: Syntax, expected: Any, candidates: Iterator[str | None]) -> str:
-    """The first of these texts that has the expected value; one that cannot be made is None."""
+    """Returns the first of these texts that has the expected value; one that cannot be made is None."""
     with suppress(*_UNFORESEEN):
         for text in candidates:
             with suppress(EditRefused):
@@ -139,14 +139,15 @@ def _comparable(value: Any) -> str:
 
 
 def _in_order(value: Any) -> Any:
-    """With the members of every mapping in one order, whatever its keys are: in YAML also nothing, numbers, and lists."""
+    """Returns the value with the members of every mapping in one order, whatever its keys are: in YAML also nothing, numbers,
+    and lists."""
     if is_object(value):
         return tuple(sorted((repr(key), repr(_in_order(each))) for key, each in value.items()))
     return [_in_order(each) for each in value] if is_list(value) else value
 
 
 def _delete(document: Any, keys: tuple[str, ...], before: Any) -> None:
-    """Take out what is at these keys, and what is empty above it then and was not there before."""
+    """Takes out what is at these keys, and what is empty above it then and was not there before."""
     while keys:
         node = document
         for key in keys[:-1]:
@@ -158,13 +159,13 @@ def _delete(document: Any, keys: tuple[str, ...], before: Any) -> None:
 
 
 def is_ours(value: Any, entry: Member) -> bool:
-    """Whether what stands in the place of this member is ours, edited or not."""
+    """Tells whether what stands in the place of this member is ours, edited or not."""
     node = value_at(value, entry.keys)
     return node is not None and (node == entry.value or (entry.command is not None and says(node, entry.command)))
 
 
 def value_at(value: Any, keys: tuple[str, ...], missing: Any = None) -> Any:
-    """The value at these keys; `missing` where there is none."""
+    """Returns the value at these keys; `missing` where there is none."""
     for key in keys:
         if not is_object(value) or key not in value:
             return missing
@@ -173,7 +174,7 @@ def value_at(value: Any, keys: tuple[str, ...], missing: Any = None) -> Any:
 
 
 def says(value: Any, text: str) -> bool:
-    """Whether some text in a value holds this text."""
+    """Tells whether some text in a value holds this text."""
     if isinstance(value, str):
         return text in value
     each = value.values() if is_object(value) else value if is_list(value) else ()
@@ -181,7 +182,7 @@ def says(value: Any, text: str) -> bool:
 
 
 def named(keys: tuple[str, ...]) -> str:
-    """Keys as a person names them."""
+    """Returns keys as a person names them."""
     return ".".join(keys) if keys else "the document"
 
 
@@ -191,7 +192,7 @@ def _unlike(keys: tuple[str, ...], value: Any, expected: str) -> EditRefused:
 
 
 def _line_end_of(text: str) -> str:
-    """The line end that most lines of a text have."""
+    """Returns the line end that most lines of a text have."""
     return "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"
 
 
@@ -234,19 +235,20 @@ class JsonNode:
     """Where the comma behind a member or an element is."""
 
     def number(self, key: str | int) -> int | None:
-        """Which of the children has this key, or is at this place of a list."""
+        """Returns which of the children has this key, or is at this place of a list."""
         if isinstance(key, int):
             return key if self.kind == "list" and key < len(self.children) else None
         return next((number for number, each in enumerate(self.children) if each.key == key), None)
 
     def at(self, keys: Keys) -> tuple[JsonNode, Keys]:
-        """The deepest node on this way, and the keys that are not there."""
+        """Returns the deepest node on this way, and the keys that are not there."""
         number = self.number(keys[0]) if keys else None
         return (self, keys) if number is None else self.children[number].at(keys[1:])
 
 
 def parse_jsonc(text: str) -> JsonNode | None:
-    """The document's node, None for a text without a value (blank, or comments alone). EditRefused says what is wrong."""
+    """Returns the document's node, None for a text without a value (blank, or comments alone). EditRefused says what is
+    wrong."""
     blanked = _STRING_OR_COMMENT.sub(lambda found: found[1] or re.sub(r"[^\r\n]", " ", found[0]), text)
     if blanked.startswith(BOM):
         blanked = " " + blanked[1:]
@@ -264,7 +266,7 @@ def parse_jsonc(text: str) -> JsonNode | None:
 
 
 def _json_node(text: str, start: int, depth: int) -> JsonNode:
-    """The node that begins here, in a document that is JSON but for trailing commas."""
+    """Returns the node that begins here, in a document that is JSON but for trailing commas."""
     if depth > MAX_DEPTH:
         raise NotJson("not JSON: nested too deeply")
     if text[start] not in "{[":
@@ -344,7 +346,7 @@ def _with_child(text: str, container: JsonNode, key: str | None, value: Any) -> 
 
 
 def _rendered(key: str | None, value: Any, unit: str | None, indent: str, ending: str) -> str:
-    """A member or an element; on one line without a unit of indentation."""
+    """Returns a member or an element; on one line without a unit of indentation."""
     text = json.dumps(value, ensure_ascii=False, indent=unit).replace("\n", ending + indent)
     return text if key is None else f"{json.dumps(key, ensure_ascii=False)}: {text}"
 
@@ -361,7 +363,7 @@ def _without_one(text: str, entry: Spot, baseline: str | None) -> str:
 
 
 def _keys_of(root: JsonNode, entry: Spot) -> Keys | None:
-    """The way to what is to be cut: an entry of ours, or within an element that also holds others' the part of ours."""
+    """Returns the way to what is to be cut: an entry of ours, or within an element that also holds others' the part of ours."""
     if isinstance(entry, Member):
         return entry.keys if is_ours(root.value, entry) else None
     node, missing = root.at(entry.keys)
@@ -377,7 +379,7 @@ def _keys_of(root: JsonNode, entry: Spot) -> Keys | None:
 
 
 def _within(element: JsonNode, command: str) -> Keys | None:
-    """The way, inside an element, to the smallest part that is ours: () for the whole of it."""
+    """Returns the way, inside an element, to the smallest part that is ours: () for the whole of it."""
     if _has_command(element, command):
         return ()
     for number, member in enumerate(element.children):
@@ -393,7 +395,8 @@ def _has_command(node: JsonNode, command: str) -> bool:
 
 
 def _cut_up(text: str, root: JsonNode, keys: Keys, baseline: str | None) -> str:
-    """The text without what is at these keys, and then without what above it has become empty and was not there before."""
+    """Returns the text without what is at these keys, and then without what above it has become empty and was not there
+    before."""
     before = _parsed_or_none(baseline)
     while True:
         text, root = _cut_node(text, root, keys)
@@ -418,7 +421,7 @@ def _cut_up(text: str, root: JsonNode, keys: Keys, baseline: str | None) -> str:
 
 
 def _cut_node(text: str, root: JsonNode, keys: Keys) -> tuple[str, JsonNode]:
-    """The text without what is at these keys, with the blanks before it gone, or kept where these end a comment."""
+    """Returns the text without what is at these keys, with the blanks before it gone, or kept where these end a comment."""
     container, _ = root.at(keys[:-1])
     number = container.number(keys[-1]) or 0
     expected = inner = copy.deepcopy(root.value)
@@ -458,7 +461,7 @@ def _parse_toml(text: str) -> dict[str, Any]:
 
 
 def _put_into_toml(text: str, entry: Spot) -> Iterator[str]:
-    """A table of its own at the end; in braces, where the table above it is."""
+    """Adds a table of its own at the end, or in braces, where the table above it is."""
     ending = _line_end_of(text)
     start = "" if not text or text.endswith("\n") else ending
     blank = ending if text.strip() else ""
@@ -475,7 +478,7 @@ def _put_into_toml(text: str, entry: Spot) -> Iterator[str]:
 
 
 def _parse_yaml(text: str) -> Any:
-    """A document with anchors is refused: a few lines of them can stand for more than fits in memory."""
+    """Refuses a document with anchors: a few lines of them can stand for more than fits in memory."""
     try:
         for token in _yaml().scan(text):
             if isinstance(token, AnchorToken | AliasToken):
@@ -490,7 +493,7 @@ def _parse_yaml(text: str) -> Any:
 
 
 def _put_into_yaml(text: str, entry: Spot) -> Iterator[str]:
-    """Last in its mapping (of two keys: `extensions`, the name), where that has lines."""
+    """Adds it last in its mapping (of two keys: `extensions`, the name), where that has lines."""
     ending = _line_end_of(text)
     root: Node | None = _yaml().compose(text)
     if root is not None and (not isinstance(root, MappingNode) or root.flow_style):
@@ -516,7 +519,7 @@ def _put_into_yaml(text: str, entry: Spot) -> Iterator[str]:
 
 
 def _lines_removed(text: str, keys: tuple[str, ...]) -> str | None:
-    """The text without the lines of a member in block style."""
+    """Returns the text without the lines of a member in block style."""
     node: Node | None = _yaml().compose(text)
     found: tuple[Node, Node] | None = None
     for key in keys:

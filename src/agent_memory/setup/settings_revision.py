@@ -37,7 +37,7 @@ def _planned(
     *,
     set_aside: bool = False,
 ) -> PlannedFile:
-    """The file with these bytes, the bytes that it would have without ours, and the record of what of ours is in it."""
+    """Returns the file with these bytes, the bytes that it would have without ours, and the record of what of ours is in it."""
     if not placed:
         return PlannedFile(file, after, None, baseline, set_aside)
     before = None if baseline is None else sha256_of(baseline)
@@ -52,8 +52,8 @@ def with_placed(
     backup: bytes | None,
     wanted: Iterable[Entry],
 ) -> PlannedFile:
-    """The file with what is wanted in it, besides what is there. `backup` is the backup of the record. What was put in before
-    stays where it stands while it is as it is wanted."""
+    """Returns the file with what is wanted in it, besides what is there. `backup` is the backup of the record. What was put in
+    before stays where it stands while it is as it is wanted."""
     if syntax == "whole":
         return _whole(file, record, backup, tuple(wanted))
     current = file.data
@@ -70,7 +70,7 @@ def with_placed(
 def without_placed(
     file: TargetFile, record: FileRecord, backup: bytes | None, harnesses: frozenset[str]
 ) -> PlannedFile:
-    """The file without what is there for these harnesses alone."""
+    """Returns the file without what is there for these harnesses alone."""
     kept: list[Entry] = []
     gone: list[Entry] = []
     for each in record.placed:
@@ -115,7 +115,7 @@ def _may_stay(placed: Entry) -> bool:
 
 
 def _is_as_before(text: str, syntax: Syntax, original: str | None) -> bool:
-    """Whether a document holds what it held before."""
+    """Tells whether a document holds what it held before."""
     if _is_bare(text):
         return True
     try:
@@ -126,7 +126,7 @@ def _is_as_before(text: str, syntax: Syntax, original: str | None) -> bool:
 
 
 def _with_one(text: str, wanted: Entry, syntax: Syntax, placed: list[Entry], original: str | None) -> str:
-    """The text with one entry in it, which then is among `placed`; the same where somebody else has put it there."""
+    """Returns the text with one entry in it, which then is among `placed`; the same where somebody else has put it there."""
     assert not isinstance(wanted, Whole)  # the caller takes care of these
     number = next((number for number, each in enumerate(placed) if _same_spot(each, wanted)), None)
     found = value_at(parse_settings(text, syntax), wanted.keys, NOTHING)
@@ -145,7 +145,7 @@ def _with_one(text: str, wanted: Entry, syntax: Syntax, placed: list[Entry], ori
 
 
 def _holds(found: Any, wanted: Spot) -> bool:
-    """Whether what stands at its keys does for the entry, whoever put it there."""
+    """Tells whether what stands at its keys does for the entry, whoever put it there."""
     if isinstance(wanted, Member):
         return found is not NOTHING and (wanted.optional or found == wanted.value)
     each = found if is_list(found) else ()
@@ -153,7 +153,7 @@ def _holds(found: Any, wanted: Spot) -> bool:
 
 
 def _same_spot(placed: Entry, wanted: Entry) -> bool:
-    """Whether an entry that was put in earlier is the earlier form of what is wanted."""
+    """Tells whether an entry that was put in earlier is the earlier form of what is wanted."""
     match placed, wanted:
         case Element() as old, Element() as new:
             return old.keys == new.keys and (old.mark == new.mark if new.mark else old.value == new.value)
@@ -168,7 +168,7 @@ def _united(old: Entry, new: Entry) -> Entry:
 
 
 def _whole(file: TargetFile, record: FileRecord | None, backup: bytes | None, wanted: tuple[Entry, ...]) -> PlannedFile:
-    """A file of ours: made, or brought up to date. What somebody else has made there is left alone."""
+    """Makes a file of ours, or brings it up to date. What somebody else has made there is left alone."""
     placed = wanted[0]
     for each in (*wanted[1:], *(() if record is None else record.placed)):
         placed = _united(each, placed)
@@ -182,7 +182,7 @@ def _whole(file: TargetFile, record: FileRecord | None, backup: bytes | None, wa
 
 
 def text_of(data: bytes) -> str:
-    """The text of a settings file; EditRefused where it is none."""
+    """Returns the text of a settings file; EditRefused where it is none."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -193,7 +193,7 @@ def text_of(data: bytes) -> str:
 
 
 def _is_bare(text: str) -> bool:
-    """Whether a document holds nothing at all, not even a comment."""
+    """Tells whether a document holds nothing at all, not even a comment."""
     return "".join(text.removeprefix(BOM).split()) in ("", "{}")
 
 

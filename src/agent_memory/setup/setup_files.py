@@ -52,8 +52,8 @@ class SettingsFiles:
     targets: TargetFiles
 
     def read(self, path: str) -> TargetFile:
-        """The file as it is, a missing one too, with directories that are missing. SettingsRefused: no plain file, a link out
-        of the home, read-only, managed by another program."""
+        """Returns the file as it is, a missing one too, with directories that are missing. SettingsRefused: no plain file, a
+        link out of the home, read-only, managed by another program."""
         with as_store_io("read", path):
             if os.path.realpath(path).startswith(_NIX_STORE):
                 reason = "Nix manages it (it is in the Nix store); put memory's part into your Nix config"
@@ -71,7 +71,7 @@ class SettingsFiles:
         return file
 
     def write(self, file: TargetFile, data: bytes) -> str | None:
-        """Replace its bytes, or make it with mode 0600 and its directories with 0700; see `Targets.write`. Refused where it is
+        """Replaces its bytes, or make it with mode 0600 and its directories with 0700; see `Targets.write`. Refused where it is
         no longer what was read."""
         with as_store_io("make the directory of", file.path):
             make_directories(os.path.dirname(file.path))
@@ -80,8 +80,8 @@ class SettingsFiles:
         return _of_settings(self.targets.write(file, data))
 
     def carry_out(self, planned: PlannedFile, state: SetupState) -> str | None:
-        """Write or remove a file as it is planned; where what somebody had made of it is kept, if so. Refused where it is no
-        longer what was read."""
+        """Writes or removes a file as it is planned; returns where what somebody had made of it is kept, if so. Refused where
+        it is no longer what was read."""
         aside = None
         if planned.set_aside and planned.before is not None:
             aside = state.set_aside(planned.path, planned.before)
@@ -93,7 +93,7 @@ class SettingsFiles:
 
 
 def without_empty(made: Iterable[str]) -> tuple[str, ...]:
-    """Of the directories that we made, those that still stand, once those that hold nothing are removed."""
+    """Removes those of our directories that hold nothing; returns the ones that still stand."""
     standing: list[str] = []
     for directory in sorted(set(made), key=len, reverse=True):
         try:
@@ -131,7 +131,7 @@ def _require_editable(file: TargetFile) -> None:
 
 
 def _of_settings(result: Result[T, Error]) -> T:
-    """The value of what was asked of the targets, whose refusals are those of settings here."""
+    """Returns the value of what was asked of the targets, whose refusals are those of settings here."""
     try:
         return unwrap(result)
     except TargetRefused as error:
@@ -155,15 +155,15 @@ class SetupState:
         self._backups = f"{self.directory}/backups"
 
     def locked(self) -> AbstractContextManager[None]:
-        """One setup or uninstall at a time; Busy at once while another is at work. The lock dies with its holder."""
+        """Lets one setup or uninstall work at a time; Busy at once while another is at work. The lock dies with its holder."""
         return file_lock(f"{self.directory}.lock", 0)
 
     def receipt(self) -> Receipt:
-        """What is installed; empty where nothing is. A damaged receipt is an error, never empty (P6)."""
+        """Returns what is installed; empty where nothing is. A damaged receipt is an error, never empty (P6)."""
         return self._receipt.read() or Receipt()
 
     def put_receipt(self, receipt: Receipt) -> None:
-        """Replace the receipt, durably; an empty one is no file. Backups that it does not name are removed after it."""
+        """Replaces the receipt, durably; an empty one is no file. Backups that it does not name are removed after it."""
         if receipt == Receipt():
             self._receipt.remove()
         else:
@@ -178,13 +178,14 @@ class SetupState:
                     fsync_directory(self.directory)
 
     def keep_backup(self, data: bytes) -> str:
-        """Make a backup durable; its name."""
+        """Makes a backup durable; returns its name."""
         name = sha256_of(data)
         self._keep(self._backups, name, data)
         return name
 
     def backup(self, record: Record | None) -> bytes | None:
-        """The file without ours, as its record names it; None where there was none. One that is gone or damaged is an error."""
+        """Returns the file without ours, as its record names it; None where there was none. One that is gone or damaged is an
+        error."""
         if record is None or record.before is None:
             return None
         path = f"{self._backups}/{record.before}"
@@ -194,7 +195,7 @@ class SetupState:
         return image.data
 
     def set_aside(self, path: str, data: bytes) -> str:
-        """Keep what somebody has made of a file of ours; where."""
+        """Keeps what somebody has made of a file of ours; returns where."""
         return self._keep(f"{self.directory}/set-aside", f"{sha256_of(data)[:12]}-{os.path.basename(path)}", data)
 
     def _keep(self, directory: str, name: str, data: bytes) -> str:
