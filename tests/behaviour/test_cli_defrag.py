@@ -42,7 +42,7 @@ from tidying_homes import (
 )
 
 NOTHING: dict[str, Any] = {"actions": []}
-WORDS = "1 merged, 1 split, 1 edited, 1 archived, 5 re-tiered"
+WORDS = "1 merged, 1 split, 1 edited, 1 archived, 5 notes changed tier"
 
 
 @pytest.fixture
@@ -159,7 +159,7 @@ class TestSensibleAgent:
         before = snapshot(memory.root)
         document = defrag(memory)
         assert [each["action"] for each in document["actions"]] == ["split", "archive"]
-        assert memory("log").out.splitlines()[0].endswith("1 split, 1 archived, 1 re-tiered; 3 actions refused")
+        assert memory("log").out.splitlines()[0].endswith("1 split, 1 archived, 1 note changed tier; 3 actions refused")
         said = " ".join(reason for each in document["refused"] for reason in each["reasons"])
         assert "it would lose '9090'" in said
         assert "'3'" in said

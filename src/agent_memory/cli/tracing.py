@@ -6,14 +6,7 @@ import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from agent_memory.care.explained import (
-    NEVER_CAPTURED,
-    FoundSessions,
-    NamedNote,
-    NoteHistory,
-    instant,
-    source_in_words,
-)
+from agent_memory.care.explained import NEVER_CAPTURED, FoundSessions, NamedNote, NoteHistory, instant, source_in_words
 from agent_memory.cli.arguments import ENTRY, add_flag, add_id, set_command
 from agent_memory.cli.console import Console, fields_of
 from agent_memory.cli.dialogue import first_of, open_here, warn_unreadable

@@ -303,7 +303,7 @@ class DefragRun:
         return tuple(id for id in ids if id not in gone and before.of(id) is not after.of(id))
 
     def sentence(self, *, brief: bool = False) -> str:
-        """`2 merged, 1 split, 1 archived, 3 re-tiered; 2 actions refused: …; 4 actions left for the next run, …`. `brief`: without
+        """`2 merged, 1 split, 1 archived, 3 notes changed tier; 2 actions refused: …; 4 actions left for the next run, …`. `brief`: without
         why actions were refused, for a list of runs."""
         written = (
             [] if self.published is None else [each for each in self.published.targets if each.outcome == "written"]
@@ -326,11 +326,11 @@ class DefragRun:
 
     @property
     def _done(self) -> str:
-        """What was done (in a dry run planned) and re-tiered, counted; nothing for nothing."""
+        """What was done (in a dry run planned), and how many notes changed tier; nothing for nothing."""
         kinds = Counter(kind_of(each.action) for each in self.plan.actions)
         parts = [f"{kinds[kind]} {word}" for kind, word in _KINDS.items() if kinds[kind]]
         moved = len(self.retiered)
-        return ", ".join([*parts, f"{moved} re-tiered"] if moved else parts)
+        return ", ".join([*parts, f"{counted(moved, 'note')} changed tier"] if moved else parts)
 
     @property
     def commit_words(self) -> tuple[str, str]:
