@@ -6,7 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from agent_memory.harness.goose import GooseSessions
+from agent_memory.note.vocabulary import Harness
 from databases import make_database
+from harness_surroundings import Talk
 
 SESSION = "20260708_1"
 STARTED_SECONDS = 1_783_545_150
@@ -31,10 +34,13 @@ SCHEMA = (
 Json = dict[str, object]
 
 
-class Talk:
+class GooseTalk(Talk):
     """Messages in order, a second apart."""
 
+    harness, source = Harness.GOOSE, GooseSessions
+
     def __init__(self, **session: object) -> None:
+        super().__init__(str(session.get("id", SESSION)))
         self.messages: list[Json] = []
         self.session: Json = {
             "id": SESSION,
@@ -58,13 +64,13 @@ class Talk:
     def agent(self, *blocks: Mapping[str, object] | str, **further: object) -> None:
         self.message("assistant", *blocks, **further)  # type: ignore[arg-type]
 
-    def write_rows(self, directory: Path, name: str = "sessions.db", *, wal: bool = True) -> Path:
+    def write(self, directory: Path | None = None, name: str = "", end: bytes = b"") -> Path:
         """The database with this session in it."""
-        path = directory / name
+        path = (directory or Path.cwd()) / (name or "sessions.db")
         path.unlink(missing_ok=True)
         marks = ", ".join("?" * len(self.session))
         session = (f"INSERT INTO sessions ({', '.join(self.session)}) VALUES ({marks})", tuple(self.session.values()))
-        return make_database(path, *SCHEMA, session, *map(self._row, self.messages), wal=wal)
+        return make_database(path, *SCHEMA, session, *map(self._row, self.messages), wal=True)
 
     def _row(self, message: Json) -> tuple[str, Sequence[object]]:
         content = message["content"]
@@ -95,9 +101,9 @@ def answers(id: str, text: str, *, failed: bool = False) -> Json:
     return {"type": "toolResponse", "id": id, "toolResult": {"status": "success", "value": value}}
 
 
-def sample() -> Talk:
+def sample() -> GooseTalk:
     """Which port? Of each kind of turn one."""
-    talk = Talk()
+    talk = GooseTalk()
     talk.user("Which port?")
     talk.agent("I look.", calls("c1", "developer__shell", command="ss"))
     talk.user(answers("c1", "9090"))

@@ -272,14 +272,14 @@ def _pi(home: Path, session_id: str, talk: Sequence[Exchange]) -> Path:
 
 
 def _goose(home: Path, session_id: str, talk: Sequence[Exchange]) -> Path:
-    made = goose.Talk(id=session_id, working_dir=str(home))
+    made = goose.GooseTalk(id=session_id, working_dir=str(home))
     for number, each in enumerate(talk):
         made.user(each.user)
         for call in _called("goose", each, number):
             made.agent("I look.", goose.calls(call.id, call.name, **call.arguments))
             made.user(goose.answers(call.id, call.output))
         made.agent(each.agent)
-    return made.write_rows(home / ".local" / "share" / "goose" / "sessions")
+    return made.write(home / ".local" / "share" / "goose" / "sessions")
 
 
 _KEEPS: Mapping[str, Keeps] = {

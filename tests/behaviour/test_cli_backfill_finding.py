@@ -27,7 +27,7 @@ def test_sessions_in_databases_are_put_into_the_inbox_once(memory: Memory) -> No
     cursor = memory.home / ".config" / "Cursor" / "User" / "globalStorage"
     for directory in (goose, opencode, cursor):
         directory.mkdir(parents=True)
-    goose_sample().write_rows(goose)
+    goose_sample().write(goose)
     opencode_sample().write_rows(opencode)
     sample_composer().write(cursor)
     first = memory("backfill")

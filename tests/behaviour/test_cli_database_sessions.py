@@ -44,8 +44,8 @@ def cursor_store(home: Path) -> Path:
     return talk.write(home / ".config" / "Cursor" / "User" / "globalStorage").parent
 
 
-def goose_talk() -> goose.Talk:
-    talk = goose.Talk()
+def goose_talk() -> goose.GooseTalk:
+    talk = goose.GooseTalk()
     talk.user(PROMPTS[0])
     talk.agent(goose.calls("c", "fetch", url="https://example.org"))
     talk.user(goose.answers("c", PAGE))
@@ -55,7 +55,7 @@ def goose_talk() -> goose.Talk:
 
 
 def goose_rows(home: Path) -> Path:
-    return goose_talk().write_rows(home / ".local" / "share" / "goose" / "sessions").parent
+    return goose_talk().write(home / ".local" / "share" / "goose" / "sessions").parent
 
 
 def opencode_talk() -> opencode.Talk:

@@ -290,22 +290,6 @@ def test_marks_lose_and_double_nothing_after_any_write(tmp_path: Path) -> None:
         assert said + rest == SAID, at
 
 
-def test_a_long_chat_comes_in_parts(tmp_path: Path) -> None:
-    """P25"""
-    chat = AiderChat()
-    chat.text += "".join(f"\n#### {number} {'x' * 49_000}  \n" for number in range(500))
-    path = chat.write(tmp_path)
-    mark, numbers = None, list[int]()
-    for _ in range(9):
-        part = aider_history(path, mark)
-        numbers += [turn.number for turn in part.turns]
-        if not part.remaining:
-            break
-        mark = mark_after(part)
-    assert numbers == list(range(1, 501))
-    assert mark is not None
-
-
 @pytest.mark.parametrize(
     ("content", "kind"),
     [
@@ -392,15 +376,6 @@ def test_runs_are_found_above_the_directories_of_projects_as_far_as_the_home(tmp
     directories = [Success(str(each)) for each in (below, home / "project", home / "gone", home)]
     sessions = found(AiderChats(evolve(surroundings(home), project_directories=lambda: directories)))
     assert [each.path for each in sessions] == [str(path)] * 2
-
-
-def test_only_files_of_aiders_own_name_are_read_in_the_directories_of_projects(tmp_path: Path) -> None:
-    """P27"""
-    path = two_runs(tmp_path / "project")
-    finder = AiderChats(evolve(surroundings(tmp_path), project_directories=lambda: [Success(str(path.parent))]))
-    assert len(found(finder)) == 2
-    path.rename(path.with_name("chat.md"))
-    assert list(finder.find(None)) == []
 
 
 def test_a_chat_history_that_git_tracks_is_told_once_and_none_of_its_runs_found(tmp_path: Path) -> None:

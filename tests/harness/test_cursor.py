@@ -27,7 +27,7 @@ from cursor_conversations import (
     sample_transcript,
     tool,
 )
-from databases import make_database, owner_of
+from databases import make_database
 from faults import failing_on
 from harness_surroundings import mark_after, told
 
@@ -94,14 +94,6 @@ class TestTraps:
         found = history_of(talk, tmp_path)
         assert [turn.text for turn in found.turns if turn.role is Role.USER] == ["continue"] * 4
 
-    def test_trap_3_a_transcript_that_was_rewritten_gives_what_came_later(self, tmp_path: Path) -> None:
-        talk = sample_transcript()
-        mark = mark_after(history_of(talk, tmp_path))
-        del talk.lines[0]
-        talk.user("And the proxy?", at="Tuesday, Sep 29, 2026, 3:02 AM (UTC-4)")
-        found = history_of(talk, tmp_path, mark)
-        assert told(found) == ["user: And the proxy?"]
-
     def test_trap_4_a_sub_agents_transcript_below_its_parents(self, tmp_path: Path) -> None:
         path = sample_transcript().write(tmp_path)
         child = path.parent / "subagents" / "child.jsonl"
@@ -144,16 +136,6 @@ class TestTraps:
         assert not error.is_missing
         trusted.write_text("[]")
         assert fetched(tmp_path).cwd is None
-
-    def test_trap_6_a_line_still_being_written_is_left_for_the_next_time(self, tmp_path: Path) -> None:
-        talk = sample_transcript()
-        path = talk.write(tmp_path)
-        whole = path.read_bytes()
-        path.write_bytes(whole[:-20])
-        first = fetched(tmp_path)
-        assert first.skipped == {"unfinished-line": 1}
-        path.write_bytes(whole)
-        assert told(fetched(tmp_path, mark_after(first))) == ["agent: Done."]
 
 
 def test_where_no_answers_of_tools_are_recorded_one_turn_says_that_there_were(tmp_path: Path) -> None:
@@ -325,21 +307,6 @@ def test_calls_and_their_answers(tmp_path: Path) -> None:
     assert [(call.path, call.writes) for call in made[:2]] == [("/srv/a.py", True), ("/srv/b.py", False)]
     answers = [(turn.text, turn.failed) for turn in found.turns if turn.role is Role.TOOL]
     assert answers == [('{"diff": "…"}', False), ("print(1)", False), ("", True), ("plain text", False)]
-
-
-def test_the_wal_of_an_editor_at_work_is_read(tmp_path: Path) -> None:
-    talk = sample_composer(3)
-    path = talk.write(tmp_path)
-    more = Composer()
-    more.bubbles = [*talk.bubbles]
-    more.user("Use 9191.")
-    headers = [{"bubbleId": bubble["bubbleId"], "type": bubble["type"]} for bubble in more.bubbles]
-    about = json.dumps({**talk.about, "fullConversationHeadersOnly": headers})
-    with owner_of(path) as editor:
-        editor.does(f"INSERT INTO cursorDiskKV VALUES ('composerData:{SESSION}', '{about}')")
-        bubble = json.dumps(more.bubbles[-1])
-        editor.does(f"INSERT INTO cursorDiskKV VALUES ('bubbleId:{SESSION}:b2', '{bubble}')")
-        assert told(fetched(tmp_path)) == TOLD[:4]
 
 
 class TestTrapsOfTheStore:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sqlite3
 from pathlib import Path
@@ -10,12 +9,11 @@ from pathlib import Path
 import pytest
 from returns.result import Failure, Result, Success
 
-from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
+from agent_memory.errors import Error, HistoryUnavailable, TranscriptRefused
 from agent_memory.harness.databases import Database, TooLarge, read_database, text_of
 from agent_memory.harness.transcripts import TranscriptRoots
 from agent_memory.results import as_result
 from databases import everything_in, make_database, owner_of
-from faults import each_failure
 
 SCHEMA = ("CREATE TABLE talk (id INTEGER PRIMARY KEY, said TEXT)", "INSERT INTO talk VALUES (1, 'Hello.')")
 
@@ -35,12 +33,6 @@ def said(path: Path, roots: Path | None = None) -> Result[list[str], Error]:
 
 
 asked = as_result(read_database)
-
-
-def ruin(path: Path) -> None:
-    """Every page but the first is garbage."""
-    data = path.read_bytes()
-    path.write_bytes(data[:4096] + b"\xff" * (len(data) - 4096))
 
 
 @pytest.mark.parametrize("wal", [False, True])
@@ -146,22 +138,6 @@ def test_a_database_that_never_rests_is_left_for_later(place: Path) -> None:
             raise AssertionError(other)
 
 
-def test_ruined_databases(place: Path) -> None:
-    more = [("INSERT INTO talk VALUES (?, ?)", (at, "x" * 900)) for at in range(2, 60)]
-    path = make_database(place / "x.db", *SCHEMA, *more)
-    assert len(said(path).unwrap()) == 59
-    ruin(path)
-    assert isinstance(said(path).failure(), HistoryUnreadable)
-    path.write_bytes(b"no database at all" * 100)
-    assert isinstance(said(path).failure(), HistoryUnreadable)
-    path.write_bytes(b"SQLite format 3\0")
-    assert isinstance(said(path).failure(), HistoryUnreadable)
-    path.write_bytes(b"")
-    assert isinstance(said(path).failure(), HistoryUnavailable)
-    path.unlink()
-    assert isinstance(said(path).failure(), HistoryUnavailable)
-
-
 def test_only_regular_files_inside_the_roots(place: Path, tmp_path: Path) -> None:
     """P27"""
     path = make_database(place / "x.db", *SCHEMA)
@@ -185,19 +161,3 @@ def test_a_path_with_signs_that_mean_something_in_an_address(place: Path) -> Non
 def test_bytes_that_are_no_text(place: Path) -> None:
     path = make_database(place / "x.db", *SCHEMA, "INSERT INTO talk VALUES (2, CAST(x'ff41' AS TEXT))")
     assert said(path) == Success(["Hello.", "�A"])
-
-
-@pytest.mark.parametrize("number", [errno.EIO, errno.EMFILE])
-def test_a_failing_disk_is_never_taken_for_an_empty_or_ruined_database(place: Path, number: int) -> None:
-    """P5, P6"""
-    path = make_database(place / "x.db", *SCHEMA)
-    failures = []
-    for _, failing in each_failure(number):
-        with failing:
-            found = said(path)
-        if isinstance(found, Failure):
-            failures.append(type(found.failure()))
-        else:
-            assert found == Success(["Hello."])
-    assert failures
-    assert set(failures) == {HistoryUnavailable}

@@ -231,7 +231,7 @@ def _stores(directory: Path) -> dict[str, tuple[Path, HistorySource, InboxEntry]
     roots = TranscriptRoots((str(directory),))
     return {
         "goose": (
-            goose.sample().write_rows(directory),
+            goose.sample().write(directory),
             GooseSessions(roots),
             InboxEntry(0, Harness.GOOSE, SessionFile("goose-session", goose.SESSION)),
         ),

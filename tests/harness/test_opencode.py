@@ -10,7 +10,7 @@ import pytest
 from attrs import evolve
 from returns.result import Result
 
-from agent_memory.errors import Error, HistoryUnreadable, TranscriptRefused
+from agent_memory.errors import Error, HistoryUnreadable
 from agent_memory.harness.opencode import OpencodeSessions
 from agent_memory.harness.transcripts import TranscriptRoots
 from agent_memory.note.vocabulary import Harness
@@ -220,15 +220,6 @@ def test_an_id_that_is_none_reaches_no_path(tmp_path: Path) -> None:
     """P21"""
     for session_id in ("../../etc/passwd", "--help", "a b", ""):
         assert isinstance(outcome(tmp_path, session_id=session_id).failure(), HistoryUnreadable)
-
-
-def test_a_database_outside_the_known_directories_is_not_read(tmp_path: Path) -> None:
-    """P27"""
-    outside, inside = tmp_path / "outside", tmp_path / "inside"
-    inside.mkdir()
-    path = sample().write_rows(outside)
-    (inside / "opencode.db").symlink_to(path)
-    assert isinstance(outcome(inside).failure(), TranscriptRefused)
 
 
 def test_huge_parts_are_counted_and_the_rest_read(tmp_path: Path) -> None:

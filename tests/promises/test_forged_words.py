@@ -186,11 +186,11 @@ def _pi(home: Path, records: Sequence[Case]) -> Path:
 
 
 def _goose(home: Path, records: Sequence[Case]) -> Path:
-    made = goose.Talk(id=nine.SESSIONS["goose"], working_dir=str(home))
+    made = goose.GooseTalk(id=nine.SESSIONS["goose"], working_dir=str(home))
     for each in records:
         made.user(*each.texts)
         made.agent("Done.")
-    return made.write_rows(home / ".local" / "share" / "goose" / "sessions")
+    return made.write(home / ".local" / "share" / "goose" / "sessions")
 
 
 BLOCKS: Mapping[str, Callable[[Path, Sequence[Case]], Path]] = {
