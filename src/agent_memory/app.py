@@ -98,7 +98,7 @@ class SystemClock:
 
 @as_result
 def open_memory(environ: Mapping[str, str], cwd: Path | str | None, warn: Warn) -> Memory:
-    """The memory that this environment names. Nothing is created or changed until something is written."""
+    """Returns the memory that this environment names. Nothing is created or changed until something is written."""
     directory = None if cwd is None else str(cwd)
     effective = unwrap(load_config(environ, directory))
     for warning in effective.warnings:
@@ -118,7 +118,7 @@ class Memory:
     clock: SystemClock = field(factory=SystemClock, init=False)
 
     def called_by(self, caller: Caller) -> Memory:
-        """The same store on behalf of somebody else, for a process that serves several."""
+        """Returns the same store on behalf of somebody else, for a process that serves several."""
         other = Memory(self.environ, self.cwd, self.effective, self.warn, caller)
         other.locks, other.store = self.locks, self.store
         return other
@@ -137,7 +137,7 @@ class Memory:
         return caller_of(self.environ)
 
     def new_run_id(self, now_ms: int) -> str:
-        """An id for a run that begins now; ids sort as the runs began."""
+        """Returns an id for a run that begins now; ids sort as the runs began."""
         return f"{iso_of(now_ms).replace(':', '-')}_{os.urandom(3).hex()}"
 
     # -- the parts ----------------------------------------------------------------------------------------------------
@@ -260,17 +260,17 @@ class Memory:
         return GitRecorder(self.root, self.config.storage, self.environ, self.locks)
 
     def warnings(self) -> tuple[str, ...]:
-        """What the person should know of what was done through this object, one sentence each."""
+        """Returns what the person should know of what was done through this object, one sentence each."""
         return self.recorder.warnings() if "recorder" in self.__dict__ else ()
 
     def agent(self) -> Result[Agent, Error]:
-        """The configured agent command, or the built-in."""
+        """Returns the configured agent command, or the built-in."""
         from agent_memory.agent.agent_command import open_agent
 
         return open_agent(self.config.llm, self.spend, self.clock, self.environ)
 
     def surroundings(self, project_directories: Callable[[], Iterable[Result[str, Error]]] = tuple) -> Surroundings:
-        """What histories and finders of sessions are built from."""
+        """Returns what histories and finders of sessions are built from."""
         from agent_memory.harness import Surroundings
 
         roots = self.config.capture.transcript_roots
@@ -363,7 +363,8 @@ class Memory:
         return partial(scope_of, environ=self.environ, arrive=arrive)
 
     def scope_here(self) -> str:
-        """The scope key of the working directory; notes that it had under an earlier key follow (`ScopeKeeping.arrive`)."""
+        """Returns the scope key of the working directory; notes that it had under an earlier key follow
+        (`ScopeKeeping.arrive`)."""
         return self.arriving(self.cwd)
 
     # -- managed sections ---------------------------------------------------------------------------------------------
@@ -421,7 +422,7 @@ class Memory:
             keep_before_section(SetupState(home), self.targets, first, BY_HAND)
 
     def section_here(self) -> Result[RenderedSection, Error]:
-        """The section that a file in the working directory would hold."""
+        """Returns the section that a file in the working directory would hold."""
         from agent_memory.capture.repository import may_be_in_work_tree
         from agent_memory.rules.section import Target
 
@@ -440,8 +441,8 @@ class Memory:
         upgrade: bool = False,
         progress: Progress = _silent,
     ) -> Run:
-        """One run under the run lock; `Busy` when another is at work. `upgrade` asks the configured command to look again
-        at what the built-in consolidated; not in a dry run, since these sessions go through the inbox."""
+        """Returns one run under the run lock; `Busy` when another is at work. `upgrade` asks the configured command to
+        look again at what the built-in consolidated; not in a dry run, since these sessions go through the inbox."""
         from agent_memory.pipelines.backfill import ask_again
         from agent_memory.pipelines.consolidate import consolidate
         from agent_memory.rules.run import Run
@@ -462,7 +463,7 @@ class Memory:
 
     @as_result
     def upgrades(self) -> Upgrades:
-        """The sessions that `consolidate(upgrade=True)` would hand to the configured command; none where that is the
+        """Returns the sessions that `consolidate(upgrade=True)` would hand to the configured command; none where that is the
         built-in itself."""
         from agent_memory.pipelines.backfill import Upgrades, plan_upgrades
 
@@ -497,8 +498,8 @@ class Memory:
 
     @as_result
     def defrag(self, *, dry_run: bool = False, force: bool = False, progress: Progress = _silent) -> DefragRun:
-        """One run under the run lock; `Busy` when another is at work. Where no agent may be called, only what needs none
-        is done."""
+        """Returns one run under the run lock; `Busy` when another is at work. Where no agent may be called, only what
+        needs none is done."""
         from agent_memory.agent.agent_command import UnusableAgent
         from agent_memory.pipelines.defrag import defrag
         from agent_memory.rules.run import DefragRun
@@ -625,7 +626,7 @@ class Memory:
     # -- search and inject --------------------------------------------------------------------------------------------
 
     def search(self, request: SearchRequest) -> Result[SearchAnswer, Error]:
-        """The best notes for a query. Counts no read."""
+        """Returns the best notes for a query. Counts no read."""
         from agent_memory.recall.search import Mode
         from agent_memory.recall.searching import Searching
 
@@ -728,7 +729,8 @@ class Memory:
             return None
 
     def take_over(self, session_id: str | None = None, harness: Harness | None = None) -> Result[Taken, Error]:
-        """The session with this id, else the newest of the working directory's scope, read for whoever takes it over."""
+        """Returns the session with this id, else the newest of the working directory's scope, read for whoever takes it
+        over."""
         from agent_memory.pipelines.handing_over import take_named, take_newest
         from agent_memory.session.queue import InboxEntry, retrieval_of
 
@@ -774,7 +776,7 @@ class Memory:
 
     @as_result
     def find_session(self, session_id: str) -> tuple[SessionKey, ...]:
-        """The sessions with this id, or else the one whose id begins so; none where nothing is known of it."""
+        """Returns the sessions with this id, or else the one whose id begins so; none where nothing is known of it."""
         from agent_memory.rules.forgotten import SessionKey
 
         found = unwrap(self.why_session(session_id)).sessions
@@ -782,7 +784,7 @@ class Memory:
 
     @as_result
     def run_diff(self, name: str | None = None, *, backwards: bool = False) -> tuple[LoggedRun, tuple[DiffPart, ...]]:
-        """What a run changed, or, backwards, what undoing it would change. An agent is not shown what is secret."""
+        """Returns what a run changed, or, backwards, what undoing it would change. An agent is not shown what is secret."""
         from agent_memory.pipelines.undo import chosen_run, footprint_of, newest_run
         from agent_memory.store import diffs
 
@@ -805,7 +807,7 @@ class Memory:
 
     @as_result
     def statistics(self, days: int) -> Statistics:
-        """What the store and its use come to, over so many days up to now. Counts no read."""
+        """Returns what the store and its use come to, over so many days up to now. Counts no read."""
         from agent_memory.capture.inbox_files import captures
         from agent_memory.care.health import period_of, statistics_of
         from agent_memory.recall.reading import ListFilter, status_shown
@@ -842,7 +844,7 @@ class Memory:
         return Repairer(doctor, self.git_process, self.writes, self.publish, self.finish_runs).repair()
 
     def doctor(self, progress: Progress = _silent) -> Doctor:
-        """What looks at everything, and changes nothing."""
+        """Returns what looks at everything, and changes nothing."""
         from agent_memory.care.doctor import Doctor
 
         return Doctor(
@@ -862,7 +864,8 @@ class Memory:
 
     @as_result
     def look_at_forgetting(self, target: ForgetTarget) -> Forgetting:
-        """All that `forget` would do: nothing is changed. Refused where an agent is calling, as forgetting itself is."""
+        """Returns all that `forget` would do: nothing is changed. Refused where an agent is calling, as forgetting
+        itself is."""
         self.caller.only_a_person("forget")
         return self._forgetter().look(target)
 
@@ -957,7 +960,7 @@ class Memory:
         return open_scheduling(home, program, self.config.schedule, files, self.real_root, self.environ)
 
     def _home_and_program(self) -> tuple[str, str]:
-        """The person's home, and the `memory` that others are to call."""
+        """Returns the person's home, and the `memory` that others are to call."""
         from agent_memory.prompt.shipped_files import memory_program
 
         home, program = home_of(self.environ), memory_program(self.environ)

@@ -41,8 +41,8 @@ _MOST_FOUND = 12
 
 @as_result
 def inject(memory: Memory, request: InjectRequest) -> Injection:
-    """What an agent is to know, within a budget of tokens; recorded as a delivery, so that the session is not given the same
-    twice. Where it cannot be recorded it is given all the same: the record only saves repetition."""
+    """Returns what an agent is to know, within a budget of tokens; recorded as a delivery, so that the session is not
+    given the same twice. Where it cannot be recorded it is given all the same: the record only saves repetition."""
     config, asked = memory.config.inject, (request.query or "").strip()
     name = request.profile or (QUERY if request.query else SESSION_START)
     budget = config.token_budget if request.budget is None else request.budget
@@ -74,7 +74,8 @@ def inject(memory: Memory, request: InjectRequest) -> Injection:
 
 @as_result
 def prepare(memory: Memory, around: Place | None = None) -> Shelf:
-    """The passages for sessions in the working directory, or around another place, the best first, and the settings."""
+    """Returns the passages for sessions in the working directory, or around another place, the best first, and the
+    settings."""
     from agent_memory.note.note import standing_tiers
     from agent_memory.recall.candidates import candidates, good_until_ms
     from agent_memory.recall.neutral_markdown import passage_of
@@ -108,8 +109,8 @@ def prepare(memory: Memory, around: Place | None = None) -> Shelf:
 
 
 def told_where(memory: Memory, listed: Listed) -> tuple[str, ...]:
-    """What is told of a note, in sentences: by the files with a managed section, and to a session that starts in its place,
-    both as if they were made now."""
+    """Returns what is told of a note, in sentences: by the files with a managed section, and to a session that starts
+    in its place, both as if they were made now."""
     if listed.archived:
         return ("No session is told it: it is archived.",)
     meta = listed.meta
@@ -133,8 +134,8 @@ def told_where(memory: Memory, listed: Listed) -> tuple[str, ...]:
 
 
 def find_passages(memory: Memory, query: str, mode: Mode, least_score: float = _FITS) -> tuple[Passage, ...]:
-    """The notes that have to do with a query and that may be shown, the best first: by enough words in common with it, or by
-    such a score. Where none is left, the caller is warned of what could not be read or searched (P6)."""
+    """Returns the notes that have to do with a query and that may be shown, the best first: by enough words in common
+    with it, or by such a score. Where none is left, the caller is warned of what could not be read or searched (P6)."""
     around = place_of(memory)
     request = SearchRequest(query, limit=_MOST_HITS, mode=mode, here=around.scope, scopes=around.scopes)
     answer = unwrap(memory.search(request))
@@ -160,13 +161,13 @@ def find_passages(memory: Memory, query: str, mode: Mode, least_score: float = _
 
 @as_result
 def find_relevant(memory: Memory, prompt: str) -> tuple[Passage, ...]:
-    """The notes that have enough to do with what a person just asked. By words alone: a hook has no time to load a model, and a
-    prompt says more than what it is about, so no score tells."""
+    """Returns the notes that have enough to do with what a person just asked. By words alone: a hook has no time to
+    load a model, and a prompt says more than what it is about, so no score tells."""
     return find_passages(memory, prompt, Mode.BM25, least_score=math.inf)
 
 
 def recover(memory: Memory, harness: str, session_id: str) -> tuple[Passage, ...]:
-    """The last words of a session that was cut off; nothing where it was not, or cannot be read."""
+    """Returns the last words of a session that was cut off; nothing where it was not, or cannot be read."""
     from agent_memory.recall.neutral_markdown import recovery_passage  # what hands over sessions takes long to load
 
     taken = memory.take_over(session_id, Harness(harness))
@@ -175,6 +176,6 @@ def recover(memory: Memory, harness: str, session_id: str) -> tuple[Passage, ...
 
 
 def place_of(memory: Memory) -> Place:
-    """The place of the working directory, now."""
+    """Returns the place of the working directory, now."""
     in_repository = memory.cwd is not None and may_be_in_work_tree(memory.cwd)
     return Place(memory.scope_here(), in_repository, memory.clock.now_ms())

@@ -90,11 +90,11 @@ class Consolidate(Pipeline[Run]):
         return not context.queue or context.paused is not None
 
     def settled(self, context: Run) -> bool:
-        """What becomes of the session in hand is known, and nothing is to be written."""
+        """Returns what becomes of the session in hand is known, and nothing is to be written."""
         return context.work is None or context.work.outcome is not None
 
     def windows_left(self, context: Run) -> bool:
-        """The session in hand has a window that the agent has not seen."""
+        """Returns the session in hand has a window that the agent has not seen."""
         return context.work is not None and context.work.window_index < len(context.work.windows)
 
 
@@ -124,7 +124,7 @@ class Defrag(Pipeline[DefragRun]):
     )
 
     def planned_only(self, context: DefragRun) -> bool:
-        """The plan is what was asked for."""
+        """Returns the plan is what was asked for."""
         return context.dry_run
 
 
@@ -138,14 +138,14 @@ Rescue = Callable[[str, C, Defect], Result[C, Error]]
 
 
 def no_rescue(_state: str, _context: C, defect: Defect) -> Result[C, Error]:
-    """A bug ends the run."""
+    """Returns a bug ends the run."""
     return Failure(defect)
 
 
 def drive(
     machine: Pipeline[C], steps: Mapping[str, Step[C]], checkpoint: Checkpoint[C], rescue: Rescue[C] = no_rescue
 ) -> Result[C, Error]:
-    """The context in which the machine completed, or the error with which it failed.
+    """Returns the context in which the machine completed, or the error with which it failed.
 
     Before each step `checkpoint` is told the state and the context: a machine started anew with these two goes on from
     there. A bug in a step goes to `rescue`, which may know a context to go on with. The context at a failure stays in
@@ -189,8 +189,8 @@ def finish_run(
 
 
 def answered(agent: Agent, records: RunRecords[Any, Any], run_id: str, key: str, request: AgentRequest) -> KeptReply:
-    """A stored reply to the same question about the same entries, which was paid for, else a new one: redacted, and durable
-    before anybody looks at it. Each keeps the nonce of its own prompt."""
+    """Returns a stored reply to the same question about the same entries, which was paid for, else a new one: redacted,
+    and durable before anybody looks at it. Each keeps the nonce of its own prompt."""
     shown = {each.meta.id: each.listed.content_hash for each in request.shown}
     kept = unwrap(records.find_reply(key))
     if kept is not None and kept.shown == shown:

@@ -51,18 +51,18 @@ class Store(Protocol):
     """The notes on disk (P2, P5, P6, P8, P12, P15, P21)."""
 
     def list(self, *, archived: bool = False) -> Result[Listing, Error]:
-        """Every live (or archived) entry, without bodies."""
+        """Returns every live (or archived) entry, without bodies."""
 
     def read(self, id: str, *, archived: bool = False) -> Result[StoredEntry, Error]:
-        """The live entry with this id or alias; with `archived`, the newest archived version of it. Counts nothing."""
+        """Returns the live entry with this id or alias; with `archived`, the newest archived version of it. Counts nothing."""
 
     def read_again(self, listed: Listed) -> Result[StoredEntry, Error]:
-        """An entry that was listed before, as it is now; looked for first where it was. Counts nothing."""
+        """Returns an entry that was listed before, as it is now; looked for first where it was. Counts nothing."""
 
     def apply(
         self, changes: Sequence[Change | Together], *, tiers: TierList | None = None, run_id: str | None = None
     ) -> Result[Receipt, Error]:
-        """All changes as one transaction: all durable, or on an error none. A change whose entry's bytes are not the
+        """Returns all changes as one transaction: all durable, or on an error none. A change whose entry's bytes are not the
         expected ones is dropped, the rest is applied (P8).
 
         `tiers` replaces the tier list in the same transaction. With `run_id` the transaction also leaves the footprint
@@ -70,7 +70,7 @@ class Store(Protocol):
         """
 
     def tiers(self) -> Result[TierList, Error]:
-        """The tier list; empty where there is none yet."""
+        """Returns the tier list; empty where there is none yet."""
 
     def revert(self, footprint: Footprint, run_id: str, *, dry_run: bool = False) -> Result[Receipt, Error]:
         """Put every file of the footprint back to what was there before, byte for byte, as one transaction that leaves a
@@ -125,7 +125,7 @@ class UsageLedger(Protocol):
         """Reads of each id, over all hosts."""
 
     def day_reads(self) -> Result[tuple[DayReads, ...], Error]:
-        """How often each reader read on each UTC day, over all hosts, by day and reader."""
+        """Returns how often each reader read on each UTC day, over all hosts, by day and reader."""
 
 
 class Tombstones(Protocol):
@@ -142,8 +142,8 @@ class Targets(Protocol):
     """The files in which we own one managed section (P17)."""
 
     def read(self, path: str) -> Result[TargetFile, Error]:
-        """The file as it is, a missing one too. TargetRefused for what must not be written: a directory, a device, a link
-        that leaves the home."""
+        """Returns the file as it is, a missing one too. TargetRefused for what must not be written: a directory, a
+        device, a link that leaves the home."""
 
     def write(self, file: TargetFile, data: bytes) -> Result[str | None, Error]:
         """Replace the file's bytes, atomically, keeping mode and owner. TargetRefused where it is no longer what `file`
@@ -164,11 +164,11 @@ class Embedder(Protocol):
     def dimensions(self) -> int: ...
 
     def embed(self, texts: Sequence[str]) -> Result[tuple[bytes, ...], Error]:
-        """A packed vector for each text, in their order (`similarity.vectors`): `dimensions` signed bytes, all zeros for a
-        text without words. Any text has one."""
+        """Returns a packed vector for each text, in their order (`similarity.vectors`): `dimensions` signed bytes, all
+        zeros for a text without words. Any text has one."""
 
     def embed_words(self, words: Sequence[tuple[str, float]]) -> Result[bytes, Error]:
-        """The packed vector of these words, each counting as much as it says."""
+        """Returns the packed vector of these words, each counting as much as it says."""
 
 
 # -- sessions and the agent ---------------------------------------------------------------------------------------------------
@@ -178,13 +178,13 @@ class Inbox(Protocol):
     """The queue on disk (P1, P3, P6, P7)."""
 
     def put(self, entry: InboxEntry) -> Result[str, Error]:
-        """The name under which the entry is now durable."""
+        """Returns the name under which the entry is now durable."""
 
     def names(self) -> Result[tuple[str, ...], Error]:
         """Names of all pending entries in the order of their time stamps; nothing is opened."""
 
     def load(self, limit: int | None, now_ms: int) -> Result[Loaded, Error]:
-        """The folded queue in working order; malformed files are quarantined, the rest goes on."""
+        """Returns the folded queue in working order; malformed files are quarantined, the rest goes on."""
 
     def note(self, pending: Pending, trouble: Trouble) -> Result[None, Error]:
         """Remember trouble; the entry stays pending."""
@@ -199,22 +199,23 @@ class Inbox(Protocol):
         """Bring back what was given up (not what was malformed); the number of entries, their counts cleared."""
 
     def known(self) -> Result[KnownSessions, Error]:
-        """Which sessions wait, and which were given up. Changes nothing, and needs no lock; malformed files are left."""
+        """Returns which sessions wait, and which were given up. Changes nothing, and needs no lock; malformed files are
+        left."""
 
 
 class HistorySource(Protocol):
     """How to get the history of a session, for one retrieval method or several."""
 
     def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> Result[History, Error]:
-        """The turns after the mark (all of them without one)."""
+        """Returns the turns after the mark (all of them without one)."""
 
 
 class SessionFinder(Protocol):
     """The past sessions of one harness, as far as they can be told without reading them."""
 
     def find(self, since_ms: int | None) -> Iterator[Result[FoundSession, Error]]:
-        """Every session that changed at or after `since_ms`, in any order; a sub-agent's own is none. A harness that was
-        never used here has no sessions."""
+        """Returns every session that changed at or after `since_ms`, in any order; a sub-agent's own is none. A harness
+        that was never used here has no sessions."""
 
 
 class KeptHistories(Protocol):
@@ -225,11 +226,11 @@ class KeptHistories(Protocol):
         twice is kept once. Above the cap the sessions kept longest ago go, whole. It must be redacted already."""
 
     def fetch(self, harness: Harness, session_id: str, mark: SessionMark | None) -> Result[History | None, Error]:
-        """The kept turns after the mark, at most about 16 MiB of them (`remaining` then); None where there is none, and,
-        without a mark, where the beginning of the session is not kept."""
+        """Returns the kept turns after the mark, at most about 16 MiB of them (`remaining` then); None where there is
+        none, and, without a mark, where the beginning of the session is not kept."""
 
     def sessions(self) -> Result[tuple[KeptSession, ...], Error]:
-        """What is kept, the longest kept first; nothing is opened."""
+        """Returns what is kept, the longest kept first; nothing is opened."""
 
     def forget(self, harness: Harness, session_id: str) -> Result[None, Error]:
         """Remove all that is kept of a session; one of which nothing is kept counts as removed."""
@@ -261,7 +262,7 @@ class Agent(Protocol):
         """Longest prompt; None where a session is taken whole."""
 
     def answer(self, request: AgentRequest) -> Result[AgentReply, Error]:
-        """The reply, unchecked."""
+        """Returns the reply, unchecked."""
 
 
 # -- runs -----------------------------------------------------------------------------------------------------------------
@@ -282,19 +283,19 @@ class RunRecords(Protocol[C, D]):
         """Write the report, and drop the checkpoint unless the run failed."""
 
     def find_reply(self, key: str) -> Result[KeptReply | None, Error]:
-        """A reply that was paid for and never applied or refused."""
+        """Returns a reply that was paid for and never applied or refused."""
 
     def keep_reply(self, run_id: str, key: str, reply: KeptReply) -> Result[None, Error]:
         """Make a redacted reply durable before it is looked at."""
 
     def spend_reply(self, key: str) -> Result[None, Error]:
-        """The reply was applied or refused: it stays on record and is not found again."""
+        """Returns the reply was applied or refused: it stays on record and is not found again."""
 
     def drop_reply(self, key: str) -> Result[None, Error]:
-        """The reply was applied, and states what a person had forgotten: nothing of it stays, spent or not (P28)."""
+        """Returns the reply was applied, and states what a person had forgotten: nothing of it stays, spent or not (P28)."""
 
     def deferred(self) -> Result[tuple[D, ...], Error]:
-        """What was over a run's limit, oldest first."""
+        """Returns what was over a run's limit, oldest first."""
 
     def put_deferred(self, deferred: Sequence[D]) -> Result[None, Error]: ...
 
@@ -303,7 +304,8 @@ class DefragRecords(RunRecords["DefragRun", "Deferred"], Protocol):
     """Those of defrag, with what one run leaves for the next."""
 
     def tiering(self) -> Result[TieringMemo, Error]:
-        """What the last tiering was made from; empty where there was none, or where the memo is damaged: it is derived."""
+        """Returns what the last tiering was made from; empty where there was none, or where the memo is damaged: it is
+        derived."""
 
     def put_tiering(self, memo: TieringMemo) -> Result[None, Error]: ...
 
@@ -316,7 +318,7 @@ class RunLog(Protocol):
         begins with `named`. A report that cannot be read is one with problems, not none."""
 
     def footprint(self, run_id: str) -> Result[Footprint, Error]:
-        """What the run changed, every change as it was made. RunNotFound where nothing is kept of it."""
+        """Returns what the run changed, every change as it was made. RunNotFound where nothing is kept of it."""
 
     def put_sections(self, run_id: str, sections: Sequence[SectionChange]) -> Result[None, Error]:
         """Keep how the run is about to change managed sections. What is known of a path already stays: a resumed run must
@@ -325,7 +327,7 @@ class RunLog(Protocol):
     def put_report(self, run: LoggedRun, error: Error | None = None) -> Result[None, Error]: ...
 
     def churning(self) -> Result[frozenset[str], Error]:
-        """The entries that changed in 3 of the last 10 runs (`run_log.churning`)."""
+        """Returns the entries that changed in 3 of the last 10 runs (`run_log.churning`)."""
 
     def undone(self) -> Result[frozenset[str], Error]:
         """Fingerprints of the actions that a person has undone (`actions.fingerprint_of`)."""
@@ -334,7 +336,7 @@ class RunLog(Protocol):
         """Remember that a run was undone, by which undo, and which of its actions must not come again."""
 
     def undoing(self) -> Result[Undoing | None, Error]:
-        """The undo at work, or the one that a crash interrupted."""
+        """Returns the undo at work, or the one that a crash interrupted."""
 
     def put_undoing(self, undoing: Undoing | None) -> Result[None, Error]:
         """Make durable which undo is about to change something; None once all of it is done."""

@@ -259,7 +259,7 @@ def _patterns(lead: str = "") -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 
 def message_cause(reply: str) -> str | None:
-    """Why the command cannot serve now (`login quota rate-limit network config`), where the whole of its reply is a
+    """Returns why the command cannot serve now (`login quota rate-limit network config`), where the whole of its reply is a
     message that says so; None for whatever may be an answer: anything long, or with a brace that no error status precedes."""
     text = reply.strip()
     if len(text) > MESSAGE_MAX_CHARS:
@@ -272,5 +272,5 @@ def message_cause(reply: str) -> str | None:
 
 
 def failure_cause(printed: str) -> str | None:
-    """Why a command that failed cannot serve now, by a sign of it anywhere in what it printed; None without one."""
+    """Returns why a command that failed cannot serve now, by a sign of it anywhere in what it printed; None without one."""
     return next((cause for cause, pattern in _patterns() if pattern.search(printed)), None)

@@ -108,7 +108,8 @@ def _fill(descriptor: int, data: bytes) -> None:
 
 
 def _new_temporary(directory: str) -> tuple[str, int]:
-    """A temporary file and its descriptor, which holds it locked: the lock dies with the process, however that ends."""
+    """Returns a temporary file and its descriptor, which holds it locked: the lock dies with the process, however that
+    ends."""
     while True:
         path = f"{directory}/{TEMPORARY_PREFIX}{os.urandom(8).hex()}"
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
@@ -128,8 +129,8 @@ def _new_temporary(directory: str) -> tuple[str, int]:
 
 
 def claim_abandoned(path: str) -> int | None:
-    """The descriptor of a temporary file that no living process writes, locked until it is closed; None while one writes it.
-    An OSError where that cannot be told."""
+    """Returns the descriptor of a temporary file that no living process writes, locked until it is closed; None while
+    one writes it. An OSError where that cannot be told."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
         os.lockf(descriptor, os.F_TLOCK, 0)
@@ -217,7 +218,8 @@ def append_line(path: str, line: bytes, mode: int) -> None:
 
 
 def line_of_its_own(descriptor: int, line: bytes) -> bytes:
-    """The line as it is to be added to a file: after a line end where a power cut or a full disk left the last one unfinished."""
+    """Returns the line as it is to be added to a file: after a line end where a power cut or a full disk left the last
+    one unfinished."""
     size_bytes = os.fstat(descriptor).st_size
     is_cut = size_bytes > 0 and os.pread(descriptor, 1, size_bytes - 1) != b"\n"
     return b"\n" + line if is_cut else line

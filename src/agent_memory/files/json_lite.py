@@ -35,7 +35,7 @@ not to import, and finds none (`raise_errmsg` in Modules/_json.c); other version
 
 
 def scan_json(text: str) -> object:
-    """The value of a JSON text. ValueError or RecursionError for what is none."""
+    """Returns the value of a JSON text. ValueError or RecursionError for what is none."""
     start = _skip(text, 0)
     try:
         value, end = _SCAN(text, start)
@@ -47,7 +47,7 @@ def scan_json(text: str) -> object:
 
 
 def scan_members(text: str, wanted: "frozenset[str]") -> dict[str, object]:
-    """The wanted members of a JSON object that may be cut off anywhere: those that are whole before the cut.
+    """Returns the wanted members of a JSON object that may be cut off anywhere: those that are whole before the cut.
 
     Only the outermost object's members count, so what somebody wrote about `"session_id"` is never taken for one.
     """
@@ -80,7 +80,7 @@ def _skip(text: str, at: int) -> int:
 
 
 def json_object(members: "Mapping[str, object]") -> str:
-    """An object of texts, whole numbers, lists of such, and such objects."""
+    """Returns an object of texts, whole numbers, lists of such, and such objects."""
     return "{" + ", ".join(f"{encode_basestring(key)}: {_value(value)}" for key, value in members.items()) + "}"
 
 

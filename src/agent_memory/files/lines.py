@@ -51,7 +51,7 @@ class LongLine:
 def read_lines(
     descriptor: int, size_bytes: int, max_line_bytes: int = MAX_LINE_BYTES, *, keep_empty: bool = False
 ) -> Iterator[Line | LongLine]:
-    """The lines in the next `size_bytes` bytes of an open file; empty ones are left out unless `keep_empty`.
+    """Yields the lines in the next `size_bytes` bytes of an open file; empty ones are left out unless `keep_empty`.
 
     A file that grows meanwhile is read as it was when `size_bytes` was taken. Holds one line and one chunk at a time.
     Raises OSError where a read fails.
@@ -90,7 +90,7 @@ class Objects:
 
 
 def objects_in(line: bytes | bytearray, *, finished: bool = True) -> Objects:
-    """The objects in a line, in order. Never raises.
+    """Returns the objects in a line, in order. Never raises.
 
     Normally one. Two may be glued together (a record appended after one without its line end), or one follows the stump of
     a record whose writing was cut short; invalid UTF-8 becomes U+FFFD. Of a very long string only the ends are kept. A line that is not `finished` may end anywhere,
@@ -133,8 +133,8 @@ def _with_short_strings(line: bytes | bytearray) -> bytes | bytearray:
 
 
 def _safe_cut(line: bytes | bytearray, at: int) -> int | None:
-    """A place soon after `at`, in the same string, that is not inside an escape sequence, of which none is longer than six
-    bytes; None where there is hardly anything but escapes."""
+    """Returns a place soon after `at`, in the same string, that is not inside an escape sequence, of which none is
+    longer than six bytes; None where there is hardly anything but escapes."""
     run = _PLAIN_RUN.search(line, at, at + 4_096)
     return run.start() + 6 if run else None
 
@@ -150,7 +150,7 @@ def _decode(text: str, at: int) -> tuple[object, int, int | None]:
 
 
 def _after_stump(text: str, at: int, failed_at: int) -> int:
-    """Where the record begins that was appended to a cut one; the end of the text where there is none.
+    """Returns where the record begins that was appended to a cut one; the end of the text where there is none.
 
     What is found must reach to the end of the line: an object nested in the stump does not.
     """

@@ -79,7 +79,8 @@ class KernelLocks:
 
 
 def lock_within(descriptor: int, kind: int, limit_seconds: float) -> bool:
-    """Whether the lock `kind` (`LOCK_EX` or `LOCK_SH`) was had on an open file in time. With 0 seconds: at once or not."""
+    """Returns whether the lock `kind` (`LOCK_EX` or `LOCK_SH`) was had on an open file in time. With 0 seconds: at once
+    or not."""
     deadline = time.monotonic() + limit_seconds
     pause = _FIRST_PAUSE_SECONDS
     while True:

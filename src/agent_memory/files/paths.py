@@ -50,18 +50,18 @@ class FileImage:
 
 
 def real_root(root: Path | str) -> str:
-    """The real path of the root, whether or not it exists."""
+    """Returns the real path of the root, whether or not it exists."""
     return os.path.realpath(root)
 
 
 def look_of(status: os.stat_result) -> int:
-    """What tells one state of a file from another without reading it: both times, size and inode. The hash of whole numbers is
-    the same in every process, other than that of texts."""
+    """Returns what tells one state of a file from another without reading it: both times, size and inode. The hash of
+    whole numbers is the same in every process, other than that of texts."""
     return hash((status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino))
 
 
 def path_in(root: str, relative: str) -> str:
-    """The absolute path of `relative` (with `/`) under a real root, once all directories on the way are plain ones.
+    """Returns the absolute path of `relative` (with `/`) under a real root, once all directories on the way are plain ones.
 
     What does not exist yet is no obstacle. The last name is not looked at: open it with `read_image`, which does.
     """
@@ -90,7 +90,8 @@ def directory_in(root: str, relative: str) -> str:
 
 
 def exists(path: str) -> bool:
-    """Whether something has this name, a dangling link included. Unlike for `os.path.lexists` an error is never "no" (P6)."""
+    """Returns whether something has this name, a dangling link included. Unlike for `os.path.lexists` an error is never
+    "no" (P6)."""
     with as_store_io("look at", path):
         return lies_there(path)
 
@@ -105,12 +106,13 @@ def lies_there(path: str) -> bool:
 
 
 def those_there(root: str, paths: Iterable[str]) -> tuple[str, ...]:
-    """Those of the relative paths that have something at them; an error where that cannot be told of one (P6)."""
+    """Returns those of the relative paths that have something at them; an error where that cannot be told of one (P6)."""
     return tuple(path for path in paths if exists(f"{root}/{path}"))
 
 
 def is_directory(path: str) -> bool:
-    """Whether this is a directory, or a link to one. Unlike for `os.path.isdir` an error of the disk is never "no" (P6)."""
+    """Returns whether this is a directory, or a link to one. Unlike for `os.path.isdir` an error of the disk is never
+    "no" (P6)."""
     try:
         return is_a_directory(path)
     except OSError as error:
@@ -120,7 +122,7 @@ def is_directory(path: str) -> bool:
 
 
 def is_plain_name(name: str) -> bool:
-    """Whether a name is that of something directly in a directory, on every file system we run on."""
+    """Returns whether a name is that of something directly in a directory, on every file system we run on."""
     if name in ("", ".", "..") or "/" in name or "\x00" in name:
         return False
     try:
@@ -130,7 +132,7 @@ def is_plain_name(name: str) -> bool:
 
 
 def read_image(path: str, max_bytes: int) -> FileImage | None:
-    """The whole regular file, None where there is none; a link, FIFO, device, directory or larger file is PathRefused.
+    """Returns the whole regular file, None where there is none; a link, FIFO, device, directory or larger file is PathRefused.
 
     Never waits: a FIFO is not opened for reading in blocking mode.
     """
@@ -153,7 +155,8 @@ def read_image(path: str, max_bytes: int) -> FileImage | None:
 
 
 def open_checked(path: str, flags: int) -> int:
-    """A descriptor of a regular file, opened without following a link and without waiting; a new file gets mode 0600."""
+    """Returns a descriptor of a regular file, opened without following a link and without waiting; a new file gets mode
+    0600."""
     try:
         descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, FILE_MODE)
     except OSError as error:
@@ -178,7 +181,7 @@ def open_checked(path: str, flags: int) -> int:
 
 
 def oddity(mode: int) -> str | None:
-    """Why something with this `st_mode` is not read as a file; None for a regular file."""
+    """Returns why something with this `st_mode` is not read as a file; None for a regular file."""
     if stat.S_ISREG(mode):
         return None
     if stat.S_ISLNK(mode):
@@ -189,7 +192,7 @@ def oddity(mode: int) -> str | None:
 
 
 def _read_all(descriptor: int, size: int, max_bytes: int) -> bytes:
-    """All of it, and no more than one byte more than `max_bytes`; at once, where it is still of the size it was."""
+    """Returns all of it, and no more than one byte more than `max_bytes`; at once, where it is still of the size it was."""
     chunks: list[bytes] = []
     left, wanted = max_bytes + 1, size + 1
     while left > 0 and (chunk := os.read(descriptor, min(left, wanted))):
@@ -203,7 +206,7 @@ def _read_all(descriptor: int, size: int, max_bytes: int) -> bytes:
 
 
 def store_io(error: OSError, operation: str, path: str) -> StoreIo:
-    """The error for a failed `operation` (a verb: `write`, `read`, `list`) on `path`."""
+    """Returns the error for a failed `operation` (a verb: `write`, `read`, `list`) on `path`."""
     name = errno.errorcode.get(error.errno, "EUNKNOWN") if error.errno is not None else "EUNKNOWN"
     return StoreIo(path, operation, name, error.strerror or str(error))
 
@@ -231,7 +234,7 @@ MAX_STATE_BYTES = 4 << 20
 
 
 def read_bytes(root: str, relative: str, max_bytes: int) -> bytes | None:
-    """What the file holds; None where there is none."""
+    """Returns what the file holds; None where there is none."""
     image = read_image(path_in(root, relative), max_bytes)
     return None if image is None else image.data
 
@@ -264,7 +267,7 @@ class JsonFile(Generic[T]):
         self._max_bytes = max_bytes
 
     def read(self) -> T | None:
-        """The value; None where there is no file. A damaged one is StateCorrupt, never None (P6)."""
+        """Returns the value; None where there is no file. A damaged one is StateCorrupt, never None (P6)."""
         data = read_bytes(self._root, self.path, self._max_bytes)
         return None if data is None else self._format.parse(data, f"{self._root}/{self.path}")
 
@@ -282,8 +285,8 @@ class JsonFile(Generic[T]):
 
 
 def names_in(directory: str, is_wanted: Callable[[str], bool] = bool) -> tuple[str, ...]:
-    """The names in a directory that are wanted, sorted; none where there is no directory. StoreIo for one that cannot be
-    listed, which is never taken for an empty one (P6)."""
+    """Returns the names in a directory that are wanted, sorted; none where there is no directory. StoreIo for one that
+    cannot be listed, which is never taken for an empty one (P6)."""
     with as_store_io("list", directory):
         try:
             return tuple(sorted(filter(is_wanted, os.listdir(directory))))
@@ -292,12 +295,13 @@ def names_in(directory: str, is_wanted: Callable[[str], bool] = bool) -> tuple[s
 
 
 def names_below(root: str, relative: str, is_wanted: Callable[[str], bool] = bool) -> tuple[str, ...]:
-    """Those of a directory below the root; PathRefused where a symbolic link leads out of it."""
+    """Returns those of a directory below the root; PathRefused where a symbolic link leads out of it."""
     return names_in(directory_in(root, relative), is_wanted)
 
 
 def subdirectories(directory: str) -> tuple[str, ...]:
-    """The names of the directories in a directory, links left out, sorted; none where there is no such directory (P6)."""
+    """Returns the names of the directories in a directory, links left out, sorted; none where there is no such
+    directory (P6)."""
     with as_store_io("list", directory):
         try:
             with os.scandir(directory) as found:
@@ -307,8 +311,8 @@ def subdirectories(directory: str) -> tuple[str, ...]:
 
 
 def files_below(directory: str) -> tuple[str, ...]:
-    """The paths of all files below a directory, links not followed. Unlike in `os.walk` a directory that cannot be listed
-    is an error, and not passed over (P6)."""
+    """Returns the paths of all files below a directory, links not followed. Unlike in `os.walk` a directory that cannot
+    be listed is an error, and not passed over (P6)."""
 
     def refuse(error: OSError) -> None:
         if not isinstance(error, FileNotFoundError):

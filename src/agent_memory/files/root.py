@@ -25,7 +25,7 @@ COMMONPLACE_ROOT = "commonplace/01_files/_utilities/agent-memories"
 
 
 def home_of(environ: "Mapping[str, str]") -> str | None:
-    """The person's home: HOME where it is an absolute path, else the password database's word, else None."""
+    """Returns the person's home: HOME where it is an absolute path, else the password database's word, else None."""
     home = environ.get("HOME", "")
     if not home.startswith("/"):
         home = _home_in_password_database()
@@ -42,12 +42,12 @@ def _home_in_password_database() -> str:
 
 
 def config_path(home: str) -> str:
-    """The person's config file."""
+    """Returns the person's config file."""
     return f"{home}/.config/agent-memory/config.json"
 
 
 def local_state_directory(home: str) -> str:
-    """What belongs to this machine and not to the store: locks, the hook log, trust."""
+    """Returns what belongs to this machine and not to the store: locks, the hook log, trust."""
     return f"{home}/.local/state/agent-memory"
 
 
@@ -85,8 +85,8 @@ def data_root(environ: "Mapping[str, str]") -> str | None:
 
 
 def root_and_doubt(environ: "Mapping[str, str]", home: str | None) -> tuple[str | None, str]:
-    """The root by a look at the person's config alone, and what puts it in doubt; `config_files` reads all of it, and checks it. The
-    current directory's config has no say: it may come from a clone."""
+    """Returns the root by a look at the person's config alone, and what puts it in doubt; `config_files` reads all of
+    it, and checks it. The current directory's config has no say: it may come from a clone."""
     if environ.get(ROOT_VARIABLE) or home is None:
         return storage_root(environ), ""
     configured, doubt = _configured_root(config_path(home))
@@ -122,7 +122,8 @@ def is_directory(path: str) -> bool:
 
 
 def absolute(path: str, home: str | None, base: "Callable[[], str]") -> str | None:
-    """The path with `~` as the home, and from `base` where it is relative; None without the one of them that it needs."""
+    """Returns the path with `~` as the home, and from `base` where it is relative; None without the one of them that it
+    needs."""
     if path == "~" or path.startswith("~/"):
         return None if home is None else os.path.normpath(home + path[1:])
     if path.startswith("/"):
@@ -141,13 +142,13 @@ CHILD_MARK = ".agent-memory-child"
 
 
 def is_own_call(environ: "Mapping[str, str]") -> bool:
-    """Whether we are inside an agent command that we ourselves started."""
+    """Returns whether we are inside an agent command that we ourselves started."""
     return environ.get(DEPTH_VARIABLE, "").strip() not in ("", "0")
 
 
 def is_marked(directory: str) -> bool:
-    """Whether a directory is, or is below, the private directory of an agent command. What is not there any more is not
-    marked itself."""
+    """Returns whether a directory is, or is below, the private directory of an agent command. What is not there any
+    more is not marked itself."""
     while not os.path.lexists(f"{directory}/{CHILD_MARK}"):
         parent = os.path.dirname(directory)
         if parent == directory:

@@ -31,8 +31,8 @@ _SAFE_MARKS = " -_.,+=@"
 
 
 def file_name_of(meta: Meta) -> str:
-    """The entry's file name: NFC, at most 200 bytes of UTF-8 also once a Mac has decomposed it (NFD), cut on a grapheme,
-    never in the id.
+    """Returns the entry's file name: NFC, at most 200 bytes of UTF-8 also once a Mac has decomposed it (NFD), cut on a
+    grapheme, never in the id.
 
     Holds nothing that a shell reads; the title, the tags in their order as far as they fit, and the id. Two entries whose ids differ casefolded never
     have the same name under NFC and casefold.
@@ -52,7 +52,7 @@ def file_name_of(meta: Meta) -> str:
 
 
 def is_safe_name(name: str) -> bool:
-    """Whether it holds nothing that a shell, a glob or markdown reads: letters, digits, space and `-_.,+=@` alone."""
+    """Returns whether it holds nothing that a shell, a glob or markdown reads: letters, digits, space and `-_.,+=@` alone."""
     return all(map(_is_safe, name))
 
 
@@ -63,18 +63,18 @@ def _is_safe(character: str) -> bool:
 
 
 def is_note_name(name: str) -> bool:
-    """Whether a file of this name on a shelf is to be a note: a hidden one is some other program's."""
+    """Returns whether a file of this name on a shelf is to be a note: a hidden one is some other program's."""
     return name.endswith(NOTE_ENDING) and not name.startswith(".")
 
 
 def id_in_name(name: str) -> str | None:
-    """The id with which a file name, or a path, ends (`… id__a1b2c3.md`); None where there is none."""
+    """Returns the id with which a file name, or a path, ends (`… id__a1b2c3.md`); None where there is none."""
     found = _NAME_ID.search(name)
     return found[1] if found else None
 
 
 def title_in_name(name: str) -> str:
-    """What a file name says of the title: all before tags, id and `.md`; may be empty."""
+    """Returns what a file name says of the title: all before tags, id and `.md`; may be empty."""
     found = re.fullmatch(_NAME_TITLE, name)
     return (found[1] if found else name).strip()
 
@@ -102,7 +102,7 @@ def _trimmed(text: str) -> str:
 
 
 def folded_name(name: str) -> str:
-    """The same for names that a file system which ignores case or normalises would not keep apart."""
+    """Returns the same for names that a file system which ignores case or normalises would not keep apart."""
     if name.isascii():
         return name.lower()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())

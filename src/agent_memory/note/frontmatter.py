@@ -36,7 +36,7 @@ class NoteParts:
 
 
 def split_note(text: str) -> NoteParts:
-    """The parts of a file; NotReadable where its frontmatter is never closed.
+    """Returns the parts of a file; NotReadable where its frontmatter is never closed.
 
     The first line end of the file counts as that of the whole file. `---` on the first line opens frontmatter, which the
     next line of `---` closes; the body may hold such lines.
@@ -54,7 +54,7 @@ def split_note(text: str) -> NoteParts:
 
 
 def join_note(parts: NoteParts) -> str:
-    """The file's text. It ends with exactly one newline, and holds no lone surrogate (U+FFFD instead)."""
+    """Returns the file's text. It ends with exactly one newline, and holds no lone surrogate (U+FFFD instead)."""
     front = "" if parts.block is None else f"---\n{parts.block}---\n"
     text = well_formed(f"{front}{parts.gap}{parts.body}".rstrip("\n") + "\n")
     mark = _BYTE_ORDER_MARK if parts.byte_order_mark else ""
@@ -62,15 +62,15 @@ def join_note(parts: NoteParts) -> str:
 
 
 def canonical_body(body: str) -> str:
-    """The body as it is read back once it has been written."""
+    """Returns the body as it is read back once it has been written."""
     return well_formed(_LINE_END.sub("\n", body)).strip("\n")
 
 
 def has_conflict(text: str) -> bool:
-    """Whether the text holds the markers that a merge leaves where it could not decide."""
+    """Returns whether the text holds the markers that a merge leaves where it could not decide."""
     return "<<<<<<<" in text and _CONFLICT.search(text) is not None
 
 
 def well_formed(text: str) -> str:
-    """The text with each lone surrogate, which no UTF-8 file can hold, replaced by U+FFFD."""
+    """Returns the text with each lone surrogate, which no UTF-8 file can hold, replaced by U+FFFD."""
     return _SURROGATE.sub("\ufffd", text)

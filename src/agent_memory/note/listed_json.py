@@ -40,14 +40,14 @@ _source_values = attrgetter(*_SOURCE)
 
 
 def render_listed(listed: Listed) -> str:
-    """The array: the meta's values, then the others."""
+    """Returns the array: the meta's values, then the others."""
     meta = list(_meta_values(listed.meta))
     meta[_SOURCES] = [_source_values(source) for source in listed.meta.sources]
     return _render([meta, *_listed_values(listed)])
 
 
 def parse_listed(texts: Sequence[str]) -> Iterable[Listed]:
-    """What was rendered, in order. ValueError, TypeError or LookupError for what was not, or is damaged."""
+    """Returns what was rendered, in order. ValueError, TypeError or LookupError for what was not, or is damaged."""
     rows = _parse(f"[{','.join(texts)}]")
     if len(rows) != len(texts):
         raise ValueError("these are not arrays of one note each")

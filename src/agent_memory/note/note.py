@@ -129,7 +129,7 @@ class Meta:
         return self.updated_at_ms if self.valid_from_ms is None else self.valid_from_ms
 
     def shares_a_place_with(self, other: Meta) -> bool:
-        """Whether there is a place in which both hold: of one scope, or one of them global."""
+        """Returns whether there is a place in which both hold: of one scope, or one of them global."""
         return self.scope == other.scope or GLOBAL_SCOPE in (self.scope, other.scope)
 
     @property
@@ -262,7 +262,7 @@ def newest_first(entries: Sequence[Listed]) -> list[Listed]:
 
 
 def standing_tiers(tiers: TierList, live: Iterable[Meta]) -> TierList:
-    """The list, and hot at its end what is pinned, and what is promoted and in no list yet; the oldest first."""
+    """Returns the list, and hot at its end what is pinned, and what is promoted and in no list yet; the oldest first."""
     hot, warm = frozenset(tiers.hot), frozenset(tiers.warm)
     added = [
         meta
@@ -277,8 +277,8 @@ def standing_tiers(tiers: TierList, live: Iterable[Meta]) -> TierList:
 
 
 def tiers_of(tiers: TierList, live: Sequence[Listed]) -> Mapping[str, Tier]:
-    """The tier in which each of these is told, by id; of what is cold nothing. No nearer than what it says of itself allows,
-    whatever the list says."""
+    """Returns the tier in which each of these is told, by id; of what is cold nothing. No nearer than what it says of
+    itself allows, whatever the list says."""
     standing = standing_tiers(tiers, (each.meta for each in live))
     listed = {**dict.fromkeys(standing.warm, Tier.WARM), **dict.fromkeys(standing.hot, Tier.HOT)}
     far = list(Tier).index

@@ -92,7 +92,7 @@ class MetaField:
     """Makes the attribute's value of that of the file."""
 
     def read(self, value: Plain) -> Any:
-        """The attribute's value; InvalidValue with every problem."""
+        """Returns the attribute's value; InvalidValue with every problem."""
         return self.convert(_YAML.value_of(value, self.type, self.key))
 
 
@@ -179,7 +179,7 @@ class ParsedNote:
 
 
 def read_values(block: str) -> dict[str, Plain]:
-    """The values of a frontmatter block; NotReadable with every problem and its line."""
+    """Returns the values of a frontmatter block; NotReadable with every problem and its line."""
     quick = read_quickly(block)
     if quick is not None:
         return quick
@@ -194,7 +194,7 @@ def read_values(block: str) -> dict[str, Plain]:
 
 
 def read_note(text: str | bytes, path: str, mtime_ms: int) -> ParsedNote:
-    """The entry in a file, defaults filled in; EntryUnreadable with every problem of a file that is none.
+    """Returns the entry in a file, defaults filled in; EntryUnreadable with every problem of a file that is none.
 
     `path` gives id and title where the frontmatter does not, and names the file in errors; `mtime_ms` is the default of
     `createdAt`. A file without frontmatter is a note that a person wrote. What the text hides is not taken out here.
@@ -257,7 +257,7 @@ def _meta(stated: dict[str, Any], body: str, name: str, mtime_ms: int) -> Meta:
 
 
 def render_note(entry: MemoryEntry, previous: str | None = None) -> str:
-    """The entry's file. It ends with exactly one newline and always can be encoded.
+    """Returns the entry's file. It ends with exactly one newline and always can be encoded.
 
     `parse_note` of it gives the same entry, up to what no such file can hold: line ends in the body other than `\\n`,
     newlines around it, lone surrogates; an empty title or description is read as what the body gives. Without `previous` the keys stand in the table's order, most defaults left out.

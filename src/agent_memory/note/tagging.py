@@ -46,13 +46,13 @@ class TagVocabulary:
         return tuple(dict.fromkeys(self.renamed.get(tag, tag) for tag in tags))
 
     def with_accepted(self, tags: Iterable[str]) -> TagVocabulary:
-        """The vocabulary with these too; what is accepted is nothing's earlier name any more."""
+        """Returns the vocabulary with these too; what is accepted is nothing's earlier name any more."""
         new = frozenset(tags)
         renamed = {old: now for old, now in self.renamed.items() if old not in new}
         return evolve(self, accepted=self.accepted | new, renamed=renamed)
 
     def with_renamed(self, old: str, new: str) -> TagVocabulary:
-        """The vocabulary in which `new` takes the place of `old`, also of all that `old` had replaced."""
+        """Returns the vocabulary in which `new` takes the place of `old`, also of all that `old` had replaced."""
         renamed = {earlier: new if now == old else now for earlier, now in self.renamed.items() if earlier != new}
         accepted = (self.accepted - {old}) | {new} if old in self.accepted else self.accepted
         return TagVocabulary(accepted, {**renamed, old: new})
@@ -111,7 +111,8 @@ class TagUse:
 
 
 def tag_counts(notes: Iterable[Sequence[str]], vocabulary: TagVocabulary) -> Mapping[str, int]:
-    """Every tag that a note has or the vocabulary names in full, and in how many notes it is. `notes` are the tags of each."""
+    """Returns every tag that a note has or the vocabulary names in full, and in how many notes it is. `notes` are the
+    tags of each."""
     counts = Counter(chain.from_iterable(map(dict.fromkeys, notes)))
     for tag in vocabulary.accepted:
         if "__" in tag:
@@ -122,7 +123,7 @@ def tag_counts(notes: Iterable[Sequence[str]], vocabulary: TagVocabulary) -> Map
 def survey_tags(
     tags: Iterable[str], counts: Mapping[str, int], near: Mapping[str, frozenset[str]], vocabulary: TagVocabulary
 ) -> tuple[TagUse, ...]:
-    """Some of the tags that are counted, the most used first, then by name. `near` are those that each is like."""
+    """Returns some of the tags that are counted, the most used first, then by name. `near` are those that each is like."""
 
     def rank(tag: str) -> tuple[bool, int, str]:
         return (vocabulary.standing(tag) is not Standing.ACCEPTED, -counts[tag], tag)

@@ -99,8 +99,8 @@ class QueryWord:
 
 
 def note_terms(entry: StoredEntry) -> tuple[FieldTerms, FieldTerms]:
-    """The terms of a note's title, and those of its text: tags, description and body. Its ids are in the text, whole and
-    without prefix, so that they find it."""
+    """Returns the terms of a note's title, and those of its text: tags, description and body. Its ids are in the text,
+    whole and without prefix, so that they find it."""
     meta = entry.meta
     tags = " ".join(tag.partition("__")[2] or tag for tag in meta.tags)
     text = field_terms(f"{tags}\n{meta.description}\n{entry.body}")
@@ -110,7 +110,7 @@ def note_terms(entry: StoredEntry) -> tuple[FieldTerms, FieldTerms]:
 
 
 def field_terms(text: str) -> FieldTerms:
-    """The terms of one text."""
+    """Returns the terms of one text."""
     counts: dict[str, int] = {}
     length = 0
     for chunk, times in Counter(chunks_of(text)).items():
@@ -122,7 +122,7 @@ def field_terms(text: str) -> FieldTerms:
 
 
 def query_words(text: str, *, stretch: bool = True) -> tuple[QueryWord, ...]:
-    """The words of a query, each once, in their order; stop words only where there is nothing else.
+    """Returns the words of a query, each once, in their order; stop words only where there is nothing else.
 
     Any text is a query. A word that is said several times weighs no more: a log repeats what matters least.
     """
@@ -141,8 +141,8 @@ def query_words(text: str, *, stretch: bool = True) -> tuple[QueryWord, ...]:
 
 
 def weighed_words(query: str, worth: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
-    """The words of a query as they are written, each with what the rarest of its terms is worth in this store (`idf` by term):
-    for its meaning.
+    """Returns the words of a query as they are written, each with what the rarest of its terms is worth in this store
+    (`idf` by term): for its meaning.
 
     A mean over all words says more of `what`, `did` and a name that is in every note than of what the query is about:
     measured on conversations, questions found 61 % of their answers by meaning alone this way, and 47 % without. Words that
@@ -157,17 +157,17 @@ def weighed_words(query: str, worth: Mapping[str, float]) -> tuple[tuple[str, fl
 
 
 def chunks_of(text: str) -> list[str]:
-    """The chunks of a text, in order."""
+    """Returns the chunks of a text, in order."""
     return chunk_pattern(text).findall(text)
 
 
 def chunk_pattern(text: str) -> re.Pattern[str]:
-    """What matches each chunk of this text."""
+    """Returns what matches each chunk of this text."""
     return _ASCII_CHUNK if text.isascii() else _chunk_of_any_script()
 
 
 def folded(text: str) -> str:
-    """The text without differences of case, accent and compatible form."""
+    """Returns the text without differences of case, accent and compatible form."""
     if text.isascii():
         return text.lower()
     plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
@@ -175,7 +175,7 @@ def folded(text: str) -> str:
 
 
 def chunk_terms(chunk: str) -> ChunkTerms:
-    """The terms of one chunk of `chunks_of`."""
+    """Returns the terms of one chunk of `chunks_of`."""
     if len(chunk) <= _MAX_CHUNK_CHARS:
         return _remembered(chunk)
     starts = range(0, len(chunk), _MAX_CHUNK_CHARS)
@@ -189,13 +189,13 @@ def chunk_terms(chunk: str) -> ChunkTerms:
 
 
 def beginnings_of(terms: Iterable[str]) -> frozenset[str]:
-    """How the words begin that have one of these terms, for `may_begin`."""
+    """Returns how the words begin that have one of these terms, for `may_begin`."""
     # As the term does, but for `dying`, which is `die`.
     return frozenset(beginning for term in terms for beginning in (term[:2], term[:2].replace("i", "y")))
 
 
 def may_begin(chunk: str, beginnings: Collection[str]) -> bool:
-    """Whether a chunk may have one of the terms with these beginnings. It makes no stem, which would take longest."""
+    """Returns whether a chunk may have one of the terms with these beginnings. It makes no stem, which would take longest."""
     word = chunk.lower()
     return not _is_word(chunk) or word[:2] in beginnings or word[:1] in beginnings or base_form(word)[:2] in beginnings
 
@@ -208,7 +208,7 @@ def _analysed(chunk: str) -> ChunkTerms:
 
 
 def _is_word(chunk: str) -> bool:
-    """Whether the chunk is a plain word in ASCII, which has one term."""
+    """Returns whether the chunk is a plain word in ASCII, which has one term."""
     return chunk.isascii() and chunk.isalpha() and (chunk.islower() or chunk.istitle())
 
 
@@ -257,7 +257,7 @@ def _words(part: str) -> list[str]:
 
 
 def english_stem(word: str) -> str:
-    """The stem of an English word in lower-case letters (Porter2)."""
+    """Returns the stem of an English word in lower-case letters (Porter2)."""
     return _published_stemmer()(word)
 
 
@@ -337,5 +337,6 @@ _BASE_FORMS = {form: base for base, *forms in (group.split() for group in _FORMS
 
 
 def base_form(word: str) -> str:
-    """The base form of a folded English word (`went` is `go`, `indices` are `index`); the word itself where it is regular."""
+    """Returns the base form of a folded English word (`went` is `go`, `indices` are `index`); the word itself where it
+    is regular."""
     return _BASE_FORMS.get(word, word)

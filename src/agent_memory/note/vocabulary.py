@@ -42,9 +42,9 @@ NAMES: Mapping[Harness, str] = {harness: _HARNESSES[harness][0] for harness in H
 
 
 def resume_command(harness: str, session_id: str | None, cwd: str | None) -> str | None:
-    """The shell command that goes on with the session, from its directory; None where the harness has none, and for an id
-    that no harness would have given: id and directory come from files that anyone may have written, and must not reach a
-    shell as anything else than one word (P21)."""
+    """Returns the shell command that goes on with the session, from its directory; None where the harness has none, and
+    for an id that no harness would have given: id and directory come from files that anyone may have written, and must
+    not reach a shell as anything else than one word (P21)."""
     import re
     import shlex
 
@@ -106,22 +106,22 @@ GLOBAL_SCOPE = "global"
 
 
 def furthest(statuses: Iterable[Status]) -> Status:
-    """The furthest status of some; `captured` for none."""
+    """Returns the furthest status of some; `captured` for none."""
     return max(statuses, key=list(Status).index, default=Status.CAPTURED)
 
 
 def least_trusted(origins: Iterable[Origin]) -> Origin:
-    """The least trusted origin of some; `user` for none, so that it is neutral in a fold."""
+    """Returns the least trusted origin of some; `user` for none, so that it is neutral in a fold."""
     return max(origins, key=list(Origin).index, default=Origin.USER)
 
 
 def strictest(sensitivities: Iterable[Sensitivity]) -> Sensitivity:
-    """The strictest sensitivity of some; `normal` for none."""
+    """Returns the strictest sensitivity of some; `normal` for none."""
     return max(sensitivities, key=list(Sensitivity).index, default=Sensitivity.NORMAL)
 
 
 def highest(importances: Iterable[Importance]) -> Importance:
-    """The highest importance of some; `low` for none."""
+    """Returns the highest importance of some; `low` for none."""
     return max(importances, key=list(Importance).index, default=Importance.LOW)
 
 
@@ -155,7 +155,7 @@ class TierList:
         return Tier.HOT if id in self.hot else Tier.WARM if id in self.warm else Tier.COLD
 
     def without(self, ids: Set[str]) -> TierList:
-        """The list without these entries."""
+        """Returns the list without these entries."""
         return TierList(*(tuple(id for id in tier if id not in ids) for tier in (self.hot, self.warm)))
 
     def where_unseen(self, current: TierList, seen: frozenset[str]) -> TierList:
@@ -166,11 +166,13 @@ class TierList:
         return TierList((*kept.hot, *unseen.hot), (*kept.warm, *unseen.warm))
 
     def with_warm(self, id: str) -> TierList:
-        """The list with the entry told in one line, before all others that are; where it is in the list already, as it was."""
+        """Returns the list with the entry told in one line, before all others that are; where it is in the list
+        already, as it was."""
         return self if id in (*self.hot, *self.warm) else TierList(self.hot, (id, *self.warm))
 
     def with_hot(self, id: str) -> TierList:
-        """The list with the entry hot: where it is, if it is so already, else before all others, so that it is sure to be seen."""
+        """Returns the list with the entry hot: where it is, if it is so already, else before all others, so that it is
+        sure to be seen."""
         return self if id in self.hot else TierList((id, *self.hot), self.without({id}).warm)
 
 

@@ -43,7 +43,8 @@ _COMMENT = re.compile("(?<!\\S)#[^\n\x85\u2028\u2029]*")
 
 
 def read_block(text: str) -> MappingNode | None:
-    """The mapping that the text is; None for a text without any value. Else NotReadable with the problems and their lines.
+    """Returns the mapping that the text is; None for a text without any value. Else NotReadable with the problems and
+    their lines.
 
     Lines are counted from 2: the block of a note begins below its first `---`.
     """
@@ -81,13 +82,13 @@ class _Scanner(Scanner):
 
 
 def block_values(text: str) -> dict[str, Plain]:
-    """The keys of a block that `read_block` reads, and their bare values."""
+    """Returns the keys of a block that `read_block` reads, and their bare values."""
     root = read_block(text)
     return {key.value: plain(value) for key, value in root.value} if root else {}
 
 
 def plain(node: Node) -> Plain:
-    """The node as bare values."""
+    """Returns the node as bare values."""
     if isinstance(node, MappingNode):
         return {key.value: plain(value) for key, value in node.value}
     if isinstance(node, SequenceNode):
@@ -96,7 +97,7 @@ def plain(node: Node) -> Plain:
 
 
 def _refused_tokens(tokens: Iterator[Token]) -> Iterator[str]:
-    """What is not allowed, with its line. What is nested too deeply is refused at once: the rest is not looked at."""
+    """Yields what is not allowed, with its line. What is nested too deeply is refused at once: the rest is not looked at."""
     depth = 0
     for token in tokens:
         depth += isinstance(token, _STARTS) - isinstance(token, _ENDS)
@@ -146,7 +147,7 @@ def _line(mark: object) -> int:
 
 
 def edit_block(block: str, changes: Mapping[str, str], order: Sequence[str]) -> str:
-    """The block with each key of `changes` set to the YAML given for it (which follows `key:`).
+    """Returns the block with each key of `changes` set to the YAML given for it (which follows `key:`).
 
     A key that is there keeps its place; a comment stays on its line where the value is on that line too, and else moves above the
     key. A new key stands after the last one that precedes it in `order`. All other keys, comments, quoting and spacing
@@ -167,8 +168,8 @@ def edit_block(block: str, changes: Mapping[str, str], order: Sequence[str]) -> 
 
 
 def comment_lines(block: str) -> tuple[str, ...]:
-    """Every comment of a block, wherever it stands, without what stands before it on its line; none of a block that cannot
-    be read."""
+    """Returns every comment of a block, wherever it stands, without what stands before it on its line; none of a block
+    that cannot be read."""
     try:
         read_block(block)
     except NotReadable:
@@ -214,7 +215,7 @@ def _with_value(block: str, key: Node, value: Node, text: str, indent: str) -> s
 
 
 def _comments(block: str, start: int, end: int) -> list[str]:
-    """The comments between two offsets. What looks like one inside a scalar is none."""
+    """Returns the comments between two offsets. What looks like one inside a scalar is none."""
     text = block
     for token in YAML(typ="safe", pure=True).scan(block):
         if isinstance(token, ScalarToken):
@@ -233,14 +234,15 @@ def _start(node: Node) -> int:
 
 
 def node_end(node: Node) -> int:
-    """Where the node ends. For ruamel a list or mapping in lines ends where the next thing begins: here with its last value."""
+    """Returns where the node ends. For ruamel a list or mapping in lines ends where the next thing begins: here with
+    its last value."""
     if isinstance(node, ScalarNode) or node.flow_style or not node.value:
         return int(node.end_mark.index)
     return pair_end(*node.value[-1]) if isinstance(node, MappingNode) else node_end(node.value[-1])
 
 
 def pair_end(key: Node, value: Node) -> int:
-    """Where a member of a mapping ends."""
+    """Returns where a member of a mapping ends."""
     return node_end(key) if _is_unwritten(value) else node_end(value)
 
 

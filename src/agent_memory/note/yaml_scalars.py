@@ -33,7 +33,7 @@ _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
 def plain_value(text: str) -> Scalar:
-    """What an unquoted scalar means in YAML 1.2: `no` is text, `010` is ten, `2026-01-31` is text."""
+    """Returns what an unquoted scalar means in YAML 1.2: `no` is text, `010` is ten, `2026-01-31` is text."""
     if text in _NULLS:
         return None
     if text in _BOOLEANS:
@@ -96,7 +96,7 @@ _INSTANT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,15}Z")
 
 
 def read_quickly(text: str) -> dict[str, Plain] | None:
-    """The values of a block that is written as we write it, which ruamel reads the same; None for any other."""
+    """Returns the values of a block that is written as we write it, which ruamel reads the same; None for any other."""
     values: dict[str, Plain] = {}
     key, items = "", None
     try:
@@ -118,7 +118,7 @@ def read_quickly(text: str) -> dict[str, Plain] | None:
 
 
 def _value(written: str, *, in_flow: bool = False) -> Plain:
-    """The value that we would write so; ValueError where there is none."""
+    """Returns the value that we would write so; ValueError where there is none."""
     if written.count("[") + written.count("{") > 2:  # nested deeper than anything of ours
         raise ValueError(written)
     is_json = written[0] in '["{'

@@ -83,7 +83,7 @@ _UNITS_UP_TO = (
 
 
 def token_units(text: str) -> int:
-    """The estimate in hundredths of a token: that of a whole text is the sum of those of its parts."""
+    """Returns the estimate in hundredths of a token: that of a whole text is the sum of those of its parts."""
     plain = text.encode("ascii", "ignore")
     letters = len(plain) - len(plain.translate(None, _LETTERS))
     spaces = len(plain) - len(plain.translate(None, _SPACES))
@@ -165,9 +165,9 @@ class Profile(Record):
 
 
 def profile_named(name: str, own: "Mapping[str, Mapping[str, int]]", budget: int) -> Profile | None:
-    """The person's own profile of this name, whose shares are tokens as they stand, else the built-in one, whose shares
-    grow and shrink with the budget; None for an unknown name. Neither takes more than the budget, nor more than its shares
-    together."""
+    """Returns the person's own profile of this name, whose shares are tokens as they stand, else the built-in one,
+    whose shares grow and shrink with the budget; None for an unknown name. Neither takes more than the budget, nor more
+    than its shares together."""
     if name in own:
         return _within(name, own[name], budget)
     if name not in BUILT_IN:
@@ -178,7 +178,7 @@ def profile_named(name: str, own: "Mapping[str, Mapping[str, int]]", budget: int
 
 
 def with_notes(profile: Profile, budget: int) -> Profile:
-    """The profile with room for what a query finds, if it has none yet."""
+    """Returns the profile with room for what a query finds, if it has none yet."""
     if profile.shares.get("notes"):
         return profile
     room = BUILT_IN[PROMPT]["notes"] * budget // SHARES_ADD_UP_TO
@@ -219,7 +219,8 @@ class _Draft:
         self._units_of: dict[str, int] = {}
 
     def take(self, passage: Passage, form: str, share_units: int | None = None) -> bool:
-        """The note in this form, in place of the one that it has; not where the room, or that of its section, is too small."""
+        """Returns the note in this form, in place of the one that it has; not where the room, or that of its section,
+        is too small."""
         before = self.chosen.get(passage.id)
         section = passage.section
         heading = "" if section in self._units_of else f"\n\n{_HEADINGS[section]}\n"
@@ -268,7 +269,7 @@ def assemble(
     max_chars: int = 1 << 30,
     more: int = 0,
 ) -> Injection:
-    """The injection of these passages, the best of all first, without those that the session knows already.
+    """Returns the injection of these passages, the best of all first, without those that the session knows already.
 
     `max_chars` is what the harness takes, in UTF-16 units; the profile's budget holds besides. `more`: notes that might be
     told, too, and were not made ready. Nothing for nothing, and where not one line fits.

@@ -63,7 +63,7 @@ class Place:
 
 
 def may_be_injected(listed: Listed, around: Place) -> bool:
-    """What can be told without its body; the rest `candidates.shown` tells."""
+    """Returns what can be told without its body; the rest `candidates.shown` tells."""
     meta = listed.meta
     if listed.archived or meta.sensitivity is Sensitivity.SECRET:
         return False
@@ -89,7 +89,7 @@ class Shown:
 
 
 def shown(stored: StoredEntry, section: str | None = None) -> Shown | None:
-    """How much of a note may be shown; None for nothing. `section` is that of its kind unless it is named."""
+    """Returns how much of a note may be shown; None for nothing. `section` is that of its kind unless it is named."""
     # For most prompts no note is found, and what tells orders takes long to load.
     from agent_memory.rules.score import told_of
 
@@ -106,12 +106,12 @@ def candidates(
     around: Place,
     hot: Sequence[str] = (),
 ) -> tuple[list[Shown], int]:
-    """The best notes for a session, of every section, and how many notes beyond these were not looked at: only of the best are
-    the bodies read. `hot`: ids, the best first."""
+    """Returns the best notes for a session, of every section, and how many notes beyond these were not looked at: only
+    of the best are the bodies read. `hot`: ids, the best first."""
     order = {id: at for at, id in enumerate(hot)}
 
     def rank(each: Listed) -> tuple[int, int, int, str, str]:
-        """What is hot, in its order; then pinned, then what is important and of this place; then the newest."""
+        """Returns what is hot, in its order; then pinned, then what is important and of this place; then the newest."""
         meta = each.meta
         # A handoff is of the last session, so only its age counts.
         points = 0 if meta.kind is Kind.HANDOFF else _POINTS[meta.importance]
@@ -184,18 +184,18 @@ _EVERYDAY = frozenset(stem(word) for word in _EVERYDAY_WORDS.split())
 
 
 def telling_terms(prompt: str) -> frozenset[str]:
-    """The stems of a prompt that can connect it with a note."""
+    """Returns the stems of a prompt that can connect it with a note."""
     return content_terms(prompt) - _EVERYDAY
 
 
 def can_connect(prompt: str) -> bool:
-    """Whether a prompt says enough to look for notes at all: `yes` and `continue` do not."""
+    """Returns whether a prompt says enough to look for notes at all: `yes` and `continue` do not."""
     return len(telling_terms(prompt)) >= _LEAST_IN_COMMON
 
 
 def is_relevant(prompt: str, stored: StoredEntry) -> bool:
-    """Whether they have enough telling words in common: two of which one is in the note's title, description or tags, or three
-    anywhere in it; and of a long prompt a fifth of its own, or five."""
+    """Returns whether they have enough telling words in common: two of which one is in the note's title, description or
+    tags, or three anywhere in it; and of a long prompt a fifth of its own, or five."""
     asked = telling_terms(prompt)
     meta = stored.meta
     head = content_terms(" ".join((meta.title, meta.description, *(tag.rpartition("__")[2] for tag in meta.tags))))

@@ -62,8 +62,8 @@ _FREQUENT = 300
 
 
 def open_static_vectors(home: str | None) -> StaticVectors | str:
-    """The embedder over an installed model, or over that of `model` in this home's state directory; else a sentence that
-    says why there is none. No network, no exception."""
+    """Returns the embedder over an installed model, or over that of `model` in this home's state directory; else a
+    sentence that says why there is none. No network, no exception."""
     try:
         found = PathFinder.find_spec("wordllama")
     except OSError as error:  # of any directory in which Python looks for modules
@@ -80,7 +80,7 @@ def open_static_vectors(home: str | None) -> StaticVectors | str:
 
 
 def open_model(weights: str, tokenizer: str) -> StaticVectors | str:
-    """The embedder over these two files; else a sentence that says what is wrong with them."""
+    """Returns the embedder over these two files; else a sentence that says what is wrong with them."""
     try:
         start, rows, dimensions, checksum = _table_in(weights)
         stem, _ = os.path.splitext(os.path.basename(weights))
@@ -98,9 +98,9 @@ class _DamagedError(Exception):
 
 
 def _table_in(path: str) -> tuple[int, int, int, str]:
-    """Where in a file the table of vectors starts, its rows and columns, and a checksum of the header and the first rows (8 hex
-    digits), which tells one model's file from another's. Eight bytes of length, then JSON that says where each tensor's numbers
-    are (https://huggingface.co/docs/safetensors)."""
+    """Returns where in a file the table of vectors starts, its rows and columns, and a checksum of the header and the
+    first rows (8 hex digits), which tells one model's file from another's. Eight bytes of length, then JSON that says
+    where each tensor's numbers are (https://huggingface.co/docs/safetensors)."""
     with open(path, "rb", buffering=0) as file:
         size = os.fstat(file.fileno()).st_size
         sample = os.pread(file.fileno(), _SAMPLE_BYTES, 0)
@@ -117,7 +117,8 @@ def _table_in(path: str) -> tuple[int, int, int, str]:
 
 
 def _read_vocabulary(path: str, rows: int) -> dict[str, int]:
-    """The number of each piece, from a file of the `tokenizers` library; the merges after them, two thirds of it, are left."""
+    """Returns the number of each piece, from a file of the `tokenizers` library; the merges after them, two thirds of
+    it, are left."""
     with open(path, "rb") as file:
         data = file.read()
     start = data.find(b"{", data.find(b'"vocab":') + 1)
@@ -159,7 +160,7 @@ class StaticVectors:
         return self._sum(total)
 
     def _weighed(self, text: str) -> dict[int, float]:
-        """The pieces of a text, each with what all its occurrences count."""
+        """Returns the pieces of a text, each with what all its occurrences count."""
         total: dict[int, float] = {}
         for number in self.pieces.numbers(text[:_MOST_CHARS]):
             total[number] = total.get(number, 0.0) + number / (number + _FREQUENT)
@@ -192,7 +193,7 @@ class WordPieces:
         self._pieces_of = lru_cache(maxsize=_REMEMBERED_WORDS)(self._cut)
 
     def numbers(self, text: str) -> list[int]:
-        """The numbers of all pieces in the order of the text."""
+        """Returns the numbers of all pieces in the order of the text."""
         numbers: list[int] = []
         for word in _WORD.findall(unicodedata.normalize("NFC", text).lower()):
             for start in range(0, len(word), _MOST_WORD_CHARS):
@@ -242,7 +243,8 @@ class IndexedMeanings:
 
     @as_result
     def near(self, words: Sequence[tuple[str, float]]) -> Nearness:
-        """How near all notes are, by the index's numbers, to these words as they are written, each with what it counts."""
+        """Returns how near all notes are, by the index's numbers, to these words as they are written, each with what it
+        counts."""
         try:
             by_all = unwrap(self.embedder.embed_words([(word, 1.0) for word, _ in words]))
         except Error as error:  # the words are searched all the same
@@ -282,10 +284,10 @@ class IndexedMeanings:
 
 
 def _nearness(vectors: Mapping[int, bytes], wanted: tuple[bytes, bytes], notices: tuple[str, ...]) -> Nearness:
-    """All words alike find what is about the same, and rare words what is about the very thing: the middle of both found more
-    than either. Cosines are those with the first of the wanted vectors, 0 where either is all zeros; deviations
-    are of cosines after the mean of all rows is taken off both: what all texts of a store have in common tells none from
-    another."""
+    """Returns all words alike find what is about the same, and rare words what is about the very thing: the middle of
+    both found more than either. Cosines are those with the first of the wanted vectors, 0 where either is all zeros;
+    deviations are of cosines after the mean of all rows is taken off both: what all texts of a store have in common
+    tells none from another."""
     numpy = load_numpy()
 
     def over(table: Any, lengths: Any) -> Any:

@@ -46,8 +46,8 @@ class Moment(Record):
 
 
 def moment_of(named: str, payload: object) -> "Moment | str | None":
-    """The moment that a payload tells of; None where nothing is to be said (another event, a sub-agent); in words what is
-    wrong with an unusable one. `named` is whose hook was called."""
+    """Returns the moment that a payload tells of; None where nothing is to be said (another event, a sub-agent); in
+    words what is wrong with an unusable one. `named` is whose hook was called."""
     event = located_event(named, payload)
     if not isinstance(event, SessionEvent) or not is_object(payload):
         return event if isinstance(event, str) else None
@@ -105,18 +105,18 @@ def read_files(
 
 
 def read_everywhere(home: str) -> frozenset[str]:
-    """The files that some harness reads in every session, whatever repository they lie in."""
+    """Returns the files that some harness reads in every session, whatever repository they lie in."""
     return frozenset(path for each in _AT_HOME for group in read_files(each, home, {}, None) for path in group)
 
 
 def read_in_repository(harness: str) -> tuple[str, ...]:
-    """The names of the files that a harness reads at the top of a work tree."""
+    """Returns the names of the files that a harness reads at the top of a work tree."""
     return _IN_REPOSITORY.get(harness, ())
 
 
 def harness_directories(home: str, environ: "Mapping[str, str]") -> dict[str, str]:
-    """The directories of harnesses that variables name (only absolute paths count), else their defaults. Goose and opencode
-    follow `config`."""
+    """Returns the directories of harnesses that variables name (only absolute paths count), else their defaults. Goose
+    and opencode follow `config`."""
 
     def named(variable: str, default: str) -> str:
         value = environ.get(variable, "")
@@ -133,8 +133,8 @@ def harness_directories(home: str, environ: "Mapping[str, str]") -> dict[str, st
 
 
 def shown_whole(text: str) -> frozenset[str]:
-    """The ids of the notes that the managed section of a file shows whole. Behind the heading of each stands the line that
-    begins with its id; no note's own text can have a heading of that level."""
+    """Returns the ids of the notes that the managed section of a file shows whole. Behind the heading of each stands
+    the line that begins with its id; no note's own text can have a heading of that level."""
     start, end = text.find(SECTION_START), text.rfind(SECTION_END)
     if start < 0 or end < start:
         return frozenset()
@@ -183,7 +183,7 @@ class Delivery(Record):
 
 
 def delivery_of(members: object) -> Delivery | None:
-    """The delivery that a line tells of; None for a line that tells of none."""
+    """Returns the delivery that a line tells of; None for a line that tells of none."""
     if not is_object(members):
         return None
     harness, session, event = (members.get(key) for key in ("harness", "session", "event"))
@@ -200,8 +200,8 @@ def delivery_of(members: object) -> Delivery | None:
 def known_ids(
     deliveries: "Iterable[Delivery]", harness: str, session: str, now_ms: int, *, is_fresh: bool = False
 ) -> "frozenset[str]":
-    """The notes that a session has in front of it. `is_fresh`: it has just lost what it had, but for what another hook gave it
-    at this very moment."""
+    """Returns the notes that a session has in front of it. `is_fresh`: it has just lost what it had, but for what
+    another hook gave it at this very moment."""
     known: dict[str, int] = {}
     for each in deliveries:
         if (each.harness, each.session) == (harness, session):
@@ -216,7 +216,7 @@ def _since(known: "dict[str, int]", at_ms: int) -> "dict[str, int]":
 
 
 def last_other_session(deliveries: "Iterable[Delivery]", scope: str, session: str, now_ms: int) -> Delivery | None:
-    """The newest line of another session of this place than this one, if it is younger than seven days."""
+    """Returns the newest line of another session of this place than this one, if it is younger than seven days."""
     others = (
         each
         for each in deliveries
@@ -243,13 +243,13 @@ _NO_LIMIT = 1 << 30
 
 
 def hook_output(named: str, event_name: str, text: str) -> "Mapping[str, object]":
-    """The document for the harness whose hook was called. It, not the harness that runs the session, reads the answer in
-    its own form: Cursor and Copilot run the hooks of Claude Code as such."""
+    """Returns the document for the harness whose hook was called. It, not the harness that runs the session, reads the
+    answer in its own form: Cursor and Copilot run the hooks of Claude Code as such."""
     if named in _NESTED:
         return {"hookSpecificOutput": {"hookEventName": event_name, "additionalContext": text}}
     return {"additional_context" if named == "cursor" else "additionalContext": text}
 
 
 def max_chars(named: str) -> int:
-    """What the harness takes at once, in UTF-16 units."""
+    """Returns what the harness takes at once, in UTF-16 units."""
     return _MAX_CHARS.get(named, _NO_LIMIT)

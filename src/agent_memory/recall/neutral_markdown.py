@@ -49,14 +49,14 @@ _MANAGED_BLOCK = re.compile(r"\b(BEGIN|START|END)(?= (?:[A-Z]+ )*(?:MANAGED|GENE
 
 
 def neutral_body(text: str, top_level: int) -> str:
-    """The text with its highest heading at `top_level` and the others below it in proportion; fences closed."""
+    """Returns the text with its highest heading at `top_level` and the others below it in proportion; fences closed."""
     lines = clean_text(text).text.strip("\n").rstrip().split("\n")
     shift = max(top_level - _highest_heading(lines), 0)
     return "\n".join(_neutral_lines(lines, shift))
 
 
 def neutral_line(text: str, max_chars: int) -> str:
-    """The text on one line of at most about `max_chars` characters, for a heading or a list item; code spans stay."""
+    """Returns the text on one line of at most about `max_chars` characters, for a heading or a list item; code spans stay."""
     return _neutral_inline(one_line(text, max_chars))
 
 
@@ -179,7 +179,7 @@ def _whole(meta: Meta, contradicted_by: str, body: str) -> str:
 
 
 def brief_note(meta: Meta, contradicted_by: str = "") -> str:
-    """One list item: title, description, which note it is, of when, and whether an agent concluded it."""
+    """Returns one list item: title, description, which note it is, of when, and whether an agent concluded it."""
     title = shown_title(meta)
     description = neutral_line(redact(meta.description).text, MAX_DESCRIPTION_CHARS)
     said = "" if not description or description == title else f": {description}"
@@ -187,12 +187,12 @@ def brief_note(meta: Meta, contradicted_by: str = "") -> str:
 
 
 def title_note(meta: Meta, contradicted_by: str = "") -> str:
-    """The same without description and date."""
+    """Returns the same without description and date."""
     return f"- {shown_title(meta)} ({_mark(meta)}{contradiction(contradicted_by)})"
 
 
 def contradiction(by: str) -> str:
-    """What is added to the facts of a note that another one contradicts and outranks; empty where none does."""
+    """Returns what is added to the facts of a note that another one contradicts and outranks; empty where none does."""
     return by and f", contradicted by {by}"
 
 
@@ -201,7 +201,7 @@ def _mark(meta: Meta) -> str:
 
 
 def facts_line(meta: Meta, contradicted_by: str = "") -> str:
-    """Which note it is, of what kind, who says it, and when it was last changed."""
+    """Returns which note it is, of what kind, who says it, and when it was last changed."""
     vouched = ", vouched for by the person" if meta.promoted_by and meta.origin is not Origin.USER else ""
     said = f"{_SAID_BY[meta.origin]}{vouched}"
     changed = f"{day_of(meta.updated_at_ms)}{contradiction(contradicted_by)}"
@@ -209,12 +209,13 @@ def facts_line(meta: Meta, contradicted_by: str = "") -> str:
 
 
 def shown_title(meta: Meta) -> str:
-    """The title on one line; the id where nothing of it can be shown."""
+    """Returns the title on one line; the id where nothing of it can be shown."""
     return neutral_line(redact(meta.title).text, MAX_TITLE_CHARS) or meta.id
 
 
 def passage_of(shown: Shown) -> Passage | None:
-    """The note as a passage; None for a task of which nothing is open. Of a note that is only its title, one line says all."""
+    """Returns the note as a passage; None for a task of which nothing is open. Of a note that is only its title, one
+    line says all."""
     stored, meta, by = shown.stored, shown.stored.meta, shown.contradicted_by
     boxes = check_boxes(stored.body) if meta.kind is Kind.TASK else CheckBoxes()
     if boxes.done and not boxes.open:
@@ -235,8 +236,8 @@ def passage_of(shown: Shown) -> Passage | None:
 
 
 def recovery_passage(handover: Handover) -> Passage | None:
-    """The last words of a session that was cut off; None where there are none. What an agent said counts as its conclusion:
-    it is left out where it tells an agent what to do, or repeats what only a foreign source said."""
+    """Returns the last words of a session that was cut off; None where there are none. What an agent said counts as its
+    conclusion: it is left out where it tells an agent what to do, or repeats what only a foreign source said."""
     lines: list[str] = []
     for each in handover.exchanges:
         if each.role is Role.AGENT and (each.repeats_a_page or is_directive(each.text)):

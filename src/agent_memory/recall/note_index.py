@@ -71,7 +71,7 @@ class NoteIndex:
 
     @as_result
     def match(self, words: Sequence[QueryWord], limit: int, among: SearchRequest) -> Matches:
-        """The notes with at least one of the words, the best first. What was not refreshed is not seen."""
+        """Returns the notes with at least one of the words, the best first. What was not refreshed is not seen."""
 
         def asked(connection: sqlite3.Connection) -> Matches:
             matched = _matched_words(connection, words)
@@ -88,12 +88,12 @@ class NoteIndex:
 
     @as_result
     def among(self, request: SearchRequest) -> frozenset[int]:
-        """All notes that the request lets through."""
+        """Returns all notes that the request lets through."""
         return self._asked(lambda connection: _through(connection, request))
 
     @as_result
     def notes(self, numbers: Sequence[int]) -> Mapping[int, Listed]:
-        """What is known of these notes, in their order."""
+        """Returns what is known of these notes, in their order."""
         sql = f"SELECT number, listed FROM files WHERE number IN ({_marks(numbers)})"
 
         def asked(connection: sqlite3.Connection) -> Mapping[int, Listed]:
@@ -105,7 +105,7 @@ class NoteIndex:
 
     @as_result
     def numbers_of(self, ids: Sequence[str]) -> Mapping[str, int]:
-        """The note of each id: the live one with this id, else the live one with this alias, else the archived one."""
+        """Returns the note of each id: the live one with this id, else the live one with this alias, else the archived one."""
         sql = "SELECT number FROM names WHERE name = ? ORDER BY rank, number LIMIT 1"
 
         def asked(connection: sqlite3.Connection) -> Mapping[str, int]:
@@ -129,7 +129,7 @@ class NoteIndex:
 
     @as_result
     def links(self, numbers: Sequence[int]) -> tuple[NoteLink, ...]:
-        """The links from and to these notes, successors and predecessors among them."""
+        """Returns the links from and to these notes, successors and predecessors among them."""
         marks = _marks(numbers)
         sql = (
             "SELECT source, (SELECT number FROM names WHERE name = links.target ORDER BY rank, number LIMIT 1), relation "
@@ -145,13 +145,13 @@ class NoteIndex:
 
     @as_result
     def vectors(self, model: str) -> Mapping[int, bytes]:
-        """The vectors of a model, by number."""
+        """Returns the vectors of a model, by number."""
         sql = "SELECT number, vector FROM vectors WHERE model = ? ORDER BY number"
         return self._asked(lambda connection: dict(connection.execute(sql, (model,)).fetchall()))
 
     @as_result
     def without_vector(self, model: str) -> tuple[int, ...]:
-        """The notes that have no vector of this model."""
+        """Returns the notes that have no vector of this model."""
         sql = (
             "SELECT number FROM notes WHERE number NOT IN (SELECT number FROM vectors WHERE model = ?) ORDER BY number"
         )
@@ -176,7 +176,8 @@ class NoteIndex:
         self._database.close()
 
     def _asked(self, ask: Callable[[sqlite3.Connection], Value]) -> Value:
-        """The answer; of a database that proves to be damaged, that of its successor, brought into line with the files."""
+        """Returns the answer; of a database that proves to be damaged, that of its successor, brought into line with
+        the files."""
         renewals = self._database.renewals
         answer = self._database.read(ask)
         if self._database.renewals == renewals:
@@ -186,17 +187,17 @@ class NoteIndex:
 
 
 def note_index(root: Path | str) -> NoteIndex:
-    """The index of a root, beside nothing else that asks its database."""
+    """Returns the index of a root, beside nothing else that asks its database."""
     return NoteIndex(FollowedFiles(StoreDatabase(real_root(root))))
 
 
 def _matched_words(connection: sqlite3.Connection, words: Sequence[QueryWord]) -> tuple[MatchedWord, ...]:
-    """The words that are looked for, and that any note has, with what they add to each note."""
+    """Returns the words that are looked for, and that any note has, with what they add to each note."""
     notes, total = connection.execute("SELECT count(*), total(length) FROM notes").fetchone()
     mean_length = total / notes if notes else 0.0
 
     def scored(term: str) -> tuple[float, dict[int, float]]:
-        """What the term is worth, and its score in each note that has it."""
+        """Returns what the term is worth, and its score in each note that has it."""
         sql = (
             "SELECT number, sum(col = 'title'), sum(col = 'text'), length "
             "FROM occurrences JOIN notes ON number = doc WHERE term = ? GROUP BY doc"
@@ -219,7 +220,7 @@ def _matched_words(connection: sqlite3.Connection, words: Sequence[QueryWord]) -
 
 
 def _standing_for(connection: sqlite3.Connection, term: str, *, is_known: bool) -> list[str]:
-    """The terms that the term begins; where no note has it, those that it may be a slip of, too."""
+    """Returns the terms that the term begins; where no note has it, those that it may be a slip of, too."""
 
     def terms(first: str, columns: str, *, more: str = "") -> list[Any]:
         sql = f"SELECT {columns} FROM vocabulary WHERE term > ? AND term < ? {more}"
@@ -233,7 +234,7 @@ def _standing_for(connection: sqlite3.Connection, term: str, *, is_known: bool) 
 
 
 def _through(connection: sqlite3.Connection, request: SearchRequest) -> frozenset[int]:
-    """The notes that a request lets through."""
+    """Returns the notes that a request lets through."""
     single = {"kind": request.kind, "scope": request.scope, "session": request.session, "agent": request.agent}
     labels = [[(sort, label)] for sort, label in single.items() if label is not None]
     if request.scopes is not None:

@@ -105,7 +105,7 @@ class Period:
     end_ms: int | None
 
     def holds(self, at_ms: int) -> bool:
-        """Whether an instant is in it."""
+        """Returns whether an instant is in it."""
         return (self.start_ms is None or self.start_ms <= at_ms) and (self.end_ms is None or at_ms < self.end_ms)
 
 
@@ -122,7 +122,7 @@ class QueryHints:
 
 
 def hints_of(query: str, now_ms: int) -> QueryHints:
-    """What the query asks for. Any text has hints; a date that there is not (`31 February`) is none. A month or a day
+    """Returns what the query asks for. Any text has hints; a date that there is not (`31 February`) is none. A month or a day
     without a year is the last one that is not in the future."""
     asked = query[:_LOOKED_AT_CHARS]
     return QueryHints(
@@ -159,8 +159,8 @@ def _periods(asked: str, now_ms: int) -> tuple[Period, ...]:
 
 
 def _period_of(named: dict[str, str | None], now_ms: int) -> Period | None:
-    """The day, the month or the year that is named, in UTC; without a year the last one that is not in the future. None for a day
-    that there is not."""
+    """Returns the day, the month or the year that is named, in UTC; without a year the last one that is not in the
+    future. None for a day that there is not."""
     name, number = named.get("month"), named.get("monthnumber")
     month = _MONTHS.get(name.lower(), 0) if name else int(number or 0)
     if name and not month:
@@ -235,7 +235,7 @@ class Ranked:
 
 
 def from_near(own: Mapping[int, float], near: Iterable[NearNote], weights: RankingWeights) -> dict[int, float]:
-    """What entries get from the turns around them, by what those have of their own."""
+    """Returns what entries get from the turns around them, by what those have of their own."""
     given: dict[int, float] = {}
     for each in near:
         score = own.get(each.number, 0.0)
@@ -246,7 +246,7 @@ def from_near(own: Mapping[int, float], near: Iterable[NearNote], weights: Ranki
 
 
 def from_links(own: Mapping[int, float], links: Iterable[NoteLink], weights: RankingWeights) -> dict[int, float]:
-    """What entries get from those that they are linked with, both ways: of each the best one counts."""
+    """Returns what entries get from those that they are linked with, both ways: of each the best one counts."""
     given: dict[int, float] = {}
     for link in links:
         if link.relation is Relation.LINKS:
@@ -264,8 +264,8 @@ def weigh(
     now_ms: int,
     asked_from: str = GLOBAL_SCOPE,
 ) -> dict[int, Ranked]:
-    """Each entry with what its frontmatter adds for whoever asks now and from this scope. Entries without a positive score are
-    left out."""
+    """Returns each entry with what its frontmatter adds for whoever asks now and from this scope. Entries without a
+    positive score are left out."""
     newest_ms = max((each.meta.since_ms for number, each in listed.items() if number in parts), default=0)
     ranked: dict[int, Ranked] = {}
     for number, given in parts.items():
@@ -306,8 +306,8 @@ def with_successors(
     listed: Mapping[int, Listed],
     weights: RankingWeights,
 ) -> dict[int, Ranked]:
-    """What is superseded stands below its successor, and says so; a successor that has less gets what the superseded one
-    had, since it is what that one says now. One that is not among `listed` may not be shown."""
+    """Returns what is superseded stands below its successor, and says so; a successor that has less gets what the
+    superseded one had, since it is what that one says now. One that is not among `listed` may not be shown."""
     successors = {
         link.target: link.source
         for link in sorted(links, key=lambda link: (link.target, -link.source))
@@ -332,7 +332,7 @@ def with_successors(
 
 
 def _last_successor(number: int, successors: Mapping[int, int]) -> int | None:
-    """The end of the chain; None where it goes round."""
+    """Returns the end of the chain; None where it goes round."""
     seen = {number}
     while number in successors:
         number = successors[number]
@@ -343,7 +343,7 @@ def _last_successor(number: int, successors: Mapping[int, int]) -> int | None:
 
 
 def in_order(ranked: Iterable[Ranked]) -> list[Ranked]:
-    """The best first; of equals the one that changed last, then by id."""
+    """Returns the best first; of equals the one that changed last, then by id."""
     return sorted(ranked, key=lambda each: (-each.total, -each.listed.meta.updated_at_ms, each.listed.meta.id))
 
 
@@ -364,7 +364,7 @@ def strength_of(
 
 
 def with_words(parts: Sequence[ScorePart], said: Sequence[TermPart]) -> tuple[ScorePart, ...]:
-    """The parts, that of the words with the words themselves, those worth most first."""
+    """Returns the parts, that of the words with the words themselves, those worth most first."""
     best = sorted(said, key=lambda part: -part.value)
     words = [part.found if part.found == part.term else f"{part.found} for {part.term}" for part in best]
     detail = first_few(words, _TOLD_WORDS)
@@ -390,7 +390,7 @@ _LONG_CHARS, _VERY_LONG_CHARS = 5, 9
 
 
 def idf(df: int, notes: int) -> float:
-    """What a word is worth that `df` of the notes have: above 0, and the more, the rarer."""
+    """Returns what a word is worth that `df` of the notes have: above 0, and the more, the rarer."""
     return math.log(1.0 + (notes - df + 0.5) / (df + 0.5))
 
 
@@ -404,8 +404,8 @@ def saturated(in_title: int, in_text: int, length: int, mean_length: float) -> f
 def resembling_scores(
     exact: Mapping[int, float], others: Iterable[tuple[str, Mapping[int, float]]]
 ) -> tuple[dict[int, float], dict[int, str]]:
-    """The scores by terms that stand for a word, of notes without the word itself, and the best such term of each. `exact` and
-    `others` have full scores; none that only resembles comes near the least of the exact ones."""
+    """Returns the scores by terms that stand for a word, of notes without the word itself, and the best such term of
+    each. `exact` and `others` have full scores; none that only resembles comes near the least of the exact ones."""
     least = min(exact.values(), default=math.inf)
     scores: dict[int, float] = {}
     terms: dict[int, str] = {}
@@ -419,33 +419,33 @@ def resembling_scores(
 
 
 def stretched(words: Sequence[QueryWord]) -> tuple[QueryWord, ...]:
-    """The words of a query that others may stand for: the first few, and none of a query that is a whole text."""
+    """Returns the words of a query that others may stand for: the first few, and none of a query that is a whole text."""
     return () if len(words) > MAX_LOOKED_FOR else tuple(word for word in words if word.stretches)[:MAX_STRETCHED]
 
 
 def rarest(words: Mapping[QueryWord, int]) -> list[QueryWord]:
-    """The words that are looked for, in their order, from the words and how many notes have each."""
+    """Returns the words that are looked for, in their order, from the words and how many notes have each."""
     wanted = set(sorted(words, key=words.__getitem__)[:MAX_LOOKED_FOR])
     return [word for word in words if word in wanted]
 
 
 def standing_for(longer: Iterable[tuple[str, int]], slips: Iterable[str]) -> list[str]:
-    """The terms that stand for a word: of those that it begins (with the notes that have each) and those that it may be a slip
-    of (the nearest first)."""
+    """Returns the terms that stand for a word: of those that it begins (with the notes that have each) and those that
+    it may be a slip of (the nearest first)."""
     begun = [term for term, _ in sorted(longer, key=lambda each: (-each[1], each[0]))[:MAX_OTHERS]]
     return list(dict.fromkeys((*begun, *slips)))[:MAX_OTHERS]
 
 
 def slips_allowed(term: str) -> int:
-    """How many slips a term of this length may have: none, one, or two. Names with digits or signs have none."""
+    """Returns how many slips a term of this length may have: none, one, or two. Names with digits or signs have none."""
     if not term.isalpha() or len(term) < _LONG_CHARS:
         return 0
     return 1 if len(term) < _VERY_LONG_CHARS else 2
 
 
 def slips_of(term: str, candidates: Iterable[str]) -> tuple[str, ...]:
-    """The candidates that begin with the same character and differ by as many slips as are allowed, the least first; and
-    the term's own beginnings, up to three characters shorter: what an ending has hidden from the stemmer."""
+    """Returns the candidates that begin with the same character and differ by as many slips as are allowed, the least
+    first; and the term's own beginnings, up to three characters shorter: what an ending has hidden from the stemmer."""
     most = slips_allowed(term)
     if not most:
         return ()

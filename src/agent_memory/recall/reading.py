@@ -66,7 +66,7 @@ class ListFilter:
     since_ms: int | None = None
 
     def accepts(self, meta: Meta, tier: Tier) -> bool:
-        """Whether a note of this tier is wanted, by all that is known without its body."""
+        """Returns whether a note of this tier is wanted, by all that is known without its body."""
         words = (self.query or "").casefold().split()
         said = f"{meta.id} {meta.title} {meta.description} {' '.join(meta.tags)}".casefold() if words else ""
         return (
@@ -116,7 +116,7 @@ class Reading:
 
     @as_result
     def list(self, wanted: ListFilter, *, archived: bool = False) -> ListedEntries:
-        """The entries that the filter accepts, last changed first. Counts no read."""
+        """Returns the entries that the filter accepts, last changed first. Counts no read."""
         listing = unwrap(self.store.list(archived=archived))
         listed, untiered = (TierList(), None) if archived else self._tiers()
         tiers: Mapping[str, Tier] = {} if archived else tiers_of(listed, listing.entries)
@@ -141,7 +141,7 @@ class Reading:
         return ListedEntries(tuple(to_do), (*listing.unreadable, *unread), untiered)
 
     def tier_of(self, listed: Listed) -> Tier:
-        """The tier of one entry; without a tier list that can be read, hot is what a person vouches for."""
+        """Returns the tier of one entry; without a tier list that can be read, hot is what a person vouches for."""
         if listed.archived:
             return Tier.COLD
         return tiers_of(self._tiers()[0], [listed]).get(listed.meta.id, Tier.COLD)
@@ -152,7 +152,7 @@ class Reading:
 
     @as_result
     def read(self, id: str, *, archived: bool = False, secret: bool = False) -> ReadEntry:
-        """The whole entry, by id or alias, and one more read in the ledger.
+        """Returns the whole entry, by id or alias, and one more read in the ledger.
 
         At the first read the ledger takes over what an imported or hand-written entry says of earlier reads.
         """
@@ -190,8 +190,8 @@ class Reading:
 
     @as_result
     def link_graph(self, *, private: bool = False) -> LinkGraph:
-        """All links between the live notes, and to archived ones. Nothing secret is in it, and nothing private unless asked
-        for: it is made to be taken elsewhere. Counts no read."""
+        """Returns all links between the live notes, and to archived ones. Nothing secret is in it, and nothing private
+        unless asked for: it is made to be taken elsewhere. Counts no read."""
         from agent_memory.recall.links import graph_of
 
         kept = frozenset({Sensitivity.NORMAL, *((Sensitivity.PRIVATE,) if private else ())})
@@ -207,12 +207,12 @@ class Reading:
         return evolve(links, unreadable=(*live.unreadable, *unread))
 
     def _bodies(self, live: Listing, tell: Callable[[UnreadableFile], None]) -> Iterator[StoredEntry]:
-        """Those that may be seen, one after the other; what cannot be read just now is told."""
+        """Returns those that may be seen, one after the other; what cannot be read just now is told."""
         read = (self._read_now(each, tell) for each in self._seen(live).entries)
         return (each for each in read if each is not None)
 
     def _read_now(self, listed: Listed, tell: Callable[[UnreadableFile], None]) -> StoredEntry | None:
-        """The whole entry; None where it is gone since it was listed, or cannot be read, which is told (P6)."""
+        """Returns the whole entry; None where it is gone since it was listed, or cannot be read, which is told (P6)."""
         try:
             return unwrap(self.store.read(listed.meta.id, archived=listed.archived))
         except EntryNotFound:
@@ -222,10 +222,10 @@ class Reading:
             return None
 
     def _seen(self, listing: Listing) -> Listing:
-        """What is secret is not even named to an agent."""
+        """Returns what is secret is not even named to an agent."""
         return Listing(without_secret(listing.entries)) if self.caller.is_agent else listing
 
 
 def status_shown(status: Status, tier: Tier) -> Status:
-    """The status that people see: `promoted` for what is hot, whether a person or defrag made it so."""
+    """Returns the status that people see: `promoted` for what is hot, whether a person or defrag made it so."""
     return Status.PROMOTED if tier is Tier.HOT else status

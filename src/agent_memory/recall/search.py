@@ -66,7 +66,7 @@ class SearchRequest:
     """Only entries of these scopes; for what is shown unasked."""
 
     def lets_through(self, listed: Listed) -> bool:
-        """Whether a note may be found, its sensitivity aside."""
+        """Returns whether a note may be found, its sensitivity aside."""
         meta = listed.meta
         sources = meta.sources
         return (
@@ -165,7 +165,7 @@ class Matches:
     """Notes that matched, before the limit."""
 
     def parts(self, number: int) -> tuple[TermPart, ...]:
-        """What each word adds to a note: they sum up to its score."""
+        """Returns what each word adds to a note: they sum up to its score."""
         return tuple(
             TermPart(word.term, word.others.get(number, word.term), word.scores[number])
             for word in self.words

@@ -98,7 +98,7 @@ class Searching:
 
     @as_result
     def search(self, request: SearchRequest) -> SearchAnswer:
-        """The best entries, and how they were found. Any text is a query; one without a word finds nothing.
+        """Returns the best entries, and how they were found. Any text is a query; one without a word finds nothing.
 
         An entry whose id or alias the query names comes first. What is secret is found by its id alone and by a person
         alone, who is shown that it is there and nothing of its text (P20). UsageInvalid for a limit that is not from 1 to
@@ -145,7 +145,7 @@ class Searching:
         return _Found(matches, nearness, listed, named, page, max(matches.matched, others))
 
     def _nearness(self, query: _Query, matches: Matches) -> Nearness:
-        """How near in meaning all entries are."""
+        """Returns how near in meaning all entries are."""
         if query.request.mode is Mode.BM25:
             return Nearness()
         if isinstance(self.meanings, str):
@@ -155,8 +155,8 @@ class Searching:
         return unwrap(self.meanings.near(weighed_words(query.request.query, worth)))
 
     def _given(self, query: _Query, matches: Matches, nearness: Nearness) -> dict[int, list[ScorePart]]:
-        """What words, meaning and the entries around give to each of the entries that are given most, the best first. What the
-        frontmatter adds is too little to bring up another one. The best score by words becomes 1."""
+        """Returns what words, meaning and the entries around give to each of the entries that are given most, the best
+        first. What the frontmatter adds is too little to bring up another one. The best score by words becomes 1."""
         best_by_words = max(matches.scores.values(), default=0.0)
         words = {number: score / best_by_words for number, score in matches.scores.items()} if best_by_words else {}
         meaning = {number: self.weights.meaning * each for number, each in nearness.deviations.items()}
@@ -198,11 +198,12 @@ class Searching:
         links: Sequence[NoteLink],
         listed: Mapping[int, Listed],
     ) -> tuple[tuple[Ranked, ...], int]:
-        """The best entries, what the query names before the others, and how many there are in all."""
+        """Returns the best entries, what the query names before the others, and how many there are in all."""
         shown = {number: each for number, each in listed.items() if query.request.lets_through(each)}
 
         def is_found(number: int) -> bool:
-            """Whether anything but a faint likeness in meaning speaks for it: what is least unlike the query is no answer."""
+            """Returns whether anything but a faint likeness in meaning speaks for it: what is least unlike the query is
+            no answer."""
             by_more = any(part.name != "meaning" for part in given[number])
             is_asked_for = shown[number].meta.kind in query.hints.kinds or bool(query.hints.periods)
             return by_more or is_asked_for or nearness.cosines.get(number, 0.0) >= _LEAST_COSINE
@@ -225,7 +226,7 @@ class Searching:
     # -- from a page to an answer -------------------------------------------------------------------------------------
 
     def _hits(self, query: _Query, found: _Found, tier_list: TierList, unread: list[str]) -> Iterator[SearchHit]:
-        """Each entry of the page, as it is now. What could not be read is added to `unread`, in words."""
+        """Yields each entry of the page, as it is now. What could not be read is added to `unread`, in words."""
         tiers = tiers_of(tier_list, [each for each in found.listed.values() if not each.archived])
         query_terms = [word.term for word in query.words]
         for ranked in found.page:

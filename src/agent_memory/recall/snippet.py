@@ -54,7 +54,8 @@ class _Hit:
 
 
 def snippet_of(texts: Sequence[str], worth: Mapping[str, float], max_chars: int = SNIPPET_CHARS) -> Snippet:
-    """The best passage of the first of these texts that says most, on one line of at most `max_chars` (20 or more) characters.
+    """Returns the best passage of the first of these texts that says most, on one line of at most `max_chars` (20 or
+    more) characters.
 
     `worth` has the terms that are looked for, as `terms.chunk_terms` makes them, and what each is worth. Where no text has
     one, the beginning of the first that is not empty. Cut at words, or between graphemes; `…` marks a cut.
@@ -107,7 +108,7 @@ def _hits(line: str, worth: Mapping[str, float]) -> Iterator[_Hit]:
 
 
 def _inside(chunk: str, start: int, said: Mapping[str, float]) -> list[_Hit]:
-    """Where in a chunk the terms are: a script without spaces makes a whole sentence one chunk. All of it where they
+    """Returns where in a chunk the terms are: a script without spaces makes a whole sentence one chunk. All of it where they
     cannot be seen in it, as accents hide them."""
     lowered = chunk.lower()
     if len(lowered) != len(chunk):
@@ -146,8 +147,8 @@ def _densest(hits: Sequence[_Hit], max_chars: int) -> tuple[int, int, float]:
 
 
 def _from(line: str, wanted: int, max_chars: int, kept: int | None = None) -> tuple[str, int, int]:
-    """The line from about `wanted` on, where in the line that begins, and by how much what precedes it moves it. `kept`
-    is where it must begin at the latest."""
+    """Returns the line from about `wanted` on, where in the line that begins, and by how much what precedes it moves
+    it. `kept` is where it must begin at the latest."""
     if len(line) <= max_chars:
         return line, 0, 0
     wanted = min(wanted, max(0, len(line) - max_chars + 1))

@@ -75,7 +75,7 @@ class DeliveryLog:
             self._descriptor = None
 
     def deliveries(self, mentioning: str = "") -> "Iterator[Delivery]":
-        """All that is known, oldest first, of lines that hold this text. What is not there, or damaged, is left out."""
+        """Yields all that is known, oldest first, of lines that hold this text. What is not there, or damaged, is left out."""
         for name in (_PREVIOUS, _LOG):
             data = read_loosely(f"{self._directory}/{name}", 2 * MAX_BYTES)
             for line in data.decode("utf-8", "replace").split("\n"):
@@ -129,7 +129,8 @@ class Looks(Record):
 
 
 def looks_of(root: str, place: str, others: "Iterable[str]", version: str) -> Looks:
-    """How things look now: `topics/` of a real root, and other files by path. OSError where `topics/` cannot be listed."""
+    """Returns how things look now: `topics/` of a real root, and other files by path. OSError where `topics/` cannot be
+    listed."""
     touched_ns = 0
     seen = [f"{_LAYOUT}\n{version}\n{root}\n{place}"]
     for path in others:
@@ -151,8 +152,8 @@ def looks_of(root: str, place: str, others: "Iterable[str]", version: str) -> Lo
 
 
 def _state_of(directory: str) -> tuple[int, int]:
-    """A number that is another one after any change of what is in the directory, and when the last of it was touched (epoch
-    ns); zeros for a directory that is not there. A link is not followed.
+    """Returns a number that is another one after any change of what is in the directory, and when the last of it was
+    touched (epoch ns); zeros for a directory that is not there. A link is not followed.
 
     A sum has no order, so that nothing need be sorted. Names need not be in it: a new name is a new time of change of the
     file, and of its directory. The hash of whole numbers is the same in every process, other than that of texts.
@@ -179,7 +180,7 @@ def _state_of(directory: str) -> tuple[int, int]:
 
 
 def read_shelf(root: str, looks: Looks, now_ms: int) -> Shelf | None:
-    """What was kept, if it was made from just this and nothing in it has run out; None where it is to be made anew."""
+    """Returns what was kept, if it was made from just this and nothing in it has run out; None where it is to be made anew."""
     data = read_loosely(_path(root, looks), _MAX_SHELF_BYTES)
     if blake2b(data[_DIGEST_BYTES:], digest_size=_DIGEST_BYTES).digest() != data[:_DIGEST_BYTES]:
         return None

@@ -45,7 +45,7 @@ class Redacted:
 
 @cache
 def _own_rules() -> dict[str, list[tuple[int, Rule]]]:
-    """The rules of each keyword, with their ranks; the shortest first."""
+    """Returns the rules of each keyword, with their ranks; the shortest first."""
     own: dict[str, list[tuple[int, Rule]]] = defaultdict(list)
     for rank, rule in enumerate(RULES):
         for keyword in rule.keywords:
@@ -55,8 +55,9 @@ def _own_rules() -> dict[str, list[tuple[int, Rule]]]:
 
 @cache
 def _rules_of(keyword: str) -> tuple[tuple[int, Rule, int], ...]:
-    """The rules of a keyword and of every keyword that it begins with, since a search reports the longest; with each the
-    length of its longest keyword. Of those that read what stands behind a name only the one of the longest name counts."""
+    """Returns the rules of a keyword and of every keyword that it begins with, since a search reports the longest; with
+    each the length of its longest keyword. Of those that read what stands behind a name only the one of the longest
+    name counts."""
     own = _own_rules()
     found = {
         rank: (rank, rule, size) for size in range(1, len(keyword) + 1) for rank, rule in own.get(keyword[:size], ())
@@ -66,7 +67,7 @@ def _rules_of(keyword: str) -> tuple[tuple[int, Rule, int], ...]:
 
 
 def _hits(low: str) -> Iterator[tuple[int, str]]:
-    """Where a keyword begins in a lowered text and which, the longest, in order; also inside another one."""
+    """Yields where a keyword begins in a lowered text and which, the longest, in order; also inside another one."""
     for first in range(0, len(low), _STEP_CHARS):
         found: dict[int, str] = {}
         for keyword in _own_rules():
@@ -79,7 +80,8 @@ def _hits(low: str) -> Iterator[tuple[int, str]]:
 
 
 def _plain_spans(text: str, credit: int = _CREDIT) -> Iterator[Span]:
-    """Every secret, overlapping ones too. The end of one counts as the beginning of a word, as it will once it is gone."""
+    """Yields every secret, overlapping ones too. The end of one counts as the beginning of a word, as it will once it
+    is gone."""
     low = lowered(text)
     yield from block_spans(text, low)
     ends: set[int] = set()
@@ -111,14 +113,14 @@ def _plain_spans(text: str, credit: int = _CREDIT) -> Iterator[Span]:
 
 
 def _decoded_spans(text: str) -> Iterator[Span]:
-    """Those of a text that itself was encoded: it may hide one more coat, and no more."""
+    """Yields those of a text that itself was encoded: it may hide one more coat, and no more."""
     yield from _plain_spans(text)
     yield from encoded_spans(text, _plain_spans)
     yield from escaped_spans(text, _plain_spans)
 
 
 def _united(spans: Iterable[Span]) -> list[Span]:
-    """The spans in order, overlapping ones as one that bears the best-informed name."""
+    """Returns the spans in order, overlapping ones as one that bears the best-informed name."""
     united: list[Span] = []
     for span in sorted(spans):
         if united and span.start < united[-1].end:
@@ -131,7 +133,7 @@ def _united(spans: Iterable[Span]) -> list[Span]:
 
 
 def _replaced(text: str, spans: Iterable[Span]) -> str:
-    """The text with the kind of each of these, between which nothing overlaps, in its place."""
+    """Returns the text with the kind of each of these, between which nothing overlaps, in its place."""
     return spliced(text, ((span.start, span.end, f"{_MARK}{span.name}]") for span in spans))
 
 
@@ -166,12 +168,13 @@ _NAME_CHARS = 1_000
 
 
 def stored_line(text: str, max_chars: int = _UNBOUNDED_CHARS) -> str:
-    """One clean line without secrets, at most `max_chars` characters."""
+    """Returns one clean line without secrets, at most `max_chars` characters."""
     return one_line(redact(one_line(text, _UNBOUNDED_CHARS)).text, max_chars)
 
 
 def redact_path(path: str) -> str:
-    """The path with every secret in it replaced, each of its parts and the name without its ending looked at by itself.
+    """Returns the path with every secret in it replaced, each of its parts and the name without its ending looked at by
+    itself.
 
     Separators and endings stay. A part is `b` in `/a/b/c`, `a\\b\\c` and `fix/b`. Total and idempotent.
     """
@@ -179,7 +182,7 @@ def redact_path(path: str) -> str:
 
 
 def redact_with_paths(text: str) -> str:
-    """A text such as a command, with the secrets in it and in the paths that it names replaced."""
+    """Returns a text such as a command, with the secrets in it and in the paths that it names replaced."""
 
     def redacted(word: re.Match[str]) -> str:
         return _without_secrets_in_parts(word[0]) if _TELLS.search(word[0]) else word[0]
@@ -242,7 +245,7 @@ _BEHIND = re.compile(r"[^\n]{0,200}[^\s]{0,8000}")
 
 
 def encoded_spans(text: str, search: Search) -> Iterator[Span]:
-    """Every run of base64 or hexadecimal in which `search` finds something once it is decoded."""
+    """Yields every run of base64 or hexadecimal in which `search` finds something once it is decoded."""
     for start, end, decoded in _decoded_runs(text):
         if found := next(iter(search(decoded)), None):
             yield Span(start, end, found.rank, found.name)
@@ -276,7 +279,7 @@ def _reread(text: str, start: int, end: int, pieces: Iterable[tuple[int, int, st
 
 
 def escaped_spans(text: str, search: Search) -> Iterator[Span]:
-    """Every secret that only shows in a line once its escapes are read."""
+    """Yields every secret that only shows in a line once its escapes are read."""
     end = 0
     for tell in _ESCAPE_TELLS.finditer(text):
         if tell.start() < end:
@@ -309,7 +312,7 @@ def _character(escape: re.Match[str]) -> str:
 
 
 def _decoded_base64(run: str) -> str:
-    """The text that the run holds, read from its beginning or, had it been cut there, from a later character on."""
+    """Returns the text that the run holds, read from its beginning or, had it been cut there, from a later character on."""
     standard = run.replace("-", "+").replace("_", "/").rstrip("=")
     for skipped in range(_LONGEST_TRIED):
         kept = standard[skipped:]
@@ -327,7 +330,7 @@ def _decoded_hex(run: str) -> str:
 
 
 def _as_text(raw: bytes) -> str:
-    """The text of the bytes, UTF-16 too; "" when they are none."""
+    """Returns the text of the bytes, UTF-16 too; "" when they are none."""
     if raw.count(0) * 3 >= len(raw):
         raw = raw.replace(b"\0", b"")
     if len(raw) < 8 or len(raw.translate(None, _PRINTABLE)) * _BYTES_FOR_EACH_UNPRINTABLE > len(raw):
@@ -353,7 +356,7 @@ _AROUND_CHARS = 400
 
 
 def wrapped_spans(text: str, search: Search) -> Iterator[Span]:
-    """Every secret that goes on behind a line break.
+    """Yields every secret that goes on behind a line break.
 
     Two lines belong together when the end of one and the beginning of the next could be two halves of one token. Lines that
     do are read as one, and what crosses a break of theirs is a find. Each line is in one chain only.
@@ -377,7 +380,7 @@ def wrapped_spans(text: str, search: Search) -> Iterator[Span]:
 
 
 def _joints(text: str) -> Iterator[tuple[int, int]]:
-    """Where a token may be broken: the signs and spaces around a line break, half-open."""
+    """Yields where a token may be broken: the signs and spaces around a line break, half-open."""
     line = 0
     for found in _WRAP.finditer(text):
         first, line = max(line, found.start() - _END_CHARS), found.end()
@@ -423,7 +426,7 @@ _JWK = re.compile(r'"(?:d|p|q|dp|dq|qi|k)"\s{0,4}:\s{0,4}"(?P<secret>[A-Za-z0-9_
 
 
 def _beheaded_pem_spans(text: str) -> Iterator[tuple[int, int]]:
-    """The lines that stand before the end of a key whose beginning was cut away; each is looked at once."""
+    """Yields the lines that stand before the end of a key whose beginning was cut away; each is looked at once."""
     looked_at = 0
     for end in _PEM_END.finditer(text):
         lines = re.split(r"(?<=\n)|(?<=\\n)", text[max(looked_at, end.start() - _BODY_CHARS) : end.start()])
@@ -464,7 +467,7 @@ def _private_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _kubernetes_spans(text: str) -> Iterator[tuple[int, int]]:
-    """The values under `data:` and `stringData:` in each YAML document that is a Secret."""
+    """Yields the values under `data:` and `stringData:` in each YAML document that is a Secret."""
     offset = 0
     for document in re.split(r"(?m)(?=^---[ \t\r]*$)", text):
         for heading in _DATA.finditer(document) if _KUBERNETES.search(document) else ():
@@ -488,7 +491,7 @@ _SEARCHES: tuple[tuple[str, str, re.Pattern[str] | Callable[[str], Iterator[tupl
 
 
 def block_spans(text: str, low: str) -> Iterator[Span]:
-    """Every secret of `text` that spans lines; `low` is the text in lower case."""
+    """Yields every secret of `text` that spans lines; `low` is the text in lower case."""
     for name, needed, search in _SEARCHES:
         if needed not in low:
             continue

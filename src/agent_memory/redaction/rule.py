@@ -20,7 +20,7 @@ _COLOUR_CHARS = 24
 
 
 def words_of(text: str) -> tuple[str, ...]:
-    """The words of a text; a space in one is written `·`."""
+    """Returns the words of a text; a space in one is written `·`."""
     return tuple(word.replace("·", " ") for word in text.split())
 
 
@@ -51,14 +51,14 @@ class Rule:
     judge: Callable[[int, re.Match[str]], tuple[int, int] | None] | None = None
 
     def match(self, text: str, start: int, size: int, ends: Container[int] = ()) -> re.Match[str] | None:
-        """What the expression reads for the keyword at `start`; at `ends` a word may begin too."""
+        """Returns what the expression reads for the keyword at `start`; at `ends` a word may begin too."""
         first = start - self.before
         if first < 0 or (self.word and first not in ends and not _may_begin(text, first)):
             return None
         return _compiled(self.expression).match(text, start + size if self.judge else first)
 
     def secret(self, start: int, found: re.Match[str]) -> tuple[int, int] | None:
-        """Where the secret lies in what `match` found for the keyword at `start`."""
+        """Returns where the secret lies in what `match` found for the keyword at `start`."""
         if self.judge:
             return self.judge(start, found)
         first, end = found.span("secret" if "secret" in found.re.groupindex else 0)
@@ -66,7 +66,8 @@ class Rule:
 
 
 def _may_begin(text: str, start: int) -> bool:
-    """Whether a word may begin at `start`: after nothing, no letter or digit, an escaped space or a terminal colour."""
+    """Returns whether a word may begin at `start`: after nothing, no letter or digit, an escaped space or a terminal
+    colour."""
     if start == 0 or not text[start - 1].isalnum() or text[start - 2 : start] in _ESCAPED_SPACE:
         return True
     return text[start - 1] in "mK" and bool(_COLOUR_END.search(text[max(0, start - _COLOUR_CHARS) : start]))
@@ -137,12 +138,12 @@ def entropy_bits(text: str) -> float:
 
 
 def digits_in(text: str) -> int:
-    """How many of its characters are ASCII digits."""
+    """Returns how many of its characters are ASCII digits."""
     return sum(map(text.count, "0123456789"))
 
 
 def is_placeholder(value: str) -> bool:
-    """A stand-in that documentation uses, or a default that protects nothing."""
+    """Returns a stand-in that documentation uses, or a default that protects nothing."""
     start = value[:_CHECKED_CHARS].lower()
     if start in _DEFAULTS or start.rstrip("0123456789") in _NUMBERED or not start.strip("-_.="):
         return True
@@ -155,7 +156,8 @@ def is_placeholder(value: str) -> bool:
 
 
 def _longest_run(value: str) -> int:
-    """The length of the longest stretch in which each character is the next one, or a neighbour on the keyboard's rows."""
+    """Returns the length of the longest stretch in which each character is the next one, or a neighbour on the
+    keyboard's rows."""
     longest = here = 1
     for before, after in pairwise(value):
         here = here + 1 if f"{before}{after}" in _NEIGHBOURS else 1
@@ -183,7 +185,7 @@ def is_hex(value: str) -> bool:
 
 
 def worded_share(value: str) -> float:
-    """The share of its letters that stand in runs such as words and camel humps make, 0..1."""
+    """Returns the share of its letters that stand in runs such as words and camel humps make, 0..1."""
     letters = sum(map(str.isalpha, value))
     return sum(len(run) for run in _WORD.findall(value)) / letters if letters else 0.0
 
@@ -212,7 +214,7 @@ def _kinds_of_characters(value: str) -> int:
 
 
 def is_password(value: str) -> bool:
-    """A literal of 6 to 200 characters that mixes kinds of characters as passwords do."""
+    """Returns a literal of 6 to 200 characters that mixes kinds of characters as passwords do."""
     if not 6 <= len(value) <= 200 or len(set(value)) < 5 or value.endswith(":") or any(map(str.isspace, value)):
         return False
     mixed = not _SYMBOLS.isdisjoint(value) or any(map(str.isdigit, value))
@@ -222,7 +224,7 @@ def is_password(value: str) -> bool:
 
 
 def is_plain_password(value: str) -> bool:
-    """A literal of 8 to 40 letters: trusted only between quotes, right behind the name `password`."""
+    """Returns a literal of 8 to 40 letters: trusted only between quotes, right behind the name `password`."""
     return 8 <= len(value) <= 40 and value.isalpha() and len(set(value)) >= 4 and not is_placeholder(value)
 
 
@@ -234,7 +236,7 @@ def is_unquoted_password(value: str) -> bool:
 
 
 def is_strong_password(value: str) -> bool:
-    """A password that no sentence and no identifier looks like: 12 characters or more, letters, digits and symbols."""
+    """Returns a password that no sentence and no identifier looks like: 12 characters or more, letters, digits and symbols."""
     return len(value) >= 12 and _is_much_mixed(value)
 
 
@@ -255,7 +257,7 @@ def is_environment_value(value: str) -> bool:
 
 
 def is_key(value: str) -> bool:
-    """A literal of at least 16 characters that was drawn at random."""
+    """Returns a literal of at least 16 characters that was drawn at random."""
     if len(value) < 16 or digits_in(value) < 2 or any(map(str.isspace, value)):
         return False
     value = value[:_CHECKED_CHARS]
@@ -273,7 +275,7 @@ def is_key(value: str) -> bool:
 
 
 def _looks_like_code(value: str) -> bool:
-    """A dotted or arrowed path of identifiers (`response.data.token2`), a comparison, a type."""
+    """Returns a dotted or arrowed path of identifiers (`response.data.token2`), a comparison, a type."""
     parts = re.split(r"\.|->|::|\?\.", value)
     return len(parts) > 1 and all(part.isidentifier() and worded_share(part) > 0.5 for part in parts if part)
 
@@ -343,7 +345,8 @@ _ELEMENT = (
 
 
 def _behind_name(said: str) -> str:
-    """What stands behind a name. A quotation or an element without an end matches, too: it was read, and is nothing."""
+    """Returns what stands behind a name. A quotation or an element without an end matches, too: it was read, and is
+    nothing."""
     return (
         rf"{_NAME_END}(?:{_ELEMENT}|(?:(?P<given>{_GIVEN})|(?P<further>{_FURTHER})|(?P<spaced>{_SPACED})|(?P<said>{said}))"
         rf"""(?:(?:[bru]|[rb]{{2}})(?=["'`]))?(?:{_QUOTED}|{_BARE}))"""
@@ -395,7 +398,7 @@ class _Forms:
 
 
 def _value(start: int, found: re.Match[str], forms: _Forms) -> tuple[int, int] | None:
-    """Where the value lies that was found for the name at `start`, if it is a secret."""
+    """Returns where the value lies that was found for the name at `start`, if it is a secret."""
     if (value := found["element"]) is not None:
         return found.span("element") if found["ended"] and forms.element(value) else None
     if (value := found["quoted"]) is not None:
@@ -413,7 +416,7 @@ def _value(start: int, found: re.Match[str], forms: _Forms) -> tuple[int, int] |
 
 
 def _between_quotes(start: int, found: re.Match[str], forms: _Forms) -> Iterator[_Accepts]:
-    """Each of these may say that the value is a secret."""
+    """Yields each of these may say that the value is a secret."""
     if given := found["given"]:
         yield forms.quoted
         if not found["tail"]:
@@ -429,7 +432,8 @@ def _between_quotes(start: int, found: re.Match[str], forms: _Forms) -> Iterator
 
 
 def _belongs(start: int, found: re.Match[str]) -> bool:
-    """Whether a value behind no more than a space is that of the name: not behind `"password"`, nor on the next line."""
+    """Returns whether a value behind no more than a space is that of the name: not behind `"password"`, nor on the next
+    line."""
     spaced = found["spaced"]
     return not spaced or not (found["closed"] or "\n" in spaced) or _is_option(start, found)
 
@@ -439,7 +443,7 @@ def _is_option(start: int, found: re.Match[str]) -> bool:
 
 
 def _named(name: str, keywords: tuple[str, ...], forms: _Forms, expression: str = _VALUE) -> Rule:
-    """What a name of this kind announces."""
+    """Returns what a name of this kind announces."""
 
     def judge(start: int, found: re.Match[str]) -> tuple[int, int] | None:
         secret = _value(start, found, forms)
@@ -449,7 +453,7 @@ def _named(name: str, keywords: tuple[str, ...], forms: _Forms, expression: str 
 
 
 def _short_password(start: int, found: re.Match[str]) -> tuple[int, int] | None:
-    """What a short name announces where it is a word of its own; `userPass` holds one, `bypass` none."""
+    """Returns what a short name announces where it is a word of its own; `userPass` holds one, `bypass` none."""
     text, tail = found.string, found["tail"]
     before = text[max(0, start - _OPTION_CHARS) : start]
     begins = (
@@ -475,7 +479,7 @@ def _named_key(start: int, found: re.Match[str]) -> tuple[int, int] | None:
 
 
 def _is_drawn_key(value: str) -> bool:
-    """Nothing that also names contents: no hash, no UUID, no path, no sum with its algorithm."""
+    """Returns nothing that also names contents: no hash, no UUID, no path, no sum with its algorithm."""
     lone = value.rstrip(".:")
     if (
         not _DRAWN.fullmatch(lone)

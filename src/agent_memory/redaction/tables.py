@@ -113,8 +113,8 @@ _ACCEPTS: Mapping[str, Callable[[str], bool]] = {
 
 
 def _table(text: str) -> tuple[Rule, ...]:
-    """The rules of a table: a line for each, with its name, how it is read, its keywords and its expression, set apart by two
-    spaces or more.
+    """Returns the rules of a table: a line for each, with its name, how it is read, its keywords and its expression,
+    set apart by two spaces or more.
 
     How it is read: `word` where it counts only where a word begins (else `inside`), then, after commas, what of `_ACCEPTS`
     judges the secret (masks are left where nothing is named), and how many characters ahead of the keyword it begins.
@@ -496,7 +496,7 @@ _APART = r"""[ :=]{1,3}['"]?(?P<secret>[^\s"'`-][^\s"'`;|]{3,500})"""
 
 
 def _said_before(start: int, found: re.Match[str]) -> tuple[int, int] | None:
-    """The last word before `as the password` or `is my password`."""
+    """Returns the last word before `as the password` or `is my password`."""
     word = _LAST_WORD.search(found.string, max(0, start - _LAST_WORD_CHARS), start)
     return word.span("secret") if word and is_unquoted_strong_password(word["secret"]) else None
 
@@ -512,8 +512,8 @@ def _user_and_password(value: str) -> bool:
 
 
 def _in_command(name: str, tools: str, options: str, value: str, accepts: Callable[[str], bool]) -> Rule:
-    """The rule for what an option of one of the tools is given. Options and value are read first, since they are rarer than
-    the tools' names in a long text; then what stands before them in the same command is searched."""
+    """Returns the rule for what an option of one of the tools is given. Options and value are read first, since they
+    are rarer than the tools' names in a long text; then what stands before them in the same command is searched."""
     named = re.compile(rf"(?i)(?<!\w)(?:{tools})(?![\w-])")
     keywords = tuple(option.replace("_", space) for option in options.split() for space in (" ", "\n"))
 

@@ -30,7 +30,7 @@ def render_section(
     target: Target,
     budget: SectionBudget = SectionBudget(),  # noqa: B008 - a frozen value
 ) -> RenderedSection:
-    """The section of one target, with its markers. `bodies` is what is hot or warm, whole, by id.
+    """Returns the section of one target, with its markers. `bodies` is what is hot or warm, whole, by id.
 
     Pinned entries are hot wherever they may be shown. What is hot and does not fit is the first of what is warm, what is
     warm and does not fit is counted; no entry is cut. Of an entry whose body is not given nothing is shown.
@@ -79,7 +79,7 @@ def render_section(
 
 
 def _may_be_named(listed: Listed, target: Target) -> bool:
-    """Whether a target may hold anything of an entry: its scope, and nothing secret, or private in a repository."""
+    """Returns whether a target may hold anything of an entry: its scope, and nothing secret, or private in a repository."""
     meta = listed.meta
     is_kept_back = meta.is_secret or (target.in_repository and meta.sensitivity is Sensitivity.PRIVATE)
     return meta.scope in target.scopes and not is_kept_back
@@ -92,7 +92,7 @@ def _chosen(
     target: Target,
     warnings: list[str],
 ) -> tuple[list[StoredEntry], list[Listed]]:
-    """What may be shown whole, and what a line may be made of. A warning is given where the list asks for too much."""
+    """Returns what may be shown whole, and what a line may be made of. A warning is given where the list asks for too much."""
     hot, warm = list[StoredEntry](), list[Listed]()
     pinned = sorted(id for id, each in entries.items() if each.meta.pinned)
     wanted = dict.fromkeys((*tiers.hot, *pinned), Tier.HOT)
@@ -127,8 +127,9 @@ def _warm_line(listed: Listed, contradicted_by: str) -> str:
 
 
 def _introduction(cold: int, no_room: list[str], *, has_notes: bool, elsewhere: bool) -> tuple[str, ...]:
-    """What is said beside the notes, 300 characters at most with all headings and markers; one line where there are no notes.
-    With `elsewhere` there are some of other scopes: without a count, which would change the file with each of them."""
+    """Returns what is said beside the notes, 300 characters at most with all headings and markers; one line where there
+    are no notes. With `elsewhere` there are some of other scopes: without a count, which would change the file with
+    each of them."""
     others = f"{cold:,} more" if cold else "those of other places" if elsewhere else ""
     if not has_notes:
         return (f"{SECTION_HEADING}: {f'`memory search` finds {others}' if others else 'none yet'}",)

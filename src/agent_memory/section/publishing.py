@@ -66,7 +66,8 @@ class Publisher:
     def publish(
         self, targets: Sequence[Target], keep: KeepSections | None = None, *, dry_run: bool = False
     ) -> Published:
-        """What became of each target. A target that is refused hinders no other; one that is up to date is not written.
+        """Returns what became of each target. A target that is refused hinders no other; one that is up to date is not
+        written.
 
         `keep` is told all changes before the first is made, and its failure stops them all; a publication that belongs to no run
         has none, since the next one comes to the same. A Failure besides that is the store's: then no target was looked at.
@@ -93,13 +94,13 @@ class Publisher:
 
     @as_result
     def render(self, target: Target) -> RenderedSection:
-        """The section that this target would hold; nothing is read but the store."""
+        """Returns the section that this target would hold; nothing is read but the store."""
         return self._renderer()(target)
 
     # -- planning -----------------------------------------------------------------------------------------------------
 
     def _renderer(self) -> Callable[[Target], RenderedSection]:
-        """What makes the section of a target, as the store is now."""
+        """Returns what makes the section of a target, as the store is now."""
         live, tiers = unwrap(self.store.list()), unwrap(self.store.tiers())
         entries = live.by_id
         standing = standing_tiers(tiers, (each.meta for each in live.entries))
@@ -169,7 +170,7 @@ class Publisher:
 
 
 def _told(plan: _Planned, outcome: Literal["written", "unchanged", "planned"]) -> PublishedTarget:
-    """What became of the target, and why its section may not reach who reads the file."""
+    """Returns what became of the target, and why its section may not reach who reads the file."""
     file, path, warnings = plan.file, plan.target.path, list(plan.rendered.warnings)
     if (head := rule_head(file.real_path)) and not plan.spliced.data.startswith(b"---"):
         warnings.append(f"{path} is ignored without a head like {head.splitlines()[1]!r} between two lines of ---")

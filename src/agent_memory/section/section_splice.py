@@ -69,7 +69,7 @@ _or_failure = safe(exceptions=(Ambiguous,))
 
 @_or_failure
 def splice_section(data: bytes, section: str | None) -> Spliced:
-    """The file with exactly this section in it, or without any; a Failure says what is ambiguous about its markers.
+    """Returns the file with exactly this section in it, or without any; a Failure says what is ambiguous about its markers.
 
     `section` has its markers, `\\n` line ends and no final one; it gets the line ends of the file. Where there is none yet,
     it is appended after a blank line, and a line end after it. Doing it twice changes nothing.
@@ -97,7 +97,7 @@ def _spliced(data: bytes, section: str | None) -> Spliced:
 
 @_or_failure
 def restore_section(data: bytes, change: SectionChange) -> bytes:
-    """The file with the section that a change replaced, byte for byte; unchanged where that is there already.
+    """Returns the file with the section that a change replaced, byte for byte; unchanged where that is there already.
 
     A Failure where the section is neither what the change left nor what it found. A section that the change had appended
     goes with its separator, unless somebody has written on after it.
@@ -117,7 +117,7 @@ def restore_section(data: bytes, change: SectionChange) -> bytes:
 
 @_or_failure
 def section_in(data: bytes) -> str | None:
-    """The section of a file, with its markers; None where there is none."""
+    """Returns the section of a file, with its markers; None where there is none."""
     found = _find(data)
     return None if found is None else _text(data[found[0] : found[1]])
 
@@ -130,7 +130,7 @@ def with_section(path: str, data: bytes | None, section: str) -> Result[Spliced,
 
 
 def rule_head(path: str) -> str:
-    """The head that a file at this absolute path needs; empty for one that needs none."""
+    """Returns the head that a file at this absolute path needs; empty for one that needs none."""
     return next((f"---\n{head}\n---\n\n" for pattern, head in _HEADS if pattern.search(path)), "")
 
 
@@ -188,7 +188,7 @@ def _find(data: bytes) -> _Span | None:
 
 
 def _markers(lines: list[_Line]) -> Iterator[tuple[bytes, _Span]]:
-    """Every marker that counts, in order."""
+    """Yields every marker that counts, in order."""
     for line in lines:
         prose = _CODE_SPAN.sub(b"``", line.text) if b"`" in line.text else line.text
         if line.fenced or not _LIKE_A_MARKER.search(prose):
@@ -202,7 +202,8 @@ def _markers(lines: list[_Line]) -> Iterator[tuple[bytes, _Span]]:
 
 
 def _lines(data: bytes) -> tuple[list[_Line], bool]:
-    """The lines, with those of fences marked (their own first and last line too), and whether the last fence is open."""
+    """Returns the lines, with those of fences marked (their own first and last line too), and whether the last fence is
+    open."""
     lines: list[_Line] = []
     fence, start = b"", 0
     for whole in _LINE.findall(data):

@@ -133,8 +133,9 @@ class TargetFiles:
         return real
 
     def _kept(self, file: TargetFile, after: bytes | None) -> str | None:
-        """The path of a copy of the section that is to go, where nobody here wrote it: a person may have written between the
-        markers. A section that this machine wrote into some target is known by its digest. Raises OSError."""
+        """Returns the path of a copy of the section that is to go, where nobody here wrote it: a person may have
+        written between the markers. A section that this machine wrote into some target is known by its digest. Raises
+        OSError."""
         before, new = _section_of(file.data), _section_of(after)
         directory = None if self.home is None else f"{local_state_directory(self.home)}/sections"
         written = f"{directory}/{_WRITTEN}"
@@ -188,7 +189,7 @@ def _replace(file: TargetFile, data: bytes) -> None:
 
 
 def _section_of(data: bytes | None) -> bytes | None:
-    """What a file has between its markers, with them; None where that is nothing, or nobody could tell."""
+    """Returns what a file has between its markers, with them; None where that is nothing, or nobody could tell."""
     section = None if data is None else section_in(data).lash(lambda _: Success(None)).unwrap()
     if section is None or not section.replace(SECTION_START, "").replace(SECTION_END, "").strip():
         return None
@@ -211,15 +212,15 @@ def _bytes_of(path: str, real: str) -> bytes | None:
 
 
 def expanded(path: str, home: str | None, directory: str | None = None) -> str:
-    """The path with `~` as the home, and from `directory` where it is relative and that is given; else as it is."""
+    """Returns the path with `~` as the home, and from `directory` where it is relative and that is given; else as it is."""
     return absolute(path, home, lambda: directory or "") or path
 
 
 def chosen_targets(
     paths: Iterable[str], home: str | None, scope_at: Callable[[str | None], str], is_committed: Callable[[str], bool]
 ) -> tuple[Target, ...]:
-    """A target for each path, each once: it shows what is global and what belongs to its place; a file that its repository may
-    commit, only the latter. A directory that is a link into a repository is not that repository's."""
+    """Returns a target for each path, each once: it shows what is global and what belongs to its place; a file that its
+    repository may commit, only the latter. A directory that is a link into a repository is not that repository's."""
     targets: list[Target] = []
     for path in dict.fromkeys(paths):
         directory = os.path.dirname(path)
@@ -236,7 +237,7 @@ def chosen_targets(
 
 
 def told_path(path: str, home: str | None) -> str:
-    """The path as it is written down where others may read it: with `~` in place of the home."""
+    """Returns the path as it is written down where others may read it: with `~` in place of the home."""
     for each in () if home is None else (home, os.path.realpath(home)):
         if is_within(path, each):
             return f"~{path[len(each.rstrip('/')) :]}"

@@ -169,7 +169,7 @@ _SPACED_OUT = re.compile(r"\b(?:[^\W\d_] ){3,}[^\W\d_]\b")
 
 
 def in_plain_letters(text: str) -> str:
-    """The text with Latin letters in place of those that are drawn like them."""
+    """Returns the text with Latin letters in place of those that are drawn like them."""
     return text if text.isascii() else unicodedata.normalize("NFKC", text.translate(_LOOKALIKES))
 
 
@@ -178,22 +178,22 @@ _ORDERING_WORDS = frozenset(_ORDERING_LIST.split()) | frozenset(in_plain_letters
 
 
 def asks_for_something(sentence: str) -> bool:
-    """Whether it asks politely for something to be done, as "Could you …?" does."""
+    """Returns whether it asks politely for something to be done, as "Could you …?" does."""
     return _ASKED.search(sentence) is not None
 
 
 def is_directive(text: str) -> bool:
-    """Whether any sentence of the text tells a reader what to do."""
+    """Returns whether any sentence of the text tells a reader what to do."""
     return any(map(_commands, _sentences(text)))
 
 
 def directive_sentences(text: str) -> tuple[str, ...]:
-    """The sentences that tell a reader what to do, in order."""
+    """Returns the sentences that tell a reader what to do, in order."""
     return tuple(sentence for sentence in _sentences(text) if _commands(sentence))
 
 
 def _sentences(text: str) -> Iterator[str]:
-    """The statements of a text, of which none ends inside code."""
+    """Yields the statements of a text, of which none ends inside code."""
     if "`" not in text:
         yield from statements(text)
         return

@@ -30,7 +30,7 @@ _REPEATS = r"-{2,}|\.{2,}"
 
 
 def normal_tag(text: str) -> str | None:
-    """The tag that a person or a model meant by `text`; None where nothing of it can be a tag.
+    """Returns the tag that a person or a model meant by `text`; None where nothing of it can be a tag.
 
     Lower case, NFC; a slug holds letters, digits and their marks of any script, and `- . + #`; anything else becomes `-`.
     Without a prefix it gets `topic__`. Longer than `MAX_TAG_CHARS` it is cut. A normal tag stays as it is.
@@ -49,18 +49,18 @@ def normal_tag(text: str) -> str | None:
 
 
 def normal_tags(texts: Iterable[str]) -> tuple[str, ...]:
-    """The normal tags among `texts`, each once, in the order of their first appearance."""
+    """Returns the normal tags among `texts`, each once, in the order of their first appearance."""
     return tuple(dict.fromkeys([tag for tag in map(normal_tag, texts) if tag is not None]))
 
 
 def tags_in(text: str) -> tuple[str, ...]:
-    """The normal tags that a text names as `#word`, outside code: not a number, a colour or a part of an address."""
+    """Returns the normal tags that a text names as `#word`, outside code: not a number, a colour or a part of an address."""
     words = re.findall(_HASHED, re.sub(_CODE, " ", text))
     return normal_tags(word for word in words if not re.fullmatch(_COLOUR, word))
 
 
 def split_tags(text: str) -> tuple[str, ...]:
-    """The words of a list separated by commas or white space, as they were written."""
+    """Returns the words of a list separated by commas or white space, as they were written."""
     return tuple(word for word in re.split(_BETWEEN_TAGS, text) if word)
 
 
@@ -90,12 +90,12 @@ _ID = re.compile(ID_PATTERN)
 
 
 def is_id(text: str) -> bool:
-    """Whether the whole text is an id."""
+    """Returns whether the whole text is an id."""
     return _ID.fullmatch(text) is not None
 
 
 def entry_id_problem(value: object) -> str | None:
-    """What is wrong with a value that is to be an id."""
+    """Returns what is wrong with a value that is to be an id."""
     return None if isinstance(value, str) and is_id(value) else f"is {shown(value)}, expected an id like id__a1b2c3"
 
 
@@ -103,9 +103,10 @@ EntryId: TypeAlias = Annotated[str, entry_id_problem]
 
 
 def mint_id(title: str, created_at_ms: int, taken: Container[str]) -> str:
-    """The first free id of a title and a time; the same arguments give the same id on every machine. `taken` holds casefolded ids: live ones, aliases and archived ones. The digits are those of
-    `int(sha256(NFC(title) "\\n" created_at_ms "\\n" n)) % 58**6` for n = 0, 1, …, padded with `1`: the remainder, since the
-    first characters of the whole number's encoding are skewed.
+    """Returns the first free id of a title and a time; the same arguments give the same id on every machine. `taken`
+    holds casefolded ids: live ones, aliases and archived ones. The digits are those of `int(sha256(NFC(title) "\\n"
+    created_at_ms "\\n" n)) % 58**6` for n = 0, 1, …, padded with `1`: the remainder, since the first characters of the
+    whole number's encoding are skewed.
     """
     seed = f"{unicodedata.normalize('NFC', title)}\n{created_at_ms}\n"
     return next(id for id in (_id_of(f"{seed}{n}") for n in count()) if id.casefold() not in taken)
@@ -129,7 +130,7 @@ class IdSet:
         self._hashes: set[int] = set()
 
     def add(self, id: str) -> bool:
-        """Whether it is new here; it is in the set afterwards."""
+        """Returns whether it is new here; it is in the set afterwards."""
         before = len(self._hashes)
         self._hashes.add(hash(id))
         return len(self._hashes) > before
@@ -151,7 +152,8 @@ _UNSAFE_RUN = r"[^A-Za-z0-9._-]+"
 
 
 def slug_of(text: str) -> str:
-    """A file name (without ending) for any text: ASCII letters, digits, `.`, `_`, `-`; 1 to 113 characters, no leading dot.
+    """Returns a file name (without ending) for any text: ASCII letters, digits, `.`, `_`, `-`; 1 to 113 characters, no
+    leading dot.
 
     A text that is safe as it is stays as it is (the ids of most harnesses). Any other gets a hash of the whole text, so
     that two different texts never share a name, not even where the file system ignores case.
@@ -163,7 +165,7 @@ def slug_of(text: str) -> str:
 
 
 def slug_beginning(text: str) -> str:
-    """How the slug of every text that begins with `text` begins; other slugs may begin so, too."""
+    """Returns how the slug of every text that begins with `text` begins; other slugs may begin so, too."""
     readable = text if _SAFE.fullmatch(text) else re.sub(_UNSAFE_RUN, "-", text).strip("-._")
     return readable[:_READABLE_CHARS].rstrip("-._")
 

@@ -21,17 +21,17 @@ _FIRST_DAY = 719_163
 
 
 def latest(*instants: int | None) -> int | None:
-    """The latest of some instants, as far as they are known; None where none is."""
+    """Returns the latest of some instants, as far as they are known; None where none is."""
     return max((each for each in instants if each is not None), default=None)
 
 
 def latest_end(*ends: int | None) -> int | None:
-    """The latest of some ends; None, which is never, where one of them is."""
+    """Returns the latest of some ends; None, which is never, where one of them is."""
     return None if None in ends else latest(*ends)
 
 
 def has_passed(at_ms: int | None, now_ms: int) -> TypeGuard[int]:
-    """Whether an instant at which something ends is there; what has none never ends."""
+    """Returns whether an instant at which something ends is there; what has none never ends."""
     return at_ms is not None and at_ms <= now_ms
 
 
@@ -48,7 +48,8 @@ def day_of(at_ms: int) -> str:
 
 
 def ms_in_name(name: str) -> int | None:
-    """The instant that a name such as `2026-02-13T14-30-05.123Z_4dbfbe` begins with; None where it begins with none."""
+    """Returns the instant that a name such as `2026-02-13T14-30-05.123Z_4dbfbe` begins with; None where it begins with
+    none."""
     day, _, clock = name[:24].partition("T")
     return ms_of(f"{day}T{clock.replace('-', ':')}")
 

@@ -77,7 +77,7 @@ class NotJson(InvalidValue):
 
 
 def load_json(text: str) -> Any:
-    """The value of a JSON text, or NotJson."""
+    """Returns the value of a JSON text, or NotJson."""
     try:
         return json.loads(
             text.removeprefix("\ufeff"), object_pairs_hook=_object, parse_int=_integer, parse_constant=_constant
@@ -89,7 +89,7 @@ def load_json(text: str) -> Any:
 
 
 def load_bytes(data: bytes) -> Any:
-    """The value of a file in UTF-8, or NotJson."""
+    """Returns the value of a file in UTF-8, or NotJson."""
     try:
         return load_json(data.decode())
     except UnicodeDecodeError as error:
@@ -97,8 +97,8 @@ def load_bytes(data: bytes) -> Any:
 
 
 def load_document(data: bytes) -> Any:
-    """The value of a file that others may have written: no deeper than `MAX_DEPTH`, and nothing in it but characters that can
-    be written again, U+0000 not among them; NotJson."""
+    """Returns the value of a file that others may have written: no deeper than `MAX_DEPTH`, and nothing in it but
+    characters that can be written again, U+0000 not among them; NotJson."""
     if not data.strip():
         raise NotJson("it is empty; an empty object is {}")
     value = load_bytes(data)
@@ -167,11 +167,11 @@ class Documents(Generic[T]):
         self._indent = indent
 
     def render(self, value: T) -> str:
-        """The text, with a final newline."""
+        """Returns the text, with a final newline."""
         return json.dumps({"version": 1, **self._document(value)}, ensure_ascii=False, indent=self._indent) + "\n"
 
     def parse(self, data: bytes, path: str) -> T:
-        """What was rendered. StateCorrupt for anything else, with every problem: never an empty value (P6)."""
+        """Returns what was rendered. StateCorrupt for anything else, with every problem: never an empty value (P6)."""
         try:
             return self._value(self._load(data))
         except InvalidValue as invalid:
@@ -202,7 +202,7 @@ class Format(Documents[T]):
         self._check = check
 
     def value_of(self, document: object) -> T:
-        """The value of a whole document, or InvalidValue."""
+        """Returns the value of a whole document, or InvalidValue."""
         problems: list[str] = []
         if is_object(document):
             document = dict(document)
@@ -243,7 +243,7 @@ class Attribute:
 
 @cache
 def attributes_of(cls: type, by_name: bool = False) -> Mapping[str, Attribute]:
-    """The attributes of a class of values by their JSON keys."""
+    """Returns the attributes of a class of values by their JSON keys."""
     types = get_type_hints(cls, include_extras=True)
     attributes: dict[str, Attribute] = {}
     for each in fields(cls):
@@ -263,12 +263,12 @@ def attributes_of(cls: type, by_name: bool = False) -> Mapping[str, Attribute]:
 
 
 def matching(pattern: str, problem: str) -> Callable[[str], str | None]:
-    """A rule for texts of which the whole is so."""
+    """Returns a rule for texts of which the whole is so."""
     return lambda text: None if re.fullmatch(pattern, text, re.ASCII) else problem
 
 
 def options_of(type_: Any) -> tuple[Any, ...]:
-    """The members of a union, `NoneType` among them; of any other type that type alone."""
+    """Returns the members of a union, `NoneType` among them; of any other type that type alone."""
     return get_args(type_) if get_origin(type_) in (Union, UnionType) else (type_,)
 
 
@@ -326,14 +326,14 @@ class Converter:
         self._tags |= {cls: {tag: word} for word, cls in classes.items()}
 
     def value_of(self, document: object, type_: Any, where: str = "") -> Any:
-        """The value of a class of values (or another type), or InvalidValue."""
+        """Returns the value of a class of values (or another type), or InvalidValue."""
         try:
             return self._cattrs.structure(document, type_)
         except (cattrs.BaseValidationError, ValueError) as error:
             raise InvalidValue(*self._problems(error, where)) from error
 
     def written(self, value: Any) -> Any:
-        """The JSON values that `value_of` reads back as this value."""
+        """Returns the JSON values that `value_of` reads back as this value."""
         if value is None or isinstance(value, str | int | float):
             return value
         if isinstance(value, bytes):
@@ -447,7 +447,7 @@ class Converter:
         return value
 
     def _problems(self, error: Exception, where: str) -> Iterator[str]:
-        """Every problem in what cattrs raised, each with its path."""
+        """Yields every problem in what cattrs raised, each with its path."""
         match error:
             case cattrs.BaseValidationError():
                 for each in error.exceptions:
@@ -489,7 +489,7 @@ def _has_origin(*origins: Any) -> Callable[[Any], bool]:
 
 
 def _others(type_: Any) -> frozenset[Any]:
-    """The members of a union without `None`."""
+    """Returns the members of a union without `None`."""
     return frozenset(options_of(type_)) - {NoneType}
 
 
@@ -515,7 +515,7 @@ def _instant(value: Any, _: Any) -> int:
 
 
 def _out_of_bounds(value: Any, facts: Facts) -> Iterator[tuple[str, str]]:
-    """What the attribute's metadata forbids: paths below it, and what is wrong there."""
+    """Yields what the attribute's metadata forbids: paths below it, and what is wrong there."""
     if isinstance(value, tuple):
         row: tuple[Any, ...] = value  # pyright: ignore[reportUnknownVariableType] - of any values
         if len(row) < facts.get("least_items", 0):

@@ -16,17 +16,17 @@ Json: "TypeAlias" = "dict[str, Json] | list[Json] | str | int | float | bool | N
 
 
 def is_object(value: object) -> "TypeIs[dict[str, Any]]":
-    """Whether it is an object. JSON makes its keys texts; what it holds is for the reader to look at."""
+    """Returns whether it is an object. JSON makes its keys texts; what it holds is for the reader to look at."""
     return isinstance(value, dict)
 
 
 def is_list(value: object) -> "TypeIs[list[Any]]":
-    """Whether it is a list."""
+    """Returns whether it is a list."""
     return isinstance(value, list)
 
 
 def is_row(value: object) -> "TypeIs[list[Any] | tuple[Any, ...]]":
-    """Whether it is what becomes a list when it is written."""
+    """Returns whether it is what becomes a list when it is written."""
     return isinstance(value, (list, tuple))
 
 

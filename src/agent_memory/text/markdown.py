@@ -46,7 +46,7 @@ class Code:
 
 
 def find_code(text: str) -> Code:
-    """All code in a markdown text, in time that grows with its length.
+    """Returns all code in a markdown text, in time that grows with its length.
 
     Simpler than CommonMark in two ways: a block that is code only by its indentation is not counted as code, and a fence
     opened inside a list item or a quotation lasts until it is closed, even where its container ends before.
@@ -103,7 +103,7 @@ class CheckBoxes:
 
 
 def check_boxes(text: str) -> CheckBoxes:
-    """The boxes of a markdown text, nested ones too; those in fenced code are an example of something."""
+    """Returns the boxes of a markdown text, nested ones too; those in fenced code are an example of something."""
     fences = find_code(text).fences if "[ ]" in text or "[x]" in text or "[X]" in text else ()
     still_open: list[str] = []
     done = 0
@@ -140,7 +140,7 @@ class Link:
 
 
 def find_links(body: str) -> tuple[Link, ...]:
-    """All links outside fenced code and code spans, in their order."""
+    """Returns all links outside fenced code and code spans, in their order."""
     found = [Link(link[1], link[2], link.start(), link.end()) for link in _LINK.finditer(body)]
     if not found:
         return ()
@@ -149,7 +149,8 @@ def find_links(body: str) -> tuple[Link, ...]:
 
 
 def append_see_also(body: str, ids: Iterable[str]) -> str:
-    """The body with a link to each id: those it does not hold are appended under `See also:`. Doing it twice changes nothing."""
+    """Returns the body with a link to each id: those it does not hold are appended under `See also:`. Doing it twice
+    changes nothing."""
     held = {link.target for link in find_links(body)}
     missing = [f"[[{id}]]" for id in dict.fromkeys(ids) if id not in held]
     if not missing:
@@ -166,14 +167,15 @@ def append_see_also(body: str, ids: Iterable[str]) -> str:
 
 
 def without_see_also(body: str) -> str:
-    """The body without the line of links at its end and without white space there: two bodies that say the same agree."""
+    """Returns the body without the line of links at its end and without white space there: two bodies that say the same
+    agree."""
     text = body.rstrip()
     last = _LAST_SEE_ALSO.search(text)
     return text[: last.start()].rstrip() if last else text
 
 
 def without_see_also_of(body: str, ids: Collection[str]) -> str:
-    """The body whose line of links at its end names none of these; as it is where that line says more than links."""
+    """Returns the body whose line of links at its end names none of these; as it is where that line says more than links."""
     text = without_see_also(body)
     last = [link for link in find_links(body) if link.start >= len(text)]
     said = spliced(body, ((link.start, link.end, "") for link in last))[len(text) :].replace(SEE_ALSO, "")
@@ -183,12 +185,12 @@ def without_see_also_of(body: str, ids: Collection[str]) -> str:
 
 
 def without_links(text: str) -> str:
-    """One line of text with each link replaced by its label, or left out where it has none."""
+    """Returns one line of text with each link replaced by its label, or left out where it has none."""
     return " ".join(_LINK.sub(lambda link: link[2] or "", text).split())
 
 
 def is_inside(position: int, ranges: tuple[tuple[int, int], ...]) -> bool:
-    """Whether a place lies in one of these ranges, which are in order."""
+    """Returns whether a place lies in one of these ranges, which are in order."""
     index = bisect_right(ranges, position, key=lambda range: range[0]) - 1
     return index >= 0 and position < ranges[index][1]
 
@@ -207,7 +209,8 @@ _SENTENCE_END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)(?<!\bcf)[
 
 
 def derive_title(body: str) -> str:
-    """The first heading, else the first line of text, without markers, at most 200 characters; empty for an empty body."""
+    """Returns the first heading, else the first line of text, without markers, at most 200 characters; empty for an
+    empty body."""
     heading = first_heading(body)
     if heading is None:
         text = (line for line in (*prose_lines(body), *body.split("\n")) if line.strip() and not _NO_TEXT.match(line))
@@ -216,13 +219,14 @@ def derive_title(body: str) -> str:
 
 
 def first_heading(body: str) -> str | None:
-    """The text of the first heading outside code, at most 200 characters; None where there is none that says anything."""
+    """Returns the text of the first heading outside code, at most 200 characters; None where there is none that says
+    anything."""
     headings = filter(None, map(_HEADING_TEXT.fullmatch, prose_lines(body)))
     return next(filter(None, (one_line(heading[1], MAX_TITLE_CHARS) for heading in headings)), None)
 
 
 def derive_description(body: str) -> str:
-    """The first sentence of the first paragraph that is no heading and no code, without links, at most 200 characters;
+    """Returns the first sentence of the first paragraph that is no heading and no code, without links, at most 200 characters;
     may be empty."""
     paragraph: list[str] = []
     for line in prose_lines(body):
@@ -236,7 +240,7 @@ def derive_description(body: str) -> str:
 
 
 def prose_lines(body: str) -> list[str]:
-    """The lines outside fenced blocks, a blank one in the place of each block."""
+    """Returns the lines outside fenced blocks, a blank one in the place of each block."""
     if "```" not in body and "~~~" not in body:
         return body.split("\n")
     return spliced(body, ((start, end, "") for start, end in find_code(body).fences)).split("\n")

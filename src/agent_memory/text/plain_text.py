@@ -72,7 +72,8 @@ class Cleaned:
 
 
 def clean_text(text: str) -> Cleaned:
-    """The text in NFC, with `\\n` line ends, without hidden characters, our sentinels defused. Cleaning twice changes nothing.
+    """Returns the text in NFC, with `\\n` line ends, without hidden characters, our sentinels defused. Cleaning twice
+    changes nothing.
 
     Kept of the invisible: tab, newline, and one emoji or text presentation selector after a character that has both
     forms. A sentinel of the managed section loses its colon (`agent-memory start`), so that no entry holds one.
@@ -97,7 +98,7 @@ def clean_text(text: str) -> Cleaned:
 
 
 def one_line(text: str, max_chars: int) -> str:
-    """The cleaned text on one line, white space collapsed, at most `max_chars` characters; `…` marks a cut."""
+    """Returns the cleaned text on one line, white space collapsed, at most `max_chars` characters; `…` marks a cut."""
     line = " ".join(clean_text(text).text.split())
     if len(line) <= max_chars:
         return line
@@ -107,12 +108,12 @@ def one_line(text: str, max_chars: int) -> str:
 
 
 def cut_chars(text: str, max_chars: int) -> str:
-    """The longest beginning of whole graphemes with at most `max_chars` characters (code points)."""
+    """Returns the longest beginning of whole graphemes with at most `max_chars` characters (code points)."""
     return _cut(text, max_chars, len)
 
 
 def cut_bytes(text: str, max_bytes: int) -> str:
-    """The longest beginning of whole graphemes with at most `max_bytes` bytes of UTF-8."""
+    """Returns the longest beginning of whole graphemes with at most `max_bytes` bytes of UTF-8."""
     return _cut(text, max_bytes, lambda part: len(part.encode("utf-8", "surrogatepass")))
 
 
@@ -148,7 +149,8 @@ def _fitting(pieces: Iterable[str], limit: int, size: Callable[[str], int]) -> s
 
 
 def spliced(text: str, parts: Iterable[tuple[int, int, str]]) -> str:
-    """The text with other words in the place of each of these ranges, which are in order; of two that overlap the first counts."""
+    """Returns the text with other words in the place of each of these ranges, which are in order; of two that overlap
+    the first counts."""
     kept, at = list[str](), 0
     for start, end, words in parts:
         if start >= at:

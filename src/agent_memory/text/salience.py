@@ -43,7 +43,8 @@ _ASCII_WORDS = "".join(each.lower() if each.isalnum() else " " for each in map(c
 
 
 def stem(word: str) -> str:
-    """A crude stem, the same for the usual forms of one English word; enough to see that two texts speak of one thing."""
+    """Returns a crude stem, the same for the usual forms of one English word; enough to see that two texts speak of one
+    thing."""
     for end in _ENDS:
         if word.endswith(end) and len(word) - len(end) >= _MIN_STEM:
             kept = word[: -len(end)]
@@ -52,22 +53,22 @@ def stem(word: str) -> str:
 
 
 def content_terms(text: str) -> frozenset[str]:
-    """The stems of a text's content words; words of one letter and bare common words are not content."""
+    """Returns the stems of a text's content words; words of one letter and bare common words are not content."""
     return frozenset(map(term_of, words_of(text))) - _NO_CONTENT
 
 
 def content_sequence(text: str) -> tuple[str, ...]:
-    """The same stems in the order of the text, repeated as often as they occur."""
+    """Returns the same stems in the order of the text, repeated as often as they occur."""
     return tuple(filter(None, map(term_of, words_of(text))))
 
 
 def coverage(of: frozenset[str], by: frozenset[str]) -> float:
-    """Which part of `of` is also in `by`, 0 to 1; nothing is wholly covered."""
+    """Returns which part of `of` is also in `by`, 0 to 1; nothing is wholly covered."""
     return len(of & by) / len(of) if of else 1.0
 
 
 def words_of(text: str) -> list[str]:
-    """All words of a text in lower case, in order."""
+    """Returns all words of a text in lower case, in order."""
     if text.isascii() and "'" not in text:
         return text.translate(_ASCII_WORDS).split()
     return _TERM.findall(unicodedata.normalize("NFC", text).lower())
@@ -75,7 +76,8 @@ def words_of(text: str) -> list[str]:
 
 @lru_cache(maxsize=1 << 16)
 def term_of(word: str) -> str:
-    """The stem of a lower-case word, empty for one that is no content. Remembered: a store has few words, said often."""
+    """Returns the stem of a lower-case word, empty for one that is no content. Remembered: a store has few words, said
+    often."""
     bare = word.replace("’", "'").removesuffix("'s")
     is_content = bare not in _COMMON and not bare.endswith("n't") and (len(bare) > 1 or bare.isdigit())
     return stem(bare) if is_content else ""
@@ -90,8 +92,9 @@ _ONLY_MARKS = re.compile(r"[\W_]*")
 
 
 def statements(text: str) -> tuple[str, ...]:
-    """The sentences of prose and list items, in order, without list, heading and quote marks: cut at a line end, after `. ! ? …`,
-    and after `;` and `:` before a word, and at dashes, so that a command after a colon stands alone."""
+    """Returns the sentences of prose and list items, in order, without list, heading and quote marks: cut at a line
+    end, after `. ! ? …`, and after `;` and `:` before a word, and at dashes, so that a command after a colon stands
+    alone."""
     parts = (
         part.strip()
         for line in text.split("\n")
@@ -155,18 +158,19 @@ class Negation:
 
 
 def actionable_tokens(text: str) -> frozenset[str]:
-    """The tokens that could be typed or opened: code spans, URLs, hosts, paths, flags, variables; lower case, without backticks."""
+    """Returns the tokens that could be typed or opened: code spans, URLs, hosts, paths, flags, variables; lower case,
+    without backticks."""
     return frozenset(token.strip("`").strip().lower() for token in re.findall(_ACTIONABLE, text))
 
 
 def typed_tokens(text: str) -> frozenset[str]:
-    """Those of them that are a command line or an address: they are the same in every language."""
+    """Returns those of them that are a command line or an address: they are the same in every language."""
     return frozenset(token for token in actionable_tokens(text) if " " in token or "://" in token)
 
 
 def salient_tokens(text: str) -> frozenset[str]:
-    """The salient tokens except negations: lower case, without backticks. The lines of fenced code count as tokens; targets of
-    links do not: a text may be linked differently."""
+    """Returns the salient tokens except negations: lower case, without backticks. The lines of fenced code count as
+    tokens; targets of links do not: a text may be linked differently."""
     text = re.sub(_LINK_TARGET, "[[", text)
     unnumbered = re.sub(_LIST_NUMBER, "", text)
     found = set(re.findall(_WHOLE, text))
@@ -176,7 +180,8 @@ def salient_tokens(text: str) -> frozenset[str]:
 
 
 def negations(text: str) -> tuple[Negation, ...]:
-    """What the text negates, in order: each negation with the next content words of its sentence (else those before)."""
+    """Returns what the text negates, in order: each negation with the next content words of its sentence (else those
+    before)."""
     negated: list[Negation] = []
     for sentence in statements(text):
         for found in re.finditer(_NEGATION, sentence):
@@ -189,17 +194,17 @@ def negations(text: str) -> tuple[Negation, ...]:
 
 
 def is_negated(text: str) -> bool:
-    """Whether the text negates anything."""
+    """Returns whether the text negates anything."""
     return re.search(_NEGATION, text) is not None
 
 
 def denying_words(text: str) -> frozenset[str]:
-    """What denies something in other words than a negation: "skips", "instead of"."""
+    """Returns what denies something in other words than a negation: "skips", "instead of"."""
     return frozenset(found.lower() for found in re.findall(_DENYING, text))
 
 
 def lost_salience(before: str, after: str, drops: Iterable[str] = ()) -> tuple[str, ...]:
-    """The salient tokens and negated phrases of `before` that are neither in `after` nor named in `drops`, sorted.
+    """Returns the salient tokens and negated phrases of `before` that are neither in `after` nor named in `drops`, sorted.
 
     A token is in a text as a whole word (`80` is not in `8080`). A negation is kept when a sentence of `after` negates
     something and shares a content word with what was negated. A drop names a token by holding it, and a negation by
@@ -227,7 +232,7 @@ def lost_salience(before: str, after: str, drops: Iterable[str] = ()) -> tuple[s
 
 
 def _holds(text: str, token: str) -> bool:
-    """Whether a token stands in a text as a whole word, or number."""
+    """Returns whether a token stands in a text as a whole word, or number."""
     if token not in text:
         return False
     before = ("" if not _WORD.match(token[0]) else r"(?<!\w)") + (r"(?<!\d[.,:])" if token[0].isdigit() else "")

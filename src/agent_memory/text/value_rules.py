@@ -18,7 +18,7 @@ WORD_CHARACTERS = LETTERS_AND_DIGITS | frozenset("_.:-")
 
 
 def shown(value: object) -> str:
-    """A value as it is named in a problem: short, and safe on any terminal."""
+    """Returns a value as it is named in a problem: short, and safe on any terminal."""
     if value is None or value is True or value is False:
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, dict):
@@ -47,7 +47,7 @@ def text_problem(value: object, max_chars: int, *, lines: bool = False) -> str |
 
 
 def id_problem(value: object) -> str | None:
-    """A session's id: `ID_CHARACTERS` only, the first a letter or digit."""
+    """Returns a session's id: `ID_CHARACTERS` only, the first a letter or digit."""
     problem = text_problem(value, MAX_ID_CHARS)
     if problem is not None or not isinstance(value, str):
         return problem
@@ -57,7 +57,7 @@ def id_problem(value: object) -> str | None:
 
 
 def path_problem(value: object) -> str | None:
-    """An absolute path of at most 4,096 bytes."""
+    """Returns an absolute path of at most 4,096 bytes."""
     problem = text_problem(value, MAX_PATH_BYTES)
     if problem is not None or not isinstance(value, str):
         return problem
@@ -67,7 +67,7 @@ def path_problem(value: object) -> str | None:
 
 
 def word_problem(value: object) -> str | None:
-    """One short word, as events and reasons are: never a sentence, so never what somebody wrote."""
+    """Returns one short word, as events and reasons are: never a sentence, so never what somebody wrote."""
     problem = text_problem(value, MAX_WORD_CHARS)
     if problem is not None or not isinstance(value, str):
         return problem
@@ -75,12 +75,12 @@ def word_problem(value: object) -> str | None:
 
 
 def ref_problem(value: object) -> str | None:
-    """A branch or a repository's key."""
+    """Returns a branch or a repository's key."""
     return text_problem(value, MAX_REF_CHARS)
 
 
 def commit_problem(value: object) -> str | None:
-    """A full commit id: 40 or 64 hexadecimal digits."""
+    """Returns a full commit id: 40 or 64 hexadecimal digits."""
     problem = text_problem(value, 64)
     if problem is not None or not isinstance(value, str):
         return problem
@@ -89,7 +89,7 @@ def commit_problem(value: object) -> str | None:
 
 
 def version_problem(value: object) -> str | None:
-    """A harness's version."""
+    """Returns a harness's version."""
     return text_problem(value, MAX_VERSION_CHARS)
 
 
@@ -102,7 +102,7 @@ _SEPARATORS = "/._-"
 
 
 def is_plain_name(name: str) -> bool:
-    """Whether the name (of a branch) is words and numbers only, so that no rule of redaction finds anything in it."""
+    """Returns whether the name (of a branch) is words and numbers only, so that no rule of redaction finds anything in it."""
     if not name.isascii():
         return False
     for separator in _SEPARATORS:
