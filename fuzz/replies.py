@@ -15,9 +15,8 @@ from agent_memory.note.vocabulary import Harness, Status
 from agent_memory.prompt.reply import decode_reply, parse_defrag_reply, parse_reply
 from agent_memory.redaction.redact import redact
 from agent_memory.results import sealed
-from agent_memory.rules.actions import DefragFacts
-from agent_memory.rules.change import Change, Create, Replace, Retire
-from agent_memory.rules.plan import PlanFacts, max_changes
+from agent_memory.rules.change import Change, max_changes
+from agent_memory.rules.plan import DefragFacts, PlanFacts
 from agent_memory.rules.plan_defrag import plan_defrag
 from agent_memory.rules.plan_window import plan_window
 from agent_memory.session.history import History, Role, Turn
@@ -115,18 +114,15 @@ def check_changes(changes: Iterable[Change]) -> None:
     live = {each.meta.id: each.entry for each in STORED}
     touched: set[str] = set()
     for change in changes:
-        match change:
-            case Create(entry):
-                assert entry.meta.id not in _HASHES, "an id is given twice"
-                live[entry.meta.id] = entry
-                _check_entry(entry)
-            case Replace(entry):
-                _check_may_change(entry.meta.id, touched)
-                live[entry.meta.id] = entry
-                _check_entry(entry)
-            case Retire(id=id):
-                _check_may_change(id, touched)
-                live.pop(id, None)
+        if change.act == "create":
+            assert change.id not in _HASHES, "an id is given twice"
+        else:
+            _check_may_change(change.id, touched)
+        if change.entry is None:
+            live.pop(change.id, None)
+        else:
+            live[change.id] = change.entry
+            _check_entry(change.entry)
     assert live, "the store is emptied"
     assert len(touched) <= max_changes(len(STORED)), "more changed than one run may"
     names = [file_name_of(entry.meta).casefold() for entry in live.values()]

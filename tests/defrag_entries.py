@@ -7,8 +7,8 @@ from typing import Any
 from agent_memory.note.file_name import file_name_of
 from agent_memory.note.note import Listed, MemoryEntry, Meta, StoredEntry, body_hash
 from agent_memory.note.vocabulary import Origin, Status
-from agent_memory.rules.actions import Action, Deferred, DefragFacts, DefragPlan, DefragProposal
-from agent_memory.rules.change import Create, Replace, Retire
+from agent_memory.rules.change import entries_written
+from agent_memory.rules.plan import Action, Deferred, DefragFacts, DefragPlan, DefragProposal
 from agent_memory.rules.plan_defrag import plan_defrag
 
 REPO = "github.com/acme/web"
@@ -54,12 +54,12 @@ def planned(facts: DefragFacts, *actions: Action, deferred: tuple[Deferred, ...]
 def written(plan: DefragPlan) -> list[MemoryEntry]:
     """The entries that the plan writes, each once, in order."""
     changes = (change for action in plan.actions for change in action.changes)
-    return list({change.entry.meta.id: change.entry for change in changes if isinstance(change, Create | Replace)}.values())  # fmt: skip
+    return list(entries_written(changes).values())
 
 
 def retired(plan: DefragPlan) -> list[str]:
     """The ids that the plan archives, in order."""
-    return [change.id for action in plan.actions for change in action.changes if isinstance(change, Retire)]
+    return [change.id for action in plan.actions for change in action.changes if change.act == "retire"]
 
 
 def reasons(plan: DefragPlan) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from random import Random
 
 from agent_memory.note.note import StoredEntry
-from agent_memory.rules.actions import Action, Archive, Edit, Merge, Rename, Retag, Split, SplitPart
+from agent_memory.rules.plan import Action, Archive, Edit, Merge, Rename, Retag, Split, SplitPart
 from agent_memory.text.markdown import append_see_also, find_links, without_see_also
 from agent_memory.text.salience import salient_tokens
 

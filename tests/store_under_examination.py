@@ -22,7 +22,7 @@ from agent_memory.files.durable import make_directories
 from agent_memory.files.locks import KernelLocks
 from agent_memory.git.git_history import GitRecorder
 from agent_memory.note.note import Caller, MemoryEntry, Meta
-from agent_memory.rules.change import Create
+from agent_memory.rules.change import Change
 from agent_memory.rules.section import Published
 from agent_memory.setup.config_files import Effective
 from agent_memory.store.store_files import StoreFiles
@@ -97,7 +97,7 @@ class Patient:
         """The id of a new note, recorded in git."""
         now = SystemClock().now_ms()
         whole = Meta(mint_id(title, now, ()), title, now, now, **meta)  # type: ignore[arg-type]
-        receipt = self.store.apply([Create(MemoryEntry(whole, body or f"About {title}."))]).unwrap()
+        receipt = self.store.apply([Change.of(MemoryEntry(whole, body or f"About {title}."))]).unwrap()
         self.recorder.record([receipt.applied[0].path], f"remember: {title}").unwrap()
         return whole.id
 

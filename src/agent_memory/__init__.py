@@ -94,7 +94,6 @@ if TYPE_CHECKING:
     )
     from agent_memory.recall.searching import Searching as Searching
     from agent_memory.recall.snippet import Snippet as Snippet
-    from agent_memory.rules.actions import Action as Action, DefragPlan as DefragPlan, DefragProposal as DefragProposal
     from agent_memory.rules.agent_request import (
         AgentReply as AgentReply,
         AgentRequest as AgentRequest,
@@ -104,17 +103,18 @@ if TYPE_CHECKING:
     from agent_memory.rules.change import (
         Applied as Applied,
         Change as Change,
-        Create as Create,
+        ChangeGroup as ChangeGroup,
         Dropped as Dropped,
         Receipt as Receipt,
-        Replace as Replace,
-        Restore as Restore,
-        Retire as Retire,
-        Together as Together,
     )
     from agent_memory.rules.drafts import Expiry as Expiry, MetaPatch as MetaPatch, NoteDraft as NoteDraft
     from agent_memory.rules.findings import Analysis as Analysis, Finding as Finding
-    from agent_memory.rules.plan import Plan as Plan
+    from agent_memory.rules.plan import (
+        Action as Action,
+        DefragPlan as DefragPlan,
+        DefragProposal as DefragProposal,
+        Plan as Plan,
+    )
     from agent_memory.rules.run import DefragRun as DefragRun, Run as Run, Settled as Settled
     from agent_memory.rules.section import Published as Published, SectionBudget as SectionBudget, Target as Target
     from agent_memory.section.publishing import Publisher as Publisher

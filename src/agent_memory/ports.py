@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from agent_memory.errors import Error
     from agent_memory.note.note import Listed, Listing, StoredEntry, Usage
     from agent_memory.note.vocabulary import Harness, Status, TierList
-    from agent_memory.rules.actions import Deferred  # noqa: F401 - names are in strings
     from agent_memory.rules.agent_request import AgentReply, AgentRequest
-    from agent_memory.rules.change import Change, Receipt, Together
+    from agent_memory.rules.change import Change, ChangeGroup, Receipt
     from agent_memory.rules.forgotten import EntryTombstone, SessionTombstone, StateTombstone
+    from agent_memory.rules.plan import Deferred  # noqa: F401 - names are in strings
     from agent_memory.rules.run import DefragRun, KeptReply, TieringMemo  # noqa: F401 - names are in strings
     from agent_memory.rules.run_log import LoggedRun, Undoing
     from agent_memory.rules.section import TargetFile
@@ -60,7 +60,7 @@ class Store(Protocol):
         """Returns an entry that was listed before, as it is now; looked for first where it was. Counts nothing."""
 
     def apply(
-        self, changes: Sequence[Change | Together], *, tiers: TierList | None = None, run_id: str | None = None
+        self, changes: Sequence[Change | ChangeGroup], *, tiers: TierList | None = None, run_id: str | None = None
     ) -> Result[Receipt, Error]:
         """Returns all changes as one transaction: all durable, or on an error none. A change whose entry's bytes are not the
         expected ones is dropped, the rest is applied (P8).

@@ -14,7 +14,7 @@ from agent_memory.errors import EntryInvalid, EntryProtected, Error, StoreIo
 from agent_memory.note.note import Caller, MemoryEntry, StoredEntry, Usage
 from agent_memory.note.vocabulary import Harness, Importance, Origin, Sensitivity, Status, TierList
 from agent_memory.recall.reading import Reading
-from agent_memory.rules.change import Change, Receipt, Together
+from agent_memory.rules.change import Change, ChangeGroup, Receipt
 from agent_memory.rules.drafts import EDITABLE, MetaPatch, NoteDraft
 from agent_memory.store.recorded_writes import RecordedWrites
 from stand_ins.dict_locks import DictLocks
@@ -262,7 +262,7 @@ class TestArchive:
 class Unreadable(TemporaryStore):
     def apply(
         self,
-        changes: Sequence[Change | Together],
+        changes: Sequence[Change | ChangeGroup],
         *,
         tiers: TierList | None = None,
         run_id: str | None = None,

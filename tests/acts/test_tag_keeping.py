@@ -10,7 +10,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.acts.keeping import TagKeeping
 from agent_memory.errors import Error, StoreIo, UsageInvalid
 from agent_memory.note.note import Caller, MemoryEntry, Meta
-from agent_memory.rules.change import Create
+from agent_memory.rules.change import Change
 from agent_memory.rules.section import Published
 from agent_memory.store.recorded_writes import RecordedWrites
 from stand_ins.dict_locks import DictLocks
@@ -33,7 +33,7 @@ class World:
 
     def note(self, letter: str, *tags: str, **meta: Any) -> str:
         whole = Meta(f"id__{letter * 6}", letter, 1_000, 2_000, tags=tags, **meta)
-        self.store.apply([Create(MemoryEntry(whole, f"Body of {letter}."))]).unwrap()
+        self.store.apply([Change.of(MemoryEntry(whole, f"Body of {letter}."))]).unwrap()
         return whole.id
 
     def tags(self, caller: Caller | None = None) -> TagKeeping:

@@ -11,10 +11,9 @@ from agent_memory.extraction.text import LONGEST_TITLE_CHARS
 from agent_memory.note.note import StoredEntry
 from agent_memory.note.vocabulary import Harness, Origin, Status, TierList
 from agent_memory.prompt.reply import parse_defrag_reply, parse_reply
-from agent_memory.rules.actions import ids_of
 from agent_memory.rules.agent_request import SessionRequest
-from agent_memory.rules.change import Create
-from agent_memory.rules.plan import ChangeSet, PlanFacts
+from agent_memory.rules.change import entries_written
+from agent_memory.rules.plan import ChangeSet, PlanFacts, ids_of
 from agent_memory.rules.plan_window import plan_window
 from agent_memory.rules.tidied import tidied
 from agent_memory.session.history import History, Role, ToolCall, Turn
@@ -61,7 +60,7 @@ def test_what_the_person_said_stays_the_persons_through_the_checks(said: str) ->
     facts = PlanFacts(ENTRY, window, "github.com/acme/shop", (), frozenset(), {}, Status.CAPTURED, MUCH_LATER_MS)
     plan = plan_window(asked(window), facts)
     assert plan.dropped == ()
-    assert [change.entry.meta.origin for change in plan.changes if isinstance(change, Create)] == [Origin.USER]
+    assert [each.meta.origin for each in entries_written(plan.changes).values()] == [Origin.USER]
 
 
 WORDS = st.sampled_from(

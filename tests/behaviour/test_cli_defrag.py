@@ -58,7 +58,7 @@ class TestSensibleAgent:
         assert (planned.code, planned.err) == (0, "")
         assert "-Retries are limited to 3 by RETRY_LIMIT" in planned.out
         assert "+Retries are limited to 5 by RETRY_LIMIT" in planned.out
-        assert f"to archive/About {OVER}" in planned.out
+        assert f"# now archive/About {OVER}" in planned.out
         assert f"# cold to warm: {id_of(WRONG)}  About {WRONG}" in planned.out
         assert planned.out.splitlines()[-1] == WORDS
         assert kept(memory) == before

@@ -15,7 +15,7 @@ from agent_memory.errors import Error
 from agent_memory.note.note import Caller, MemoryEntry
 from agent_memory.note.vocabulary import Kind, Tier, TierList
 from agent_memory.recall.reading import Reading
-from agent_memory.rules.change import Change, Create, Replace, Retire, Together
+from agent_memory.rules.change import Change, ChangeGroup
 from agent_memory.rules.run_log import LoggedAction, LoggedRun, Machine, Revision
 from agent_memory.store.bookkeeping_files import SessionMarksFiles
 from defrag_requests import NOW_MS, stored
@@ -59,7 +59,7 @@ class Told:
 @pytest.fixture
 def told() -> Told:
     told = Told()
-    told.store.apply([Create(FIRST.entry), Create(SECOND.entry)]).unwrap()
+    told.store.apply([Change.of(FIRST.entry), Change.of(SECOND.entry)]).unwrap()
     return told
 
 
@@ -68,8 +68,8 @@ def merged(told: Told) -> MemoryEntry:
     ids = (FIRST.meta.id, SECOND.meta.id)
     one = stored("Money is integer cents, no floats", aliases=ids, kind=Kind.CONVENTION).entry
     hashes = {id: told.store.read(id).unwrap().listed.content_hash for id in ids}
-    changes: tuple[Change, ...] = (*(Retire(id, hashes[id]) for id in ids), Create(one))
-    told.store.apply([Together("merge", changes)]).unwrap()
+    changes: tuple[Change, ...] = (*(Change.retire(id, hashes[id]) for id in ids), Change.of(one))
+    told.store.apply([ChangeGroup("merge", changes)]).unwrap()
     return one
 
 
@@ -90,7 +90,7 @@ def test_its_tier_is_that_of_the_list_and_its_rivals_are_those_of_its_sections(t
     elsewhere = stored("Elsewhere", scope="github.com/acme/shop")
     here = stored("Here", scope="github.com/acme/lamp")
     pinned = stored("Pinned", pinned=True, promoted_by="person")
-    others = [Create(each.entry) for each in (elsewhere, here, pinned)]
+    others = [Change.of(each.entry) for each in (elsewhere, here, pinned)]
     hot = (elsewhere.meta.id, pinned.meta.id)
     told.store.apply(others, tiers=TierList(hot, (FIRST.meta.id,))).unwrap()
     assert told.story(FIRST.meta.id).tier.tier is Tier.WARM
@@ -110,7 +110,7 @@ def test_whether_a_defrag_has_seen_it(told: Told) -> None:
 
 def test_what_waits_for_the_next_run_is_named(told: Told, tmp_path: Path) -> None:
     stale = told.store.read(FIRST.meta.id).unwrap().listed.content_hash
-    deferred: tuple[Change, ...] = (Replace(FIRST.entry, stale), Retire(SECOND.meta.id, stale))
+    deferred: tuple[Change, ...] = (Change.of(FIRST.entry, stale), Change.retire(SECOND.meta.id, stale))
     marks = SessionMarksFiles(tmp_path)
     found = find_sessions("s-1", tmp_path, told.reading, told.log, marks, lambda: Success(deferred)).unwrap()
     assert [each.deferred for each in found.sessions] == [(FIRST.meta.id,)]

@@ -15,7 +15,7 @@ from agent_memory.note.note import MemoryEntry, Meta, Source, StoredEntry
 from agent_memory.note.vocabulary import Harness, Origin, Status, TierList
 from agent_memory.pipelines.defrag import DefragIo, defrag
 from agent_memory.rules.agent_request import AgentReply, AgentRequest, DefragRequest
-from agent_memory.rules.change import Create
+from agent_memory.rules.change import Change
 from agent_memory.rules.run import DefragRun
 from agent_memory.rules.section import Published, PublishedTarget
 from agent_memory.rules.undo_run import SectionChange
@@ -95,7 +95,7 @@ class DefragWorld:
         source = Source(Harness.CLAUDE_CODE, "s1", turns=(1,))
         given = {"origin": Origin.USER, "description": title, "tags": ("topic__x",), "sources": (source,), **meta}
         entry = MemoryEntry(Meta(id=id, title=title, created_at_ms=at_ms, updated_at_ms=at_ms, **given), body)
-        self.store.apply([Create(entry)]).unwrap()
+        self.store.apply([Change.of(entry)]).unwrap()
         return id
 
     def io(self) -> DefragIo:

@@ -9,8 +9,7 @@ from returns.result import Success
 
 from agent_memory.note.note import MemoryEntry, Meta
 from agent_memory.pipelines.consolidate import take_up_deferred
-from agent_memory.rules.change import Change, Create, Replace, Retire
-from agent_memory.rules.plan import max_changes
+from agent_memory.rules.change import Change, max_changes
 from agent_memory.rules.run import Run
 from pipelines.consolidate_world import NOON_MS, ScriptedAgent, World, skipped
 from refusing_recorder import RefusingRecorder
@@ -19,7 +18,7 @@ from refusing_recorder import RefusingRecorder
 def world_of(*letters: str) -> World:
     world = World(ScriptedAgent([skipped()]))
     entries = [MemoryEntry(Meta(id_of(letter), f"Note {letter}", NOON_MS, NOON_MS), "Words.") for letter in letters]
-    world.store.apply([Create(entry) for entry in entries]).unwrap()
+    world.store.apply([Change.of(entry) for entry in entries]).unwrap()
     return world
 
 
@@ -27,13 +26,13 @@ def id_of(letter: str) -> str:
     return f"id__aaaaa{letter}"
 
 
-def replace(world: World, letter: str, body: str) -> Replace:
+def replace(world: World, letter: str, body: str) -> Change:
     stored = world.store.read(id_of(letter)).unwrap()
-    return Replace(MemoryEntry(evolve(stored.meta, updated_at_ms=NOON_MS + 1), body), stored.listed.content_hash)
+    return Change.of(MemoryEntry(evolve(stored.meta, updated_at_ms=NOON_MS + 1), body), stored.listed.content_hash)
 
 
-def retire(world: World, letter: str) -> Retire:
-    return Retire(id_of(letter), world.store.read(id_of(letter)).unwrap().listed.content_hash)
+def retire(world: World, letter: str) -> Change:
+    return Change.retire(id_of(letter), world.store.read(id_of(letter)).unwrap().listed.content_hash)
 
 
 def taken_up(world: World) -> Run:

@@ -9,7 +9,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.errors import AgentMissing, Error, ReplyRefused, StoreIo
 from agent_memory.pipelines.defrag import defrag, steps
 from agent_memory.rules.agent_request import DefragRequest
-from agent_memory.rules.change import Replace
+from agent_memory.rules.change import Change
 from agent_memory.rules.run import DefragRun
 from pipelines.defrag_world import DefragWorld, TidyingAgent, reply
 
@@ -54,7 +54,7 @@ def test_p13_a_note_pinned_in_an_editor_while_the_agent_has_nothing_to_do_is_hot
     def pin_meanwhile(request: DefragRequest) -> str:
         stored = world.store.read(one).unwrap()
         pinned = evolve(stored.entry, meta=evolve(stored.meta, pinned=True))
-        world.store.apply([Replace(pinned, stored.listed.content_hash)]).unwrap()
+        world.store.apply([Change.of(pinned, stored.listed.content_hash)]).unwrap()
         return reply(hot=[])(request)
 
     world.agent.answers = [pin_meanwhile]

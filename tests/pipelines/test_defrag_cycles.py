@@ -18,7 +18,7 @@ from agent_memory.errors import ReplyRefused
 from agent_memory.note.note import Listed
 from agent_memory.note.vocabulary import Harness
 from agent_memory.ports import Agent
-from agent_memory.rules.plan import max_changes
+from agent_memory.rules.change import max_changes
 from agent_memory.session.queue import InboxEntry, InlineNote
 from agent_memory.setup.config_files import Effective, load_config
 from claude_transcripts import Conversation

@@ -9,7 +9,7 @@ from returns.result import Failure, Result
 from agent_memory.errors import EntryChanged, EntryNotFound, EntryUnreadable, Error
 from agent_memory.note.note import Listed, MemoryEntry, StoredEntry
 from agent_memory.pipelines.defrag import notes_as_listed
-from agent_memory.rules.change import Replace, Retire
+from agent_memory.rules.change import Change
 from pipelines.defrag_world import DefragWorld, TidyingAgent
 from stand_ins.temporary_store import TemporaryStore
 
@@ -51,7 +51,7 @@ def test_a_note_that_was_merged_into_another_meanwhile_is_read_once() -> None:
     gone = store.read(one).unwrap()
     into = store.read(other).unwrap()
     merged = MemoryEntry(evolve(into.meta, aliases=(one,)), into.body)
-    changes = (Retire(one, gone.listed.content_hash), Replace(merged, into.listed.content_hash))
+    changes = (Change.retire(one, gone.listed.content_hash), Change.of(merged, into.listed.content_hash))
     assert len(store.apply(changes).unwrap().applied) == 2
     missed: list[str] = []
     assert [each.meta.id for each in notes_as_listed(world.io(), listed, missed)] == [other]

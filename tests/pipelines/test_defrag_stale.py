@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from agent_memory.note.note import Listed, Listing, Meta, UnreadableFile
 from agent_memory.pipelines.defrag import still_possible
-from agent_memory.rules.actions import Archive, DefragPlan, PlannedAction
-from agent_memory.rules.change import Retire
+from agent_memory.rules.change import Change, ChangeGroup
+from agent_memory.rules.plan import DefragPlan
 from agent_memory.rules.run import DefragRun
 
 IDS = tuple(f"id__{letter * 6}" for letter in "abcd")
 RUN = DefragRun(
     "2026-02-13T14-30-05.123Z_3dbfbe",
     1_770_993_005_123,
-    plan=DefragPlan(tuple(PlannedAction(Archive(id, "done"), (Retire(id, f"hash {id}"),), id) for id in IDS)),
+    plan=DefragPlan(tuple(ChangeGroup(id, (Change.retire(id, f"hash {id}"),)) for id in IDS)),
 )
 
 
@@ -27,7 +27,7 @@ def test_each_action_that_cannot_be_done_any_more_says_why() -> None:
         (UnreadableFile(f"topics/Note {unread}.md", ("Input/output error",)),),
     )
     plan = still_possible(RUN, live).plan
-    assert [each.action for each in plan.actions] == [Archive(same, "done")]
+    assert [each.subject for each in plan.actions] == [same]
     reasons = [each.reasons[0] for each in plan.dropped]
     assert reasons == [
         "it was changed while the agent thought",

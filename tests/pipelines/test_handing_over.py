@@ -14,7 +14,7 @@ from agent_memory.note.note import Caller, MemoryEntry, StoredEntry
 from agent_memory.note.vocabulary import GLOBAL_SCOPE, Harness
 from agent_memory.pipelines.handing_over import HandingOverIo, Kept, Taken, keep_handover, take_named, take_newest
 from agent_memory.ports import HistorySource, Tombstones
-from agent_memory.rules.change import Replace
+from agent_memory.rules.change import Change
 from agent_memory.rules.forgotten import EntryTombstone, SessionTombstone, statement_hashes
 from agent_memory.session.history import History, Role, SessionMark, Turn
 from agent_memory.session.queue import Context, InboxEntry, SessionFile
@@ -210,7 +210,7 @@ class TestItsNote:
         id = handing.keep().id
         (note,) = handing.notes()
         pinned = MemoryEntry(evolve(note.meta, pinned=True), "As I want it.")
-        handing.store.apply([Replace(pinned, note.listed.content_hash)]).unwrap()
+        handing.store.apply([Change.of(pinned, note.listed.content_hash)]).unwrap()
         assert handing.keep() == Kept(None, f"{id} is pinned, and stays as it is")
         assert [each.body.strip() for each in handing.notes()] == ["As I want it."]
 

@@ -14,7 +14,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.errors import EntryUnreadable, Error, StateCorrupt, StoreIo, UndoRefused
 from agent_memory.note.vocabulary import TierList
 from agent_memory.pipelines.undo import finish_undo, undo
-from agent_memory.rules.change import Restore
+from agent_memory.rules.change import Change
 from agent_memory.rules.findings import store_fingerprint
 from agent_memory.rules.run import TieringMemo
 from agent_memory.rules.run_log import LoggedAction, Undoing, short_id
@@ -143,7 +143,7 @@ class TestRefusals:
     def test_a_note_that_was_removed_or_restored_since_is_named(self, world: World) -> None:
         run = world.run(world.replace("a", "Changed."), world.retire("b"))
         world.path("a").unlink()
-        world.store.apply([Restore("id__aaaaab")]).unwrap()
+        world.store.apply([Change.restore("id__aaaaab")]).unwrap()
         reason = world.refused(run)
         assert "id__aaaaaa" in reason
         assert "id__aaaaab" in reason

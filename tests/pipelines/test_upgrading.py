@@ -11,7 +11,7 @@ from agent_memory.errors import Error, StateCorrupt, StoreIo
 from agent_memory.note.note import MemoryEntry, Meta, Source
 from agent_memory.note.vocabulary import Harness
 from agent_memory.pipelines.backfill import Upgrades, ask_again, plan_upgrades
-from agent_memory.rules.change import Create
+from agent_memory.rules.change import Change
 from agent_memory.session.history import SessionMark
 from agent_memory.session.queue import UPGRADE_EVENT, Context, InboxEntry
 from pipelines.consolidate_world import CWD, NOON_MS, REPO
@@ -49,7 +49,7 @@ def marks_of(*marks: SessionMark) -> DamagedMarks:
 def store_of(*sources: Source) -> TemporaryStore:
     store = TemporaryStore()
     meta = Meta("id__aaaaaa", "Ports", NOON_MS, NOON_MS, sources=sources)
-    store.apply([Create(MemoryEntry(meta, "Words."))]).unwrap()
+    store.apply([Change.of(MemoryEntry(meta, "Words."))]).unwrap()
     return store
 
 

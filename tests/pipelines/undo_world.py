@@ -14,7 +14,7 @@ from agent_memory.errors import Error
 from agent_memory.note.note import MemoryEntry, Meta, StoredEntry
 from agent_memory.note.vocabulary import TierList
 from agent_memory.pipelines.undo import UndoIo, Undone, undo
-from agent_memory.rules.change import Change, Create, Replace, Retire, Together
+from agent_memory.rules.change import Change, ChangeGroup
 from agent_memory.rules.run_log import LoggedAction, LoggedRun, Machine, logged_actions
 from agent_memory.rules.undo_run import SectionChange
 from agent_memory.section.section_splice import splice_section
@@ -89,7 +89,7 @@ class World:
 
     def run(
         self,
-        *changes: Change | Together,
+        *changes: Change | ChangeGroup,
         tiers: TierList | None = None,
         machine: Machine = "consolidate",
         section: str | None = None,
@@ -114,24 +114,24 @@ class World:
         self.log.put_sections(run_id, [change]).unwrap()
         self.target.write_bytes(spliced.data)
 
-    def create(self, letter: str, body: str = "Words.") -> Create:
-        return Create(entry(letter, body))
+    def create(self, letter: str, body: str = "Words.") -> Change:
+        return Change.of(entry(letter, body))
 
-    def replace(self, letter: str, body: str) -> Replace:
+    def replace(self, letter: str, body: str) -> Change:
         stored = self.stored(letter)
         self.clock.at_ms += 1
         meta = evolve(stored.meta, updated_at_ms=self.clock.at_ms)
-        return Replace(MemoryEntry(meta, body), stored.listed.content_hash)
+        return Change.of(MemoryEntry(meta, body), stored.listed.content_hash)
 
-    def retire(self, letter: str) -> Retire:
-        return Retire(f"id__aaaaa{letter}", self.stored(letter).listed.content_hash)
+    def retire(self, letter: str) -> Change:
+        return Change.retire(f"id__aaaaa{letter}", self.stored(letter).listed.content_hash)
 
-    def merge(self, one: str, other: str, into: str, body: str) -> Together:
+    def merge(self, one: str, other: str, into: str, body: str) -> ChangeGroup:
         """Two notes become one that answers to their ids."""
         ids = (f"id__aaaaa{one}", f"id__aaaaa{other}")
         merged = entry(into, body)
         aliased = evolve(merged, meta=evolve(merged.meta, aliases=ids))
-        return Together("merge", (self.retire(one), self.retire(other), Create(aliased)))
+        return ChangeGroup("merge", (self.retire(one), self.retire(other), Change.of(aliased)))
 
     def stored(self, letter: str) -> StoredEntry:
         return self.store.read(f"id__aaaaa{letter}").unwrap()

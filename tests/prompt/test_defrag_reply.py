@@ -12,7 +12,7 @@ from returns.result import Failure, Success
 from agent_memory.errors import ReplyRefused
 from agent_memory.note.vocabulary import TierList
 from agent_memory.prompt.reply import MAX_TIER_IDS, parse_defrag_reply
-from agent_memory.rules.actions import Archive, DefragProposal, Edit, Merge, Rename, Retag, Split, SplitPart
+from agent_memory.rules.plan import Archive, DefragProposal, Edit, Merge, Rename, Retag, Split, SplitPart
 
 NONCE = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
 A, B, C = "id__aaaaaa", "id__bbbbbb", "id__cccccc"

@@ -16,8 +16,8 @@ from agent_memory.prompt.prompt import Frame, plan_defrag_budget, render_defrag_
 from agent_memory.prompt.reply import decode_reply, parse_defrag_reply
 from agent_memory.prompt.shipped_files import load_prompt_template
 from agent_memory.redaction.redact import redact
-from agent_memory.rules.actions import DefragProposal, kind_of
 from agent_memory.rules.agent_request import DefragRequest
+from agent_memory.rules.plan import DefragProposal, kind_of
 
 pytestmark = pytest.mark.shared
 

@@ -9,7 +9,7 @@ from agent_memory.errors import EntryNotFound, Error, StoreIo
 from agent_memory.note.note import Caller, MemoryEntry, Meta, StoredEntry
 from agent_memory.note.vocabulary import Kind
 from agent_memory.recall.reading import ListFilter, Reading
-from agent_memory.rules.change import Create
+from agent_memory.rules.change import Change
 from stand_ins.dict_clock import DictClock
 from stand_ins.temporary_records import TemporaryUsageLedger
 from stand_ins.temporary_store import TemporaryStore
@@ -34,7 +34,7 @@ def reading(trouble: Error) -> Reading:
     store = Troubled(trouble)
     for id in (ONE, OTHER):
         meta = Meta(id, f"Note {id}", 1_000, 2_000, kind=Kind.TASK)
-        store.apply([Create(MemoryEntry(meta, f"- [ ] see [[{ONE}]]"))]).unwrap()
+        store.apply([Change.of(MemoryEntry(meta, f"- [ ] see [[{ONE}]]"))]).unwrap()
     return Reading(store, TemporaryUsageLedger(), DictClock(3_000), Caller())
 
 

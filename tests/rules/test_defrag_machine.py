@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import runpy
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -18,7 +19,9 @@ from agent_memory.note.file_name import MAX_NAME_BYTES, folded_name
 from agent_memory.note.note import MemoryEntry, Meta, StoredEntry
 from agent_memory.note.vocabulary import Origin, Status
 from agent_memory.ports import Store
-from agent_memory.rules.actions import (
+from agent_memory.rules.change import Change, entries_written, max_changes
+from agent_memory.rules.drafts import taken_ids
+from agent_memory.rules.plan import (
     Action,
     Deferred,
     DefragFacts,
@@ -26,12 +29,9 @@ from agent_memory.rules.actions import (
     DefragProposal,
     Edit,
     Merge,
-    Rename,
     ids_of,
+    kind_of,
 )
-from agent_memory.rules.change import Create, Replace
-from agent_memory.rules.drafts import taken_ids
-from agent_memory.rules.plan import max_changes
 from agent_memory.rules.plan_defrag import ids_to_read, plan_defrag
 from agent_memory.store.store_files import StoreFiles
 from agent_memory.text.ids import mint_id
@@ -75,12 +75,12 @@ class World:
         meta = Meta(
             id, title, self.now_ms, self.now_ms, derive_description(body), origin=Origin.AGENT, **{**known, **more}
         )
-        self.store.apply([Create(MemoryEntry(meta, body))]).unwrap()
+        self.store.apply([Change.of(MemoryEntry(meta, body))]).unwrap()
 
     def edit_by_hand(self, random: Random) -> None:
         stored = random.choice(self.live())
         entry = MemoryEntry(evolve(stored.meta, updated_at_ms=self.now_ms), f"{stored.body}\n{a_body(random)}")
-        self.store.apply([Replace(entry, stored.listed.content_hash)]).unwrap()
+        self.store.apply([Change.of(entry, stored.listed.content_hash)]).unwrap()
 
     def facts(self, random: Random) -> DefragFacts:
         listing, archive = self.store.list().unwrap(), self.store.list(archived=True).unwrap()
@@ -115,21 +115,24 @@ class World:
         receipt = self.store.apply([change for each in plan.actions for change in each.changes]).unwrap()
         assert receipt.dropped == (), "the plan fits the store that it was made for"
         self.planned_count += len(plan.actions)
+        actions = (*(each.action for each in self.deferred), *proposal.actions)
         self.deferred = plan.deferred
-        self.check(plan, facts, before)
+        self.check(plan, facts, before, actions)
 
     def remember(self, entries: dict[str, StoredEntry]) -> None:
         for id, stored in entries.items():
             self.said[id] = self.said.get(id, frozenset()) | salient_tokens(stored.body)
             self.hashes.setdefault(id, set()).add(stored.listed.content_hash)
 
-    def check(self, plan: DefragPlan, facts: DefragFacts, before: dict[str, StoredEntry]) -> None:
+    def check(
+        self, plan: DefragPlan, facts: DefragFacts, before: dict[str, StoredEntry], actions: Iterable[Action]
+    ) -> None:
         after = {each.meta.id: each for each in self.live()}
         archived = {each.meta.id: each for each in self.archived()}
         self.check_p12(before, after, archived)
         self.check_p13_and_p14(facts, before, after)
         self.check_p15(after, archived)
-        self.check_text(plan, before)
+        self.check_text(plan, before, actions)
 
     def check_p12(
         self, before: dict[str, StoredEntry], after: dict[str, StoredEntry], archived: dict[str, StoredEntry]
@@ -169,24 +172,20 @@ class World:
         for each in after.values():
             assert {link.target for link in find_links(each.body)} <= known
 
-    def check_text(self, plan: DefragPlan, before: dict[str, StoredEntry]) -> None:
+    def check_text(self, plan: DefragPlan, before: dict[str, StoredEntry], actions: Iterable[Action]) -> None:
         """Every token of what is replaced is in what takes its place, unless the action names it."""
+        done = [(each.kind, each.ids) for each in plan.actions]
+        proposed = [each for each in actions if (kind_of(each), ids_of(each)) in done]
         for planned in plan.actions:
-            texts = [_words(each.entry) for each in planned.changes if isinstance(each, Create | Replace)]
-            if not texts or isinstance(planned.action, Rename):
+            texts = [entry.whole for entry in entries_written(planned.changes).values()]
+            if not texts or planned.kind == "rename":
                 continue
-            ids = ids_of(planned.action)
+            ids = planned.ids
             # An edit, a title and tags for one entry become one text.
-            drops = (
-                drop for each in plan.actions if set(ids_of(each.action)) & set(ids) for drop in _drops(each.action)
-            )
+            drops = (drop for each in proposed if set(ids_of(each)) & set(ids) for drop in _drops(each))
             kept = "\n".join((*texts, *drops)).lower()
             tokens = frozenset().union(*(salient_tokens(before[id].body) for id in ids))
             assert [token for token in tokens if token.rstrip(".,:;") not in kept] == []
-
-
-def _words(entry: MemoryEntry) -> str:
-    return f"{entry.meta.title}\n{entry.meta.description}\n{entry.body}"
 
 
 def _drops(action: Action) -> tuple[str, ...]:

@@ -4,17 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent_memory.rules.actions import (
-    Archive,
-    DefragFacts,
-    DefragPlan,
-    DefragProposal,
-    Due,
-    Edit,
-    Merge,
-    fingerprint_of,
-)
 from agent_memory.rules.findings import Analysis, Finding, FindingKind
+from agent_memory.rules.plan import Archive, DefragFacts, DefragPlan, DefragProposal, Due, Edit, Merge, fingerprint_of
 from agent_memory.rules.plan_defrag import ids_to_read, plan_defrag
 from agent_memory.rules.tidied import due_archivings
 from agent_memory.text.instants import DAY_MS
@@ -59,7 +50,7 @@ def test_what_an_agent_does_with_an_expired_note_comes_first_and_is_no_quarrel()
     seen = {each.meta.id: each for each in ALL}
     edit = Edit(OLD.meta.id, "in May", "in May 2026", ())
     plan = planned(due, edit, Archive(OLDER.meta.id, "long over"), shown=seen)
-    assert [type(each.action) for each in plan.actions] == [Edit, Archive]
+    assert [each.kind for each in plan.actions] == ["edit", "archive"]
     assert reasons(plan) == ""
 
 

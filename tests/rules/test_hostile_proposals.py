@@ -7,8 +7,8 @@ import re
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.note.vocabulary import Origin, Sensitivity
-from agent_memory.rules.actions import Archive, DefragProposal, Edit, Merge, Rename, Retag, Split, SplitPart
 from agent_memory.rules.change import Dropped
+from agent_memory.rules.plan import Archive, DefragProposal, Edit, Merge, Rename, Retag, Split, SplitPart
 from agent_memory.rules.plan_defrag import plan_defrag
 from agent_memory.text.markdown import find_links
 from defrag_entries import facts_of, note, retired, written
@@ -84,5 +84,5 @@ def test_every_plan_is_safe(proposal: DefragProposal) -> None:
         assert not entry.meta.pinned
     assert TOKEN not in repr(plan.dropped)
     for planned in plan.actions:
-        if isinstance(planned.action, Merge):
-            assert set(planned.action.ids) <= aliases
+        if planned.kind == "merge":
+            assert set(planned.ids) <= aliases

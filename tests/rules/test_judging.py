@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from agent_memory.rules.actions import Archive, Merge
 from agent_memory.rules.findings import Analysis, Finding, FindingKind, candidates_of, left_to_judge
 
 IDS = tuple(f"id__{letter * 6}" for letter in "abcdefgh")
@@ -63,15 +62,14 @@ STALE = Finding(FindingKind.STALE, ("id__eeeeee",), "not used for 130 days")
 
 
 def test_near_duplicates_and_contradictions_are_flagged_worst_first() -> None:
-    assert left_to_judge(Analysis((STALE, NEAR, CONTRARY)), ()) == (CONTRARY, NEAR)
+    assert left_to_judge(Analysis((STALE, NEAR, CONTRARY)), frozenset()) == (CONTRARY, NEAR)
 
 
 def test_what_an_action_has_dealt_with_is_flagged_no_more() -> None:
-    merge = Merge(NEAR.ids, "One", "One.")
-    assert left_to_judge(Analysis((NEAR, CONTRARY)), (merge, Archive("id__dddddd", "it is wrong"))) == ()
+    assert left_to_judge(Analysis((NEAR, CONTRARY)), {*NEAR.ids, "id__dddddd"}) == ()
 
 
 def test_of_many_duplicates_some_wait_for_the_next_run() -> None:
     twins = Finding(FindingKind.DUPLICATE, ("id__aaaaaa", "id__bbbbbb", "id__cccccc", "id__dddddd"), "they are equal")
-    assert left_to_judge(Analysis((twins,)), (Merge(twins.ids[:2], "One", "One."),)) == ()
-    assert left_to_judge(Analysis((twins,)), ()) == (twins,)
+    assert left_to_judge(Analysis((twins,)), set(twins.ids[:2])) == ()
+    assert left_to_judge(Analysis((twins,)), frozenset()) == (twins,)

@@ -8,8 +8,8 @@ from attrs import evolve
 from agent_memory.note.file_name import file_name_of
 from agent_memory.note.note import MemoryEntry, Meta, Source, StoredEntry, Usage
 from agent_memory.note.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
-from agent_memory.rules.actions import Merge, Split, SplitPart
-from agent_memory.rules.change import Create, Retire
+from agent_memory.rules.change import Change
+from agent_memory.rules.plan import Merge, Split, SplitPart
 from agent_memory.text.ids import mint_id
 from defrag_entries import LONG_AGO, NOW, REPO, facts_of, note, planned, reasons, retired, written
 
@@ -55,9 +55,9 @@ def test_a_merge_archives_its_sources_and_then_creates_one_entry_that_answers_to
     (action,) = plan.actions
     assert action.new_ids == (id,)
     assert action.changes == (
-        Retire(PORT.meta.id, PORT.listed.content_hash),
-        Retire(DEPLOY.meta.id, DEPLOY.listed.content_hash),
-        Create(
+        Change.retire(PORT.meta.id, PORT.listed.content_hash),
+        Change.retire(DEPLOY.meta.id, DEPLOY.listed.content_hash),
+        Change.of(
             MemoryEntry(
                 Meta(
                     id=id,

@@ -9,7 +9,7 @@ from attrs import evolve
 
 from agent_memory.note.note import Listed, MemoryEntry, Meta, Source, StoredEntry, body_hash
 from agent_memory.note.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
-from agent_memory.rules.change import Create, Dropped, Replace, Retire
+from agent_memory.rules.change import Change, Dropped, entries_written
 from agent_memory.rules.origin import with_source
 from agent_memory.rules.plan import ChangeSet, Plan, PlanFacts, ProposedEntry, ProposedUpdate, stored_when_applied
 from agent_memory.rules.plan_window import computed_origin, plan_inline_fallback, plan_window, subject_of
@@ -61,7 +61,7 @@ def planned(*said: ProposedEntry | ProposedUpdate, known: PlanFacts | None = Non
 
 
 def created(plan: Plan) -> list[MemoryEntry]:
-    return [change.entry for change in plan.changes if isinstance(change, Create)]
+    return list(entries_written(each for each in plan.changes if each.act == "create").values())
 
 
 def texts(plan: Plan) -> list[tuple[str, str]]:
@@ -70,18 +70,17 @@ def texts(plan: Plan) -> list[tuple[str, str]]:
 
 def updated(old: StoredEntry, known: PlanFacts | None = None, /, **changes: Any) -> MemoryEntry:
     """The entry after an update that is accepted."""
-    (change,) = planned(ProposedUpdate(old.meta.id, **changes), known=known or facts(old)).changes
-    assert isinstance(change, Replace)
-    assert change.expected_hash == old.listed.content_hash
-    return change.entry
+    plan = planned(ProposedUpdate(old.meta.id, **changes), known=known or facts(old))
+    assert [each.expected_hash for each in plan.changes] == [old.listed.content_hash]
+    return entries_written(plan.changes)[old.meta.id]
 
 
 def reasons(plan: Plan) -> str:
     return "; ".join(f"{each.subject}: {reason}" for each in plan.dropped for reason in each.reasons)
 
 
-def kinds(plan: Plan) -> list[type]:
-    return [type(change) for change in plan.changes]
+def kinds(plan: Plan) -> list[str]:
+    return [change.act for change in plan.changes]
 
 
 # -- new entries ------------------------------------------------------------------------------------------------------
@@ -221,7 +220,7 @@ def test_a_renewed_handoff_is_the_one_that_a_ref_means_and_there_is_no_second() 
     again, linked = note("And again", "Open: tests.", kind=Kind.HANDOFF), note("Deploys", "See [[ref:h]].")
     plan = planned(HANDOFF, again, linked, known=facts(old, handoff_id=B))
     assert texts(plan) == [("Deploys", f"See [[{B}]].")]
-    (renewed,) = (each.entry for each in plan.changes if isinstance(each, Replace))
+    renewed = entries_written(plan.changes)[B]
     assert (renewed.meta.title, renewed.body, renewed.meta.description) == (HANDOFF.title, HANDOFF.body, HANDOFF.body)
     assert (renewed.meta.tags, renewed.meta.sources[0].turns) == (("topic__ops",), (3,))
     assert plan.dropped == (Dropped("And again", ("a session has one handoff",)),)
@@ -337,7 +336,7 @@ def test_links_of_an_update_lead_somewhere_and_those_it_held_are_left_alone() ->
 )
 def test_a_protected_entry_is_neither_updated_nor_superseded_p13(old: dict[str, Any], reason: str) -> None:
     plan = planned(note(supersedes=(A,)), ProposedUpdate(A, tags=("x",)), known=facts(stored(**old)))
-    assert kinds(plan) == [Create]
+    assert kinds(plan) == ["create"]
     assert created(plan)[0].meta.supersedes == ()
     assert reasons(plan).count(reason) == 2
 
@@ -345,7 +344,7 @@ def test_a_protected_entry_is_neither_updated_nor_superseded_p13(old: dict[str, 
 def test_only_what_was_shown_in_full_and_did_not_change_since_is_replaced_p8_p11() -> None:
     updates = (ProposedUpdate(id, tags=("x",)) for id in (A, "id__zzzzzz"))
     plan = planned(note(supersedes=(A, "id__zzzzzz")), *updates, known=facts(live=(stored(),)))
-    assert kinds(plan) == [Create]
+    assert kinds(plan) == ["create"]
     assert reasons(plan).count(f"{A}: it was not shown in full") == 1
     assert reasons(plan).count("there is no such entry") == 2
     edited = evolve(facts(stored()), live=(evolve(stored().listed, content_hash="other"),))
@@ -354,9 +353,9 @@ def test_only_what_was_shown_in_full_and_did_not_change_since_is_replaced_p8_p11
 
 def test_an_entry_is_changed_once() -> None:
     one, two = ProposedUpdate(A, tags=("x",)), ProposedUpdate(A, tags=("y",))
-    assert kinds(planned(one, two, known=facts(stored()))) == [Replace]
+    assert kinds(planned(one, two, known=facts(stored()))) == ["replace"]
     plan = planned(note("A", supersedes=(A,)), note("B", supersedes=(A,)), one, known=facts(stored()))
-    assert kinds(plan) == [Create, Create, Retire]
+    assert kinds(plan) == ["create", "create", "retire"]
     assert reasons(plan).count("replaced or archived once") == 2
 
 
@@ -373,9 +372,9 @@ def test_what_is_newer_than_the_session_keeps_what_it_says() -> None:
 @pytest.mark.parametrize(
     ("so_far", "reason"),
     [
-        (Plan(deferred=(Retire(A, f"hash-{A}"),)), "a change of it waits for the next run"),
-        (Plan(deferred=(Replace(stored().entry, f"hash-{A}"),)), "a change of it waits for the next run"),
-        (Plan((Retire(A, f"hash-{A}"),)), "it was superseded earlier in this session"),
+        (Plan(deferred=(Change.retire(A, f"hash-{A}"),)), "a change of it waits for the next run"),
+        (Plan(deferred=(Change.of(stored().entry, f"hash-{A}"),)), "a change of it waits for the next run"),
+        (Plan((Change.retire(A, f"hash-{A}"),)), "it was superseded earlier in this session"),
     ],
 )
 def test_what_an_earlier_window_put_off_or_superseded_is_left_alone(so_far: Plan, reason: str) -> None:
@@ -390,7 +389,7 @@ def test_one_entry_may_take_the_place_of_several_of_its_repository_or_across_to_
     plan = planned(note("Both", supersedes=(A, B, A)), known=facts(stored(), stored(B)))
     (new,) = created(plan)
     assert (new.meta.supersedes, new.meta.valid_from_ms) == ((A, B), NOON)
-    assert plan.changes[1:] == (Retire(A, f"hash-{A}", NOON), Retire(B, f"hash-{B}", NOON))
+    assert plan.changes[1:] == (Change.retire(A, f"hash-{A}", NOON), Change.retire(B, f"hash-{B}", NOON))
     assert plan.dropped == ()
     for of_old, of_new, allowed in (
         (REPO, "repo", True),
@@ -399,15 +398,15 @@ def test_one_entry_may_take_the_place_of_several_of_its_repository_or_across_to_
         ("github.com/acme/other", "repo", False),
     ):
         plan = planned(note("New", supersedes=(A,), scope=of_new), known=facts(stored(scope=of_old)))
-        assert (Retire in kinds(plan)) is allowed, (of_old, of_new)
+        assert ("retire" in kinds(plan)) is allowed, (of_old, of_new)
 
 
 def test_changes_over_the_runs_limit_wait_for_the_next_run_and_earlier_windows_count_p14() -> None:
     shown = tuple(stored(f"id__aaaaa{n}", f"Body {n}.") for n in range(1, 7))
     updates = [ProposedUpdate(each.meta.id, tags=("x",)) for each in shown]
     plan = planned(note(), *updates, known=facts(*shown, changed_before=frozenset({B})))
-    assert kinds(plan) == [Create, Replace, Replace]
-    waiting = [change.entry.meta.id for change in plan.deferred if isinstance(change, Replace)]
+    assert kinds(plan) == ["create", "replace", "replace"]
+    waiting = [change.id for change in plan.deferred if change.act == "replace"]
     assert waiting == [each.meta.id for each in shown[2:]]
     plan = Plan()
     for each in updates:
@@ -430,9 +429,9 @@ def test_a_later_window_may_update_what_an_earlier_one_planned_or_updated_if_it_
     again = ProposedUpdate(A, body="Port 8080, 8081 and 8082.")
     assert planned(again, known=known, so_far=first).changes == first.changes
     seen = evolve(known, shown=stored_when_applied(first, known.live))
-    (change,) = planned(again, known=seen, so_far=first).changes
-    assert isinstance(change, Replace)
-    assert (change.expected_hash, change.entry.body) == (f"hash-{A}", again.body)
+    plan = planned(again, known=seen, so_far=first)
+    assert [(each.act, each.expected_hash) for each in plan.changes] == [("replace", f"hash-{A}")]
+    assert entries_written(plan.changes)[A].body == again.body
 
 
 # -- inline notes: nobody's judgement need stand between them and the store -------------------------------------------
@@ -532,9 +531,8 @@ def test_a_note_is_compared_as_it_would_be_stored_and_linked_to_those_of_its_sub
     assert subject_of(proposed) == Subject("Api port", "Port 8080.", "Where it listens", Kind.LESSON)
     assert subject_of(LESSON).description == ""
     new = note("Api port", "It listens on 9090.", supersedes=(A,))
-    (change,) = planned(new, known=facts(live=(OTHER, KNOWN), similar={new: (OTHER, KNOWN)})).changes
-    assert isinstance(change, Create)
-    assert change.entry.body == f"It listens on 9090.\n\nSee also: [[{B}]]"
+    (entry,) = created(planned(new, known=facts(live=(OTHER, KNOWN), similar={new: (OTHER, KNOWN)})))
+    assert entry.body == f"It listens on 9090.\n\nSee also: [[{B}]]"
 
 
 @pytest.mark.parametrize("kind", [Kind.FACT, Kind.LESSON])

@@ -11,18 +11,8 @@ from hypothesis import given, settings, strategies as st
 from agent_memory.note.file_name import file_name_of
 from agent_memory.note.note import Listed, MemoryEntry, Meta, StoredEntry, body_hash
 from agent_memory.note.vocabulary import Harness, Kind, Status
-from agent_memory.rules.change import Create, Replace, Retire
-from agent_memory.rules.plan import (
-    ChangeSet,
-    Plan,
-    PlanFacts,
-    ProposedEntry,
-    ProposedUpdate,
-    changed_ids,
-    max_changes,
-    planned_entries,
-    stored_when_applied,
-)
+from agent_memory.rules.change import changed_ids, entries_written, max_changes
+from agent_memory.rules.plan import ChangeSet, Plan, PlanFacts, ProposedEntry, ProposedUpdate, stored_when_applied
 from agent_memory.rules.plan_window import plan_window
 from agent_memory.session.history import History, Role, Turn
 from agent_memory.session.queue import InboxEntry, SessionFile
@@ -100,16 +90,16 @@ CHANGE_SETS = st.builds(
 def applied(plan: Plan) -> dict[str, MemoryEntry]:
     """The live entries after the plan, by id."""
     live = {each.meta.id: each.entry for each in STORED}
-    live.update(planned_entries(plan))
+    live.update(entries_written(plan.changes))
     return {
         id: entry
         for id, entry in live.items()
-        if not any(isinstance(each, Retire) and each.id == id for each in plan.changes)
+        if not any(each.act == "retire" and each.id == id for each in plan.changes)
     }
 
 
 def written(plan: Plan) -> list[MemoryEntry]:
-    return [each.entry for each in (*plan.changes, *plan.deferred) if isinstance(each, Create | Replace)]
+    return [each.entry for each in (*plan.changes, *plan.deferred) if each.entry is not None]
 
 
 @settings(max_examples=100, deadline=None)
@@ -150,8 +140,7 @@ def test_no_salient_token_is_lost_from_what_is_kept_unless_it_was_named(change_s
     """P12: what is replaced or superseded also goes to the archive, whole."""
     plan = plan_window(change_set, FACTS)
     drops = "\n".join(drop for update in change_set.updates for drop in update.drops)
-    for change in plan.changes:
-        if isinstance(change, Replace):
-            before = FACTS.shown[change.entry.meta.id]
-            after = f"{change.entry.meta.title}\n{change.entry.meta.description}\n{change.entry.body}\n{drops}".lower()
+    for id, entry in entries_written(plan.changes).items():
+        if (before := FACTS.shown.get(id)) is not None:
+            after = f"{entry.whole}\n{drops}".lower()
             assert [token for token in SALIENT.findall(before.body) if token.strip("`").lower() not in after] == []

@@ -9,9 +9,9 @@ from hypothesis import given, settings, strategies as st
 
 from agent_memory.note.note import StoredEntry
 from agent_memory.note.vocabulary import Kind
-from agent_memory.rules.actions import Archive, Merge, fingerprint_of, ids_of
+from agent_memory.rules.change import max_changes
 from agent_memory.rules.findings import Finding, FindingKind
-from agent_memory.rules.plan import max_changes
+from agent_memory.rules.plan import Archive, Merge, fingerprint_of, ids_of
 from agent_memory.rules.tidied import due_archivings, tidied
 from defrag_requests import DAY_MS, NOW_MS, request_of, stored
 

@@ -10,11 +10,10 @@ from hypothesis import given, settings, strategies as st
 
 from agent_memory.note.note import MemoryEntry, Source, StoredEntry, Usage
 from agent_memory.note.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status, TierList
-from agent_memory.rules.actions import DefragFacts, DefragPlan
 from agent_memory.rules.analyze import analyze
-from agent_memory.rules.change import Create, Replace, Retire
 from agent_memory.rules.features import AnalysisFacts
 from agent_memory.rules.findings import FindingKind
+from agent_memory.rules.plan import DefragFacts, DefragPlan
 from agent_memory.rules.plan_defrag import plan_defrag
 from agent_memory.rules.score import tier_facts
 from agent_memory.rules.section import SectionBudget
@@ -66,12 +65,11 @@ def run(state: State) -> tuple[State, DefragPlan]:
     live = dict(state.live)
     gone: list[str] = []
     for change in (change for action in plan.actions for change in action.changes):
-        match change:
-            case Retire(id):
-                del live[id]
-                gone.append(id)
-            case Create(entry) | Replace(entry):
-                live[entry.meta.id] = stored_as(entry)
+        if change.entry is None:
+            del live[change.id]
+            gone.append(change.id)
+        else:
+            live[change.id] = stored_as(change.entry)
     body_chars = analyze(live.values(), AnalysisFacts(usage={}, now_ms=NOW_MS, taken_ids=taken)).body_chars
     facts = {
         id: tier_facts(each.meta, body_chars[id], Usage(each.meta.used, each.meta.last_used_at_ms), NOW_MS)

@@ -6,8 +6,8 @@ import pytest
 
 from agent_memory.note.note import StoredEntry, Usage
 from agent_memory.note.vocabulary import Importance, Kind, Origin, Sensitivity, Tier, TierList
-from agent_memory.rules.actions import Merge
 from agent_memory.rules.findings import Finding, FindingKind
+from agent_memory.rules.plan import Merge
 from agent_memory.rules.section import SectionBudget
 from agent_memory.rules.tidied import chosen_tiers
 from defrag_requests import DAY_MS, NOW_MS, request_of, stored

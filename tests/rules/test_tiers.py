@@ -9,9 +9,10 @@ import pytest
 from attrs import evolve, frozen
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.note.note import Meta, Usage, standing_tiers
+from agent_memory.note.note import MemoryEntry, Meta, Usage, standing_tiers
 from agent_memory.note.vocabulary import GLOBAL_SCOPE, Importance, Kind, Origin, Sensitivity, Tier, TierList
-from agent_memory.rules.actions import Action, Archive, DefragPlan, Edit, Merge, PlannedAction, Rename, Split, SplitPart
+from agent_memory.rules.change import Change, ChangeGroup
+from agent_memory.rules.plan import DefragPlan
 from agent_memory.rules.score import CLEARLY_BETTER, HEADING_CHARS, TierFacts, score, tier_facts
 from agent_memory.rules.section import SectionBudget
 from agent_memory.rules.tiers import Resolved, resolve_tiers, tiers_after
@@ -24,6 +25,12 @@ ROOM = SectionBudget(hot_chars=300, warm_lines=3)
 
 def tiers(hot: str, warm: str = "") -> TierList:
     return TierList(tuple(hot), tuple(warm))
+
+
+def group(ids: str, new: str) -> ChangeGroup:
+    """What archives these, and makes these of them."""
+    made = (Change.of(MemoryEntry(Meta(id, "t", 1, 1), "b")) for id in new)
+    return ChangeGroup("merge", (*(Change.retire(id, "h") for id in ids), *made))
 
 
 def fact(
@@ -250,18 +257,15 @@ def test_a_list_gets_what_is_made_hot_first_loses_what_is_archived_and_keeps_wha
     ("before", "actions", "after"),
     [
         # a merge takes the first place of its sources in their best tier, the parts of a split stand side by side
-        (tiers("xayc", "wz"), [(Merge(tuple("caw"), "t", "b"), "n")], tiers("xny", "z")),
-        (tiers("x", "zwa"), [(Merge(tuple("caw"), "t", "b"), "n")], tiers("x", "zn")),
-        (tiers("xay", "w"), [(Split("a", (SplitPart("1", "b"), SplitPart("2", "b"))), "mn")], tiers("xmny", "w")),
-        (tiers("ab", "w"), [(Archive("a", "x"), ""), (Edit("b", "x", "y"), ""), (Rename("w", "t"), "")], tiers("b", "w")),
-        (tiers("a", "w"), [(Merge(("c", "d"), "t", "b"), "n")], tiers("a", "w")),  # from cold
+        (tiers("xayc", "wz"), [group("caw", "n")], tiers("xny", "z")),
+        (tiers("x", "zwa"), [group("caw", "n")], tiers("x", "zn")),
+        (tiers("xay", "w"), [group("a", "mn")], tiers("xmny", "w")),
+        (tiers("ab", "w"), [group("a", ""), ChangeGroup("edit", (Change.of(MemoryEntry(Meta("b", "t", 1, 1), "y"), "h"),))], tiers("b", "w")),
+        (tiers("a", "w"), [group("cd", "n")], tiers("a", "w")),  # from cold
     ],
 )  # fmt: skip
-def test_the_list_once_a_plan_is_carried_out(
-    before: TierList, actions: list[tuple[Action, str]], after: TierList
-) -> None:
-    plan = DefragPlan(tuple(PlannedAction(action, (), "", tuple(new)) for action, new in actions))
-    assert tiers_after(before, plan) == after
+def test_the_list_once_a_plan_is_carried_out(before: TierList, actions: list[ChangeGroup], after: TierList) -> None:
+    assert tiers_after(before, DefragPlan(tuple(actions))) == after
 
 
 # -- an undo ----------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.errors import Error, StoreIo
 from agent_memory.note.note import MemoryEntry, Meta
 from agent_memory.note.vocabulary import Origin, TierList
-from agent_memory.rules.change import Create
+from agent_memory.rules.change import Change
 from agent_memory.rules.section import Published, SectionBudget, Target, TargetFile
 from agent_memory.rules.undo_run import SectionChange
 from agent_memory.section.publishing import Publisher
@@ -46,7 +46,7 @@ class World:
 
     def note(self, letter: str, body: str = "The server listens.", **facts: Any) -> str:
         meta = evolve(BASE, id=f"id__{letter * 6}", title=f"Title {letter}", **facts)
-        self.store.apply([Create(MemoryEntry(meta, body))]).unwrap()
+        self.store.apply([Change.of(MemoryEntry(meta, body))]).unwrap()
         return meta.id
 
     def tier(self, hot: Sequence[str], warm: Sequence[str] = ()) -> None:

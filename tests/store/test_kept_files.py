@@ -17,7 +17,7 @@ from agent_memory.note.tagging import TagVocabulary
 from agent_memory.note.vocabulary import Harness, TierList
 from agent_memory.results import as_result
 from agent_memory.rules.agent_request import DaySpend
-from agent_memory.rules.change import Create, FileChange, FileState, Retire
+from agent_memory.rules.change import Change, FileChange, FileState
 from agent_memory.rules.forgotten import EntryTombstone, ForgettingAtWork, SessionTombstone, StateTombstone
 from agent_memory.rules.run import DefragRun, KeptReply, Run, TieringMemo, Work
 from agent_memory.rules.run_log import LoggedAction, LoggedRun, LoggedSession, Undoing, UndoneMark
@@ -120,7 +120,9 @@ WRITTEN: Mapping[str, Kept] = {
         CHECKPOINT.parse,
     ),
     "reply": kept(REPLY, KeptReply("text", "nonce", "hash", {A: "h"})),
-    "changes": kept(CHANGES, (Create(MemoryEntry(Meta(A, "Tea", NOON_MS, NOON_MS), "Green.")), Retire(B, "h"))),
+    "changes": kept(
+        CHANGES, (Change.of(MemoryEntry(Meta(A, "Tea", NOON_MS, NOON_MS), "Green.")), Change.retire(B, "h"))
+    ),
     "what was judged": kept(TIERING, MEMO),
     "report": (REPORT, render_report_document(REPORT), parse_report),
     "report of an undo": (

@@ -17,7 +17,7 @@ from agent_memory.care.health import Health
 from agent_memory.errors import AgentMissing, Error, PathRefused, RunNotFound, StateCorrupt, StoreIo
 from agent_memory.note.note import MemoryEntry, Meta
 from agent_memory.note.vocabulary import Harness
-from agent_memory.rules.change import Applied, Create, FileChange, FileState, Receipt
+from agent_memory.rules.change import Applied, Change, FileChange, FileState, Receipt
 from agent_memory.rules.run import KeptReply, Run, Settled
 from agent_memory.rules.run_log import LoggedAction, LoggedRun, Machine, Undoing
 from agent_memory.rules.undo_run import Footprint, SectionChange
@@ -272,7 +272,7 @@ def test_a_resumed_run_tells_of_the_sessions_before_its_interruption_too(tmp_pat
     store = StoreFiles(tmp_path, DictLocks())
     for letter in "ab":
         meta = Meta(f"id__aaaaa{letter}", f"Note {letter}", 1_770_993_005_123, 1_770_993_005_123)
-        store.apply([Create(MemoryEntry(meta, "Words."))], run_id=RUN_ID).unwrap()
+        store.apply([Change.of(MemoryEntry(meta, "Words."))], run_id=RUN_ID).unwrap()
     resumed = evolve(RUN, resumed=True, settled=(settled(applied("id__aaaaab")),))
     report = logged(tmp_path, resumed)
     assert [each.new_ids for each in report.actions] == [("id__aaaaaa",), ("id__aaaaab",)]

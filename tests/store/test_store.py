@@ -26,13 +26,14 @@ from agent_memory.files.locks import KernelLocks
 from agent_memory.note.note import Listing, MemoryEntry, Meta, UnreadableFile
 from agent_memory.note.vocabulary import TIERS_FILE, Kind, Origin, TierList
 from agent_memory.ports import Store
-from agent_memory.rules.change import Applied, Change, Create, Receipt, Replace, Restore, Retire, Together
+from agent_memory.rules.change import Applied, Change, ChangeGroup, Receipt
 from agent_memory.store import store_database
 from agent_memory.store.store_files import StoreFiles
 from one_change import delete, write
 
 A, B, C = "id__aaaaaa", "id__bbbbbb", "id__cccccc"
 CREATED_MS = 1_771_000_205_123
+TITLE = "Guard patterns"
 
 
 def entry(id: str = A, title: str = "Guard patterns", body: str = "Guards are pure.", **meta: Any) -> MemoryEntry:
@@ -87,7 +88,7 @@ class TestStoreFiles:
 
     @pytest.mark.parametrize("id", ["", "x", "../../etc/passwd", "id__00000O", "id__a1b2c3/../x", "id__aaaaaa\n"])
     def test_an_id_that_is_none_is_refused_whole_p21(self, store: Store, id: str) -> None:
-        refused = store.apply([Create(entry(B)), Create(entry(id))]).failure()
+        refused = store.apply([Change.of(entry(B)), Change.of(entry(id))]).failure()
         assert isinstance(refused, EntryInvalid)
         assert store.list() == Success(Listing(()))
 
@@ -100,7 +101,9 @@ class TestStoreFiles:
         after = store.read(A).unwrap()
         assert after.entry == new
         assert receipt.applied == (
-            Applied(A, "replace", path(), (path(), version), before.listed.content_hash, after.listed.content_hash),
+            Applied(
+                A, "replace", path(), (path(), version), before.listed.content_hash, after.listed.content_hash, TITLE
+            ),
         )
         archived = store.read(A, archived=True).unwrap()
         assert (archived.listed.path, archived.listed.content_hash) == (version, before.listed.content_hash)
@@ -147,7 +150,8 @@ class TestStoreFiles:
         hash = self.hash_of(store, A)
         receipt = delete(store, A).unwrap()
         retired = path(shelf="archive")
-        assert receipt == Receipt((Applied(A, "retire", path(), (path(), retired), hash, None),))
+        touched = (path(), retired)
+        assert receipt == Receipt((Applied(A, "retire", path(), touched, hash, None, TITLE),), touched=touched)
         assert store.read(A) == Failure(EntryNotFound(A, archived=True))
         archived = store.read(A, archived=True).unwrap()
         assert (archived.entry, archived.listed.content_hash) == (entry(), hash)
@@ -157,20 +161,20 @@ class TestStoreFiles:
     def test_retiring_with_an_end_keeps_the_original_beside_it_p12(self, store: Store) -> None:
         write(store, entry(), None).unwrap()
         hash = self.hash_of(store, A)
-        store.apply([Retire(A, hash, valid_until_ms=CREATED_MS + 9)]).unwrap()
+        store.apply([Change.retire(A, hash, valid_until_ms=CREATED_MS + 9)]).unwrap()
         assert store.read(A, archived=True).unwrap().entry == entry(valid_until_ms=CREATED_MS + 9)
-        store.apply([Restore(A)]).unwrap()
+        store.apply([Change.restore(A)]).unwrap()
         assert self.hash_of(store, A) == hash
 
     def test_a_restored_entry_is_live_byte_for_byte(self, store: Store) -> None:
         write(store, entry(), None).unwrap()
         hash = self.hash_of(store, A)
         delete(store, A).unwrap()
-        receipt = store.apply([Restore(A)]).unwrap()
-        assert receipt.applied == (Applied(A, "restore", path(), (path(), path(shelf="archive")), None, hash),)
+        receipt = store.apply([Change.restore(A)]).unwrap()
+        assert receipt.applied == (Applied(A, "restore", path(), (path(), path(shelf="archive")), None, hash, TITLE),)
         assert self.hash_of(store, A) == hash
         assert store.list(archived=True) == Success(Listing(()))
-        assert store.apply([Restore(A)]).unwrap().dropped[0].subject == A
+        assert store.apply([Change.restore(A)]).unwrap().dropped[0].subject == A
 
     def test_restoring_takes_the_id_out_of_alias_lists(self, store: Store) -> None:
         write(store, entry(B), None).unwrap()
@@ -179,7 +183,7 @@ class TestStoreFiles:
         write(store, entry(A, aliases=(B, C)), self.hash_of(store, A)).unwrap()
         assert store.read(B).unwrap().meta.id == A
         assert store.read(B, archived=True).unwrap().meta.id == B
-        receipt = store.apply([Restore(B)]).unwrap()
+        receipt = store.apply([Change.restore(B)]).unwrap()
         assert store.read(B).unwrap().meta.id == B
         assert store.read(A).unwrap().meta.aliases == (C,)
         assert path() in receipt.applied[0].touched
@@ -187,7 +191,9 @@ class TestStoreFiles:
     def test_refused_changes_are_dropped_and_the_rest_is_applied_p8(self, store: Store) -> None:
         write(store, entry(), None).unwrap()
         hash = self.hash_of(store, A)
-        receipt = store.apply([Create(entry(B)), Replace(entry(), "0" * 64), Retire(C, hash), Retire(A, hash)]).unwrap()
+        receipt = store.apply(
+            [Change.of(entry(B)), Change.of(entry(), "0" * 64), Change.retire(C, hash), Change.retire(A, hash)]
+        ).unwrap()
         assert [(each.id, each.act) for each in receipt.applied] == [(B, "create"), (A, "replace"), (A, "retire")]
         assert [each.subject for each in receipt.dropped] == [C]
         assert all(reason.endswith(".") for each in receipt.dropped for reason in each.reasons)
@@ -196,16 +202,18 @@ class TestStoreFiles:
         first = write(store, entry(), None).unwrap().applied[0]
         receipt = store.apply(
             [
-                Replace(entry(title="Two", body="Two."), first.after_hash or ""),
-                Create(entry(A, title="Three")),
-                Create(entry(B, title="Two")),
-                Create(entry(B, title="Two")),
-                Restore(B),
+                Change.of(entry(title="Two", body="Two."), first.after_hash or ""),
+                Change.of(entry(A, title="Three")),
+                Change.of(entry(B, title="Two")),
+                Change.of(entry(B, title="Two")),
+                Change.restore(B),
             ]
         ).unwrap()
         assert [(each.id, each.act) for each in receipt.applied] == [(A, "replace"), (B, "create"), (B, "create")]
         assert [each.subject for each in receipt.dropped] == [A, B]
-        retired = store.apply([Retire(B, self.hash_of(store, B)), Restore(B), Retire(B, self.hash_of(store, B))])
+        retired = store.apply(
+            [Change.retire(B, self.hash_of(store, B)), Change.restore(B), Change.retire(B, self.hash_of(store, B))]
+        )
         assert [each.act for each in retired.unwrap().applied] == ["retire", "restore", "retire"]
         assert store.read(B) == Failure(EntryNotFound(B, archived=True))
 
@@ -220,7 +228,9 @@ class TestStoreFiles:
         assert write(store, entry(B), None) == Failure(str(EntryExists(B, f"topics/bad {B}.md")))
         for refused in (write(store, entry(B), "0" * 64), delete(store, B)):
             assert "is not a valid note" in str(refused.failure())
-        assert [each.subject for each in store.apply([Retire(B, "0" * 64), Restore(B)]).unwrap().dropped] == [B, B]
+        assert [
+            each.subject for each in store.apply([Change.retire(B, "0" * 64), Change.restore(B)]).unwrap().dropped
+        ] == [B, B]
 
 
 # -- groups of changes -------------------------------------------------------------------------------------------------
@@ -261,9 +271,11 @@ def hash_of(store: Store, id: str) -> str:
     return store.read(id).unwrap().listed.content_hash
 
 
-def merge(store: Store, **changed: str) -> Together:
+def merge(store: Store, **changed: str) -> ChangeGroup:
     hashes = {id: changed.get(id[-1], hash_of(store, id)) for id in (A, B)}
-    return Together("merge of a and b", (Retire(A, hashes[A]), Retire(B, hashes[B]), Create(MERGED)))
+    return ChangeGroup(
+        "merge of a and b", (Change.retire(A, hashes[A]), Change.retire(B, hashes[B]), Change.of(MERGED))
+    )
 
 
 def state(store: Store) -> object:
@@ -298,21 +310,21 @@ def test_a_group_with_one_refused_change_is_dropped_whole_p8(store: Store, chang
 
 
 def test_what_comes_after_a_refused_group_finds_the_store_as_if_it_had_not_been_p8(store: Store) -> None:
-    refused = Together(
+    refused = ChangeGroup(
         "refused",
         (
-            Create(plain(M, "Mine")),
-            Retire(A, hash_of(store, A)),
-            Replace(plain(B, aliases=("id__zzzzzz",)), hash_of(store, B)),
-            Retire(C, "0" * 64),
+            Change.of(plain(M, "Mine")),
+            Change.retire(A, hash_of(store, A)),
+            Change.of(plain(B, aliases=("id__zzzzzz",)), hash_of(store, B)),
+            Change.retire(C, "0" * 64),
         ),
     )
-    changes: list[Change | Together] = [
+    changes: list[Change | ChangeGroup] = [
         refused,
-        Create(plain(M, "Mine", "Another body.")),
-        Retire(A, hash_of(store, A)),
-        Retire(B, hash_of(store, B)),
-        Create(plain("id__zzzzzz")),
+        Change.of(plain(M, "Mine", "Another body.")),
+        Change.retire(A, hash_of(store, A)),
+        Change.retire(B, hash_of(store, B)),
+        Change.of(plain("id__zzzzzz")),
         refused,
     ]
     receipt = store.apply(changes).unwrap()
@@ -341,18 +353,20 @@ def test_a_group_of_which_a_part_was_done_by_somebody_else_is_dropped(store: Sto
 
 
 def test_an_alias_that_is_the_id_of_a_live_entry_is_refused_p15(store: Store) -> None:
-    only_one = Together("merge", (Retire(A, hash_of(store, A)), Create(MERGED)))
+    only_one = ChangeGroup("merge", (Change.retire(A, hash_of(store, A)), Change.of(MERGED)))
     before = state(store)
-    receipt = store.apply([only_one, Create(plain(M, aliases=("id__CCCCCC",)))]).unwrap()
+    receipt = store.apply([only_one, Change.of(plain(M, aliases=("id__CCCCCC",)))]).unwrap()
     assert [each.subject for each in receipt.dropped] == ["merge", M]
-    assert f"{B} exists already" in receipt.dropped[0].reasons[0]
+    assert f"{B} already exists" in receipt.dropped[0].reasons[0]
     assert state(store) == before
 
 
 def test_a_result_takes_over_the_aliases_of_its_sources_p15(store: Store) -> None:
     store.apply([merge(store)]).unwrap()
     whole = plain("id__wwwwww", aliases=(M, C, A, B))
-    group = Together("merge", (Retire(M, hash_of(store, M)), Retire(C, hash_of(store, C)), Create(whole)))
+    group = ChangeGroup(
+        "merge", (Change.retire(M, hash_of(store, M)), Change.retire(C, hash_of(store, C)), Change.of(whole))
+    )
     assert store.apply([group]).unwrap().dropped == ()
     assert {store.read(id).unwrap().meta.id for id in (A, B, C, M)} == {"id__wwwwww"}
 
@@ -362,12 +376,12 @@ def test_a_result_takes_over_the_aliases_of_its_sources_p15(store: Store) -> Non
 
 def test_tiers_are_kept_in_their_order_whatever_ids_they_hold(store: Store) -> None:
     tiers = TierList((C, "id__zzzzzz", A), (B,))
-    assert store.apply([], tiers=tiers) == Success(Receipt((), tiers_changed=True))
+    assert store.apply([], tiers=tiers) == Success(Receipt(touched=(TIERS_FILE,)))
     assert store.tiers() == Success(tiers)
-    assert store.apply([], tiers=tiers) == Success(Receipt(()))
-    assert store.apply([Create(plain(M))]).unwrap().tiers_changed is False
+    assert store.apply([], tiers=tiers) == Success(Receipt())
+    assert TIERS_FILE not in store.apply([Change.of(plain(M))]).unwrap().touched
     assert store.tiers() == Success(tiers)
-    assert store.apply([], tiers=TierList()) == Success(Receipt((), tiers_changed=True))
+    assert store.apply([], tiers=TierList()) == Success(Receipt(touched=(TIERS_FILE,)))
     assert store.tiers() == Success(TierList())
 
 
@@ -381,7 +395,7 @@ def test_a_tier_list_that_could_not_be_read_back_is_refused(store: Store, tiers:
 @pytest.fixture
 def files(root: Path) -> StoreFiles:
     store = StoreFiles(root, KernelLocks(root))
-    store.apply([Create(plain(A))], tiers=TierList((A,))).unwrap()
+    store.apply([Change.of(plain(A))], tiers=TierList((A,))).unwrap()
     return store
 
 
@@ -389,9 +403,9 @@ def test_an_unchanged_tier_list_is_not_written_again(files: StoreFiles, root: Pa
     path = root / TIERS_FILE
     path.write_text(f'{{"warm": [], "hot": ["{A}"]}}')
     before = path.stat()
-    assert files.apply([Create(plain(B))], tiers=TierList((A,))).unwrap().tiers_changed is False
+    assert TIERS_FILE not in files.apply([Change.of(plain(B))], tiers=TierList((A,))).unwrap().touched
     assert (path.stat().st_ino, path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
-    assert files.apply([], tiers=TierList((B,))).unwrap().tiers_changed
+    assert files.apply([], tiers=TierList((B,))).unwrap().touched == (TIERS_FILE,)
     assert path.stat().st_ino != before.st_ino
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.parent.stat().st_mode & 0o777 == 0o700
@@ -587,13 +601,13 @@ def test_other_programs_files_are_ignored(root: Path, topics: Path) -> None:
 def test_an_update_may_keep_an_alias_and_not_take_one_that_is_taken_p15(store: Store, put: Put) -> None:
     put(f"topics/odd {M}.md", f"---\nid: {M}\ntitle: Odd\ncreatedAt: {MS}\naliases: [{C}]\n---\nBy hand.\n")
     odd = store.read(M).unwrap()
-    assert store.apply([Replace(evolve(odd.entry, body="New."), odd.listed.content_hash)]).unwrap().dropped == ()
-    receipt = store.apply([Replace(plain(A, aliases=(B,)), hash_of(store, A))]).unwrap()
+    assert store.apply([Change.of(evolve(odd.entry, body="New."), odd.listed.content_hash)]).unwrap().dropped == ()
+    receipt = store.apply([Change.of(plain(A, aliases=(B,)), hash_of(store, A))]).unwrap()
     assert [each.subject for each in receipt.dropped] == [A]
 
 
 def test_an_alias_that_another_entry_has_is_refused_p15(store: Store) -> None:
     store.apply([merge(store)]).unwrap()
-    receipt = store.apply([Create(plain("id__dddddd", aliases=(A,)))]).unwrap()
+    receipt = store.apply([Change.of(plain("id__dddddd", aliases=(A,)))]).unwrap()
     assert [each.subject for each in receipt.dropped] == ["id__dddddd"]
     assert store.read(A).unwrap().meta.id == M

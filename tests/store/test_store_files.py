@@ -18,7 +18,7 @@ from agent_memory.errors import EntryChanged, EntryExists, EntryInvalid, PathRef
 from agent_memory.files.locks import KernelLocks
 from agent_memory.note.note import MemoryEntry, Meta
 from agent_memory.results import sealed
-from agent_memory.rules.change import Change, Create, Receipt, Replace, Restore, Retire
+from agent_memory.rules.change import Change, Receipt
 from agent_memory.store.store_files import StoreFiles
 from faults import each_failure, each_kill, failing_on, snapshot
 from one_change import delete, write
@@ -41,14 +41,14 @@ def hash_of(root: Path, id: str) -> str:
 
 def fill(root: Path) -> list[Change]:
     """Three live entries and a retired one, and a batch with every kind of change, one of them refused."""
-    store(root).apply([Create(entry(id, f"Title {id[-1]}")) for id in (A, B, C, D)]).unwrap()
+    store(root).apply([Change.of(entry(id, f"Title {id[-1]}")) for id in (A, B, C, D)]).unwrap()
     delete(store(root), D).unwrap()
     return [
-        Replace(entry(A, "New title", "New body."), hash_of(root, A)),
-        Retire(B, hash_of(root, B), valid_until_ms=MS + 5),
-        Create(entry("id__eeeeee")),
-        Retire(C, "0" * 64),
-        Restore(D),
+        Change.of(entry(A, "New title", "New body."), hash_of(root, A)),
+        Change.retire(B, hash_of(root, B), valid_until_ms=MS + 5),
+        Change.of(entry("id__eeeeee")),
+        Change.retire(C, "0" * 64),
+        Change.restore(D),
     ]
 
 
@@ -268,10 +268,10 @@ def test_a_note_without_an_id_gets_it_when_it_is_written_and_its_original_is_kep
     listed = store(root).list().unwrap().entries[0]
     assert listed.provisional_id
     id = listed.meta.id
-    store(root).apply([Retire(id, listed.content_hash)]).unwrap()
+    store(root).apply([Change.retire(id, listed.content_hash)]).unwrap()
     assert store(root).read(id, archived=True).unwrap().listed.path == "archive/plain.md"
     assert [each.read_text() for each in (root / f"archive/{id}").iterdir()] == ["Just words.\n"]
-    store(root).apply([Restore(id)]).unwrap()
+    store(root).apply([Change.restore(id)]).unwrap()
     stored = store(root).read(id).unwrap()
     assert (stored.listed.provisional_id, stored.body) == (False, "Just words.")
 
@@ -279,12 +279,12 @@ def test_a_note_without_an_id_gets_it_when_it_is_written_and_its_original_is_kep
 def test_what_was_there_before_it_was_retired_comes_back_or_nothing_p6(root: Path) -> None:
     write(store(root), entry(A), None).unwrap()
     before = notes(root)
-    store(root).apply([Retire(A, hash_of(root, A), valid_until_ms=1_800_000_000_000)]).unwrap()
+    store(root).apply([Change.retire(A, hash_of(root, A), valid_until_ms=1_800_000_000_000)]).unwrap()
     (version,) = (root / "archive" / A).iterdir()
     with failing_on(version.name, "open"):
-        refused = store(root).apply([Restore(A)])
+        refused = store(root).apply([Change.restore(A)])
     assert refused == Failure(StoreIo(str(version), "open", "EIO", "Input/output error"))
-    store(root).apply([Restore(A)]).unwrap()
+    store(root).apply([Change.restore(A)]).unwrap()
     assert {path: data for path, data in notes(root).items() if path.startswith("topics/")} == before
 
 
@@ -318,7 +318,7 @@ def test_a_link_in_the_place_of_a_directory_is_refused_p21(root: Path, tmp_path:
     outside.mkdir()
     root.mkdir()
     (root / name).symlink_to(outside)
-    refused = store(root).apply([Create(entry(A))]).failure()
+    refused = store(root).apply([Change.of(entry(A))]).failure()
     assert isinstance(refused, PathRefused)
     assert list(outside.iterdir()) == []
 

@@ -18,7 +18,7 @@ from agent_memory.files.locks import KernelLocks
 from agent_memory.note.note import MemoryEntry, Meta, StoredEntry
 from agent_memory.note.vocabulary import TierList
 from agent_memory.ports import Store
-from agent_memory.rules.change import Change, Create, Receipt, Replace, Restore, Retire, Together
+from agent_memory.rules.change import Change, ChangeGroup, Receipt
 from agent_memory.rules.undo_run import Footprint
 from agent_memory.store.bookkeeping_json import FOOTPRINT
 from agent_memory.store.store_files import StoreFiles
@@ -69,7 +69,7 @@ class StoreMachine(RuleBasedStateMachine):
         stored = self.current(id)
         return stored.listed.content_hash if stored is not None and not stale else "0" * 64
 
-    def both(self, changes: Sequence[Change | Together], tiers: TierList | None = None) -> None:
+    def both(self, changes: Sequence[Change | ChangeGroup], tiers: TierList | None = None) -> None:
         """As a run of its own."""
         self.runs += 1
         run_id = f"run-{self.runs}"
@@ -82,19 +82,19 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(entry=entries)
     def create(self, entry: MemoryEntry) -> None:
-        self.both([Create(entry)])
+        self.both([Change.of(entry)])
 
     @rule(entry=entries, stale=st.sampled_from([False, False, True]))
     def replace(self, entry: MemoryEntry, stale: bool) -> None:
-        self.both([Replace(entry, self.hash_of(entry.meta.id, stale))])
+        self.both([Change.of(entry, self.hash_of(entry.meta.id, stale))])
 
     @rule(id=ids, until=untils, stale=st.sampled_from([False, False, True]))
     def retire(self, id: str, until: int | None, stale: bool) -> None:
-        self.both([Retire(id, self.hash_of(id, stale), until)])
+        self.both([Change.retire(id, self.hash_of(id, stale), until)])
 
     @rule(id=ids)
     def restore(self, id: str) -> None:
-        self.both([Restore(id)])
+        self.both([Change.restore(id)])
 
     @rule(one=entries, other=entries, id=ids)
     def batch(self, one: MemoryEntry, other: MemoryEntry, id: str) -> None:
@@ -103,10 +103,10 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(entry=entries, data=st.data(), stale=st.sampled_from([False, False, True]))
     def group(self, entry: MemoryEntry, data: st.DataObject, stale: bool) -> None:
         id = data.draw(st.sampled_from(self.live_ids() or IDS))
-        replace = Replace(entry, self.hash_of(entry.meta.id, False))
-        some = Together("some", (replace, Retire(id, self.hash_of(id, stale))))
-        other = Together("other", (Create(entry), Restore(id)))
-        self.both([some, other, Create(entry), some])
+        replace = Change.of(entry, self.hash_of(entry.meta.id, False))
+        some = ChangeGroup("some", (replace, Change.retire(id, self.hash_of(id, stale))))
+        other = ChangeGroup("other", (Change.of(entry), Change.restore(id)))
+        self.both([some, other, Change.of(entry), some])
 
     @precondition(lambda self: len(self.live_ids()) > 1)
     @rule(data=st.data(), title=st.sampled_from(["Merged", "Both"]), body=bodies, again=st.booleans())
@@ -114,7 +114,7 @@ class StoreMachine(RuleBasedStateMachine):
         """What is live becomes one entry, mostly with an id that was never used."""
         sources = data.draw(st.lists(st.sampled_from(self.live_ids()), min_size=2, max_size=3, unique=True))
         result = MemoryEntry(Meta(data.draw(st.sampled_from(MERGED)), title, MS, MS, aliases=tuple(sources)), body)
-        group = Together(title, (*(Retire(id, self.hash_of(id, False)) for id in sources), Create(result)))
+        group = ChangeGroup(title, (*(Change.retire(id, self.hash_of(id, False)) for id in sources), Change.of(result)))
         self.both([group, group] if again else [group])
 
     def live_ids(self) -> list[str]:
@@ -122,7 +122,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(tiers=tier_lists, id=ids, until=untils)
     def tier(self, tiers: TierList, id: str, until: int | None) -> None:
-        self.both([Retire(id, self.hash_of(id, False), until)], tiers)
+        self.both([Change.retire(id, self.hash_of(id, False), until)], tiers)
 
     @precondition(lambda self: self.runs)
     @rule(data=st.data(), k=st.none() | st.integers(1, 45))
@@ -145,7 +145,10 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(one=entries, other=entries, id=ids, tiers=tier_lists, k=st.integers(1, 60), reopen=st.booleans())
     def crash(self, one: MemoryEntry, other: MemoryEntry, id: str, tiers: TierList, k: int, reopen: bool) -> None:
-        changes = [Together("one", tuple(self.some_changes(one, other, id))), *self.some_changes(one, other, id)]
+        changes: list[Change | ChangeGroup] = [
+            ChangeGroup("one", tuple(self.some_changes(one, other, id))),
+            *self.some_changes(one, other, id),
+        ]
         finished = self.model.copy()
         finished.apply(changes, tiers=tiers, run_id="crashed")
         with killed_at(k) as counter, suppress(Killed):
@@ -157,10 +160,10 @@ class StoreMachine(RuleBasedStateMachine):
 
     def some_changes(self, one: MemoryEntry, other: MemoryEntry, id: str) -> list[Change]:
         return [
-            Create(one),
-            Replace(other, self.hash_of(other.meta.id, False)),
-            Retire(id, self.hash_of(id, False)),
-            Restore(IDS[0]),
+            Change.of(one),
+            Change.of(other, self.hash_of(other.meta.id, False)),
+            Change.retire(id, self.hash_of(id, False)),
+            Change.restore(IDS[0]),
         ]
 
     @precondition(lambda self: self.model.list().unwrap().entries)
@@ -207,8 +210,7 @@ def plain(result: Result[Receipt, Error]) -> object:
         return sorted(refusal.reasons) if isinstance(refusal, UndoRefused) else refusal
     receipt = result.unwrap()
     applied = [evolve(each, touched=tuple(sorted(each.touched))) for each in receipt.applied]
-    in_order = sorted(applied, key=lambda each: each.id) if any(each.act == "revert" for each in applied) else applied
-    return in_order, receipt.dropped, receipt.tiers_changed
+    return applied, receipt.dropped, sorted(receipt.touched)
 
 
 TestStoreMachine = StoreMachine.TestCase

@@ -15,7 +15,7 @@ from agent_memory.ports import Clock, Store, UsageLedger
 from agent_memory.recall.known_notes import KnownNotes, Near
 from agent_memory.redaction.redact import redact_path
 from agent_memory.results import as_result, unwrap
-from agent_memory.rules.change import Create, Replace, Restore, Retire, Together
+from agent_memory.rules.change import Change
 from agent_memory.rules.drafts import (
     EDITABLE,
     MetaPatch,
@@ -132,11 +132,10 @@ class MemoryService:
             meta = evolve(entry.meta, supersedes=ids, valid_from_ms=since_ms)
             entry = evolve(entry, meta=meta, body=without_see_also_of(entry.body, replaced))
         if twin is None or replaced:
-            stored = Create(entry) if twin is None else Replace(entry, twin.content_hash)
-            retired = [Retire(id, each.content_hash, entry.meta.valid_from_ms) for id, each in replaced.items()]
+            stored = Change.of(entry, None if twin is None else twin.content_hash)
+            retired = [Change.retire(id, each.content_hash, entry.meta.valid_from_ms) for id, each in replaced.items()]
             tiers = self.writes.telling(entry.meta, sorted(replaced))
-            change = Together(entry.meta.id, (stored, *retired)) if retired else stored
-            self.writes.apply(change, entry.meta.id, f"remember: {entry.meta.title}", tiers)
+            self.writes.apply(f"remember: {entry.meta.title}", stored, *retired, tiers=tiers)
         new = unwrap(self.store.read(entry.meta.id))
         targets = _once(*(link.target for link in find_links(linked) if is_id(link.target)))
         return Remembered(
@@ -252,8 +251,8 @@ class MemoryService:
             if stored.meta.pinned and self.caller.is_agent:
                 raise EntryProtected(id, "archiving by an agent", "pinned")
             tiers = self.writes.retiering(lambda tiers: tiers.without({stored.meta.id}))
-            change = Retire(stored.meta.id, stored.listed.content_hash)
-            self.writes.apply(change, stored.meta.id, f"archive: {stored.meta.title}", tiers)
+            change = Change.retire(stored.meta.id, stored.listed.content_hash)
+            self.writes.apply(f"archive: {stored.meta.title}", change, tiers=tiers)
             return stored.listed
 
     @as_result
@@ -264,7 +263,8 @@ class MemoryService:
             stored = self._mine(id, "restoring", archived=True)
             if self.caller.is_agent and stored.meta.promoted_by is not None and stored.meta.needs_vouching:
                 raise EntryProtected(stored.meta.id, "restoring by an agent", "promoted")
-            self.writes.apply(Restore(id), id, f"restore: {stored.meta.title}", self.writes.telling(stored.meta))
+            tiers = self.writes.telling(stored.meta)
+            self.writes.apply(f"restore: {stored.meta.title}", Change.restore(id), tiers=tiers)
             return unwrap(self.store.read(id))
 
     def _trust(self, id: str, act: str, change: Callable[[Meta], Meta]) -> StoredEntry:
@@ -294,7 +294,7 @@ class MemoryService:
             self._require_allowed(stored.meta, entry.meta, act)
             meta = self._with_usage(trusted_after(stored.entry, entry, self.caller))
             new = MemoryEntry(evolve(meta, updated_at_ms=self.clock.now_ms()), entry.body)
-            self.writes.apply(Replace(new, stored.listed.content_hash), id, subject, tiers)
+            self.writes.apply(subject, Change.of(new, stored.listed.content_hash), tiers=tiers)
             return unwrap(self.store.read(id))
 
     def _require_allowed(self, before: Meta, after: Meta, act: str) -> None:

@@ -54,7 +54,7 @@ from agent_memory.recall.reading import Reading
 from agent_memory.recall.told import DeliveryLog
 from agent_memory.results import as_result, unwrap, warning_of
 from agent_memory.rules.agent_request import DaySpend
-from agent_memory.rules.change import Change, Create, Replace
+from agent_memory.rules.change import Change, entries_written
 from agent_memory.rules.run_log import MOST_RUNS, Revision
 from agent_memory.rules.score import score, score_parts
 from agent_memory.session.queue import queue_key, session_id_of
@@ -182,7 +182,7 @@ def find_sessions(
     # What is secret is not even named to an agent.
     notes = [each for listing in listings for each in listing.entries]
     notes = [*without_secret(notes)] if reading.caller.is_agent else notes
-    changed = [each.entry.meta for each in unwrap(deferred()) if isinstance(each, Create | Replace)]
+    changed = [each.meta for each in entries_written(unwrap(deferred())).values()]
     noted = (key for each in notes for key in keys_of(each.meta) if key[1].startswith(session_id))
     keys = {*marked, *(each.key for each in captures), *by_runs, *noted}
     chosen = {key for key in keys if key[1] == session_id} or keys

@@ -30,9 +30,9 @@ from agent_memory.note.file_name import is_note_name
 from agent_memory.note.note import StoredEntry
 from agent_memory.note.vocabulary import TIERS_FILE, TierList
 from agent_memory.results import as_result
-from agent_memory.rules.actions import ids_of
-from agent_memory.rules.change import Change, Create, FileChange, FileState, Replace, subject_of
+from agent_memory.rules.change import Change, FileChange, FileState
 from agent_memory.rules.forgotten import FORGOTTEN, ForgettingAtWork, SessionKey, TraceWords, share_of
+from agent_memory.rules.plan import ids_of
 from agent_memory.rules.undo_run import Footprint
 from agent_memory.session.queue import SNAPSHOTS, FileSnapshot, InlineNote, queue_key, session_id_of
 from agent_memory.store.bookkeeping_json import FOOTPRINT
@@ -253,9 +253,9 @@ class RunTraces:
         """What waits to be written and comes from the session goes as a whole: nobody has seen it yet."""
 
         def stays(change: Change) -> bool:
-            if subject_of(change) in self.work.touched_ids:
+            if change.id in self.work.touched_ids:
                 return False
-            if not isinstance(change, Create | Replace) or self.work.session is None:
+            if change.entry is None or self.work.session is None:
                 return True
             return share_of(change.entry.meta, self.work.session) == "none"
 

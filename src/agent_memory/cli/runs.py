@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Any
 
 from agent_memory.app import Memory
@@ -12,17 +11,15 @@ from agent_memory.cli.arguments import add_flag, add_number, set_command
 from agent_memory.cli.console import BOLD, Console, fields_of, rows_of, table_lines
 from agent_memory.cli.dialogue import open_here, short_age
 from agent_memory.errors import UsageInvalid
-from agent_memory.note.note import MemoryEntry
 from agent_memory.pipelines.undo import called, sentence_of
 from agent_memory.recall.reading import ListFilter
 from agent_memory.results import unwrap
-from agent_memory.rules.actions import ids_of, kind_of
-from agent_memory.rules.change import Create, Replace
-from agent_memory.rules.plan import Plan
-from agent_memory.rules.run import DefragRun, Run, words_of
+from agent_memory.rules.change import Change, ChangeGroup, entries_written
+from agent_memory.rules.plan import ids_of, kind_of
+from agent_memory.rules.run import DefragRun, Run
 from agent_memory.rules.run_log import LoggedRun, short_id
 from agent_memory.session.queue import FileSnapshot
-from agent_memory.store.diffs import render_diff, render_plan_diff
+from agent_memory.store.diffs import diff_parts, render_diff
 from agent_memory.store.run_json import outcome_document, plan_document
 from agent_memory.text.instants import day_of, iso_of, ms_of
 from agent_memory.text.plain_text import counted, one_line
@@ -32,9 +29,10 @@ _TITLE_CHARS = 120
 _ACTION = ("kind", "ids", "new_ids", "words")
 
 
-def _present(memory: Memory, id: str) -> MemoryEntry | None:
-    """A note that a plan changes, as it is."""
-    return memory.store.read(id).map(lambda stored: stored.entry).value_or(None)
+def _print_foreseen(memory: Memory, changes: Sequence[Change | ChangeGroup], console: Console) -> None:
+    """What a plan would change, as a diff."""
+    if parts := diff_parts(unwrap(memory.store.foresee(changes)), {}):
+        console.out(render_diff(parts))
 
 
 # -- consolidate ------------------------------------------------------------------------------------------------------
@@ -74,8 +72,8 @@ def _consolidate(arguments: argparse.Namespace, console: Console) -> int:
     )
     run = unwrap(ended)
     if run.dry_run:
-        diffs = (render_plan_diff(each.plan, partial(_present, memory)) for each in run.settled)
-        console.out(*filter(None, diffs))
+        for each in run.settled:
+            _print_foreseen(memory, each.plan.changes, console)
     console.warn(*run.warnings)
     console.warn(*(f"inbox/{each.name} was moved to inbox/.failed: {each.reason}" for each in run.quarantined))
     unkept: dict[str, None] = {}
@@ -89,7 +87,7 @@ def _consolidate(arguments: argparse.Namespace, console: Console) -> int:
         elif outcome.verdict == "skipped":
             unkept[f"Nothing was kept of a session: {outcome.reason.rstrip('.')}."] = None
     changes = [change for each in run.settled for change in each.plan.changes]
-    titles = {each.entry.meta.id: each.entry.meta.title for each in changes if isinstance(each, Create | Replace)}
+    titles = {id: entry.meta.title for id, entry in entries_written(changes).items()}
     kept = dict.fromkeys(id for each in run.settled for id in each.outcome.entry_ids if id in titles)
     notes = () if run.dry_run else (f"  {id}  {one_line(titles[id], _TITLE_CHARS)}" for id in kept)
     console.answer(_run_document(run), run.sentence, *notes, *unkept)
@@ -139,33 +137,29 @@ def _defrag(arguments: argparse.Namespace, console: Console) -> int:
     memory = open_here(console)
     run = unwrap(memory.defrag(dry_run=arguments.dry_run, force=arguments.force, progress=console.progress))
     if run.dry_run:
-        console.out(*_planned(memory, run))
+        _print_foreseen(memory, run.plan.actions, console)
+        console.out(*_retiered(run))
     console.warn(*run.warnings)
     left = (f"left to judge: {each.kind} of {', '.join(each.ids)}: {each.reason}" for each in run.left)
     console.answer(_defrag_document(run), *left, run.sentence())
     return run.exit_code if run.trouble is None else console.fail(run.trouble)
 
 
-def _planned(memory: Memory, run: DefragRun) -> list[str]:
-    plan = Plan(tuple(change for each in run.plan.actions for change in each.changes), run.plan.dropped)
-    diff = render_plan_diff(plan, partial(_present, memory))
+def _retiered(run: DefragRun) -> Iterator[str]:
     titles = {} if run.scan is None else {each.meta.id: each.meta.title for each in run.scan.live.entries}
-    for change in plan.changes:
-        if isinstance(change, Create | Replace):
-            titles[change.entry.meta.id] = change.entry.meta.title
-    moved = [
-        f"# {run.tiers_before.of(id)} to {run.tiers.of(id)}: {id}  {titles.get(id, '')}".rstrip() for id in run.retiered
-    ]
-    return [*([diff] if diff else []), *moved]
+    changes = (change for each in run.plan.actions for change in each.changes)
+    titles |= {id: entry.meta.title for id, entry in entries_written(changes).items()}
+    for id in run.retiered:
+        yield f"# {run.tiers_before.of(id)} to {run.tiers.of(id)}: {id}  {titles.get(id, '')}".rstrip()
 
 
 def _defrag_document(run: DefragRun) -> dict[str, Any]:
     actions = [
         {
-            "action": kind_of(each.action),
-            "ids": list(ids_of(each.action)),
+            "action": each.kind,
+            "ids": list(each.ids),
             "newIds": list(each.new_ids),
-            "words": words_of(each),
+            "words": each.words,
         }
         for each in run.plan.actions
     ]

@@ -7,7 +7,7 @@ session's outcome; an error that a step raises ends the run.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import compress
 
@@ -49,18 +49,10 @@ from agent_memory.recall.known_notes import KnownNotes
 from agent_memory.redaction.redact import redact_path
 from agent_memory.results import as_result, unwrap, warning_of
 from agent_memory.rules.agent_request import AgentReply, SessionRequest
-from agent_memory.rules.change import Change, Create, Receipt, Retire
+from agent_memory.rules.change import Change, admit, changed_ids, entries_written
 from agent_memory.rules.drafts import taken_ids
 from agent_memory.rules.forgotten import REASON, forgotten_note, without_forgotten
-from agent_memory.rules.plan import (
-    Plan,
-    PlanFacts,
-    admit,
-    changed_ids,
-    live_when_applied,
-    planned_entries,
-    stored_when_applied,
-)
+from agent_memory.rules.plan import Plan, PlanFacts, live_when_applied, stored_when_applied
 from agent_memory.rules.plan_window import CHANGES_NOTHING, IS_NEWER, plan_inline_fallback, plan_window, subject_of
 from agent_memory.rules.run import Run, Settled, Work
 from agent_memory.rules.shown import catalog_of, choose_shown, ids_to_show, note_chars, rank_related, tag_vocabulary
@@ -395,7 +387,7 @@ def _handoff_id(work: Work, entries: Mapping[str, StoredEntry], live: Iterable[M
     """The handoff that the session has: of an earlier run, planned by an earlier window, or of `memory handoff`."""
     if work.mark is not None and work.mark.handoff_id is not None:
         return work.mark.handoff_id
-    created = [change.entry.meta.id for change in work.plan.changes if isinstance(change, Create)]
+    created = (change.id for change in work.plan.changes if change.act == "create")
     planned = (id for id in created if id in entries and entries[id].meta.kind is Kind.HANDOFF)
     session_id = session_id_of(work.pending.entry)
     stored = (each.id for each in live if session_id and is_handoff_of(each, work.pending.entry.harness, session_id))
@@ -632,9 +624,12 @@ def write_entries(io: ConsolidateIo, run: Run) -> Run:
     work = run.work
     if work is None or not work.plan.changes:
         return run
-    receipt, mark = _applied(io, run, work.plan.changes), work.next_mark
+    receipt, mark = unwrap(io.store.apply(work.plan.changes, run_id=run.id)), work.next_mark
     if mark is not None:
-        created, entries = [each.id for each in receipt.applied if each.act == "create"], planned_entries(work.plan)
+        created, entries = (
+            [each.id for each in receipt.applied if each.act == "create"],
+            entries_written(work.plan.changes),
+        )
         handoffs = [id for id in created if entries[id].meta.kind is Kind.HANDOFF]
         entry_ids = tuple(dict.fromkeys((*mark.entry_ids, *created)))
         mark = evolve(mark, entry_ids=entry_ids, handoff_id=[mark.handoff_id, *handoffs][-1])
@@ -694,8 +689,7 @@ def commit_changes(io: ConsolidateIo, run: Run) -> Run:
     subject = f"consolidate: {counted(len(applied), 'note')} from {entry.harness}{f' session {session[:12]}' if session else ''}"
     signs = {"create": "+", "replace": "~", "retire": "-", "restore": "+"}
     body = "\n".join(f"{signs[each.act]} {each.id} {each.title}".rstrip() for each in applied)
-    paths = [path for each in applied for path in each.touched]
-    recorded = io.recorder.record(paths, subject, body, session, entry.harness)
+    recorded = io.recorder.record(work.receipt.touched, subject, body, session, entry.harness)
     return evolve(done, warnings=(*run.warnings, *warning_of(recorded)))
 
 
@@ -719,22 +713,11 @@ def take_up_deferred(io: ConsolidateIo, run: Run) -> Run:
     if not changes:
         return run
     now, later = admit(changes, frozenset(), len(unwrap(io.store.list()).entries))
-    receipt = _applied(io, run, now)
+    receipt = unwrap(io.store.apply(now, run_id=run.id))
     unwrap(io.runs.put_deferred(later))
     grown = evolve(run, changed=changed_ids(now), taken_up=receipt.applied)
     if not receipt.applied:
         return grown
-    paths = [path for each in receipt.applied for path in each.touched]
     left = counted(len(receipt.applied), "change")
-    recorded = io.recorder.record(paths, f"consolidate: {left} left by earlier runs")
+    recorded = io.recorder.record(receipt.touched, f"consolidate: {left} left by earlier runs")
     return evolve(grown, warnings=(*run.warnings, *warning_of(recorded)))
-
-
-def _applied(io: ConsolidateIo, run: Run, changes: Sequence[Change]) -> Receipt:
-    """What comes of the changes, with the title of each entry as they write it; of what they retire, as it was before."""
-    retired = [change.id for change in changes if isinstance(change, Retire)]
-    found = [(id, io.store.read(id)) for id in retired]
-    titles = {id: stored.unwrap().meta.title for id, stored in found if isinstance(stored, Success)}
-    titles |= {id: entry.meta.title for id, entry in planned_entries(Plan(tuple(changes))).items()}
-    receipt = unwrap(io.store.apply(changes, run_id=run.id))
-    return evolve(receipt, applied=tuple(evolve(each, title=titles.get(each.id, "")) for each in receipt.applied))

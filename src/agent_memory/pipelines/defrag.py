@@ -23,10 +23,9 @@ from agent_memory.ports import Agent, Clock, DefragRecords, Locks, Recorder, Run
 from agent_memory.prompt.prompt import Frame, plan_defrag_budget, render_defrag_prompt
 from agent_memory.prompt.reply import parse_defrag_reply
 from agent_memory.results import as_result, unwrap, warning_of
-from agent_memory.rules.actions import DefragFacts, DefragProposal, PlannedAction, ids_of
 from agent_memory.rules.agent_request import DefragRequest
 from agent_memory.rules.analyze import analyze
-from agent_memory.rules.change import Create, Dropped, Replace, Retire, Together
+from agent_memory.rules.change import ChangeGroup, Dropped, max_changes
 from agent_memory.rules.commit_message import is_ignored
 from agent_memory.rules.drafts import taken_ids
 from agent_memory.rules.features import AnalysisFacts
@@ -39,8 +38,8 @@ from agent_memory.rules.findings import (
     left_to_judge,
     store_fingerprint,
 )
-from agent_memory.rules.plan import changed_id, max_changes
-from agent_memory.rules.plan_defrag import ids_to_read, plan_defrag, subject_of
+from agent_memory.rules.plan import DefragFacts, DefragProposal
+from agent_memory.rules.plan_defrag import ids_to_read, plan_defrag
 from agent_memory.rules.run import DefragRun, Scan, TieringMemo
 from agent_memory.rules.score import tier_facts
 from agent_memory.rules.section import Published, SectionBudget
@@ -167,7 +166,7 @@ def _with_left(
         return finding.kind is FindingKind.DUPLICATE and not waiting.isdisjoint(finding.ids)
 
     judged = run.memo.judged.difference(key for key, each in candidates.findings.items() if waits(each))
-    left = left_to_judge(analysis, (each.action for each in run.plan.actions))
+    left = left_to_judge(analysis, {id for each in run.plan.actions for id in each.ids})
     return evolve(run, left=tuple(each for each in left if not waits(each)), memo=evolve(run.memo, judged=judged))
 
 
@@ -203,11 +202,11 @@ def planned(io: DefragIo, run: DefragRun, scan: Scan) -> DefragRun:
 def still_possible(run: DefragRun, live: Listing) -> DefragRun:
     """The run without the actions on entries that are not what the plan was made from (P8)."""
     unread = {id_in_name(each.path): each.problems for each in live.unreadable}
-    kept: list[PlannedAction] = []
+    kept: list[ChangeGroup] = []
     dropped: list[Dropped] = []
     for each in run.plan.actions:
-        needed = [(changed_id(change), change) for change in each.changes if isinstance(change, Replace | Retire)]
-        stale = [id for id, change in needed if id is not None and live.hashes.get(id) != change.expected_hash]
+        needed = (change for change in each.changes if change.expected_hash is not None)
+        stale = [change.id for change in needed if live.hashes.get(change.id) != change.expected_hash]
         if not stale:
             kept.append(each)
             continue
@@ -215,7 +214,7 @@ def still_possible(run: DefragRun, live: Listing) -> DefragRun:
         why = "it was changed while the agent thought"
         if problems is not None:
             why = f"it could not be read when the plan was to be applied: {'; '.join(problems)}"
-        dropped.append(Dropped(subject_of(each.action), (why,)))
+        dropped.append(Dropped(each.subject, (why,)))
     return evolve(run, plan=evolve(run.plan, actions=tuple(kept), dropped=(*run.plan.dropped, *dropped)))
 
 
@@ -231,9 +230,9 @@ def with_tiers(io: DefragIo, run: DefragRun, scan: Scan) -> DefragRun:
     wanted = (meta for meta in live if meta.id in named or meta.pinned or meta.promoted_by is not None)
     entries = {meta.id: (meta, body_chars[meta.id]) for meta in wanted}
     for change in (change for each in plan.actions for change in each.changes):
-        if isinstance(change, Create | Replace):
-            entries[change.entry.meta.id] = change.entry.meta, len(change.entry.body)
-        elif isinstance(change, Retire):
+        if change.entry is not None:
+            entries[change.id] = change.entry.meta, len(change.entry.body)
+        else:
             entries.pop(change.id, None)
     now_ms = io.clock.now_ms()
     facts = {id: tier_facts(meta, chars, reads_of(meta, scan.usage), now_ms) for id, (meta, chars) in entries.items()}
@@ -370,15 +369,14 @@ def apply_changes(io: DefragIo, run: DefragRun) -> DefragRun:
         # A resumed run has no analysis any more, and tiers depend on what notes say.
         analysed = run if run.analysis is not None else analyze_structure(io, evolve(run, scan=scan))
         ready = with_tiers(io, still_possible(analysed, scan.live), scan)
-        groups = [Together(subject_of(each.action), each.changes) for each in ready.plan.actions]
         tiers = ready.tiers if ready.tiers != scan.tiers else None
-        if not groups and tiers is None:
+        if not ready.plan.actions and tiers is None:
             return ready
-        receipt = unwrap(io.store.apply(groups, tiers=tiers, run_id=run.id))
+        receipt = unwrap(io.store.apply(ready.plan.actions, tiers=tiers, run_id=run.id))
         done = {each.id for each in receipt.applied}
         plan = evolve(
             ready.plan,
-            actions=tuple(each for each in ready.plan.actions if done.issuperset(each.new_ids + ids_of(each.action))),
+            actions=tuple(each for each in ready.plan.actions if done.issuperset(change.id for change in each.changes)),
             dropped=(*ready.plan.dropped, *receipt.dropped),
         )
         memo = ready.memo

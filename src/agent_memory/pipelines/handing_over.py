@@ -14,7 +14,7 @@ from agent_memory.note.note import MemoryEntry, Meta, Source
 from agent_memory.note.vocabulary import GLOBAL_SCOPE, Harness, Kind, Status, least_trusted
 from agent_memory.redaction.redact import redact_path
 from agent_memory.results import as_result, unwrap
-from agent_memory.rules.change import Create, Replace
+from agent_memory.rules.change import Change
 from agent_memory.rules.drafts import stored_body, stored_description, stored_tags, stored_title, taken_ids
 from agent_memory.rules.forgotten import forgotten_note
 from agent_memory.rules.origin import Claim, origin_of, with_source
@@ -190,10 +190,9 @@ def keep_handover(io: HandingOverIo, taken: Taken) -> Kept:
             return Kept(None, "its note was forgotten")
         whose = (taken.handover.harness, taken.handover.session_id)
         known = next((each for each in live.entries if is_handoff_of(each.meta, *whose)), None)
-        change: Create | Replace
         if known is None:
             id = mint_id(title, taken.ended_at_ms, taken_ids(live, archive))
-            change = Create(MemoryEntry(_new_meta(io, taken, id, title, expires_at_ms), body))
+            change = Change.of(MemoryEntry(_new_meta(io, taken, id, title, expires_at_ms), body))
         else:
             id, stored = known.meta.id, unwrap(io.writes.store.read(known.meta.id))
             if stored.meta.pinned:
@@ -211,8 +210,8 @@ def keep_handover(io: HandingOverIo, taken: Taken) -> Kept:
                 expires_at_ms=fresh.expires_at_ms,
                 sources=with_source(stored.meta.sources, fresh.sources[0]),
             )
-            change = Replace(MemoryEntry(meta, body), stored.listed.content_hash)
-        io.writes.apply(change, id, f"handoff: {title}")
+            change = Change.of(MemoryEntry(meta, body), stored.listed.content_hash)
+        io.writes.apply(f"handoff: {title}", change)
         return Kept(id)
 
 

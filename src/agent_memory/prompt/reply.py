@@ -19,9 +19,20 @@ from agent_memory.errors import ReplyRefused
 from agent_memory.note.frontmatter import well_formed
 from agent_memory.note.vocabulary import TierList
 from agent_memory.results import as_result
-from agent_memory.rules.actions import KINDS, Action, DefragProposal, Edit, Merge, Split, ids_of, kind_of
 from agent_memory.rules.change import Dropped
-from agent_memory.rules.plan import ChangeSet, ProposedEntry, ProposedUpdate
+from agent_memory.rules.plan import (
+    KINDS,
+    Action,
+    ChangeSet,
+    DefragProposal,
+    Edit,
+    Merge,
+    ProposedEntry,
+    ProposedUpdate,
+    Split,
+    ids_of,
+    kind_of,
+)
 from agent_memory.text.ids import entry_id_problem, is_id
 from agent_memory.text.json_codec import MAX_DEPTH, Converter, InvalidValue, NotJson, load_json, written
 from agent_memory.text.json_shape import is_list, is_object

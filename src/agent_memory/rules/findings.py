@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from enum import StrEnum
 
 from attrs import evolve, field, frozen
 
 from agent_memory.note.note import Listed
-from agent_memory.rules.actions import Action, ids_of
 
 
 class FindingKind(StrEnum):
@@ -125,12 +124,11 @@ def candidates_of(findings: Iterable[Finding], hashes: Mapping[str, str]) -> Can
 _KINDS = (FindingKind.CONTRADICTION, FindingKind.DUPLICATE, FindingKind.NEAR_DUPLICATE)
 
 
-def left_to_judge(analysis: Analysis, done: Iterable[Action]) -> tuple[Finding, ...]:
+def left_to_judge(analysis: Analysis, touched: Set[str]) -> tuple[Finding, ...]:
     """Contradictions, duplicates and near-duplicates of which at least two entries are as they were, the worst first.
 
     Duplicates of which a run has merged some are no question any more: the next run goes on.
     """
-    touched = {id for action in done for id in ids_of(action)}
     findings = (finding for kind in _KINDS for finding in analysis.of_kind(kind))
     return tuple(
         each

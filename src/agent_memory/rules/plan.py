@@ -1,23 +1,26 @@
-"""What an agent proposes for a session, what of it will be written, and how much one run may change."""
+"""What the replies of an agent propose, all that checking them may depend on, and the plans: what of it will be written."""
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 from attrs import evolve, field, frozen
 
 from agent_memory.note.file_name import file_name_of
-from agent_memory.note.note import Confidence, Listed, MemoryEntry, StoredEntry, TurnNumber, body_hash
+from agent_memory.note.note import Confidence, Listed, StoredEntry, TurnNumber, Usage, body_hash
 from agent_memory.note.tagging import TagVocabulary
-from agent_memory.note.vocabulary import Importance, Kind, Status
-from agent_memory.rules.change import Change, Create, Dropped, Replace, Retire
+from agent_memory.note.vocabulary import Importance, Kind, Status, TierList
+from agent_memory.rules.change import Change, ChangeGroup, Dropped, entries_written
 from agent_memory.session.history import History
 from agent_memory.session.queue import InboxEntry
 from agent_memory.text.ids import EntryId
 from agent_memory.text.plain_text import Words
 from agent_memory.text.value_rules import shown
+
+# -- consolidate ------------------------------------------------------------------------------------------------------
 
 
 def _ref_problem(ref: str) -> str | None:
@@ -74,7 +77,7 @@ class Plan:
     dropped: tuple[Dropped, ...] = ()
     skipped: str | None = None
     deferred: tuple[Change, ...] = ()
-    """Checked like `changes`, but over the run's limit: to be admitted first in the next run (`run_limits.admit`)."""
+    """Checked like `changes`, but over the run's limit: to be admitted first in the next run (`change.admit`)."""
 
 
 @frozen
@@ -112,15 +115,10 @@ PLANNED_HASH = "planned"
 """In the place of the content hash of an entry that is not written yet."""
 
 
-def planned_entries(plan: Plan) -> dict[str, MemoryEntry]:
-    """The entries that the plan writes, as it writes them, by id."""
-    return {change.entry.meta.id: change.entry for change in plan.changes if isinstance(change, Create | Replace)}
-
-
 def stored_when_applied(plan: Plan, live: Sequence[Listed]) -> dict[str, StoredEntry]:
     """The entries that the plan writes as if they were read from the store, by id. A replaced one keeps its present content
     hash, on which its change depends; a new one has `PLANNED_HASH`."""
-    planned = planned_entries(plan)
+    planned = entries_written(plan.changes)
     known = {each.meta.id: each for each in live if each.meta.id in planned}
     stored: dict[str, StoredEntry] = {}
     for id, entry in planned.items():
@@ -133,45 +131,166 @@ def stored_when_applied(plan: Plan, live: Sequence[Listed]) -> dict[str, StoredE
 def live_when_applied(plan: Plan, live: Sequence[Listed], written: Mapping[str, StoredEntry]) -> Sequence[Listed]:
     """The live entries once the plan is applied, which writes these (`stored_when_applied`): changed ones in their place, retired
     ones gone, new ones last."""
-    gone = {change.id for change in plan.changes if isinstance(change, Retire)}
+    gone = {change.id for change in plan.changes if change.act == "retire"}
     before = {each.meta.id: each for each in live if each.meta.id not in gone}
     return tuple((before | {id: each.listed for id, each in written.items()}).values())
 
 
-_ALWAYS_ALLOWED = 3
-_SHARE = 4
+# -- defrag -----------------------------------------------------------------------------------------------------------
 
 
-def max_changes(live_at_start: int) -> int:
-    """How many live entries one run may change or archive: a quarter of them, at least 3."""
-    return max(_ALWAYS_ALLOWED, live_at_start // _SHARE)
+@frozen
+class Merge:
+    """Several entries become one new one."""
+
+    ids: tuple[EntryId, ...]
+    title: Words
+    body: Words
+    description: str | None = None
+    tags: tuple[str, ...] = ()
+    """Added to the united tags of the sources."""
+    drops: tuple[str, ...] = ()
 
 
-def admit(
-    changes: Iterable[Change], changed_before: frozenset[str], live_at_start: int
-) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
-    """The changes within the run's limit, and the rest, to be taken up again by the next run. New entries always pass; an id
-    that the run has changed before counts once."""
-    limit = max_changes(live_at_start)
-    changed = set(changed_before)
-    now: list[Change] = []
-    later: list[Change] = []
-    for change in changes:
-        id = changed_id(change)
-        if id is None or id in changed or len(changed) < limit:
-            now.append(change)
-            changed.update([id] if id else [])
-        else:
-            later.append(change)
-    return tuple(now), tuple(later)
+@frozen
+class SplitPart:
+    """One of the new entries that an entry is divided into."""
+
+    title: Words
+    body: Words
+    description: str | None = None
+    tags: tuple[str, ...] = ()
+    """Those of the source where there are none."""
 
 
-def changed_id(change: Change) -> str | None:
-    """The live entry that it changes or archives; None for what only adds one."""
-    if isinstance(change, Replace):
-        return change.entry.meta.id
-    return change.id if isinstance(change, Retire) else None
+@frozen
+class Split:
+    """One entry becomes several new ones."""
+
+    id: EntryId
+    into: tuple[SplitPart, ...]
 
 
-def changed_ids(changes: Iterable[Change]) -> frozenset[str]:
-    return frozenset(id for id in map(changed_id, changes) if id is not None)
+@frozen
+class Rename:
+    """An entry gets another title."""
+
+    id: EntryId
+    title: Words
+    drops: tuple[str, ...] = ()
+
+
+@frozen
+class Retag:
+    """An entry gets other tags."""
+
+    id: EntryId
+    tags: tuple[str, ...]
+
+
+@frozen
+class Edit:
+    """A passage that occurs exactly once in an entry's body is replaced."""
+
+    id: EntryId
+    find: Words
+    replace: str
+    drops: tuple[str, ...] = ()
+
+
+@frozen
+class Archive:
+    """An entry leaves the live set."""
+
+    id: EntryId
+    reason: Words
+
+
+Action = Merge | Split | Rename | Retag | Edit | Archive
+
+KINDS: Mapping[type, str] = {
+    Merge: "merge",
+    Split: "split",
+    Rename: "rename",
+    Retag: "retag",
+    Edit: "edit",
+    Archive: "archive",
+}
+"""The word of each class of action in the envelope."""
+
+
+@frozen
+class DefragProposal:
+    """A defrag reply. `dropped` are the items that were not of the contract's shape; without `tiers` they stay."""
+
+    actions: tuple[Action, ...] = ()
+    tiers: TierList | None = None
+    dropped: tuple[Dropped, ...] = ()
+
+
+@frozen
+class Due:
+    """Archivings that a defrag carries out whatever an agent proposes, and also where none answers."""
+
+    expired: tuple[Archive, ...] = ()
+    """The longest expired first."""
+    surplus: tuple[Archive, ...] = ()
+    """The least valuable first: as many entries have to go, by these or by other actions."""
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(each.id for each in (*self.expired, *self.surplus))
+
+
+def ids_of(action: Action) -> tuple[str, ...]:
+    return action.ids if isinstance(action, Merge) else (action.id,)
+
+
+def kind_of(action: Action) -> str:
+    return KINDS[type(action)]
+
+
+def fingerprint_of(action: Action, hashes: Mapping[str, str]) -> str:
+    """What makes two actions the same for undo: the kind and the inputs, byte for byte; not the words of the result."""
+    inputs = sorted(f"{id} {hashes.get(id, '')}" for id in set(ids_of(action)))
+    return hashlib.sha256("\n".join((kind_of(action), *inputs)).encode()).hexdigest()[:32]
+
+
+@frozen
+class Deferred:
+    """An action over the run's limit, with the content hashes of its entries as the agent was shown them."""
+
+    action: Action
+    hashes: Mapping[str, str]
+
+
+@frozen
+class DefragPlan:
+    """What one defrag does to the entries. Stored before it is applied, so that a replay writes the same bytes."""
+
+    actions: tuple[ChangeGroup, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+    deferred: tuple[Deferred, ...] = ()
+
+
+@frozen
+class DefragFacts:
+    """All that checking a defrag proposal may depend on."""
+
+    live: Sequence[Listed]
+    """As the agent saw them in the catalog."""
+    taken_ids: frozenset[str]
+    """Every id that is not free, casefolded: live, aliases, archived."""
+    shown: Mapping[str, StoredEntry]
+    status: Status
+    """`captured` for the built-in, `consolidated` for an agent command."""
+    now_ms: int
+    usage: Mapping[str, Usage] = field(factory=dict[str, Usage])
+    left_alone: frozenset[str] = frozenset()
+    undone: frozenset[str] = frozenset()
+    live_at_start: int = 0
+    force: bool = False
+    """A person lifts the limit on how much one run may change."""
+    at_hand: Mapping[str, StoredEntry] = field(factory=dict[str, StoredEntry])
+    """Entries as the store is now that an action names and that were not shown in full, by id: those of an action that an
+    earlier run deferred, and those that are only renamed or retagged (`plan_defrag.ids_to_read`)."""

@@ -16,26 +16,7 @@ from agent_memory.note.file_name import file_name_of, folded_name
 from agent_memory.note.note import Listed, MemoryEntry, Meta, Source, StoredEntry, reads_of
 from agent_memory.note.vocabulary import Origin, Tier, furthest, highest, least_trusted, strictest
 from agent_memory.redaction.redact import stored_line
-from agent_memory.rules.actions import (
-    Action,
-    Archive,
-    Deferred,
-    DefragFacts,
-    DefragPlan,
-    DefragProposal,
-    Due,
-    Edit,
-    Merge,
-    PlannedAction,
-    Rename,
-    Retag,
-    Split,
-    SplitPart,
-    fingerprint_of,
-    ids_of,
-    kind_of,
-)
-from agent_memory.rules.change import Change, Create, Dropped, Replace, Restore, Retire
+from agent_memory.rules.change import Change, ChangeGroup, Dropped, max_changes
 from agent_memory.rules.drafts import (
     MAX_BODY_CHARS,
     Refused,
@@ -67,7 +48,24 @@ from agent_memory.rules.information import (
     untrusted_entries,
 )
 from agent_memory.rules.origin import with_source
-from agent_memory.rules.plan import max_changes
+from agent_memory.rules.plan import (
+    Action,
+    Archive,
+    Deferred,
+    DefragFacts,
+    DefragPlan,
+    DefragProposal,
+    Due,
+    Edit,
+    Merge,
+    Rename,
+    Retag,
+    Split,
+    SplitPart,
+    fingerprint_of,
+    ids_of,
+    kind_of,
+)
 from agent_memory.text.ids import mint_id
 from agent_memory.text.instants import latest, latest_end
 from agent_memory.text.markdown import append_see_also, derive_description, find_links, without_see_also_of
@@ -133,12 +131,29 @@ def subject_of(action: Action) -> str:
     return f"{kind_of(action)} of {first_few(ids, _MOST_IDS)}"
 
 
+def _words_of(action: Action, new_ids: str) -> str:
+    """One action in words: `merge id__a, id__b into id__c (title)`."""
+    match action:
+        case Merge(ids, title):
+            return f"merge {', '.join(ids)} into {new_ids} ({title})"
+        case Split(id, _):
+            return f"split {id} into {new_ids}"
+        case Rename(id, title, _):
+            return f"rename {id} to {title}"
+        case Retag(id, tags):
+            return f"retag {id}: {' '.join(tags)}"
+        case Edit(id):
+            return f"edit {id}"
+        case Archive(id, reason):
+            return f"archive {id}: {reason}"
+
+
 @define(slots=False)
 class _Planning:
     """One run, action by action: what was decided so far, and what the next action is planned upon."""
 
     facts: DefragFacts
-    actions: list[PlannedAction] = field(factory=list[PlannedAction])
+    actions: list[ChangeGroup] = field(factory=list[ChangeGroup])
     dropped: list[Dropped] = field(factory=list[Dropped])
     deferred: list[Deferred] = field(factory=list[Deferred])
     gone: int = 0
@@ -283,7 +298,7 @@ class _Planning:
             case Archive(id, reason):
                 if not stored_line(reason):
                     raise Refused(("it gives no reason",))
-                return (Retire(id, sources[0].listed.content_hash),), ()
+                return (Change.retire(id, sources[0].listed.content_hash),), ()
             case Rename() | Retag() | Edit():
                 old = self._versions.get(action.id, sources[0].entry)
                 unknown: Unknown = ()
@@ -299,31 +314,27 @@ class _Planning:
                     raise Refused((_CHANGES_NOTHING,))
                 # Kind, scope, status and trust never rise by it.
                 new = self.judged(evolve(new, meta=self.told_now(new.meta)), said_by(old))
-                return (Replace(new, sources[0].listed.content_hash),), unknown
+                return (Change.of(new, sources[0].listed.content_hash),), unknown
 
     def _accept(self, action: Action, changes: tuple[Change, ...], seen: Mapping[str, str]) -> None:
-        new_ids: list[str] = []
         for change in changes:
-            match change:
-                case Create(entry) | Replace(entry, _):
-                    self._minted.add(entry.meta.id)
-                    self.titles[entry.meta.scope, folded_name(entry.meta.title)] = entry.meta.id
-                    if isinstance(change, Create):
-                        new_ids.append(entry.meta.id)
-                        continue
-                    # Earlier actions on the entry write this version too: one write carries out all of them, and each of them
-                    # finds it written.
-                    self.actions = [
-                        evolve(each, changes=(change,)) if ids_of(each.action) == (entry.meta.id,) else each
-                        for each in self.actions
-                    ]
-                    self._versions[entry.meta.id] = entry
-                case Retire(id, _, _):
-                    meta = self.live[id].meta
-                    self.titles.pop((meta.scope, folded_name(meta.title)), None)
-                case Restore():
-                    raise TypeError("a defrag restores nothing")
-        self.actions.append(PlannedAction(action, changes, fingerprint_of(action, seen), tuple(new_ids)))
+            if change.entry is None:
+                meta = self.live[change.id].meta
+                self.titles.pop((meta.scope, folded_name(meta.title)), None)
+                continue
+            self._minted.add(change.id)
+            meta = change.entry.meta
+            self.titles[meta.scope, folded_name(meta.title)] = change.id
+            if change.act == "replace":
+                # Earlier actions on the entry write this version too: one write carries out all of them, and each of them
+                # finds it written.
+                self.actions = [
+                    evolve(each, changes=(change,)) if each.ids == (change.id,) else each for each in self.actions
+                ]
+                self._versions[change.id] = change.entry
+        new_ids = ", ".join(each.id for each in changes if each.act == "create")
+        words, fingerprint = _words_of(action, new_ids), fingerprint_of(action, seen)
+        self.actions.append(ChangeGroup(subject_of(action), changes, kind_of(action), words, fingerprint))
         self.gone += _gone_by(changes)
         self._changed.update(ids_of(action))
 
@@ -362,7 +373,7 @@ class _Planning:
 
 
 def _gone_by(changes: Iterable[Change]) -> int:
-    return sum(isinstance(each, Retire) - isinstance(each, Create) for each in changes)
+    return sum((each.act == "retire") - (each.act == "create") for each in changes)
 
 
 # -- merge and split (P12) ------------------------------------------------------------------------------------------
@@ -423,8 +434,8 @@ def _new_entries(
     if problems:
         raise Refused(problems)
     before = "\n".join(map(said_by, entries))
-    retired = tuple(Retire(each.meta.id, each.listed.content_hash) for each in sources)
-    created = tuple(Create(run.judged(_best_described(each, before, run), before)) for each in results)
+    retired = tuple(Change.retire(each.meta.id, each.listed.content_hash) for each in sources)
+    created = tuple(Change.of(run.judged(_best_described(each, before, run), before)) for each in results)
     return (*retired, *created), unknown
 
 

@@ -23,7 +23,7 @@ from agent_memory.note.vocabulary import (
     least_trusted,
 )
 from agent_memory.redaction.redact import redact_path, stored_line
-from agent_memory.rules.change import Change, Create, Dropped, Replace, Retire
+from agent_memory.rules.change import Change, Dropped, admit, changed_ids, entries_written
 from agent_memory.rules.drafts import (
     Refused,
     Targets,
@@ -51,17 +51,7 @@ from agent_memory.rules.information import (
     turned_claims,
 )
 from agent_memory.rules.origin import Claim, is_correction, is_said_by, origin_of, with_source
-from agent_memory.rules.plan import (
-    ChangeSet,
-    Plan,
-    PlanFacts,
-    ProposedEntry,
-    ProposedUpdate,
-    admit,
-    changed_id,
-    changed_ids,
-    planned_entries,
-)
+from agent_memory.rules.plan import ChangeSet, Plan, PlanFacts, ProposedEntry, ProposedUpdate
 from agent_memory.rules.similarity import Subject, says_nothing_new
 from agent_memory.session.history import Role, Turn
 from agent_memory.session.queue import InlineNote, session_id_of
@@ -125,7 +115,7 @@ def plan_inline_fallback(facts: PlanFacts, so_far: Plan = Plan()) -> Plan:  # no
     origin = Origin.USER if is_persons_note(facts) else Origin.AGENT
     meta = evolve(_new_meta(proposed, title, body, facts, window.taken_ids), status=Status.CAPTURED, origin=origin)
     body, _ = link_body(body, (), window.targets(()), meta.id)
-    return evolve(so_far, changes=(*so_far.changes, Create(MemoryEntry(meta, body))), skipped=None)
+    return evolve(so_far, changes=(*so_far.changes, Change.of(MemoryEntry(meta, body))), skipped=None)
 
 
 def subject_of(proposed: ProposedEntry) -> Subject:
@@ -135,20 +125,10 @@ def subject_of(proposed: ProposedEntry) -> Subject:
 
 def _merged(so_far: Plan, new: Iterable[Change], facts: PlanFacts) -> Plan:
     """`so_far` and the new changes: one of what it plans rewrites the plan, the others stand under the run's limit."""
-    planned = planned_entries(so_far)
-    rewritten: dict[str, MemoryEntry] = {}
-    fresh: list[Change] = []
-    for change in new:
-        if isinstance(change, Replace) and change.entry.meta.id in planned:
-            rewritten[change.entry.meta.id] = change.entry
-        else:
-            fresh.append(change)
-    kept = tuple(
-        evolve(change, entry=rewritten.get(change.entry.meta.id, change.entry))
-        if isinstance(change, Create | Replace)
-        else change
-        for change in so_far.changes
-    )
+    new, planned = tuple(new), entries_written(so_far.changes)
+    rewritten = {id: entry for id, entry in entries_written(new).items() if id in planned}
+    kept = tuple(evolve(each, entry=rewritten.get(each.id, each.entry)) for each in so_far.changes)
+    fresh = (each for each in new if each.id not in rewritten)
     now, later = admit(fresh, facts.changed_before | changed_ids(so_far.changes), facts.live_at_start)
     return Plan(kept + now, deferred=so_far.deferred + later)
 
@@ -158,10 +138,11 @@ def _with_left_out_note(plan: Plan, facts: PlanFacts) -> Plan:
     note = facts.entry.retrieval
     if not isinstance(note, InlineNote) or not is_persons_note(facts):
         return plan
-    said = "\n".join(entry.whole for entry in planned_entries(plan).values())
+    written = entries_written(plan.changes)
+    said = "\n".join(entry.whole for entry in written.values())
     asked = stored_body(f"{note.title}\n{note.body}")
     is_kept = not lost_salience(asked, said) and coverage(content_terms(asked), content_terms(said)) >= _SAID_AGAIN
-    return plan if planned_entries(plan) and is_kept else plan_inline_fallback(facts, plan)
+    return plan if written and is_kept else plan_inline_fallback(facts, plan)
 
 
 @frozen
@@ -187,7 +168,7 @@ class _Window:
 
     @cached_property
     def planned(self) -> Mapping[str, MemoryEntry]:
-        return planned_entries(self.so_far)
+        return entries_written(self.so_far.changes)
 
     @cached_property
     def taken_ids(self) -> set[str]:
@@ -281,26 +262,26 @@ class _Window:
         return next((each.meta.id for each in known if says_nothing_new(subject, each)), None)
 
     def create(
-        self, drafts: Iterable[_Draft], retired: Mapping[str, Sequence[Retire]], targets: Targets
-    ) -> list[Create]:
+        self, drafts: Iterable[_Draft], retired: Mapping[str, Sequence[Change]], targets: Targets
+    ) -> list[Change]:
         """The drafts as changes, their links resolved, those to notes about the same subject among them; `retired` are by id
         the entries that each takes the place of."""
-        changes: list[Create] = []
+        changes: list[Change] = []
         for draft in drafts:
             similar = (each.meta.id for each in self.facts.similar.get(draft.proposed, ()))
             also = (*draft.proposed.links, *(id for id in similar if id not in draft.proposed.supersedes))
             body, unknown = link_body(draft.body, also, targets, draft.meta.id)
             old = tuple(each.id for each in retired.get(draft.meta.id, ()))
             meta = evolve(draft.meta, supersedes=old, valid_from_ms=draft.meta.created_at_ms if old else None)
-            changes.append(Create(MemoryEntry(meta, body)))
+            changes.append(Change.of(MemoryEntry(meta, body)))
             self.dropped += unlinked(stored_subject(draft.meta.title), unknown)
         return changes
 
     # -- entries that are there ---------------------------------------------------------------------------------------
 
-    def supersede(self, drafts: Iterable[_Draft]) -> tuple[Mapping[str, Sequence[Retire]], list[Dropped]]:
+    def supersede(self, drafts: Iterable[_Draft]) -> tuple[Mapping[str, Sequence[Change]], list[Dropped]]:
         """By draft the retirement of what it may take the place of, and of what no draft may, why."""
-        retired: dict[str, list[Retire]] = {}
+        retired: dict[str, list[Change]] = {}
         dropped: list[Dropped] = []
         for draft in drafts:
             for id in dict.fromkeys(draft.proposed.supersedes):
@@ -318,13 +299,13 @@ class _Window:
                     continue
                 old = self.facts.shown[id]
                 until_ms = max(draft.meta.created_at_ms, old.meta.valid_from_ms or old.meta.created_at_ms)
-                retired.setdefault(draft.meta.id, []).append(Retire(id, old.listed.content_hash, until_ms))
+                retired.setdefault(draft.meta.id, []).append(Change.retire(id, old.listed.content_hash, until_ms))
                 self._changed.add(id)
         return retired, dropped
 
-    def update(self, updates: Iterable[ProposedUpdate], targets: Targets) -> list[Replace]:
+    def update(self, updates: Iterable[ProposedUpdate], targets: Targets) -> list[Change]:
         """The updates as changes."""
-        changes: list[Replace] = []
+        changes: list[Change] = []
         for update in updates:
             try:
                 if problems := self._protection(update.id):
@@ -338,7 +319,7 @@ class _Window:
                 self.dropped.append(Dropped(update.id, refused.reasons))
                 continue
             entry, unknown = with_links(new, old, targets)
-            changes.append(Replace(entry, self.facts.shown[update.id].listed.content_hash))
+            changes.append(Change.of(entry, self.facts.shown[update.id].listed.content_hash))
             self.dropped += unlinked(update.id, unknown)
             self._changed.add(update.id)
         return changes
@@ -346,9 +327,9 @@ class _Window:
     def _protection(self, id: str) -> tuple[str, ...]:
         """Why this entry may not be replaced or archived, in words; nothing if it may."""
         stored, so_far = self.facts.shown.get(id), self.so_far
-        if any(isinstance(change, Retire) and change.id == id for change in so_far.changes):
+        if any(change.act == "retire" and change.id == id for change in so_far.changes):
             return ("it was superseded earlier in this session",)
-        if any(changed_id(change) == id for change in so_far.deferred):
+        if id in changed_ids(so_far.deferred):
             return ("a change of it waits for the next run",)
         if stored is None:
             is_known = id.casefold() in self.taken_ids

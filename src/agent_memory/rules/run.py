@@ -11,24 +11,10 @@ from attrs import field, frozen
 from agent_memory.errors import Error
 from agent_memory.note.note import Listing, StoredEntry, Usage
 from agent_memory.note.vocabulary import TierList
-from agent_memory.rules.actions import (
-    Archive,
-    Deferred,
-    DefragPlan,
-    DefragProposal,
-    Edit,
-    Merge,
-    PlannedAction,
-    Rename,
-    Retag,
-    Split,
-    ids_of,
-    kind_of,
-)
 from agent_memory.rules.agent_request import AgentReply, SessionRequest
-from agent_memory.rules.change import Applied, Receipt, Retire
+from agent_memory.rules.change import Applied, Receipt
 from agent_memory.rules.findings import Analysis, Finding
-from agent_memory.rules.plan import Plan
+from agent_memory.rules.plan import Deferred, DefragPlan, DefragProposal, Plan
 from agent_memory.rules.run_log import LoggedAction, LoggedRun
 from agent_memory.rules.section import Published
 from agent_memory.session.history import History, SessionMark
@@ -216,24 +202,6 @@ _KINDS = {
 TARGETS_REFUSED_EXIT_CODE = 70
 
 
-def words_of(planned: PlannedAction) -> str:
-    """One action in words: `merge id__a, id__b into id__c (title)`."""
-    new = ", ".join(planned.new_ids)
-    match planned.action:
-        case Merge(ids, title):
-            return f"merge {', '.join(ids)} into {new} ({title})"
-        case Split(id, _):
-            return f"split {id} into {new}"
-        case Rename(id, title, _):
-            return f"rename {id} to {title}"
-        case Retag(id, tags):
-            return f"retag {id}: {' '.join(tags)}"
-        case Edit(id):
-            return f"edit {id}"
-        case Archive(id, reason):
-            return f"archive {id}: {reason}"
-
-
 @frozen
 class TieringMemo:
     """What the last tiering was made from, so that nobody is asked the same again. This machine's own, in `runs/`."""
@@ -298,7 +266,7 @@ class DefragRun:
     def retiered(self) -> tuple[str, ...]:
         """The ids of live notes whose tier differs, in the order of the new list, then of the old one."""
         before, after = self.tiers_before, self.tiers
-        gone = {change.id for each in self.plan.actions for change in each.changes if isinstance(change, Retire)}
+        gone = {change.id for each in self.plan.actions for change in each.changes if change.act == "retire"}
         ids = dict.fromkeys((*after.hot, *after.warm, *before.hot, *before.warm))
         return tuple(id for id in ids if id not in gone and before.of(id) is not after.of(id))
 
@@ -327,7 +295,7 @@ class DefragRun:
     @property
     def _done(self) -> str:
         """What was done (in a dry run planned), and how many notes changed tier; nothing for nothing."""
-        kinds = Counter(kind_of(each.action) for each in self.plan.actions)
+        kinds = Counter(each.kind for each in self.plan.actions)
         parts = [f"{kinds[kind]} {word}" for kind, word in _KINDS.items() if kinds[kind]]
         moved = len(self.retiered)
         return ", ".join([*parts, f"{counted(moved, 'note')} changed tier"] if moved else parts)
@@ -336,7 +304,9 @@ class DefragRun:
     def commit_words(self) -> tuple[str, str]:
         """Subject and body of the run's commit, for people who read `git log`."""
         moved = (f"{id}: {self.tiers_before.of(id)} to {self.tiers.of(id)}" for id in self.retiered)
-        return f"defrag: {self._done or 'managed sections'}", "\n".join((*map(words_of, self.plan.actions), *moved))
+        return f"defrag: {self._done or 'managed sections'}", "\n".join(
+            (*(each.words for each in self.plan.actions), *moved)
+        )
 
     @property
     def exit_code(self) -> int:
@@ -365,7 +335,7 @@ class DefragRun:
             result="failed" if failed else "completed",
             summary="failed" if failed and self.trouble is None else self.sentence(brief=True),
             actions=tuple(
-                LoggedAction(kind_of(each.action), ids_of(each.action), each.new_ids, words_of(each), each.fingerprint)
+                LoggedAction(each.kind, each.ids, each.new_ids, each.words, each.fingerprint)
                 for each in self.plan.actions
             ),
             dropped=tuple(f"{each.subject}: {'; '.join(each.reasons)}" for each in self.plan.dropped),

@@ -10,12 +10,12 @@ from attrs import evolve
 
 from agent_memory.note.note import BY_A_PERSON, Listed, Meta, StoredEntry, Usage, reads_of
 from agent_memory.note.vocabulary import Importance, Kind, Origin, Tier, TierList
-from agent_memory.rules.actions import Action, Archive, DefragProposal, Due, Merge, fingerprint_of, ids_of
 from agent_memory.rules.agent_request import DefragRequest
+from agent_memory.rules.change import max_changes
 from agent_memory.rules.drafts import MAX_BODY_CHARS, has_secret, why_untouchable
 from agent_memory.rules.findings import Analysis, Finding, FindingKind
 from agent_memory.rules.information import lost_content, said_by
-from agent_memory.rules.plan import max_changes
+from agent_memory.rules.plan import Action, Archive, DefragProposal, Due, Merge, fingerprint_of, ids_of
 from agent_memory.rules.plan_defrag import united_meta
 from agent_memory.rules.score import TierFacts, score, tier_facts
 from agent_memory.rules.tiers import SectionRoom

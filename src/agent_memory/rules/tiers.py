@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from attrs import define, evolve, field, frozen
 
 from agent_memory.note.vocabulary import GLOBAL_SCOPE, Origin, Tier, TierList
-from agent_memory.rules.actions import Archive, DefragPlan, Merge, Split, ids_of
 from agent_memory.rules.change import Dropped
+from agent_memory.rules.plan import DefragPlan
 from agent_memory.rules.score import CLEARLY_BETTER, TierFacts
 from agent_memory.rules.section import SectionBudget
 
@@ -210,11 +210,6 @@ def _fill_hot(
 def tiers_after(tiers: TierList, plan: DefragPlan) -> TierList:
     """The list in which the new entries of a merge or split stand where the first of their sources stood, in the best tier
     of any of them; what is archived is gone. No id is twice."""
-    heirs = {
-        id: () if isinstance(planned.action, Archive) else planned.new_ids
-        for planned in plan.actions
-        if isinstance(planned.action, Merge | Split | Archive)
-        for id in ids_of(planned.action)
-    }
+    heirs = {change.id: group.new_ids for group in plan.actions for change in group.changes if change.act == "retire"}
     hot, warm = (dict.fromkeys(heir for id in ids for heir in heirs.get(id, (id,))) for ids in (tiers.hot, tiers.warm))
     return TierList(tuple(hot), tuple(id for id in warm if id not in hot))

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cache
 from itertools import chain, count
-from typing import assert_never
 
 from attrs import evolve, frozen
 
@@ -25,26 +24,12 @@ from agent_memory.errors import (
 )
 from agent_memory.files.paths import is_plain_name, names_below
 from agent_memory.note.file_name import file_name_of, folded_name, id_in_name
-from agent_memory.note.note import Listed, MemoryEntry, StoredEntry, UnreadableFile, folded_ids
+from agent_memory.note.note import Listed, MemoryEntry, Meta, StoredEntry, UnreadableFile, folded_ids
 from agent_memory.note.note_format import render_note
 from agent_memory.note.vocabulary import TIERS_FILE, TierList
 from agent_memory.ports import Locks
 from agent_memory.results import unwrap
-from agent_memory.rules.change import (
-    Applied,
-    Change,
-    Create,
-    Dropped,
-    FileChange,
-    FileState,
-    Receipt,
-    Replace,
-    Restore,
-    Retire,
-    Together,
-    hash_of,
-    subject_of,
-)
+from agent_memory.rules.change import Applied, Change, ChangeGroup, Dropped, FileChange, FileState, Receipt, hash_of
 from agent_memory.rules.undo_run import Footprint
 from agent_memory.store.bookkeeping_json import FOOTPRINT
 from agent_memory.store.note_files import ARCHIVE, RUNS, TOPICS, entry_or_none, read_image, tiers_in, understand
@@ -74,6 +59,8 @@ class Draft:
         for each in self._listing.entries:
             self._note(each)
         self._after: dict[str, FileState | None] = {}
+        self.touched: dict[str, None] = {}
+        """The paths that were put since whoever looks at it has cleared it."""
         self._drafted_names: dict[str, frozenset[str]] = {}
         """Which of the files that were put have a name, by its folded path; none where they are to go."""
         self._archived: dict[str, Listed | None] = {}
@@ -83,7 +70,7 @@ class Draft:
         """Another draft that goes on from here."""
         other = copy(self)
         other._live, other._after, other._archived = dict(self._live), dict(self._after), dict(self._archived)
-        other._drafted_names = dict(self._drafted_names)
+        other._drafted_names, other.touched = dict(self._drafted_names), {}
         return other
 
     # -- changes ------------------------------------------------------------------------------------------------------
@@ -91,6 +78,7 @@ class Draft:
     def put(self, path: str, state: FileState | None) -> None:
         """The file holds this from now on."""
         self._after[path] = state
+        self.touched[path] = None
         folded = folded_name(path)
         bearers = self._drafted_names.get(folded, frozenset())
         self._drafted_names[folded] = bearers - {path} if state is None else bearers | {path}
@@ -114,15 +102,15 @@ class Draft:
         """The retired entry of the id from now on; None for none."""
         self._archived[id] = listed
 
-    def keep_version(self, id: str, at_ms: int, state: FileState) -> str:
-        """Keep these bytes byte for byte, under their time or the next free millisecond after it (P12); where."""
+    def keep_version(self, id: str, at_ms: int, state: FileState) -> None:
+        """Keep these bytes byte for byte, under their time or the next free millisecond after it (P12)."""
         ms = max(at_ms, 0)
         while True:
             path = f"{ARCHIVE}/{id}/{ms}.md"
             existing = self.state(path)
             if existing is None or existing.data == state.data:
                 self.put(path, existing or state)
-                return path
+                return
             ms += 1
 
     def file_changes(self) -> tuple[FileChange, ...]:
@@ -158,7 +146,7 @@ class Draft:
         kept = {path for path, state in drafted.items() if state is not None}
         return tuple(sorted(set(self._versions_on_disk(id)) - drafted.keys() | kept, key=version_ms))
 
-    def version_with(self, id: str, hash: str) -> str | None:
+    def version_with(self, id: str, hash: str | None) -> str | None:
         """The version that holds exactly these bytes."""
         for path in reversed(self.versions(id)):
             state = self.state(path)
@@ -263,25 +251,22 @@ def carry_out(
     return receipt
 
 
-def decide_batch(changes: Sequence[Change | Together], tiers: TierList | None, draft: Draft) -> Decided:
+def decide_batch(changes: Sequence[Change | ChangeGroup], tiers: TierList | None, draft: Draft) -> Decided:
     """All changes that are not refused, in order, each upon what the one before it left."""
     applied: list[Applied] = []
     dropped: list[Dropped] = []
     for each in changes:
         upon = draft.copy()
         try:
-            acts = [_decide(change, upon) for change in (each.changes if isinstance(each, Together) else (each,))]
-            # A replay finds all of a group done. Where only some are, somebody did or undid a part meanwhile: the rest is not
-            # made upon that.
-            done_before = next((act.applied.id for act in acts if act.is_done_before), None)
-            if done_before is not None and any(act.is_written for act in acts):
-                raise EntryChanged(done_before)
+            made = _decide_group(each.changes if isinstance(each, ChangeGroup) else (each,), upon)
         except (EntryExists, EntryChanged, EntryNotFound, EntryUnreadable) as refusal:
-            dropped.append(Dropped(subject_of(each), (str(refusal),)))
+            dropped.append(Dropped(each.subject, (str(refusal),)))
         else:
-            draft, applied = upon, [*applied, *(act.applied for act in acts)]
-    tiers_changed = tiers is not None and put_tiers(tiers, draft)
-    return draft, Receipt(tuple(applied), tuple(dropped), tiers_changed)
+            draft, applied = upon, [*applied, *made]
+    touched = dict.fromkeys(path for each in applied for path in each.touched)
+    if tiers is not None and put_tiers(tiers, draft):
+        touched[TIERS_FILE] = None
+    return draft, Receipt(tuple(applied), tuple(dropped), tuple(touched))
 
 
 def put_tiers(tiers: TierList, draft: Draft) -> bool:
@@ -302,26 +287,37 @@ def put_tiers(tiers: TierList, draft: Draft) -> bool:
 
 @frozen
 class _Act:
-    """One change, decided."""
+    """One change, as the draft has it now."""
 
-    applied: Applied
-    is_written: bool = True
-    is_done_before: bool = False
+    path: str
+    """Where the note is, or was, live."""
+    meta: Meta
+    after_hash: str | None = None
+    """None for one that is not live any more."""
+    done_before: bool = False
+    """It was found done: by a replay."""
+    touched: tuple[str, ...] = ()
+    """What it touched when it was done."""
 
 
-def _decide(change: Change, draft: Draft) -> _Act:
-    """The draft has the change. EntryInvalid for values that no file may hold; other refusals are of the state of the entry."""
-    match change:
-        case Create(entry):
-            return _create(entry, draft)
-        case Replace(entry, expected_hash):
-            return _replace(entry, expected_hash, draft)
-        case Retire():
-            return _retire(change, draft)
-        case Restore(id):
-            return _restore(id, draft)
-        case _ as never:
-            assert_never(never)
+def _decide_group(changes: Sequence[Change], draft: Draft) -> list[Applied]:
+    """The draft has all the changes. EntryInvalid for values that no file may hold; other refusals are of the state of an entry."""
+    applied: list[Applied] = []
+    done_before: list[str] = []
+    is_written = False
+    for change in changes:
+        draft.touched.clear()
+        act = _ACTS[change.act](change, draft)
+        touched = tuple(dict.fromkeys((act.path, *draft.touched, *act.touched)))
+        title = "" if act.meta.is_secret else act.meta.title
+        applied.append(Applied(change.id, change.act, act.path, touched, change.expected_hash, act.after_hash, title))
+        done_before += [change.id] if act.done_before else []
+        is_written |= bool(draft.touched)
+    # A replay finds all of a group done. Where only some are, somebody did or undid a part meanwhile: the rest is not made
+    # upon that.
+    if done_before and is_written:
+        raise EntryChanged(done_before[0])
+    return applied
 
 
 def _file_name(entry: MemoryEntry) -> str:
@@ -334,27 +330,30 @@ def _file_name(entry: MemoryEntry) -> str:
     return name
 
 
-def _create(entry: MemoryEntry, draft: Draft) -> _Act:
-    id, name = entry.meta.id, _file_name(entry)
+def _create(change: Change, draft: Draft) -> _Act:
+    entry = change.entry
+    assert entry is not None
+    id, name = change.id, _file_name(entry)
     path = f"{TOPICS}/{name}"
     stored, state = _rendered(entry, None, path)
-    after_hash = stored.listed.content_hash
     if (live := draft.live(id)) is not None:
         there = draft.state(live.path)
         if there is None or there.data != state.data:
             raise EntryExists(id, live.path)
-        return _Act(Applied(id, "create", live.path, (live.path,), None, after_hash), False, is_done_before=True)
+        return _Act(live.path, entry.meta, stored.listed.content_hash, done_before=True)
     owner = draft.owner(id) or (None if draft.is_free(TOPICS, name) else path)
     if owner is not None:
         raise EntryExists(id, owner)
     _refuse_shared_alias(entry, (), draft)
     draft.put_new(id, path, state)
     draft.put_live(id, stored.listed)
-    return _Act(Applied(id, "create", path, (path,), None, after_hash))
+    return _Act(path, entry.meta, stored.listed.content_hash)
 
 
-def _replace(entry: MemoryEntry, expected_hash: str, draft: Draft) -> _Act:
-    id, wanted = entry.meta.id, _file_name(entry)
+def _replace(change: Change, draft: Draft) -> _Act:
+    entry = change.entry
+    assert entry is not None
+    id, wanted = change.id, _file_name(entry)
     current, before = _current_entry(id, draft)
     old_path = current.listed.path
     # The name goes with title and tags. One that would differ in case or composition only, or is taken, stays.
@@ -362,38 +361,33 @@ def _replace(entry: MemoryEntry, expected_hash: str, draft: Draft) -> _Act:
     stays = file_name_of(current.meta) == wanted or folded_name(name) == folded_name(wanted)
     path = f"{TOPICS}/{name if stays or not draft.is_free(TOPICS, wanted) else wanted}"
     stored, after = _rendered(entry, before, path)
-    applied = Applied(id, "replace", path, (path,), expected_hash, stored.listed.content_hash)
-    if current.listed.content_hash != expected_hash:
+    act = _Act(path, entry.meta, stored.listed.content_hash)
+    if current.listed.content_hash != change.expected_hash:
         if after.data != before.data:
             raise EntryChanged(id)
-        version = draft.version_with(id, expected_hash)
-        touched = (path,) if version is None else (path, version)
-        return _Act(evolve(applied, touched=touched), False, is_done_before=True)
+        version = draft.version_with(id, change.expected_hash)
+        return evolve(act, done_before=True, touched=() if version is None else (version,))
     _refuse_shared_alias(entry, current.meta.aliases, draft)
-    written: list[str] = []
     if current.entry.texts != stored.entry.texts:
-        written.append(draft.keep_version(id, current.meta.updated_at_ms, before))
+        draft.keep_version(id, current.meta.updated_at_ms, before)
     if path != old_path:
         draft.put_new(id, path, after)
         draft.put(old_path, None)
-        written += (path, old_path)
     elif after.data != before.data:
         draft.put(path, after)
-        written.append(path)
     draft.put_live(id, stored.listed)
-    return _Act(evolve(applied, touched=tuple(dict.fromkeys((path, *written)))), bool(written))
+    return act
 
 
 def _refuse_shared_alias(entry: MemoryEntry, had: tuple[str, ...], draft: Draft) -> None:
     """The entry may not take an alias that it has not had, and that another live entry is found by (P15)."""
-    known = frozenset(had)
-    for alias in (each for each in entry.meta.aliases if each not in known):
+    for alias in (each for each in entry.meta.aliases if each not in had):
         for bearer in draft.bearers(alias):
             if bearer.meta.id != entry.meta.id:
                 raise EntryExists(alias, bearer.path)
 
 
-def _retire(change: Retire, draft: Draft) -> _Act:
+def _retire(change: Change, draft: Draft) -> _Act:
     id = change.id
     if draft.live(id) is None:
         return _retired_before(change, draft)
@@ -401,12 +395,11 @@ def _retire(change: Retire, draft: Draft) -> _Act:
     live_path = current.listed.path
     if current.listed.content_hash != change.expected_hash:
         raise EntryChanged(id)
-    others: list[str] = []
     # An earlier retired file of the same id becomes a version: nothing in the archive is ever overwritten (P12).
     earlier = draft.archived(id)
     state = draft.state(earlier.path) if earlier is not None and _is_retired(earlier) else None
     if earlier is not None and state is not None:
-        others = [draft.keep_version(id, earlier.meta.updated_at_ms, state), earlier.path]
+        draft.keep_version(id, earlier.meta.updated_at_ms, state)
         draft.put(earlier.path, None)
     # The entry's own name, with a number in front where something else in the archive bears it.
     own = live_path.rpartition("/")[2]
@@ -415,25 +408,23 @@ def _retire(change: Retire, draft: Draft) -> _Act:
     after = before
     if change.valid_until_ms is not None or current.listed.provisional_id:
         # The file will not be what it was: what it was is kept beside it.
-        others.append(draft.keep_version(id, current.meta.updated_at_ms, before))
+        draft.keep_version(id, current.meta.updated_at_ms, before)
         after = evolve(_rendered(_ended(current, change.valid_until_ms), before, path)[1], mtime_ns=before.mtime_ns)
     draft.put(path, after)
     draft.put(live_path, None)
     draft.put_live(id, None)
     draft.put_archived(id, understand(path, after.data, after.mtime_ns or 0).listed)
-    touched = tuple(dict.fromkeys((live_path, path, *others)))
-    return _Act(Applied(id, "retire", live_path, touched, change.expected_hash, None))
+    return _Act(live_path, current.meta)
 
 
-def _retired_before(change: Retire, draft: Draft) -> _Act:
+def _retired_before(change: Change, draft: Draft) -> _Act:
     """A replay finds the entry in the archive, with the bytes from which it was to be retired."""
     archived = _archived_entry(change.id, draft)
     version = draft.version_with(change.id, change.expected_hash)
     if not _is_retired(archived) or (archived.content_hash != change.expected_hash and version is None):
         raise draft.missing(change.id)
     path = f"{TOPICS}/{archived.path.rpartition('/')[2]}"
-    applied = Applied(change.id, "retire", path, (path, archived.path), change.expected_hash, None)
-    return _Act(applied, False, is_done_before=True)
+    return _Act(path, archived.meta, done_before=True, touched=(archived.path,))
 
 
 def _ended(current: StoredEntry, valid_until_ms: int | None) -> MemoryEntry:
@@ -447,7 +438,8 @@ def _is_retired(archived: Listed) -> bool:
     return archived.path.count("/") == 1
 
 
-def _restore(id: str, draft: Draft) -> _Act:
+def _restore(change: Change, draft: Draft) -> _Act:
+    id = change.id
     if (live := draft.live(id)) is not None:
         raise EntryExists(id, live.path)
     archived = _archived_entry(id, draft)
@@ -466,12 +458,18 @@ def _restore(id: str, draft: Draft) -> _Act:
     for holder, after in freed:
         draft.put(holder.path, after)
         draft.put_live(holder.meta.id, holder)
-    touched = [listed.path, *(holder.path for holder, _ in freed)]
     if _is_retired(archived):
         draft.put(archived.path, None)
-        touched.append(archived.path)
     draft.put_archived(id, None)
-    return _Act(Applied(id, "restore", listed.path, tuple(touched), None, listed.content_hash))
+    return _Act(listed.path, listed.meta, listed.content_hash)
+
+
+_ACTS: Mapping[str, Callable[[Change, Draft], _Act]] = {
+    "create": _create,
+    "replace": _replace,
+    "retire": _retire,
+    "restore": _restore,
+}
 
 
 def _original(archived: Listed, draft: Draft) -> FileState:

@@ -1,20 +1,18 @@
-"""Changes as people read them: what a run changed, told from the bytes of its files, and a plan, for `--dry-run`."""
+"""Changes as people read them: what a run changed or would change, told from the bytes of its files."""
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from attrs import define, evolve, field, frozen
 
 from agent_memory.errors import EntryUnreadable
-from agent_memory.note.file_name import file_name_of, id_in_name, title_in_name
-from agent_memory.note.note import MemoryEntry
-from agent_memory.note.note_format import read_note, render_note
+from agent_memory.note.file_name import id_in_name, title_in_name
+from agent_memory.note.note_format import read_note
 from agent_memory.note.vocabulary import TIERS_FILE, Sensitivity
-from agent_memory.rules.change import Create, FileChange, FileState, Replace, Restore, Retire
-from agent_memory.rules.plan import Plan
+from agent_memory.rules.change import FileChange, FileState
 from agent_memory.rules.run_log import LoggedAction, logged_action
 from agent_memory.rules.undo_run import Footprint, fold_files
 from agent_memory.store.tiers_json import parse_tiers
@@ -202,34 +200,3 @@ def _between(before: str, after: str, old_name: str, new_name: str) -> tuple[str
 def _visible(line: str) -> str:
     """The line with control characters spelled out, lest a note steers the terminal that shows it."""
     return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", line)
-
-
-# -- a plan ------------------------------------------------------------------------------------------------------------
-
-
-def render_plan_diff(plan: Plan, present: Callable[[str], MemoryEntry | None]) -> str:
-    """One unified diff over all files of the plan; what was dropped follows as comment lines. `present` has the entries as
-    they are now."""
-    lines: list[str] = []
-    for change in plan.changes:
-        match change:
-            case Create(entry):
-                lines += _between("", render_note(entry), NOWHERE, _place(entry))
-            case Replace(entry, _):
-                old = present(entry.meta.id)
-                lines += _between(render_note(old) if old else "", render_note(entry), _place(old), _place(entry))
-            case Retire(id, _, _):
-                old = present(id)
-                lines.append(
-                    f"rename {_place(old) if old else id}\n    to {_place(old, _RETIRED) if old else 'archive'}"
-                )
-            case Restore(id):
-                lines.append(f"restore {id}")
-    lines += [f"# not applied: {each.subject}: {'; '.join(each.reasons)}" for each in plan.dropped]
-    if plan.skipped:
-        lines.append(f"# nothing kept: {plan.skipped}")
-    return "\n".join(lines)
-
-
-def _place(entry: MemoryEntry | None, directory: str = _LIVE) -> str:
-    return NOWHERE if entry is None else f"{directory}{file_name_of(entry.meta)}"

@@ -13,7 +13,7 @@ from agent_memory.note.note import Caller, Listed, MemoryEntry, Meta
 from agent_memory.note.vocabulary import Tier, TierList
 from agent_memory.ports import Locks, Recorder, Store
 from agent_memory.results import unwrap, warning_of
-from agent_memory.rules.change import Change, Create, Receipt, Replace, Restore, Together
+from agent_memory.rules.change import Change, ChangeGroup, Receipt
 from agent_memory.rules.section import Published
 
 
@@ -40,31 +40,28 @@ class RecordedWrites:
             if target.error is not None:
                 self.warn(str(target.error))
 
-    def apply(self, change: Change | Together, id: str, subject: str, tiers: TierList | None = None) -> Receipt:
-        """Carry out one change, or several as one, and record it under one write lock, so that no other process takes the
-        write for a person's; what a person did to the same files before is recorded as theirs first."""
+    def apply(self, subject: str, *changes: Change, tiers: TierList | None = None) -> None:
+        """Carry out the changes as one, and record them under one write lock, so that no other process takes the write for a
+        person's; what a person did to the same files before is recorded as theirs first."""
         with self.locks.write():
-            there: list[str] = []
-            for each in change.changes if isinstance(change, Together) else (change,):
-                if not isinstance(each, Create):
-                    touched = each.entry.meta.id if isinstance(each, Replace) else each.id
-                    found = self.store.read(touched, archived=isinstance(each, Restore))
-                    there += [found.unwrap().listed.path] if isinstance(found, Success) else []
+            before = [
+                self.store.read(each.id, archived=each.act == "restore") for each in changes if each.act != "create"
+            ]
+            there = [found.unwrap().listed.path for found in before if isinstance(found, Success)]
             if there:
                 self.tolerate(self.recorder.adopt_hand_edits(there))
-            receipt = unwrap(self.store.apply([change], tiers=tiers))
+            receipt = unwrap(self.store.apply([ChangeGroup(changes[0].id, changes)], tiers=tiers))
             if not receipt.applied:
-                raise EntryChanged(id)
+                raise EntryChanged(changes[0].id)
             self.tolerate(self.recorder.record(receipt.touched, subject, self.caller.signature))
-            return receipt
 
     def rewrite(self, notes: Iterable[Listed], change: Callable[[Meta], Meta], run_id: str | None = None) -> Receipt:
         """Give all these notes another frontmatter, as one transaction. `updatedAt` stays: when a note was changed says when
         the knowledge was."""
-        changes: list[Replace] = []
+        changes: list[Change] = []
         for each in notes:
             stored = unwrap(self.store.read(each.meta.id))
-            changes.append(Replace(MemoryEntry(change(stored.meta), stored.body), stored.listed.content_hash))
+            changes.append(Change.of(MemoryEntry(change(stored.meta), stored.body), stored.listed.content_hash))
         return unwrap(self.store.apply(changes, run_id=run_id))
 
     def tolerate(self, done: Result[object, Error]) -> None:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 from agent_memory.errors import PathRefused, UndoRefused
-from agent_memory.note.file_name import id_in_name
 from agent_memory.note.note import Listed
 from agent_memory.note.vocabulary import TIERS_FILE, TierList
-from agent_memory.rules.change import Applied, FileChange, FileState, Receipt, hash_of
+from agent_memory.rules.change import FileChange, FileState, Receipt, hash_of
 from agent_memory.rules.undo_run import CHANGED_SINCE, Footprint, fold_files
 from agent_memory.store.changes import Decided, Draft, put_tiers
 from agent_memory.store.diffs import note_changes
@@ -53,7 +52,7 @@ def decide_reversal(footprint: Footprint, draft: Draft) -> Decided:
     left = _ids_in(each for each in folded.files if each.path in staying)
     tiers = [each for each in footprint.files if each.path == TIERS_FILE]
     tiers_changed = bool(tiers) and _put_tiers_back(tiers, left, attempt)
-    return attempt, Receipt(tuple(_reverted_entries(files)), tiers_changed=tiers_changed)
+    return attempt, Receipt(touched=(*(each.path for each in files), *([TIERS_FILE] if tiers_changed else [])))
 
 
 # -- what belongs together --------------------------------------------------------------------------------------------
@@ -181,26 +180,6 @@ def _with_back(now: Sequence[str], before: Sequence[str], back: set[str]) -> tup
         elif id in kept:
             predecessor = id
     return (*following[None], *(each for id in kept for each in (id, *following[id])))
-
-
-# -- what was done to notes -----------------------------------------------------------------------------------------
-
-
-def _reverted_entries(notes: Sequence[FileChange]) -> Iterator[Applied]:
-    """For each note what was done to its files. They are now what `before` says of them."""
-    by_id: dict[str, list[FileChange]] = {}
-    for change in notes:
-        entry = _entry_in(change.path, change.before or change.after)
-        id = entry.meta.id if entry is not None else id_in_name(change.path) or ""
-        by_id.setdefault(id, []).append(change)
-    for id, changes in by_id.items():
-        paths = tuple(change.path for change in changes)
-        live = [change for change in changes if change.path.startswith(f"{TOPICS}/")]
-        was = next((change for change in live if change.after is not None), None)
-        now = next((change for change in live if change.before is not None), None)
-        path = next((change.path for change in (now, was) if change is not None), paths[0])
-        hashes = (None if was is None else hash_of(was.after), None if now is None else hash_of(now.before))
-        yield Applied(id, "revert", path, paths, *hashes)
 
 
 def _live_in(change: FileChange, state: FileState | None) -> Listed | None:

@@ -39,8 +39,8 @@ from agent_memory.files.paths import (
 )
 from agent_memory.ports import Clock
 from agent_memory.results import as_result, unwrap
-from agent_memory.rules.actions import Deferred
 from agent_memory.rules.change import Change
+from agent_memory.rules.plan import Deferred
 from agent_memory.rules.run import DefragRun, KeptReply, Run, TieringMemo
 from agent_memory.rules.run_log import (
     KEEP_DAYS,

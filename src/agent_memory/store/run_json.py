@@ -19,9 +19,8 @@ from attrs import evolve, fields
 
 from agent_memory.errors import Error
 from agent_memory.note.vocabulary import TierList
-from agent_memory.rules.actions import Action, Deferred, DefragProposal
 from agent_memory.rules.change import Change
-from agent_memory.rules.plan import Plan
+from agent_memory.rules.plan import Action, Deferred, DefragProposal, Plan
 from agent_memory.rules.run import DefragRun, KeptReply, Run, TieringMemo
 from agent_memory.rules.run_log import LoggedAction, LoggedRun, logged_actions
 from agent_memory.session.queue import Outcome, Retrieval, session_id_of
@@ -34,9 +33,27 @@ from agent_memory.text.value_rules import shown
 
 _OURS = Converter(by_name=True)
 """For what this version itself has written."""
-_OURS.tagged_union(Change, "change", {cls.__name__: cls for cls in get_args(Change)})
 _OURS.tagged_union(Retrieval, "class", {cls.__name__: cls for cls in get_args(Retrieval)})
 _OURS.tagged_union(Action, "action", {cls.__name__: cls for cls in get_args(Action)})
+
+
+def _change_document(change: Change) -> dict[str, Any]:
+    """`{"change": "Replace", "entry": {…}, "expected_hash": "…"}`; without an entry its id, and of `Retire` the end."""
+    named = {"id": change.id} if change.entry is None else {"entry": _OURS.written(change.entry)}
+    expected = {} if change.expected_hash is None else {"expected_hash": change.expected_hash}
+    until = {"valid_until_ms": change.valid_until_ms} if change.act == "retire" else {}
+    return {"change": change.act.capitalize(), **named, **expected, **until}
+
+
+def _change_of(document: Any) -> Change:
+    id = document["entry"]["meta"]["id"] if "entry" in document else document["id"]
+    change: Change = Converter(by_name=True).value_of({**document, "id": id}, Change)
+    if change.act.capitalize() != document["change"]:
+        raise ValueError(f"is no {shown(document['change'])}")
+    return change
+
+
+_OURS.spell(Change, _change_document, _change_of)
 
 
 def _load(data: bytes) -> Any:

@@ -26,7 +26,9 @@ from agent_memory.note.file_name import id_in_name
 from agent_memory.note.note import Listed, Listing, StoredEntry
 from agent_memory.note.vocabulary import TIERS_FILE
 from agent_memory.results import as_result, unwrap
+from agent_memory.rules.undo_run import Footprint
 from agent_memory.store.note_files import JOURNAL, TOPICS, is_text, read_image, tiers_in, understand, understand_again
+from agent_memory.store.store_database import FollowedFiles
 from agent_memory.text.ids import is_id
 
 if TYPE_CHECKING:
@@ -34,9 +36,7 @@ if TYPE_CHECKING:
 
     from agent_memory.note.vocabulary import TierList
     from agent_memory.ports import Locks
-    from agent_memory.rules.change import Change, Receipt, Together
-    from agent_memory.rules.undo_run import Footprint
-    from agent_memory.store.store_database import FollowedFiles
+    from agent_memory.rules.change import Change, ChangeGroup, Receipt
 
 _ATTEMPTS = 5
 """How often a read begins anew because somebody renames the same file at this very moment."""
@@ -153,15 +153,23 @@ class StoreFiles:
 
     @as_result
     def apply(
-        self, changes: Sequence[Change | Together], *, tiers: TierList | None = None, run_id: str | None = None
+        self, changes: Sequence[Change | ChangeGroup], *, tiers: TierList | None = None, run_id: str | None = None
     ) -> Receipt:
         """See the port. Changes are taken in order, each upon what the one before it left. A group of which only a part was
         done before is dropped as a whole: somebody has done or undone that part meanwhile."""
-        from agent_memory.rules.change import subject_of
         from agent_memory.store.changes import carry_out, decide_batch
 
-        given_up = EntryChanged(subject_of(changes[0]) if changes else TIERS_FILE)
+        given_up = EntryChanged(changes[0].subject if changes else TIERS_FILE)
         return carry_out(self.files, self._locks, lambda draft: decide_batch(changes, tiers, draft), run_id, given_up)
+
+    @as_result
+    def foresee(self, changes: Sequence[Change | ChangeGroup]) -> Footprint:
+        """What `apply` would change, as the store is now."""
+        from agent_memory.rules.undo_run import Footprint
+        from agent_memory.store.changes import Draft, decide_batch
+
+        self._settle()
+        return Footprint(decide_batch(changes, None, Draft(self.files))[0].file_changes())
 
     @as_result
     def revert(self, footprint: Footprint, run_id: str, *, dry_run: bool = False) -> Receipt:

@@ -287,6 +287,7 @@ class Converter:
         self.null_is_absent = null_is_absent
         self.expected = {**_EXPECTED, **expected}
         self._tags: dict[type, Mapping[str, str]] = {}
+        self._spelled: dict[type, Callable[[Any], Any]] = {}
         self._cattrs = cattrs.Converter()
         for type_ in (str, bool, int, float):
             self._cattrs.register_structure_hook(type_, self._scalar)
@@ -325,6 +326,11 @@ class Converter:
         self._cattrs.register_structure_hook_func(lambda type_: _others(type_) == members, structure)
         self._tags |= {cls: {tag: word} for word, cls in classes.items()}
 
+    def spell(self, cls: type[T], document: Callable[[T], Any], value: Callable[[Any], T]) -> None:
+        """Write and read a class by these functions, wherever its values stand."""
+        self._spelled[cls] = document
+        self._cattrs.register_structure_hook(cls, lambda each, _: value(each))
+
     def value_of(self, document: object, type_: Any, where: str = "") -> Any:
         """Returns the value of a class of values (or another type), or InvalidValue."""
         try:
@@ -346,6 +352,8 @@ class Converter:
         if isinstance(value, Mapping):
             return {key: self.written(each) for key, each in members.items()}
         cls = value.__class__
+        if cls in self._spelled:
+            return self._spelled[cls](value)
         document: dict[str, Any] = {**self._tags.get(cls, {})}
         for key, attribute in attributes_of(cls, self.by_name).items():
             member = self.written(getattr(value, attribute.name))
