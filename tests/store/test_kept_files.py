@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -60,6 +61,7 @@ from agent_memory.text.json_codec import Documents
 NOON_MS = 1_772_409_600_123
 ONE, OTHER, HASH = "a" * 40, "b" * 64, "0" * 64
 A, B = "id__a1b2c3", "id__bbbbbb"
+SEEDS = Path(__file__).parents[2] / "fuzz/seeds/document"
 MARK = SessionMark(Harness.AMP, "T-1", "r", 1, 2, True, "builtin", A, (A,))
 FORGOTTEN = ForgettingAtWork(
     NOON_MS, True, "s-1", Harness.CODEX, frozenset({A}), frozenset[str](), ("topics/x.md",), frozenset({"Tea"}),
@@ -397,3 +399,13 @@ def test_any_other_history_is_refused_as_a_whole_p6() -> None:
     ):
         with pytest.raises(StateCorrupt):
             parse_history_lines(lines, "histories/x")
+
+
+def test_a_defrag_that_crashed_before_an_upgrade_is_still_known() -> None:
+    document = (SEEDS / "defrag-checkpoint-0").read_bytes().partition(b"\n")[2]
+    state, run = DEFRAG_CHECKPOINT.parse(document, "defrag.json")
+    assert state == "generate_agents_md"
+    assert [(each.kind, each.ids, each.new_ids) for each in run.plan.actions] == [
+        ("merge", ("id__DeUTgk", "id__pVTgvx"), ("id__5Xad23",)),
+        ("archive", ("id__FuEecq",), ()),
+    ]

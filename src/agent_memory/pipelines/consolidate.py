@@ -689,7 +689,8 @@ def commit_changes(io: ConsolidateIo, run: Run) -> Run:
     subject = f"consolidate: {counted(len(applied), 'note')} from {entry.harness}{f' session {session[:12]}' if session else ''}"
     signs = {"create": "+", "replace": "~", "retire": "-", "restore": "+"}
     body = "\n".join(f"{signs[each.act]} {each.id} {each.title}".rstrip() for each in applied)
-    recorded = io.recorder.record(work.receipt.touched, subject, body, session, entry.harness)
+    paths = [path for each in applied for path in each.touched]
+    recorded = io.recorder.record(paths, subject, body, session, entry.harness)
     return evolve(done, warnings=(*run.warnings, *warning_of(recorded)))
 
 
