@@ -56,7 +56,7 @@ def run_silently(act: "Callable[[], None]") -> "NoReturn":
 
 
 def current_directory() -> str:
-    """The working directory; `/` where it was removed under us."""
+    """Returns the working directory; `/` where it was removed under us."""
     try:
         return os.getcwd()
     except OSError:
@@ -74,7 +74,7 @@ def log_problem(environ: "Mapping[str, str]", harness: str | None, code: str, me
 
 
 def named_harness(words: list[str], command: str) -> str:
-    """The harness of `memory COMMAND --harness X --hook`; there is nothing else to say."""
+    """Returns the harness of `memory COMMAND --harness X --hook`; there is nothing else to say."""
     rest = [word for word in words if word != "--hook"]
     if len(rest) == 1 and rest[0].startswith("--harness="):
         harness = rest[0].partition("=")[2]
@@ -88,7 +88,7 @@ def named_harness(words: list[str], command: str) -> str:
 
 
 def _read_stdin() -> bytes:
-    """What the harness says, within bounds of size and time; more than MAX_PAYLOAD_BYTES when it was cut."""
+    """Returns what the harness says, within bounds of size and time; more than MAX_PAYLOAD_BYTES when it was cut."""
     from select import select
 
     is_file = stat.S_ISREG(os.fstat(0).st_mode)
@@ -115,7 +115,7 @@ def _read_stdin() -> bytes:
 
 
 def payload_on_stdin() -> object:
-    """The payload; of one that is cut off or too long, the members before the cut."""
+    """Returns the payload; of one that is cut off or too long, the members before the cut."""
     try:
         text = _read_stdin().decode("utf-8", "replace").removeprefix("\ufeff")
     except OSError as error:
@@ -180,7 +180,7 @@ def _put(event: SessionEvent, environ: "Mapping[str, str]") -> None:
 
 
 def _is_forgotten(event: SessionEvent, root: str) -> bool:
-    """Whether a person had the session forgotten (P28). Its name alone says so: nothing is opened."""
+    """Tells whether a person had the session forgotten (P28). Its name alone says so: nothing is opened."""
     directory = f"{root}/{FORGOTTEN}"
     if not os.path.isdir(directory):
         return False
@@ -197,7 +197,7 @@ def timestamp_of(at_ms: int) -> str:
 
 
 def entry_text(event: SessionEvent, timestamp: str, environ: "Mapping[str, str]", home: str | None) -> str:
-    """The inbox entry, version 1, byte for byte as `capture.inbox_json` renders it."""
+    """Returns the inbox entry, version 1, byte for byte as `capture.inbox_json` renders it."""
     context: dict[str, str | None] = {"cwd": event.cwd}
     if event.cwd is not None:
         repository = read_repository(event.cwd, environ, home)

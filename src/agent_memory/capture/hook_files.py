@@ -31,7 +31,8 @@ def random_digits() -> str:
 
 
 def mentions(path: str, text: str) -> bool:
-    """Whether the entry in a file holds this text, unparsed; one that has moved on does not. Raises OSError (P6)."""
+    """Tells whether the entry in a file holds this text, unparsed; one that has moved on does not. Raises OSError
+    (P6)."""
     try:
         with open(path, "rb") as file:
             return text.encode() in file.read(_MAX_ENTRY_BYTES)
@@ -71,7 +72,7 @@ MAX_MESSAGE_CHARS = 500
 
 
 def hook_log_directories(home: str | None, root: str | None) -> tuple[str, ...]:
-    """Where the log may be, the preferred place first."""
+    """Tells where the log may be, the preferred place first."""
     at_home = () if home is None else (local_state_directory(home),)
     return at_home if root is None else (*at_home, f"{root}/.cache")
 

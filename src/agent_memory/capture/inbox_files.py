@@ -90,17 +90,18 @@ MAX_RETIRED_BYTES = 4 << 20
 
 
 def is_entry_name(name: str) -> bool:
-    """Whether a file counts as an entry: `….json`, not hidden, not the reason beside a malformed one."""
+    """Tells whether a file counts as an entry: `….json`, not hidden, not the reason beside a malformed one."""
     return name.endswith(".json") and not name.startswith(".") and not name.endswith(REASON_ENDING)
 
 
 def printable(name: str) -> str:
-    """A file's name as it may be shown on any terminal."""
+    """Returns a file's name as it may be shown on any terminal."""
     return name if name.isprintable() else ascii(name)[1:-1]
 
 
 def text_in(path: str, max_bytes: int) -> str | None:
-    """The text of a regular file in UTF-8 of at most `max_bytes`; anything else that lies there is malformed."""
+    """Returns the text of a regular file in UTF-8 of at most `max_bytes`; anything else that lies there is
+    malformed."""
     try:
         image = read_image(path, max_bytes)
         return None if image is None else image.data.decode()
@@ -111,7 +112,7 @@ def text_in(path: str, max_bytes: int) -> str | None:
 
 
 def entry_in(root: str, place: str, name: str) -> InboxEntry | None:
-    """The entry in a file of the inbox (`place`: INBOX, PROCESSED or FAILED)."""
+    """Returns the entry in a file of the inbox (`place`: INBOX, PROCESSED or FAILED)."""
     text = text_in(f"{root}/{place}/{name}", MAX_ENTRY_BYTES if place == INBOX else MAX_RETIRED_BYTES)
     return None if text is None else entry_of(text)
 
@@ -125,7 +126,7 @@ _MAX_REASON_BYTES = 1 << 20
 
 @as_result
 def failed_entries(root: str) -> tuple[FailedEntry, ...]:
-    """Every entry that was given up and every file that never was an entry, by name."""
+    """Returns every entry that was given up and every file that never was an entry, by name."""
     directory = f"{root}/{FAILED}"
     present = frozenset(names_in(directory))
     found: list[FailedEntry] = []
@@ -137,7 +138,8 @@ def failed_entries(root: str) -> tuple[FailedEntry, ...]:
 
 
 def _reason(path: str) -> str:
-    """The reason in a file of ours; empty where it cannot be read, which must not hide the rest of the status."""
+    """Returns the reason in a file of ours; empty where it cannot be read, which must not hide the rest of the
+    status."""
     try:
         image = read_image(path, _MAX_REASON_BYTES)
         document = None if image is None else json.loads(image.data)
@@ -173,8 +175,9 @@ MOST_OPENED = 5_000
 
 
 def newest_entries(root: str, places: Iterable[str], most: int = MOST_OPENED) -> Iterator[Result[InboxEntry, Error]]:
-    """The entries that lie in these places, at most so many; an error where something cannot be looked at, which may be the
-    newest (P6). What is malformed is left out, since `memory status` tells of it, and what has moved on meanwhile."""
+    """Yields the entries that lie in these places, at most so many; an error where something cannot be looked at, which
+    may be the newest (P6). What is malformed is left out, since `memory status` tells of it, and what has moved on
+    meanwhile."""
     found: list[tuple[str, str]] = []
     for place in places:
         try:
@@ -211,7 +214,7 @@ class QueueTroubles:
 
     @as_result
     def read(self) -> Mapping[str, Trouble]:
-        """All of it. A damaged file is an error, never "no trouble" (P6)."""
+        """Returns all of it. A damaged file is an error, never "no trouble" (P6)."""
         path = f"{self.root}/{CHANGES}"
         try:
             return with_changes(self._whole.read() or {}, text_in(path, MAX_BYTES) or "")
@@ -219,8 +222,8 @@ class QueueTroubles:
             raise StateCorrupt(path, malformed.problems) from malformed
 
     def settled(self) -> Mapping[str, Trouble]:
-        """The same, once it is in one file: for the beginning of a run. After a crash in between the changes count again,
-        which makes no difference."""
+        """Returns the same, once it is in one file: for the beginning of a run. After a crash in between the changes
+        count again, which makes no difference."""
         troubles = unwrap(self.read())
         if exists(f"{self.root}/{CHANGES}"):
             self._whole.write(dict(sorted(troubles.items())))
@@ -273,7 +276,7 @@ class InboxFiles:
         return self._listed(INBOX)
 
     def recent(self, most: int = MOST_OPENED) -> Iterator[Result[InboxEntry, Error]]:
-        """The newest entries of sessions, whatever became of them."""
+        """Yields the newest entries of sessions, whatever became of them."""
         for each in newest_entries(str(self.root), (INBOX, PROCESSED, FAILED), most):
             if isinstance(each, Failure) or not isinstance(each.unwrap().retrieval, InlineNote | FileSnapshot):
                 yield each
@@ -362,8 +365,8 @@ class InboxFiles:
         return KnownSessions(frozenset(keys), frozenset(asked_again), given_up)
 
     def directories(self, most: int) -> Iterator[Result[str, Error]]:
-        """Where the sessions were that wait or were dealt with, of the newest `most`: the newest first, some more than once.
-        What cannot be read is an error among them (P6)."""
+        """Tells where the sessions were that wait or were dealt with, of the newest `most`: the newest first, some more
+        than once. What cannot be read is an error among them (P6)."""
         for each in newest_entries(str(self.root), (INBOX, PROCESSED), most):
             if isinstance(each, Failure):
                 yield each
@@ -399,8 +402,8 @@ class InboxFiles:
         return tuple(sorted(names, key=lambda name: (_stamp(directory, name), name)))
 
     def _pending_entry(self, name: str) -> InboxEntry | None:
-        """The entry, None where it was taken away since it was listed, or has been dealt with already (P3): by a run that was
-        stopped before it could take this copy out of the inbox."""
+        """Returns the entry, None where it was taken away since it was listed, or has been dealt with already (P3): by
+        a run that was stopped before it could take this copy out of the inbox."""
         if not name.isprintable():
             raise InboxEntryInvalid(("the file's name cannot be printed",))
         entry, retired = entry_in(str(self.root), INBOX, name), None
@@ -413,7 +416,7 @@ class InboxFiles:
         return entry
 
     def _readable(self, relative: str) -> Iterator[tuple[str, InboxEntry]]:
-        """The files that can be understood, by name."""
+        """Yields the files that can be understood, by name."""
         for name in self._listed(relative):
             with suppress(InboxEntryInvalid):
                 found = entry_in(str(self.root), relative, name)
@@ -422,7 +425,7 @@ class InboxFiles:
 
 
 def _stamp(directory: str, name: str) -> str:
-    """The time stamp that the name begins with, else the file's mtime in the same form."""
+    """Returns the time stamp that the name begins with, else the file's mtime in the same form."""
     found = _TIMESTAMP.match(name)
     if found:
         return found[0]
@@ -436,7 +439,7 @@ def _stamp(directory: str, name: str) -> str:
 
 
 def _free_name(root: str, directory: str, name: str, entry: InboxEntry) -> str:
-    """The name, or the first numbered one that nothing else has; a copy of this very entry may be replaced."""
+    """Returns the name, or the first numbered one that nothing else has; a copy of this very entry may be replaced."""
     stem = name.removesuffix(".json")
     for candidate in (name, *(f"{stem}~{number}.json" for number in range(2, 100))):
         with suppress(Error):
@@ -534,8 +537,8 @@ def _take_out_secrets(path: str) -> None:
 
 
 def _free_name_aside(directory: str, name: str) -> str:
-    """The name, unless it is taken or leaves no room for the reason's; then a part of it with random digits. Raises OSError
-    where that cannot be told: what bears it already would be written over (P6)."""
+    """Returns the name, unless it is taken or leaves no room for the reason's; then a part of it with random digits.
+    Raises OSError where that cannot be told: what bears it already would be written over (P6)."""
     if len(os.fsencode(name)) <= _MAX_NAME_BYTES:
         try:
             os.lstat(f"{directory}/{name}")

@@ -56,7 +56,7 @@ _ENTRY = Format(InboxEntry, indent=None, check=_harness_problem)
 
 
 def entry_of(text: str) -> InboxEntry:
-    """The entry in a JSON text; InboxEntryInvalid with every problem as `key what is wrong`."""
+    """Returns the entry in a JSON text; InboxEntryInvalid with every problem as `key what is wrong`."""
     try:
         return _ENTRY.value_of(load_json(text))
     except InvalidValue as error:
@@ -78,12 +78,13 @@ TROUBLES = Format(dict[str, Trouble], member="troubles")
 
 
 def render_changes(changes: Mapping[str, Trouble | None]) -> str:
-    """One line, with its end."""
+    """Returns one line, with its end."""
     return json.dumps(written(changes), ensure_ascii=False) + "\n"
 
 
 def with_changes(troubles: Mapping[str, Trouble], text: str) -> dict[str, Trouble]:
-    """The troubles after these lines. One that is no whole change is what a crash left of it, and counts as not written."""
+    """Returns the troubles after these lines. One that is no whole change is what a crash left of it, and counts as not
+    written."""
     known: dict[str, Trouble | None] = dict(troubles)
     for line in text.split("\n"):
         with suppress(InvalidValue):

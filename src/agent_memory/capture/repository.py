@@ -41,13 +41,14 @@ class Repository(Record):
 
     @property
     def repo(self) -> str | None:
-        """What a capture says of it."""
+        """Returns what a capture says of it."""
         return None if self.scope == GLOBAL_SCOPE else self.scope
 
 
 def read_repository(directory: str, environ: "Mapping[str, str]", home: str | None) -> Repository:
-    """The repository that `directory` is in. Where it is in none, or that cannot be told, the directory is a place of its own;
-    the home and what is above it are everywhere. A repository there (dotfiles, etckeeper) makes one of nothing."""
+    """Returns the repository that `directory` is in. Where it is in none, or that cannot be told, the directory is a
+    place of its own; the home and what is above it are everywhere. A repository there (dotfiles, etckeeper) makes one
+    of nothing."""
     try:
         real = os.path.realpath(directory)
         real_home = None if home is None else os.path.realpath(home)
@@ -74,7 +75,8 @@ def read_repository(directory: str, environ: "Mapping[str, str]", home: str | No
 
 
 def scope_at(common: str, environ: "Mapping[str, str]", home: str | None, depth: int = _MOST_CLONES) -> str:
-    """The key of the repository whose common directory this is. A clone of one on this disk has the key of that one."""
+    """Returns the key of the repository whose common directory this is. A clone of one on this disk has the key of that
+    one."""
     url = chosen_remote(_remotes(common, environ, home))
     key = remote_scope_key(url)
     if key is not None:
@@ -89,7 +91,8 @@ def scope_at(common: str, environ: "Mapping[str, str]", home: str | None, depth:
 
 
 def scope_there(path: str, environ: "Mapping[str, str]") -> str | None:
-    """The key of what lies at a path, a common directory or any other; empty for nothing, None where that cannot be told."""
+    """Returns the key of what lies at a path, a common directory or any other; empty for nothing, None where that
+    cannot be told."""
     home = home_of(environ)
     try:
         if not _is_there(path):
@@ -100,14 +103,15 @@ def scope_there(path: str, environ: "Mapping[str, str]") -> str | None:
 
 
 def work_tree_above(directory: str) -> str | None:
-    """The top of the git work tree that a directory is in; None where it is in none. Raises OSError where that cannot be told:
-    the next one above is never taken for it (P6)."""
+    """Returns the top of the git work tree that a directory is in; None where it is in none. Raises OSError where that
+    cannot be told: the next one above is never taken for it (P6)."""
     found = git_directory_above(os.path.realpath(directory))
     return None if found is None else found[0]
 
 
 def may_be_in_work_tree(directory: str) -> bool:
-    """Whether a directory is in a git work tree; also where that cannot be told, so that nothing private is put there (P6)."""
+    """Tells whether a directory is in a git work tree; also where that cannot be told, so that nothing private is put
+    there (P6)."""
     try:
         return work_tree_above(directory) is not None
     except OSError:
@@ -115,10 +119,11 @@ def may_be_in_work_tree(directory: str) -> bool:
 
 
 def is_tracked(path: str) -> bool:
-    """Whether a file is in the index of the repository around it: no git process runs, the index alone is read. Follows
-    https://git-scm.com/docs/index-format: the names of the tracked files stand in it as they are, each ended by a NUL; in
-    version 4 a name may lack the beginning that it shares with the one before it. In doubt (version 4 of the index, another file whose name
-    ends in the same way, an index that cannot be read: P6) it is. False where there is no repository, or no index."""
+    """Tells whether a file is in the index of the repository around it: no git process runs, the index alone is read.
+    Follows https://git-scm.com/docs/index-format: the names of the tracked files stand in it as they are, each ended by
+    a NUL; in version 4 a name may lack the beginning that it shares with the one before it. In doubt (version 4 of the
+    index, another file whose name ends in the same way, an index that cannot be read: P6) it is. False where there is
+    no repository, or no index."""
     real = os.path.realpath(path)
     try:
         found = git_directory_above(os.path.dirname(real))
@@ -140,7 +145,7 @@ def is_tracked(path: str) -> bool:
 
 
 def git_directory_above(directory: str) -> tuple[str, str] | None:
-    """The top of the work tree, and its git directory. Raises OSError where that cannot be told."""
+    """Returns the top of the work tree, and its git directory. Raises OSError where that cannot be told."""
     while True:
         candidate = os.path.join(directory, ".git")
         git_directory = _git_directory_at(candidate, directory)
@@ -223,7 +228,7 @@ def _remotes(common: str, environ: "Mapping[str, str]", home: str | None) -> tup
 
 
 def _may_be_short(url: str) -> bool:
-    """A host without a dot is often none."""
+    """Tells whether the host is a short name: one without a dot is often no host."""
     host, colon, _ = url.partition(":")
     return bool(colon) and "." not in host and "/" not in host and not url.startswith(f"{host}://")
 
@@ -245,7 +250,7 @@ def _settings(config: str) -> "Iterator[tuple[str, str, str, str]]":
 
 
 def _unquoted(value: str) -> str:
-    """A config value without quotes and without the comment behind it."""
+    """Returns a config value without quotes and without the comment behind it."""
     text, quoted, escaped = "", False, False
     for character in value:
         if escaped:
@@ -262,7 +267,7 @@ def _unquoted(value: str) -> str:
 
 
 def _read(path: str, max_bytes: int = MAX_FILE_BYTES) -> bytes:
-    """The first bytes of a regular file; empty where there is none, or it cannot be read."""
+    """Returns the first bytes of a regular file; empty where there is none, or it cannot be read."""
     try:
         return read_regular(path, max_bytes)
     except OSError:

@@ -22,13 +22,14 @@ _ALIASED_HOSTS = ("github.com-", "gitlab.com-", "bitbucket.org-")
 
 
 def path_scope(path: str) -> str:
-    """The key of a place that is known by its path alone; `global` where that could stand in no note."""
+    """Returns the key of a place that is known by its path alone; `global` where that could stand in no note."""
     key = f"path:{path}"
     return key if len(key) <= MAX_KEY_CHARS and key.isprintable() else GLOBAL_SCOPE
 
 
 def chosen_remote(remotes: "tuple[tuple[str, str], ...]") -> str:
-    """The URL of `origin`, else of the only remote, else nothing. `remotes` are (name, URL) in the order of the config."""
+    """Returns the URL of `origin`, else of the only remote, else nothing. `remotes` are (name, URL) in the order of the
+    config."""
     urls = dict(reversed(remotes))  # of a remote with several URLs, the first is where git fetches from
     if "origin" in urls:
         return urls["origin"]
@@ -36,7 +37,7 @@ def chosen_remote(remotes: "tuple[tuple[str, str], ...]") -> str:
 
 
 def is_within(path: str, directory: str) -> bool:
-    """Whether a path is a directory or below it."""
+    """Tells whether a path is a directory or below it."""
     return path == directory or path.startswith(directory.rstrip("/") + "/")
 
 
@@ -63,7 +64,8 @@ def remote_scope_key(url: str) -> str | None:
 
 
 def stated_scope(text: str) -> str | None:
-    """The scope that a person means by `global`, a repository's key or its URL; None where it can be none of these.
+    """Returns the scope that a person means by `global`, a repository's key or its URL; None where it can be none of
+    these.
 
     A word that is no key, such as a slip in `global`, would be a scope of its own, and its notes shown nowhere.
     """
@@ -111,7 +113,7 @@ def _host_and_path(url: str) -> tuple[str, str] | None:
 
 
 def _host_of(authority: str) -> str:
-    """The host of `user:password@host:port`; an IPv6 address without its brackets' port."""
+    """Returns the host of `user:password@host:port`; an IPv6 address without its brackets' port."""
     host = authority.rpartition("@")[2]
     if host.startswith("["):
         return host.partition("]")[0] + "]"

@@ -141,7 +141,8 @@ def true_harness(named: str, payload: "dict[str, object]") -> str:
 
 
 def session_event(named: str, payload: object) -> "SessionEvent | str | None":
-    """The event behind a payload; None for one that records nothing; in words what is wrong with an unusable one."""
+    """Returns the event behind a payload; None for one that records nothing; in words what is wrong with an unusable
+    one."""
     if is_object(payload):
         harness = true_harness(named, payload)
         event = _event_name(payload, harness) if harness in SHAPES else None
@@ -151,7 +152,8 @@ def session_event(named: str, payload: object) -> "SessionEvent | str | None":
 
 
 def located_event(named: str, payload: object) -> "SessionEvent | str":
-    """The event behind a payload, whether it records anything or not; in words what is wrong with an unusable one."""
+    """Returns the event behind a payload, whether it records anything or not; in words what is wrong with an unusable
+    one."""
     if not is_object(payload):
         return f"the payload is {shown(payload)}, expected an object"
     harness = true_harness(named, payload)
@@ -182,12 +184,12 @@ def located_event(named: str, payload: object) -> "SessionEvent | str":
 
 
 def method_of(harness: str) -> str:
-    """How the history of a session of this harness is retrieved."""
+    """Tells how the history of a session of this harness is retrieved."""
     return "amp-thread" if harness == "amp" else f"{harness}-session"
 
 
 def own_session_id(harness: str, payload: "dict[str, object]") -> object:
-    """The id that the payload gives to its own session, which may be a sub-agent's."""
+    """Returns the id that the payload gives to its own session, which may be a sub-agent's."""
     return _first(payload, SHAPES[harness]["session_id"])
 
 
@@ -243,13 +245,14 @@ STARTS_WITH_CONTENT = frozenset(("resume", "compact"))
 
 
 def plain_name(event: str) -> str:
-    """One spelling of an event's name: `session_start`, `session.start` and `SessionStart` are `sessionstart`."""
+    """Returns one spelling of an event's name: `session_start`, `session.start` and `SessionStart` are
+    `sessionstart`."""
     return event.casefold().replace(".", "").replace("_", "").replace("-", "")
 
 
 def says_nothing_new(event: str, source: object, agent_type: object) -> bool:
-    """Whether an event needs no entry. `agent_type` is "" for the helper that writes a compaction's summary, which is no
-    sub-agent of the person's."""
+    """Tells whether an event needs no entry. `agent_type` is "" for the helper that writes a compaction's summary,
+    which is no sub-agent of the person's."""
     name = plain_name(event)
     if name == "sessionstart":
         return not (isinstance(source, str) and source in STARTS_WITH_CONTENT)
@@ -262,7 +265,7 @@ def says_nothing_new(event: str, source: object, agent_type: object) -> bool:
 
 
 def keeper_of(path: str) -> str | None:
-    """The harness that names its transcripts in this way; None for a path that says nothing."""
+    """Returns the harness that names its transcripts in this way; None for a path that says nothing."""
     *above, name = path.split("/")[-4:]
     if "agent-transcripts" in above:
         return "cursor"
@@ -276,8 +279,8 @@ def keeper_of(path: str) -> str | None:
 
 
 def root_session(path: str) -> tuple[str, str | None] | None:
-    """The id of the session that started the sub-agent whose transcript this is, and its own transcript where the path
-    tells it; None for a root's.
+    """Returns the id of the session that started the sub-agent whose transcript this is, and its own transcript where
+    the path tells it; None for a root's.
 
     `<session>/subagents/<sub-agent>.jsonl` (Claude Code, whose workflows are one level deeper, and Cursor), and
     `chats/<session>/<sub-agent>.jsonl` (Gemini).

@@ -124,16 +124,16 @@ def _usage(problem: str) -> UsageInvalid:
 
 
 def put_note(memory: Memory, note: InlineNote, harness: Harness | None = None) -> str:
-    """The name of the new inbox entry. Redacted before it is written (P20). The entry names the harness that was given, else
-    the one that is calling; inside a harness it is never `manual`, so that what an agent says is never taken for a person's
-    word."""
+    """Returns the name of the new inbox entry. Redacted before it is written (P20). The entry names the harness that
+    was given, else the one that is calling; inside a harness it is never `manual`, so that what an agent says is never
+    taken for a person's word."""
     title, body = (redact(clean_text(text).text).text for text in (note.title, note.body))
     safe = evolve(note, title=" ".join(title.split()), body=body.strip("\n"))
     return _put(memory, memory.caller.harness if harness in (None, Harness.MANUAL) else harness, safe)
 
 
 def _put_session(memory: Memory, harness: Harness, session_id: str, transcript: str | None) -> str:
-    """The entry says where the session's history is."""
+    """Puts an entry that says where the session's history is into the inbox."""
     if transcript is not None and f"{harness}-session" not in SESSION_METHODS:
         raise UsageInvalid(f"--transcript says nothing about a session of {harness}, which it keeps elsewhere")
     path = os.path.abspath(os.path.expanduser(transcript)) if transcript else None
@@ -172,7 +172,7 @@ MAX_FILE_BYTES = 16 << 20
 
 
 def _text_of(path: str) -> str:
-    """The text of a regular file that a person names; a symbolic link is followed, a FIFO never waited for."""
+    """Returns the text of a regular file that a person names; a symbolic link is followed, a FIFO never waited for."""
     try:
         image = read_image(os.path.realpath(os.path.expanduser(path)), MAX_FILE_BYTES)
         text = "" if image is None else image.data.decode("utf-8-sig")

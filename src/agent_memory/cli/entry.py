@@ -38,7 +38,8 @@ def run() -> "NoReturn":
 
 
 def main() -> int:
-    """The exit code of `memory …`. With `--hook` it does not return: the process ends in `hook` or `inject_hook`."""
+    """Returns the exit code of `memory …`. With `--hook` it does not return: the process ends in `hook` or
+    `inject_hook`."""
     words = sys.argv[1:]
     if "--hook" in words and words[:1] in (["capture"], ["inject"]):
         _run_hook(*words)

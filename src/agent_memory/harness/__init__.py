@@ -38,13 +38,13 @@ SESSIONS: Mapping[Harness, type[Sessions | AmpThreads]] = {
 
 
 def history_sources(given: Surroundings) -> dict[str, HistorySource]:
-    """How to get histories, by retrieval method."""
+    """Returns how to get histories, by retrieval method."""
     of_sessions = {method_of(harness): sessions.at(given) for harness, sessions in SESSIONS.items()}
     return {**of_sessions, "file": FileSnapshots(given.root), "inline": InlineNotes()}
 
 
 def session_finders(given: Surroundings) -> dict[Harness, SessionFinder]:
-    """A finder for every harness there is one for."""
+    """Returns a finder for every harness there is one for."""
     return {harness: sessions.at(given) for harness, sessions in SESSIONS.items()}
 
 
@@ -70,6 +70,6 @@ def recorded_roots(given: Surroundings) -> tuple[str, ...]:
 
 
 def watched_directories(finders: Mapping[Harness, SessionFinder]) -> tuple[str, ...]:
-    """Where these look, whether it is there or not."""
+    """Tells where these look, whether it is there or not."""
     found = (each for finder in finders.values() if isinstance(finder, SessionFiles) for each in finder.roots.roots)
     return tuple(dict.fromkeys(found))

@@ -181,7 +181,7 @@ def _stamp(started: str) -> str:
 
 
 def run_of(started: str, first_prompt: str) -> Run:
-    """The run that was started then (`2026-02-13 14:30:05`, local time) with this prompt."""
+    """Returns the run that was started then (`2026-02-13 14:30:05`, local time) with this prompt."""
     digest = blake2b(first_prompt[:_DIGEST_CHARS].encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
     try:
         at_ms = int(time.mktime(time.strptime(started, _CLOCK))) * 1000
@@ -226,7 +226,7 @@ class AiderRuns(Session):
         return self.full or self._over or self.own_call
 
     def wants(self, started: str) -> bool:
-        """Whether a run that was started then may be the wanted one."""
+        """Tells whether a run that was started then may be the wanted one."""
         return not self._only_one or self.session_id.startswith(_stamp(started))
 
     def _meet_first_prompt(self, text: str) -> None:
@@ -363,15 +363,16 @@ class AiderChats(files.Sessions):
                     yield Success(FoundSession(Harness.AIDER, retrieval, last_at_ms, ended_at_ms=began, cwd=cwd))
 
     def runs(self, path: str) -> tuple[Run, ...]:
-        """The runs in a chat history that have a prompt, in order."""
+        """Returns the runs in a chat history that have a prompt, in order."""
         with files.transcript(self._roots_for(path), path, path) as file:
             session = AiderRuns("", "", IdSet())
             _fill(file, session)
         return tuple(session.runs)
 
     def above(self, directory: str) -> str | None:
-        """The chat history of a directory or of one above it; aider keeps it at the top of the work tree. Raises OSError where it
-        cannot be told whether there is one: that of a directory further up is another's (P6)."""
+        """Returns the chat history of a directory or of one above it; aider keeps it at the top of the work tree.
+        Raises OSError where it cannot be told whether there is one: that of a directory further up is another's
+        (P6)."""
         while True:
             path = os.path.join(directory, CHAT_FILE)
             if lies_there(path):
@@ -387,8 +388,9 @@ class AiderChats(files.Sessions):
 
 
 def _typed_lines(roots: files.TranscriptRoots, path: str, session_id: str) -> IdSet:
-    """The lines that were typed into aider; none where git tracks them, since they may be others' then. A command that aider
-    ran because the agent asked for it stands there too. Raises OSError where they cannot be read (P6)."""
+    """Returns the lines that were typed into aider; none where git tracks them, since they may be others' then. A
+    command that aider ran because the agent asked for it stands there too. Raises OSError where they cannot be read
+    (P6)."""
     typed = IdSet()
     with files.file_beside(roots, path, session_id) as file:
         for line in read_lines(file.descriptor, file.size_bytes) if file and not is_tracked(path) else ():

@@ -89,7 +89,7 @@ class AmpThreads:
                 raise HistoryUnavailable(thread_id, reason) from None
 
     def _exported(self, thread_id: str) -> get.Json:
-        """The thread. HistoryUnavailable, `is_missing` where there may be one in a while."""
+        """Returns the thread. HistoryUnavailable, `is_missing` where there may be one in a while."""
         data = self._printed_by(("amp", "threads", "export", thread_id), thread_id)
         printed = data.decode("utf-8-sig", "replace").strip()
         thread = get.parsed_object(printed)
@@ -101,8 +101,8 @@ class AmpThreads:
         raise HistoryUnavailable(thread_id, empty, is_missing=True)
 
     def _printed_by(self, argv: Sequence[str], thread_id: str) -> bytes:
-        """What the command printed. StoreIo where amp is not installed here, HistoryUnavailable where it cannot be started,
-        goes wrong or prints too much."""
+        """Returns what the command printed. StoreIo where amp is not installed here, HistoryUnavailable where it cannot
+        be started, goes wrong or prints too much."""
         try:
             finished = self.run(argv)
         except StoreIo as error:
@@ -135,7 +135,8 @@ class AmpThreads:
 
 
 def thread_history(thread: get.Json, thread_id: str, mark: SessionMark | None) -> History:
-    """The thread's turns after the mark. A last answer that is still being written is left for the next time."""
+    """Returns the thread's turns after the mark. A last answer that is still being written is left for the next
+    time."""
     return filled(AmpSession(thread_id), mark, lambda session: session.take_thread(thread)).history()
 
 
@@ -192,7 +193,7 @@ def _path_of(uri: str) -> str:
 
 
 def _threads_in(printed: bytes) -> list[FoundSession]:
-    """The threads in a list, however it is wrapped. HistoryUnavailable for what is no list of them."""
+    """Returns the threads in a list, however it is wrapped. HistoryUnavailable for what is no list of them."""
     value = get.parsed(printed.decode("utf-8-sig", "replace") or "[]")
     if is_object(value):
         value = next((value[key] for key in _LIST_KEYS if is_list(value.get(key))), None)

@@ -21,7 +21,7 @@ _ANSWER_KEYS = (
 
 
 def text(value: Json, *keys: str) -> str:
-    """The first of these members that is a text, empty texts passed over; empty where none is."""
+    """Returns the first of these members that is a text, empty texts passed over; empty where none is."""
     for key in keys:
         member = value.get(key)
         if isinstance(member, str) and member:
@@ -30,7 +30,7 @@ def text(value: Json, *keys: str) -> str:
 
 
 def mapping(value: Json, *keys: str) -> Json:
-    """The member if it is an object, else an empty one; of several keys each leads one level deeper."""
+    """Returns the member if it is an object, else an empty one; of several keys each leads one level deeper."""
     for key in keys:
         inner = value.get(key)
         if not is_object(inner):
@@ -40,18 +40,18 @@ def mapping(value: Json, *keys: str) -> Json:
 
 
 def items(value: Json, key: str) -> list[object]:
-    """The member if it is a list, else an empty one."""
+    """Returns the member if it is a list, else an empty one."""
     inner = value.get(key)
     return inner if is_list(inner) else []
 
 
 def objects(value: Json, key: str) -> list[Json]:
-    """The objects in a member that is a list."""
+    """Returns the objects in a member that is a list."""
     return [each for each in items(value, key) if is_object(each)]
 
 
 def blocks(value: Json) -> list[Json] | None:
-    """The blocks of a message, of which a bare text is one; None where it has something else."""
+    """Returns the blocks of a message, of which a bare text is one; None where it has something else."""
     content = value.get("content")
     parts: list[object] = [content] if isinstance(content, str) else content if is_list(content) else [None]
     if not all(isinstance(each, str | dict) for each in parts):
@@ -60,12 +60,12 @@ def blocks(value: Json) -> list[Json] | None:
 
 
 def block_texts(blocks: Iterable[Json]) -> list[str]:
-    """The texts of the blocks that are one."""
+    """Returns the texts of the blocks that are one."""
     return [told for block in blocks if block.get("type") == "text" and (told := text(block, "text")).strip()]
 
 
 def number(value: Json, key: str) -> int | None:
-    """The member if it is a whole number, or one with a fraction, which is cut off."""
+    """Returns the member if it is a whole number, or one with a fraction, which is cut off."""
     member = value.get(key)
     if isinstance(member, float) and abs(member) < 1e18:
         member = int(member)
@@ -73,12 +73,13 @@ def number(value: Json, key: str) -> int | None:
 
 
 def time(value: Json, key: str) -> int | None:
-    """The epoch ms of a member that is an ISO time; None for any other."""
+    """Returns the epoch ms of a member that is an ISO time; None for any other."""
     return ms_of(text(value, key)[:_TIME_CHARS])
 
 
 def instant(value: Json, *keys: str) -> int | None:
-    """The epoch ms of the first of these members that tells one: an ISO time, or a number of ms or seconds since 1970."""
+    """Returns the epoch ms of the first of these members that tells one: an ISO time, or a number of ms or seconds
+    since 1970."""
     for key in keys:
         if (at_ms := time(value, key)) is not None:
             return at_ms
@@ -89,7 +90,7 @@ def instant(value: Json, *keys: str) -> int | None:
 
 
 def parsed(source: str) -> object:
-    """The value that a text is the JSON of; None for another text."""
+    """Returns the value that a text is the JSON of; None for another text."""
     try:
         return json.loads(source)
     except (ValueError, RecursionError):
@@ -97,19 +98,20 @@ def parsed(source: str) -> object:
 
 
 def parsed_object(value: object) -> Json:
-    """An object, or the one that a text is the JSON of, as arguments of tools are kept; else an empty one."""
+    """Returns an object, or the one that a text is the JSON of, as arguments of tools are kept; else an empty one."""
     inner = parsed(value) if isinstance(value, str) else value
     return inner if is_object(inner) else {}
 
 
 def arguments(value: object) -> Json:
-    """The arguments of a call: an object, the JSON text of one, or any other text, which is called `command` then."""
+    """Returns the arguments of a call: an object, the JSON text of one, or any other text, which is called `command`
+    then."""
     inner = parsed(value) if isinstance(value, str) else value
     return inner if is_object(inner) else {"command": value} if isinstance(value, str) else {}
 
 
 def texts(content: object, separator: str = "\n\n", *, image: str = "") -> str:
-    """The text of a message: a text, or the texts of its blocks; `image` stands for each image."""
+    """Returns the text of a message: a text, or the texts of its blocks; `image` stands for each image."""
     if isinstance(content, str):
         return content
     found: list[str] = []
@@ -123,8 +125,8 @@ def texts(content: object, separator: str = "\n\n", *, image: str = "") -> str:
 
 
 def answer(value: object, max_depth: int = 20) -> str:
-    """The text of a tool's answer: a string, a list of blocks, or an object that holds it under one of several names.
-    Never raises; what is nested deeper is left out."""
+    """Returns the text of a tool's answer: a string, a list of blocks, or an object that holds it under one of several
+    names. Never raises; what is nested deeper is left out."""
     if isinstance(value, str):
         return value
     if value is None or max_depth == 0:
@@ -147,5 +149,5 @@ def answer(value: object, max_depth: int = 20) -> str:
 
 
 def digest(*parts: str) -> str:
-    """An id made from what a record says."""
+    """Returns an id made from what a record says."""
     return blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()

@@ -28,8 +28,8 @@ class InlineNotes:
 
     @as_result
     def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> History:
-        """One turn with the note's title and body: the person's if they wrote it at a terminal, else the agent's. A note is
-        consolidated as a whole: it has no mark.
+        """Returns one turn with the note's title and body: the person's if they wrote it at a terminal, else the
+        agent's. A note is consolidated as a whole: it has no mark.
 
         The session id is made from the note, since the thread that the note may name has turns and a mark of its own.
         """
@@ -61,7 +61,7 @@ class FileSnapshots:
 
     @as_result
     def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> History:
-        """The document's sections as tool turns; its session id is made from its content."""
+        """Returns the document's sections as tool turns; its session id is made from its content."""
         if not isinstance(entry.retrieval, FileSnapshot):
             raise TypeError(f"{entry.retrieval.method} is no snapshot of a file")
         path = entry.retrieval.path

@@ -52,8 +52,8 @@ _SETTINGS_COMMANDS = frozenset((
 
 
 def typed_text(texts: Sequence[str]) -> str:
-    """What the person typed, of the texts of one record: without the harness's wrappers, notices and markers, and without
-    what memory injected.
+    """Returns what the person typed, of the texts of one record: without the harness's wrappers, notices and markers,
+    and without what memory injected.
 
     A slash command becomes its name and arguments; without arguments, or if it only sets the harness, it is left out.
     """
@@ -68,7 +68,7 @@ def typed_text(texts: Sequence[str]) -> str:
 
 
 def element(text: str, tag: str) -> str:
-    """The text from the first `<tag>` to the last `</tag>`; empty where it is not there or not closed."""
+    """Returns the text from the first `<tag>` to the last `</tag>`; empty where it is not there or not closed."""
     inside, closed, _ = text.partition(f"<{tag}>")[2].rpartition(f"</{tag}>")
     return inside.strip() if closed else ""
 
@@ -141,8 +141,8 @@ class ClaudeSession(Session):
         return branch in self._abandoned or not self._retracted.isdisjoint(record_ids)
 
     def history(self) -> History:
-        """Whether it is automated is told only by signs that a person's session never shows: every prompt sent through the
-        SDK, or none at all and a schedule that fired."""
+        """Returns the history. That it is automated is told only by signs that a person's session never shows: every
+        prompt sent through the SDK, or none at all and a schedule that fired."""
         self._abandoned = self._branches.abandoned()
         home = self._relocated_cwd or self.cwd
         self.cwd, self.also_in = home, tuple(sorted(self._spoken_in - {home or "", ""}))
@@ -287,9 +287,9 @@ class ClaudeSession(Session):
                 self._hear(Said(typed, text, is_queued=True), value)
 
     def _is_new(self, text: str, *, is_record: bool) -> bool:
-        """Whether this is the first record of the prompt. Three may hold one that was queued: its removal from the queue when
-        the agent takes it, an attachment, a user record. Of user records (`is_record`) only the copy of a queued prompt is a
-        repetition: a person may type the same words twice."""
+        """Tells whether this is the first record of the prompt. Three may hold one that was queued: its removal from
+        the queue when the agent takes it, an attachment, a user record. Of user records (`is_record`) only the copy of
+        a queued prompt is a repetition: a person may type the same words twice."""
         key = " ".join(text.split())
         if key in self._heard:
             del self._heard[key]
@@ -337,7 +337,7 @@ class Said:
 
 
 def _prompt_in(value: get.Json) -> Said | None:
-    """What a user record says besides the answers of tools."""
+    """Returns what a user record says besides the answers of tools."""
     blocks = get.blocks(get.mapping(value, "message")) or []
     texts = [get.text(block, "text") for block in blocks if block.get("type") == "text"]
     if not texts or any(value.get(flag) is True for flag in _HIDING_FLAGS):
@@ -359,7 +359,7 @@ def is_notification(raw: str) -> bool:
 
 
 def _notified(raw: str) -> Said:
-    """What a background task reported, empty where it did not."""
+    """Returns what a background task reported, empty where it did not."""
     return Said(element(raw, "result") or element(raw, "summary"), raw, _NOTIFICATION)
 
 
@@ -405,7 +405,7 @@ class Branches:
         self._siblings: dict[str, list[int]] = {}
 
     def note(self, id: str, parent_id: str, position: int, begins: bool) -> int:
-        """The branch that this record belongs to, -1 before the first; `begins` for a prompt."""
+        """Returns the branch that this record belongs to, -1 before the first; `begins` for a prompt."""
         branch = self._branch_of.get(parent_id, -1)
         if begins:
             parent, branch = branch, len(self._parents)
@@ -422,7 +422,7 @@ class Branches:
         return branch
 
     def abandoned(self) -> frozenset[int]:
-        """The branches that were rewound away, with all that grew from them."""
+        """Returns the branches that were rewound away, with all that grew from them."""
         last_at = list(self._last_at)
         for branch in range(len(self._parents) - 1, -1, -1):
             parent = self._parents[branch]

@@ -49,9 +49,9 @@ _EXIT_CODE = re.compile(r"^(?:Exit code:|Process exited with code) (-?\d+)", re.
 
 
 def typed_text(blocks: Sequence[str], *, as_event: bool) -> str:
-    """What the person typed: without what Codex, an editor or memory put there. Outside of an event, which holds nothing
-    else, a text that is all one tag is the harness's as well. What an editor put before the request may hold the request's
-    heading too: the last one counts."""
+    """Returns what the person typed: without what Codex, an editor or memory put there. Outside of an event, which
+    holds nothing else, a text that is all one tag is the harness's as well. What an editor put before the request may
+    hold the request's heading too: the last one counts."""
     kept: list[str] = []
     tags: set[str] = set()
     for text in map(str.strip, blocks):
@@ -67,7 +67,7 @@ def typed_text(blocks: Sequence[str], *, as_event: bool) -> str:
 
 
 def _report(text: str) -> str:
-    """What a sub-agent answered to its parent, recorded as if the person had said it."""
+    """Returns what a sub-agent answered to its parent, recorded as if the person had said it."""
     body = text.removeprefix(_NOTIFICATION).removesuffix(_NOTIFICATION_END).strip()
     status = get.parsed_object(body).get("status")
     if is_object(status):
@@ -76,8 +76,8 @@ def _report(text: str) -> str:
 
 
 def printed(output: object) -> tuple[str, bool]:
-    """The text of a tool's output, without the head that Codex puts before it, and whether the tool failed. The output is a
-    text, with or without a head or in JSON, an object or a list of blocks."""
+    """Returns the text of a tool's output, without the head that Codex puts before it, and whether the tool failed. The
+    output is a text, with or without a head or in JSON, an object or a list of blocks."""
     if isinstance(output, str):
         inner: get.Json = get.parsed_object(output) if output.startswith("{") else {}
         if isinstance(inner.get("output"), str):
@@ -96,7 +96,8 @@ def printed(output: object) -> tuple[str, bool]:
 
 
 def command_of(arguments: get.Json) -> str:
-    """The shell command among a call's arguments: a text, or a list of words, of which `bash -lc` is taken away."""
+    """Returns the shell command among a call's arguments: a text, or a list of words, of which `bash -lc` is taken
+    away."""
     command = arguments.get("command", arguments.get("cmd"))
     if isinstance(command, str):
         return command
@@ -201,7 +202,7 @@ class CodexSession(Session):
         return branch in self._rolled_back
 
     def history(self) -> History:
-        """A sub-agent's thread is automated, and one in which every prompt came from a program."""
+        """Returns the history, automated where the thread is a sub-agent's or every prompt came from a program."""
         self.automated = self.root_id is not None or self._prompted == {True}
         return super().history()
 
@@ -231,7 +232,7 @@ class CodexSession(Session):
         self.started_at_ms = self.started_at_ms or started_at_ms
 
     def _of_fork(self, line: Line) -> list[Line]:
-        """What is to be taken of a fork: nothing (yet), the line, or the prompts held back until now with it.
+        """Returns what is to be taken of a fork: nothing (yet), the line, or the prompts held back until now with it.
 
         What tells its lines from copies of its parent's are the ids of the model's turns, which hold the time when each was
         begun (UUIDv7): the first one that is not older than the fork is its own, with the prompt right before it. Ids of
@@ -441,7 +442,7 @@ def _call_id(payload: get.Json) -> str:
 
 
 def _time_in(id: str) -> int | None:
-    """The time in a UUIDv7, in ms since 1970; None for any other id."""
+    """Returns the time in a UUIDv7, in ms since 1970; None for any other id."""
     found = _UUID7.fullmatch(id)
     return int(found[1] + found[2], 16) if found else None
 
@@ -457,7 +458,7 @@ class CodexSessions(files.SessionFiles):
     """A root may be the directory around `sessions`."""
 
     def is_persons(self, session_id: str, path: str) -> bool:
-        """Whether the first line does not say that it is a sub-agent's."""
+        """Tells whether the first line does not say that it is a sub-agent's."""
         head = files.head_of(path).partition(b"\n")[0]
         return super().is_persons(session_id, path) and not _OF_SUB_AGENT.search(head)
 

@@ -92,7 +92,7 @@ class CopilotSession(Session):
             self._by_person[call_id] = get.text(arguments, "command") or get.text(data, "toolName")
 
     def _new_call(self, data: get.Json, name_key: str) -> Asked | None:
-        """The call, unless it was recorded before."""
+        """Returns the call, unless it was recorded before."""
         call_id = get.text(data, "toolCallId")
         if call_id and not self._called.add(call_id):
             return None

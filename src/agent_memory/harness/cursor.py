@@ -71,8 +71,8 @@ class Query:
 
 
 def typed_query(*texts: str, tags_expected: bool = False, images: int = 0) -> Query:
-    """The person's words in the texts of one record, and its images; none where it is all Cursor's. With `tags_expected`
-    (others of the session had tags) a text without tags is Cursor's."""
+    """Returns the person's words in the texts of one record, and its images; none where it is all Cursor's. With
+    `tags_expected` (others of the session had tags) a text without tags is Cursor's."""
     text = "\n\n".join(texts)
     stamp = _TIMESTAMP.search(text[:1_000])
     at_ms = _ms_of_clock(stamp[1]) if stamp else None
@@ -88,8 +88,8 @@ def typed_query(*texts: str, tags_expected: bool = False, images: int = 0) -> Qu
 
 
 def _inside(text: str) -> str:
-    """What the one query holds that stands outside of all other elements; nothing where it cannot be told which that is. An
-    attached file may hold any tag, so its element reaches to the last end of it."""
+    """Returns what the one query holds that stands outside of all other elements; nothing where it cannot be told which
+    that is. An attached file may hold any tag, so its element reaches to the last end of it."""
     found = ""
     at = 0
     for _ in range(_MAX_ELEMENTS):
@@ -135,7 +135,8 @@ _MCP = re.compile(r"[A-Za-z0-9_-]{1,100}", re.ASCII)
 
 
 def cursor_call(call_id: str, name: str, arguments: get.Json) -> Asked:
-    """A call of a tool, also of one in a transcript; one passed on to a server's tool under the name `mcp__server__tool`."""
+    """Returns a call of a tool, also of one in a transcript; one passed on to a server's tool under the name
+    `mcp__server__tool`."""
     if name in _THROUGH:
         server = get.text(arguments, "server", "serverName", "namespace", "providerIdentifier")
         tool = get.text(arguments, "toolName", "tool", "name")
@@ -276,8 +277,9 @@ _PARTS = re.compile(
 
 
 def plain_text_pieces(descriptor: int, size_bytes: int) -> Iterator[Line | LongLine]:
-    """The messages of a file in the text form, as lines of JSON; a result is a message of its own. Who printed what, or wrote
-    it, could write a speaker's line: after the agent's first word no message is sure to be the person's (P19)."""
+    """Yields the messages of a file in the text form, as lines of JSON; a result is a message of its own. Who printed
+    what, or wrote it, could write a speaker's line: after the agent's first word no message is sure to be the person's
+    (P19)."""
     if size_bytes > MAX_LINE_BYTES:
         yield LongLine(size_bytes)
         return
@@ -341,14 +343,15 @@ def _is_sub_agents(database: db.Database, session_id: str, composer: get.Json) -
 
 
 def _in_list(database: db.Database, column: str, session_id: str) -> str:
-    """What the list of conversations says of one; empty where there is no such column."""
+    """Returns what the list of conversations says of one; empty where there is no such column."""
     if not {"composerId", column} <= database.columns("composerHeaders"):
         return ""
     return database.text(f"SELECT {column} FROM composerHeaders WHERE composerId = ?", session_id)[:20]
 
 
 def _keys(database: db.Database, prefix: str) -> list[str]:
-    """The keys that begin with a prefix, which ends with a colon: `;` comes after it. They are read from the index."""
+    """Returns the keys that begin with a prefix, which ends with a colon: `;` comes after it. They are read from the
+    index."""
     query = "SELECT key FROM cursorDiskKV WHERE key >= ? AND key < ?"
     return [db.text_of(key) for (key,) in database.rows(query, prefix, f"{prefix[:-1]};")]
 
@@ -424,7 +427,7 @@ class ComposerSession(db.StoredSession):
 
 
 def _made_at(value: get.Json) -> int | None:
-    """When a conversation or a bubble was made."""
+    """Tells when a conversation or a bubble was made."""
     at_ms = get.instant(value, "createdAt")
     return get.instant(get.mapping(value, "timingInfo"), "clientStartTime") if at_ms is None else at_ms
 
@@ -435,7 +438,7 @@ class CursorStore(db.SessionDatabases):
     session, file_name = ComposerSession, DATABASE
 
     def knows(self, session_id: str, database: db.Database) -> bool:
-        """Whether the store has the conversation, and something was said in it."""
+        """Tells whether the store has the conversation, and something was said in it."""
         data = database.value(_VALUE, _COMPOSERS + session_id)
         composer: get.Json | str = db.object_of(data) if data else {}
         if isinstance(composer, str):
@@ -472,12 +475,12 @@ class CursorTranscripts(files.SessionFiles):
 
     @classmethod
     def directories(cls, given: files.Surroundings) -> list[str]:
-        """Those of transcripts, and where the editor's store is on Linux and macOS."""
+        """Returns the directories of transcripts, and where the editor's store is on Linux and macOS."""
         homes = [*given.homes("XDG_CONFIG_HOME", "~/.config"), "~/Library/Application Support"]
         return [*super().directories(given), *(f"{each}/Cursor/User/globalStorage" for each in homes)]
 
     def is_persons(self, session_id: str, path: str) -> bool:
-        """Whether it is among the transcripts of a project."""
+        """Tells whether it is among the transcripts of a project."""
         return super().is_persons(session_id, path) and TRANSCRIPTS in path.split("/")[-3:-1]
 
     def read(self, file: files.OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
@@ -490,8 +493,8 @@ class CursorTranscripts(files.SessionFiles):
         return files.history_in(session, file)
 
     def _project_path(self, path: str, session_id: str) -> str | None:
-        """Where the project is: its directory's name here cannot be turned back into a path, but a file in it says so. A note
-        of a session that is nowhere would hold everywhere (P6)."""
+        """Tells where the project is: its directory's name here cannot be turned back into a path, but a file in it
+        says so. A note of a session that is nowhere would hold everywhere (P6)."""
         project, found, _ = path.partition(f"/{TRANSCRIPTS}/")
         if not found:
             return None
@@ -501,8 +504,8 @@ class CursorTranscripts(files.SessionFiles):
         return told.rstrip() if told.startswith("/") else None
 
     def _is_delegated(self, path: str, session_id: str, prompt: str) -> bool:
-        """Whether a conversation beside this one handed exactly this prompt to a sub-agent. Of many, those that were written
-        to at about the same time are looked at."""
+        """Tells whether a conversation beside this one handed exactly this prompt to a sub-agent. Of many, those that
+        were written to at about the same time are looked at."""
         directory, found, _ = path.partition(f"/{TRANSCRIPTS}/")
         wanted = " ".join(prompt.split())
         others: dict[str, float] = {}
@@ -515,7 +518,7 @@ class CursorTranscripts(files.SessionFiles):
         return any(wanted in self._delegated_in(other, session_id) for other in nearest)
 
     def _delegated_in(self, path: str, session_id: str) -> Iterator[str]:
-        """What a conversation gave to its tools as their prompts, with single spaces."""
+        """Yields what a conversation gave to its tools as their prompts, with single spaces."""
         with files.file_beside(self.roots, path, session_id) as file:
             if file is None or file.size_bytes > MAX_LINE_BYTES:
                 return

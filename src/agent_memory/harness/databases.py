@@ -58,11 +58,11 @@ class Database(files.Stored):
     _connection: sqlite3.Connection = field(repr=False)
 
     def rows(self, sql: str, *parameters: object) -> Iterator[tuple[object, ...]]:
-        """The rows, one at a time. Ask for what is small, keys or numbers, and by these for `value`."""
+        """Returns the rows, one at a time. Ask for what is small, keys or numbers, and by these for `value`."""
         return iter(self._connection.execute(sql, parameters))
 
     def value(self, sql: str, *parameters: object) -> bytes | TooLarge | None:
-        """The first column of the first row, as text; None where there is no row, or no value in it."""
+        """Returns the first column of the first row, as text; None where there is no row, or no value in it."""
         try:
             (value,) = next(self.rows(sql, *parameters), (None,))[:1]
         except sqlite3.DataError as error:
@@ -77,29 +77,29 @@ class Database(files.Stored):
         return text_of(value) if isinstance(value, bytes) else ""
 
     def columns(self, table: str) -> frozenset[str]:
-        """The names of a table's columns; none where there is no such table."""
+        """Returns the names of a table's columns; none where there is no such table."""
         return frozenset(text_of(name) for (name,) in self.rows("SELECT name FROM pragma_table_info(?)", table))
 
     def texts_of(self, table: str, id: str, columns: Iterable[str]) -> dict[str, str]:
-        """The columns of the row of this id as texts; without those that the table does not have."""
+        """Returns the columns of the row of this id as texts; without those that the table does not have."""
         there = self.columns(table)
         return {name: self.text(f"SELECT {name} FROM {table} WHERE id = ?", id) for name in columns if name in there}
 
 
 def text_of(value: object) -> str:
-    """A column's value as text; empty for NULL."""
+    """Returns a column's value as text; empty for NULL."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     return "" if value is None else str(value)
 
 
 def instant_of(value: object) -> int | None:
-    """A column's or a member's epoch ms; None for what is none."""
+    """Returns a column's or a member's epoch ms; None for what is none."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < _MOST_MS else None
 
 
 def object_of(data: bytes | TooLarge | None) -> Json | str:
-    """The one whole object in a value; else the reason under which it is counted."""
+    """Returns the one whole object in a value; else the reason under which it is counted."""
     if isinstance(data, TooLarge):
         return "line-too-long"
     objects = objects_in(data or b"")
@@ -109,7 +109,7 @@ def object_of(data: bytes | TooLarge | None) -> Json | str:
 
 
 def one_object(session: Session, data: bytes | TooLarge | None) -> Json | None:
-    """The object in a value; None, and counted, where it is not one whole object."""
+    """Returns the object in a value; None, and counted, where it is not one whole object."""
     found = object_of(data)
     if isinstance(found, str):
         session.skip(found)
@@ -121,7 +121,7 @@ def one_object(session: Session, data: bytes | TooLarge | None) -> Json | None:
 
 
 def read_database(roots: files.TranscriptRoots, path: str, session_id: str, read: Reads[Value]) -> Value:
-    """What `read` makes of the database; it is called again where the first reading was in vain.
+    """Returns what `read` makes of the database; it is called again where the first reading was in vain.
 
     HistoryUnavailable: missing, empty, locked, changing all the time, left in the midst of a change. HistoryUnreadable: no
     SQLite database, a ruined one, or one without what `read` asks for. TranscriptRefused: see `transcript`.
@@ -150,8 +150,8 @@ def read_database(roots: files.TranscriptRoots, path: str, session_id: str, read
 
 
 def _looks(path: str) -> list[int]:
-    """How a database and what lies beside it look at one moment: itself, its `-wal`, its `-journal`; 0 for none, or an empty
-    one. Readers write to the index (`-shm`), so that it does not tell whether the content changed."""
+    """Tells how a database and what lies beside it look at one moment: itself, its `-wal`, its `-journal`; 0 for none,
+    or an empty one. Readers write to the index (`-shm`), so that it does not tell whether the content changed."""
     looks: list[int] = []
     for suffix in ("", "-wal", "-journal", "-shm"):
         status = os.lstat(path + suffix) if lies_there(path + suffix) else None
@@ -212,20 +212,20 @@ class SessionDatabases(files.Sessions):
     """Has the sessions, by `id`."""
 
     def databases(self, root: str) -> list[str]:
-        """The databases in a root. Raises OSError where that cannot be told."""
+        """Returns the databases in a root. Raises OSError where that cannot be told."""
         path = f"{root}/{self.file_name}"
         return [path] if lies_there(path) else []
 
     @abstractmethod
     def sessions(self, database: Database) -> list[Listed]:
-        """The sessions of persons in a database in which something was said."""
+        """Returns the sessions of persons in a database in which something was said."""
 
     def knows(self, session_id: str, database: Database) -> bool:
         return next(database.rows(f"SELECT 1 FROM {self.table} WHERE id = ?", session_id), None) is not None
 
     def history_of(self, session_id: str, mark: SessionMark | None, database: Database) -> History | None:
-        """The session's turns after the mark; None where the database does not know it. HistoryUnavailable for one that it
-        knows, and of which it holds nothing (P6)."""
+        """Returns the session's turns after the mark; None where the database does not know it. HistoryUnavailable for
+        one that it knows, and of which it holds nothing (P6)."""
         if not self.knows(session_id, database):
             return None
         session = files.filled(self.session(session_id), mark, lambda session: session.take_from(database))
@@ -234,7 +234,7 @@ class SessionDatabases(files.Sessions):
         return files.history_in(session, database)
 
     def history(self, session_id: str, named: str | None, cwd: str | None, mark: SessionMark | None) -> History:
-        """What the database that is named, or the others, say."""
+        """Returns what the database that is named, or the others, say."""
         with files.looking_for(session_id):
             known = [path for root in self.roots.roots for path in self.databases(root)]
         failure: Error | None = None
@@ -278,7 +278,8 @@ class SessionDatabases(files.Sessions):
 
 
 def merged(found: Iterable[Result[FoundSession, Error]], since_ms: int | None) -> files.Findings:
-    """Each session once, with all errors: as the first place tells of it, and changed when any place says that it did."""
+    """Returns each session once, with all errors: as the first place tells of it, and changed when any place says that
+    it did."""
     sessions: dict[str, FoundSession] = {}
     for each in found:
         if isinstance(each, Failure):

@@ -38,7 +38,7 @@ _SESSION_ID = re.compile(rb'"sessionId"\s*:\s*"([^"\\]{1,128})"')
 
 
 def _project_of(path: str, session_id: str) -> str | None:
-    """The directory that the chat's project is about; None where nothing says it."""
+    """Returns the directory that the chat's project is about; None where nothing says it."""
     project, found, _ = path.rpartition("/chats/")
     if not found:
         return None
@@ -54,9 +54,9 @@ def _project_of(path: str, session_id: str) -> str | None:
 
 
 def document_pieces(descriptor: int, size_bytes: int) -> Iterator[Line | LongLine]:
-    """The messages of a document, one at a time, then what is around them. The CLI indents it by two spaces, so that each
-    message begins and ends with a brace on a line of its own behind four; one that is not indented is one line. Of a document
-    that was cut short the last message is not `finished`."""
+    """Yields the messages of a document, one at a time, then what is around them. The CLI indents it by two spaces, so
+    that each message begins and ends with a brace on a line of its own behind four; one that is not indented is one
+    line. Of a document that was cut short the last message is not `finished`."""
     around = bytearray()
     message: bytearray | None = None
     message_bytes = 0
@@ -180,8 +180,8 @@ _FILES = "--- Content from referenced files ---"
 
 
 def typed_text(raw: str) -> str:
-    """What the person typed: without what hooks, the CLI or memory added, and without the files that were named in it. A
-    command to the CLI itself is left out."""
+    """Returns what the person typed: without what hooks, the CLI or memory added, and without the files that were named
+    in it. A command to the CLI itself is left out."""
     text = typed_words(raw.partition(_FILES)[0])
     return "" if _COMMAND.match(raw.strip()) or text.startswith(_INJECTED) else text
 
@@ -196,7 +196,7 @@ class GeminiSessions(files.SessionFiles):
     """Chats are in `tmp/<project>/chats/`, those of sub-agents one level deeper."""
 
     def id_in(self, name: str, path: str) -> str | None:
-        """The id that the chat itself tells: its name holds only the beginning of it."""
+        """Returns the id that the chat itself tells: its name holds only the beginning of it."""
         if not self.named.fullmatch(name):
             return None
         found = _SESSION_ID.search(files.head_of(path))
@@ -204,7 +204,7 @@ class GeminiSessions(files.SessionFiles):
         return session_id if files.is_session_id(session_id) else None
 
     def is_persons(self, session_id: str, path: str) -> bool:
-        """Whether it is directly among the chats."""
+        """Tells whether it is directly among the chats."""
         directory, _, name = path.rpartition("/")
         return directory.endswith("/chats") and name.startswith("session-")
 

@@ -94,7 +94,7 @@ class GooseSession(db.StoredSession):
 
 
 def _typed(block: get.Json) -> str:
-    """What the person put into a message with this block."""
+    """Returns what the person put into a message with this block."""
     kind = block.get("type")
     if kind == "text":
         return get.text(block, "text")

@@ -148,8 +148,8 @@ def _is_unfinished(part: get.Json) -> bool:
 
 
 def _is_copied(message_id: str, created_ms: int | None) -> bool:
-    """An id says when it was made (the milliseconds of that modulo 2^36): a fork's messages get new ids, and keep their
-    times. Times alone would not do: a clock may be set back (P24)."""
+    """Tells whether a fork copied the message. An id says when it was made (the milliseconds of that modulo 2^36): a fork's messages get new ids, and
+    keep their times. Times alone would not do: a clock may be set back (P24)."""
     made = _ID_TIME.match(message_id)
     if made is None or created_ms is None:
         return False
@@ -175,7 +175,7 @@ class OpencodeSessions(db.SessionDatabases):
         return cls(roots, os.path.normpath(named) if named.startswith("/") else None)
 
     def databases(self, root: str) -> list[str]:
-        """The one that is named, where it is in this root, then that of no channel, then the others."""
+        """Returns the one that is named, where it is in this root, then that of no channel, then the others."""
         try:
             names = os.listdir(root)
         except (FileNotFoundError, NotADirectoryError):

@@ -44,8 +44,9 @@ class PiSession(Session):
         self._forked_at_ms: int | None = None
 
     def history(self) -> History:
-        """What is on the last entry's branch. Who went back to before the first message, and said nothing there yet, has left
-        nothing: then the last one that says something counts. What one fetch does not hold may still be on any branch."""
+        """Returns what is on the last entry's branch. Who went back to before the first message, and said nothing there
+        yet, has left nothing: then the last one that says something counts. What one fetch does not hold may still be
+        on any branch."""
         on_branch = self._branch_to(len(self._parents) - 1)
         if not any(said and is_on for said, is_on in zip(self._said, on_branch, strict=True)):
             on_branch = self._branch_to(self._said.rfind(1))
@@ -130,7 +131,7 @@ class PiSession(Session):
 
 
 def _typed(raw: str) -> str:
-    """What the person typed: a skill's text and the text of files given along with it become their names."""
+    """Returns what the person typed: a skill's text and the text of files given along with it become their names."""
     given = _GIVEN.search(raw)
     words = typed_words(raw, ("skill", "file") if given else ())
     if given is None or raw[: given.start()].strip() or (not words and given[1] == "skill"):

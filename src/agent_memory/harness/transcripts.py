@@ -50,7 +50,8 @@ class TranscriptRoots:
     roots: tuple[str, ...]
 
     def admit(self, path: str) -> str:
-        """The path with its parents' links resolved, if it is inside a root; nothing is opened. Raises TranscriptRefused."""
+        """Returns the path with its parents' links resolved, if it is inside a root; nothing is opened. Raises
+        TranscriptRefused."""
         problem = "its path holds a NUL" if "\0" in path else "" if path.startswith("/") else "its path is not absolute"
         try:
             os.fsencode(path)
@@ -81,18 +82,20 @@ class Surroundings:
     """Where sessions are known to have been, of any harness; asked for only when they are needed."""
 
     def roots(self, *directories: str) -> TranscriptRoots:
-        """A harness's own directories in their order, and the further ones. `~` is the home. What is not absolute then is no root."""
+        """Returns a harness's own directories in their order, and the further ones. `~` is the home. What is not
+        absolute then is no root."""
         paths = filter(None, (*directories, *self.transcript_roots))
         roots = [os.path.normpath(re.sub(r"^~(?=/|$)", lambda _: self.home or "~", path)) for path in paths]
         return TranscriptRoots(tuple(dict.fromkeys(root for root in roots if root.startswith("/"))))
 
     def homes(self, variable: str, usual: str) -> list[str]:
-        """The directory that a variable names, if it does, and the usual one."""
+        """Returns the directory that a variable names, if it does, and the usual one."""
         return [each for each in (self.environ.get(variable), usual) if each]
 
 
 def is_session_id(text: str) -> bool:
-    """Whether a session id may become part of a file name: letters, digits, `-`, `_` and single dots, at most 128."""
+    """Tells whether a session id may become part of a file name: letters, digits, `-`, `_` and single dots, at most
+    128."""
     return bool(_SESSION_ID.fullmatch(text))
 
 
@@ -100,8 +103,8 @@ def is_session_id(text: str) -> bool:
 
 
 def files_below(directory: str, max_depth: int) -> Iterator[tuple[str, os.stat_result] | OSError]:
-    """What is no directory and lies at most `max_depth` directories below this one, by name; an error for what cannot be
-    looked at. Linked directories are not looked into."""
+    """Yields what is no directory and lies at most `max_depth` directories below this one, by name; an error for what
+    cannot be looked at. Linked directories are not looked into."""
     try:
         with os.scandir(directory) as entries:
             names = sorted(entry.name for entry in entries)
@@ -126,7 +129,7 @@ def files_below(directory: str, max_depth: int) -> Iterator[tuple[str, os.stat_r
 
 
 def head_of(path: str) -> bytes:
-    """The first bytes of a file. Raises OSError."""
+    """Returns the first bytes of a file. Raises OSError."""
     descriptor = os.open(path, FILE_FLAGS)
     try:
         return os.read(descriptor, _HEAD_BYTES)
@@ -155,7 +158,7 @@ class OpenTranscript(Stored):
 
 @contextmanager
 def transcript(roots: TranscriptRoots, path: str, session_id: str) -> Generator[OpenTranscript, None, None]:
-    """The transcript, open until the context ends.
+    """Returns the transcript, open until the context ends.
 
     Raises TranscriptRefused: outside the roots, a symbolic link, no regular file. HistoryUnavailable: missing, not to be
     opened now, or an OSError in the context. Every directory below `/` is opened without following links, so that one exchanged for a link after the check
@@ -182,8 +185,8 @@ def transcript(roots: TranscriptRoots, path: str, session_id: str) -> Generator[
 
 @contextmanager
 def file_beside(roots: TranscriptRoots, path: str, session_id: str) -> Generator[OpenTranscript | None, None, None]:
-    """What tells more of a session than its transcript; None where there is no such file, or none that may be read.
-    HistoryUnavailable where it cannot be opened now: without it the session would be taken for another (P6)."""
+    """Returns what tells more of a session than its transcript; None where there is no such file, or none that may be
+    read. HistoryUnavailable where it cannot be opened now: without it the session would be taken for another (P6)."""
     with ExitStack() as stack:
         file = None
         try:
@@ -197,7 +200,7 @@ def file_beside(roots: TranscriptRoots, path: str, session_id: str) -> Generator
 
 
 def text_beside(directory: str, name: str, session_id: str) -> str:
-    """The text of such a file of a few lines, empty where there is none."""
+    """Returns the text of such a file of a few lines, empty where there is none."""
     with file_beside(TranscriptRoots((directory,)), f"{directory}/{name}", session_id) as file:
         return os.read(file.descriptor, _TEXT_BESIDE_BYTES).decode("utf-8", "replace") if file else ""
 
@@ -257,7 +260,7 @@ class Sessions(ABC):
 
     @as_result
     def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> History:
-        """The turns after the mark, at most about 16 MiB of them (`remaining` then)."""
+        """Returns the turns after the mark, at most about 16 MiB of them (`remaining` then)."""
         retrieval = entry.retrieval
         if not isinstance(retrieval, SessionFile) or retrieval.method != method_of(self.session.harness):
             raise TypeError(f"{retrieval.method} is no session of {self.session.harness}")
@@ -266,7 +269,8 @@ class Sessions(ABC):
 
     @abstractmethod
     def history(self, session_id: str, named: str | None, cwd: str | None, mark: SessionMark | None) -> History:
-        """What is in the session after the mark; `named` is where the entry says it is, `cwd` where it took place."""
+        """Returns what is in the session after the mark; `named` is where the entry says it is, `cwd` where it took
+        place."""
 
     @abstractmethod
     def find(self, since_ms: int | None) -> Findings:
@@ -283,12 +287,14 @@ class SessionFiles(Sessions):
     shares_record_ids: ClassVar[bool] = False
 
     def id_in(self, name: str, path: str) -> str | None:
-        """The id of the session in a file, whose path below a root is `name`; None for what is no transcript. Raises OSError."""
+        """Returns the id of the session in a file, whose path below a root is `name`; None for what is no transcript.
+        Raises OSError."""
         found = self.named.fullmatch(name)
         return found["id"] if found else None
 
     def is_persons(self, session_id: str, path: str) -> bool:
-        """Whether this is a session of a person's, and not a sub-agent's. Raises OSError where the file cannot be asked."""
+        """Tells whether this is a session of a person's, and not a sub-agent's. Raises OSError where the file cannot be
+        asked."""
         return bool(_UUID.fullmatch(session_id))
 
     def find(self, since_ms: int | None) -> Findings:
@@ -318,8 +324,8 @@ class SessionFiles(Sessions):
                     yield Success(FoundSession(harness, retrieval, changed_at_ms, size_bytes, shares_record_ids=shared))
 
     def path_of(self, session_id: str) -> str | None:
-        """The newest transcript of a session; None where there is none. Raises OSError where something cannot be looked at:
-        it may be a newer one (P6)."""
+        """Returns the newest transcript of a session; None where there is none. Raises OSError where something cannot
+        be looked at: it may be a newer one (P6)."""
         found: dict[str, float] = {}
         for root in self.roots.roots if is_session_id(session_id) else ():
             for path, status in map(seen, files_below(root, self.max_depth)):
@@ -345,26 +351,26 @@ class SessionFiles(Sessions):
         return history_in(read_session(file, mark, self.session(session_id), self.pieces_in(file.path)), file)
 
     def pieces_in(self, path: str) -> ReadsPieces:
-        """How the file is divided into pieces that each hold one object."""
+        """Tells how the file is divided into pieces that each hold one object."""
         return read_lines
 
 
 def seen(found: tuple[str, os.stat_result] | OSError) -> tuple[str, os.stat_result]:
-    """What `files_below` could look at; an error is raised."""
+    """Returns what `files_below` could look at; an error is raised."""
     if isinstance(found, OSError):
         raise found
     return found
 
 
 def not_found(session_id: str, roots: TranscriptRoots) -> HistoryUnavailable:
-    """Why a session cannot be read of which there is nothing in these roots."""
+    """Tells why a session cannot be read of which there is nothing in these roots."""
     where = ", ".join(roots.roots) or "any known directory"
     return HistoryUnavailable(session_id, f"there is no transcript of it in {where}", is_missing=True)
 
 
 @contextmanager
 def looking_for(session_id: str) -> Generator[None, None, None]:
-    """An OSError in it becomes HistoryUnavailable: it is not known where the transcript is."""
+    """Turns an OSError in it into HistoryUnavailable: it is not known where the transcript is."""
     try:
         yield
     except OSError as error:
@@ -375,7 +381,8 @@ def looking_for(session_id: str) -> Generator[None, None, None]:
 def read_session(
     file: OpenTranscript, mark: SessionMark | None, session: AnySession, pieces: ReadsPieces = read_lines
 ) -> AnySession:
-    """The session with all that is new in the file. The mark of another file of the same session says nothing of this one."""
+    """Returns the session with all that is new in the file. The mark of another file of the same session says nothing
+    of this one."""
 
     def fill(session: AnySession) -> None:
         # The whole file is read each time, so that a turn has the same number in every fetch; only what is new is kept.
@@ -400,8 +407,8 @@ def read_session(
 
 
 def filled(session: AnySession, mark: SessionMark | None, fill: Callable[[AnySession], object]) -> AnySession:
-    """The session with all that is new of what `fill` puts into it; once more, where only the end told what it should have
-    known."""
+    """Returns the session with all that is new of what `fill` puts into it; once more, where only the end told what it
+    should have known."""
     session.go_on_after(mark)
     while True:
         unfilled = deepcopy(session)
@@ -412,7 +419,7 @@ def filled(session: AnySession, mark: SessionMark | None, fill: Callable[[AnySes
 
 
 def history_in(session: Session, stored: Stored) -> History:
-    """The session's history, unless what it was read from is not what it should be.
+    """Returns the session's history, unless what it was read from is not what it should be.
 
     HistoryUnavailable: empty, or with a first record still being written. HistoryUnreadable: nothing in it is a record of
     the harness, or most are of kinds that it did not write when this version was made and the person's or the agent's words

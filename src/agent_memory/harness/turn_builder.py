@@ -43,7 +43,7 @@ class Asked:
 
 
 def asked(call_id: str, name: str, arguments: get.Json) -> Asked:
-    """A call of the tool `name`, whose command, if it runs one, is under `command` or `cmd`."""
+    """Returns a call of the tool `name`, whose command, if it runs one, is under `command` or `cmd`."""
     calls = tool_calls(name or "unknown", arguments)
     of_memory = (
         marks.is_memory_tool(name)
@@ -54,7 +54,7 @@ def asked(call_id: str, name: str, arguments: get.Json) -> Asked:
 
 
 def asked_in(blocks: Iterable[get.Json], kinds: Container[object], arguments: str = "input") -> list[Asked]:
-    """The calls among the blocks of a message: those of these types, with `id`, `name` and arguments."""
+    """Returns the calls among the blocks of a message: those of these types, with `id`, `name` and arguments."""
     calls = (block for block in blocks if block.get("type") in kinds)
     return [
         asked(get.text(call, "id"), get.text(call, "name"), get.mapping(call, arguments))
@@ -153,8 +153,8 @@ class Session:
         self.past_mark = self._mark_id is None
 
     def teach(self, unfilled: Self) -> bool:
-        """Whether this one learnt at the end what it should have known before (that the record of the mark does not come): then
-        `unfilled`, the same before anything was put into it, is told."""
+        """Tells whether this one learnt at the end what it should have known before (that the record of the mark does
+        not come): then `unfilled`, the same before anything was put into it, is told."""
         if self._mark is None or self.mark_came or self.own_call:
             return False
         unfilled.go_on_after(self._mark, is_lost=True)
@@ -170,7 +170,7 @@ class Session:
         return self.full or self.own_call
 
     def is_left_out(self, branch: int, record_ids: Sequence[str]) -> bool:
-        """Whether a turn of this branch, said by these records, was taken back: asked once all is read."""
+        """Tells whether a turn of this branch, said by these records, was taken back: asked once all is read."""
         return False
 
     # -- records ------------------------------------------------------------------------------------------------------
@@ -187,11 +187,11 @@ class Session:
 
     @property
     def mark_came(self) -> bool:
-        """The record of the mark was taken: what the next one says is new."""
+        """Tells whether the record of the mark was taken: then what the next one says is new."""
         return self.past_mark or self._record_id == self._mark_id
 
     def own_id(self, record_id: str) -> str:
-        """The id, with a number where another record has the same."""
+        """Returns the id, with a number where another record has the same."""
         own, count = record_id, 1
         while not self.seen_ids.add(own):
             count += 1
@@ -244,7 +244,7 @@ class Session:
         self.answer(None, f"$ {command}\n{shown}", tool_name=tool_name, failed=failed)
 
     def begins_with_own_prompt(self, raw: str) -> bool:
-        """Whether this text, before the agent's first word, is a prompt of ours; `own_call` then."""
+        """Tells whether this text, before the agent's first word, is a prompt of ours; `own_call` then."""
         if not self.agent_spoke and marks.is_own_prompt(raw):
             self.own_call = True
         return self.own_call
@@ -277,8 +277,8 @@ class Session:
     def answer(
         self, call_id: str | None, text: str, *, tool_name: str | None = None, failed: bool = False
     ) -> str | None:
-        """What a tool answered, a turn of its own; the tool's name, where its call or the answer tells it. What memory
-        itself printed is left out of the text."""
+        """Adds what a tool answered, a turn of its own, and returns the tool's name, where its call or the answer tells it.
+        What memory itself printed is left out of the text."""
         if self.full:
             return None
         call = self.open_calls.pop(call_id, None) if call_id else None
@@ -293,20 +293,20 @@ class Session:
 
     @property
     def message_id(self) -> str | None:
-        """The id of the agent's message that may still go on."""
+        """Returns the id of the agent's message that may still go on."""
         return self._message.message_id if self._message else None
 
     def end_message(self) -> None:
         self._message = None
 
     def _is_covered(self, number: int) -> bool:
-        """Whether the mark covers the turn of this number, said by the record at hand."""
+        """Tells whether the mark covers the turn of this number, said by the record at hand."""
         if (lost := self._lost_mark) is None:
             return not self.past_mark
         return number <= lost.turns_seen if lost.last_at_ms is None else (self._last_at_ms or 0) <= lost.last_at_ms
 
     def _begin(self, role: Role, text: str, tool_name: str | None = None) -> Draft | None:
-        """A new turn; only its number counts where the mark covers it. None where enough is kept."""
+        """Begins a new turn; only its number counts where the mark covers it. None where enough is kept."""
         if self._is_closed:
             self.full = True
             return None
@@ -341,7 +341,7 @@ class Session:
     # -- what comes of it ---------------------------------------------------------------------------------------------
 
     def history(self) -> History:
-        """The session with its new turns in order, without those left out."""
+        """Returns the session with its new turns in order, without those left out."""
         turns = () if self.own_call else tuple(self._turns())
         first_number = turns[0].number if turns else self.number + 1
         answered = self._first_tool_number is not None and self._first_tool_number < first_number
@@ -389,12 +389,12 @@ class Places:
         return len(self._keys) // _KEY_BYTES
 
     def add(self, id: str) -> int:
-        """The place of one id more. One that was there before means the newer place from now on."""
+        """Adds one id more and returns its place. One that was there before means the newer place from now on."""
         self._keys += hash(id).to_bytes(_KEY_BYTES, "little", signed=True)
         return len(self) - 1
 
     def find(self, id: str) -> int | None:
-        """The place of an id, sooner where it is a late one; None where it has none."""
+        """Returns the place of an id, sooner where it is a late one; None where it has none."""
         key, end = hash(id).to_bytes(_KEY_BYTES, "little", signed=True), len(self._keys)
         while (at := self._keys.rfind(key, 0, end)) >= 0:
             if at % _KEY_BYTES == 0:

@@ -37,12 +37,12 @@ class FoundSession:
 
     @property
     def looks(self) -> tuple[int, int | None, str | None]:
-        """What is otherwise once the session has changed."""
+        """Returns what is otherwise once the session has changed."""
         return self.changed_at_ms, self.size_bytes, self.path
 
     @property
     def path(self) -> str | None:
-        """Its transcript, where it has a file of its own."""
+        """Returns its transcript, where it has a file of its own."""
         return self.retrieval.session_path if isinstance(self.retrieval, SessionFile) else None
 
 
@@ -77,7 +77,7 @@ class Sighted:
 
     @property
     def at_ms(self) -> int:
-        """When it was last changed, or, of a wanted one, ended."""
+        """Tells when it was last changed, or, of a wanted one, ended."""
         return self.found.changed_at_ms if self.entry is None else self.entry.at_ms
 
 
@@ -90,7 +90,7 @@ class Backfill:
 
     @property
     def wanted(self) -> tuple[Sighted, ...]:
-        """What is to be put into the inbox, oldest first."""
+        """Returns what is to be put into the inbox, oldest first."""
         return tuple(each for each in self.sighted if each.entry is not None)
 
     @property
@@ -102,8 +102,8 @@ class Backfill:
 
 
 def limited(backfill: Backfill, limit: int | None) -> Backfill:
-    """The same with no more than `limit` sessions to be put into the inbox: the oldest, since a note that is learnt later
-    may supersede one that was learnt before."""
+    """Returns the same with no more than `limit` sessions to be put into the inbox: the oldest, since a note that is
+    learnt later may supersede one that was learnt before."""
     if limit is None:
         return backfill
     kept = frozenset(map(id, backfill.wanted[:limit]))

@@ -94,12 +94,12 @@ class History:
 
     @property
     def tools_answered(self) -> bool:
-        """Whether the session had tool output before or among these turns."""
+        """Tells whether the session had tool output before or among these turns."""
         return self.tools_answered_before or any(turn.role is Role.TOOL for turn in self.turns)
 
     @property
     def unknown_records(self) -> int:
-        """How many records were of kinds not known to us: many of them, and the harness's format has changed."""
+        """Tells how many records were of kinds not known to us: many of them, and the harness's format has changed."""
         return sum(count for reason, count in self.skipped.items() if reason.startswith(UNKNOWN_TYPE))
 
 
@@ -143,14 +143,15 @@ class SessionMark:
 
     @property
     def ends(self) -> tuple[TranscriptEnd, ...]:
-        """Where consolidation stopped in each file, the latest first."""
+        """Tells where consolidation stopped in each file, the latest first."""
         return (
             TranscriptEnd(self.transcript, self.last_record_id, self.last_at_ms, self.turns_seen),
             *self.elsewhere,
         )
 
     def within(self, transcript: str) -> SessionMark | None:
-        """The mark as it stands in one of the session's files; None in one of which nothing was consolidated so far."""
+        """Returns the mark as it stands in one of the session's files; None in one of which nothing was consolidated so
+        far."""
         end = next((end for end in self.ends if end.transcript == transcript), None)
         if end is None:
             return None if transcript and (self.transcript or self.elsewhere) else self
@@ -166,5 +167,5 @@ class SessionMark:
 
 
 def transcript_key(path: str) -> str:
-    """A short name of a transcript: its path says more than the store is to keep."""
+    """Returns a short name of a transcript: its path says more than the store is to keep."""
     return sha256(path.encode("utf-8", "surrogatepass")).hexdigest()[:16]

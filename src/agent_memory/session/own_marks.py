@@ -86,39 +86,42 @@ _ENTRY_LINE = re.compile(
 
 
 def is_own_prompt(text: str) -> bool:
-    """Whether this text, the first of a session, is a prompt of ours."""
+    """Tells whether this text, the first of a session, is a prompt of ours."""
     return any(line.strip().startswith(PROMPT_MARKER) for line in text[:_PROMPT_HEAD_CHARS].splitlines())
 
 
 def machine_text(text: str) -> str | None:
-    """What a text in the person's place is that a program put there: `plan`, `hook`, `summary`; None for any other."""
+    """Returns what a text in the person's place is that a program put there: `plan`, `hook`, `summary`; None for any
+    other."""
     return next((kind for begins, kind in _MACHINE_TEXTS.items() if text.lstrip().startswith(begins)), None)
 
 
 def is_memory_command(command: str) -> bool:
-    """Whether a shell command runs `memory` (also `agent-memory`, `python -m agent_memory`) or prints an entry's file."""
+    """Tells whether a shell command runs `memory` (also `agent-memory`, `python -m agent_memory`) or prints an entry's
+    file."""
     return bool(_MEMORY_COMMAND.search(command) or _TOPIC_FILE.search(command))
 
 
 def is_memory_tool(name: str) -> bool:
-    """Whether this is the name of a tool of our MCP server, in any harness's spelling (`mcp__memory__search`,
+    """Tells whether this is the name of a tool of our MCP server, in any harness's spelling (`mcp__memory__search`,
     `mcp_memory_search`, `memory__search`, `agent-memory_search_context`, or without the server's name)."""
     return bool(_MEMORY_TOOL.match(name))
 
 
 def is_entry_path(path: str) -> bool:
-    """Whether this is the path of a memory entry's file, by its name alone."""
+    """Tells whether this is the path of a memory entry's file, by its name alone."""
     return bool(_TOPIC_FILE.search(path))
 
 
 def shows_an_entry(output: str) -> bool:
-    """Whether a tool's output holds a memory entry, by whatever command it was printed: its frontmatter, the facts below its
-    title where it is shown to agents, or lines that were found in its file."""
+    """Tells whether a tool's output holds a memory entry, by whatever command it was printed: its frontmatter, the
+    facts below its title where it is shown to agents, or lines that were found in its file."""
     return bool(_ENTRY_LINE.search(output))
 
 
 def typed_words(texts: str | Iterable[str], wrappers: tuple[str, ...] = ()) -> str:
-    """What the person typed, of the texts of one record: without what a harness wrapped, and what memory put there.
+    """Returns what the person typed, of the texts of one record: without what a harness wrapped, and what memory put
+    there.
 
     What is wrapped may hold any tag, so it reaches from the first opening of its tag to the last end of it in the record,
     and to the end of the record where none follows. Only a tag in code that nothing ends is left: people write about tags.
@@ -142,13 +145,14 @@ def typed_words(texts: str | Iterable[str], wrappers: tuple[str, ...] = ()) -> s
 
 
 def without_own_text(text: str) -> str:
-    """What somebody wrote, without the managed sections and injected contexts in it. A lone mark is left as it is: a
-    person may be writing about it."""
+    """Returns what somebody wrote, without the managed sections and injected contexts in it. A lone mark is left as it
+    is: a person may be writing about it."""
     return _without(text, _paired_spans(text), MEMORY_OUTPUT_PLACEHOLDER)
 
 
 def without_own_output(text: str) -> str:
-    """What a tool printed, without managed sections and injected contexts, also where only one end of them was printed."""
+    """Returns what a tool printed, without managed sections and injected contexts, also where only one end of them was
+    printed."""
     text = without_own_text(text)
     for start, end in _PAIRS:
         closed_at = text.rfind(end)
@@ -219,7 +223,7 @@ _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 
 @lru_cache(maxsize=4096)
 def pasted_review(text: str) -> tuple[int, int] | None:
-    """Where in a person's message a pasted review begins and ends; None where there is none.
+    """Tells where in a person's message a pasted review begins and ends; None where there is none.
 
     It begins behind the line that introduces it, or at the paragraph that a bot's wording or a list of severities gives
     away, and goes to the end of the message, but for a short last paragraph in which the person asks for something.
@@ -261,7 +265,8 @@ def _beginning(text: str) -> int | None:
 
 
 def _leads_on(line: str, rest: str) -> bool:
-    """Whether what follows the line is what it speaks of: it ends in a colon, or a longer text than itself follows as a paragraph."""
+    """Tells whether what follows the line is what it speaks of: it ends in a colon, or a longer text than itself
+    follows as a paragraph."""
     said, following = line.rstrip(), rest.strip()
     if said.endswith(":"):
         return bool(following)
@@ -270,13 +275,13 @@ def _leads_on(line: str, rest: str) -> bool:
 
 
 def without_pasted_review(text: str) -> str:
-    """What the person themselves says in a message."""
+    """Returns what the person themselves says in a message."""
     span = pasted_review(text)
     return text if span is None else f"{text[: span[0]]}\n{text[span[1] :]}"
 
 
 def marked_review(text: str) -> str:
-    """The message with marks around the review that is pasted into it."""
+    """Returns the message with marks around the review that is pasted into it."""
     span = pasted_review(text)
     if span is None:
         return text

@@ -73,7 +73,7 @@ SNAPSHOTS = "inbox/snapshots"
 
 
 def snapshot_path_problem(value: object) -> str | None:
-    """The path, relative to the root, of a file in the directory of the snapshots."""
+    """Checks the path, relative to the root, of a file in the directory of the snapshots."""
     problem = text_problem(value, MAX_PATH_BYTES)
     if problem is not None or not isinstance(value, str):
         return problem
@@ -168,7 +168,7 @@ class InboxEntry:
 
 
 def retrieval_of(harness: Harness, session_id: str, session_path: str | None = None) -> SessionRetrieval | None:
-    """How to get the history of a session of this harness; None for what has no sessions (`manual`)."""
+    """Tells how to get the history of a session of this harness; None for what has no sessions (`manual`)."""
     if harness is Harness.AMP:
         return AmpThread(session_id)
     for method in SESSION_METHODS:
@@ -178,7 +178,7 @@ def retrieval_of(harness: Harness, session_id: str, session_path: str | None = N
 
 
 def session_id_of(entry: InboxEntry) -> str | None:
-    """The harness's own id of the session, if the entry names one."""
+    """Returns the harness's own id of the session, if the entry names one."""
     match entry.retrieval:
         case SessionFile(_, session_id):
             return session_id
@@ -271,14 +271,15 @@ MAX_BACKOFF_MS = 6 * HOUR_MS
 
 
 def queue_key(entry: InboxEntry, name: str) -> str:
-    """What an entry is about: one transcript of a session, or the entry itself. Trouble is kept under it, and equal keys
-    fold. A session may be in two files, of which each says something of its own: where one is named, it is in the key."""
+    """Returns what an entry is about: one transcript of a session, or the entry itself. Trouble is kept under it, and
+    equal keys fold. A session may be in two files, of which each says something of its own: where one is named, it is
+    in the key."""
     path = entry.retrieval.session_path if isinstance(entry.retrieval, SessionFile) else None
     return session_key(entry, name) + (f" {transcript_key(path)}" if path else "")
 
 
 def session_key(entry: InboxEntry, name: str) -> str:
-    """The session that an entry is about, whichever transcript it names, or the entry itself."""
+    """Returns the session that an entry is about, whichever transcript it names, or the entry itself."""
     match entry.retrieval:
         case SessionFile(method, id) | AmpThread(id, method):
             return f"{method} {id}"
@@ -287,7 +288,7 @@ def session_key(entry: InboxEntry, name: str) -> str:
 
 
 def is_same_work(entry: InboxEntry, name: str, pending: Pending) -> bool:
-    """Whether an entry that lies under one of `pending`'s names still asks for what was worked on.
+    """Tells whether an entry that lies under one of `pending`'s names still asks for what was worked on.
 
     A session's entries ask for the session, whatever else they say, unless they name another transcript of it; a note or a
     file asks for itself.
@@ -319,8 +320,8 @@ class _Folded:
 def fold_queue(
     entries: Iterable[tuple[str, InboxEntry]], troubles: Mapping[str, Trouble], limit: int | None, now_ms: int
 ) -> Loaded:
-    """The queue in working order: least attempted first, then what was captured as it happened before past sessions and
-    those to look at again, then oldest by the newest entry of each session.
+    """Returns the queue in working order: least attempted first, then what was captured as it happened before past
+    sessions and those to look at again, then oldest by the newest entry of each session.
 
     Entries in their backoff are left out and counted as waiting, as are those beyond `limit`. `entries` is read once.
     """
@@ -368,8 +369,8 @@ def _turn_of(folded: _Folded) -> tuple[int, int, str]:
 
 
 def folded_entry(older: InboxEntry, newer: InboxEntry) -> InboxEntry:
-    """The newer entry, with what only the older one knows about the session: its file, its version, its directory, and
-    that it is to be looked at again.
+    """Returns the newer entry, with what only the older one knows about the session: its file, its version, its
+    directory, and that it is to be looked at again.
 
     Branch and commit belong to a moment, so they come along only with the directory that they were read in.
     """
@@ -394,14 +395,14 @@ def folded_entry(older: InboxEntry, newer: InboxEntry) -> InboxEntry:
 
 
 def as_captured(entry: InboxEntry) -> InboxEntry:
-    """The entry as it waits. The branch finds nothing, so it is redacted at once; the directory and the transcript's path
-    find the repository and the session, so they stay until the entry is consumed."""
+    """Returns the entry as it waits. The branch finds nothing, so it is redacted at once; the directory and the
+    transcript's path find the repository and the session, so they stay until the entry is consumed."""
     return evolve(entry, context=evolve(entry.context, branch=_redacted(entry.context.branch)))
 
 
 def as_consumed(entry: InboxEntry) -> InboxEntry:
-    """The entry once nothing is to be found by it any more. A transcript's path with a secret in it goes as a whole: a
-    session is found by its id too, and by a wrong path never."""
+    """Returns the entry once nothing is to be found by it any more. A transcript's path with a secret in it goes as a
+    whole: a session is found by its id too, and by a wrong path never."""
     context, retrieval = entry.context, entry.retrieval
     if isinstance(retrieval, SessionFile) and retrieval.session_path != _redacted(retrieval.session_path):
         retrieval = evolve(retrieval, session_path=None)
@@ -417,13 +418,13 @@ def _redacted(name: str | None) -> str | None:
 
 
 def is_waiting(trouble: Trouble, now_ms: int) -> bool:
-    """Whether the entry is in its backoff. One that would last longer than any backoff does is the work of a clock
-    that was ahead, and does not count (P24)."""
+    """Tells whether the entry is in its backoff. One that would last longer than any backoff does is the work of a
+    clock that was ahead, and does not count (P24)."""
     return now_ms < trouble.not_before_ms <= now_ms + MAX_BACKOFF_MS
 
 
 def is_exhausted(trouble: Trouble) -> bool:
-    """Whether the entry has had its attempts and is to be given up."""
+    """Tells whether the entry has had its attempts and is to be given up."""
     return trouble.attempts >= MAX_ATTEMPTS
 
 
@@ -462,7 +463,7 @@ def after_unavailable(trouble: Trouble, code: str, message: str, now_ms: int) ->
 
 
 def _on_this_content(trouble: Trouble, fingerprint: str) -> Trouble:
-    """The counts so far; none for content that was never tried."""
+    """Returns the counts so far; none for content that was never tried."""
     return trouble if trouble.fingerprint == fingerprint else Trouble()
 
 

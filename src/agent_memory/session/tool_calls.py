@@ -75,8 +75,8 @@ _OWN_PLACES = re.compile(r"(?:/private)?/(?:tmp|var/folders|var/tmp)/|.*/\.(?:cl
 
 
 def answers(history: History) -> Iterator[tuple[Turn, tuple[ToolCall, ...]]]:
-    """Each tool turn with the calls of its tool that were waiting for an answer, the one made first before the others: of
-    several calls of one tool, the answer may be to any. None where nobody knows what was asked."""
+    """Yields each tool turn with the calls of its tool that were waiting for an answer, the one made first before the
+    others: of several calls of one tool, the answer may be to any. None where nobody knows what was asked."""
     waiting: dict[str, list[ToolCall]] = {}
     for turn in history.turns:
         if turn.role is Role.USER:
@@ -90,8 +90,9 @@ def answers(history: History) -> Iterator[tuple[Turn, tuple[ToolCall, ...]]]:
 
 
 def foreign_turns(history: History) -> frozenset[int]:
-    """The numbers of the tool turns that hold what neither the project nor its tools said: pages, searches, MCP answers,
-    issues, dependencies, files outside of the project. An answer of which nobody knows what was asked is one of them."""
+    """Returns the numbers of the tool turns that hold what neither the project nor its tools said: pages, searches, MCP
+    answers, issues, dependencies, files outside of the project. An answer of which nobody knows what was asked is one
+    of them."""
     places = () if history.cwd is None else tuple(map(normpath, (history.cwd, *history.also_in)))
     return frozenset(
         turn.number
@@ -114,7 +115,7 @@ def _is_of_others(path: str, places: tuple[str, ...]) -> bool:
 
 
 def tool_calls(name: str, arguments: Mapping[str, object]) -> tuple[ToolCall, ...]:
-    """The call; of one that applies a patch, a call for each of its files."""
+    """Returns the call; of one that applies a patch, a call for each of its files."""
     texts = (text for text in arguments.values() if isinstance(text, str) and _PATCH in text)
     patch = "" if _first_text(arguments, _PATH_KEYS) else next(texts, "")
     files: list[tuple[str, list[str]]] = []
@@ -131,7 +132,7 @@ def tool_calls(name: str, arguments: Mapping[str, object]) -> tuple[ToolCall, ..
 
 
 def tool_call(name: str, arguments: Mapping[str, object]) -> ToolCall:
-    """The call: its path where the arguments name a file, `writes` for the tools that change that file."""
+    """Returns the call: its path where the arguments name a file, `writes` for the tools that change that file."""
     path = _first_text(arguments, _PATH_KEYS)
     writes = name.lower() in _WRITING_TOOLS
     return ToolCall(
@@ -143,7 +144,7 @@ def tool_call(name: str, arguments: Mapping[str, object]) -> ToolCall:
 
 
 def changed_lines(lines: Sequence[str]) -> dict[str, object]:
-    """The removed and the added lines of a diff, cut."""
+    """Returns the removed and the added lines of a diff, cut."""
     changed: dict[str, object] = {}
     for key, sign in (("old_str", "-"), ("new_str", "+")):
         kept = [line[1:] for line in lines if line.startswith(sign) and not line.startswith(sign * 3)]
@@ -153,7 +154,8 @@ def changed_lines(lines: Sequence[str]) -> dict[str, object]:
 
 
 def _line(text: str, max_chars: int) -> str:
-    """The beginning of a text on one line. Secrets go first: a key that is cut, or on one line, may not be told as one."""
+    """Returns the beginning of a text on one line. Secrets go first: a key that is cut, or on one line, may not be told
+    as one."""
     return one_line(redact_with_paths(text[:_RAW_CHARS]), max_chars)
 
 
@@ -173,7 +175,8 @@ def _brief(name: str, arguments: Mapping[str, object]) -> str:
 
 
 def _change(arguments: Mapping[str, object], path: str) -> str:
-    """What a writing tool was to write: what it replaces, then the new text; both cut, code shorter than a document."""
+    """Returns what a writing tool was to write: what it replaces, then the new text; both cut, code shorter than a
+    document."""
     edits = arguments.get("edits")
     first = edits[0] if is_list(edits) and edits and is_object(edits[0]) else arguments
     room = DOCUMENT_CHARS if _DOCUMENT.search(path) else _CODE_CHARS
@@ -211,9 +214,9 @@ _NOT_READING = re.compile(r"[<>]|\s-i\b|\s--in-place\b")
 
 
 def entry_uses(turns: Iterable[Turn]) -> tuple[set[str], dict[str, int | None]]:
-    """The ids of entries that the tool calls of these turns read through memory itself (`memory read`, its MCP server), which
-    counted them; and of those opened directly, by whatever reads files, with the time of the first. A tool that only names an
-    entry's file, or changes it, does not use it."""
+    """Returns the ids of entries that the tool calls of these turns read through memory itself (`memory read`, its MCP
+    server), which counted them; and of those opened directly, by whatever reads files, with the time of the first. A
+    tool that only names an entry's file, or changes it, does not use it."""
     read: set[str] = set()
     opened: dict[str, int | None] = {}
     for turn in turns:

@@ -48,7 +48,7 @@ class Excerpt:
 
     @property
     def clipped_chars(self) -> int:
-        """How many characters of the whole are in neither."""
+        """Tells how many characters of the whole are in neither."""
         return self.total_chars - len(self.head) - len(self.tail)
 
     @property
@@ -57,7 +57,7 @@ class Excerpt:
 
     @property
     def text(self) -> str:
-        """The whole text, or its two ends around a line that says how much is missing."""
+        """Returns the whole text, or its two ends around a line that says how much is missing."""
         if not self.clipped_chars:
             return self.head + self.tail
         # A secret that the cut goes through could no longer be told: what is left of its line or word goes too.
@@ -94,8 +94,8 @@ def _from_a_whole_beginning(text: str) -> str:
 
 
 def excerpt(text: str, max_chars: int) -> Excerpt:
-    """At most `max_chars` characters of a text: three quarters from its beginning, one quarter from its end; a diff
-    between hunks where it can be."""
+    """Returns at most `max_chars` characters of a text: three quarters from its beginning, one quarter from its end; a
+    diff between hunks where it can be."""
     return Excerpt(max_chars).grown(text)
 
 
@@ -113,13 +113,13 @@ def cut_text(text: str, max_chars: int) -> Iterator[str]:
 
 
 def readable(text: str) -> str:
-    """The text as it may be shown and stored: no control, bidirectional or invisible characters, no lone surrogates, no
-    end marks of a managed section."""
+    """Returns the text as it may be shown and stored: no control, bidirectional or invisible characters, no lone
+    surrogates, no end marks of a managed section."""
     return clean_text(text).text
 
 
 def turns_after(turns: Sequence[Turn], mark: SessionMark | None) -> tuple[Turn, ...]:
-    """The turns that the mark does not cover: those after its record; where that record is gone (a rewritten
+    """Returns the turns that the mark does not cover: those after its record; where that record is gone (a rewritten
     transcript), those later than its time, or without a time those beyond its number."""
     if mark is None:
         return tuple(turns)
@@ -133,12 +133,12 @@ def turns_after(turns: Sequence[Turn], mark: SessionMark | None) -> tuple[Turn, 
 
 
 def last_time(turns: Sequence[Turn]) -> int | None:
-    """The time of the last turn that has one."""
+    """Returns the time of the last turn that has one."""
     return next((turn.at_ms for turn in reversed(turns) if turn.at_ms is not None), None)
 
 
 def as_many_as_fit(turns: Sequence[Turn], max_bytes: int = MAX_KEPT_BYTES) -> tuple[Turn, ...]:
-    """The first turns, at least one, that take about `max_bytes` bytes of memory together."""
+    """Returns the first turns, at least one, that take about `max_bytes` bytes of memory together."""
     kept: list[Turn] = []
     used = 0
     for turn in turns:
@@ -153,7 +153,7 @@ def as_many_as_fit(turns: Sequence[Turn], max_bytes: int = MAX_KEPT_BYTES) -> tu
 
 
 def redact_history(history: History) -> History:
-    """The same history with every secret in its texts and paths replaced by a placeholder."""
+    """Returns the same history with every secret in its texts and paths replaced by a placeholder."""
 
     def text(given: str | None) -> str | None:
         return given and redact_with_paths(given)
@@ -224,7 +224,7 @@ _TEST_COMMAND = re.compile(
 
 
 def turn_chars(turn: Turn) -> int:
-    """How many characters this turn may take in a prompt."""
+    """Tells how many characters this turn may take in a prompt."""
     calls = sum(
         CALL_OVERHEAD_CHARS + len(call.name) + len(call.brief) + len(call.path or "") for call in turn.tool_calls
     )
@@ -234,7 +234,7 @@ def turn_chars(turn: Turn) -> int:
 
 
 def cut_windows(history: History, max_chars: int) -> tuple[History, ...]:
-    """The history in as few parts of at most `max_chars` characters (by `turn_chars`) as may be, in order.
+    """Returns the history in as few parts of at most `max_chars` characters (by `turn_chars`) as may be, in order.
 
     What says nothing new is left out. Output of tools is cut only as far as fewer parts come of it: first what only echoes
     the project, then other output, never failures, tests and what the person or the agent said. A cut falls between turns,
@@ -268,7 +268,8 @@ def cut_windows(history: History, max_chars: int) -> tuple[History, ...]:
 
 
 def _outputs(history: History) -> list[tuple[Turn, str]]:
-    """The turns that say something, their paths from the session's directory on, and how far each may be cut."""
+    """Returns the turns that say something, their paths from the session's directory on, and how far each may be
+    cut."""
     asked = {turn.number: calls[0] if calls else None for turn, calls in answers(history)}
     printed: dict[str, str] = {}
     outputs: list[tuple[Turn, str]] = []
@@ -329,7 +330,7 @@ def _pieces(turn: Turn, max_chars: int) -> Iterator[Turn]:
 
 
 def _packed(turns: Sequence[Turn], max_chars: int) -> Iterator[tuple[Turn, ...]]:
-    """Each window ends as late as it fits, but before a user's turn where one comes in its second half."""
+    """Yields windows. Each ends as late as it fits, but before a user's turn where one comes in its second half."""
     start = used = 0
     before_user = None
     at = 0
@@ -353,7 +354,8 @@ _SMALL_CHARS, _SECTION_CHARS = 1_500, 4_000
 
 
 def document_turns(text: str, tool_name: str) -> tuple[Turn, ...]:
-    """One tool turn for each section (small neighbours together, a long one in parts), nothing lost but blank lines.
+    """Returns one tool turn for each section (small neighbours together, a long one in parts), nothing lost but blank
+    lines.
 
     Tool turns, since nobody in the session said it: whoever wrote a document, its words are no user's. The record id of a
     turn is made from its text and the texts before it.
@@ -406,8 +408,8 @@ class KeptSession:
 
 
 def joined_history(parts: Iterable[KeptPart], mark: SessionMark | None) -> History | None:
-    """The turns of the parts (in their order) that the mark does not cover, as many as fit one fetch; None where there are
-    none, and, without a mark, where the parts do not begin at the beginning.
+    """Returns the turns of the parts (in their order) that the mark does not cover, as many as fit one fetch; None
+    where there are none, and, without a mark, where the parts do not begin at the beginning.
 
     A record that is in two parts (a session that was consolidated afresh) counts once. No more than two parts are held.
     """
