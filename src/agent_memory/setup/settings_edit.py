@@ -14,7 +14,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from json.decoder import JSONDecoder
-from typing import Any, Literal
+from typing import Any
 
 import tomlkit
 from attrs import evolve, frozen
@@ -222,7 +222,6 @@ Keys = tuple[str | int, ...]
 class JsonNode:
     """A value and its place: `text[start:end]`."""
 
-    kind: Literal["object", "list", "scalar"]
     start: int
     end: int
     value: Any
@@ -237,7 +236,7 @@ class JsonNode:
     def number(self, key: str | int) -> int | None:
         """Returns which of the children has this key, or is at this place of a list."""
         if isinstance(key, int):
-            return key if self.kind == "list" and key < len(self.children) else None
+            return key if is_list(self.value) and key < len(self.children) else None
         return next((number for number, each in enumerate(self.children) if each.key == key), None)
 
     def at(self, keys: Keys) -> tuple[JsonNode, Keys]:
@@ -271,7 +270,7 @@ def _json_node(text: str, start: int, depth: int) -> JsonNode:
         raise NotJson("not JSON: nested too deeply")
     if text[start] not in "{[":
         value, end = JSONDecoder().raw_decode(text, start)
-        return JsonNode("scalar", start, end, value)
+        return JsonNode(start, end, value)
     children: list[JsonNode] = []
     at = _behind_blanks(text, start + 1)
     if text[at] == ",":
@@ -287,9 +286,9 @@ def _json_node(text: str, start: int, depth: int) -> JsonNode:
         comma = at if text[at] == "," else None
         at = at if comma is None else _behind_blanks(text, at + 1)
         children.append(evolve(node, key=key, begin=begin, comma=comma))
-    if text[start] == "[":
-        return JsonNode("list", start, at + 1, [each.value for each in children], tuple(children))
-    return JsonNode("object", start, at + 1, {each.key: each.value for each in children}, tuple(children))
+    members = {each.key: each.value for each in children}
+    value = members if text[start] == "{" else [each.value for each in children]
+    return JsonNode(start, at + 1, value, tuple(children))
 
 
 def _behind_blanks(text: str, at: int) -> int:
@@ -298,11 +297,10 @@ def _behind_blanks(text: str, at: int) -> int:
     return at
 
 
-def _parsed_or_none(text: str | None) -> JsonNode | None:
-    try:
-        return None if text is None else parse_jsonc(text)
-    except EditRefused:
-        return None
+def _parsed_or_none(text: str) -> JsonNode | None:
+    with suppress(EditRefused):
+        return parse_jsonc(text)
+    return None
 
 
 def _put_into_json(text: str, entry: Spot) -> Iterator[str]:
@@ -367,7 +365,7 @@ def _keys_of(root: JsonNode, entry: Spot) -> Keys | None:
     if isinstance(entry, Member):
         return entry.keys if is_ours(root.value, entry) else None
     node, missing = root.at(entry.keys)
-    if missing or node.kind != "list":
+    if missing or not is_list(node.value):
         return None
     for number, each in enumerate(node.children):
         if each.value == entry.value:
@@ -383,7 +381,7 @@ def _within(element: JsonNode, command: str) -> Keys | None:
     if _has_command(element, command):
         return ()
     for number, member in enumerate(element.children):
-        for position, handler in enumerate(member.children if member.kind == "list" else ()):
+        for position, handler in enumerate(member.children if is_list(member.value) else ()):
             if _has_command(handler, command):
                 key = number if member.key is None else member.key
                 return () if len(member.children) == 1 else (key, position)
@@ -397,7 +395,7 @@ def _has_command(node: JsonNode, command: str) -> bool:
 def _cut_up(text: str, root: JsonNode, keys: Keys, baseline: str | None) -> str:
     """Returns the text without what is at these keys, and then without what above it has become empty and was not there
     before."""
-    before = _parsed_or_none(baseline)
+    before = None if baseline is None else _parsed_or_none(baseline)
     while True:
         text, root = _cut_node(text, root, keys)
         keys = keys[:-1]
@@ -405,7 +403,7 @@ def _cut_up(text: str, root: JsonNode, keys: Keys, baseline: str | None) -> str:
         was = None
         if before is not None and all(isinstance(key, str) for key in keys):  # a place in a list means nothing there
             found, missing = before.at(keys)
-            was = None if missing or found.kind == "scalar" else found
+            was = found if not missing and isinstance(found.value, dict | list) else None
         if node.children or (was is not None and was.children):
             return text
         inside = text[node.start + 1 : node.end - 1]
