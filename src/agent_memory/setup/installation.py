@@ -52,11 +52,11 @@ from agent_memory.setup.plan import (
     Setting,
     Syntax,
     repository_name,
-    sha256_of,
 )
 from agent_memory.setup.settings_edit import EditRefused, parse_settings, value_at
 from agent_memory.setup.settings_revision import text_of, with_placed, without_placed
 from agent_memory.setup.setup_files import SettingsFiles, SetupState, without_empty
+from agent_memory.text.ids import content_hash
 from agent_memory.text.plain_text import one_line
 
 _ROOT_KEYS = ("storage", "root")
@@ -205,7 +205,7 @@ class Installation:
             return PlannedFile(file, after, kept, backup, words=words)
         if path in self.config.agents_md.targets:
             return PlannedFile(file, after, words=words)  # the person made it a target
-        before = None if file.data is None else sha256_of(file.data)
+        before = None if file.data is None else content_hash(file.data)
         return PlannedFile(file, after, SectionRecord(path, before, tuple(sorted(harnesses))), file.data, words=words)
 
     def _hook_notes(self, setups: Mapping[str, HarnessSetup]) -> tuple[str, ...]:

@@ -4,7 +4,6 @@ person's files, all that uninstall needs besides the backups."""
 from __future__ import annotations
 
 import difflib
-import hashlib
 import json
 from collections.abc import Mapping
 from enum import StrEnum
@@ -215,11 +214,6 @@ class Receipt:
     def harnesses(self) -> frozenset[str]:
         """Returns the harnesses that something is installed for."""
         return frozenset(harness for each in self.records for harness in each.harnesses)
-
-
-def sha256_of(data: bytes) -> str:
-    """Returns the SHA-256 in hexadecimal digits."""
-    return hashlib.sha256(data).hexdigest()
 
 
 def repository_name(top: str) -> str:

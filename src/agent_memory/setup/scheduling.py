@@ -26,7 +26,7 @@ from agent_memory.files.root import ROOT_VARIABLE
 from agent_memory.prompt.shipped_files import read_shipped
 from agent_memory.rules.section import TargetFile
 from agent_memory.setup.installation import root_without
-from agent_memory.setup.plan import PlannedFile, sha256_of
+from agent_memory.setup.plan import PlannedFile
 from agent_memory.setup.schedule import (
     InstalledJob,
     InstalledSchedule,
@@ -41,6 +41,7 @@ from agent_memory.setup.schedule import (
     interval_of,
 )
 from agent_memory.setup.setup_files import SettingsFiles, SetupState
+from agent_memory.text.ids import content_hash
 from agent_memory.text.plain_text import one_line
 
 _LIMIT_SECONDS = 30.0
@@ -167,7 +168,7 @@ class Scheduling:
                 environment=self.place.environment,
                 installed_at_ms=time.time_ns() // 1_000_000,
                 jobs=tuple(InstalledJob(job.name, job.interval_seconds) for job in self.jobs),
-                files={unit.path: sha256_of(unit.after or b"") for unit in plan.units},
+                files={unit.path: content_hash(unit.after or b"") for unit in plan.units},
             )
         )
         aside += self._carry_out(plan)
@@ -224,7 +225,7 @@ class Scheduling:
         for path, after in wanted.items():
             file = self.files.read(path)
             before = file.data
-            theirs = before is not None and before != after and sha256_of(before) != known.get(path)
+            theirs = before is not None and before != after and content_hash(before) != known.get(path)
             units.append(PlannedFile(file, after, set_aside=theirs))
         return tuple(units)
 

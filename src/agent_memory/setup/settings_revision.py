@@ -12,7 +12,7 @@ from typing import Any
 from attrs import evolve
 
 from agent_memory.rules.section import TargetFile
-from agent_memory.setup.plan import Element, Entry, FileRecord, Member, PlannedFile, Syntax, Whole, sha256_of
+from agent_memory.setup.plan import Element, Entry, FileRecord, Member, PlannedFile, Syntax, Whole
 from agent_memory.setup.settings_edit import (
     BOM,
     NOTHING,
@@ -25,6 +25,7 @@ from agent_memory.setup.settings_edit import (
     says,
     value_at,
 )
+from agent_memory.text.ids import content_hash
 from agent_memory.text.json_shape import is_list
 
 
@@ -40,8 +41,8 @@ def _planned(
     """Returns the file with these bytes, the bytes that it would have without ours, and the record of what of ours is in it."""
     if not placed:
         return PlannedFile(file, after, None, baseline, set_aside)
-    before = None if baseline is None else sha256_of(baseline)
-    record = FileRecord(file.path, syntax, before, sha256_of(after or b""), placed)
+    before = None if baseline is None else content_hash(baseline)
+    record = FileRecord(file.path, syntax, before, content_hash(after or b""), placed)
     return PlannedFile(file, after, record, baseline, set_aside)
 
 
@@ -81,7 +82,7 @@ def without_placed(
     if current is None:
         return PlannedFile(file, None)
     if syntax == "whole":
-        edited = sha256_of(current) not in (record.after, record.before)
+        edited = content_hash(current) not in (record.after, record.before)
         after = current if kept else baseline
         return _planned(file, syntax, after, baseline, tuple(kept), set_aside=edited and not kept)
     after = _cut_all(text_of(current), gone, syntax, _decoded(backup)).encode() if kept else baseline
@@ -91,7 +92,7 @@ def without_placed(
 def _baseline(current: bytes | None, syntax: Syntax, record: FileRecord | None, backup: bytes | None) -> bytes | None:
     if record is None or current is None:
         return current
-    now = sha256_of(current)
+    now = content_hash(current)
     if now == record.after or syntax == "whole":
         return backup
     if now == record.before:
@@ -177,7 +178,9 @@ def _whole(file: TargetFile, record: FileRecord | None, backup: bytes | None, wa
         return PlannedFile(file, current)
     if record is None and current is not None:
         raise EditRefused("there is a file already that is not ours; move it away first")
-    edited = current is not None and record is not None and sha256_of(current) not in (record.after, sha256_of(text))
+    edited = (
+        current is not None and record is not None and content_hash(current) not in (record.after, content_hash(text))
+    )
     return _planned(file, "whole", text, backup, (placed,), set_aside=edited)
 
 

@@ -33,7 +33,8 @@ from agent_memory.files.root import is_directory, local_state_directory
 from agent_memory.results import T, unwrap
 from agent_memory.rules.section import TargetFile
 from agent_memory.section.targets import TargetFiles
-from agent_memory.setup.plan import Element, Entry, Member, PlannedFile, Receipt, Record, Whole, sha256_of
+from agent_memory.setup.plan import Element, Entry, Member, PlannedFile, Receipt, Record, Whole
+from agent_memory.text.ids import content_hash
 from agent_memory.text.json_codec import Format, tagged_union
 
 _NIX_STORE = "/nix/store/"
@@ -179,7 +180,7 @@ class SetupState:
 
     def keep_backup(self, data: bytes) -> str:
         """Makes a backup durable; returns its name."""
-        name = sha256_of(data)
+        name = content_hash(data)
         self._keep(self._backups, name, data)
         return name
 
@@ -190,13 +191,13 @@ class SetupState:
             return None
         path = f"{self._backups}/{record.before}"
         image = read_image(path, MAX_BACKUP_BYTES)
-        if image is None or sha256_of(image.data) != record.before:
+        if image is None or content_hash(image.data) != record.before:
             raise StateCorrupt(path, ("the backup is missing, or is not what was put there",))
         return image.data
 
     def set_aside(self, path: str, data: bytes) -> str:
         """Keeps what somebody has made of a file of ours; returns where."""
-        return self._keep(f"{self.directory}/set-aside", f"{sha256_of(data)[:12]}-{os.path.basename(path)}", data)
+        return self._keep(f"{self.directory}/set-aside", f"{content_hash(data)[:12]}-{os.path.basename(path)}", data)
 
     def _keep(self, directory: str, name: str, data: bytes) -> str:
         path = f"{directory}/{name}"
