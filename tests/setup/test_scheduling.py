@@ -1,19 +1,24 @@
-"""How often a job runs, what a calendar can say of it, and what is known of its runs."""
+"""How often a job runs, what a calendar can say of it, what is known of its runs, and what a scheduler calls."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
 
-from agent_memory.errors import UsageInvalid
+from agent_memory.cli.main import main
+from agent_memory.errors import StoreIo, UsageInvalid
 from agent_memory.setup.schedule import (
     DAY,
     HOUR,
     MINUTE,
     NO_RUNS,
+    InstalledSchedule,
     JobHealth,
     JobRecord,
     ScheduledRun,
+    ScheduleState,
     calendars,
     in_words,
     interval_of,
@@ -22,6 +27,7 @@ from agent_memory.setup.schedule import (
     recorded,
     tick_of,
 )
+from faults import failing_on
 
 CASES = [
     (2, 2 * HOUR, 2 * HOUR, "0 */2 * * *", "*-*-* 00/2:00:00", "2 h"),
@@ -140,3 +146,40 @@ def test_a_tick_does_nothing_before_the_job_is_due(now_ms: int, due: bool) -> No
     """A tick may come seconds early, and P24: a clock that was set back keeps no job from running."""
     assert is_due(JobRecord((WELL,), 0), now_ms, 3_600) is due
     assert is_due(NO_RUNS, now_ms, 3_600)
+
+
+# -- what a scheduler calls, where what was noted of the schedule cannot be read -----------------------------------------
+
+
+def test_no_other_store_is_worked_on_where_the_receipt_of_a_crontab_cannot_be_read_or_understood_p6(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("os.nice", lambda _: 0)
+    monkeypatch.setenv("AGENT_MEMORY_ROOT", str(home / "elsewhere"))
+    state = ScheduleState(str(home))
+    mine = str(home / "mine")
+    environment = {"AGENT_MEMORY_ROOT": mine}
+    state.receipt.write(InstalledSchedule("cron", "/bin/memory", mine, environment, 0, ()))
+    with failing_on("installed.json", "open"):
+        assert main(["schedule", "run", "consolidate"]) == 20
+    assert "installed.json" in capsys.readouterr().err
+    receipt = Path(state.directory, "installed.json")
+    whole = receipt.read_bytes()
+    receipt.write_bytes(whole[:-9])
+    assert main(["schedule", "run", "consolidate"]) == 20
+    assert state.record("consolidate") == NO_RUNS
+    receipt.write_bytes(whole)
+    assert main(["schedule", "run", "consolidate"]) == 0
+    assert state.record("consolidate").runs
+    assert not (home / "elsewhere").exists()
+
+
+def test_what_earlier_runs_left_is_not_written_over_where_it_cannot_be_read_p6(home: Path) -> None:
+    state = ScheduleState(str(home))
+    state.put_run("defrag", ScheduledRun(1, 2, 0))
+    with failing_on("defrag.json", "open"), pytest.raises(StoreIo):
+        state.put_run("defrag", ScheduledRun(3))
+    assert state.record("defrag").runs == (ScheduledRun(1, 2, 0),)
+    Path(state.directory, "defrag.json").write_text("{")
+    state.put_run("defrag", ScheduledRun(3))
+    assert state.record("defrag").runs == (ScheduledRun(3),)
