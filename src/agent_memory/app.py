@@ -473,7 +473,7 @@ class Memory:
 
     def _consolidate_io(self, agent: Agent, progress: Progress, *, dry_run: bool = False) -> ConsolidateIo:
         from agent_memory.pipelines.consolidate import ConsolidateIo
-        from agent_memory.prompt.shipped_files import load_prompt_template
+        from agent_memory.prompt.shipped_files import read_shipped
 
         return ConsolidateIo(
             inbox=self.inbox,
@@ -485,7 +485,7 @@ class Memory:
             recorder=self.recorder,
             runs=self.run_records,
             clock=self.clock,
-            prompt_template=unwrap(load_prompt_template("consolidate")),
+            prompt_template=read_shipped("prompts/consolidate.md"),
             random_word=lambda: os.urandom(16).hex(),
             handoff_days=self.config.limits.handoff_days,
             tombstones=self.tombstones,
@@ -520,7 +520,7 @@ class Memory:
 
     def _defrag_io(self, agent: Agent, progress: Progress) -> DefragIo:
         from agent_memory.pipelines.defrag import DefragIo
-        from agent_memory.prompt.shipped_files import load_prompt_template
+        from agent_memory.prompt.shipped_files import read_shipped
 
         return DefragIo(
             store=self.store,
@@ -532,7 +532,7 @@ class Memory:
             locks=self.locks,
             clock=self.clock,
             publish=lambda keep: self.publish(keep=keep),
-            prompt_template=unwrap(load_prompt_template("defrag")),
+            prompt_template=read_shipped("prompts/defrag.md"),
             random_word=lambda: os.urandom(16).hex(),
             budget=self.publisher.budget,
             limits=self.config.limits,
@@ -663,7 +663,7 @@ class Memory:
         from agent_memory.harness import session_finders, watched_finders
         from agent_memory.pipelines.backfill import MAX_DIRECTORIES, BackfillIo, project_directories
         from agent_memory.prompt.prompt import plan_prompt_budget
-        from agent_memory.prompt.shipped_files import load_prompt_template
+        from agent_memory.prompt.shipped_files import read_shipped
         from agent_memory.session.turns import cut_windows
 
         def known_directories() -> Iterable[Result[str, Error]]:
@@ -674,7 +674,7 @@ class Memory:
         most_chars = self.agent().map(lambda agent: agent.max_prompt_chars).value_or(self.config.llm.max_prompt_chars)
         window_chars: int | None = None
         if most_chars is not None and not watching:
-            template = unwrap(load_prompt_template("consolidate"))
+            template = read_shipped("prompts/consolidate.md")
             budget = unwrap(plan_prompt_budget(template, most_chars, unwrap(self.store.list()).entries))
             window_chars = budget.window_chars(budget.shown_chars)
         surroundings = self.surroundings(known_directories)

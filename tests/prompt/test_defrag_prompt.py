@@ -11,14 +11,7 @@ from returns.result import Failure, Success
 from agent_memory.errors import ConfigInvalid
 from agent_memory.note.note import Listed, Meta, Source, StoredEntry, Usage
 from agent_memory.note.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, TierList
-from agent_memory.prompt.prompt import (
-    PLACES,
-    DefragBudget,
-    Frame,
-    plan_defrag_budget,
-    render_defrag_prompt,
-    template_problems,
-)
+from agent_memory.prompt.prompt import DefragBudget, Frame, plan_defrag_budget, render_defrag_prompt
 from agent_memory.rules.agent_request import DefragRequest
 from agent_memory.rules.drafts import ECHOED
 from agent_memory.rules.findings import Analysis, Finding, FindingKind
@@ -164,7 +157,8 @@ def test_where_not_all_fit_what_is_in_a_tier_pinned_or_shown_is_listed_first_and
 
 
 def test_the_template_has_every_place_and_what_an_echo_is_recognised_by() -> None:
-    assert template_problems(TEMPLATE, PLACES["defrag"]) == ()
+    context = ("fence", "today", "live", "max_changes", "hot_chars", "warm_lines")
+    assert set(re.findall(r"\{\{(\w+)\}\}", TEMPLATE)) == {*context, "findings", "tiers", "catalog", "notes", "closing"}
     prompt = rendered(stored())
     assert [phrase for phrase in ECHOED if phrase not in prompt] == []
     assert "{{" not in prompt

@@ -14,7 +14,7 @@ from agent_memory.note.note import Listed, Meta, StoredEntry
 from agent_memory.note.vocabulary import TierList
 from agent_memory.prompt.prompt import Frame, plan_defrag_budget, render_defrag_prompt
 from agent_memory.prompt.reply import decode_reply, parse_defrag_reply
-from agent_memory.prompt.shipped_files import load_prompt_template
+from agent_memory.prompt.shipped_files import read_shipped
 from agent_memory.redaction.redact import redact
 from agent_memory.rules.agent_request import DefragRequest
 from agent_memory.rules.plan import DefragProposal, kind_of
@@ -43,7 +43,7 @@ BY_THE_RUNNER = {
 
 
 def prompt() -> str:
-    template = load_prompt_template("defrag").unwrap()
+    template = read_shipped("prompts/defrag.md")
     catalog = tuple(each.listed for each in STORED)
     request = DefragRequest("", NONCE, catalog, STORED, now_ms=5)
     budget = plan_defrag_budget(template, 120_000, catalog).unwrap()

@@ -11,15 +11,7 @@ from returns.result import Failure, Success
 from agent_memory.errors import ConfigInvalid
 from agent_memory.note.note import Listed, Meta, StoredEntry
 from agent_memory.note.vocabulary import Harness, Importance, Kind, Origin
-from agent_memory.prompt.prompt import (
-    PLACES,
-    Frame,
-    PromptBudget,
-    PromptFacts,
-    plan_prompt_budget,
-    render_consolidate_prompt,
-    template_problems,
-)
+from agent_memory.prompt.prompt import Frame, PromptBudget, PromptFacts, plan_prompt_budget, render_consolidate_prompt
 from agent_memory.rules.agent_request import SessionRequest
 from agent_memory.rules.drafts import ECHOED
 from agent_memory.rules.shown import choose_shown
@@ -164,11 +156,10 @@ def test_a_part_of_a_session_and_an_earlier_handoff_are_mentioned_after_the_data
 
 
 def test_the_template_has_every_place_and_what_an_echo_is_recognised_by() -> None:
-    assert template_problems(TEMPLATE, PLACES["consolidate"]) == ()
-    assert template_problems("no places", PLACES["defrag"]) == tuple(
-        f"{{{{{place}}}}} is missing" for place in PLACES["defrag"]
-    )
+    places = ("fence", "session", "tags", "catalog", "notes", "transcript", "closing")
+    assert set(re.findall(r"\{\{(\w+)\}\}", TEMPLATE)) == {*places}
     prompt = rendered(user(1, "x"))
+    assert "{{" not in prompt
     assert [phrase for phrase in ECHOED if phrase not in prompt] == []
 
 

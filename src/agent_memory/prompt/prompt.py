@@ -7,7 +7,7 @@ Whatever comes from outside stands inside random fences.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from attrs import evolve, field, frozen
 from attrs.validators import min_len
@@ -58,13 +58,6 @@ class Frame:
         return f"{PROMPT_MARKER}\nnonce: {self.nonce}\n\n{text}\n"
 
 
-def template_problems(template: str, places: Collection[str]) -> tuple[str, ...]:
-    """What makes a text unusable as the template of a prompt that has a `{{place}}` for each of these."""
-    there = _PLACE.findall(template)
-    missing = tuple(f"{{{{{place}}}}} is missing" for place in places if place not in there)
-    return missing + tuple(f"{{{{{place}}}}} is unknown" for place in dict.fromkeys(there) if place not in places)
-
-
 def plain(text: str) -> str:
     """One piece of text from outside, cleaned and redacted by itself: no secret reaches over its end."""
     return redact(clean_text(text).text).text
@@ -80,15 +73,6 @@ def fitting(lines: Iterable[str], max_chars: int) -> list[str]:
         kept.append(line)
     return kept
 
-
-PLACES: Mapping[str, tuple[str, ...]] = {
-    "consolidate": ("fence", "session", "tags", "catalog", "notes", "transcript", "closing"),
-    "defrag": (
-        *("fence", "today", "live", "max_changes", "hot_chars", "warm_lines"),
-        *("findings", "tiers", "catalog", "notes", "closing"),
-    ),
-}
-"""What the template of each prompt has to have a `{{place}}` for."""
 
 _SPARE_CHARS = 1_500
 """For what is counted nowhere: date lines and numbers, closing words, counts of what is not listed, the fences."""
