@@ -76,45 +76,40 @@ from agent_memory.session.turns import cut_windows, redact_history
 from agent_memory.text.plain_text import counted
 
 
-@frozen
-class Fetched:
-    """A history, and what part of the session it is."""
-
-    history: History
-    after_record_id: str | None = None
-    """The record after which it begins; None for the beginning of the session."""
-    from_kept: bool = False
-    """It was redacted and kept by an earlier run."""
-    next_mark: SessionMark | None = None
-    """Of a transcript read for the first time in which nothing is new: the mark that knows it."""
-
-
-def fetch(io: ConsolidateIo, entry: InboxEntry, mark: SessionMark | None) -> Fetched:
-    """The turns after the mark, from the transcript, else, where that is not there or cannot be read now, from what was kept
-    of it; in the second case `remaining`, since nobody knows what came after that.
+def fetch(io: ConsolidateIo, work: Work) -> Work:
+    """The work with the turns after its mark, from the transcript, else, where that is not there or cannot be read now, from what
+    was kept of it; in the second case `remaining`, since nobody knows what came after that.
 
     Of a session that is to be looked at again, all turns: from what was kept where its beginning is, since the transcript
     may be gone or rewritten by now, else from the transcript.
     """
-    if mark is not None and is_looked_at_again(io, entry, mark):
-        kept = _from_kept(io, entry, None)
+    mark = work.mark
+    if mark is not None and is_looked_at_again(io, work.pending.entry, mark):
+        kept = _from_kept(io, work, None)
         if kept is None:
-            return _from_source(io, entry, None)
-        remaining = kept.history.remaining
+            return _from_source(io, work, None)
+        remaining = kept.remaining
         try:  # what came since the mark was looked at by nobody yet: it is taken up right after this
-            remaining = remaining or bool(_from_source(io, entry, mark).history.turns)
+            remaining = remaining or bool(_from_source(io, work, mark).turns)
         except Error as error:
             # Of a transcript that cannot be read now, what is in it would wait for the next capture.
             if isinstance(error, StoreIo) or (isinstance(error, HistoryUnavailable) and not error.is_missing):
                 raise
-        return evolve(kept, history=evolve(kept.history, remaining=remaining))
+        return evolve(kept, remaining=remaining)
     try:
-        return _from_source(io, entry, mark)
+        return _from_source(io, work, mark)
     except HistoryUnavailable as absent:
-        kept = _from_kept(io, entry, mark)
-        if kept is None or not (absent.is_missing or kept.history.turns):
+        kept = _from_kept(io, work, mark)
+        if kept is None or not (absent.is_missing or kept.turns):
             raise
-        return kept if absent.is_missing else evolve(kept, history=evolve(kept.history, remaining=True))
+        return kept if absent.is_missing else evolve(kept, remaining=True)
+
+
+def _with(work: Work, history: History, after: SessionMark | None, next_mark: SessionMark | None = None) -> Work:
+    after_record_id = None if after is None else after.last_record_id
+    return evolve(
+        work, history=history, remaining=history.remaining, after_record_id=after_record_id, next_mark=next_mark
+    )
 
 
 def is_looked_at_again(io: ConsolidateIo, entry: InboxEntry, mark: SessionMark) -> bool:
@@ -128,24 +123,25 @@ def _marked_id(entry: InboxEntry) -> str | None:
     return None if isinstance(entry.retrieval, InlineNote | FileSnapshot) else session_id_of(entry)
 
 
-def _from_source(io: ConsolidateIo, entry: InboxEntry, mark: SessionMark | None) -> Fetched:
+def _from_source(io: ConsolidateIo, work: Work, mark: SessionMark | None) -> Work:
+    entry = work.pending.entry
     source = io.histories.get(entry.retrieval.method)
     if source is None:
         reason = f"this version has no way to read {entry.retrieval.method} yet"
         raise HistoryUnavailable(session_id_of(entry) or entry.retrieval.method, reason)
     history = unwrap(source.fetch(entry, mark))
     if mark is not None and mark.within(history.transcript) is None:
-        return _without_shared(io, entry, mark, history)
-    return Fetched(history, None if mark is None else mark.last_record_id)
+        return _without_shared(io, work, mark, history)
+    return _with(work, history, mark)
 
 
-def _without_shared(io: ConsolidateIo, entry: InboxEntry, mark: SessionMark, history: History) -> Fetched:
+def _without_shared(io: ConsolidateIo, work: Work, mark: SessionMark, history: History) -> Work:
     """What a transcript of a known session holds that was never read: the session moved with its project, was resumed in
     another directory or copied. What it has in common with what was consolidated is left out, by what was kept of that,
     else by the records at which it ends."""
-    kept = _from_kept(io, entry, None)
+    kept = _from_kept(io, work, None)
     if kept is not None:
-        said = frozenset(map(_said, kept.history.turns))
+        said = frozenset(map(_said, kept.turns))
         is_new = [_said(turn) not in said for turn in redact_history(history).turns]
     else:
         ends = {end.last_record_id for end in mark.ends}
@@ -153,32 +149,31 @@ def _without_shared(io: ConsolidateIo, entry: InboxEntry, mark: SessionMark, his
         is_new = [at > last for at in range(len(history.turns))]
     own = evolve(history, turns=tuple(compress(history.turns, is_new)), tools_answered_before=history.tools_answered)
     if own.turns or not history.turns:
-        return Fetched(own, mark.last_record_id)
+        return _with(work, own, mark)
     end = history.turns[-1]
     here = TranscriptEnd(history.transcript, end.record_id, end.at_ms, end.number)
     known = evolve(mark, elsewhere=(*mark.elsewhere, here))
     if history.remaining:
-        return _from_source(io, entry, known)
-    return Fetched(own, mark.last_record_id, next_mark=known)
+        return _from_source(io, work, known)
+    return _with(work, own, mark, next_mark=known)
 
 
 def _said(turn: Turn) -> tuple[str, Role, str]:
     return turn.record_id, turn.role, turn.text
 
 
-def _from_kept(io: ConsolidateIo, entry: InboxEntry, mark: SessionMark | None) -> Fetched | None:
+def _from_kept(io: ConsolidateIo, work: Work, mark: SessionMark | None) -> Work | None:
     """What was kept of the session. That it cannot be read now is an error (P6); that it is damaged is as if there were none."""
-    session_id = _marked_id(entry)
+    session_id = _marked_id(work.pending.entry)
     if io.kept is None or session_id is None:
         return None
     try:
-        history = unwrap(io.kept.fetch(entry.harness, session_id, mark))
+        history = unwrap(io.kept.fetch(work.pending.entry.harness, session_id, mark))
     except StoreIo:
         raise
     except Error:
         return None
-    after = None if mark is None else mark.last_record_id
-    return None if history is None else Fetched(history, after, from_kept=True)
+    return None if history is None else evolve(_with(work, history, mark), from_kept=True)
 
 
 # -- what a person had forgotten is left out (P28) ------------------------------------------------------------------------
@@ -582,7 +577,7 @@ def fetch_history(io: ConsolidateIo, run: Run) -> Run:
         return set_back(io, taken, work, error, "unavailable")
     work = evolve(work, mark=mark)
     try:
-        fetched = fetch(io, pending.entry, mark)
+        fetched = fetch(io, work)
     except (HistoryUnavailable, StoreIo) as absent:
         is_gone = isinstance(absent, HistoryUnavailable) and absent.is_missing
         if is_gone and mark is not None and is_looked_at_again(io, pending.entry, mark):
@@ -591,32 +586,25 @@ def fetch_history(io: ConsolidateIo, run: Run) -> Run:
         return set_back(io, taken, work, absent, "unavailable")
     except Error as error:
         return set_back(io, taken, work, error)
-    return _with_history(io, taken, work, fetched)
+    return _looked_at(io, taken, fetched)
 
 
-def _with_history(io: ConsolidateIo, run: Run, work: Work, fetched: Fetched) -> Run:
-    history = fetched.history
+def _looked_at(io: ConsolidateIo, run: Run, work: Work) -> Run:
+    """The run with the fetched turns redacted, or with the outcome of a session of which there is nothing to learn."""
+    history, nothing = work.history, evolve(work, history=None, remaining=False)
+    assert history is not None
     if history.own_call:
-        return settle(io, run, work, "own-call", "memory's own call to the agent command")
+        return settle(io, run, nothing, "own-call", "memory's own call to the agent command")
     if history.automated:
-        return settle(io, run, work, "skipped", "an automated session in which no person took part")
+        return settle(io, run, nothing, "skipped", "an automated session in which no person took part")
     if not history.turns:
-        work = evolve(work, next_mark=fetched.next_mark)
-        return settle(io, run, work, "unchanged" if work.mark else "skipped", "it holds no new turns")
+        return settle(io, run, nothing, "unchanged" if work.mark else "skipped", "it holds no new turns")
     entry = work.pending.entry
     cwd = entry.context.cwd or history.cwd
     scope = io.scope_of(cwd)
     if scope in (GLOBAL_SCOPE, f"path:{cwd}") and entry.context.repo:  # the directory may be gone
         scope = redact_path(entry.context.repo)
-    in_hand = evolve(
-        work,
-        history=redact_history(history),
-        scope=scope,
-        remaining=history.remaining,
-        after_record_id=fetched.after_record_id,
-        from_kept=fetched.from_kept,
-    )
-    return evolve(run, work=in_hand)
+    return evolve(run, work=evolve(work, history=redact_history(history), scope=scope))
 
 
 def write_entries(io: ConsolidateIo, run: Run) -> Run:
@@ -626,10 +614,8 @@ def write_entries(io: ConsolidateIo, run: Run) -> Run:
         return run
     receipt, mark = unwrap(io.store.apply(work.plan.changes, run_id=run.id)), work.next_mark
     if mark is not None:
-        created, entries = (
-            [each.id for each in receipt.applied if each.act == "create"],
-            entries_written(work.plan.changes),
-        )
+        created = [each.id for each in receipt.applied if each.act == "create"]
+        entries = entries_written(work.plan.changes)
         handoffs = [id for id in created if entries[id].meta.kind is Kind.HANDOFF]
         entry_ids = tuple(dict.fromkeys((*mark.entry_ids, *created)))
         mark = evolve(mark, entry_ids=entry_ids, handoff_id=[mark.handoff_id, *handoffs][-1])

@@ -17,7 +17,7 @@ from agent_memory.rules.findings import Analysis, Finding
 from agent_memory.rules.plan import Deferred, DefragPlan, DefragProposal, Plan
 from agent_memory.rules.run_log import LoggedAction, LoggedRun
 from agent_memory.rules.section import Published
-from agent_memory.session.history import History, SessionMark
+from agent_memory.session.history import History, SessionMark, Turn
 from agent_memory.session.queue import Outcome, Pending, Quarantined, Trouble
 from agent_memory.text.plain_text import counted, one_line
 
@@ -73,6 +73,10 @@ class Work:
     """The history is the kept one: it was redacted and kept before."""
     used: tuple[tuple[str, int | None], ...] = ()
     """Entries that the session's agent opened directly and that were not counted yet, with the time of the first."""
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        return () if self.history is None else self.history.turns
 
 
 @frozen
