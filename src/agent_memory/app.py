@@ -810,8 +810,8 @@ class Memory:
         """Returns what the store and its use come to, over so many days up to now. Counts no read."""
         from agent_memory.capture.inbox_files import captures
         from agent_memory.care.health import period_of, statistics_of
+        from agent_memory.recall.delivery_log import DeliveryLog
         from agent_memory.recall.reading import ListFilter, status_shown
-        from agent_memory.recall.told import DeliveryLog
         from agent_memory.rules.run_log import MOST_RUNS
 
         live = unwrap(self.reading.list(ListFilter()))

@@ -23,9 +23,10 @@ from agent_memory.recall.assembling import (
     with_notes,
 )
 from agent_memory.recall.candidates import InjectRequest, Place, is_relevant, may_be_injected
+from agent_memory.recall.delivery_log import DeliveryLog
 from agent_memory.recall.moment import COMMAND, Delivery, known_ids
 from agent_memory.recall.search import Mode, SearchRequest
-from agent_memory.recall.told import DeliveryLog, Shelf
+from agent_memory.recall.start_cache import Prepared
 from agent_memory.results import as_result, unwrap
 
 if TYPE_CHECKING:
@@ -55,9 +56,9 @@ def inject(memory: Memory, request: InjectRequest) -> Injection:
     passages = [*find_passages(memory, asked, Mode.HYBRID)] if asked else []
     more = 0
     if set(profile.shares) - {"notes"}:
-        shelf = unwrap(prepare(memory))
-        passages += shelf.passages
-        more = shelf.more
+        prepared = unwrap(prepare(memory))
+        passages += prepared.passages
+        more = prepared.more
     harness = (request.harness or memory.caller.harness).value
     session, scope, now_ms = request.session or "", memory.scope_here(), memory.clock.now_ms()
     try:
@@ -73,7 +74,7 @@ def inject(memory: Memory, request: InjectRequest) -> Injection:
 
 
 @as_result
-def prepare(memory: Memory, around: Place | None = None) -> Shelf:
+def prepare(memory: Memory, around: Place | None = None) -> Prepared:
     """Returns the passages for sessions in the working directory, or around another place, the best first, and the
     settings."""
     from agent_memory.note.note import standing_tiers
@@ -105,7 +106,7 @@ def prepare(memory: Memory, around: Place | None = None) -> Shelf:
     # What could not be read just now is not to stay away until another note changes (P6).
     until_ms = 0 if any(isinstance(each, StoreIo) for each in unread) else good_until_ms(live.entries, around)
     config = memory.config.inject
-    return Shelf(passages, config.token_budget, config.profiles, until_ms, more)
+    return Prepared(passages, config.token_budget, config.profiles, until_ms, more)
 
 
 def told_where(memory: Memory, listed: Listed) -> tuple[str, ...]:
@@ -115,11 +116,11 @@ def told_where(memory: Memory, listed: Listed) -> tuple[str, ...]:
         return ("No session is told it: it is archived.",)
     meta = listed.meta
     scope = memory.scope_here() if meta.scope == GLOBAL_SCOPE else meta.scope
-    shelf = unwrap(prepare(memory, Place(scope, scope != GLOBAL_SCOPE, memory.clock.now_ms())))
+    prepared = unwrap(prepare(memory, Place(scope, scope != GLOBAL_SCOPE, memory.clock.now_ms())))
     published = unwrap(memory.publish(None, dry_run=True))
-    profile = profile_named(SESSION_START, shelf.profiles, shelf.budget)
-    injection = NOTHING if profile is None else assemble(shelf.passages, profile, more=shelf.more)
-    passage = next((each for each in shelf.passages if each.id == meta.id), None)
+    profile = profile_named(SESSION_START, prepared.profiles, prepared.budget)
+    injection = NOTHING if profile is None else assemble(prepared.passages, profile, more=prepared.more)
+    passage = next((each for each in prepared.passages if each.id == meta.id), None)
     shown = [(each.path, each.rendered) for each in published.targets if each.rendered is not None]
     files = [f"{path} shows all of it." for path, rendered in shown if meta.id in rendered.hot]
     files += [f"{path} shows one line of it." for path, rendered in shown if meta.id in rendered.warm]

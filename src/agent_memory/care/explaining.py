@@ -50,8 +50,8 @@ from agent_memory.git.git_history import pending_commits
 from agent_memory.note.note import Listed, reads_of, without_secret
 from agent_memory.note.vocabulary import Tier
 from agent_memory.ports import Agent, RunLog
+from agent_memory.recall.delivery_log import DeliveryLog
 from agent_memory.recall.reading import Reading
-from agent_memory.recall.told import DeliveryLog
 from agent_memory.results import as_result, unwrap, warning_of
 from agent_memory.rules.agent_request import DaySpend
 from agent_memory.rules.change import Change, entries_written

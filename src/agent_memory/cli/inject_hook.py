@@ -2,7 +2,7 @@
 
 Runs before an agent answers, so nothing may go wrong with it: it exits 0 whatever happens, prints one JSON document or nothing,
 and ends itself after some seconds. What went wrong is in the hook log, which `memory status` shows. Where the notes are as they
-were the last time (`recall.told`), it loads C modules and our own light ones only.
+were the last time (`recall.start_cache`), it loads C modules and our own light ones only.
 
 Silent for sub-agents, for agent commands of our own (P23), and where there is nothing to say.
 """
@@ -47,6 +47,7 @@ from agent_memory.recall.assembling import (
     assemble,
     profile_named,
 )
+from agent_memory.recall.delivery_log import DeliveryLog
 from agent_memory.recall.moment import (
     ASKED,
     COMPACTED,
@@ -62,7 +63,7 @@ from agent_memory.recall.moment import (
     shown_whole,
     unread_session,
 )
-from agent_memory.recall.told import DeliveryLog, Looks, keep_shelf, looks_of, read_shelf
+from agent_memory.recall.start_cache import Fingerprint, fingerprint_of, keep_cached, read_cached
 from agent_memory.setup.notices import SESSION, take_notice
 
 TYPE_CHECKING = False
@@ -216,27 +217,29 @@ class HookInjection:
     def _ready(self) -> "tuple[tuple[Passage, ...], Profile | None, int]":
         if self.home is not None and not KnownPlaces(self.home, self.root).has(self.repository):
             self._memory().scope_here()  # the notes of a place that was renamed come with it
-        looked_at_ns = time.time_ns()
+        began_ns = time.time_ns()
         try:
-            looks = self._looks()
+            fingerprint = self._fingerprint()
         except OSError as error:
             raise HookProblem("store-io", f"{self.root}/topics cannot be listed: {error.strerror}") from None
-        shelf = read_shelf(self.root, looks, self.now_ms)
-        if shelf is None:
+        prepared = read_cached(self.root, fingerprint, self.now_ms)
+        if prepared is None:
             from agent_memory.inject import prepare
 
-            shelf = _value(prepare(self._memory()))
-            keep_shelf(self.root, looks, shelf, looked_at_ns)
-        profile = profile_named(SESSION_START, shelf.profiles, shelf.budget)
-        return (*self._recovery(), *shelf.passages), profile, shelf.more
+            prepared = _value(prepare(self._memory()))
+            keep_cached(self.root, fingerprint, prepared, began_ns)
+        profile = profile_named(SESSION_START, prepared.profiles, prepared.budget)
+        return (*self._recovery(), *prepared.passages), profile, prepared.more
 
-    def _looks(self) -> Looks:
+    def _fingerprint(self) -> Fingerprint:
         local = f"{self.directory}/{LOCAL_NAME}"
         others = [local, f"{self.root}/state/tiers.json"]
         if self.home is not None:
             others += [config_path(self.home), f"{local_state_directory(self.home)}/trusted.json"]
         place = [self.scope, str(may_be_in_work_tree(self.directory))]
-        return looks_of(self.root, "\n".join((*place, local) if os.path.lexists(local) else place), others, __version__)
+        return fingerprint_of(
+            self.root, "\n".join((*place, local) if os.path.lexists(local) else place), others, __version__
+        )
 
     def _recovery(self) -> "tuple[Passage, ...]":
         """The last words of the last session here, where the person asked and nothing came after. To read them takes ten times as

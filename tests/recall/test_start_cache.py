@@ -13,14 +13,15 @@ import pytest
 
 from agent_memory import app
 from agent_memory.inject import prepare
-from agent_memory.recall import told as injecting
+from agent_memory.recall import delivery_log
 from agent_memory.recall.assembling import Passage
+from agent_memory.recall.delivery_log import MAX_BYTES, DeliveryLog
 from agent_memory.recall.moment import Delivery
-from agent_memory.recall.told import MAX_BYTES, DeliveryLog, Shelf, keep_shelf, looks_of, read_shelf
+from agent_memory.recall.start_cache import Prepared, fingerprint_of, keep_cached, read_cached
 from agent_memory.rules.drafts import NoteDraft
 from faults import failing_on
 
-SHELF = Shelf(
+SHELF = Prepared(
     (Passage("id__a1b2c3", "lessons", "### One\n\nWhole.", "- One"),), 2_000, {"mine": {"lessons": 100}}, 5_000
 )
 RESTED_NS = time.time_ns() + 86_400_000_000_000
@@ -34,12 +35,12 @@ def note(root: Path, name: str = "a -- id__a1b2c3.md", text: str = "One") -> Pat
     return path
 
 
-def kept(root: Path, place: str = "global", others: tuple[str, ...] = (), version: str = "1") -> Shelf | None:
-    return read_shelf(str(root), looks_of(str(root), place, others, version), 1_000)
+def kept(root: Path, place: str = "global", others: tuple[str, ...] = (), version: str = "1") -> Prepared | None:
+    return read_cached(str(root), fingerprint_of(str(root), place, others, version), 1_000)
 
 
 def keep(root: Path, place: str = "global", others: tuple[str, ...] = (), version: str = "1") -> None:
-    keep_shelf(str(root), looks_of(str(root), place, others, version), SHELF, RESTED_NS)
+    keep_cached(str(root), fingerprint_of(str(root), place, others, version), SHELF, RESTED_NS)
 
 
 def test_another_place_version_or_config_is_another_shelf(tmp_path: Path) -> None:
@@ -57,16 +58,16 @@ def test_another_place_version_or_config_is_another_shelf(tmp_path: Path) -> Non
 
 def test_it_is_not_kept_where_a_note_was_touched_just_before_it_was_read(tmp_path: Path) -> None:
     note(tmp_path)
-    keep_shelf(str(tmp_path), looks_of(str(tmp_path), "global", (), "1"), SHELF, time.time_ns())
+    keep_cached(str(tmp_path), fingerprint_of(str(tmp_path), "global", (), "1"), SHELF, time.time_ns())
     assert kept(tmp_path) is None
 
 
 def test_it_is_not_used_once_a_note_has_run_out(tmp_path: Path) -> None:
     note(tmp_path)
     keep(tmp_path)
-    looks = looks_of(str(tmp_path), "global", (), "1")
-    assert read_shelf(str(tmp_path), looks, 4_999) is not None
-    assert read_shelf(str(tmp_path), looks, 5_000) is None
+    fingerprint = fingerprint_of(str(tmp_path), "global", (), "1")
+    assert read_cached(str(tmp_path), fingerprint, 4_999) is not None
+    assert read_cached(str(tmp_path), fingerprint, 5_000) is None
 
 
 # -- what tells one state of `topics/` from another --------------------------------------------------------------------
@@ -132,7 +133,7 @@ CHANGES = (rewrite_in_place, chmod, rewrite_with_the_old_times, touch, add, remo
 
 
 def key(directory: Path) -> bytes:
-    return looks_of(str(directory.parent), "global", (), "1").key
+    return fingerprint_of(str(directory.parent), "global", (), "1").key
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -168,11 +169,11 @@ def test_a_note_that_cannot_be_read_just_now_is_there_the_next_time_p6(root: Pat
         with failing_on(note.name, name):
             partial = prepare(memory).unwrap()
         assert name != "open" or not partial.passages
-        looks = looks_of(str(root), "global", (), "1")
-        keep_shelf(str(root), looks, partial, LATER_NS_PREPARED)
-        assert (read_shelf(str(root), looks, 1) is None) == (len(partial.passages) < len(whole.passages))
-    keep_shelf(str(root), looks, whole, LATER_NS_PREPARED)
-    assert read_shelf(str(root), looks, 1) is not None
+        fingerprint = fingerprint_of(str(root), "global", (), "1")
+        keep_cached(str(root), fingerprint, partial, LATER_NS_PREPARED)
+        assert (read_cached(str(root), fingerprint, 1) is None) == (len(partial.passages) < len(whole.passages))
+    keep_cached(str(root), fingerprint, whole, LATER_NS_PREPARED)
+    assert read_cached(str(root), fingerprint, 1) is not None
 
 
 def test_nothing_is_kept_that_was_made_where_a_config_could_not_be_looked_at_p6(root: Path) -> None:
@@ -180,12 +181,12 @@ def test_nothing_is_kept_that_was_made_where_a_config_could_not_be_looked_at_p6(
     memory.service.remember(DRAFT).unwrap()
     config = root / "config.json"
     with failing_on("config.json", "stat"):
-        looks = looks_of(str(root), "global", (str(config),), "1")
-    keep_shelf(str(root), looks, prepare(memory).unwrap(), LATER_NS_PREPARED)
-    assert read_shelf(str(root), looks, 1) is None
-    absent = looks_of(str(root), "global", (str(config),), "1")
-    keep_shelf(str(root), absent, prepare(memory).unwrap(), LATER_NS_PREPARED)
-    assert read_shelf(str(root), absent, 1) is not None
+        fingerprint = fingerprint_of(str(root), "global", (str(config),), "1")
+    keep_cached(str(root), fingerprint, prepare(memory).unwrap(), LATER_NS_PREPARED)
+    assert read_cached(str(root), fingerprint, 1) is None
+    absent = fingerprint_of(str(root), "global", (str(config),), "1")
+    keep_cached(str(root), absent, prepare(memory).unwrap(), LATER_NS_PREPARED)
+    assert read_cached(str(root), absent, 1) is not None
 
 
 # -- the log of deliveries ---------------------------------------------------------------------------------------------
@@ -251,9 +252,9 @@ def test_who_holds_the_log_is_waited_for_and_its_end_lets_it_go(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """P7"""
-    monkeypatch.setattr(injecting, "LOCK_SECONDS", 0.1)
+    monkeypatch.setattr(delivery_log, "LOCK_SECONDS", 0.1)
     script = (
-        "import sys, time; from agent_memory.recall.told import DeliveryLog\n"
+        "import sys, time; from agent_memory.recall.delivery_log import DeliveryLog\n"
         "with DeliveryLog(sys.argv[1]):\n print('held', flush=True); sys.stdin.read()"
     )
     holder = subprocess.Popen(
