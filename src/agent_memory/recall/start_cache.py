@@ -1,0 +1,137 @@
+"""The cache of what a session of one place is told at its start: `.cache/inject/<place>`. Imports C modules only.
+
+To list, read, judge and redact the notes takes longer than a hook may, so the result is kept as long as everything that it was
+made from has the same fingerprint. Layout: digest of the rest (16 bytes) · marshal of `(key, good until, budget, profiles,
+more, passages)`. The digest is checked first, since marshal must not be fed damaged bytes.
+"""
+
+import marshal
+import os
+from _blake2 import blake2b
+
+from agent_memory.files.durable import close_quietly, make_directories, read_loosely, replace_file
+from agent_memory.recall.assembling import Passage
+from agent_memory.text.json_shape import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+CACHE = ".cache/inject"
+_LAYOUT = 3
+_DIGEST_BYTES = 16
+_MAX_BYTES = 8 << 20
+_MOST_PLACES = 64
+_GRAIN_NS = 2_000_000_000
+"""The coarsest times of a file system that we know (FAT)."""
+_NEVER_NS = 1 << 63
+
+
+class Prepared(Record):
+    """Passages of one place, the best first, with the settings that go with them."""
+
+    passages: tuple[Passage, ...]
+    budget: int
+    profiles: "Mapping[str, Mapping[str, int]]"
+    """The person's own."""
+    good_until_ms: int | None = None
+    """When the first note runs out."""
+    more: int = 0
+    """Notes that might be told, too, and were not made ready."""
+
+
+class Fingerprint(Record):
+    """The state of everything that a cached result is made from."""
+
+    place: str
+    key: bytes
+    changed_ns: int
+
+
+def fingerprint_of(root: str, place: str, others: "Iterable[str]", version: str) -> Fingerprint:
+    """Returns the fingerprint of `topics/` of a real root, and other files by path. OSError where `topics/` cannot be
+    listed."""
+    changed_ns = 0
+    seen = [f"{_LAYOUT}\n{version}\n{root}\n{place}"]
+    for path in others:
+        try:
+            status = os.stat(path)
+        except (FileNotFoundError, NotADirectoryError):
+            seen.append(f"{path} -")
+            continue
+        except OSError:
+            seen.append(f"{path} ?")
+            changed_ns = _NEVER_NS  # nothing made from what may be there is kept (P6)
+            continue
+        seen.append(f"{path} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_size} {status.st_ino}")
+        changed_ns = max(changed_ns, status.st_mtime_ns, status.st_ctime_ns)
+    state, newest_ns = _state_of(f"{root}/topics")
+    seen.append(str(state))
+    key = blake2b("\n".join(seen).encode("utf-8", "surrogateescape"), digest_size=_DIGEST_BYTES)
+    return Fingerprint(place, key.digest(), max(changed_ns, newest_ns))
+
+
+def _state_of(directory: str) -> tuple[int, int]:
+    """Returns a number that is another one after any change of what is in the directory, and when the last of it was
+    touched (epoch ns); zeros for a directory that is not there. A link is not followed.
+
+    A sum has no order, so that nothing need be sorted. Names need not be in it: a new name is a new time of change of the
+    file, and of its directory. The hash of whole numbers is the same in every process, other than that of texts.
+    """
+    try:
+        # Through its descriptor each `stat` looks up one name, and not the whole path again.
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return 0, 0
+    try:
+        status = os.fstat(descriptor)
+        state, newest_ns = hash((status.st_mtime_ns, status.st_ino)), status.st_mtime_ns
+        with os.scandir(descriptor) as found:
+            for entry in found:
+                try:
+                    each = entry.stat(follow_symlinks=False)
+                except FileNotFoundError:  # gone meanwhile: the directory tells it the next time
+                    continue
+                state += hash((each.st_mtime_ns, each.st_ctime_ns, each.st_size, each.st_ino))
+                newest_ns = max(newest_ns, each.st_ctime_ns)
+    finally:
+        close_quietly(descriptor)
+    return state, newest_ns
+
+
+def read_cached(root: str, fingerprint: Fingerprint, now_ms: int) -> Prepared | None:
+    """Returns what was kept, if it was made from just this and nothing in it has run out; None where it is to be made anew."""
+    data = read_loosely(_path(root, fingerprint), _MAX_BYTES)
+    if blake2b(data[_DIGEST_BYTES:], digest_size=_DIGEST_BYTES).digest() != data[:_DIGEST_BYTES]:
+        return None
+    key, good_until_ms, budget, profiles, more, passages = marshal.loads(data[_DIGEST_BYTES:])
+    if key != fingerprint.key or (good_until_ms is not None and good_until_ms <= now_ms):
+        return None
+    return Prepared(tuple(Passage(*each) for each in passages), budget, profiles, good_until_ms, more)
+
+
+def keep_cached(root: str, fingerprint: Fingerprint, prepared: Prepared, began_ns: int) -> None:
+    """Keep it for the next time. Not where a file was touched shortly before it was looked at: a later write within the
+    clock's grain would look the same. Without it the next hook is slower, so no OSError leaves this."""
+    if fingerprint.changed_ns + _GRAIN_NS > began_ns:
+        return
+    passages = [each.values for each in prepared.passages]
+    profiles = {name: dict(shares) for name, shares in prepared.profiles.items()}
+    content = marshal.dumps(
+        (fingerprint.key, prepared.good_until_ms, prepared.budget, profiles, prepared.more, passages), 2
+    )
+    data = blake2b(content, digest_size=_DIGEST_BYTES).digest() + content
+    try:
+        directory = f"{root}/{CACHE}"
+        make_directories(directory)
+        if len(names := os.listdir(directory)) >= _MOST_PLACES:
+            for name in names:
+                os.unlink(f"{directory}/{name}")
+        replace_file(_path(root, fingerprint), data, is_durable=False)
+    except OSError:
+        return
+
+
+def _path(root: str, fingerprint: Fingerprint) -> str:
+    # A name for any scope (P21); that it is the right one is told by the key.
+    return f"{root}/{CACHE}/{blake2b(fingerprint.place.encode('utf-8', 'surrogateescape'), digest_size=8).hexdigest()}"
