@@ -130,7 +130,7 @@ def told_where(memory: Memory, listed: Listed) -> tuple[str, ...]:
         start = "has no room for it at its start; it is told with a prompt that it fits"
     else:
         how_much = "all" if passage.whole and passage.whole in injection.text else "one line"
-        start = f"is told {how_much} of it at its start, where the harness has our hook"
+        start = f"is told {how_much} of it at its start, if its harness runs the hook of memory"
     return (*files, f"A session in {'any place' if meta.scope == GLOBAL_SCOPE else scope} {start}.")
 
 

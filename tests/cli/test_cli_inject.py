@@ -104,7 +104,7 @@ class TestTold:
         (told,) = memory("why", id, "--json").document["told"]
         assert (
             told
-            == "A session in github.com/ada/lamp is told one line of it at its start, where the harness has our hook."
+            == "A session in github.com/ada/lamp is told one line of it at its start, if its harness runs the hook of memory."
         )
         memory.configure(inject={"tokenBudget": 0})
         (told,) = memory("why", id, "--json").document["told"]
