@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import given, strategies as st
 
-from agent_memory.care.health import Statistics, by_day, period_of, statistics_of
+from agent_memory.care.health import Statistics, period_of, statistics_of
 from agent_memory.note.note import Meta
 from agent_memory.note.vocabulary import Kind, Origin, Status, Tier
 from agent_memory.recall.moment import Delivery
@@ -109,38 +109,12 @@ def test_runs_are_counted_by_machine_and_outcome_and_sessions_by_verdict() -> No
     assert (found.days["runs"], found.days["failed runs"]) == ((0, 1, 1, 2), (0, 0, 1, 0))
 
 
-NOW_MS = 1_771_000_205_123
-
-
-def test_a_period_ends_today() -> None:
-    period = period_of(NOW_MS // DAY_MS, 3)
-    assert list(period) == [TODAY - 2, TODAY - 1, TODAY]
-    nothing: dict[str, Any] = dict.fromkeys(("notes", "archived", "reads", "captures", "deliveries", "runs"), ())
-    found = statistics_of(period, **nothing, unreadable=0, reads_ever=0, spend={})
-    assert found.names == ("2026-02-11", "2026-02-12", "2026-02-13")
-
-
-def test_amounts_of_one_day_add_up_and_those_of_other_days_are_left_out() -> None:
-    assert by_day(period_of(10, 3), [(8, 1), (10, 2), (10, 3), (7, 5), (11, 7), (-1, 9)]) == (1, 0, 5)
-
-
-def test_no_day_is_before_1970() -> None:
-    """P24: whatever the clock says."""
+def test_a_period_ends_today_and_no_day_is_before_1970_p24() -> None:
+    assert found_in().names == ("2026-02-10", "2026-02-11", "2026-02-12", "2026-02-13")
     assert list(period_of(1, 90)) == [0, 1]
 
 
-@given(st.integers(0, 20_000), st.integers(1, 400))
-def test_every_day_of_a_period_has_a_place(last_day: int, days: int) -> None:
-    period = period_of(last_day, days)
-    assert by_day(period, ((day, 1) for day in period)) == (1,) * min(days, last_day + 1)
-
-
 days = st.integers(0, 200).map(lambda day: day_of(1_700_000_000_000 + day * DAY_MS))
-
-
-def test_a_day_is_the_utc_day() -> None:
-    assert day_of(1_770_940_799_999) == "2026-02-12"
-    assert day_of(1_770_940_800_000) == "2026-02-13"
 
 
 def test_taking_back_more_than_was_spent_leaves_zero() -> None:

@@ -49,10 +49,6 @@ def test_wide_characters_take_two_cells() -> None:
     ] * 2
 
 
-def test_without_rows_there_are_headings() -> None:
-    assert table_lines(HEADINGS, [], 60) == ["id  kind  title"]
-
-
 @given(st.lists(st.text("ab 東👩‍👩‍👧é", max_size=60), max_size=5), st.integers(1, 80))
 def test_no_line_is_wider_than_the_terminal_unless_that_is_very_narrow(titles: list[str], width: int) -> None:
     table = table_lines(HEADINGS, [("id__1", "fact", title) for title in titles], width)
@@ -95,14 +91,6 @@ def test_a_mark_goes_on_in_the_next_line() -> None:
 def test_a_mark_that_is_broken_at_a_space_leaves_none_at_the_end_of_a_line() -> None:
     lines = marked_lines("aaaaaa 斑", [(0, 7)], 4, colour=True)
     assert [_COLOUR.sub("", line) for line in lines] == ["aaaa", "aa", "斑"]
-
-
-def test_wide_characters_take_two_cells_and_break_anywhere() -> None:
-    assert marked_lines("斑马锁迁移", [], 4, colour=False) == ["斑马", "锁迁", "移"]
-
-
-def test_nothing_has_no_lines() -> None:
-    assert marked_lines("", [], 40, colour=True) == []
 
 
 @given(

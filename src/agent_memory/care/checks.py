@@ -1,4 +1,5 @@
-"""What `memory doctor` looks for: the kinds of checks, what can be wrong with notes, and what `--fix` does about their files. Pure."""
+"""What `memory doctor` looks for: the kinds of checks, what can be wrong with notes, and what `--fix` does about their
+files. Pure."""
 
 from __future__ import annotations
 
@@ -136,7 +137,8 @@ def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def trouble(error: Error, check: Check | None = None, subject: str = "") -> Finding:
-    """Returns the finding that tells of an error: by itself that the file which it names is damaged, or cannot be read."""
+    """Returns the finding that tells of an error: by itself that the file which it names is damaged, or cannot be
+    read."""
     check = check or (DAMAGED_STATE if isinstance(error, StateCorrupt) else UNREADABLE_STORE)
     return check.found(subject or getattr(error, "path", "") or "store", str(error).rstrip("."))
 
@@ -223,8 +225,8 @@ def examine_clashes(paths: Iterable[str]) -> Iterator[Finding]:
 
 
 def examine_tags(notes: Iterable[Sequence[str]], vocabulary: TagVocabulary) -> Iterator[Finding]:
-    """Yields a finding for each tag in use that looks like a better one (accepted, else more used; two that are accepted are two),
-    and for each other one that the vocabulary does not have. `notes` are the tags of each."""
+    """Yields a finding for each tag in use that looks like a better one (accepted, else more used; two that are
+    accepted are two), and for each other one that the vocabulary does not have. `notes` are the tags of each."""
     counts = tag_counts(notes, vocabulary)
     near = alike(counts)
     told = [tag for tag in (counts if vocabulary.accepted else near) if counts[tag]]
@@ -262,8 +264,8 @@ _OF_KIND = {
 
 
 def examine_analysis(analysis: Analysis, paths: Mapping[str, str]) -> Iterator[Finding]:
-    """Yields a finding for each one of the analysis that a person can act on, worst first. `paths` are those of the live notes, by
-    id."""
+    """Yields a finding for each one of the analysis that a person can act on, worst first. `paths` are those of the
+    live notes, by id."""
     for finding in analysis.findings:
         if check := _OF_KIND.get(finding.kind):
             path = paths.get(finding.ids[0]) if finding.ids else None
@@ -283,8 +285,8 @@ class NoteRepair:
 
     note: NoteFile
     meta: Meta | None
-    """The frontmatter with which it is written again; None where a live note says the same under the same id, in body and
-    frontmatter, and the file moves to the archive as it is."""
+    """The frontmatter with which it is written again; None where a live note says the same under the same id, in body
+    and frontmatter, and the file moves to the archive as it is."""
     name: str
     words: str
     """What was done, for people."""
@@ -293,9 +295,9 @@ class NoteRepair:
 def plan_repairs(
     notes: Iterable[NoteFile], live: Mapping[str, Listed], taken_ids: Iterable[str], names: Iterable[str]
 ) -> tuple[NoteRepair, ...]:
-    """Returns the repairs of those notes that need one, in the order of the notes, each of which is looked at once. `live` by
-    path; `taken_ids` of everything but provisional ids; `names` are all of `topics/`. Both are compared as on a disk that ignores
-    case."""
+    """Returns the repairs of those notes that need one, in the order of the notes, each of which is looked at once.
+    `live` by path; `taken_ids` of everything but provisional ids; `names` are all of `topics/`. Both are compared as on
+    a disk that ignores case."""
     taken = _Taken(taken_ids, names)
     repairs = (
         _rewritten(note, taken) if note.copy_of is None else _separated(note, live.get(note.copy_of), taken)
@@ -322,7 +324,8 @@ class _Taken:
         return self._names[folded_name(name)] > 1
 
     def renamed(self, name: str, wanted: str) -> str:
-        """Returns the wanted name, unless another file has it, or had it before these repairs: they are carried out as one."""
+        """Returns the wanted name, unless another file has it, or had it before these repairs: they are carried out as
+        one."""
         if folded_name(name) == folded_name(wanted) and not self.clashes(name):
             return name
         if self._names[folded_name(wanted)]:
@@ -334,7 +337,8 @@ class _Taken:
 
 
 def _separated(note: NoteFile, original: Listed | None, taken: _Taken) -> NoteRepair | None:
-    """Makes a copy of another file's id a note of its own where it says something else, else moves it out of the way."""
+    """Makes a copy of another file's id a note of its own where it says something else, else moves it out of the
+    way."""
     if original is None:
         return None
     copy = note.stored.listed

@@ -132,7 +132,7 @@ class Doctor:
         yield from of.examine_clashes(paths.values())
         vocabulary = _known(unread, TagVocabularyFile(self.root).get(), TagVocabulary())
         yield from of.examine_tags([each.meta.tags for each in live.entries], vocabulary)
-        # Neither what is hot, and so is read without a read being counted, nor what came into the store lately, from however old a
+        # Neither what is hot, and so is read without a count, nor what came into the store lately, from however old a
         # session, is stale.
         hot_or_new = {*_known(unread, self.reading.store.tiers(), TierList()).hot}
         features: list[Features] = []
@@ -180,7 +180,8 @@ class Doctor:
                 yield of.TARGET_WARNING.found(target.path, warning.rstrip("."))
 
     def _runs(self, now_ms: int) -> Iterator[Finding]:
-        """Yields what `memory status` says of the inbox, the runs, the hooks and the schedule, and work that waits for a run."""
+        """Yields what `memory status` says of the inbox, the runs, the hooks and the schedule, and work that waits for
+        a run."""
         health = unwrap(self.health())
         for problem in evolve(health, unreadable=()).problems:  # the notes are told one by one
             yield of.STATUS.found("memory status", problem.rstrip("."))
@@ -211,8 +212,8 @@ def _known(findings: list[Finding], result: Result[T, Error], otherwise: T) -> T
 
 
 def read_note(root: str, path: str, listed: Listed | None = None) -> NoteFile | None:
-    """Returns the file; None for one that is gone, or no note. What the bytes of a listed one say is not found out once more while
-    they are the same."""
+    """Returns the file; None for one that is gone, or no note. What the bytes of a listed one say is not found out once
+    more while they are the same."""
     image = read_image(root, path)
     if image is None:
         return None
@@ -296,8 +297,8 @@ def check_state(root: str, walked: Sequence[Found]) -> Iterator[Finding]:
 def check_schedule(
     schedule: ScheduleConfig, runs: Sequence[LoggedRun], oldest_pending_at_ms: int | None, now_ms: int
 ) -> Iterator[Finding]:
-    """Yields work that has waited for three intervals without a run. A run that finds nothing to do leaves no trace, so it is the
-    waiting that tells, not the silence. `runs` are newest first, at least all since the last defrag."""
+    """Yields work that has waited for three intervals without a run. A run that finds nothing to do leaves no trace, so
+    it is the waiting that tells, not the silence. `runs` are newest first, at least all since the last defrag."""
 
     def is_late(since_ms: int, interval_hours: float) -> bool:
         return now_ms - since_ms > _INTERVALS_BEFORE_LATE * max(interval_hours, 1 / 6) * HOUR_MS
@@ -305,8 +306,8 @@ def check_schedule(
     last = {run.machine: run.ended_at_ms or run.started_at_ms for run in reversed(runs)}
     waiting = oldest_pending_at_ms
     if waiting is not None and is_late(max(waiting, last.get("consolidate", 0)), schedule.consolidate_interval_hours):
-        words = f"A capture has waited since {iso_of(waiting)}; `memory consolidate` reads it, `memory schedule on` does so from now on"
-        yield of.NOT_CONSOLIDATED.found("inbox", words)
+        words = f"A capture has waited since {iso_of(waiting)}; `memory consolidate` reads it"
+        yield of.NOT_CONSOLIDATED.found("inbox", f"{words}, `memory schedule on` does so from now on")
     defragged = last.get("defrag")
     changed = [run.started_at_ms for run in runs if run.changed_ids and run.started_at_ms > (defragged or 0)]
     if changed and is_late(changed[-1], schedule.defrag_interval_hours):
@@ -343,8 +344,8 @@ _STATUS = ("status", "--porcelain=v1", "-z", "--untracked-files=no", "--ignore-s
 
 
 def check_repository(git: GitProcess, *, has_notes: bool) -> Iterator[Finding]:
-    """Yields what is wrong with the repository. Nothing is changed, not even the index. No remote is no trouble; nor is no
-    repository where there is nothing yet."""
+    """Yields what is wrong with the repository. Nothing is changed, not even the index. No remote is no trouble; nor is
+    no repository where there is nothing yet."""
     if not exists(str(git.directory)):
         if is_directory(str(git.root)):  # there is something to record
             git.run("--version")

@@ -1,5 +1,5 @@
-"""What is known of a note, of a session, and of the links between notes: values whose fields are those of `--json`, and the sentences
-in them."""
+"""What is known of a note, of a session, and of the links between notes: values whose fields are those of `--json`, and
+the sentences in them."""
 
 from __future__ import annotations
 
@@ -182,9 +182,9 @@ def tier_reasons(
     is_seen: bool = True,
     weakest_hot: float | None = None,
 ) -> tuple[str, str]:
-    """Returns why a live note is where it is: what the tier means, and what put it there. `is_decided`: there was a defrag;
-    `is_seen`: there was one since the note was written; `weakest_hot` is the lowest score among the hot notes that are not pinned and share
-    a section with it."""
+    """Returns why a live note is where it is: what the tier means, and what put it there. `is_decided`: there was a
+    defrag; `is_seen`: there was one since the note was written; `weakest_hot` is the lowest score among the hot notes
+    that are not pinned and share a section with it."""
     return _SHOWN[tier], _why(meta, tier, now_ms, is_decided, is_seen, weakest_hot)
 
 
@@ -344,7 +344,8 @@ class SessionTrace:
 
 @frozen
 class FoundSessions:
-    """The answer of `memory why --session`: the sessions that an id means, of several harnesses that have the same, or none."""
+    """The answer of `memory why --session`: the sessions that an id means, of several harnesses that have the same, or
+    none."""
 
     asked: str
     sessions: tuple[SessionTrace, ...]
@@ -380,8 +381,8 @@ def trace_session(
     mark: SessionMark | None = None,
     deferred: tuple[str, ...] = (),
 ) -> SessionTrace:
-    """Returns what became of a session (harness and id), of its captures and of what runs tell of it, both newest first. Of the notes
-    those are its own that name it as a source or were recorded as made of it."""
+    """Returns what became of a session (harness and id), of its captures and of what runs tell of it, both newest
+    first. Of the notes those are its own that name it as a source or were recorded as made of it."""
     captures = tuple(map(_capture, found))
     retired = sorted(
         ((each.outcome, each.place) for each in captures if each.outcome is not None), key=lambda each: -each[0].at_ms

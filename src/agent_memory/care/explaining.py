@@ -1,5 +1,5 @@
-"""What is known of a note, of a session and of the health of the store, gathered from the store, the ledger, the inbox, the session
-marks, the runs, git and the logs of hooks. Changes and counts nothing."""
+"""What is known of a note, of a session and of the health of the store, gathered from the store, the ledger, the inbox,
+the session marks, the runs, git and the logs of hooks. Changes and counts nothing."""
 
 from __future__ import annotations
 
@@ -78,11 +78,11 @@ def note_history(
     revisions_of: Callable[[str, int], Result[tuple[Revision, ...], Error]],
     told_where: Callable[[Listed], tuple[str, ...]],
 ) -> NoteHistory:
-    """Returns the history of the live note with this id or alias, else of the archived one. `revisions_of` has the newest commits
-    that touched a path, at most so many.
+    """Returns the history of the live note with this id or alias, else of the archived one. `revisions_of` has the
+    newest commits that touched a path, at most so many.
 
-    EntryProtected where an agent asks for what is secret. A run log or a repository that cannot be read takes its part of
-    the history away, and is named, as is each note and run that cannot be."""
+    EntryProtected where an agent asks for what is secret. A run log or a repository that cannot be read takes its part
+    of the history away, and is named, as is each note and run that cannot be."""
     store = reading.store
     try:
         stored = unwrap(store.read(id))
@@ -164,8 +164,8 @@ def find_sessions(
     marks: SessionMarksFiles,
     deferred: Callable[[], Result[tuple[Change, ...], Error]],
 ) -> FoundSessions:
-    """Returns what became of the session with this id, of every harness that has one, or else of the one whose id begins so; none
-    where nothing is known of it. UsageInvalid where several begin so."""
+    """Returns what became of the session with this id, of every harness that has one, or else of the one whose id
+    begins so; none where nothing is known of it. UsageInvalid where several begin so."""
     captures, unopened, unread = captures_beginning_with(str(root), session_id)
     listings = unwrap(reading.store.list()), unwrap(reading.store.list(archived=True))
     runs = unwrap(log.runs(MOST_RUNS))
@@ -215,8 +215,8 @@ _PLACES: tuple[tuple[str, Place], ...] = ((INBOX, "waiting"), (PROCESSED, "proce
 
 
 def captures_beginning_with(root: str, session_id: str) -> tuple[tuple[FoundCapture, ...], int, tuple[str, ...]]:
-    """The captures of every session whose id begins so, of any harness, newest first; how many files were not looked into;
-    and what could not be read, one sentence each. Of what is no entry, `memory status` tells."""
+    """Returns the captures of every session whose id begins so, of any harness, newest first; how many files were not
+    looked into; and what could not be read, one sentence each. Of what is no entry, `memory status` tells."""
     troubles = unwrap(QueueTroubles(root).read())
     captures: list[FoundCapture] = []
     unread: list[str] = []
@@ -255,8 +255,8 @@ def read_health(
     log: RunLog,
     spend: SpendLedgerFiles,
 ) -> Health:
-    """The health of the store and of all around it; it changes nothing and calls nothing. A file of ours that cannot be read is an
-    error, not "all is well" (P6)."""
+    """Returns the health of the store and of all around it; it changes nothing and calls nothing. A file of ours that
+    cannot be read is an error, not "all is well" (P6)."""
     root, environ, now_ms = inbox.root, inbox.environ, reading.clock.now_ms()
     live, archive = unwrap(reading.store.list()), unwrap(reading.store.list(archived=True))
     names = unwrap(inbox.names())
@@ -312,8 +312,9 @@ def read_health(
 
 
 def hook_log_of(root: Path, environ: Mapping[str, str]) -> tuple[tuple[HookProblem, ...], tuple[Error, ...]]:
-    """What the logs of hooks tell of a root: every capture and injection that is known not to have arrived, oldest first, and why some
-    of it cannot be read, since nobody can say what is in that (P6). What is damaged in them is passed over."""
+    """Returns what the logs of hooks tell of a root: every capture and injection that is known not to have arrived,
+    oldest first, and why some of it cannot be read, since nobody can say what is in that (P6). What is damaged in them
+    is passed over."""
     problems: list[HookProblem] = []
     unread: list[Error] = []
     for directory in hook_log_directories(home_of(environ), str(root)):

@@ -1,4 +1,5 @@
-"""Everything below the root as `lstat` sees it, and the secrets in it and in all that its git keeps. Changes nothing."""
+"""Everything below the root as `lstat` sees it, and the secrets in it and in all that its git keeps. Changes
+nothing."""
 
 from __future__ import annotations
 
@@ -63,8 +64,8 @@ class Found:
 
 
 def walk(root: str) -> Iterator[Found | OSError]:
-    """Yields the root and all below it, but what is git's business; directories before what is in them, by name. An error where
-    something cannot be looked at."""
+    """Yields the root and all below it, but what is git's business; directories before what is in them, by name. An
+    error where something cannot be looked at."""
     if isinstance(found := _look(root, ""), FileNotFoundError):
         return
     yield found
@@ -95,8 +96,9 @@ def _look(root: str, path: str) -> Found | OSError:
 
 @contextmanager
 def unwritten(root: str, found: Found, now_ms: int) -> Generator[bool, None, None]:
-    """Tells whether no living process writes this temporary file, and none will go on with it: a writer holds it locked. Where that
-    cannot be told (a file system without locks, what a transaction stages) it is so after an hour."""
+    """Tells whether no living process writes this temporary file, and none will go on with it: a writer holds it
+    locked. Where that cannot be told (a file system without locks, what a transaction stages) it is so after an
+    hour."""
     descriptor, is_free = None, found.mtime_ms <= now_ms - HOUR_MS
     if found.name.startswith(TEMPORARY_PREFIX):
         with suppress(OSError):
@@ -148,7 +150,8 @@ _SHOWN_EVERY = 500
 
 
 def search_secrets(root: str, git: GitProcess, progress: Callable[[str], None] = lambda _: None) -> SecretSearch:
-    """Looks at everything below the root but what is derived from it, and at every object of its repository. Changes nothing."""
+    """Looks at everything below the root but what is derived from it, and at every object of its repository. Changes
+    nothing."""
     finds: list[SecretFind] = []
     unread: list[str] = []
     files = objects = 0
@@ -213,8 +216,8 @@ def _files(root: str) -> Iterator[SecretFind | str | None]:
 
 
 def _content_of(path: str) -> bytes:
-    """Returns what is in a file, with one byte more than is looked at; nothing of a note whose sensitivity is `secret`, which may hold
-    what it holds."""
+    """Returns what is in a file, with one byte more than is looked at; nothing of a note whose sensitivity is `secret`,
+    which may hold what it holds."""
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
         if path.endswith(".md") and _SECRET_NOTE.match(file.read(_HEAD_BYTES)):
             return b""

@@ -1,4 +1,5 @@
-"""What `memory status` tells: what waits, what went wrong, what was spent; and the numbers that `memory stats` tells."""
+"""What `memory status` tells: what waits, what went wrong, what was spent; and the numbers that `memory stats`
+tells."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ class HarnessDeliveries:
 
 
 def deliveries_by_harness(deliveries: Iterable[Delivery], now_ms: int) -> tuple[HarnessDeliveries, ...]:
-    """Each harness that was ever given a note, as far back as the log goes, by name."""
+    """Returns each harness that was ever given a note, as far back as the log goes, by name."""
     told = [each for each in deliveries if each.ids]
     found: list[HarnessDeliveries] = []
     for harness in sorted({each.harness for each in told}):
@@ -155,7 +156,7 @@ def period_of(last_day: int, days: int) -> range:
 
 
 def by_day(period: range, amounts: Iterable[tuple[int, int]]) -> Days:
-    """What falls on each day of a period, of amounts with the day of each; other days are left out."""
+    """Returns what falls on each day of a period, of amounts with the day of each; other days are left out."""
     found = [0] * len(period)
     for day, amount in amounts:
         if day in period:
@@ -175,8 +176,8 @@ class Statistics:
     reads_ever: int
     """By whatever counts them, which `list`, `search` and injection do not; before the period too."""
     counts: Mapping[str, Counts]
-    """Of live notes by kind, scope, origin, status and tier, the last three in the order of their words; in the period reads,
-    captures and deliveries by harness, and sessions by what consolidation made of them."""
+    """Of live notes by kind, scope, origin, status and tier, the last three in the order of their words; in the period
+    reads, captures and deliveries by harness, and sessions by what consolidation made of them."""
     machines: Mapping[str, Counts]
     """How the runs of each machine ended in the period: `completed`, `paused`, `failed`, …"""
     days: Mapping[str, Days]
@@ -196,10 +197,10 @@ def statistics_of(
     deliveries: Iterable[Delivery],
     runs: Iterable[LoggedRun],
 ) -> Statistics:
-    """The statistics of a period; what is not of its days is left out here, and need not be before.
+    """Returns the statistics of a period; what is not of its days is left out here, and need not be before.
 
-    `notes` are the live ones, with status and tier as they are shown (what is hot counts as promoted); `archived` are notes
-    that are not live; `captures` are harness and instant of each inbox entry, whatever became of it."""
+    `notes` are the live ones, with status and tier as they are shown (what is hot counts as promoted); `archived` are
+    notes that are not live; `captures` are harness and instant of each inbox entry, whatever became of it."""
     metas = [meta for meta, _, _ in notes]
     born = [each.created_at_ms // DAY_MS for each in (*metas, *archived)]
     created = by_day(period, ((day, 1) for day in born))

@@ -173,7 +173,7 @@ def _status(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def job_documents(health: Health) -> list[dict[str, Any]]:
-    """The scheduled jobs, as `--json` shows them."""
+    """Returns the scheduled jobs, as `--json` shows them."""
     return [
         {
             **fields_of(each, "name", "scheduler", "interval_seconds", "next_at_ms"),
@@ -192,7 +192,8 @@ _LINE_CHARS = 4096
 
 
 def health_lines(health: Health, width_cells: int | None, *, colour: bool) -> Iterator[str]:
-    """What is well and what is not first, then the rest, a word before each; broken to the width, if there is one."""
+    """Yields what is well and what is not first, then the rest, a word before each; broken to the width, if there is
+    one."""
     for name, text in _facts(health):
         line = one_line(text, _LINE_CHARS)
         broken = [line]
@@ -243,7 +244,7 @@ def _last_run(health: Health) -> str:
 
 
 def job_in_words(job: JobHealth, now_ms: int) -> str:
-    """How often a job is to run, when it ran last, what became of it, and when it is due."""
+    """Returns how often a job is to run, when it ran last, what became of it, and when it is due."""
     by = "" if job.scheduler is None else f" by {job.scheduler}"
     every = f"every {in_words(job.interval_seconds)}{by}"
     return f"{job.name} {every}: {_ran(job, now_ms)}; next {time_until(job.next_at_ms, now_ms)}"
@@ -348,12 +349,12 @@ def _totals(found: Statistics) -> list[tuple[str, Counts]]:
 
 
 def _flows(found: Statistics) -> dict[str, Days]:
-    """What comes day by day: not what there is in all."""
+    """Returns what comes day by day: not what there is in all."""
     return {what: amounts for what, amounts in found.days.items() if what != "known"}
 
 
 def _most_frequent(counts: Counts) -> Counts:
-    """The first ones, and all others together."""
+    """Returns the first ones, and all others together."""
     shown = counts if len(counts) <= _MOST_NAMES else counts[: _MOST_NAMES - 1]
     rest = counts[len(shown) :]
     return (*shown, *(((f"{len(rest):,} others", sum(count for _, count in rest)),) if rest else ()))

@@ -31,14 +31,14 @@ def terminal_columns() -> int:
 
 
 def cells_of(text: str) -> int:
-    """The cells that a text takes; control characters count as nothing, and should not be in it."""
+    """Returns the cells that a text takes; control characters count as nothing, and should not be in it."""
     from wcwidth import wcswidth
 
     return max(wcswidth(text), 0)
 
 
 def cut(text: str, room: int) -> str:
-    """The text, or as much of it as leaves room for an ellipsis of one cell; never half of a grapheme."""
+    """Returns the text, or as much of it as leaves room for an ellipsis of one cell; never half of a grapheme."""
     from wcwidth import clip
 
     return text if cells_of(text) <= room else f"{clip(text, 0, max(room - 1, 0), fillchar='')}…"
@@ -58,14 +58,14 @@ def table_lines(
     width_cells: int | None = None,
     give_way: Sequence[str] = (),
 ) -> list[str]:
-    """The headings, then one line a row, without trailing white space: columns as wide as they need to be, the last one cut
-    to what is left of the line. On a narrow line the columns with the headings in `give_way` are left out, one after the
-    other, until the last column has room."""
+    """Returns the headings, then one line a row, without trailing white space: columns as wide as they need to be, the
+    last one cut to what is left of the line. On a narrow line the columns with the headings in `give_way` are left out,
+    one after the other, until the last column has room."""
     line_cells = width_cells if width_cells is not None else terminal_columns()
     columns = [(max(map(cells_of, column)), column) for column in zip(headings, *rows, strict=True)]
 
     def room() -> int:
-        """What is left for the last column."""
+        """Returns what is left for the last column."""
         return line_cells - sum(cells + len(_GAP) for cells, _ in columns[:-1])
 
     for heading in give_way:
@@ -88,14 +88,14 @@ _LAST_SPACES = r" +((?:\x1b\[[\d;]*m)*)$"
 
 
 def broken_lines(text: str, width_cells: int) -> list[str]:
-    """The text in lines of at most so many cells, broken between words where that is possible."""
+    """Returns the text in lines of at most so many cells, broken between words where that is possible."""
     from wcwidth import wrap
 
     return wrap(text, width_cells, break_on_hyphens=False)
 
 
 def marked_lines(text: str, marks: Sequence[tuple[int, int]], width_cells: int, *, colour: bool) -> list[str]:
-    """The same; with `colour` the marked ranges, half-open ones of characters in their order, stand out."""
+    """Returns the same; with `colour` the marked ranges, half-open ones of characters in their order, stand out."""
     if not colour:
         return broken_lines(text, width_cells)
     written, at = "", 0
@@ -116,7 +116,7 @@ _AS_IT_IS = frozenset({str, int, float, bool, type(None)})
 
 
 def json_of(value: Any) -> Any:
-    """A value as JSON has it: an object of ours by its attributes, of a word of a vocabulary its text."""
+    """Returns a value as JSON has it: an object of ours by its attributes, of a word of a vocabulary its text."""
     kind: type[Any] = (
         value.__class__
     )  # in the order in which they are met: two thousand notes have fifty thousand values
@@ -129,15 +129,15 @@ def json_of(value: Any) -> Any:
     if isinstance(value, Error):
         return {"code": value.code, "message": str(value)}
     if isinstance(value, UnreadableFile):
-        return fields_of(value, "path", "problems")
+        return fields_of(value, "path", "problems")  # of the notes that are missing from an answer (P6)
     if kind is dict:
         return {json_of(key): json_of(each) for key, each in value.items()}
     return fields_of(value)
 
 
 def fields_of(value: Any, *names: str) -> dict[str, Any]:
-    """The attributes of a value, or only those with these names: keys in camelCase, or as its class names them; an instant,
-    whose name ends with `at_ms`, in ISO 8601."""
+    """Returns the attributes of a value, or only those with these names: keys in camelCase, or as its class names them;
+    an instant, whose name ends with `at_ms`, in ISO 8601."""
     document: dict[str, Any] = {}
     for name in names or [each.name for each in fields(value.__class__)]:
         key, is_instant = _key(value.__class__, name)
@@ -155,7 +155,7 @@ def _key(cls: type, name: str) -> tuple[str, bool]:
 
 
 def rows_of(values: Iterable[Any], *names: str) -> list[dict[str, Any]]:
-    """A list of such objects."""
+    """Returns a list of such objects."""
     return [fields_of(each, *names) for each in values]
 
 
@@ -164,13 +164,13 @@ def iso_or_none(at_ms: int | None) -> str | None:
 
 
 def camel_case(name: str) -> str:
-    """`notBefore` of `not_before`."""
+    """Returns `notBefore` of `not_before`."""
     head, *rest = name.split("_")
     return head + "".join(part.capitalize() for part in rest)
 
 
 def mapped_texts(value: Any, mapped: Callable[[str], str]) -> Any:
-    """A JSON value with each of its texts, but no key, made another."""
+    """Returns a JSON value with each of its texts, but no key, made another."""
     if isinstance(value, str):
         return mapped(value)
     if is_object(value):
@@ -178,17 +178,12 @@ def mapped_texts(value: Any, mapped: Callable[[str], str]) -> Any:
     return [mapped_texts(each, mapped) for each in value] if is_row(value) else value
 
 
-def unreadable_documents(files: Iterable[UnreadableFile]) -> list[dict[str, Any]]:
-    """What an answer says, under `unreadable`, of the notes that are missing from it (P6)."""
-    return rows_of(files, "path", "problems")
-
-
 def entry_document(
     listed: Listed, usage: Usage | None = None, body: str | None = None, *, tier: Tier = Tier.COLD
 ) -> dict[str, Any]:
-    """A note: the frontmatter keys of design §3.2, with `path`, `tier` and, where it is given, `body`. `used` and `last_used`
-    include every host's ledger, where `usage` says so; `status` is `promoted` for what is hot. Instants are epoch ms,
-    `last_used` ISO 8601."""
+    """Returns a note: the frontmatter keys of design §3.2, with `path`, `tier` and, where it is given, `body`. `used`
+    and `last_used` include every host's ledger, where `usage` says so; `status` is `promoted` for what is hot. Instants
+    are epoch ms, `last_used` ISO 8601."""
     meta = listed.meta
     usage = usage or Usage(meta.used, meta.last_used_at_ms)
     return {
@@ -217,8 +212,8 @@ _PLAIN = "\x1b[0m"
 
 
 class Console:
-    """Two streams and the choice between text and JSON. One that `holds` says what goes to stderr when it is closed, as one
-    document where the call failed: `{"error": …}`, with `"warnings"` where there were any."""
+    """Two streams and the choice between text and JSON. One that `holds` says what goes to stderr when it is closed, as
+    one document where the call failed: `{"error": …}`, with `"warnings"` where there were any."""
 
     def __init__(self, stdout: TextIO, stderr: TextIO, *, json: bool = False, holds: bool = False) -> None:
         self.stdout = stdout
@@ -258,8 +253,8 @@ class Console:
         print(text, file=self.stderr)
 
     def fail(self, error: Error) -> int:
-        """Report an error on stderr, as a sentence or as JSON, without what the call may have quoted of secrets (P20); the
-        exit code to end with."""
+        """Report an error on stderr, as a sentence or as JSON, without what the call may have quoted of secrets (P20);
+        the exit code to end with."""
         from agent_memory.redaction.redact import redact  # only what fails pays for it
 
         if not self.json:
@@ -295,9 +290,9 @@ class Console:
         return json.dumps(document, ensure_ascii=encoding not in ("utf-8", "utf8"), indent=2)
 
     def progress(self, text: str) -> None:
-        """Show what long work is at, on a terminal only: in place of what was shown before, until something is printed. The
-        beginning stays in view; the cursor is in front of it, so that whatever else is printed does not follow it. On a
-        terminal that cannot erase (TERM=dumb) each report stays as a line of its own."""
+        """Show what long work is at, on a terminal only: in place of what was shown before, until something is printed.
+        The beginning stays in view; the cursor is in front of it, so that whatever else is printed does not follow it.
+        On a terminal that cannot erase (TERM=dumb) each report stays as a line of its own."""
         if not self.stderr.isatty() or self.json:
             return
         from agent_memory.text.plain_text import one_line
@@ -325,15 +320,15 @@ class Console:
         return self.is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
     def styled(self, style: str, text: str) -> str:
-        """The text in a style, where colour is welcome."""
+        """Returns the text in a style, where colour is welcome."""
         return styled(style, text, colour=self.colour)
 
 
 def styled(style: str, text: str, *, colour: bool) -> str:
-    """The text between an escape sequence and the one that ends it."""
+    """Returns the text between an escape sequence and the one that ends it."""
     return f"{style}{text}{_PLAIN}" if colour and style else text
 
 
 def can_erase(stream: TextIO) -> bool:
-    """Whether what was printed on this stream's line can be taken back."""
+    """Returns whether what was printed on this stream's line can be taken back."""
     return stream.isatty() and os.environ.get("TERM", "dumb") != "dumb"

@@ -11,7 +11,7 @@ from typing import Any
 from agent_memory.app import Memory
 from agent_memory.capture.scope import stated_scope
 from agent_memory.cli.arguments import add_flag, set_command, text_of
-from agent_memory.cli.console import Console, rows_of, table_lines, unreadable_documents
+from agent_memory.cli.console import Console, json_of, rows_of, table_lines
 from agent_memory.cli.dialogue import open_here, warn_unreadable
 from agent_memory.errors import StateNotFound, UsageInvalid
 from agent_memory.note.tagging import Standing
@@ -180,7 +180,7 @@ def _list_tags(memory: Memory, console: Console) -> None:
         {
             "tags": rows_of(tags.uses, "tag", "notes", "standing", "like"),
             "renamed": dict(sorted(tags.renamed.items())),
-            "unreadable": unreadable_documents(tags.unreadable),
+            "unreadable": json_of(tags.unreadable),
         }
     )
     rows = [

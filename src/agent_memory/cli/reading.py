@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 
 from agent_memory.cli.arguments import add_choice, add_flag, add_id, add_number, add_since, set_command
-from agent_memory.cli.console import BOLD, Console, entry_document, unreadable_documents
+from agent_memory.cli.console import BOLD, Console, entry_document, json_of
 from agent_memory.cli.dialogue import open_here, short_age, warn_unreadable
 from agent_memory.note.note import Source
 from agent_memory.note.vocabulary import Harness, Kind, Origin, Status, Tier
@@ -66,7 +66,7 @@ def _list(arguments: argparse.Namespace, console: Console) -> None:
             | ({"open": list(each.open_boxes)} if wanted.is_open else {})
             for each in shown
         ]
-        console.answer({"entries": entries, "unreadable": unreadable_documents(found.unreadable)})
+        console.answer({"entries": entries, "unreadable": json_of(found.unreadable)})
     elif not shown:
         nothing = "No notes yet. `memory remember TEXT` stores one; `memory consolidate` reads the inbox."
         console.warn(nothing if wanted == ListFilter() and not found.entries else "No such notes.")

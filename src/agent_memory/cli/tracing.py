@@ -204,8 +204,8 @@ _DOT_TITLE_CHARS = 80
 
 
 def render_link_dot(graph: LinkGraph) -> str:
-    """One `digraph`, as Graphviz draws it: a node for each note, dashed where it is archived, dotted where there is none; an
-    edge for each link. The same links give the same text."""
+    """Returns one `digraph`, as Graphviz draws it: a node for each note, dashed where it is archived, dotted where
+    there is none; an edge for each link. The same links give the same text."""
     missing = dict.fromkeys(edge.target for edge in graph.links if edge.where is Whereabouts.UNRESOLVED)
     lines: list[str] = []
     for each in graph.notes:
@@ -221,6 +221,6 @@ def render_link_dot(graph: LinkGraph) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A quoted string, in which Graphviz takes a backslash for the beginning of an escape."""
+    """Returns a quoted string, in which Graphviz takes a backslash for the beginning of an escape."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

@@ -139,8 +139,8 @@ def links_of(entry: StoredEntry, bodies: Iterable[StoredEntry], live: Listing, a
 def graph_of(
     bodies: Iterable[StoredEntry], live: Listing, archive: Listing, left_out: Collection[str] = ()
 ) -> LinkGraph:
-    """Returns all that these notes name, by the order of `live`; `bodies` are its notes, each looked at once. What is named in
-    `left_out` (ids and aliases) is there, but not to be shown, and neither is that it is named."""
+    """Returns all that these notes name, by the order of `live`; `bodies` are its notes, each looked at once. What is
+    named in `left_out` (ids and aliases) is there, but not to be shown, and neither is that it is named."""
     known = _known(live, archive)
     edges: list[Edge] = []
     for entry in bodies:
