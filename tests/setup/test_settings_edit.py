@@ -256,6 +256,16 @@ def test_ours_goes_even_after_somebody_edited_it(syntax: Syntax, before: str, ou
     assert parse_settings(shorter, syntax) == parse_settings(before, syntax)
 
 
+def test_tables_that_codex_adds_below_ours_go_with_it_and_what_stands_behind_stays() -> None:
+    before = 'model = "o3"\n'
+    behind = "\n# mine\n[mine]\nx = 1\n"
+    below = '\n[mcp_servers.agent-memory.tools.search_context]\napproval_mode = "approve"\n'
+    shorter = cut(put(before, TABLE, "toml") + below + behind, TABLE, "toml", before)
+    assert shorter.startswith(before)
+    assert shorter.endswith(behind)
+    assert parse_settings(shorter, "toml") == {"model": "o3", "mine": {"x": 1}}
+
+
 @pytest.mark.parametrize(
     "text", ["? [[x]]\n", "a:\n  ? [[x]]\n", "a: !!int\n", "a: !!bool maybe\n", "a: !!timestamp x\n"]
 )

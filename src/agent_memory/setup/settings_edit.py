@@ -1,8 +1,8 @@
 """An entry put into a document of settings, and cut out again, every other byte as it was: JSON with comments and trailing commas, as
 harnesses accept it, TOML and YAML.
 
-A library that parses and prints anew would lose what a person wrote between the values; this only ever cuts and inserts. tomlkit and
-ruamel do where neither is possible, or find the place. Every result is read anew and must be the old value with that one change.
+A library that parses and prints anew would lose what a person wrote between the values; this only ever cuts and inserts. Every
+result is read anew and must be the old value with that one change.
 """
 
 from __future__ import annotations
@@ -16,13 +16,11 @@ from contextlib import suppress
 from json.decoder import JSONDecoder
 from typing import Any
 
-import tomlkit
 from attrs import evolve, frozen
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode
 from ruamel.yaml.tokens import AliasToken, AnchorToken
-from tomlkit.exceptions import TOMLKitError
 
 from agent_memory.note.yaml_block import line_end, node_end, pair_end
 from agent_memory.setup.plan import Element, Member, Syntax
@@ -36,7 +34,7 @@ NOTHING = object()
 
 _BY_HAND = "it could not be edited without touching the rest"
 _OBJECTS = {"jsonc": "an object", "toml": "a table", "yaml": "a mapping"}
-_UNFORESEEN = (ValueError, TypeError, LookupError, AttributeError, RecursionError, TOMLKitError, YAMLError)
+_UNFORESEEN = (ValueError, TypeError, LookupError, AttributeError, RecursionError, YAMLError)
 """What the libraries end in besides their own errors: in YAML a list in a list as a key, an empty `!!int`, a `!!bool` that is
 neither."""
 
@@ -101,9 +99,7 @@ def cut(text: str, entry: Spot, syntax: Syntax, baseline: str | None) -> str:
         for part in (inserted, inserted.lstrip("\r\n")):
             yield text.replace(part, "") if text.count(part) == 1 else None
         if syntax == "toml":
-            edited: Any = tomlkit.parse(text)
-            _delete(edited, entry.keys, before)
-            yield tomlkit.dumps(edited)
+            yield _tables(entry.keys).sub("", text)
         else:
             yield _lines_removed(text, entry.keys)
             yield _lines_removed(text, entry.keys[:1])  # the whole mapping, where it is empty then
@@ -463,16 +459,19 @@ def _put_into_toml(text: str, entry: Spot) -> Iterator[str]:
     ending = _line_end_of(text)
     start = "" if not text or text.endswith("\n") else ending
     blank = ending if text.strip() else ""
-    lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in entry.value.items()]
-    yield text + start + blank + "".join(line + ending for line in (f"[{tomlkit.key(entry.keys).as_string()}]", *lines))
-    document: Any = tomlkit.parse(text)
-    node = document
-    for key in entry.keys[:-1]:
-        node = node[key]
-    table: Any = tomlkit.inline_table()
-    table.update(entry.value)
-    node[entry.keys[-1]] = table
-    yield tomlkit.dumps(document)
+    members = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in entry.value.items()]
+    yield text + start + blank + "".join(line + ending for line in (f"[{'.'.join(entry.keys)}]", *members))
+    for above in re.finditer(rf"^[ \t]*{re.escape(entry.keys[0])}[ \t]*=[ \t]*\{{", text, re.MULTILINE):
+        inline = f" {entry.keys[1]} = {{ {', '.join(members)} }}"
+        yield from (text[: above.end()] + inline + comma + text[above.end() :] for comma in (",", ""))
+
+
+def _tables(keys: tuple[str, ...]) -> re.Pattern[str]:
+    """Matches the table at these keys and those below it, but for blank lines and comments behind them."""
+    header = rf"[ \t]*\[{re.escape('.'.join(keys))}(?:\.[^\]\n]*)?\][^\n]*\n"
+    return re.compile(
+        rf"^{header}(?:(?![ \t]*\[).*(?:\n|\Z))*?(?=(?:[ \t]*(?:#.*)?\r?\n)*(?:[ \t]*\[|\Z))", re.MULTILINE
+    )
 
 
 def _parse_yaml(text: str) -> Any:
