@@ -41,7 +41,9 @@ SUBJECTS: Mapping[str, Subject] = {
     ),
     "splice": Subject(("section/section_splice.py",), ("section/test_section_splice*.py",)),
     "consolidate": Subject(
-        tuple(f"rules/{name}.py" for name in ("drafts", "information", "origin", "plan_window", "shown", "plan")),
+        tuple(
+            f"rules/{name}.py" for name in ("change", "drafts", "information", "origin", "plan_window", "shown", "plan")
+        ),
         (
             *(f"rules/test_{name}.py" for name in _PLAN_TESTS.split()),
             "text/test_directives.py",

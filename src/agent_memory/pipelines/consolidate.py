@@ -48,7 +48,7 @@ from agent_memory.prompt.reply import parse_reply
 from agent_memory.recall.known_notes import KnownNotes
 from agent_memory.redaction.redact import redact_path
 from agent_memory.results import as_result, unwrap, warning_of
-from agent_memory.rules.agent_request import AgentReply, SessionRequest
+from agent_memory.rules.agent_request import SessionRequest
 from agent_memory.rules.change import Change, admit, changed_ids, entries_written
 from agent_memory.rules.drafts import taken_ids
 from agent_memory.rules.forgotten import REASON, forgotten_note, without_forgotten
@@ -371,10 +371,8 @@ def _ask(
         return set_back(io, run, work, error)
     except Error as error:
         return pause(io, run, work, error)
+    in_hand = evolve(work, request=request, reply=reply, reply_keys=(*work.reply_keys, key))
     is_new = reply.nonce == request.nonce
-    request = evolve(request, nonce=reply.nonce)
-    keys = (*work.reply_keys, key)
-    in_hand = evolve(work, request=request, reply=AgentReply(reply.text), reply_keys=keys)
     return evolve(run, work=in_hand, timeouts_in_a_row=0 if is_new else run.timeouts_in_a_row)
 
 
@@ -427,7 +425,7 @@ def parse_output(io: ConsolidateIo, run: Run) -> Run:
     )
     done = evolve(work, fallback=plan_inline_fallback(facts))
     try:
-        change_set = unwrap(parse_reply(work.reply.text, request.nonce))
+        change_set = unwrap(parse_reply(work.reply.text, work.reply.nonce))
     except ReplyRefused as refused:
         return _refused(io, run, done, refused)
     if not isinstance(entry.retrieval, InlineNote):

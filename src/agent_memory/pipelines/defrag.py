@@ -132,7 +132,7 @@ def _asked(io: DefragIo, run: DefragRun, scan: Scan, analysis: Analysis, candida
     listed = None
     if budget is not None:
         frame = Frame(request.nonce, io.random_word())
-        most = len(catalog) if run.force else max_changes(run.live_at_start)
+        most = len(catalog) if run.force else max_changes(len(live))
         prompt, listed = render_defrag_prompt(io.prompt_template, request, frame, budget, most)
         request = evolve(request, prompt=prompt)
     unseen = frozenset(opened) - {each.meta.id for each in shown}
@@ -193,7 +193,7 @@ def planned(io: DefragIo, run: DefragRun, scan: Scan) -> DefragRun:
         usage=scan.usage,
         left_alone=scan.left_alone,
         undone=scan.undone,
-        live_at_start=run.live_at_start,
+        live_at_start=len(scan.live.entries),
         force=run.force,
     )
     return with_tiers(io, evolve(run, plan=plan_defrag(proposal, facts, scan.deferred, due)), scan)
@@ -280,14 +280,7 @@ def scan_entries(io: DefragIo, run: DefragRun) -> DefragRun:
     """The store as it is, with what reads, earlier runs and the person say about it."""
     io.progress("reading the notes")
     scan = scanned(io)
-    return evolve(
-        run,
-        scan=scan,
-        live_at_start=len(scan.live.entries),
-        tiers_before=scan.tiers,
-        tiers=scan.tiers,
-        memo=scan.memo,
-    )
+    return evolve(run, scan=scan, tiers_before=scan.tiers, tiers=scan.tiers, memo=scan.memo)
 
 
 def scanned(io: DefragIo) -> Scan:

@@ -11,7 +11,7 @@ from attrs import field, frozen
 from agent_memory.errors import Error
 from agent_memory.note.note import Listing, StoredEntry, Usage
 from agent_memory.note.vocabulary import TierList
-from agent_memory.rules.agent_request import AgentReply, SessionRequest
+from agent_memory.rules.agent_request import SessionRequest
 from agent_memory.rules.change import Applied, Receipt
 from agent_memory.rules.findings import Analysis, Finding
 from agent_memory.rules.plan import Deferred, DefragPlan, DefragProposal, Plan
@@ -50,7 +50,7 @@ class Work:
     window_index: int = 0
     """Of the window that the agent sees next."""
     request: SessionRequest | None = None
-    reply: AgentReply | None = None
+    reply: KeptReply | None = None
     reply_keys: tuple[str, ...] = ()
     """Of the replies used so far, one a window."""
     plan: Plan = Plan()
@@ -248,7 +248,6 @@ class DefragRun:
     force: bool = False
     scan: Scan | None = None
     analysis: Analysis | None = None
-    live_at_start: int = 0
     asked: bool = False
     """An agent was asked, or a reply that was paid for earlier was found."""
     shown: tuple[StoredEntry, ...] = ()
