@@ -107,7 +107,7 @@ class Crowd:
         """Whether it was done; the other answers are that somebody else is at it, or was faster."""
         done = (machine or self.memory)(*words, data=data)
         was_late = (done.code == LATE and "changed by someone else meanwhile" in done.err) or (
-            done.code == RESTLESS and "others kept writing at the same moment" in done.err
+            done.code == RESTLESS and "others kept writing at the same time" in done.err
         )
         with self._lock:
             self.acts[f"{act}, busy" if done.code == BUSY or was_late else act] += 1

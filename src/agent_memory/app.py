@@ -647,7 +647,7 @@ class Memory:
 
         def told(left: int) -> None:
             if left >= WORTH_TELLING:
-                progress(f"Taking {left:,} notes into the index of searches")
+                progress(f"Indexing {left:,} notes for search")
 
         self.index.refresh(left=told)
         meanings = self.meanings if by_meaning else ""

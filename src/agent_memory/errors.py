@@ -224,7 +224,7 @@ class EntryExists(StoreError):
 class EntryProtected(StoreError):
     """The rule in `because`, such as `secret`, forbids `act` on this note."""
 
-    sentence = "{id} cannot be used for {act}: it is {because}."
+    sentence = "{id} is {because}, so {act} is refused."
     id: str
     act: str
     because: str

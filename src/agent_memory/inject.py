@@ -113,7 +113,7 @@ def told_where(memory: Memory, listed: Listed) -> tuple[str, ...]:
     """Returns what is told of a note, in sentences: by the files with a managed section, and to a session that starts
     in its place, both as if they were made now."""
     if listed.archived:
-        return ("No session is told it: it is archived.",)
+        return ("No session sees it, because it is archived.",)
     meta = listed.meta
     scope = memory.scope_here() if meta.scope == GLOBAL_SCOPE else meta.scope
     prepared = unwrap(prepare(memory, Place(scope, scope != GLOBAL_SCOPE, memory.clock.now_ms())))
@@ -125,12 +125,12 @@ def told_where(memory: Memory, listed: Listed) -> tuple[str, ...]:
     files = [f"{path} shows all of it." for path, rendered in shown if meta.id in rendered.hot]
     files += [f"{path} shows one line of it." for path, rendered in shown if meta.id in rendered.warm]
     if passage is None:
-        return (*files, "No hook tells a session of it unasked.")
+        return (*files, "No hook shows it to a session unasked.")
     if meta.id not in injection.ids:
-        start = "has no room for it at its start; it is told with a prompt that it fits"
+        start = "has no room for it at the start; it is shown with a prompt that it fits"
     else:
         how_much = "all" if passage.whole and passage.whole in injection.text else "one line"
-        start = f"is told {how_much} of it at its start, if its harness runs the hook of memory"
+        start = f"sees {how_much} of it at the start, if the harness has memory's hook"
     return (*files, f"A session in {'any place' if meta.scope == GLOBAL_SCOPE else scope} {start}.")
 
 

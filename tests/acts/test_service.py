@@ -228,7 +228,7 @@ class TestReplace:
         id = world.remembered()
         before = world.entry(id)
         refused = world.person.replace(id, self.whole(world, id, **{name: value}), before.listed.content_hash)
-        assert refused == Failure(EntryInvalid((f"{key}: is not changed by editing",)))
+        assert refused == Failure(EntryInvalid((f"{key}: cannot be changed by editing",)))
         assert world.entry(id) == before
 
 

@@ -289,10 +289,10 @@ class TestChoice:
             (LlmConfig(preset="ollama"), "llm.model is missing"),
             (LlmConfig(command="ask 'now"), "llm.command cannot be split"),
             (LlmConfig(command=""), "llm.command must name a command"),
-            (LlmConfig(command="./ask"), "llm.command names ./ask, which is relative"),
+            (LlmConfig(command="./ask"), "llm.command names ./ask, a relative path"),
             (
                 LlmConfig(preset="x", presets={"x": PresetConfig(("bin/ask",))}),
-                "llm.presets.x names bin/ask, which is relative",
+                "llm.presets.x names bin/ask, a relative path",
             ),
         ],
     )

@@ -191,10 +191,10 @@ def test_a_long_one_is_a_note_for_every_few_sections_named_after_both() -> None:
 
 def test_what_is_too_long_or_no_text_is_left_out_and_said_so() -> None:
     long = document_notes(document("word " * (NOTE_CHARS * (MOST_NOTES + 1) // 5)))
-    assert (long.entries, "are too many to be kept as they stand" in (long.skipped or "")) == ((), True)
+    assert (long.entries, "are too many to keep as they are" in (long.skipped or "")) == ((), True)
     for text in ('{"messages": [1, 2]}', "[1,\n2]\n", '{"a": 1}\n{"a": 2}\n'):
         assert document_notes(document(text)).skipped == (
-            "it is no text for people but JSON; an agent command (llm.preset) makes notes of it"
+            "it is JSON and not text; an agent command (llm.preset) makes notes of it"
         )
 
 

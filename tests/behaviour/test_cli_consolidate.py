@@ -393,7 +393,7 @@ class TestTranscripts:
             "binary": "there is no record of Claude Code in it",
             "missing": "there is no transcript at",
             "outside": "outside the transcript directories",
-            "fifo": "it is no regular file",
+            "fifo": "it is not a regular file",
             "link": "it is a symbolic link",
             "device": "outside the transcript directories",
         }.items():

@@ -393,7 +393,7 @@ class TestEdit:
         [
             ("exit 3", 2, "The editor ended with status 3. Nothing was changed."),
             ('rm "$2"', 2, "The editor left no file"),
-            ('sed -i "s/^status: .*/status: promoted/" "$2"', 20, "status: is not changed by editing"),
+            ('sed -i "s/^status: .*/status: promoted/" "$2"', 20, "status: cannot be changed by editing"),
             ('sed -i "s/^kind: .*/kind: nonsense/" "$2"', 20, "kind"),
             (': > "$2"', 20, "body: is empty"),
         ],

@@ -114,7 +114,7 @@ def test_systemd_without_a_bus_says_what_to_do(memory: Memory) -> None:
     done = memory("schedule", "on", "--yes", "--system", "systemd")
     assert done.code == 10
     assert "No medium found" in done.err
-    assert done.err.endswith("Log in to a desktop or by ssh, or use --system cron.\n")
+    assert done.err.endswith("Log in on a desktop or by ssh, or use --system cron.\n")
     assert not (memory.home / ".config/systemd").exists()
 
 

@@ -95,7 +95,7 @@ class TestRoot:
         first = here("remember", NOTE)
         assert first.code == 0
         assert one_sentence(first.err)
-        assert "lie inside the repository" in first.err
+        assert "is inside the repository" in first.err
         assert here("remember", "The api listens on 8080.").err == ""
         outer = subprocess.run(["git", "-C", project, "log"], capture_output=True, check=False)
         assert outer.returncode != 0, "the outer repository has no commit"

@@ -154,7 +154,7 @@ def test_what_a_person_wrote_by_hand_is_a_vocabulary_too(memory: Memory) -> None
         (("accept", "!!!"), 2, "'!!!' cannot be a tag."),
         (("rename", "x"), 2, "The call is `memory tags rename OLD NEW`."),
         (("rename", "x", "y"), 2, "No note has the tag topic__x."),
-        (("rename", "x", "X"), 2, "topic__x is called that already."),
+        (("rename", "x", "X"), 2, "topic__x already has that name."),
         (("list", "x"), 2, "takes no tags."),
         (("--all",), 2, "--all goes with `memory tags accept` only."),
         (("merge", "x", "y"), 2, "invalid choice: 'merge'"),

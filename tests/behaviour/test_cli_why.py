@@ -68,7 +68,7 @@ class TestAnEntry:
         assert re.search(r"  claude-code session 5f2c-11, turn 1, in ", done.out)
         assert re.search(r"    open it again: cd \S+ && claude --resume 5f2c-11\n", done.out)
         assert "  It is cold: the managed section does not show it.\n  No defrag has decided yet" in done.out
-        assert re.search(r"Shown to agents:\n  A session in .+ is told all of it at its start", done.out)
+        assert re.search(r"Shown to agents:\n  A session in .+ sees all of it at the start", done.out)
         assert "  Not read yet.\n" in done.out
         assert re.search(r"  20\d\d-\d\d-\d\d \d\d:\d\d UTC: written by consolidate [0-9a-f]{6}: ", done.out)
         assert re.search(r"Commits:\n  20\d\d-\d\d-\d\d [0-9a-f]+ agent-memory: ", done.out)
@@ -184,7 +184,7 @@ class TestASession:
         assert memory("consolidate").code == 0
         out = memory("why", "--session", "5f2c-11").out
         assert (
-            "nothing of it was kept: the built-in extractor, which goes by a few hundred phrases, recognised nothing"
+            "nothing of it was kept: the built-in extractor, which knows a few hundred phrases, recognised nothing"
             in out
         )
         assert "Notes:\n  None." in out
@@ -203,7 +203,7 @@ class TestASession:
         (session,) = memory("why", "--session", "5f2c-11", "--json").document["sessions"]
         assert session["state"] == "pending"
         assert session["captures"][0]["trouble"]["message"]
-        assert any("It was set back (its transcript was not there since" in words for words in session["words"])
+        assert any("Memory will retry it (its transcript was not there since" in words for words in session["words"])
 
     def test_one_that_was_never_captured(self, memory: Memory) -> None:
         done = memory("why", "--session", "5f2c-11")

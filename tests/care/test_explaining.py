@@ -111,17 +111,17 @@ def why(tier: Tier = Tier.COLD, *, seen: dict[str, Any] | None = None, **fields:
         (why(Tier.HOT), "Defrag chose it"),
         (why(Tier.HOT, origin=Origin.EXTERNAL), "The next defrag takes it out: only a tool"),
         (why(expires_at_ms=NOW_MS - DAY_MS), "It expired on 2026-02-12; the next defrag archives it."),
-        (why(sensitivity=Sensitivity.SECRET), "It is shown to nobody unasked: it is secret."),
-        (why(origin=Origin.EXTERNAL), "It is shown to nobody unasked: only a tool"),
+        (why(sensitivity=Sensitivity.SECRET), "No agent sees it unasked: it is secret."),
+        (why(origin=Origin.EXTERNAL), "No agent sees it unasked: only a tool"),
         (why(Tier.WARM, origin=Origin.AGENT), "It can be warm at most: an agent concluded it"),
         (why(seen={"is_decided": False}), "No defrag has decided yet"),
         (why(seen={"is_seen": False}), "It was written after the last defrag"),
         (why(valid_until_ms=NOW_MS - DAY_MS), "It stopped being true on 2026-02-12."),
         (
             why(seen={"weakest_hot": 2.0}),
-            "It may be hot, and others are in front of it; the lowest score among them is 2.00.",
+            "It could be hot, but others rank before it; the lowest score among them is 2.00.",
         ),
-        (why(), "It may be hot, and others are in front of it. `memory pin`"),
+        (why(), "It could be hot, but others rank before it. `memory pin`"),
     ],
 )
 def test_the_reason_is_the_one_that_holds(reason: str, words: str) -> None:
@@ -150,7 +150,7 @@ NOTE = stored("We use tabs", sources=(Source(Harness.CLAUDE_CODE, "s-1"),)).list
 @pytest.mark.parametrize(
     ("one", "state", "words"),
     [
-        (trace(), "never-captured", "Nothing is known of it"),
+        (trace(), "never-captured", "Nothing is known about it"),
         (trace(notes=(NOTE,)), "never-captured", "No capture of it has arrived, though"),
         (trace(capture()), "pending", "It waits in the inbox"),
         (trace(capture(), processed(NOW_MS - 1), mark=MARK), "pending", "It waits in the inbox"),
@@ -182,7 +182,7 @@ def test_a_session_that_grew_tells_what_was_read_and_that_more_waits() -> None:
 def test_trouble_tells_attempts_and_when_it_is_tried_again() -> None:
     trouble = Trouble(attempts=2, timeouts=1, not_before_ms=NOW_MS, message="It gave no reply.")
     assert trace(capture(trouble=trouble)).words[-1] == (
-        "It was set back (2 of 3 attempts used up, 1 time-out in a row, not tried again before 2026-02-13 16:26 UTC): "
+        "Memory will retry it (2 of 3 attempts used up, 1 time-out in a row, not before 2026-02-13 16:26 UTC): "
         "It gave no reply."
     )
 

@@ -104,7 +104,7 @@ class TestOneNote:
         vocabulary = TagVocabulary(frozenset(("topic__web",)), {"topic__api": "topic__web"})
         finding = only(tags_of([("topic__api",)], vocabulary))
         assert (finding.code, finding.subject) == ("tag-unknown", "topic__api")
-        assert "is called topic__web now; `memory tags rename topic__api topic__web`" in finding.message
+        assert "is now called topic__web; `memory tags rename topic__api topic__web`" in finding.message
 
     @given(st.text())
     @settings(max_examples=60)
@@ -131,7 +131,7 @@ class TestNames:
         ]
         found = {each.subject: each.message for each in examine_clashes(paths)}
         assert found.keys() == {path for path, _ in expected}
-        assert all(f"that of {first}," in found[path] for path, first in expected)
+        assert all(f"the same as {first}," in found[path] for path, first in expected)
 
     def test_a_name_over_200_bytes(self) -> None:
         assert codes(examine_name(evolve(stored().listed, path=f"topics/{'ä' * 100}.md"))) == ["name-unsafe"]

@@ -154,7 +154,7 @@ def test_permissions_litter_and_locks(patient: Patient) -> None:
     assert [path.exists() for path in (old, young, written, theirs, lock)] == [False, False, True, True, False]
     assert {path.stat().st_mode & 0o777 for path in (patient.root, patient.root / "topics")} == {0o700}
     assert done.after.findings == ()
-    assert any(sentence.endswith("are closed to others") for sentence in done.did)
+    assert any(sentence.endswith("are closed to other users") for sentence in done.did)
 
 
 def test_history_is_begun_and_what_was_owed_is_paid(patient: Patient) -> None:

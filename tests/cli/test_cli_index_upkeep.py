@@ -75,6 +75,6 @@ def test_a_person_waits_for_the_index_and_a_pipe_does_not(
     monkeypatch.setattr(sys, "stdout", out)
     monkeypatch.setattr(sys, "stderr", err)
     assert main(["search", "zebra", "--mode", "bm25"]) == 0
-    assert ("Taking 3 notes into the index" in err.getvalue()) is is_terminal
+    assert ("Indexing 3 notes for search" in err.getvalue()) is is_terminal
     assert ("3 changed files are not in the index yet" in err.getvalue()) is not is_terminal
     assert ("Zebra 2" in out.getvalue()) is is_terminal

@@ -104,13 +104,13 @@ class TestTold:
         (told,) = memory("why", id, "--json").document["told"]
         assert (
             told
-            == "A session in github.com/ada/lamp is told one line of it at its start, if its harness runs the hook of memory."
+            == "A session in github.com/ada/lamp sees one line of it at the start, if the harness has memory's hook."
         )
         memory.configure(inject={"tokenBudget": 0})
         (told,) = memory("why", id, "--json").document["told"]
-        assert told.startswith("A session in github.com/ada/lamp has no room for it at its start")
+        assert told.startswith("A session in github.com/ada/lamp has no room for it at the start")
         memory("archive", id)
-        assert memory("why", id, "--json").document["told"] == ["No session is told it: it is archived."]
+        assert memory("why", id, "--json").document["told"] == ["No session sees it, because it is archived."]
 
 
 class TestForms:

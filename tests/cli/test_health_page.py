@@ -67,7 +67,7 @@ def test_a_run_that_could_learn_from_no_session_is_a_problem_and_one_bad_session
     def problems(*sessions: LoggedSession) -> tuple[str, ...]:
         return evolve(WELL, last_runs=(evolve(WELL.last_runs[0], sessions=sessions),)).problems
 
-    assert problems(bad, bad, bad) == (f"the last run could learn from none of its 3 sessions; the last: {said}",)
+    assert problems(bad, bad, bad) == (f"the last run failed for all of its 3 sessions; the last: {said}",)
     assert problems(bad, bad, bad, evolve(bad, verdict="written")) == ()
     assert problems(bad) == ()
 

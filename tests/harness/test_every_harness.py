@@ -309,9 +309,9 @@ def test_it_is_said_that_it_cannot_be_looked_through_p6(
     roots: TranscriptRoots, method: SessionMethod, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source, entry = SOURCES[method](roots), InboxEntry(0, Harness.MANUAL, SessionFile(method, "ses_1"))
-    assert "cannot be looked through" not in reason(source, entry)  # the control: it is not there
+    assert "cannot be searched" not in reason(source, entry)  # the control: it is not there
     unlisted(monkeypatch)
-    assert "cannot be looked through: Permission denied" in reason(source, entry)
+    assert "cannot be searched: Permission denied" in reason(source, entry)
 
 
 @pytest.mark.parametrize("method", [method for method in SOURCES if method != "opencode-session"])
@@ -319,7 +319,7 @@ def test_nor_is_a_file_that_cannot_be_looked_at_p6(roots: TranscriptRoots, metho
     entry = InboxEntry(0, Harness.MANUAL, SessionFile(method, "s-1", f"{roots.roots[0]}/gone/s-1.jsonl"))
     assert "Input/output error" not in reason(SOURCES[method](roots), entry)
     with failing_on(DATABASE if method == "goose-session" else "gone/s-1.jsonl", "lstat"):
-        assert "cannot be looked through: Input/output error" in reason(SOURCES[method](roots), entry)
+        assert "cannot be searched: Input/output error" in reason(SOURCES[method](roots), entry)
 
 
 def test_nor_is_the_chat_of_a_directory_above_it_taken_for_it_p6(home: Path) -> None:

@@ -30,9 +30,9 @@ def test_each_action_that_cannot_be_done_any_more_says_why() -> None:
     assert [each.subject for each in plan.actions] == [same]
     reasons = [each.reasons[0] for each in plan.dropped]
     assert reasons == [
-        "it was changed while the agent thought",
+        "it changed while the agent command was running",
         "it could not be read when the plan was to be applied: Input/output error",
-        "it was changed while the agent thought",
+        "it changed while the agent command was running",
     ]
     assert len({each.subject for each in plan.dropped}) == 3
 

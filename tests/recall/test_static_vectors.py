@@ -91,7 +91,7 @@ def test_where_python_cannot_look_for_packages_there_are_words_alone(
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
     monkeypatch.setattr("importlib.machinery.PathFinder.find_spec", refused)
-    assert "cannot be told (Too many open files)" in str(open_static_vectors(None))
+    assert "cannot tell whether it is installed (Too many open files)" in str(open_static_vectors(None))
 
 
 ROWS = [row_of(number) for number in range(len(VOCABULARY))]
@@ -268,4 +268,4 @@ def test_where_vectors_cannot_be_kept_the_others_are_searched(world: World) -> N
 
     found = IndexedMeanings(Full(world.store.files), world.store, world.embedder).near(ENGINE).unwrap()
     assert wanted in found.cosines
-    assert found.notices == ("One note is not searched by meaning yet; the next searches go on with it.",)
+    assert found.notices == ("One note is not searched by meaning yet; the next searches will be.",)

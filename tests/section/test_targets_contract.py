@@ -93,7 +93,7 @@ class TestRefused:
         (home / "memories/topics").mkdir(parents=True)
         (home / "link").symlink_to(home / "memories/topics/x.md")
         for path in (home / "memories/AGENTS.md", home / "link"):
-            assert "memories" in refusal(targets, path)
+            assert "inside the store" in refusal(targets, path)
 
     def test_a_file_that_its_owner_made_read_only(self, home: Path, targets: TargetFiles) -> None:
         path = home / "AGENTS.md"

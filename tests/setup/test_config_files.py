@@ -217,7 +217,7 @@ class TestCurrentDirectory:
         assert effective.config.inject.token_budget == 9
         assert effective.warnings == (
             (
-                f"{path} sets llm.command, storage.root; ignored, since you have not trusted it. "
-                f"`memory trust {path}` if it is yours."
+                f"{path} sets llm.command, storage.root; ignored, because you have not trusted it. "
+                f"Run `memory trust {path}` if it is yours."
             ),
         )

@@ -100,7 +100,7 @@ class TagKeeping:
             self.writes.caller.only_a_person("tags rename")
             old, new = _all_normal((old, new))
             if old == new:
-                raise UsageInvalid(f"{old} is called that already")
+                raise UsageInvalid(f"{old} already has that name")
             before = unwrap(self.vocabulary.get())
             concerned = [each for each in unwrap(writes.store.list()).entries if old in each.meta.tags]
             if not concerned and old not in before.accepted:

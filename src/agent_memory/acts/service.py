@@ -43,7 +43,7 @@ from agent_memory.text.markdown import (
     without_see_also_of,
 )
 
-_EMPTY = ("body: is empty (`memory archive` puts a note away)",)
+_EMPTY = ("body: is empty (`memory archive` archives a note)",)
 
 
 @frozen
@@ -212,7 +212,7 @@ class MemoryService:
             if stored.listed.content_hash != expected_hash:
                 raise EntryChanged(id)
             others = [
-                f"{field.key}: is not changed by editing"
+                f"{field.key}: cannot be changed by editing"
                 for field in META_FIELDS
                 if field.attribute not in (*EDITABLE, "updated_at_ms")
                 and getattr(text.meta, field.attribute) != getattr(stored.meta, field.attribute)
@@ -302,9 +302,9 @@ class MemoryService:
         if self.caller.is_agent and before.pinned:
             raise EntryProtected(before.id, f"{act} by an agent", "pinned")
         if self.caller.is_agent and strictest((was, will_be)) != will_be:
-            raise EntryProtected(before.id, "an agent's change of its sensitivity", was.value)
+            raise EntryProtected(before.id, "a change of its sensitivity by an agent", was.value)
         if after.pinned and will_be is Sensitivity.SECRET:
-            raise EntryProtected(before.id, "a secret", "pinned, and `memory unpin` comes first")
+            raise EntryProtected(before.id, "making it secret", "pinned (run `memory unpin` first)")
 
     def _mine(self, id: str, act: str, *, archived: bool = False) -> StoredEntry:
         """The entry, if this caller may act on it: what is secret is none of an agent's business."""

@@ -128,7 +128,7 @@ def choose_command(llm: LlmConfig, home: str | None = None) -> Preset:
     if not program.strip():
         raise ConfigInvalid(_SOURCE, (f"{where} must name a command",))
     if "/" in program and not os.path.isabs(program):
-        problem = f"{where} names {shown_command((program,))}, which is relative, and the command runs in a directory of its own; write the whole path"
+        problem = f"{where} names {shown_command((program,))}, a relative path, but the command runs in a directory of its own; write the full path"
         raise ConfigInvalid(_SOURCE, (problem,))
     return command
 
@@ -373,9 +373,9 @@ def document_notes(document: History) -> ChangeSet:
     chars = sum(map(len, texts))
     whole = "\n".join(texts).strip()
     if whole[:1] + whole[-1:] in ("{}", "[]"):
-        return ChangeSet(skipped=f"it is no text for people but JSON; {_HOW_ELSE}")
+        return ChangeSet(skipped=f"it is JSON and not text; {_HOW_ELSE}")
     if len(groups) > MOST_NOTES:
-        return ChangeSet(skipped=f"its {chars:,} characters are too many to be kept as they stand; {_HOW_ELSE}")
+        return ChangeSet(skipped=f"its {chars:,} characters are too many to keep as they are; {_HOW_ELSE}")
     name = one_line(document.title or "", MAX_TITLE_CHARS)
     entries: list[ProposedEntry] = []
     for group, text in zip(groups, texts, strict=True):

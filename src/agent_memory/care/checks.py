@@ -72,7 +72,7 @@ class Check:
 _PROBLEM, _NOTE = Severity.PROBLEM, Severity.NOTE
 
 UNREADABLE_NOTE = Check("unreadable-note", Area.NOTES, _PROBLEM)
-HEADLESS_NOTE = Check("headless-note", Area.NOTES, _PROBLEM, "takes the frontmatter that git knows")
+HEADLESS_NOTE = Check("headless-note", Area.NOTES, _PROBLEM, "restores the frontmatter from git")
 MISSING_ID = Check("missing-id", Area.NOTES, _PROBLEM, "writes an id into it")
 _SEPARATES = "gives the copy an id of its own, or moves an exact twin to the archive"
 DUPLICATE_ID = Check("duplicate-id", Area.NOTES, _PROBLEM, _SEPARATES)
@@ -104,7 +104,7 @@ GIT_UNUSABLE = Check("git-unusable", Area.GIT, _PROBLEM)
 GIT_ABSENT = Check("git-absent", Area.GIT, _PROBLEM, "begins the repository and records what there is")
 GIT_DETACHED = Check("git-detached", Area.GIT, _PROBLEM)
 GIT_CONFLICTED = Check("git-conflicted", Area.GIT, _PROBLEM)
-LOOSE_PERMISSIONS = Check("loose-permissions", Area.FILES, _PROBLEM, "closes it to others")
+LOOSE_PERMISSIONS = Check("loose-permissions", Area.FILES, _PROBLEM, "closes it to other users")
 FOREIGN_OWNER = Check("foreign-owner", Area.FILES, _PROBLEM)
 SYNC_CONFLICT_FILE = Check("sync-conflict-file", Area.FILES, _PROBLEM)
 DAMAGED_STATE = Check("damaged-state", Area.FILES, _PROBLEM)
@@ -175,19 +175,19 @@ def examine_note(file: NoteFile) -> Iterator[Finding]:
     if note.provisional_id:
         yield MISSING_ID.found(note.path, f"It has no id yet: until it has one, links to {meta.id} may break")
     if not file.stored.body.strip():
-        words = "It says nothing: `git log` on it has what it said before, or `memory archive` puts it away"
+        words = "It is empty: `git log` on it shows what it said before, and `memory archive` archives it"
         yield EMPTY_NOTE.found(note.path, words)
     if note.conflicted:
-        words = "It holds unresolved merge-conflict markers, and no run touches it; edit it"
+        words = "It holds unresolved merge-conflict markers, so no run touches it; edit it"
         yield MERGE_CONFLICT.found(note.path, words)
     yield from examine_name(note)
     if meta.sensitivity is not Sensitivity.SECRET and (secrets := redact(file.text).found):
         kinds = ", ".join(name for name, _ in secrets)
-        words = f"It seems to hold a secret ({kinds}), so git leaves it out; remove it, and change the secret"
+        words = f"It seems to hold a secret ({kinds}), so git leaves it out; remove and revoke the secret"
         yield SECRET.found(note.path, words)
     hidden = clean_text(file.text.removeprefix("\ufeff")).removed
     if not _HARMLESS_HIDDEN.issuperset(hidden):
-        words = f"It holds what a reader does not see and a model does: {', '.join(hidden)}"
+        words = f"It holds characters that a reader does not see but a model does: {', '.join(hidden)}"
         yield HIDDEN_TEXT.found(note.path, words)
 
 
@@ -198,7 +198,7 @@ def examine_name(listed: Listed) -> Iterator[Finding]:
     if size > MAX_NAME_BYTES:
         yield NAME_UNSAFE.found(listed.path, f"Its name has {size} bytes, {MAX_NAME_BYTES} are safe everywhere")
     elif not is_safe_name(name):
-        yield NAME_UNSAFE.found(listed.path, "Its name holds what a shell or a link reads as something else")
+        yield NAME_UNSAFE.found(listed.path, "Its name holds characters that a shell or a link reads as something else")
 
 
 # -- notes with one another ---------------------------------------------------------------------------------------------
@@ -220,7 +220,7 @@ def examine_clashes(paths: Iterable[str]) -> Iterator[Finding]:
     for path in paths:
         name = folded_name(path)
         if first.setdefault(name, path) != path:
-            words = f"On many disks its name is the same as that of {first[name]}, and one would be lost"
+            words = f"On many disks its name is the same as {first[name]}, and one of them would be lost"
             yield NAME_CLASH.found(path, words)
 
 
@@ -239,12 +239,14 @@ def examine_tags(notes: Iterable[Sequence[str]], vocabulary: TagVocabulary) -> I
         better = next((uses[other] for other in use.like if other in uses), None)
         where = f"It is in {counted(use.notes, 'note')}, and"
         if now := vocabulary.renamed.get(tag):
-            yield TAG_UNKNOWN.found(tag, f"{where} is called {now} now; `memory tags rename {tag} {now}` writes that")
+            yield TAG_UNKNOWN.found(
+                tag, f"{where} is now called {now}; `memory tags rename {tag} {now}` changes it in the notes"
+            )
         elif better is not None and rank(better) < rank(use) and use.standing is not Standing.ACCEPTED:
             yield TAG_ALIKE.found(
                 tag,
                 f"{where} looks like {better.tag}, in {counted(better.notes, 'note')}; `memory tags rename {tag} "
-                f"{better.tag}` makes them one, `memory tags accept` keeps both",
+                f"{better.tag}` merges them, `memory tags accept` keeps both",
             )
         elif use.standing is Standing.PROPOSED:
             how = f"`memory tags accept {tag}` or `memory tags rename {tag} OTHER` settles it"
@@ -345,12 +347,12 @@ def _separated(note: NoteFile, original: Listed | None, taken: _Taken) -> NoteRe
     undated = [evolve(meta, updated_at_ms=0) for meta in (copy.meta, original.meta)]
     if copy.body_hash == original.body_hash and undated[0] == undated[1]:
         return NoteRepair(
-            note, None, note.name, f"{note.path} says what {original.path} says, and is in the archive now"
+            note, None, note.name, f"{note.path} says the same as {original.path} and is now in the archive"
         )
     fresh = evolve(copy.meta, id=taken.id_for(copy.meta, preferred=False), aliases=())
     name = taken.renamed(note.name, file_name_of(fresh))
     called = f", topics/{name}" if name != note.name else ""
-    return NoteRepair(note, fresh, name, f"{note.path} is a note of its own now: {fresh.id}{called}")
+    return NoteRepair(note, fresh, name, f"{note.path} is now a note of its own: {fresh.id}{called}")
 
 
 def _rewritten(note: NoteFile, taken: _Taken) -> NoteRepair | None:
@@ -358,10 +360,10 @@ def _rewritten(note: NoteFile, taken: _Taken) -> NoteRepair | None:
     meta, words = listed.meta, list[str]()
     if listed.provisional_id:
         meta = evolve(meta, id=taken.id_for(meta, preferred=True))
-        words.append(f"has the id {meta.id} now")
+        words.append(f"now has the id {meta.id}")
     name = note.name
     if listed.provisional_id or taken.clashes(name) or any(examine_name(listed)):
         name = taken.renamed(name, file_name_of(meta))
         if name != note.name:
-            words.append(f"is called topics/{name} now")
+            words.append(f"is now called topics/{name}")
     return NoteRepair(note, meta, name, f"{note.path} {', '.join(words)}") if words else None

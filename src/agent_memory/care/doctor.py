@@ -127,7 +127,7 @@ class Doctor:
             else:
                 is_headless = file.path.startswith(f"{TOPICS}/") and HEADLESS in file.problems
                 check = of.HEADLESS_NOTE if is_headless else of.UNREADABLE_NOTE
-                yield check.found(file.path, f"It is no note: {'; '.join(file.problems)}")
+                yield check.found(file.path, f"It is not a valid note: {'; '.join(file.problems)}")
         paths = {each.meta.id: each.path for each in live.entries}
         yield from of.examine_clashes(paths.values())
         vocabulary = _known(unread, TagVocabularyFile(self.root).get(), TagVocabulary())
@@ -138,7 +138,7 @@ class Doctor:
         features: list[Features] = []
         for seen, listed in enumerate(live.entries, 1):
             if seen % _NOTES_A_REPORT == 0:
-                self.progress(f"{seen:,} of {len(live.entries):,} notes examined")
+                self.progress(f"{seen:,} of {len(live.entries):,} notes checked")
             note = None
             with _telling(unread):
                 note = read_note(root, listed.path, listed)
@@ -163,15 +163,15 @@ class Doctor:
         for use in unwrap(self.scopes()):
             if use.is_gone:
                 verb, new = ("merge", quote(use.now)) if use.now else ("rename", "NEW")
-                act = f"`memory scope {verb} {quote(use.scope)} {new}` gives them to where it is now"
-                words = f"This place is gone, and no session is told its {counted(use.notes, 'note')}; {act}"
+                act = f"`memory scope {verb} {quote(use.scope)} {new}` moves them to its new place"
+                words = f"This place is gone, and no session sees its {counted(use.notes, 'note')}; {act}"
                 yield of.GONE_PLACE.found(use.scope, words)
 
     def _targets(self) -> Iterator[Finding]:
         """Yields what a dry run of publishing says of each target."""
         for target in unwrap(self.dry_publish()).targets:
             if target.outcome == "planned":
-                words = "Its section is not what it would be now; `memory generate-agents-md` writes it"
+                words = "Its section is out of date; `memory generate-agents-md` updates it"
                 yield of.TARGET_OUT_OF_DATE.found(target.path, words)
             elif target.error is not None:
                 yield of.TARGET_REFUSED.found(target.path, str(target.error).rstrip("."))
@@ -269,9 +269,9 @@ def check_files(root: str, walked: Sequence[Found], now_ms: int) -> Iterator[Fin
         if each.is_temporary:
             with unwritten(root, each, now_ms) as is_free:
                 if is_free:
-                    yield of.LITTER.found(subject, "A write that was cut short left this temporary file")
+                    yield of.LITTER.found(subject, "An interrupted write left this temporary file")
         elif of.is_sync_conflict(each.name) and not (is_in_topics and is_note_name(each.name)):
-            words = "Two machines wrote the same file at once; keep one of both, and remove this name"
+            words = "Two machines wrote the same file at once; keep one of the two and remove this one"
             yield of.SYNC_CONFLICT_FILE.found(subject, words)
 
 
@@ -312,7 +312,7 @@ def check_schedule(
     changed = [run.started_at_ms for run in runs if run.changed_ids and run.started_at_ms > (defragged or 0)]
     if changed and is_late(changed[-1], schedule.defrag_interval_hours):
         before = "no defrag has ever run" if defragged is None else "no defrag has run since"
-        words = f"Notes have come since {day_of(changed[-1])}, and {before}; `memory defrag` does it now"
+        words = f"There are new notes since {day_of(changed[-1])}, and {before}; `memory defrag` tidies them"
         yield of.NOT_DEFRAGGED.found("topics", words, Severity.NOTE if defragged is None else None)
 
 
@@ -323,7 +323,9 @@ def check_spend(spend: Spend, max_calls_per_day: int, now_ms: int) -> Iterator[F
         for day in (day_of(now_ms - ago * DAY_MS) for ago in range(3))
     )
     if yesterday and (today or before):
-        words = f"All {max_calls_per_day} calls a day were used on two days in a row, so sessions wait; raise it"
+        words = (
+            f"All {max_calls_per_day} calls a day were used on two days in a row, so sessions wait; raise this limit"
+        )
         yield of.SPEND_CAP.found("llm.maxCallsPerDay", words)
 
 
@@ -350,7 +352,7 @@ def check_repository(git: GitProcess, *, has_notes: bool) -> Iterator[Finding]:
         if is_directory(str(git.root)):  # there is something to record
             git.run("--version")
         if has_notes:
-            words = "There is no history, although storage.autoCommit is on; the next write begins one"
+            words = "There is no history, although storage.autoCommit is on; the next write starts one"
             yield of.GIT_ABSENT.found(_GIT, words)
         return
     where = directory_of(git)
@@ -360,17 +362,19 @@ def check_repository(git: GitProcess, *, has_notes: bool) -> Iterator[Finding]:
     if not unmerged.ok or head.status > _DETACHED:
         failed = head if unmerged.ok else unmerged
         said = one_line(failed.stderr, _SAID_CHARS) or f"status {failed.status}"
-        words = f"Git cannot read the history ({said}); the next run mends it, or moves it aside and begins a new one"
+        words = f"Git cannot read the history ({said}); the next run repairs it, or moves it aside and starts a new one"
         yield of.GIT_UNUSABLE.found(_GIT, words)
         return
     unfinished = next((what for name, what in _UNFINISHED.items() if exists(f"{where}/{name}")), "")
     if unfinished:
-        words = f"A {unfinished} was begun and not finished; finish or abort it with git"
+        words = f"A {unfinished} was started and not finished; finish or abort it with git"
         yield of.GIT_CONFLICTED.found(_GIT, words)
     # Each file has an entry for each side: `<mode> <object> <stage>`, a tab, the path.
     for name in dict.fromkeys(each.partition(b"\t")[2] for each in unmerged.stdout.split(b"\0") if each):
-        words = "It is in conflict, and is not recorded until that is resolved with git"
+        words = "It has a merge conflict and is not recorded until you resolve that with git"
         yield of.GIT_CONFLICTED.found(os.fsdecode(name), words)
     if not head.ok and not unfinished:
-        words = "HEAD is on no branch, so what is recorded may be lost; `git switch main`, or another branch"
+        words = (
+            "HEAD is on no branch, so what is recorded may be lost; run `git switch main`, or switch to another branch"
+        )
         yield of.GIT_DETACHED.found(_GIT, words)

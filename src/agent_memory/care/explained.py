@@ -48,7 +48,7 @@ def unread_notes(*listings: Listing) -> tuple[str, ...]:
 def unread_runs(runs: Iterable[LoggedRun]) -> tuple[str, ...]:
     """Returns one sentence for each run of which it is not known what it did."""
     return tuple(
-        f"What the run {short_id(run.run_id)} did is not known: {'; '.join(run.problems)}"
+        f"What the run {short_id(run.run_id)} did is unknown: {'; '.join(run.problems)}"
         for run in runs
         if run.problems
     )
@@ -154,8 +154,8 @@ def events_of(ids: frozenset[str], runs: Iterable[LoggedRun]) -> tuple[HistoryEv
 # -- a note: why it is in its tier ------------------------------------------------------------------------------------
 
 _SHOWN: dict[Tier, str] = {
-    Tier.HOT: "It is hot: the managed section shows all of it, as far as there is room.",
-    Tier.WARM: "It is warm: the managed section shows one line of it, as far as there is room.",
+    Tier.HOT: "It is hot: the managed section shows it whole, if there is room.",
+    Tier.WARM: "It is warm: the managed section shows one line of it, if there is room.",
     Tier.COLD: "It is cold: the managed section does not show it.",
 }
 
@@ -191,16 +191,16 @@ def tier_reasons(
 def _why(meta: Meta, tier: Tier, now_ms: int, is_decided: bool, is_seen: bool, weakest_hot: float | None) -> str:
     if tier is Tier.HOT:
         if meta.pinned:
-            return "You pinned it; `memory unpin` lets it compete for its place again."
+            return "You pinned it; `memory unpin` lets defrag decide again."
         if meta.best_tier is not Tier.HOT:
             return f"The next defrag takes it out: {why_not_nearer(meta)}."
         if meta.is_vouched_for:
             return "You vouched for it with `memory promote`."
-        return "Defrag chose it; it stays until it is left out twice in a row, or a clearly better note needs its room."
+        return "Defrag chose it. It stays until defrag leaves it out twice in a row, or a clearly better note needs the room."
     if has_passed(meta.expires_at_ms, now_ms):
         return f"It expired on {day_of(meta.expires_at_ms)}; the next defrag archives it."
     if meta.best_tier is not Tier.HOT:
-        nearest = "It can be warm at most" if meta.best_tier is Tier.WARM else "It is shown to nobody unasked"
+        nearest = "It can be warm at most" if meta.best_tier is Tier.WARM else "No agent sees it unasked"
         return f"{nearest}: {why_not_nearer(meta)}."
     if not is_decided:
         return "No defrag has decided yet what is hot; `memory defrag` does."
@@ -209,7 +209,7 @@ def _why(meta: Meta, tier: Tier, now_ms: int, is_decided: bool, is_seen: bool, w
     if meta.valid_until_ms is not None and meta.valid_until_ms <= now_ms:
         return f"It stopped being true on {day_of(meta.valid_until_ms)}."
     weakest = "" if weakest_hot is None else f"; the lowest score among them is {weakest_hot:.2f}"
-    return f"It may be hot, and others are in front of it{weakest}. `memory pin` puts it in front and keeps it there."
+    return f"It could be hot, but others rank before it{weakest}. `memory pin` makes it hot for good."
 
 
 @frozen
@@ -358,7 +358,7 @@ _MOST_OUTCOMES = 10
 _VERDICTS: Mapping[str, str] = {
     "written": "notes were made of it",
     "skipped": "nothing of it was kept",
-    "unchanged": "it held nothing new since the time before",
+    "unchanged": "it held nothing new since last time",
     "refused": "the agent's answer was refused",
     "unavailable": "its transcript was not there",
     "timed-out": "the agent gave no answer in time",
@@ -368,7 +368,7 @@ _VERDICTS: Mapping[str, str] = {
     "planned": "it was only looked at, in a dry run",
 }
 NEVER_CAPTURED = (
-    "Nothing is known of it: no capture of it has arrived. `memory status` shows captures that did not arrive; "
+    "Nothing is known about it: no capture of it has arrived. `memory status` shows captures that did not arrive; "
     "`memory capture --harness NAME --session ID --transcript PATH` captures it now."
 )
 
@@ -458,7 +458,7 @@ def _trouble_in_words(trouble: Trouble) -> str:
     if trouble.unavailable_since_ms is not None:
         counts.append(f"its transcript was not there since {instant(trouble.unavailable_since_ms)}")
     if trouble.not_before_ms:
-        counts.append(f"not tried again before {instant(trouble.not_before_ms)}")
+        counts.append(f"not before {instant(trouble.not_before_ms)}")
     why = f": {trouble.message.rstrip('.')}" if trouble.message else ""
     known = f" ({', '.join(counts)})" if counts else ""
-    return f"It was set back{known}{why}."
+    return f"Memory will retry it{known}{why}."

@@ -189,7 +189,7 @@ def find_sessions(
     ids = sorted({id for _, id in chosen})
     if len(ids) > 1:
         count = f"{'at least ' if unopened else ''}{len(ids):,}"
-        problem = f"{session_id} begins the ids of {count} sessions: {first_few(ids, _MOST_NAMED)}"
+        problem = f"{session_id} matches {count} sessions: {first_few(ids, _MOST_NAMED)}"
         raise UsageInvalid(problem, "Give more of it.")
     traces = (
         trace_session(
@@ -280,7 +280,7 @@ def read_health(
     ]
     if installed is not None and not os.access(installed.program, os.X_OK):
         # A job that fails since an executable is gone says so nowhere else.
-        problems.insert(0, f"{installed.program}, which the schedule calls, is gone: `memory schedule on` mends it")
+        problems.insert(0, f"{installed.program}, which the schedule calls, is gone: `memory schedule on` repairs it")
     return Health(
         root=str(root),
         entries=len(live.entries),

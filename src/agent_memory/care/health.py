@@ -94,23 +94,16 @@ class Health:
         if self.unreadable:
             found.append(f"{counted(len(self.unreadable), 'file')} in topics/ cannot be read: {self.unreadable[0]}")
         if given_up := sum(not each.malformed for each in self.failed):
-            found.append(
-                f"{counted(given_up, 'inbox entry', 'inbox entries')} given up; "
-                "`memory consolidate --retry-failed` tries again"
-            )
+            found.append(f"{counted(given_up, 'capture')} given up; `memory consolidate --retry-failed` tries again")
         if malformed := sum(each.malformed for each in self.failed):
-            found.append(
-                f"{counted(malformed, 'malformed inbox file')} in inbox/.failed/; correct or remove what is there"
-            )
+            found.append(f"{counted(malformed, 'malformed inbox file')} in inbox/.failed/; correct or remove them")
         for last in self.last_runs:
             refused = [each.reason for each in last.sessions if each.verdict == "refused"]
             what = "last run" if last is self.last_runs[0] else f"last {last.machine}"
             if last.result != "completed":
                 found.append(f"the {what} {last.result}: {last.error}")
             elif len(refused) == len(last.sessions) >= _SEVERAL:  # it is no longer the fault of one session
-                found.append(
-                    f"the {what} could learn from none of its {len(refused)} sessions; the last: {refused[-1]}"
-                )
+                found.append(f"the {what} failed for all of its {len(refused)} sessions; the last: {refused[-1]}")
         for kind, injects in (("capture", False), ("injection", True)):
             if missed := [each for each in self.hook_problems if (each.act == "inject") is injects]:
                 newest = missed[-1]

@@ -91,7 +91,7 @@ class Repairer:
         was_cut_short = exists(f"{self.git.root}/{JOURNAL}")
         unwrap(self.writes.store.apply(()))  # whoever changes nothing still finishes, or undoes, what is half done
         if was_cut_short:
-            log.did.append("a change that was cut short is undone, or finished")
+            log.did.append("an interrupted change is undone or finished")
 
     def _adopt(self, log: Repair) -> None:
         """What a person changed is recorded as theirs before anything is repaired, and what git missed with it."""
@@ -109,7 +109,7 @@ class Repairer:
         for path in (each.path for each in unreadable if HEADLESS in each.problems):
             with log.tolerating():
                 if restore_head(self.git, self.writes.locks, path):
-                    log.did.append(f"{path} has the frontmatter again that git knows")
+                    log.did.append(f"{path} has its frontmatter back from git")
                     log.touched.append(path)
 
     def _repair_notes(self, log: Repair) -> None:
@@ -155,7 +155,9 @@ class Repairer:
                 except OSError as error:
                     log.failed.append(str(store_io(error, "remove" if each.is_temporary else "close", path)))
         if closed:
-            log.did.append(f"{counted(closed, 'file or directory is', 'files and directories are')} closed to others")
+            log.did.append(
+                f"{counted(closed, 'file or directory is', 'files and directories are')} closed to other users"
+            )
 
     def _record(self, log: Repair) -> None:
         paths = tuple(dict.fromkeys(log.touched))

@@ -242,8 +242,8 @@ def _why_nothing(history: History, fresh: Sequence[Candidate], candidates: Seque
     if len(fresh) < len(candidates):
         return "what the session says is stored already"
     return (
-        "the built-in extractor, which goes by a few hundred phrases, recognised nothing in it; an agent command "
-        "(llm.preset) may: `memory consolidate --upgrade` then hands it over"
+        "the built-in extractor, which knows a few hundred phrases, recognised nothing in it; an agent command "
+        "(llm.preset) may: `memory consolidate --upgrade` gives it the session"
     )
 
 

@@ -222,7 +222,7 @@ class GitProcess:
                 raise RecorderFailed(shown, TIMED_OUT, f"it did not end within {limit_seconds:g} s") from None
             except OSError as error:  # of the pipes to it
                 os.killpg(child.pid, signal.SIGKILL)
-                said = f"it could not be spoken with: {error.strerror or error}"
+                said = f"it could not be reached: {error.strerror or error}"
                 raise RecorderFailed(shown, _UNHEARD, said) from error
         return GitOutput(child.returncode, stdout, stderr.decode("utf-8", "replace"))
 
@@ -279,7 +279,7 @@ def make_ready(git: GitProcess, warn: Callable[[str], None] = lambda _: None) ->
     if problem is not None:
         aside = git.root / f".git.broken-{_stamp()}"
         said = f"The git history of the memories could not be read ({problem})."
-        warn(f"{said} It was moved to {aside}; a new one begins.")
+        warn(f"{said} It was moved to {aside}, and a new one was started.")
         _move_aside(git.directory, aside)
         _begin(git, warn)
         return
@@ -298,8 +298,8 @@ def _begin(git: GitProcess, warn: Callable[[str], None]) -> None:
     outer = next((parent for parent in git.root.parents if os.path.lexists(parent / ".git")), None)
     if outer is not None:
         warn(
-            f"The memories in {git.root} lie inside the repository {outer}; they are recorded in a repository of "
-            "their own. Add that directory to the outer repository's .gitignore."
+            f"The store {git.root} is inside the repository {outer}, and has a repository of its own. "
+            "Add its directory to the .gitignore of the outer one."
         )
     with as_store_io("create", str(git.directory)):
         make_directories(str(git.root))
@@ -340,7 +340,7 @@ def _stamp() -> str:
 
 
 def lock_files(git_directory: Path) -> tuple[Path, ...]:
-    """Returns every lock file of a repository. An error where that cannot be looked through: it is never taken for free (P6),
+    """Returns every lock file of a repository. An error where that cannot be searched: it is never taken for free (P6),
     as the globs of `pathlib` do where permission is denied."""
     found = [f"{git_directory}/{name}" for name in names_in(str(git_directory))]
     for start in ("refs", "objects/info"):

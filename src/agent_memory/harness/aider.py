@@ -50,7 +50,7 @@ CHAT_FILE = ".aider.chat.history.md"
 INPUT_FILE = ".aider.input.history"
 """Where aider keeps what was typed, each line behind a `+`, beside the chat history."""
 CHAT_FILE_VARIABLE = "AIDER_CHAT_HISTORY_FILE"
-_TRACKED = "git tracks it, so that others may have written what it says"
+_TRACKED = "git tracks it, so others may have written it"
 
 
 # -- the lines of a chat history, told apart --------------------------------------------------------------------------

@@ -116,7 +116,7 @@ class AmpThreads:
         if finished.exit_status != 0:
             words = (finished.stderr_tail or finished.stdout[-_SAID_CHARS * 4 :]).decode("utf-8", "replace")
             said = stored_line(words, _SAID_CHARS)
-            ended = f"amp ended with status {finished.exit_status}"
+            ended = f"amp exited with status {finished.exit_status}"
             raise HistoryUnavailable(thread_id, f"{ended}: {said}" if said else ended)
         return finished.stdout
 
@@ -198,7 +198,7 @@ def _threads_in(printed: bytes) -> list[FoundSession]:
     if is_object(value):
         value = next((value[key] for key in _LIST_KEYS if is_list(value.get(key))), None)
     if not is_list(value):
-        raise HistoryUnavailable("of Amp", f"{' '.join(LIST_COMMAND)}: what amp printed is not understood")
+        raise HistoryUnavailable("of Amp", f"{' '.join(LIST_COMMAND)}: what amp printed cannot be understood")
     threads: list[FoundSession] = []
     for each in filter(is_object, value):
         thread_id = get.text(each, "id", "threadId", "threadID")

@@ -156,7 +156,7 @@ def _looks(path: str) -> list[int]:
     for suffix in ("", "-wal", "-journal", "-shm"):
         status = os.lstat(path + suffix) if lies_there(path + suffix) else None
         if status and not stat.S_ISREG(status.st_mode):
-            raise TranscriptRefused(path + suffix, "it is no regular file")
+            raise TranscriptRefused(path + suffix, "it is not a regular file")
         looks.append(look_of(status) if status and status.st_size else 0)
     return looks[:3]
 

@@ -222,7 +222,7 @@ def _open_without_links(real: str, path: str) -> int:
 
 def _refuse_irregular(path: str, mode: int) -> None:
     if not stat.S_ISREG(mode):
-        raise TranscriptRefused(path, "it is a symbolic link" if stat.S_ISLNK(mode) else "it is no regular file")
+        raise TranscriptRefused(path, "it is a symbolic link" if stat.S_ISLNK(mode) else "it is not a regular file")
 
 
 # -- reading a session ------------------------------------------------------------------------------------------------
@@ -375,7 +375,7 @@ def looking_for(session_id: str) -> Generator[None, None, None]:
         yield
     except OSError as error:
         place = error.filename or "a directory"
-        raise HistoryUnavailable(session_id, f"{place} cannot be looked through: {error.strerror}") from None
+        raise HistoryUnavailable(session_id, f"{place} cannot be searched: {error.strerror}") from None
 
 
 def read_session(

@@ -594,7 +594,7 @@ def _looked_at(io: ConsolidateIo, run: Run, work: Work) -> Run:
     if history.own_call:
         return settle(io, run, nothing, "own-call", "memory's own call to the agent command")
     if history.automated:
-        return settle(io, run, nothing, "skipped", "an automated session in which no person took part")
+        return settle(io, run, nothing, "skipped", "an automated session without a person")
     if not history.turns:
         return settle(io, run, nothing, "unchanged" if work.mark else "skipped", "it holds no new turns")
     entry = work.pending.entry
@@ -621,7 +621,7 @@ def write_entries(io: ConsolidateIo, run: Run) -> Run:
     applied = evolve(work, receipt=receipt, plan=evolve(work.plan, dropped=dropped), next_mark=mark)
     grown = evolve(run, changed=run.changed | {each.id for each in receipt.applied if each.act != "create"})
     if not receipt.applied:
-        return settle(io, grown, applied, "skipped", "its entries changed meanwhile")
+        return settle(io, grown, applied, "skipped", "its notes changed meanwhile")
     written = tuple(each.id for each in receipt.applied if each.act in ("create", "replace"))
     return settle(io, grown, applied, "written", entry_ids=written)
 

@@ -211,7 +211,7 @@ def still_possible(run: DefragRun, live: Listing) -> DefragRun:
             kept.append(each)
             continue
         problems = next((unread[id] for id in stale if id in unread), None)
-        why = "it was changed while the agent thought"
+        why = "it changed while the agent command was running"
         if problems is not None:
             why = f"it could not be read when the plan was to be applied: {'; '.join(problems)}"
         dropped.append(Dropped(each.subject, (why,)))

@@ -127,9 +127,7 @@ def take_newest(io: HandingOverIo, scope: str, harness: Harness | None) -> Taken
                 return taken
         if len(tried) == _MOST_TRIED:
             break
-    raise trouble or UsageInvalid(
-        "No session of this place is known that could be handed over", "Name one with --session."
-    )
+    raise trouble or UsageInvalid("No session here can be handed over", "Name one with --session.")
 
 
 def _scope_of(io: HandingOverIo, entry: InboxEntry) -> str:

@@ -148,7 +148,7 @@ def chosen_run(log: RunLog, name: str | None) -> LoggedRun:
         run = newest_run(log, lambda run: _stands(run) or _may_stand(run))
         if _may_stand(run):
             again = f"`memory undo {short_id(run.run_id)}` undoes this one"
-            raise _refused(run, (*run.problems, f"which run is the last to be undone is not known; {again}"))
+            raise _refused(run, (*run.problems, f"it is unclear which run to undo; {again}"))
         return run
     if not name:
         raise RunNotFound(name)
@@ -158,7 +158,7 @@ def chosen_run(log: RunLog, name: str | None) -> LoggedRun:
         raise RunNotFound(name)
     if len(meant) > 1:
         ids = ", ".join(each.run_id for each in meant[:5])
-        raise UsageInvalid(f"{name!r} begins the names of {len(meant)} runs: {ids}", "Give more of the one.")
+        raise UsageInvalid(f"{name!r} matches {len(meant)} runs: {ids}", "Give more of the name.")
     return meant[0]
 
 
@@ -175,7 +175,7 @@ def footprint_of(log: RunLog, run: LoggedRun) -> Footprint:
     """Returns what the run changed. UndoRefused where that is not known any more."""
     footprint = footprint_if_any(log, run.run_id)
     if footprint is None:
-        lost = "what it changed is not kept any more" if run.changed_ids else "it changed nothing"
+        lost = "the record of its changes is gone" if run.changed_ids else "it changed nothing"
         raise _refused(run, (lost,))
     return footprint
 
@@ -192,12 +192,12 @@ def _undoable(io: UndoIo, name: str | None) -> _Undoable:
     """Returns the chosen run. UndoRefused for one that is undone already or left nothing to undo."""
     run = chosen_run(io.log, name)
     if run.undone_by is not None:
-        again = f"`memory undo {short_id(run.undone_by)}` makes it stand again"
-        raise _refused(run, (f"it is undone already; {again}",))
+        again = f"`memory undo {short_id(run.undone_by)}` redoes it"
+        raise _refused(run, (f"it is already undone; {again}",))
     footprint = footprint_of(io.log, run)
     sections = tuple(each for each in footprint.sections if each.before != each.after)
     if not fold_files(footprint.files).files and not sections:
-        raise _refused(run, ("it changed nothing that would still be there",))
+        raise _refused(run, ("nothing that it changed is left",))
     return _Undoable(run, _root_of(io.log, run), footprint.files, sections)
 
 
@@ -358,7 +358,7 @@ def _did_what(undone: Undone) -> str:
     """`undid the defrag run 4dbfbe (2 merged)`, or for a redo that it stands again."""
     said = f" ({undone.root.summary})" if undone.root.summary else ""
     is_redo = undone.undid.machine == "undo"
-    return f"made {called(undone.root)} stand again{said}" if is_redo else f"undid {called(undone.root)}{said}"
+    return f"redid {called(undone.root)}{said}" if is_redo else f"undid {called(undone.root)}{said}"
 
 
 def sentence_of(undone: Undone) -> str:
@@ -374,7 +374,7 @@ def sentence_of(undone: Undone) -> str:
     if undone.sections:
         parts.append(f"{counted(len(undone.sections), 'managed section')} restored")
     what = _did_what(undone)
-    said = f"{what[:1].upper()}{what[1:]}: {', '.join(parts) or 'no note differs by it'}"
+    said = f"{what[:1].upper()}{what[1:]}: {', '.join(parts) or 'no note changed'}"
     return f"A dry run. {said}" if undone.dry_run else said
 
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from agent_memory.recall.note_index import NoteIndex
 
 _INSTALL = "pip install --no-deps --upgrade --target ~/.local/state/agent-memory/model wordllama==0.4.0.post1"
-NO_NUMPY = "Semantic search is off: it needs numpy, which `pip install 'agent-memory[semantic]'` brings."
+NO_NUMPY = "Semantic search is off: it needs numpy; install it with `pip install 'agent-memory[semantic]'`."
 NO_MODEL = f"Semantic search has no model. Get it once: `{_INSTALL}`."
 
 _WEIGHTS = os.path.join("weights", "l2_supercat_256.safetensors")
@@ -67,7 +67,7 @@ def open_static_vectors(home: str | None) -> StaticVectors | str:
     try:
         found = PathFinder.find_spec("wordllama")
     except OSError as error:  # of any directory in which Python looks for modules
-        return f"Semantic search is off: whether it is installed cannot be told ({error.strerror})."
+        return f"Semantic search is off: cannot tell whether it is installed ({error.strerror})."
     places = list(found.submodule_search_locations or ()) if found else []
     if home is not None:
         places.append(os.path.join(local_state_directory(home), "model", "wordllama"))
@@ -90,7 +90,7 @@ def open_model(weights: str, tokenizer: str) -> StaticVectors | str:
         problem = f"{error.filename} cannot be read: {error.strerror}"
     except _DamagedError as error:
         problem = str(error)
-    return f"Semantic search is off, since its model is damaged: {problem}. Get it anew: `{_INSTALL}`."
+    return f"Semantic search is off, because its model is damaged: {problem}. Get it again: `{_INSTALL}`."
 
 
 class _DamagedError(Exception):
@@ -248,11 +248,11 @@ class IndexedMeanings:
         try:
             by_all = unwrap(self.embedder.embed_words([(word, 1.0) for word, _ in words]))
         except Error as error:  # the words are searched all the same
-            return Nearness(notices=(f"Nothing was searched by meaning. {error!s}",))
+            return Nearness(notices=(f"Search by meaning failed. {error!s}",))
         by_worth = unwrap(self.embedder.embed_words(words))
         left = unwrap(self.fill(_PATIENCE_SECONDS))
         notes = "One note is" if left == 1 else f"{left:,} notes are"
-        notices = (f"{notes} not searched by meaning yet; the next searches go on with it.",) if left else ()
+        notices = (f"{notes} not searched by meaning yet; the next searches will be.",) if left else ()
         vectors = unwrap(self.index.vectors(self.embedder.name))
         if not vectors or not any(by_all):
             return Nearness(notices=notices)

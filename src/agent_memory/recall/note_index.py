@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 Value = TypeVar("Value")
 
-MADE_ANEW = "The index was damaged, and was made anew."
+MADE_ANEW = "The index was damaged and has been rebuilt."
 _AFTER_ALL = "\U0010ffff"
 _MOST_MS = (1 << 63) - 1
 

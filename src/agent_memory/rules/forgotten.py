@@ -382,7 +382,7 @@ def lines_of(forgetting: Forgetting) -> Iterator[str]:
             yield f"  {act:8} and {len(things) - _MOST_LISTED} more"
     for mention in forgetting.mentions:
         where = "in the archive, " if mention.archived else ""
-        yield f"  stays    {mention.id}  {_short(mention.title)}  ({where}it states {mention.percent} % of it: `memory forget {mention.id}`)"
+        yield f"  stays    {mention.id}  {_short(mention.title)}  ({where}it says {mention.percent} % of the same: `memory forget {mention.id}`)"
 
 
 def what_stays(forgetting: Forgetting) -> tuple[str, ...]:
@@ -397,7 +397,7 @@ def what_stays(forgetting: Forgetting) -> tuple[str, ...]:
         others, them = (", and so may kept histories", "them") if target.session is None else ("", "it")
         sentences.append(f"The git history of the store still holds it{others}; `--purge` rewrites {them}.")
     if target.session is not None:
-        sentences.append("The harness's own transcript is not memory's to remove.")
+        sentences.append("The harness's own transcript stays.")
     return tuple(sentences)
 
 

@@ -288,7 +288,7 @@ class DefragRun:
             said.append(f"{counted(len(self.plan.dropped), 'action')} refused{'' if brief else f': {reasons}'}")
         if self.plan.deferred:
             said.append(
-                f"{counted(len(self.plan.deferred), 'action')} left for the next run, over the limit of this one"
+                f"{counted(len(self.plan.deferred), 'action')} left for the next run, over the limit of a run"
             )
         if self.left:
             kinds = Counter(each.kind.value for each in self.left)

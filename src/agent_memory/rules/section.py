@@ -66,8 +66,8 @@ class PublishedTarget:
         if self.kept is None:
             return None
         return (
-            f"What stood between the markers of {self.path} was not known to be memory's own; before it was replaced, a copy "
-            f"was kept as {self.kept}"
+            f"The text between the markers of {self.path} was not what memory wrote; before it was replaced, a copy was "
+            f"kept as {self.kept}"
         )
 
 

@@ -137,7 +137,7 @@ def _resolved_once(
         (*refused, *(each for each in gone if each.subject not in told)),
         tuple(
             f"The pinned notes of {'all places' if scope == GLOBAL_SCOPE else scope} take more than {room.limit:,} characters; "
-            "all of them are shown, and nothing else whole"
+            "they are all shown, and no other note is shown whole"
             for scope in room.overfull_by_pins()
         ),
     )
@@ -156,7 +156,7 @@ def _allowed(tiers: TierList, facts: Mapping[str, TierFacts], *, named: bool) ->
             hot.append(id)
         else:
             warm.append(id)
-            why = "it may have a line, and not be hot: it names no turn of a session that it comes from"
+            why = "it may be warm but not hot: it names no turn of a session"
             dropped += [Dropped(id, (why,))] if id in tiers.hot else []
     return TierList(tuple(hot), tuple(warm)), tuple(dropped)
 

@@ -115,7 +115,7 @@ def _chosen(
         if (told := told_of(stored)) is not None:
             warm.append(told.listed)
         else:
-            warnings.append(f"{id} is not shown: it only tells somebody what to do, and no person said so")
+            warnings.append(f"{id} is not shown: it only gives orders, and not yours")
     return hot, warm
 
 

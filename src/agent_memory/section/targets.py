@@ -115,19 +115,19 @@ class TargetFiles:
         named = os.path.normpath(path)
         parent = os.path.dirname(named)
         if not is_directory(parent):
-            raise TargetRefused(path, f"its directory {parent} does not exist; make it first, if you mean it")
+            raise TargetRefused(path, f"its directory {parent} does not exist; create it first if you mean it")
         real = os.path.realpath(named)
         if os.path.islink(real):
-            raise TargetRefused(path, "it is a symbolic link in a circle")
+            raise TargetRefused(path, "it is a circular symbolic link")
         if is_within(real, os.path.realpath(self.root)):
-            raise TargetRefused(path, "it lies among the memories themselves")
+            raise TargetRefused(path, "it is inside the store")
         # A path may lead anywhere in the home, and out of it only by being named so, with no link on the way.
         homes = () if self.home is None else (self.home, os.path.realpath(self.home))
         is_as_named = os.path.dirname(real) == os.path.realpath(parent) and not any(
             is_within(named, each) for each in homes
         )
         if not is_as_named and not (homes and is_within(real, homes[1])):
-            raise TargetRefused(path, f"it leads out of the home, to {real}; name that path, if you mean it")
+            raise TargetRefused(path, f"it leads out of your home, to {real}; give that path if you mean it")
         if not is_directory(os.path.dirname(real)):
             raise TargetRefused(path, f"it leads to {real}, whose directory does not exist")
         return real
@@ -176,7 +176,9 @@ def _replace(file: TargetFile, data: bytes) -> None:
             try:
                 os.chown(temporary, now.st_uid, now.st_gid)
             except PermissionError:
-                raise TargetRefused(file.path, "it belongs to somebody else, and would not any more") from None
+                raise TargetRefused(
+                    file.path, "it belongs to somebody else, and writing it would change that"
+                ) from None
         os.chmod(temporary, stat.S_IMODE(now.st_mode))
         if _bytes_of(file.path, file.real_path) != file.data:
             raise TargetRefused(file.path, _CHANGED)

@@ -119,11 +119,11 @@ def sentence_of(backfill: Backfill, max_calls_per_day: int) -> str:
     counts = backfill.counts()
     parts = [f"{counted(len(backfill.sighted), 'session')} found", f"{counts['new']:,} new"]
     if counts["grown"]:
-        parts.append(f"{counts['grown']:,} that went on")
+        parts.append(f"{counts['grown']:,} that continued")
     if 0 < len(wanted) < sum(counts[sight] for sight in WANTED):
         parts.append(f"{len(wanted):,} of them now")
     if wanted:
-        asked = counted(calls, "agent call") if calls else "no agent call (the built-in asks nobody)"
+        asked = counted(calls, "agent call") if calls else "no agent call (the built-in extractor makes none)"
         parts += [f"{least} {short_number(chars)} characters", asked]
     days = -(-calls // max_calls_per_day) if max_calls_per_day else 0
     return ", ".join(parts) + (f" over {days:,} days at {max_calls_per_day:,} a day" if days > 1 else "")

@@ -189,11 +189,11 @@ def _local_config(path: str, home: str | None) -> tuple[Document | None, tuple[s
         if is_trusted:
             raise
         problem = one_line(error.problems[0], 160)
-        return None, (*warnings, f"{path} was ignored, since it is not valid: {problem}.")
+        return None, (*warnings, f"{path} was ignored, because it is not valid: {problem}.")
     keys = () if is_trusted else closed_keys(document)
     if keys:
         named = one_line(", ".join(keys), 200)
-        hint = f"ignored, since you have not trusted it. `memory trust {path}` if it is yours."
+        hint = f"ignored, because you have not trusted it. Run `memory trust {path}` if it is yours."
         warnings = (*warnings, f"{path} sets {named}; {hint}")
         document = {key: value for key, value in document.items() if key in OPEN_SECTIONS}
     return document, warnings

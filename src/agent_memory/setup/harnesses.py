@@ -163,9 +163,7 @@ def _cursor(context: Context) -> HarnessSetup:
             _server(context, f"{directory}/mcp.json", "mcpServers"),
             *_skill(context),
         ),
-        notes=(
-            "Cursor reads no instruction file of your own outside a repository: there use `memory setup cursor --repo`.",
-        ),
+        notes=("Cursor reads instruction files in repositories only: use `memory setup cursor --repo` there.",),
         directories=(directory,),
         programs=("cursor", "cursor-agent"),
     )
@@ -314,7 +312,7 @@ def _vscode(context: Context) -> HarnessSetup:
     )
     server = {"type": "stdio", "command": context.program, "args": ["mcp"]}
     note = (
-        "VS Code calls no hook of memory: with `memory setup vscode --mcp` its agent can look things up and write them down. In a "
+        "VS Code has no hooks for memory. With `memory setup vscode --mcp` its agent can search and write notes. In a "
         "repository it reads AGENTS.md: `memory setup vscode --repo`. Its own memory tool is on until you uncheck `memory` in the "
         "tools picker."
     )

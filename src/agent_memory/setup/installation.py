@@ -460,7 +460,7 @@ class SelfTests:
                 problem, answer = self._called(test.command, payload, {**self.environ, ROOT_VARIABLE: root})
             if _NOTE_ID.encode() in answer:
                 return ""
-            return problem or "it ended well, but said nothing; see `memory status`"
+            return problem or "it succeeded, but printed nothing; see `memory status`"
         problem, _ = self._called(test.command, payload, self.environ)
         try:
             if self._taken_back(session):
@@ -468,7 +468,7 @@ class SelfTests:
         except OSError as error:
             place = error.filename or self.root
             return problem or f"what arrived cannot be looked at and removed: {place} ({error.strerror})"
-        return problem or "it ended well, but nothing arrived; see `memory status`"
+        return problem or "it succeeded, but nothing arrived; see `memory status`"
 
     def _called(self, command: str, data: bytes, environ: Mapping[str, str]) -> tuple[str, bytes]:
         """Returns what went wrong, as far as the call itself tells; and what it printed."""
@@ -483,7 +483,7 @@ class SelfTests:
         if finished.exit_status == 0:
             return "", finished.stdout
         said = one_line(finished.stderr_tail.decode("utf-8", "replace"), 300)
-        return f"it ended with status {finished.exit_status}{f': {said}' if said else ''}", b""
+        return f"it exited with status {finished.exit_status}{f': {said}' if said else ''}", b""
 
     def _taken_back(self, session: str) -> bool:
         """Removes what arrived of the session; tells whether it did. Raises OSError where that cannot be done: what lies in the

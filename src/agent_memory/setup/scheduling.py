@@ -48,7 +48,7 @@ _LIMIT_SECONDS = 30.0
 _MAX_REASON_CHARS = 300
 _NOT_HERE = frozenset((errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.ELOOP, errno.ENAMETOOLONG))
 """What says that a directory of PATH has no such program for us, as to a shell."""
-_AGAIN = "Mend that, then run the command again."
+_AGAIN = "Fix that, then run the command again."
 _CRONTAB = "your crontab"
 _NO_CRONTAB_YET = re.compile(r"\bno crontab for\b", re.IGNORECASE)
 _SYSTEMCTL = ("systemctl", "--user")
@@ -125,12 +125,12 @@ class Scheduling:
             Programs("systemd", self.environ).run((*_SYSTEMCTL, "show-environment"))
         except SchedulerFailed as error:
             if wanted is not None:
-                hint = "Log in to a desktop or by ssh, or use --system cron."
+                hint = "Log in on a desktop or by ssh, or use --system cron."
                 raise SchedulerFailed("systemd", error.reason, hint) from None
             if Programs("cron", self.environ).has("crontab"):
                 return "cron"
             hint = "Install cron, or let something else call `memory consolidate` and `memory defrag`."
-            problem = "no systemd of yours answers, and there is no crontab"
+            problem = "your systemd does not answer, and there is no crontab"
             raise SchedulerFailed("This machine", problem, hint) from None
         return "systemd"
 
@@ -427,6 +427,6 @@ def with_cron_lines(crontab: bytes, lines: tuple[str, ...]) -> bytes:
         between = b"" if crontab.endswith(b"\n") or not crontab or not ours else b"\n"
         return crontab + between + ours
     if marks != [b"start", b"end"]:
-        problem = "the lines `# agent-memory: start` and `# agent-memory: end` do not stand once each, in this order"
-        raise SchedulerFailed("cron", problem, "Mend them with `crontab -e`.")
+        problem = "the lines `# agent-memory: start` and `# agent-memory: end` are not there once each, in this order"
+        raise SchedulerFailed("cron", problem, "Fix them with `crontab -e`.")
     return _BETWEEN_MARKS.sub(lambda _: ours, crontab)

@@ -502,13 +502,13 @@ class FollowedFiles:
         notes = self.database.read(lambda connection: connection.execute("SELECT count(*) FROM notes").fetchone()[0])
         notices = list[str]()
         if (why := self.database.why_in_memory) is not None:
-            notices.append(f"The index is kept in memory only, and made anew each time: {why}.")
+            notices.append(f"The index is kept in memory only and rebuilt each time: {why}.")
         if paths:
             pending = counted(len(paths), "changed file is", "changed files are")
-            notices.append(f"{pending} not in the index yet; the next search takes in more.")
+            notices.append(f"{pending} not in the index yet; the next search adds more.")
         if unreadable:
             words = ("file was not searched, since it", "files were not searched, since they")
-            notices.append(f"{counted(unreadable, *words)} could not be read; `memory doctor` tells more.")
+            notices.append(f"{counted(unreadable, *words)} could not be read; `memory doctor` says more.")
         return Refreshed(int(notes), read, removed, len(paths), unreadable, tuple(notices))
 
     def _changed_ns(self, path: str) -> int:

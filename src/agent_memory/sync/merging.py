@@ -315,7 +315,7 @@ def why_outside(path: str, leaf: Leaf) -> str | None:
     """Returns why a file of another machine's commit is not written here; None where it may be."""
     if leaf.mode not in PLAIN_MODES:
         odd = {"120000": "it is a symbolic link", "160000": "it is a submodule"}
-        return odd.get(leaf.mode, "it is no regular file")
+        return odd.get(leaf.mode, "it is not a regular file")
     if leaf.size_bytes > MAX_FILE_BYTES:
         return f"it is larger than {MAX_FILE_BYTES >> 20} MiB"
     names = path.split("/")

@@ -123,13 +123,13 @@ def chosen_remote(git: GitProcess, address: str | None) -> Remote:
         if not address.strip() or address.startswith("-") or re.search(r"[\x00-\x1f\x7f]", address):
             raise UsageInvalid("--remote needs the address of a git repository")
         if re.match(r"[A-Za-z0-9+.-]+::", address):
-            raise UsageInvalid("--remote takes no address that names a program", "Use https, ssh or a path.")
+            raise UsageInvalid("--remote does not take an address that runs a program", "Use https, ssh or a path.")
         return Remote(git, address, _shown(address))
     name = address or (_FIRST if _FIRST in names else names[0] if len(names) == 1 else None)
     if name is None:
-        many = f"it has several ({', '.join(names[:5])})" if names else "it has none"
-        hint = "Name one with `memory sync --remote URL`; an empty repository that only you can read will do."
-        raise SyncRefused(f"the store has no remote that could be meant: {many}", hint)
+        many = f"the store has several remotes ({', '.join(names[:5])})" if names else "the store has no remote"
+        hint = "Set one with `memory sync --remote URL`: an empty repository that only you can read."
+        raise SyncRefused(f"{many}", hint)
     return Remote(git, name, _shown(os.fsdecode(git.must("remote", "get-url", name)).strip()))
 
 

@@ -72,12 +72,12 @@ class Synchroniser:
         git = self.commits.git
         if request.dry_run and not exists(str(git.directory)):
             raise SyncRefused(
-                "this store has no history yet", "`memory sync --remote URL` without --dry-run begins one."
+                "this store has no history yet", "`memory sync --remote URL` without --dry-run starts one."
             )
         with self.writes.locks.write():
             make_ready(git, self.writes.warn)
             if self.commits.named("MERGE_HEAD") is not None:
-                reason = "a merge in the store's git was begun by hand and not finished"
+                reason = "a merge was started by hand in the store's git and not finished"
                 raise SyncRefused(reason, "Finish or abort it with git.")
         remote = chosen_remote(self.commits.git, request.remote)
         try:
@@ -124,7 +124,7 @@ class Synchroniser:
             merged = meeting.theirs or merged
             if self._send(remote, branch, meeting):
                 return done
-        raise SyncRefused("others kept writing at the same moment", "What is here is whole; try again.")
+        raise SyncRefused("others kept writing at the same time", "Nothing was lost; try again.")
 
     # -- before -------------------------------------------------------------------------------------------------------
 
@@ -134,7 +134,7 @@ class Synchroniser:
         ref = self.commits.branch()
         if ref is None:
             reason = "the store's git is on no branch (detached HEAD)"
-            raise SyncRefused(reason, "`git switch main` there, or another branch.")
+            raise SyncRefused(reason, "Run `git switch main` there, or switch to another branch.")
         ours = ref.removeprefix("refs/heads/")
         branches, first = remote.branches()
         if ours in branches or not branches:
@@ -142,8 +142,8 @@ class Synchroniser:
         if first in branches:
             return first, True
         named = ", ".join(sorted(branches)[:5])
-        reason = f"{remote.shown} has no branch {ours}, and none that is its first (it has {named})"
-        raise SyncRefused(reason, f"Switch to one of them here, or push {ours} there with git once.")
+        reason = f"{remote.shown} has no branch {ours} and no default branch (it has {named})"
+        raise SyncRefused(reason, f"Switch to one of them here, or push {ours} there once with git.")
 
     def _record(self) -> None:
         unwrap(self.writes.recorder.adopt_hand_edits())
@@ -290,18 +290,20 @@ def refuse(meeting: Meeting, remote: str, request: SyncRequest) -> None:
         return
     paths = meeting.their_tree.keys() - {IGNORE_FILE}
     if paths and not any(path.startswith(_OURS) for path in paths):
-        raise SyncRefused(f"{remote} holds files, and no memories", "Name an empty repository, or one of memories.")
+        raise SyncRefused(
+            f"{remote} holds files but no notes", "Use an empty repository, or one that memory has synced to."
+        )
     if meeting.purge_is_news and not request.after_purge:
         where = "this machine" if meeting.our_purge_is_news else f"{remote} (another machine)"
         raise SyncRefused(
-            f"the history was purged on {where}, and the other side still holds what was to go",
-            "`memory sync --after-purge` keeps it purged on both; `docs/sync.md` says how.",
+            f"the history was purged on {where}, and the other side still holds what was purged",
+            "Run `memory sync --after-purge` here, then on each other machine.",
         )
     # A remote that a person has just named may be any.
     if meeting.is_rewritten and not meeting.purge_is_news and request.remote is None:
         raise SyncRefused(
             f"the history of {remote} was rewritten: it no longer holds what this machine last saw there",
-            f"If that is meant, `memory sync --remote {remote}` merges the two as they are now.",
+            f"If that is intended, `memory sync --remote {remote}` merges the two as they are now.",
         )
 
 
@@ -458,8 +460,8 @@ class Commits:
             changes.append(FileChange(path, state, None if wanted is None else FileState(wanted)))
         if unrecorded:
             raise SyncRefused(
-                f"the other machine has changed what is not recorded here: {first_few(unrecorded, 5)}",
-                "It seems to hold a secret, or cannot be read (`memory doctor --secrets`); remove that, or commit it yourself.",
+                f"the other machine changed files that are not recorded here: {first_few(unrecorded, 5)}",
+                "They seem to hold a secret or cannot be read (`memory doctor --secrets`); remove the secret, or commit them yourself.",
             )
         transactions = Transactions(real)
         transactions.recover()
