@@ -48,9 +48,7 @@ def unread_notes(*listings: Listing) -> tuple[str, ...]:
 def unread_runs(runs: Iterable[LoggedRun]) -> tuple[str, ...]:
     """Returns one sentence for each run of which it is not known what it did."""
     return tuple(
-        f"What the run {short_id(run.run_id)} did is unknown: {'; '.join(run.problems)}"
-        for run in runs
-        if run.problems
+        f"What the run {short_id(run.run_id)} did is unknown: {'; '.join(run.problems)}" for run in runs if run.problems
     )
 
 

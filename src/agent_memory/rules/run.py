@@ -287,9 +287,7 @@ class DefragRun:
             )
             said.append(f"{counted(len(self.plan.dropped), 'action')} refused{'' if brief else f': {reasons}'}")
         if self.plan.deferred:
-            said.append(
-                f"{counted(len(self.plan.deferred), 'action')} left for the next run, over the limit of a run"
-            )
+            said.append(f"{counted(len(self.plan.deferred), 'action')} left for the next run, over the limit of a run")
         if self.left:
             kinds = Counter(each.kind.value for each in self.left)
             said.append(f"{', '.join(counted(number, kind) for kind, number in kinds.items())} left to judge")
