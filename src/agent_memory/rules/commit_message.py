@@ -83,17 +83,14 @@ def parse_command_template(text: str) -> Result[CommandTemplate, str]:
     rest = iter(elements[2:])
     for element in rest:
         name, equals, _ = element.partition("=")
-        if name in _WITH_VALUE and equals:
+        if element in _ALONE or (name in _WITH_VALUE and equals):
             options.append((element,))
-        elif element in _WITH_VALUE:
-            value = next(rest, None)
-            if value is None:
-                return Failure(f"{element} needs a value")
-            options.append((element, value))
-        elif element in _ALONE:
-            options.append((element,))
-        else:
+        elif element not in _WITH_VALUE:
             return Failure(f"{element} is not one of {', '.join(sorted(_WITH_VALUE | _ALONE))}")
+        elif (value := next(rest, None)) is None:
+            return Failure(f"{element} needs a value")
+        else:
+            options.append((element, value))
     return Success(tuple(options))
 
 
