@@ -11,9 +11,7 @@ from returns.result import Failure, Success
 from agent_memory.capture.inbox_json import (
     TROUBLES,
     parse_inbox_entry,
-    render_changes,
     render_inbox_entry,
-    with_changes,
 )
 from agent_memory.errors import InboxEntryInvalid, StateCorrupt
 from agent_memory.note.vocabulary import Harness, Kind
@@ -97,16 +95,13 @@ troubles = st.dictionaries(
 def test_troubles_read_back_the_same_whatever_was_said(some: dict[str, Trouble]) -> None:
     data = TROUBLES.render(some).encode("utf-8", "backslashreplace")
     assert TROUBLES.parse(data, "p") == some
-    assert with_changes({}, render_changes({**some, "over": None})) == {key: some[key] for key in some if key != "over"}
 
 
 @pytest.mark.parametrize("trouble", [3, {"attempts": "1"}, {"attempts": -1}, {"code": 1}, {"tries": 1}])
-def test_damaged_trouble_is_never_none_and_a_damaged_change_counts_as_not_written_p6(trouble: object) -> None:
+def test_damaged_trouble_is_never_none_p6(trouble: object) -> None:
     with pytest.raises(StateCorrupt) as refused:
         TROUBLES.parse(json.dumps({"version": 1, "troubles": {"k": trouble}}).encode(), "p")
     assert refused.value.problems[0].startswith("troubles.k")
-    known = {"a": Trouble(attempts=1)}
-    assert with_changes(known, json.dumps({"k": trouble})[:-2]) == known
 
 
 @pytest.mark.parametrize(

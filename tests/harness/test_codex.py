@@ -31,13 +31,6 @@ def rollout() -> Rollout:
 
 
 class TestTurns:
-    def test_a_message_that_is_logged_twice_is_one_turn(self, rollout: Rollout) -> None:
-        """Trap 2."""
-        rollout.user("Why is the build red?")
-        rollout.agent("I look.")
-        rollout.event("task_complete", last_agent_message="I look.")
-        assert rollout.told() == ["user: Why is the build red?", "agent: I look."]
-
     def test_a_closing_message_is_one_turn_though_citations_stand_in_some_of_its_records(
         self, rollout: Rollout
     ) -> None:
@@ -189,15 +182,6 @@ class TestWhatNobodyTyped:
             "# Context from my IDE setup:\n\n## Active file: a.py\n\n## My request for Codex:\nMove the port.\n"
         )
         assert rollout.told() == ["user: Move the port."]
-
-    def test_compaction_repeats_nothing(self, rollout: Rollout) -> None:
-        """Trap 3."""
-        rollout.user("One.")
-        old = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "One."}]}
-        rollout.line("compacted", message="A summary.", replacement_history=[old, old])
-        rollout.event("context_compacted")
-        rollout.user("Two.")
-        assert rollout.told() == ["user: One.", "user: Two."]
 
 
 class TestSubAgents:

@@ -43,21 +43,6 @@ def test_a_session_is_its_prompts_answers_and_tool_calls() -> None:
     assert history.skipped == {}
 
 
-def test_a_patch_is_a_call_for_each_of_its_files() -> None:
-    patch = (
-        "*** Begin Patch\n*** Update File: a.py\n@@\n-old\n+new\n*** Add File: r.md\n+"
-        + "Why. " * 100
-        + "\n*** End Patch\n"
-    )
-    events = CopilotEvents()
-    events.user("Go.")
-    events.agent("", ("c1", "apply_patch", patch))
-    events.result("c1", "Added 1 file")
-    first, second = events.history().turns[1].tool_calls
-    assert (first.name, first.path, first.brief, first.writes) == ("apply_patch", "a.py", "old => new", True)
-    assert (second.path, len(second.brief), second.writes) == ("r.md", 499, True)
-
-
 def test_a_call_recorded_in_the_message_and_at_its_start_is_one_call_in_either_order() -> None:
     events = CopilotEvents()
     events.event("tool.execution_start", toolCallId="c1", toolName="bash", arguments={"command": "ls"})
@@ -78,20 +63,6 @@ def test_arguments_may_be_the_text_of_an_object() -> None:
     events.event("assistant.message", messageId="m1", content="", toolRequests=requests)
     (turn,) = events.history().turns
     assert [call.brief[:9] for call in turn.tool_calls] == ["make test", "[" * 9, ""]
-
-
-def test_the_files_that_its_tools_write_are_known() -> None:
-    events = CopilotEvents()
-    made: dict[str, object] = {"path": "/srv/a.py", "file_text": "PORT = 9191"}
-    changed: dict[str, object] = {"path": "/srv/b.py", "old_str": "9090", "new_str": "9191"}
-    events.agent("", ("c1", "create", made), ("c2", "edit", changed), ("c3", "view", {"path": "/srv/c.py"}))
-    (turn,) = events.history().turns
-    assert [(call.path, call.writes) for call in turn.tool_calls] == [
-        ("/srv/a.py", True),
-        ("/srv/b.py", True),
-        ("/srv/c.py", False),
-    ]
-    assert turn.tool_calls[1].brief == "9090 => 9191"
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.capture.inbox_files import InboxFiles
-from agent_memory.note.vocabulary import Harness
-from agent_memory.session.queue import InboxEntry, SessionFile, Trouble
 from claude_transcripts import SESSION, STARTED_MS, Conversation
 from codex_rollouts import Rollout
 from memory_process import Memory
@@ -226,37 +223,6 @@ def test_both_rollouts_of_one_codex_thread_are_learnt(memory: Memory) -> None:
     bodies = "\n".join(note["body"] for note in memory.notes() if note["kind"] != "handoff")
     assert "word-anchor" in bodies
     assert "word-capstan" in bodies
-
-
-# -- a crowd in trouble ------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="the system does not tell what was written")
-def test_a_crowd_of_sessions_that_are_missing_costs_a_line_each(tmp_path: Path) -> None:
-    """P3: what each has been through is durable at once, and is there after a crash, without being written with all others."""
-    inbox = InboxFiles(tmp_path / "memories")
-    for number in range(300):
-        retrieval = SessionFile("claude-code-session", f"s{number}", f"/nowhere/s{number}.jsonl")
-        inbox.put(InboxEntry(STARTED_MS, Harness.CLAUDE_CODE, retrieval)).unwrap()
-    waiting = inbox.load(None, STARTED_MS).unwrap().pending
-    before = _chars_written()
-    for number, pending in enumerate(waiting, 1):
-        inbox.note(pending, Trouble(attempts=number, message="there is no transcript of it")).unwrap()
-    assert _chars_written() - before < 300 * 1_000
-
-    def attempts() -> set[int]:
-        return {each.trouble.attempts for each in inbox.load(None, STARTED_MS).unwrap().pending}
-
-    assert attempts() == set(range(1, 301))
-    assert attempts() == set(range(1, 301))
-    inbox.note(waiting[0], Trouble(attempts=999)).unwrap()
-    changes = tmp_path / "memories" / "inbox" / ".queue.jsonl"
-    changes.write_bytes(changes.read_bytes() + b'{"claude-code-session s7')  # what a power cut leaves of a line
-    assert attempts() == {*range(2, 301), 999}
-
-
-def _chars_written() -> int:
-    return int(Path("/proc/self/io").read_text().split("wchar: ")[1].split()[0])
 
 
 # -- entries that name a file ------------------------------------------------------------------------------------------

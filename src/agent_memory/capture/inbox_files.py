@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from itertools import chain
@@ -29,17 +29,12 @@ from agent_memory.capture.inbox_json import (
     MAX_ENTRY_BYTES,
     TROUBLES as FORMAT,
     entry_of,
-    render_changes,
     render_inbox_entry,
-    with_changes,
 )
 from agent_memory.capture.places import known_places, repo_now
-from agent_memory.errors import Error, InboxEntryInvalid, PathRefused, StateCorrupt, StoreIo
+from agent_memory.errors import Error, InboxEntryInvalid, PathRefused, StoreIo
 from agent_memory.files.durable import (
-    FILE_MODE,
-    append_line,
     create_file,
-    flush,
     make_directories,
     move_file,
     replace_file,
@@ -196,13 +191,9 @@ def newest_entries(root: str, places: Iterable[str], most: int = MOST_OPENED) ->
                 yield Success(entry)
 
 
-# -- what is wrong with the queue -------------------------------------------------------------------------------------
-# What pending entries have been through, of those only that are in trouble: a file, and a line for each change since, so
-# that a crowd of entries in trouble does not cost a whole file each.
-
+# -- what pending entries have been through, of those only that are in trouble -----------------------------------------
 
 TROUBLES = f"{INBOX}/.queue.json"
-CHANGES = f"{INBOX}/.queue.jsonl"
 MAX_BYTES = 64 << 20
 
 
@@ -212,41 +203,21 @@ class QueueTroubles:
 
     root: str
 
+    @property
+    def _file(self) -> JsonFile[dict[str, Trouble]]:
+        return JsonFile(self.root, TROUBLES, FORMAT, MAX_BYTES)
+
     @as_result
     def read(self) -> Mapping[str, Trouble]:
         """Returns all of it. A damaged file is an error, never "no trouble" (P6)."""
-        path = f"{self.root}/{CHANGES}"
-        try:
-            return with_changes(self._whole.read() or {}, text_in(path, MAX_BYTES) or "")
-        except InboxEntryInvalid as malformed:
-            raise StateCorrupt(path, malformed.problems) from malformed
-
-    def settled(self) -> Mapping[str, Trouble]:
-        """Returns the same, once it is in one file: for the beginning of a run. After a crash in between the changes
-        count again, which makes no difference."""
-        troubles = unwrap(self.read())
-        if exists(f"{self.root}/{CHANGES}"):
-            self._whole.write(dict(sorted(troubles.items())))
-            remove_file(self.root, CHANGES)
-        return troubles
-
-    def clear(self, keys: Collection[str]) -> None:
-        """Forget the trouble of some entries; writes nothing where none has any."""
-        if exists(f"{self.root}/{TROUBLES}") or exists(f"{self.root}/{CHANGES}"):
-            self.change(dict.fromkeys(keys))
-
-    @property
-    def _whole(self) -> JsonFile[dict[str, Trouble]]:
-        return JsonFile(self.root, TROUBLES, FORMAT, MAX_BYTES)
+        return self._file.read() or {}
 
     def change(self, changes: Mapping[str, Trouble | None]) -> None:
-        """Replace the trouble of these entries; None where one has none any more."""
-        directory = directory_in(self.root, INBOX)
-        path = f"{self.root}/{CHANGES}"
-        with as_store_io("write", path):
-            make_directories(directory)
-            append_line(path, render_changes(changes).encode("utf-8", "backslashreplace"), FILE_MODE)
-            flush(path)
+        """Replaces the trouble of these entries; None where one has none any more. Writes nothing where nothing changes."""
+        known = self._file.read() or {}
+        changed = {key: trouble for key, trouble in sorted({**known, **changes}.items()) if trouble is not None}
+        if changed != known:
+            self._file.write(changed)
 
 
 # -- the queue --------------------------------------------------------------------------------------------------------
@@ -284,7 +255,7 @@ class InboxFiles:
     @as_result
     def load(self, limit: int | None, now_ms: int) -> Loaded:
         """See the port. Where the context has no repository, it is completed with that of the directory."""
-        troubles = self._troubles.settled()
+        troubles = unwrap(self._troubles.read())
         taken, left = list[Quarantined](), list[Quarantined]()
 
         def entries() -> Iterator[tuple[str, InboxEntry]]:
@@ -343,7 +314,7 @@ class InboxFiles:
             new_name = _make_pending(root, name, pending)
             remove_file(root, f"{FAILED}/{name}")
             keys.add(queue_key(pending, new_name))
-        self._troubles.clear(keys)
+        self._troubles.change(dict.fromkeys(keys))
         return len(keys)
 
     @as_result
@@ -394,7 +365,7 @@ class InboxFiles:
         snapshot = pending.entry.retrieval
         if isinstance(snapshot, FileSnapshot) and snapshot.path.startswith(f"{SNAPSHOTS}/"):
             _move_snapshot(root, snapshot.path, f"{target}/{os.path.basename(snapshot.path)}")
-        self._troubles.clear([key_of(pending.entry, pending.name) for key_of in (queue_key, session_key)])
+        self._troubles.change(dict.fromkeys(key_of(pending.entry, pending.name) for key_of in (queue_key, session_key)))
 
     def _listed(self, relative: str) -> tuple[str, ...]:
         directory = f"{self.root}/{relative}"

@@ -7,15 +7,12 @@
 `retrieval` is a union tagged by `method`. `context` and its keys may be absent. An entry that was taken out of the inbox has
 `outcome` besides.
 
-Trouble is in one file, `{"version": 1, "troubles": {key: {…}}}` with the keys of `queue_key`; what changed since is one line each,
-`{key: {…}, …}`, null for what is over.
+Trouble is in one file, `{"version": 1, "troubles": {key: {…}}}` with the keys of `queue_key`.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterator
 
 from agent_memory.capture.session_event import method_of
 from agent_memory.errors import InboxEntryInvalid
@@ -30,7 +27,7 @@ from agent_memory.session.queue import (
     SessionFile,
     Trouble,
 )
-from agent_memory.text.json_codec import Format, InvalidValue, load_json, tagged_union, value_of, written
+from agent_memory.text.json_codec import Format, InvalidValue, load_json, tagged_union
 
 MAX_ENTRY_BYTES = 256 * 1024
 
@@ -75,18 +72,3 @@ render_inbox_entry = _ENTRY.render
 
 TROUBLES = Format(dict[str, Trouble], member="troubles")
 """The trouble of all entries that are in some."""
-
-
-def render_changes(changes: Mapping[str, Trouble | None]) -> str:
-    """Returns one line, with its end."""
-    return json.dumps(written(changes), ensure_ascii=False) + "\n"
-
-
-def with_changes(troubles: Mapping[str, Trouble], text: str) -> dict[str, Trouble]:
-    """Returns the troubles after these lines. One that is no whole change is what a crash left of it, and counts as not
-    written."""
-    known: dict[str, Trouble | None] = dict(troubles)
-    for line in text.split("\n"):
-        with suppress(InvalidValue):
-            known |= value_of(load_json(line), dict[str, Trouble | None])
-    return {key: trouble for key, trouble in known.items() if trouble is not None}

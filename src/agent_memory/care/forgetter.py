@@ -215,7 +215,7 @@ class Forgetter:
                 changes.append(FileChange(TIERS_FILE, FileState(image.data), FileState(render_tiers(left))))
         if not Transactions(self._real).commit(changes):  # somebody edits one of them at this very moment
             raise _changed(found)
-        QueueTroubles(self._real).clear(found.trouble_keys)
+        QueueTroubles(self._real).change(dict.fromkeys(found.trouble_keys))
 
     def _finish(self, work: ForgettingAtWork) -> None:
         """Does all that comes after the notes; doing any of it twice is harmless."""

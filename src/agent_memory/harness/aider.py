@@ -321,7 +321,7 @@ class AiderChats(files.Sessions):
             if session.known_records and not session.found:
                 absent = f"{file.path} does not hold that run, or no prompt yet"
                 raise HistoryUnavailable(session_id, absent, is_missing=True)
-            return files.history_in(session, file)
+            return files.file_history(session, file)
 
     def find(self, since_ms: int | None) -> files.Findings:
         """See `ports.SessionFinder`. Looked into are the `further` roots, where `$AIDER_CHAT_HISTORY_FILE` says, and the

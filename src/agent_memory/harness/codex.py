@@ -468,4 +468,4 @@ class CodexSessions(files.SessionFiles):
             path = self.path_of(session_id)
             if path is not None and path != file.path:
                 return self.read_at(path, session_id, mark)
-        return files.history_in(session, file)
+        return files.file_history(session, file)

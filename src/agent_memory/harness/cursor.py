@@ -20,7 +20,7 @@ import os
 import re
 from collections import deque
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from itertools import chain
 
@@ -48,7 +48,6 @@ _CLOCK = re.compile(
     r"\s*(?:\((?:UTC|GMT)(?:([+-])(\d{1,2})(?::?(\d\d))?)?\))?",
     re.ASCII,
 )
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _OPENING, _CLOSING = "<user_query>", "</user_query>"
 _OWN_LINE_CLOSING = re.compile(r"^</user_query>[ \t]*$", re.MULTILINE)
 _MAX_ELEMENTS = 100
@@ -115,18 +114,16 @@ def _inside(text: str) -> str:
 
 def _ms_of_clock(text: str) -> int | None:
     found = _CLOCK.fullmatch(text.strip())
-    if found is None or found[1].title() not in _MONTHS:
+    if found is None:
         return None
-    month, day, year, hour, minute, second, half, sign, zone_hours, zone_minutes = found.groups()
-    hours = int(hour) % 12 + (12 if half == "PM" else 0) if half else int(hour)
-    offset = timedelta(hours=int(zone_hours or 0), minutes=int(zone_minutes or 0))
+    *date, half, sign, zone_hours, zone_minutes = found.groups("0")
+    offset = timedelta(hours=int(zone_hours), minutes=int(zone_minutes))
     try:
-        zone = timezone(-offset if sign == "-" else offset) if offset else UTC
-        date = (int(year), _MONTHS.index(month.title()) + 1, int(day))
-        at = datetime(*date, hours, int(minute), int(second or 0), tzinfo=zone)
-    except ValueError:
+        form = "%b %d %Y %H %M %S 0" if half == "0" else "%b %d %Y %I %M %S %p"
+        at = datetime.strptime(" ".join([*date, half]), form).replace(tzinfo=UTC)
+        return int((at + offset if sign == "-" else at - offset).timestamp()) * 1000
+    except (ValueError, OverflowError):
         return None
-    return int(at.timestamp()) * 1000
 
 
 _THROUGH = frozenset(("CallMcpTool", "CallDynamicTool", "call_mcp_tool", "mcp"))
@@ -490,7 +487,7 @@ class CursorTranscripts(files.SessionFiles):
         session.automated = "/subagents/" in file.path or (
             session.prompts == 1 and self._is_delegated(file.path, session_id, session.first_prompt)
         )
-        return files.history_in(session, file)
+        return files.file_history(session, file)
 
     def _project_path(self, path: str, session_id: str) -> str | None:
         """Tells where the project is: its directory's name here cannot be turned back into a path, but a file in it

@@ -52,9 +52,11 @@ class _ObstacleError(Exception):
 
 
 @frozen
-class Database(files.Stored):
+class Database:
     """An open database, as it is at one moment. Texts come as the bytes that were written: they may be anything."""
 
+    path: str
+    size_bytes: int
     _connection: sqlite3.Connection = field(repr=False)
 
     def rows(self, sql: str, *parameters: object) -> Iterator[tuple[object, ...]]:
@@ -231,7 +233,7 @@ class SessionDatabases(files.Sessions):
         session = files.filled(self.session(session_id), mark, lambda session: session.take_from(database))
         if not session.position and not session.skipped and not session.own_call:
             raise HistoryUnavailable(session_id, f"{database.path} holds nothing of it so far", is_missing=True)
-        return files.history_in(session, database)
+        return files.history_in(session, database.path, database.size_bytes)
 
     def history(self, session_id: str, named: str | None, cwd: str | None, mark: SessionMark | None) -> History:
         """Returns what the database that is named, or the others, say."""

@@ -141,18 +141,12 @@ def head_of(path: str) -> bytes:
 
 
 @frozen
-class Stored:
-    """What a session is read from."""
+class OpenTranscript:
+    """A regular file, open for reading at its beginning."""
 
     path: str
     size_bytes: int
     """When it was opened."""
-
-
-@frozen
-class OpenTranscript(Stored):
-    """A regular file, open for reading at its beginning."""
-
     descriptor: int
 
 
@@ -348,7 +342,7 @@ class SessionFiles(Sessions):
             return self.read(file, session_id, mark)
 
     def read(self, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
-        return history_in(read_session(file, mark, self.session(session_id), self.pieces_in(file.path)), file)
+        return file_history(read_session(file, mark, self.session(session_id), self.pieces_in(file.path)), file)
 
     def pieces_in(self, path: str) -> ReadsPieces:
         """Tells how the file is divided into pieces that each hold one object."""
@@ -418,7 +412,12 @@ def filled(session: AnySession, mark: SessionMark | None, fill: Callable[[AnySes
         session = unfilled
 
 
-def history_in(session: Session, stored: Stored) -> History:
+def file_history(session: Session, file: OpenTranscript) -> History:
+    """Returns the history of a session that was read from a file of its own; errors: see `history_in`."""
+    return evolve(history_in(session, file.path, file.size_bytes), transcript=transcript_key(file.path))
+
+
+def history_in(session: Session, path: str, size_bytes: int) -> History:
     """Returns the session's history, unless what it was read from is not what it should be.
 
     HistoryUnavailable: empty, or with a first record still being written. HistoryUnreadable: nothing in it is a record of
@@ -427,7 +426,6 @@ def history_in(session: Session, stored: Stored) -> History:
     """
     if session.own_call:
         return session.history()
-    path = stored.path
     is_whole = session.person_spoke and session.agent_spoke
     if session.unknown_records > session.known_records and not is_whole:
         records = session.unknown_records + session.known_records
@@ -435,9 +433,8 @@ def history_in(session: Session, stored: Stored) -> History:
         changed = f"the format of {NAMES[session.harness]} seems to have changed: update memory"
         raise HistoryUnreadable(path, f"{unknown}; {changed}")
     if session.known_records:
-        key = transcript_key(path) if isinstance(stored, OpenTranscript) else ""
-        return evolve(session.history(), transcript=key)
-    if stored.size_bytes == 0:
+        return session.history()
+    if size_bytes == 0:
         raise HistoryUnavailable(session.session_id, f"{path} is empty so far", is_missing=True)
     if session.skipped.keys() == {"unfinished-line"}:
         begun = f"the first record of {path} is still being written"
