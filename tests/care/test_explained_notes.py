@@ -103,7 +103,7 @@ def test_its_tier_is_that_of_the_list_and_its_rivals_are_those_of_its_sections(t
 def test_whether_a_defrag_has_seen_it(told: Told) -> None:
     assert told.story(FIRST.meta.id).tier.reasons[-1].startswith("No defrag has decided yet")
     told.ran(1, machine="defrag")
-    assert told.story(FIRST.meta.id).tier.reasons[-1].startswith("It may be hot")
+    assert told.story(FIRST.meta.id).tier.reasons[-1].startswith("It could be hot")
     told.ran(2, LoggedAction("create", (), (SECOND.meta.id,)))
     assert told.story(SECOND.meta.id).tier.reasons[-1].startswith("It was written after the last defrag")
 
