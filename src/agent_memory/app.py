@@ -37,11 +37,13 @@ if TYPE_CHECKING:
     from agent_memory.capture.repository import Repository
     from agent_memory.care.checks import DoctorReport
     from agent_memory.care.doctor import Doctor
-    from agent_memory.care.explained import FoundSessions, NoteHistory
     from agent_memory.care.forgetter import Forgetter
-    from agent_memory.care.health import Health, Statistics
+    from agent_memory.care.health import Health
     from agent_memory.care.repairer import Repair
+    from agent_memory.care.statistics import Statistics
     from agent_memory.care.tombstones import TombstoneFiles
+    from agent_memory.care.why_note import NoteHistory
+    from agent_memory.care.why_session import FoundSessions
     from agent_memory.git.git_history import GitRecorder
     from agent_memory.git.git_process import GitProcess
     from agent_memory.harness import Surroundings
@@ -762,14 +764,14 @@ class Memory:
 
     def why_entry(self, id: str, told_where: Callable[[Listed], tuple[str, ...]]) -> Result[NoteHistory, Error]:
         """For `memory why ID`: counts no read. `told_where` says to whom a note is told."""
-        from agent_memory.care.explaining import note_history
+        from agent_memory.care.why_note import note_history
         from agent_memory.git.git_history import revisions_of
 
         return note_history(id, self.reading, self.log, partial(revisions_of, self.git_process), told_where)
 
     def why_session(self, session_id: str) -> Result[FoundSessions, Error]:
         """For `memory why --session`: changes nothing."""
-        from agent_memory.care.explaining import find_sessions
+        from agent_memory.care.why_session import find_sessions
 
         deferred = self.run_records.deferred
         return find_sessions(session_id, self.root, self.reading, self.log, self.marks, deferred)
@@ -801,7 +803,7 @@ class Memory:
     @as_result
     def health(self) -> Health:
         """For `memory status`."""
-        from agent_memory.care.explaining import read_health
+        from agent_memory.care.health import read_health
 
         return read_health(self.config, self.agent(), self.reading, self.inbox, self.log, self.spend)
 
@@ -809,7 +811,7 @@ class Memory:
     def statistics(self, days: int) -> Statistics:
         """Returns what the store and its use come to, over so many days up to now. Counts no read."""
         from agent_memory.capture.inbox_files import captures
-        from agent_memory.care.health import period_of, statistics_of
+        from agent_memory.care.statistics import period_of, statistics_of
         from agent_memory.recall.delivery_log import DeliveryLog
         from agent_memory.recall.reading import ListFilter, status_shown
         from agent_memory.rules.run_log import MOST_RUNS

@@ -18,8 +18,8 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.capture.inbox_files import InboxFiles, captures, put_snapshot
 from agent_memory.capture.inbox_json import parse_inbox_entry, render_inbox_entry
-from agent_memory.care import explaining
-from agent_memory.care.explaining import captures_beginning_with
+from agent_memory.care import why_session
+from agent_memory.care.why_session import captures_beginning_with
 from agent_memory.errors import Error, InboxEntryInvalid, PathRefused, StateCorrupt, StoreIo
 from agent_memory.note.vocabulary import Harness
 from agent_memory.ports import Inbox
@@ -529,7 +529,7 @@ def test_only_the_newest_files_are_opened_and_the_rest_is_counted(
 ) -> None:
     for number in range(6):
         inbox_captures.put(session(f"s-{number}", AT_MS + number)).unwrap()
-    monkeypatch.setattr(explaining, "MOST_OPENED", 4)
+    monkeypatch.setattr(why_session, "MOST_OPENED", 4)
     captures, unopened, _ = captures_beginning_with(str(tmp_path), "s-")
     assert ([each.key[1] for each in captures], unopened) == (["s-5", "s-4", "s-3", "s-2"], 2)
 

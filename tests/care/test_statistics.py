@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import given, strategies as st
 
-from agent_memory.care.health import Statistics, period_of, statistics_of
+from agent_memory.care.statistics import Statistics, period_of, statistics_of
 from agent_memory.note.note import Meta
 from agent_memory.note.vocabulary import Kind, Origin, Status, Tier
 from agent_memory.recall.moment import Delivery

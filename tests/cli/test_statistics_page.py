@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from wcwidth import wcswidth
 
-from agent_memory.care.health import Statistics, period_of, statistics_of
+from agent_memory.care.statistics import Statistics, period_of, statistics_of
 from agent_memory.cli.care import plain_lines, table
 from agent_memory.note.note import Meta
 from agent_memory.note.vocabulary import Status, Tier

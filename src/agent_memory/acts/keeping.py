@@ -13,7 +13,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.capture.places import UNKNOWN, KnownPlace, KnownPlaces, redacted_scope, root_commit_of
 from agent_memory.capture.repository import Repository, scope_there
-from agent_memory.care.health import ScopeUse
+from agent_memory.care.checks import ScopeUse
 from agent_memory.errors import Error, StateInvalid, StateNotFound, UsageInvalid
 from agent_memory.note.note import Listed, Listing, UnreadableFile
 from agent_memory.note.tagging import VOCABULARY_KEY, TagUse, TagVocabulary, alike, survey_tags, tag_counts

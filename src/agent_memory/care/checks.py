@@ -143,6 +143,18 @@ def trouble(error: Error, check: Check | None = None, subject: str = "") -> Find
     return check.found(subject or getattr(error, "path", "") or "store", str(error).rstrip("."))
 
 
+@frozen
+class ScopeUse:
+    """A scope that notes have."""
+
+    scope: str
+    notes: int
+    is_gone: bool = False
+    """Nothing is where it was, or something else."""
+    now: str | None = None
+    """A repository of the same history that is there, where one is known."""
+
+
 # -- notes, one by one -------------------------------------------------------------------------------------------------
 
 

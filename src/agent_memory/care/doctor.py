@@ -19,9 +19,9 @@ from returns.result import Result
 from agent_memory.agent.agent_command import choose_command, shown_command, uses_builtin
 from agent_memory.capture.inbox_files import printable
 from agent_memory.care import checks as of
-from agent_memory.care.checks import Check, DoctorReport, Finding, NoteFile, Severity, in_order, trouble
+from agent_memory.care.checks import Check, DoctorReport, Finding, NoteFile, ScopeUse, Severity, in_order, trouble
 from agent_memory.care.files import Found, unwritten, walk
-from agent_memory.care.health import Health, ScopeUse
+from agent_memory.care.health import Health
 from agent_memory.config import ScheduleConfig
 from agent_memory.errors import AgentMissing, EntryUnreadable, Error, PathRefused, StoreIo
 from agent_memory.files.paths import exists, is_directory, read_bytes, store_io

@@ -1,25 +1,41 @@
-"""What `memory status` tells: what waits, what went wrong, what was spent; and the numbers that `memory stats`
-tells."""
+"""What `memory status` tells: what waits, what went wrong, what was spent."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import date
-from enum import StrEnum
-from itertools import accumulate
+import json
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
 
 from attrs import frozen
+from returns.result import Result
 
-from agent_memory.note.note import Meta
-from agent_memory.note.vocabulary import Origin, Status, Tier
+from agent_memory.capture.hook_files import LOG_NAME, PREVIOUS_LOG_NAME, hook_log_directories
+from agent_memory.capture.inbox_files import (
+    InboxFiles,
+    QueueTroubles,
+    captures,
+    failed_entries,
+)
+from agent_memory.config import Config
+from agent_memory.errors import Error, StateCorrupt, StoreIo
+from agent_memory.files.paths import as_store_io
+from agent_memory.files.root import home_of
+from agent_memory.git.git_history import pending_commits
+from agent_memory.ports import Agent, RunLog
+from agent_memory.recall.delivery_log import DeliveryLog
 from agent_memory.recall.moment import Delivery
-from agent_memory.rules.agent_request import DaySpend, Spend
+from agent_memory.recall.reading import Reading
+from agent_memory.results import unwrap, warning_of
+from agent_memory.rules.agent_request import DaySpend
 from agent_memory.rules.run_log import LoggedRun
-from agent_memory.rules.usage import DayReads
 from agent_memory.session.queue import FailedEntry, Trouble
-from agent_memory.setup.schedule import JobHealth
-from agent_memory.text.instants import DAY_MS, day_of
+from agent_memory.setup.schedule import JobHealth, job_healths
+from agent_memory.store.bookkeeping_files import SpendLedgerFiles
+from agent_memory.store.run_json import RESULTS
+from agent_memory.text.instants import DAY_MS, day_of, ms_in_name, ms_of
+from agent_memory.text.json_shape import is_object
 from agent_memory.text.plain_text import counted
 
 _SEVERAL = 3
@@ -116,142 +132,98 @@ class Health:
         return (*found, *self.job_problems, *self.warnings)
 
 
-@frozen
-class ScopeUse:
-    """A scope that notes have."""
+# -- the health of a store ---------------------------------------------------------------------------------------------
 
-    scope: str
-    notes: int
-    is_gone: bool = False
-    """Nothing is where it was, or something else."""
-    now: str | None = None
-    """A repository of the same history that is there, where one is known."""
+RECENT_RUNS = 100
+"""So far back the newest run of each machine is looked for."""
 
 
-# -- what `memory stats` tells ------------------------------------------------------------------------------------------
-# What a store and its use come to, in numbers, over some days. Nothing is kept of a fact but its counts.
+def read_health(
+    config: Config,
+    agent: Result[Agent, Error],
+    reading: Reading,
+    inbox: InboxFiles,
+    log: RunLog,
+    spend: SpendLedgerFiles,
+) -> Health:
+    """Returns the health of the store and of all around it; it changes nothing and calls nothing. A file of ours that
+    cannot be read is an error, not "all is well" (P6)."""
+    root, environ, now_ms = inbox.root, inbox.environ, reading.clock.now_ms()
+    live, archive = unwrap(reading.store.list()), unwrap(reading.store.list(archived=True))
+    names = unwrap(inbox.names())
+    recent = log.runs(RECENT_RUNS)
+    logged = recent.value_or(())
+    # The newest run of each machine, newest first; a damaged report hides no other.
+    last = {run.machine: run for run in reversed(logged) if run.result in RESULTS}
+    runs = tuple(sorted(last.values(), key=lambda each: each.run_id, reverse=True))
+    # Nobody can tell what became of a run whose report is damaged, so that the last may not be the last (P6).
+    newest = [each for each in logged[:1] if each.problems]
+    damaged = (str(StateCorrupt(f"{root}/runs/{each.run_id}/report.json", each.problems)) for each in newest)
+    since = next((each.ended_at_ms for each in runs if each.machine == "consolidate"), None) or 0
+    missed, unread_logs = hook_log_of(root, environ)
+    owed = pending_commits(root)
+    installed, jobs = job_healths(home_of(environ), config.schedule, str(root), now_ms)
+    problems = [problem for job in jobs if (problem := job.problem(now_ms)) is not None]
+    problems += [
+        f"the directory of the target {path} does not exist"
+        for path in config.agents_md.targets
+        if not os.path.isdir(os.path.dirname(path))
+    ]
+    if installed is not None and not os.access(installed.program, os.X_OK):
+        # A job that fails since an executable is gone says so nowhere else.
+        problems.insert(0, f"{installed.program}, which the schedule calls, is gone: `memory schedule on` repairs it")
+    return Health(
+        root=str(root),
+        entries=len(live.entries),
+        archived=len(archive.entries),
+        unreadable=tuple(each.path for each in live.unreadable),
+        pending=len(names),
+        oldest_pending_at_ms=ms_in_name(names[0]) if names else None,
+        failed=unwrap(failed_entries(str(root))),
+        troubles=tuple(sorted(unwrap(QueueTroubles(str(root)).read()).items())),
+        last_runs=runs,
+        hook_problems=tuple(each for each in missed if (ms_of(each.at) or since) >= since),
+        spent_today=unwrap(spend.days()).get(day_of(now_ms), DaySpend()),
+        unrecorded=len(owed.value_or(())),
+        warnings=(
+            *warning_of(agent),
+            *warning_of(recent),
+            *damaged,
+            *map(str, unread_logs),
+            *warning_of(owed),
+        ),
+        last_captures=tuple(dict(unwrap(captures(str(root)))).items()),
+        now_ms=now_ms,
+        agent=agent.map(lambda each: each.name).value_or("not usable"),
+        max_calls_per_day=config.llm.max_calls_per_day,
+        deliveries=deliveries_by_harness(DeliveryLog(str(root)).deliveries(), now_ms),
+        jobs=jobs,
+        job_problems=tuple(problems),
+    )
 
 
-LARGEST_DAYS = 3_650
-_EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
-_WENT_WELL = ("completed", "unfinished")
-
-Counts = tuple[tuple[str, int], ...]
-"""How often each of some names occurs, the most frequent first where nothing else is said."""
-
-Days = tuple[int, ...]
-"""An amount for each day of the period, oldest first."""
-
-
-def period_of(last_day: int, days: int) -> range:
-    """Consecutive UTC days, the last of them `last_day`. A day is a number since 1970, and never before."""
-    return range(max(last_day - days + 1, 0), last_day + 1)
-
-
-def by_day(period: range, amounts: Iterable[tuple[int, int]]) -> Days:
-    """Returns what falls on each day of a period, of amounts with the day of each; other days are left out."""
-    found = [0] * len(period)
-    for day, amount in amounts:
-        if day in period:
-            found[day - period.start] += amount
-    return tuple(found)
-
-
-@frozen
-class Statistics:
-    """What `memory stats` tells."""
-
-    names: tuple[str, ...]
-    """Each day of the period as `2026-02-13`, oldest first."""
-    live: int
-    archived: int
-    unreadable: int
-    reads_ever: int
-    """By whatever counts them, which `list`, `search` and injection do not; before the period too."""
-    counts: Mapping[str, Counts]
-    """Of live notes by kind, scope, origin, status and tier, the last three in the order of their words; in the period
-    reads, captures and deliveries by harness, and sessions by what consolidation made of them."""
-    machines: Mapping[str, Counts]
-    """How the runs of each machine ended in the period: `completed`, `paused`, `failed`, …"""
-    days: Mapping[str, Days]
-    """`notes` are those made on each day, and `known` those made until its end, live or archived today."""
-
-
-def statistics_of(
-    period: range,
-    *,
-    notes: Sequence[tuple[Meta, Status, Tier]],
-    archived: Sequence[Meta],
-    unreadable: int,
-    reads: Iterable[DayReads],
-    reads_ever: int,
-    spend: Spend,
-    captures: Iterable[tuple[str, int]],
-    deliveries: Iterable[Delivery],
-    runs: Iterable[LoggedRun],
-) -> Statistics:
-    """Returns the statistics of a period; what is not of its days is left out here, and need not be before.
-
-    `notes` are the live ones, with status and tier as they are shown (what is hot counts as promoted); `archived` are
-    notes that are not live; `captures` are harness and instant of each inbox entry, whatever became of it."""
-    metas = [meta for meta, _, _ in notes]
-    born = [each.created_at_ms // DAY_MS for each in (*metas, *archived)]
-    created = by_day(period, ((day, 1) for day in born))
-    reads = [each for each in reads if each.day in period]
-    readers = Counter[str]()
-    for each in reads:
-        readers[each.reader] += each.count
-    spent = [(_day_named(day), each) for day, each in spend.items()]
-    captures = [each for each in captures if each[1] // DAY_MS in period]
-    deliveries = [each for each in deliveries if each.ids and each.at_ms // DAY_MS in period]
-    runs = [each for each in runs if each.started_at_ms // DAY_MS in period]
-    machines = sorted({each.machine for each in runs})
-    counts = {
-        "kind": _counted(each.kind.value for each in metas),
-        "scope": _counted(each.scope for each in metas),
-        "origin": _in_order(Origin, (each.origin for each in metas)),
-        "status": _in_order(Status, (status for _, status, _ in notes)),
-        "tier": _in_order(Tier, (tier for _, _, tier in notes)),
-        "reads": _sorted(readers),
-        "captures": _counted(harness for harness, _ in captures),
-        "deliveries": _counted(each.harness for each in deliveries),
-        "sessions": _counted(session.verdict for run in runs for session in run.sessions),
-    }
-    failed = (each for each in runs if each.result not in _WENT_WELL)
-    days = {
-        "notes": created,
-        "known": tuple(accumulate(created, initial=sum(day < period.start for day in born)))[1:],
-        "reads": by_day(period, ((each.day, each.count) for each in reads)),
-        "captures": by_day(period, ((at_ms // DAY_MS, 1) for _, at_ms in captures)),
-        "deliveries": by_day(period, ((each.at_ms // DAY_MS, 1) for each in deliveries)),
-        "tokens": by_day(period, ((each.at_ms // DAY_MS, each.tokens) for each in deliveries)),
-        "calls": by_day(period, ((day, each.calls) for day, each in spent)),
-        "prompt characters": by_day(period, ((day, each.prompt_chars) for day, each in spent)),
-        "reply characters": by_day(period, ((day, each.reply_chars) for day, each in spent)),
-        "runs": by_day(period, ((each.started_at_ms // DAY_MS, 1) for each in runs)),
-        "failed runs": by_day(period, ((each.started_at_ms // DAY_MS, 1) for each in failed)),
-    }
-    names = tuple(day_of(day * DAY_MS) for day in period)
-    ended: dict[str, Counts] = {name: _counted(run.result for run in runs if run.machine == name) for name in machines}
-    return Statistics(names, len(metas), len(archived), unreadable, reads_ever, counts, ended, days)
-
-
-def _counted(names: Iterable[str]) -> Counts:
-    return _sorted(Counter(names))
-
-
-def _sorted(counts: Counter[str]) -> Counts:
-    return tuple(sorted(counts.items(), key=lambda each: (-each[1], each[0])))
-
-
-def _in_order(words: type[StrEnum], found: Iterable[StrEnum]) -> Counts:
-    counts = Counter(found)
-    return tuple((word.value, counts[word]) for word in words)
-
-
-def _day_named(name: str) -> int:
-    """Days since 1970 of `2026-02-13`; what is no day falls on none of a period."""
-    try:
-        return date.fromisoformat(name).toordinal() - _EPOCH_ORDINAL
-    except ValueError:
-        return -1
+def hook_log_of(root: Path, environ: Mapping[str, str]) -> tuple[tuple[HookProblem, ...], tuple[Error, ...]]:
+    """Returns what the logs of hooks tell of a root: every capture and injection that is known not to have arrived,
+    oldest first, and why some of it cannot be read, since nobody can say what is in that (P6). What is damaged in them
+    is passed over."""
+    problems: list[HookProblem] = []
+    unread: list[Error] = []
+    for directory in hook_log_directories(home_of(environ), str(root)):
+        for path in (Path(directory) / PREVIOUS_LOG_NAME, Path(directory) / LOG_NAME):
+            lines: list[str] = []
+            try:
+                with as_store_io("read", str(path)), suppress(FileNotFoundError, NotADirectoryError):
+                    lines = path.read_text("utf-8", "replace").splitlines()
+            except StoreIo as error:
+                unread.append(error)
+            for line in lines:
+                with suppress(ValueError, RecursionError):
+                    told = json.loads(line)
+                    if not is_object(told):
+                        continue
+                    named = told.get("root")
+                    # A hook tells the root that it was given, which may lead there by a link.
+                    if named is None or (isinstance(named, str) and os.path.realpath(named) == os.path.realpath(root)):
+                        at, harness, message = (str(told.get(key, "")) for key in ("at", "harness", "message"))
+                        problems.append(HookProblem(at, harness, str(told.get("act") or "capture"), message))
+    return tuple(sorted(problems, key=lambda problem: problem.at)), tuple(unread)

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from agent_memory.care.checks import DoctorReport, Severity
-from agent_memory.care.health import LARGEST_DAYS, Counts, Days, Health, Statistics
+from agent_memory.care.statistics import LARGEST_DAYS, Counts, Days, Statistics
 from agent_memory.cli.arguments import add_flag, add_number, set_command
 from agent_memory.cli.console import (
     BOLD,
@@ -30,6 +30,7 @@ from agent_memory.text.plain_text import counted, first_few, one_line
 
 if TYPE_CHECKING:
     from agent_memory.care.files import SecretSearch
+    from agent_memory.care.health import Health
 
 MOST_SHOWN = 10
 """Findings of one kind, sessions set back, and entries failed, that are shown to a person."""

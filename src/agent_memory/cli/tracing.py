@@ -6,7 +6,8 @@ import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from agent_memory.care.explained import NEVER_CAPTURED, FoundSessions, NamedNote, NoteHistory, instant, source_in_words
+from agent_memory.care.why_note import NamedNote, NoteHistory, instant, source_in_words
+from agent_memory.care.why_session import NEVER_CAPTURED, FoundSessions
 from agent_memory.cli.arguments import ENTRY, add_flag, add_id, set_command
 from agent_memory.cli.console import Console, fields_of
 from agent_memory.cli.dialogue import first_of, open_here, warn_unreadable

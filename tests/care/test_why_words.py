@@ -7,17 +7,8 @@ from typing import Any, get_args
 import pytest
 from attrs import evolve
 
-from agent_memory.care.explained import (
-    FoundCapture,
-    HistoryEvent,
-    SessionState,
-    SessionTrace,
-    events_of,
-    said_by,
-    source_in_words,
-    tier_reasons,
-    trace_session,
-)
+from agent_memory.care.why_note import HistoryEvent, events_of, said_by, source_in_words, tier_reasons
+from agent_memory.care.why_session import FoundCapture, SessionState, SessionTrace, trace_session
 from agent_memory.note.note import Source
 from agent_memory.note.vocabulary import Harness, Kind, Origin, Sensitivity, Tier
 from agent_memory.rules.run_log import LoggedAction, LoggedRun

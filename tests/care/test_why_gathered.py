@@ -9,8 +9,8 @@ import pytest
 from attrs import define, evolve, field
 from returns.result import Result, Success
 
-from agent_memory.care.explained import NoteHistory
-from agent_memory.care.explaining import find_sessions, note_history
+from agent_memory.care.why_note import NoteHistory, note_history
+from agent_memory.care.why_session import find_sessions
 from agent_memory.errors import Error
 from agent_memory.note.note import Caller, MemoryEntry
 from agent_memory.note.vocabulary import Kind, Tier, TierList

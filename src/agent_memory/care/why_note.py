@@ -1,0 +1,332 @@
+"""What is known of a note: whose word it is, what changed it, why it is in its tier. The fields of the values are those of
+`--json`. Changes and counts nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from attrs import field, frozen
+from returns.result import Failure, Result
+
+from agent_memory.errors import (
+    EntryNotFound,
+    EntryProtected,
+    EntryUnreadable,
+    Error,
+)
+from agent_memory.note.note import Listed, Listing, Meta, Source, Usage, reads_of
+from agent_memory.note.vocabulary import Harness, Kind, Origin, Status, Tier, resume_command
+from agent_memory.ports import RunLog
+from agent_memory.recall.reading import Reading
+from agent_memory.results import as_result, unwrap, warning_of
+from agent_memory.rules.run_log import MOST_RUNS, LoggedRun, Revision, short_id
+from agent_memory.rules.score import score, score_parts, why_not_nearer
+from agent_memory.text.instants import day_of, has_passed, iso_of
+from agent_memory.text.plain_text import one_line
+
+_LINE_CHARS = 300
+
+
+def instant(at_ms: int) -> str:
+    """Returns `2026-02-13 14:30 UTC`."""
+    return f"{iso_of(at_ms)[:16].replace('T', ' ')} UTC"
+
+
+@frozen
+class NamedNote:
+    """A note that another one, or a session, leads to."""
+
+    id: str
+    title: str
+    archived: bool
+
+
+def named(notes: Iterable[Listed]) -> tuple[NamedNote, ...]:
+    return tuple(NamedNote(each.meta.id, each.meta.title, each.archived) for each in notes)
+
+
+def unread_notes(*listings: Listing) -> tuple[str, ...]:
+    """Returns one sentence for each file that is no note, or could not be read (P6)."""
+    files = (each for listing in listings for each in listing.unreadable)
+    return tuple(str(EntryUnreadable(each.path, each.problems)) for each in files)
+
+
+def unread_runs(runs: Iterable[LoggedRun]) -> tuple[str, ...]:
+    """Returns one sentence for each run of which it is not known what it did."""
+    return tuple(
+        f"What the run {short_id(run.run_id)} did is unknown: {'; '.join(run.problems)}" for run in runs if run.problems
+    )
+
+
+# -- a note: whose word it is -----------------------------------------------------------------------------------------
+
+
+def said_by(meta: Meta) -> str:
+    """Returns one or two sentences: who said it, and whether a person vouches for it."""
+    if meta.origin is Origin.USER:
+        wrote = not meta.sources or all(source.harness is Harness.MANUAL for source in meta.sources)
+        who = "You wrote it." if wrote else "You said it in a session."
+    elif meta.origin is Origin.AGENT:
+        who = "An agent concluded it; no message of yours says it."
+    else:
+        who = "It comes from outside: what a tool, a page, another program or an import said."
+    return f"{who} You vouched for it." if meta.is_vouched_for and meta.origin is not Origin.USER else who
+
+
+@frozen
+class ToldSource(Source):
+    """A source of a note, with the command that opens its session again."""
+
+    reopen: str | None = None
+
+    @classmethod
+    def of(cls, source: Source) -> ToldSource:
+        told = (source.harness, source.thread_id, source.repo, source.cwd, source.agent, source.turns)
+        return cls(*told, resume_command(source.harness, source.thread_id, source.cwd))
+
+
+def source_in_words(source: Source) -> str:
+    """Returns `claude-code session 5f2c…, turns 3 and 9, in /srv/shop (github.com/acme/shop), by builtin`."""
+    words = "you, by hand" if source.harness is Harness.MANUAL and not source.thread_id else str(source.harness)
+    if source.thread_id:
+        words += f" session {one_line(source.thread_id, _LINE_CHARS)}"
+    if source.turns:
+        *before, last = map(str, source.turns)
+        words += f", turns {', '.join(before)} and {last}" if before else f", turn {last}"
+    if source.cwd:
+        words += f", in {one_line(source.cwd, _LINE_CHARS)}"
+    if source.repo:
+        words += f" ({one_line(source.repo, _LINE_CHARS)})"
+    if source.agent:
+        words += f", by {one_line(source.agent, _LINE_CHARS)}"
+    return words
+
+
+# -- a note: what changed it ------------------------------------------------------------------------------------------
+
+
+_DONE: Mapping[str, str] = {
+    "create": "written",
+    "replace": "changed",
+    "retire": "archived",
+    "restore": "brought back from the archive",
+    "remove": "taken away",
+    "merge": "merged",
+    "split": "split",
+    "rename": "renamed",
+    "retag": "given other tags",
+    "edit": "edited",
+    "archive": "archived",
+}
+
+
+@frozen
+class HistoryEvent:
+    """One thing that a run did to the note."""
+
+    at_ms: int
+    run_id: str = field(metadata={"key": "run"})
+    machine: str
+    kind: str
+    ids: tuple[str, ...]
+    new_ids: tuple[str, ...]
+    words: str
+    undone_by: str | None
+
+    @property
+    def sentence(self) -> str:
+        """`merged by defrag 4dbfbe: id__…, id__… into id__…`."""
+        moved = f"{', '.join(self.ids)} into {', '.join(self.new_ids)}" if self.ids and self.new_ids else ""
+        done = f"{_DONE.get(self.kind, self.kind)} by {self.machine} {short_id(self.run_id)}"
+        told = f"{done}: {self.words or moved}".removesuffix(": ")
+        return f"{told} (undone by {short_id(self.undone_by)})" if self.undone_by else told
+
+
+def events_of(ids: frozenset[str], runs: Iterable[LoggedRun]) -> tuple[HistoryEvent, ...]:
+    """Returns what the runs did to any of these notes, oldest first; `runs` come newest first."""
+    found = [
+        HistoryEvent(
+            run.started_at_ms, run.run_id, run.machine, each.kind, each.ids, each.new_ids, each.words, run.undone_by
+        )
+        for run in runs
+        for each in reversed(run.actions)
+        if not ids.isdisjoint(each.all_ids)
+    ]
+    return tuple(reversed(found))
+
+
+# -- a note: why it is in its tier ------------------------------------------------------------------------------------
+
+_SHOWN: dict[Tier, str] = {
+    Tier.HOT: "It is hot: the managed section shows it whole, if there is room.",
+    Tier.WARM: "It is warm: the managed section shows one line of it, if there is room.",
+    Tier.COLD: "It is cold: the managed section does not show it.",
+}
+
+
+@frozen
+class TierStanding:
+    """The tier of a note, and why it is in it."""
+
+    tier: Tier
+    best: Tier
+    """The nearest tier that it may have by whose word it is."""
+    pinned: bool
+    reasons: tuple[str, ...]
+    score: Mapping[str, float]
+    """`total`, the factors of it, and what a pin adds, rounded to four digits."""
+
+
+def tier_reasons(
+    meta: Meta,
+    tier: Tier,
+    now_ms: int,
+    *,
+    is_decided: bool = True,
+    is_seen: bool = True,
+    weakest_hot: float | None = None,
+) -> tuple[str, str]:
+    """Returns why a live note is where it is: what the tier means, and what put it there. `is_decided`: there was a
+    defrag; `is_seen`: there was one since the note was written; `weakest_hot` is the lowest score among the hot notes
+    that are not pinned and share a section with it."""
+    return _SHOWN[tier], _why(meta, tier, now_ms, is_decided, is_seen, weakest_hot)
+
+
+def _why(meta: Meta, tier: Tier, now_ms: int, is_decided: bool, is_seen: bool, weakest_hot: float | None) -> str:
+    if tier is Tier.HOT:
+        if meta.pinned:
+            return "You pinned it; `memory unpin` lets defrag decide again."
+        if meta.best_tier is not Tier.HOT:
+            return f"The next defrag takes it out: {why_not_nearer(meta)}."
+        if meta.is_vouched_for:
+            return "You vouched for it with `memory promote`."
+        return "Defrag chose it. It stays until defrag leaves it out twice in a row, or a clearly better note needs the room."
+    if has_passed(meta.expires_at_ms, now_ms):
+        return f"It expired on {day_of(meta.expires_at_ms)}; the next defrag archives it."
+    if meta.best_tier is not Tier.HOT:
+        nearest = "It can be warm at most" if meta.best_tier is Tier.WARM else "No agent sees it unasked"
+        return f"{nearest}: {why_not_nearer(meta)}."
+    if not is_decided:
+        return "No defrag has decided yet what is hot; `memory defrag` does."
+    if not is_seen:
+        return "It was written after the last defrag; the next one looks at it."
+    if meta.valid_until_ms is not None and meta.valid_until_ms <= now_ms:
+        return f"It stopped being true on {day_of(meta.valid_until_ms)}."
+    weakest = "" if weakest_hot is None else f"; the lowest score among them is {weakest_hot:.2f}"
+    return f"It could be hot, but others rank before it{weakest}. `memory pin` makes it hot for good."
+
+
+@frozen
+class NoteHistory:
+    """The answer of `memory why ID`, without the body."""
+
+    id: str
+    asked: str
+    """The id that was asked for; it may be an alias."""
+    title: str
+    kind: Kind
+    status: Status
+    scope: str
+    path: str
+    archived: bool
+    origin: Origin
+    promoted_by: str | None
+    said_by: str
+    created_at_ms: int
+    updated_at_ms: int
+    sources: tuple[ToldSource, ...]
+    history: tuple[HistoryEvent, ...]
+    """Oldest first."""
+    commits: tuple[Revision, ...]
+    """Newest first."""
+    aliases: tuple[str, ...]
+    merged: tuple[NamedNote, ...]
+    supersedes: tuple[NamedNote, ...]
+    superseded_by: tuple[NamedNote, ...]
+    tier: TierStanding
+    usage: Usage
+    told: tuple[str, ...]
+    """Where it is told, in sentences."""
+    unread: tuple[str, ...]
+    """What could not be read, one sentence each: there may be more to tell."""
+
+
+# -- a note -----------------------------------------------------------------------------------------------------------
+
+MOST_REVISIONS = 50
+
+
+@as_result
+def note_history(
+    id: str,
+    reading: Reading,
+    log: RunLog,
+    revisions_of: Callable[[str, int], Result[tuple[Revision, ...], Error]],
+    told_where: Callable[[Listed], tuple[str, ...]],
+) -> NoteHistory:
+    """Returns the history of the live note with this id or alias, else of the archived one. `revisions_of` has the
+    newest commits that touched a path, at most so many.
+
+    EntryProtected where an agent asks for what is secret. A run log or a repository that cannot be read takes its part
+    of the history away, and is named, as is each note and run that cannot be."""
+    store = reading.store
+    try:
+        stored = unwrap(store.read(id))
+    except EntryNotFound as absent:
+        if not absent.archived:
+            raise
+        stored = unwrap(store.read(id, archived=True))
+    meta, listed = stored.meta, stored.listed
+    if meta.is_secret and reading.caller.is_agent:
+        raise EntryProtected(id, "an explanation", "secret")
+    listings = unwrap(store.list()), unwrap(store.list(archived=True))
+    live, archive = ({each.meta.id: each for each in listing.entries} for listing in listings)
+    everything = (*live.values(), *archive.values())
+    totals, tiers, now_ms = unwrap(reading.ledger.totals()), unwrap(store.tiers()), reading.clock.now_ms()
+    logged, revisions = log.runs(MOST_RUNS), revisions_of(listed.path, MOST_REVISIONS)
+    runs = logged.value_or(())
+    events = events_of(frozenset(meta.all_ids), runs)
+    # Has a defrag looked at the store since the note was written, and was there one at all?
+    tierings = [run.started_at_ms for run in runs if run.machine == "defrag" and run.result == "completed"]
+    written = max((each.at_ms for each in events if meta.id in each.new_ids), default=meta.created_at_ms)
+    rivals = (live[each].meta for each in tiers.hot if each in live and each != meta.id)
+    scores = (
+        score(each, reads_of(each, totals), now_ms)
+        for each in rivals
+        if not each.pinned and meta.shares_a_place_with(each)
+    )
+    usage, tier = reads_of(meta, totals), tiers.of(meta.id)
+    if meta.pinned and meta.best_tier is Tier.HOT:
+        tier = Tier.HOT
+    reasons: tuple[str, ...] = ("It is archived.",)
+    if not listed.archived:
+        is_decided = bool(tierings) or isinstance(logged, Failure)
+        is_seen = not tierings or max(tierings) >= written
+        weakest = min(scores, default=None)
+        reasons = tier_reasons(meta, tier, now_ms, is_decided=is_decided, is_seen=is_seen, weakest_hot=weakest)
+    return NoteHistory(
+        id=meta.id,
+        asked=id,
+        title=meta.title,
+        kind=meta.kind,
+        status=meta.status,
+        scope=meta.scope,
+        path=listed.path,
+        archived=listed.archived,
+        origin=meta.origin,
+        promoted_by=meta.promoted_by,
+        said_by=said_by(meta),
+        created_at_ms=meta.created_at_ms,
+        updated_at_ms=meta.updated_at_ms,
+        sources=tuple(map(ToldSource.of, meta.sources)),
+        history=events,
+        commits=revisions.value_or(()),
+        aliases=meta.aliases,
+        merged=named(archive[each] for each in meta.aliases if each in archive),
+        supersedes=named(each for each in everything if each.meta.id in meta.supersedes),
+        superseded_by=named(each for each in everything if meta.id in each.meta.supersedes),
+        tier=TierStanding(tier, meta.best_tier, meta.pinned, reasons, score_parts(meta, usage, now_ms).rounded),
+        usage=usage,
+        told=told_where(listed),
+        unread=(*warning_of(logged), *warning_of(revisions), *unread_runs(runs), *unread_notes(*listings)),
+    )

@@ -1,0 +1,350 @@
+"""What became of a session: its captures, what runs made of them, and the notes that name it. The fields of the values are
+those of `--json`. Changes nothing."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from attrs import field, frozen
+from returns.result import Result
+
+from agent_memory.capture.hook_files import INBOX
+from agent_memory.capture.inbox_files import (
+    FAILED,
+    MAX_RETIRED_BYTES,
+    PROCESSED,
+    QueueTroubles,
+    is_entry_name,
+)
+from agent_memory.capture.inbox_json import parse_inbox_entry
+from agent_memory.care.why_note import NamedNote, instant, named, unread_notes, unread_runs
+from agent_memory.errors import (
+    Error,
+    UsageInvalid,
+)
+from agent_memory.files.paths import names_below, read_image
+from agent_memory.note.note import Listed, Meta, without_secret
+from agent_memory.note.vocabulary import resume_command
+from agent_memory.ports import RunLog
+from agent_memory.recall.reading import Reading
+from agent_memory.results import as_result, unwrap
+from agent_memory.rules.change import Change, entries_written
+from agent_memory.rules.run_log import MOST_RUNS, short_id
+from agent_memory.session.history import SessionMark
+from agent_memory.session.queue import MAX_ATTEMPTS, InboxEntry, Trouble, queue_key, session_id_of
+from agent_memory.store.bookkeeping_files import SessionMarksFiles
+from agent_memory.text.plain_text import counted, first_few
+
+# -- a session --------------------------------------------------------------------------------------------------------
+
+Place = Literal["waiting", "processed", "given-up"]
+SessionState = Literal["pending", "processed", "failed", "never-captured"]
+
+
+@frozen
+class FoundCapture:
+    """One inbox entry that named the session."""
+
+    entry: InboxEntry
+    place: Place
+    name: str
+    trouble: Trouble | None = None
+    """Of one that waits."""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Harness and session id."""
+        return self.entry.harness.value, session_id_of(self.entry) or ""
+
+
+@frozen
+class CaptureTrouble:
+    attempts: int
+    timeouts: int
+    not_before_at_ms: int | None = field(metadata={"key": "notBefore"})
+    code: str
+    message: str
+
+
+@frozen
+class SessionOutcome:
+    """What one run made of the session."""
+
+    run: str
+    machine: str
+    at_ms: int
+    verdict: str
+    reason: str
+    entries: tuple[str, ...]
+    dropped: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """`2026-02-13 14:30 UTC: nothing of it was kept: … (run 4dbfbe)`."""
+        why = f": {self.reason.rstrip('.')}" if self.reason else ""
+        what = _VERDICTS.get(self.verdict, self.verdict)
+        return f"{instant(self.at_ms)}: {what}{why} (run {short_id(self.run)})"
+
+
+@frozen
+class Capture:
+    """One capture of the session."""
+
+    name: str
+    place: Place
+    at_ms: int
+    cwd: str | None
+    repo: str | None
+    trouble: CaptureTrouble | None
+    outcome: SessionOutcome | None
+
+
+@frozen
+class ReadUpTo:
+    turn: int
+    at_ms: int | None
+    agent: str
+
+
+@frozen
+class SessionTrace:
+    """What became of one session of one harness."""
+
+    harness: str
+    session_id: str
+    state: SessionState
+    words: tuple[str, ...]
+    """Where it stands, and what is known besides in the order in which it happened: one sentence each."""
+    cwd: str | None
+    """Where it took place, by its newest capture that says so, else by its notes."""
+    reopen: str | None
+    captures: tuple[Capture, ...]
+    """Newest first, as are the runs."""
+    read_up_to: ReadUpTo | None
+    runs: tuple[SessionOutcome, ...]
+    entries: tuple[NamedNote, ...]
+    """Live and archived ones that name the session as a source, or that it was recorded to have made."""
+    dropped: tuple[str, ...]
+    """What of the agent's answers was not applied and why, each once, newest first."""
+    deferred: tuple[str, ...]
+    """Ids of notes of which a change waits for the next run, since it was over a run's limit."""
+
+
+@frozen
+class FoundSessions:
+    """The answer of `memory why --session`: the sessions that an id means, of several harnesses that have the same, or
+    none."""
+
+    asked: str
+    sessions: tuple[SessionTrace, ...]
+    unopened_inbox_files: int = 0
+    unread: tuple[str, ...] = ()
+    """What could not be read, one sentence each: there may be more to tell."""
+
+
+_MOST_OUTCOMES = 10
+_VERDICTS: Mapping[str, str] = {
+    "written": "notes were made of it",
+    "skipped": "nothing of it was kept",
+    "unchanged": "it held nothing new since last time",
+    "refused": "the agent's answer was refused",
+    "unavailable": "its transcript was not there",
+    "timed-out": "the agent gave no answer in time",
+    "gave-up": "it was given up",
+    "own-call": "it is one of memory's own calls to an agent, and nothing is learnt from those",
+    "paused": "the run had to stop before it",
+    "planned": "it was only looked at, in a dry run",
+}
+NEVER_CAPTURED = (
+    "Nothing is known about it: no capture of it has arrived. `memory status` shows captures that did not arrive; "
+    "`memory capture --harness NAME --session ID --transcript PATH` captures it now."
+)
+
+
+def trace_session(
+    key: tuple[str, str],
+    found: Sequence[FoundCapture],
+    runs: tuple[SessionOutcome, ...],
+    notes: Iterable[Listed],
+    mark: SessionMark | None = None,
+    deferred: tuple[str, ...] = (),
+) -> SessionTrace:
+    """Returns what became of a session (harness and id), of its captures and of what runs tell of it, both newest
+    first. Of the notes those are its own that name it as a source or were recorded as made of it."""
+    captures = tuple(map(_capture, found))
+    retired = sorted(
+        ((each.outcome, each.place) for each in captures if each.outcome is not None), key=lambda each: -each[0].at_ms
+    )
+    outcomes = [*(outcome for outcome, _ in retired), *runs]
+    recorded = {*(() if mark is None else mark.entry_ids), *(id for each in outcomes for id in each.entries)}
+    own = [each for each in notes if each.meta.id in recorded or key in keys_of(each.meta)]
+    own.sort(key=lambda each: (each.archived, -each.meta.created_at_ms, each.meta.id))
+    sources = (source for each in own for source in each.meta.sources if source.thread_id == key[1])
+    cwd = next(filter(None, (*(each.cwd for each in captures), *(source.cwd for source in sources))), None)
+    # What waits counts before what was done, and the newest outcome before older ones.
+    state: SessionState = "never-captured"
+    first = "No capture of it has arrived, though notes name it." if own else NEVER_CAPTURED
+    if any(each.place == "waiting" for each in captures):
+        before = " It was read before, and has grown since." if mark is not None else ""
+        state, first = "pending", f"It waits in the inbox; `memory consolidate` reads it.{before}"
+    elif retired and retired[0][1] == "given-up":
+        state, first = "failed", "It was given up; `memory consolidate --retry-failed` tries it again."
+    elif retired or runs or mark is not None:
+        state, first = "processed", "It has been read."
+    words = [first]
+    if captures:
+        oldest, newest = instant(captures[-1].at_ms), instant(captures[0].at_ms)
+        times = f"on {newest}" if len(captures) == 1 else f"{len(captures)} times, first on {oldest}, last on {newest}"
+        words.append(f"It was captured {times}.")
+    # What the inbox no longer tells, the runs do.
+    told = [each.sentence for each in ([outcome for outcome, _ in retired] or runs)]
+    words += reversed(tuple(dict.fromkeys(told))[:_MOST_OUTCOMES])
+    if mark is not None:
+        when = f", of {instant(mark.last_at_ms)}" if mark.last_at_ms is not None else ""
+        words.append(f"It has been read up to turn {mark.turns_seen}{when}, by {mark.agent_name}.")
+    words += dict.fromkeys(_trouble_in_words(each.trouble) for each in found if each.trouble is not None)
+    if deferred:
+        words.append(f"What it changes of {', '.join(deferred)} waits for the next run: one run changes only so much.")
+    return SessionTrace(
+        *key,
+        state=state,
+        words=tuple(words),
+        cwd=cwd,
+        reopen=resume_command(*key, cwd),
+        captures=captures,
+        read_up_to=None if mark is None else ReadUpTo(mark.turns_seen, mark.last_at_ms, mark.agent_name),
+        runs=runs,
+        entries=named(own),
+        dropped=tuple(dict.fromkeys(words for each in outcomes for words in each.dropped)),
+        deferred=deferred,
+    )
+
+
+def keys_of(meta: Meta) -> tuple[tuple[str, str], ...]:
+    """Returns harness and id of each session that a note comes from."""
+    return tuple((source.harness.value, source.thread_id) for source in meta.sources if source.thread_id)
+
+
+def _capture(found: FoundCapture) -> Capture:
+    context, trouble, done = found.entry.context, found.trouble, found.entry.outcome
+    told = outcome = None
+    if trouble is not None:
+        not_before_ms = trouble.not_before_ms or None
+        told = CaptureTrouble(trouble.attempts, trouble.timeouts, not_before_ms, trouble.code, trouble.message)
+    if done is not None:
+        made = (done.verdict, done.reason, done.entry_ids, done.dropped)
+        outcome = SessionOutcome(done.run_id, "consolidate", done.at_ms, *made)
+    return Capture(found.name, found.place, found.entry.at_ms, context.cwd, context.repo, told, outcome)
+
+
+def _trouble_in_words(trouble: Trouble) -> str:
+    counts: list[str] = []
+    if trouble.attempts:
+        counts.append(f"{trouble.attempts} of {MAX_ATTEMPTS} attempts used up")
+    if trouble.timeouts:
+        counts.append(f"{counted(trouble.timeouts, 'time-out')} in a row")
+    if trouble.unavailable_since_ms is not None:
+        counts.append(f"its transcript was not there since {instant(trouble.unavailable_since_ms)}")
+    if trouble.not_before_ms:
+        counts.append(f"not before {instant(trouble.not_before_ms)}")
+    why = f": {trouble.message.rstrip('.')}" if trouble.message else ""
+    known = f" ({', '.join(counts)})" if counts else ""
+    return f"Memory will retry it{known}{why}."
+
+
+# -- a session --------------------------------------------------------------------------------------------------------
+
+MOST_MARKS = 100
+_MOST_NAMED = 5
+
+Key = tuple[str, str]
+"""Harness and session id."""
+
+
+@as_result
+def find_sessions(
+    session_id: str,
+    root: Path,
+    reading: Reading,
+    log: RunLog,
+    marks: SessionMarksFiles,
+    deferred: Callable[[], Result[tuple[Change, ...], Error]],
+) -> FoundSessions:
+    """Returns what became of the session with this id, of every harness that has one, or else of the one whose id
+    begins so; none where nothing is known of it. UsageInvalid where several begin so."""
+    captures, unopened, unread = captures_beginning_with(str(root), session_id)
+    listings = unwrap(reading.store.list()), unwrap(reading.store.list(archived=True))
+    runs = unwrap(log.runs(MOST_RUNS))
+    marked = {
+        (each.harness.value, each.session_id): each for each in unwrap(marks.beginning_with(session_id, MOST_MARKS))
+    }
+    by_runs: dict[Key, list[SessionOutcome]] = defaultdict(list)
+    for run in runs:
+        for each in run.sessions:
+            if each.session_id is not None and each.session_id.startswith(session_id):
+                told = (each.verdict, each.reason, each.entry_ids, each.dropped)
+                outcome = SessionOutcome(run.run_id, run.machine, run.started_at_ms, *told)
+                by_runs[each.harness, each.session_id].append(outcome)
+    # What is secret is not even named to an agent.
+    notes = [each for listing in listings for each in listing.entries]
+    notes = [*without_secret(notes)] if reading.caller.is_agent else notes
+    changed = [each.meta for each in entries_written(unwrap(deferred())).values()]
+    noted = (key for each in notes for key in keys_of(each.meta) if key[1].startswith(session_id))
+    keys = {*marked, *(each.key for each in captures), *by_runs, *noted}
+    chosen = {key for key in keys if key[1] == session_id} or keys
+    ids = sorted({id for _, id in chosen})
+    if len(ids) > 1:
+        count = f"{'at least ' if unopened else ''}{len(ids):,}"
+        problem = f"{session_id} matches {count} sessions: {first_few(ids, _MOST_NAMED)}"
+        raise UsageInvalid(problem, "Give more of it.")
+    traces = (
+        trace_session(
+            key,
+            [each for each in captures if each.key == key],
+            tuple(by_runs.get(key, ())),
+            notes,
+            marked.get(key),
+            tuple(meta.id for meta in changed if key in keys_of(meta)),
+        )
+        for key in sorted(chosen)
+    )
+    unread = (*unread, *unread_notes(*listings), *unread_runs(runs))
+    return FoundSessions(session_id, tuple(traces), unopened, unread)
+
+
+# -- the captures of a session ----------------------------------------------------------------------------------------
+
+MOST_OPENED = 100_000
+"""Files of each directory, the newest first: what is older is told by the session's mark, its notes and the runs."""
+
+_PLACES: tuple[tuple[str, Place], ...] = ((INBOX, "waiting"), (PROCESSED, "processed"), (FAILED, "given-up"))
+
+
+def captures_beginning_with(root: str, session_id: str) -> tuple[tuple[FoundCapture, ...], int, tuple[str, ...]]:
+    """Returns the captures of every session whose id begins so, of any harness, newest first; how many files were not
+    looked into; and what could not be read, one sentence each. Of what is no entry, `memory status` tells."""
+    troubles = unwrap(QueueTroubles(root).read())
+    captures: list[FoundCapture] = []
+    unread: list[str] = []
+    unopened = 0
+    for relative, place in _PLACES:
+        # A name begins with the time of its capture.
+        names = names_below(root, relative, is_entry_name)[::-1]
+        unopened += max(0, len(names) - MOST_OPENED)
+        for name in names[:MOST_OPENED]:
+            try:
+                image = read_image(f"{root}/{relative}/{name}", MAX_RETIRED_BYTES)
+            except Error as error:
+                unread.append(str(error))
+                continue
+            if image is None or session_id.encode("utf-8", "backslashreplace") not in image.data:
+                continue
+            entry = parse_inbox_entry(image.data.decode("utf-8", "replace")).value_or(None)
+            named = None if entry is None else session_id_of(entry)
+            if entry is not None and named is not None and named.startswith(session_id):
+                trouble = troubles.get(queue_key(entry, name)) if place == "waiting" else None
+                captures.append(FoundCapture(entry, place, name, trouble))
+    return tuple(sorted(captures, key=lambda each: (-each.entry.at_ms, each.name))), unopened, tuple(unread)
