@@ -307,6 +307,12 @@ def test_a_review_that_was_pasted_is_no_lesson_of_the_person_s() -> None:
         "the field takes a flag, but in the future may support richer values",
         "No man... the fix is to move the carts, not the comment",
         "Also make a note so we don't forget the loop that could be part of the project",
+        "though that may not clear the carts of guests",
+        "nah you can always ask the ledger for what is in a cart",
+        "follow up: what can we use for the carts (an index?)",
+        "log an issue for the carts of guests, we will come back to it later",
+        "the total of a branch doesn't exist until we do the summary of orders later",
+        "the issue was that I had local files in the cart so it couldn't switch",
     ],
 )
 def test_a_request_that_was_carried_out_is_no_note(asked: str) -> None:

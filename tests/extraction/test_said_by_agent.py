@@ -181,6 +181,60 @@ def test_a_remedy_tells_the_fix_and_not_the_failure_again() -> None:
     assert "Remedy: `total()` now rounds the guest price once." in note.body
 
 
+@pytest.mark.parametrize(
+    "closing",
+    [
+        # The session changed the file, or defined anew what the statement is about.
+        "The bug was in `total()`. The list in `cart.py` names `Decimal` only, and Stripe uses whole cents for totals.",
+        "The bug was in `total()`. `ROUNDING` only has the modes of Python, and Stripe uses another one.",
+        # The mend is told beside it.
+        "**Root cause:** `total()` will fail when the key of a guest is gone from the table.\n\n**Fix:** `total()` now asks first.",
+        # How it was.
+        "**Before:** The `total()` failed because Postgres has no price for guests.\n\n**Fix:** `total()` now asks once.",
+        "**Bug:** When `total()` is called on a remote Redis, it would ask for the password of a host. That blocks.\n\n**Fix:** `total()` now asks once.",
+        "The bug was in `total()`. When Redis is on another machine of the shop, it returned nothing.\n\n**Fix:** `total()` now asks once.",
+        # Nobody else's work is named where it says how something works.
+        "The bug was in `total()`, seen with Docker. `PATTERN` is a plain list of names, so guests match.\n\n**Fix:** `total()` now asks.",
+    ],
+)
+def test_what_the_session_mended_is_no_lesson_in_whatever_tense_it_is_told(closing: str) -> None:
+    edit = ToolCall("Edit", "ROUNDING = UP => ROUNDING = HALF_EVEN", path="/srv/shop/src/cart.py", writes=True)
+    assert notes(user(ASKED), agent("", edit), tool("ok"), agent(closing)) == ()
+
+
+def test_a_later_change_of_the_file_counts_too() -> None:
+    found = (
+        "The bug was in `total()`. The list in `modes.py` names `Decimal` only, and Stripe uses whole cents for totals."
+    )
+    edit = ToolCall("Edit", "A => B", path="/srv/shop/src/modes.py", writes=True)
+    assert len(notes(*work_on(ASKED, found))) == 1
+    assert notes(*work_on(ASKED, found), user("mend that, too"), agent("", edit), tool("ok"), agent("Done.")) == ()
+
+
+def test_a_place_in_brackets_behind_a_label_belongs_to_the_label() -> None:
+    closing = (
+        "**Root cause** (`cart.py:69`): `git credential fill` asks on the terminal when no configured helper has credentials. That blocks.\n\n"
+        "**Fix**: Set `GIT_TERMINAL_PROMPT=0` there."
+    )
+    (note,) = notes(*work_on(ASKED, closing))
+    assert note.title == "`git credential fill` asks on the terminal when no configured helper has credentials"
+    assert "Remedy: Set `GIT_TERMINAL_PROMPT=0` there." in note.body
+
+
+@pytest.mark.parametrize(
+    "elsewhere",
+    [
+        "Moved the guest banner, so that the price of the `header` is read once.",
+        "## Fix\n\nI took the way that the reviewer wanted. Prices of other people are unaffected.",
+    ],
+)
+def test_a_remedy_is_only_what_names_the_cause_or_is_called_so(elsewhere: str) -> None:
+    (note,) = notes(
+        *work_on(ASKED, f"The bug was in `total()`: the guest price was read twice. {STAYS}\n\n{elsewhere}")
+    )
+    assert "Remedy" not in note.body
+
+
 def test_a_fault_that_nobody_says_to_be_mended_makes_no_note() -> None:
     fault = "The root cause: `total()` reads the guest price twice and never rounds it."
     assert notes(*work_on(ASKED, f"{fault} {STAYS}")) == ()

@@ -63,7 +63,7 @@ _WORK = (
     r"(?:re-?)?(?:add(?:ed)?|implement|create|build|write|fix|change|update|refactor|rename|move|remove|delete|check|look|investigate|review|run"
     r"|test|try|find|search|explore|read|analy[sz]e|improve|reduce|simplify|clean|replace|convert|extract|split|merge|rebase|commit|push|open"
     r"|close|show|list|explain|mention|document|spawn|migrate|generate|install|set up|finish|continue|go(?! with| for)|get|give|help|take|see|ensure|make|tell|new"
-    r"|mark|deduplicate|sort|order|organi[sz]e|arrange|group|enable|disable|configure|integrate|connect|deploy|copy|translate|compare|adjust|align|tweak|polish|bump|rewrite|drop|do(?! not)|think|simulate|pretend|start|switch|pull|reconstruct|revert|restore|turn|include|begin|proceed|debug|verify|cherry-pick|wait|stop|ship)"
+    r"|mark|deduplicate|sort|order|organi[sz]e|arrange|group|enable|disable|configure|integrate|connect|deploy|copy|translate|compare|adjust|align|tweak|polish|bump|rewrite|drop|do(?! not)|think|simulate|pretend|start|switch|pull|reconstruct|revert|restore|turn|include|begin|proceed|debug|verify|cherry-pick|wait|stop|ship|log)"
 )
 _STANDING = r"\b(?:always|never|every time|whenever|from now on|going forward)\b"
 _LEADS = {
@@ -163,7 +163,7 @@ _BY_USER_WORDS = {
         r"(?P<said>\b(?:by convention|as a rule|in (?:this|our) (?:repo|repository|project|codebase|team|company|org)),? (?:we(?! have)|all|every|the|you|it|no|each)\b.+)",
         r"(?:^\(?|[,;:] |\b(?:and|but|because|since|so|that|as) )(?P<said>we (?:\w+ly )?use [^?!]+ (?:for|as|to|not|instead|rather|everywhere|because|since)\b.+)",
         r"(?P<said>\b(?:all|every|each|any|new) (?:(?!that\b|which\b|who\b|think\b|we\b|you\b|i\b)[\w/-]+ ){1,4}(?:needs? an? |(?:must|should|has to|have to|needs? to|go(?:es)?|belongs?|lives?|gets?) (?:always |never |not )?(?:be |have |go |live |start |end |use |in |into |under |its ))(?!fixed\b|done\b).+)",
-        r"(?P<said>\b[\w`./-]+ (?:(?:must|may) (?:never|not|only|always)|can (?:never|only|always))\b.+)",
+        r"(?P<said>\b[\w`./-]+ (?:must (?:never|not|only|always)|may (?:never|only)|can (?:never|only))\b.+)",
         r"(?P<said>\b(?:never|not|always|only) (?:commit|push|merge|deploy|release|publish)(?:ted|ed|d)? (?:to|on|from|in|before|after|without)\b.+)",
         r"(?P<said>\b(?:nós |nos |a gente )?(?:costumamos|usamos sempre|nunca usamos|não usamos|nao usamos|evitamos|fazemos sempre|nunca fazemos|a gente sempre|a gente nunca|nós sempre|nós nunca)\b.+)",
         r"(?P<said>\busamos [^?!]+ (?:para|como|e não|e nao|em vez|em todo|em todos)\b.+)",
@@ -209,7 +209,7 @@ _BY_USER_WORDS = {
     "task": (
         r"<starten>(?:todo|to do|to-do|follow[- ]?up|next (?:up|time|session)|later|tomorrow|for later|still open|still to do|left to do)\s*[:,–—-]\s*(?P<said>.+)",
         r"(?P<said>\b(?:we|i|you)(?:'ll| will)? (?:still|later) (?:need to|have to|must|should)\b.+)",
-        r"(?P<said>\b(?:we|i|let's)(?:'ll| will| should| can|'d better)? (?:do|handle|fix|tackle|address|look at|come back to|revisit|finish|leave) [^?!]{2,120}\b(?:later|tomorrow|next time|another time|in (?:a|another) (?:follow[- ]?up|separate pr|later pr)|next week)\b.*)",
+        r"(?P<said>\b(?:(?:we|i)(?:'ll| will| should| can|'d better)|let's) (?:do|handle|fix|tackle|address|look at|come back to|revisit|finish|leave) [^?!]{2,120}\b(?:later|tomorrow|next time|another time|in (?:a|another) (?:follow[- ]?up|separate pr|later pr)|next week)\b.*)",
         r"<startpt>(?:por fazer|a fazer|pendente|falta|fica (?:por fazer|para depois)|mais tarde|amanhã|amanha|depois|próximo passo|proximo passo)\s*[:,–—-]\s*(?P<said>.+)",
         r"(?P<said>\bainda (?:falta|faltam|é preciso|é necessário|temos de|tenho de|precisamos)\b.+)",
     ),
@@ -330,7 +330,7 @@ _SIGNAL_WORDS = {
     "heeded": (
         r"\b(?:must|has to|only works?|won't work)\b[^?!]{0,160}\bbecause\b",
         r"\b(?:must|have to|has to|needs? to|requires?|only works?)\b[^?!]{0,160}(?:\b(?:otherwise|or else|unless)\b| [–—-] [^?!]*\b(?:risk|fail|break|lose|corrupt)\w*)",
-        r"\b(?:will|would) (?:\w+ )?(?:fail|break|hang|crash|be lost|be dropped|be ignored)\b[^?!]*\b(?:if|when|unless|because|without)\b",
+        r"\bwill (?:\w+ )?(?:fail|break|hang|crash|be lost|be dropped|be ignored)\b[^?!]*\b(?:if|when|unless|because|without)\b",
     ),
     "objection": (
         r"^(?:no|nope|nah|wrong|incorrect|not quite|hm+,? no|that's (?:wrong|not|incorrect)|that is (?:wrong|not)|you're wrong|stop)\b",
@@ -383,7 +383,7 @@ _SIGNAL_WORDS = {
     ),
     "session": (
         r"\byou (?:just |have |already |only |really )*(?:\w+ed|made|did|forgot|wrote|put|ran|got|went|gave|left|took|broke|missed|said|were|are (?:\w+ )?\w+ing)\b(?<!\bneed)",
-        r"\bi (?:just |already |only |have )*(?:(?!need|prefer)\w+ed|made|did|see|saw|know|ran|went|got|paid|sent|left|didn'?t)\b|\bgo back\b|\bi(?:'m| am) (?:just |only |now |still )*\w+ing\b|\bwe(?:'re| are)(?: not)? (?:ready|done|on|at)\b",
+        r"\bi (?:just |already |only |have )*(?:(?!need|prefer)\w+ed|had(?! to)|made|did|see|saw|know|ran|went|got|paid|sent|left|didn'?t)\b|\bgo back\b|\bi(?:'m| am) (?:just |only |now |still )*\w+ing\b|\bwe(?:'re| are)(?: not)? (?:ready|done|on|at)\b",
     ),
     "points": (
         r"\b(?:use|do|take|want) (?-i:[A-E])\b(?= instead|[.!,]|$)",

@@ -125,7 +125,8 @@ def _candidates(history: History, episodes: Sequence[Episode], final_window: boo
                 and not any(_takes_another(each, one) for each in later)
             )
         if not any(objects(each) for each in later):
-            found.extend(agent_candidates(episode, open_end=index >= last_work >= 0))
+            changes = [call for each in episodes[index:] for call in each.changes]
+            found.extend(agent_candidates(episode, changes, open_end=index >= last_work >= 0))
     return [one for one in found if not (_done if one.sort is Sort.TASK else _undone)(one, episodes)]
 
 

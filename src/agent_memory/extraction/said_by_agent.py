@@ -31,7 +31,7 @@ from agent_memory.extraction.text import (
     tells_a_fault,
     tells_of_the_past,
 )
-from agent_memory.session.history import Role, Turn
+from agent_memory.session.history import Role, ToolCall, Turn
 from agent_memory.text.salience import content_terms
 
 _CAUSE_LABEL = re.compile(
@@ -39,6 +39,8 @@ _CAUSE_LABEL = re.compile(
     r"|why (?:it|this) (?:broke|failed|fails|happened|happens)|o (?:problema|erro)|o que aconteceu)(?: was| were)?$",
     re.IGNORECASE,
 )
+_BEFORE_LABEL = re.compile(r"(?:before|previously|old(?: behaviou?r)?|antes)\b", re.IGNORECASE)
+"""Under it stands how it was."""
 _REMEDY_LABEL = re.compile(
     r"(?:the )?(?:fix(?:ed)?|solution|resolution|remedy|correção|correcção|solução)\b", re.IGNORECASE
 )
@@ -63,7 +65,7 @@ _WORKS = re.compile(
 )
 """How something is or works, in the present tense."""
 _AT_HAND = re.compile(
-    r"\b(?:now|fix\w*|still|already|being|been|we|our|agora|ainda)\b|\b(?:is|are|be|isn't|aren't) (?:not )?\w+ing\b"
+    r"\b(?:now|fix\w*|still|already|being|been|would|we|our|agora|ainda)\b|\b(?:is|are|be|isn't|aren't) (?:not )?\w+ing\b"
     r"|\bthe (?:[\w-]+ )?(?:agent|issue|problem|error|fix|tests?|bug)\b|\bthe user\b(?!')",
     re.IGNORECASE,
 )
@@ -72,6 +74,12 @@ _CLAUSE = re.compile(
     r"[.;:!?]\s+|\b(?:was|is|era|foi)(?: that| que|:)\s|,?\s+(?:because|but|so|which|and|whereas|while|since|when|if|[—–-]|mas|porque)\s+|,\s+",
     re.IGNORECASE,
 )
+_ON_A_CONDITION = re.compile(r"(?:when|whenever|if|while|before|after|once|since|as|quando|se)\b", re.IGNORECASE)
+_NORM = re.compile(r"\b(?:must|ha(?:s|ve) to|needs? to|requires?)\b", re.IGNORECASE)
+_DEFAULT = re.compile(r"\bdefault `|` defaults to\b", re.IGNORECASE)
+"""What a setting is where nobody set it was chosen by others."""
+_LINE = re.compile(r":\d+(?:-\d+)?$|\(\)$")
+_DEFINES = r"\b(?:func|def|fn|function|class|struct|type|var|let|const|interface|enum)\b[^;{{}}()]{{0,40}}?\b{0}\b|\b{0}\s*(?::=|=(?!=))"
 _QUOTED = re.compile(r"`[^`]*`|[\"“][^\"”]*[\"”]")
 _PRODUCT = re.compile(r"(?<=[\w,)] )[A-Z][a-z]+(?:\.js)?(?!\w)")
 """A proper name within a sentence."""
@@ -116,14 +124,15 @@ class _Said:
         return f"{self.preceding} {self.sentence}" if self.preceding else ""
 
 
-def agent_candidates(episode: Episode, *, open_end: bool) -> Iterator[Candidate]:
-    """The candidates in the agent's words of one episode. Open tasks only where nothing was worked on after it."""
+def agent_candidates(episode: Episode, changes: Sequence[ToolCall], *, open_end: bool) -> Iterator[Candidate]:
+    """The candidates in the agent's words of one episode. `changes` are the writes from there to the end of the session. Open
+    tasks only where nothing was worked on after it."""
     closing = episode.closing
     if closing is None or not episode.worked:
         return
     said = _sentences(closing)
-    lessons = tuple(islice(_lessons(said, closing, acted=episode.acted), MAX_LESSONS))
-    lessons = lessons or tuple(islice(_confirmed(episode, closing, said), MAX_LESSONS))
+    told = tuple(_lessons(said, closing, acted=episode.acted)) or tuple(_confirmed(episode, closing, said))
+    lessons = tuple(islice((each for each in told if not _is_over(each.claim, changes)), MAX_LESSONS))
     yield from lessons
     taken = " ".join(lesson.text for lesson in lessons)
     for statement in said:
@@ -196,6 +205,8 @@ def _lessons(said: Sequence[_Said], closing: Turn, *, acted: bool) -> Iterator[C
         sentence = statement.sentence
         shown = announced or (statement.first and _CAUSE_LABEL.match(statement.label) is not None)
         announced = shows(Signal.ANNOUNCES, sentence) and not says_enough(sentence, 4)
+        if _BEFORE_LABEL.match(statement.label):
+            continue
         cause = _cause(statement, shown=shown) if acted or _FOUND_OUT.search(sentence) else ""
         if not cause or in_third_person(sentence) in told_already:
             continue
@@ -226,21 +237,18 @@ def _cause(statement: _Said, *, shown: bool) -> str:
 
 
 def _remedy(rest: Sequence[_Said], cause: str) -> str:
-    """How it was mended: what is called so, else what says most of the cause's words; empty where nothing does."""
-    words = content_terms(cause)
-    best, most = "", 0
-    for statement in rest:
+    """How it was mended: the first statement under a label that says so, else one that names what the cause names."""
+    names = [name for name in names_in(cause) if len(name) > 2]
+    for position, statement in enumerate(rest):
         remedy = statement.sentence
         if is_quiet(remedy) or _IMPROVEMENT.search(remedy) or remedy in cause:
             continue
         mends = shows(Signal.REMEDY, remedy)
-        # Under a heading that speaks of the fix, too, a sentence may only tell the failure again.
-        if _REMEDY_LABEL.match(statement.label) and says_enough(remedy, 2) and (mends or not tells_a_fault(remedy)):
+        is_labelled = _REMEDY_LABEL.match(statement.label) and (mends or (not position and not tells_a_fault(remedy)))
+        is_tied = mends and says_enough(remedy, 4) and any(name in remedy.lower() for name in names)
+        if is_tied or (is_labelled and says_enough(remedy, 2)):
             return in_third_person(remedy)
-        shared = len(content_terms(remedy) & words)
-        if mends and shared > most and names_in(remedy) and says_enough(remedy, 4):
-            best, most = remedy, shared
-    return in_third_person(best)
+    return ""
 
 
 def _lesson(cause: str, turn: Turn, remedy: str, *also: int) -> Candidate | None:
@@ -248,30 +256,47 @@ def _lesson(cause: str, turn: Turn, remedy: str, *also: int) -> Candidate | None
     once it is mended. That is what has to be heeded, and beside a fault, how something made by others works."""
     sentences = sentences_of(cause)
     is_told = remedy or tells_of_the_past(sentences[0])
-    explains = len(sentences) > 1 and _names_others(cause)
     lasting = (
-        each for each in sentences if shows(Signal.HEEDED, each) or (is_told and _lasts(each, of_others=explains))
+        each
+        for each in sentences
+        # A fault that is foretold is over, too, once it is mended.
+        if (shows(Signal.HEEDED, each) and (_NORM.search(each) or not remedy))
+        or (is_told and _lasts(each, beside_a_fault=len(sentences) > 1))
     )
     claim = next((each for each in lasting if not is_anaphoric(each)), "")
     supports = (Support("Remedy", remedy),) if remedy and remedy[:60] not in cause else ()
     return Candidate(Sort.LESSON, Role.AGENT, cut(claim), (*also, turn.number), cause, supports) if claim else None
 
 
-def _lasts(sentence: str, *, of_others: bool) -> bool:
+def _lasts(sentence: str, *, beside_a_fault: bool) -> bool:
     """Whether a clause of it says how something of others works: in the present tense, and other than that it is at fault."""
     is_over = tells_of_the_past(sentence)
+    of_others = beside_a_fault and _names_others(sentence)
     return not shows(Signal.REMEDY, sentence) and any(
         (of_others or (is_over and _names_others(clause)))
         and _WORKS.search(_QUOTED.sub("x", clause))
-        and not (_AT_HAND.search(clause) or tells_of_the_past(clause))
+        and not (_ON_A_CONDITION.match(clause) or _AT_HAND.search(clause) or tells_of_the_past(clause))
         and (_MUST.search(clause) or not tells_a_fault(clause))
         and says_enough(clause)
         for clause in _CLAUSE.split(sentence)
     )
 
 
+def _is_over(claim: str, changes: Sequence[ToolCall]) -> bool:
+    """Whether a statement tells how the code was: it is about a file that was changed from there on, or what was defined anew.
+    What has to be heeded holds after the change, too."""
+    if _NORM.search(claim):
+        return False
+    names = {_LINE.sub("", name.rsplit("/", 1)[-1]) for name in names_in(_CLAUSE.split(claim, 1)[0])}
+    files = {change.path.rsplit("/", 1)[-1].lower() for change in changes if change.path}
+    defined = [re.compile(_DEFINES.format(re.escape(name)), re.IGNORECASE) for name in names]
+    return bool(names & files) or any(each.search(change.brief) for each in defined for change in changes)
+
+
 def _names_others(text: str) -> bool:
-    return names_a_technology(text) or _PRODUCT.search(_QUOTED.sub("x", text)) is not None
+    return (
+        names_a_technology(text) or bool(_DEFAULT.search(text)) or _PRODUCT.search(_QUOTED.sub("x", text)) is not None
+    )
 
 
 def _confirmed(episode: Episode, closing: Turn, said: Sequence[_Said]) -> Iterator[Candidate]:

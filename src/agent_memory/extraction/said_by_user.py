@@ -284,7 +284,8 @@ def _candidate(said: _Said, *, is_answer: bool) -> Candidate | None:
         hit = Hit(hit.shows, sentence)
     asks = is_question or shows(Signal.UNSURE, sentence) or _ASKS.match(sentence)
     told = hit.said if hit.shows is Sort.CORRECTION else sentence
-    if asks or sentence.endswith(":") or shows(Signal.POINTS, told) or shows(Signal.SESSION, told):
+    is_order = hit.shows is Sort.TASK and ("?" in hit.said or shows(Signal.REQUEST, sentence))
+    if asks or is_order or sentence.endswith(":") or shows(Signal.POINTS, told) or shows(Signal.SESSION, told):
         return None
     if hit.shows is Sort.DECISION and speaks_of_an_option(sentence):
         return _chosen(said)

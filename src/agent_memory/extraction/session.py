@@ -9,7 +9,7 @@ from attrs import frozen
 
 from agent_memory.extraction.cues import Signal, Sort, shows, sort_of_section
 from agent_memory.extraction.text import Block, blocks_of, cut
-from agent_memory.session.history import History, Role, Turn
+from agent_memory.session.history import History, Role, ToolCall, Turn
 
 _INJECTED = re.compile(
     r"\s*(?:<[a-z][\w-]*>|# AGENTS\.md instructions|Caveat: |This session is being continued|Your final response is"
@@ -44,16 +44,19 @@ class Episode:
 
     @property
     def acted(self) -> bool:
-        """Whether the agent changed something: by a tool that writes, or by a shell's command, as some agents do."""
+        """Whether the agent changed something."""
+        return bool(self.changes)
+
+    @property
+    def changes(self) -> tuple[ToolCall, ...]:
+        """What changed something: a tool that writes, or a shell's command, as some agents do."""
         calls = (call for turn in self.work for call in turn.tool_calls)
-        return any(call.writes or _EDITS.search(call.brief) for call in calls)
+        return tuple(call for call in calls if call.writes or _EDITS.search(call.brief))
 
     @property
     def written(self) -> tuple[str, ...]:
         """The files that the agent changed, each once, in the order of their first change."""
-        return tuple(
-            dict.fromkeys(call.path for turn in self.work for call in turn.tool_calls if call.writes and call.path)
-        )
+        return tuple(dict.fromkeys(call.path for call in self.changes if call.writes and call.path))
 
 
 def episodes_of(history: History) -> tuple[Episode, ...]:
