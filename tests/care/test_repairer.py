@@ -170,32 +170,6 @@ def test_history_is_begun_and_what_was_owed_is_paid(patient: Patient) -> None:
     assert len(commits(patient)) == 1
 
 
-def test_a_change_that_was_cut_short_is_undone(patient: Patient) -> None:
-    """P2"""
-    before = patient.texts()
-    path = next((patient.root / "topics").iterdir())
-    patient.by_hand("topics/bare.md", "A bare note.")
-    k = 0
-    while True:
-        k += 5
-        with killed_at(k) as counter, suppress(Killed):
-            patient.repair()
-        assert path.exists() or any("Ports" in text for text in patient.texts())
-        assert sum("A bare note." in text for text in patient.texts()) >= 1, k
-        if not counter.struck:
-            break
-        healed = patient.repair()
-        assert [each.code for each in healed.after.findings if each.severity == "problem"] == [], k
-        assert sum("A bare note." in text for text in patient.texts()) == 1, k
-        for left in (patient.root / "topics").iterdir():
-            if "bare" in left.name or "A bare note." in left.read_text():
-                left.unlink()
-        patient.by_hand("topics/bare.md", "A bare note.")
-        if k > 40:
-            break
-    assert set(before) <= set(patient.texts())
-
-
 def test_it_waits_for_nobody(patient: Patient) -> None:
     """P7: a run at work keeps it away, and nothing was done."""
     patient.by_hand("topics/idea.md", "An idea.")
