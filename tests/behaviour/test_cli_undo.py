@@ -62,7 +62,7 @@ def test_a_run_is_logged_shown_and_taken_back_byte_for_byte_p16(memory: Memory) 
 
     again = memory("undo", name, "--json")
     assert (again.code, again.error["code"]) == (20, "undo-refused")
-    assert "undone already" in again.error["details"]["reasons"][0]
+    assert "already undone" in again.error["details"]["reasons"][0]
 
     newest = memory("log", "-n", "1", "--json").document["runs"][0]
     assert newest["undid"] == runs[0]["run"]
