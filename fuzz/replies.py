@@ -60,7 +60,7 @@ _WINDOW = History(
         Turn(3, Role.AGENT, "It is 9090 now.", "c"),
     ),
 )
-_FACTS = PlanFacts(
+FACTS = PlanFacts(
     entry=InboxEntry(NOON_MS, Harness.CLAUDE_CODE, SessionFile("claude-code-session", "s")),
     window=_WINDOW,
     scope="github.com/acme/web",
@@ -71,10 +71,10 @@ _FACTS = PlanFacts(
     now_ms=NOON_MS,
     live_at_start=len(STORED),
 )
-_DEFRAG_FACTS = DefragFacts(
+DEFRAG_FACTS = DefragFacts(
     live=_LIVE,
     taken_ids=frozenset(each.meta.id.casefold() for each in STORED),
-    shown=_FACTS.shown,
+    shown=FACTS.shown,
     status=Status.CONSOLIDATED,
     now_ms=NOON_MS,
     live_at_start=len(STORED),
@@ -88,7 +88,7 @@ def _check_consolidate(data: bytes) -> None:
             assert isinstance(refused, ReplyRefused)
             assert refused.reasons
         case Success(change_set):
-            plan = plan_window(change_set, _FACTS)
+            plan = plan_window(change_set, FACTS)
             assert all(each.subject.isprintable() and each.reasons for each in plan.dropped)
             check_changes(plan.changes)
             text = CHANGES.render(plan.changes)
@@ -102,7 +102,7 @@ def _check_defrag(data: bytes) -> None:
             assert isinstance(refused, ReplyRefused)
             assert refused.reasons
         case Success(proposal):
-            plan = plan_defrag(proposal, _DEFRAG_FACTS, ())
+            plan = plan_defrag(proposal, DEFRAG_FACTS, ())
             assert all(each.subject.isprintable() and each.reasons for each in plan.dropped)
             check_changes([change for action in plan.actions for change in action.changes])
             text = DEFERRED.render(plan.deferred)
@@ -135,7 +135,7 @@ def check_changes(changes: Iterable[Change]) -> None:
 
 def _check_may_change(id: str, touched: set[str]) -> None:
     if id in _HASHES:
-        assert id in _FACTS.shown, "changed, though it was not shown in full"
+        assert id in FACTS.shown, "changed, though it was not shown in full"
         assert id not in _PINNED, "changed, though it is pinned"
         touched.add(id)
 

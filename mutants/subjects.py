@@ -29,9 +29,9 @@ class Subject:
         return tuple(sorted(path for pattern in self.tests for path in Path("tests").glob(pattern)))
 
 
-_PLAN_TESTS = "drafts origin planning planning_properties related"
+_PLAN_TESTS = "drafts origin every_plan planning related"
 _DEFRAG_TESTS = (
-    "plan_defrag defrag_machine hostile_proposals merge_and_split information fresh_text changed_claims due surplus"
+    "plan_defrag defrag_machine every_plan merge_and_split information fresh_text changed_claims due surplus"
 )
 
 SUBJECTS: Mapping[str, Subject] = {

@@ -272,7 +272,12 @@ class _Window:
             also = (*draft.proposed.links, *(id for id in similar if id not in draft.proposed.supersedes))
             body, unknown = link_body(draft.body, also, targets, draft.meta.id)
             old = tuple(each.id for each in retired.get(draft.meta.id, ()))
-            meta = evolve(draft.meta, supersedes=old, valid_from_ms=draft.meta.created_at_ms if old else None)
+            meta = evolve(
+                draft.meta,
+                description=draft.meta.description or derive_description(body),  # the links may be all that it says
+                supersedes=old,
+                valid_from_ms=draft.meta.created_at_ms if old else None,
+            )
             changes.append(Change.of(MemoryEntry(meta, body)))
             self.dropped += unlinked(stored_subject(draft.meta.title), unknown)
         return changes
