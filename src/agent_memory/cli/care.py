@@ -79,7 +79,8 @@ def _findings(report: DoctorReport, console: Console) -> Iterator[str]:
             for each in same:
                 severity = console.styled(RED if each.severity is Severity.PROBLEM else "", each.severity)
                 fix = f" [--fix {each.fix}]" if each.fix else ""
-                lines.append(f"{severity}: {each.subject}: {each.message}{fix}")
+                about = "" if each.message.startswith(each.subject) else f"{each.subject}: "
+                lines.append(f"{severity}: {about}{each.message}{fix}")
             yield from _first(lines)
     store = f"{counted(report.entries, 'note')}, {report.archived} archived"
     fixable = sum(each.fix is not None for each in report.findings)
