@@ -238,3 +238,34 @@ def test_a_remedy_is_only_what_names_the_cause_or_is_called_so(elsewhere: str) -
 def test_a_fault_that_nobody_says_to_be_mended_makes_no_note() -> None:
     fault = "The root cause: `total()` reads the guest price twice and never rounds it."
     assert notes(*work_on(ASKED, f"{fault} {STAYS}")) == ()
+
+
+@pytest.mark.parametrize(
+    ("closing", "title"),
+    [
+        (
+            "`lint` found three errors; turned `export function` into `export const` to match the conventions of the shop.",
+            "Turned `export function` into `export const` to match the conventions of the shop",
+        ),
+        (
+            "Changed the shared `ROUNDING` mode (only the cart reads it) instead of one for each cart, keeping the one-mode convention.",
+            "Changed the shared `ROUNDING` mode instead of one for each cart, keeping the one-mode convention",
+        ),
+    ],
+)
+def test_a_convention_of_the_code_that_the_agent_says_it_followed_is_a_lesson(closing: str, title: str) -> None:
+    (note,) = notes(*work_on("add a cart for guests", closing))
+    assert (note.kind, note.title) == (Kind.LESSON, title)
+    assert "three errors" not in note.body
+
+
+@pytest.mark.parametrize(
+    "closing",
+    [
+        "Created `test_cart.py` with tests for each total, following the codebase conventions.",
+        "The wrapper now sets `ENV` and `HOME` only where they are unset, following standard dotenv convention.",
+        "Should I turn `export function` into `export const` to match the conventions of the shop?",
+    ],
+)
+def test_a_convention_that_is_not_told_or_anybodys_makes_none(closing: str) -> None:
+    assert notes(*work_on("add a cart for guests", closing)) == ()

@@ -35,6 +35,7 @@ class Signal(StrEnum):
     REMEDY = "remedy"  # how it was mended
     HEDGE = "hedge"  # a guess, or a thing to be tried
     NARRATION = "narration"  # the agent tells what it does next
+    FOLLOWS = "follows"  # what the agent did is how it is done in this code
     HEEDED = "heeded"  # what has to be done or left from now on, and what happens otherwise
     MOMENTARY = "momentary"  # a state that holds now and says nothing later: tests pass
     OBJECTION = "objection"  # the person rejects what the agent just said or did
@@ -326,6 +327,10 @@ _SIGNAL_WORDS = {
         r"^(?:committed|pushed|merged|deployed|branch is|working tree)\b|\b(?:fix|it|this|that|everything|change|timeout settings?) (?:is|are) (?:now )?working\b",
         r"\b(?:all|everything) (?:is |are )?(?:done|set|complete[d]?|good|ready)\b|^(?:critical|high|medium|low|minor|major|nit|p[0-3])\b[)\]]?\s?[:–—-]",
         r"\b(?:testes?|lint|build|compilação|tudo) (?:\w+ ){0,3}(?:passa(?:m|ram|ndo)?|verde|ok|funciona(?:m|ndo)?|compila)\b",
+    ),
+    "follows": (
+        r"\b(?:to match|matching|following|keeping(?: to)?) (?:the |this |our )?(?!standard|official|common)(?:[\w-]+ ){0,2}conventions?\b",
+        r"\b(?:seguindo|mantendo|conforme) (?:a |as )?convenç(?:ão|ões)\b",
     ),
     "heeded": (
         r"\b(?:must|has to|only works?|won't work)\b[^?!]{0,160}\bbecause\b",

@@ -96,6 +96,8 @@ _FAILED_TO_HELP = re.compile(
     r"(?:still|hm+|wait|actually|no,|that(?:'s| is)(?:n't| not)|that didn't|didn't|same\b|interesting|ainda|não resolveu)",
     re.IGNORECASE,
 )
+_IN_BRACKETS = re.compile(r"\s\([^()]*\)")
+_OVER = re.compile(r"\b(?:instead of|rather than|em vez d)", re.IGNORECASE)
 _ELSE = re.compile(r"(?:regarding|as for|as to|about)\b", re.IGNORECASE)  # answers what was asked on the way
 _CONFIRMED = 0.25
 MAX_LESSONS = 3
@@ -138,7 +140,10 @@ def agent_candidates(episode: Episode, changes: Sequence[ToolCall], *, open_end:
     for statement in said:
         if statement.sentence[:60] in taken or in_third_person(statement.sentence)[:60] in taken:
             continue
-        if open_end and (found := _left_open(statement, closing)):
+        found = (_left_open(statement, closing) if open_end else None) or (
+            _convention(statement, closing) if episode.acted else None
+        )
+        if found:
             yield found
 
 
@@ -328,6 +333,17 @@ def _announced(turn: Turn) -> str:
         if says and not is_void(Sort.LESSON, f"{sentence} {claim}"):
             return in_third_person(claim)
     return ""
+
+
+def _convention(statement: _Said, closing: Turn) -> Candidate | None:
+    """The convention of the code that the agent says it followed, told by what it chose and over what. What it adds in
+    brackets, or found on the way, is of the moment."""
+    claim = next((each for each in statement.sentence.split("; ") if shows(Signal.FOLLOWS, each)), "")
+    claim = _IN_BRACKETS.sub("", claim)
+    tells = len(names_in(claim)) > 1 or _OVER.search(claim)
+    if not claim or not tells or is_quiet(statement.sentence) or not says_enough(claim, 5) or is_anaphoric(claim):
+        return None
+    return Candidate(Sort.LESSON, Role.AGENT, in_third_person(cut(claim)), (closing.number,))
 
 
 def _left_open(statement: _Said, closing: Turn) -> Candidate | None:
