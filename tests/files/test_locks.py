@@ -131,8 +131,3 @@ class TestKernelLocks:
         directory = home / ".local/state/agent-memory"
         assert directory.stat().st_mode & 0o777 == 0o700
         assert [file.stat().st_mode & 0o777 for file in directory.iterdir()] == [0o600]
-
-    def test_the_environment_beside_home_does_not_matter(self, root: Path, home: Path) -> None:
-        elsewhere = {"HOME": str(home), "XDG_STATE_HOME": "/elsewhere", "AGENT_MEMORY_ROOT": "/x", "TMPDIR": "/y"}
-        with KernelLocks(root).run():
-            assert isinstance(taken(KernelLocks(root, elsewhere).run()).failure(), Busy)

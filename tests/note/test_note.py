@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 from attrs import evolve
 from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Success
-from ruamel.yaml import YAML
 
 from agent_memory.errors import EntryUnreadable
 from agent_memory.note.note import MemoryEntry, Meta, Source
@@ -221,53 +217,6 @@ class TestReading:
     def test_bytes_that_are_not_utf_8_are_a_problem(self, data: bytes) -> None:
         assert problems(data)[0].startswith("not UTF-8: byte 0x")
 
-    @given(
-        st.one_of(st.binary(max_size=80), st.text(st.sampled_from("---\n\r: []{}&*!|>'\"#a1,\\x\u0085"), max_size=60))
-    )
-    def test_any_file_gives_a_note_or_problems(self, text: str | bytes) -> None:
-        fenced = b"---\n" + text + b"\n---\n" if isinstance(text, bytes) else f"---\n{text}\n---\n"
-        for file in (text, fenced):
-            match sealed(parse_note(file, "x.md", 0)):
-                case Success(note):
-                    assert note.meta.title
-                case Failure(error):
-                    assert isinstance(error, EntryUnreadable)
-                    assert error.problems
-
-    @pytest.mark.shared
-    def test_the_yaml_test_suite_gives_notes_or_problems_and_survives_a_rewrite(self, shared: Path) -> None:
-        rewritten = 0
-        for path in sorted((shared / "corpora/yaml-test-suite").glob("*.yaml")):
-            for case in YAML(typ="safe", pure=True).load(path.read_text()):
-                block = case.get("yaml", "")
-                for sign, meant in (
-                    ("␣", " "),
-                    ("»", "\t"),
-                    ("—", ""),
-                    ("←", "\r"),
-                    ("⇔", "\ufeff"),
-                    ("↵", ""),
-                    ("∎", ""),
-                ):
-                    block = block.replace(sign, meant)
-                text = f"---\n{block}\n---\nbody\n"
-                match sealed(parse_note(text, "x.md", 0)):
-                    case Success(note):
-                        rewritten += 1
-                        assert_rewritten(note, text)
-                    case Failure(error):
-                        assert isinstance(error, EntryUnreadable)
-                        assert error.problems
-        assert rewritten > 80
-
-
-def assert_rewritten(note: ParsedNote, text: str) -> None:
-    """A rewrite with other values reads back as them, and leaves the lines of unknown keys alone."""
-    meta = evolve(note.meta, pinned=True, kind=Kind.LESSON, tags=("topic__new", *note.meta.tags), title="Other: title")
-    written = render_note(MemoryEntry(meta, note.body), text)
-    assert parsed(written, "x.md").meta == meta
-    assert parsed(written, "x.md").body == note.body
-
 
 HOSTILE = st.one_of(
     st.characters(exclude_categories=["Cs"]),
@@ -355,15 +304,6 @@ class TestWriting:
         assert render_note(once, text) == text
         assert "\ud800" not in once.body
         assert "\r" not in once.body
-
-    @pytest.mark.shared
-    def test_naughty_strings_survive_in_every_text(self, shared: Path) -> None:
-        strings = json.loads((shared / "corpora/naughty-strings/blns.json").read_text())
-        assert len(strings) > 500
-        for text in strings:
-            if text.strip():
-                meta = evolve(FULL_META, title=text, description=text, sources=(Source(Harness.PI, text),))
-                assert parsed(render_note(MemoryEntry(meta, text.strip("\n\r")))).meta == meta
 
 
 BY_HAND = """\

@@ -52,18 +52,7 @@ def test_the_most_used_first_and_what_is_accepted_is_listed_unused() -> None:
     )
 
 
-def test_many_tags_take_no_longer_each() -> None:
-    """Every pair of 2,000 would be two million."""
-    many = [f"topic__{'abcdefgh'[number % 8]}{number:05}word" for number in range(2_000)]
-    assert alike(many) == {}
-
-
 tags = st.sampled_from([f"topic__{letter}" for letter in "abcdef"])
-
-
-def test_without_an_accepted_tag_all_are_free() -> None:
-    assert TagVocabulary().standing("topic__x") is Standing.FREE
-    assert TagVocabulary(renamed={"topic__y": "topic__x"}).standing("topic__x") is Standing.FREE
 
 
 def test_a_word_without_a_prefix_is_good_for_any() -> None:
@@ -77,12 +66,6 @@ def test_a_renamed_tag_is_called_by_its_present_name_and_once() -> None:
     assert known.accepted == {"topic__b"}
     assert known.current(("topic__x", "topic__a", "topic__b")) == ("topic__x", "topic__b")
     assert known.with_renamed("topic__x", "topic__y").accepted == {"topic__b"}
-
-
-def test_back_again() -> None:
-    there = TagVocabulary().with_renamed("topic__a", "topic__b")
-    assert there.with_renamed("topic__b", "topic__a").renamed == {"topic__b": "topic__a"}
-    assert there.with_accepted(["topic__a"]) == TagVocabulary(frozenset(("topic__a",)))
 
 
 @given(st.lists(st.tuples(tags, tags).filter(lambda pair: pair[0] != pair[1]), max_size=12))

@@ -19,7 +19,7 @@ from returns.result import Failure
 from agent_memory.errors import StoreIo
 from agent_memory.files.locks import KernelLocks
 from agent_memory.note.terms import query_words
-from agent_memory.note.vocabulary import Kind, Relation
+from agent_memory.note.vocabulary import Relation
 from agent_memory.ports import Store
 from agent_memory.recall.note_index import MADE_ANEW, NoteIndex, note_index
 from agent_memory.recall.search import Matches, NoteLink, SearchRequest
@@ -27,7 +27,6 @@ from agent_memory.store import store_database
 from agent_memory.store.note_files import read_image
 from agent_memory.store.store_database import DIRECTORY, NAME, Refreshed
 from agent_memory.store.store_files import StoreFiles
-from one_change import delete
 
 A, B, C = "id__aaaaaa", "id__bbbbbb", "id__cccccc"
 
@@ -222,15 +221,6 @@ def test_that_it_was_damaged_is_told_once(root: Path, topics: Path, rested: None
     assert found(index, "zebra") == [A]
     assert [*first, *index.refresh().unwrap().notices] == [MADE_ANEW]
     assert index.refresh().unwrap().notices == note_index(root).refresh().unwrap().notices == ()
-
-
-def test_an_index_of_another_version_is_made_anew_without_a_word(root: Path, topics: Path, rested: None) -> None:
-    put(topics, A, "zebra")
-    indexed(root).close()
-    newer(database(root))
-    index = note_index(root)
-    assert index.refresh().unwrap() == Refreshed(1, read=1)
-    assert index.renewals == 1
 
 
 def test_a_directory_in_its_place_is_left_and_the_index_kept_in_memory(root: Path, topics: Path) -> None:
@@ -464,7 +454,6 @@ def test_no_word_of_a_note_is_left_in_the_file_once_it_is_secret_p20(root: Path,
 
 D = "id__dddddd"
 LIVE_NOTES = SearchRequest("")
-EVERY_NOTE = SearchRequest("", archived=True)
 
 
 class World:
@@ -523,27 +512,6 @@ def test_a_slip_finds_the_word_only_where_no_note_has_the_slip(world: World) -> 
     assert world.found("kubernetse") == [B]
 
 
-def test_the_parts_of_a_match_sum_up_to_the_score(world: World) -> None:
-    world.put(A, "zebra lock migration", title="On zebras")
-    world.put(B, "lockers and locksmiths")
-    world.refresh()
-    matches = world.match("zebra lock")
-    for number, score in matches.scores.items():
-        assert sum(part.value for part in matches.parts(number)) == pytest.approx(score)
-    [of_b] = matches.parts(world.number(B))
-    assert of_b.term == "lock" != of_b.found
-    assert matches.parts(10**6) == ()
-
-
-def test_nothing_of_a_secret_note_is_in_the_index_p20(world: World) -> None:
-    world.put(A, "zebra", title="Zebra", sensitivity="secret")
-    world.put(B, "zebra", title="Zebra", sensitivity="private")
-    world.refresh()
-    assert world.found("zebra") == [B]
-    assert world.index.numbers_of([A]).unwrap() == {}
-    assert len(world.index.among(EVERY_NOTE).unwrap()) == 1
-
-
 def test_a_filter_that_is_no_text_lets_nothing_through(world: World) -> None:
     world.put(A, "zebra")
     world.refresh()
@@ -567,67 +535,3 @@ def test_links_lead_both_ways_and_through_aliases(world: World) -> None:
     of_a = {NoteLink(a, b, Relation.LINKS), NoteLink(c, a, Relation.SUPERSEDES)}
     assert set(world.index.links([a]).unwrap()) == of_a
     assert world.number(D) == b
-
-
-def test_vectors_stay_with_their_notes(world: World) -> None:
-    world.put(A, "one")
-    world.put(B, "two")
-    world.refresh()
-    a, b = world.number(A), world.number(B)
-    world.index.put_vectors("m", {a: b"aa", b: b"bb", 10**6: b"xx"}).unwrap()
-    assert vectors(world, "m") == {a: b"aa", b: b"bb"}
-    world.put(A, "something new")
-    world.refresh()
-    assert vectors(world, "m") == {b: b"bb"}
-    assert world.index.without_vector("m").unwrap() == (world.number(A),)
-    world.index.put_vectors("other", {b: b"b2"}).unwrap()
-    assert vectors(world, "m") == {}
-    assert vectors(world, "other") == {b: b"b2"}
-
-
-def vectors(world: World, model: str) -> dict[int, bytes]:
-    """By number."""
-    found = world.index.vectors(model).unwrap()
-    return dict(found)
-
-
-@pytest.mark.parametrize(
-    "among",
-    [
-        SearchRequest("", kind=Kind.TASK),
-        SearchRequest("", tags=("topic__x",)),
-        SearchRequest("", tags=("x", "nothing")),
-        SearchRequest("", scopes=frozenset({"github.com/o/r"})),
-        SearchRequest("", since_ms=1771000205124),
-        SearchRequest("", session="T-1"),
-        SearchRequest("", agent="amp"),
-        SearchRequest("", agent="oracle"),
-    ],
-)
-def test_a_filter_lets_through_what_it_says(world: World, among: SearchRequest) -> None:
-    source = "{harness: amp, threadId: T-1, agent: oracle, turns: [3]}"
-    world.put(
-        A,
-        "zebra",
-        kind="task",
-        tags="[topic__x]",
-        scope="github.com/o/r",
-        updatedAt=1771000205124,
-        sensitivity="private",
-        sources=f"\n  - {source}",
-    )
-    world.put(B, "zebra", tags="[area__y]", sources="\n  - {harness: codex, threadId: T-2}")
-    world.refresh()
-    assert world.found("zebra", among) == [A]
-    assert world.index.among(among).unwrap() == {world.number(A)}
-    assert sorted(world.found("zebra")) == [A, B]
-
-
-def test_an_archived_note_is_found_only_where_that_is_wanted(world: World) -> None:
-    world.put(A, "zebra")
-    world.refresh()
-    delete(world.store, A).unwrap()
-    world.refresh()
-    assert world.found("zebra") == []
-    assert world.found("zebra", EVERY_NOTE) == [A]
-    assert world.ids([world.number(A)]) == [A]

@@ -15,7 +15,6 @@ from agent_memory.errors import Error, StoreIo
 from agent_memory.files.locks import KernelLocks
 from agent_memory.note.note import Listed, MemoryEntry, Meta
 from agent_memory.note.terms import QueryWord
-from agent_memory.note.vocabulary import GLOBAL_SCOPE
 from agent_memory.recall.known_notes import KnownNotes, Near
 from agent_memory.recall.note_index import NoteIndex
 from agent_memory.recall.search import Matches, SearchRequest
@@ -124,21 +123,3 @@ def test_meaning_finds_what_words_alone_do_not(store: StoreFiles) -> None:
     by_words, by_meaning = KnownNotes(store), KnownNotes(store, None, DictEmbedder(synonyms))
     assert near(by_words, subject, REPO).similar == ()
     assert [each.meta.id for each in near(by_meaning, subject, REPO).similar] == [wanted]
-
-
-def test_for_several_subjects_the_files_are_looked_at_once(store: StoreFiles) -> None:
-    class Counted(NoteIndex):
-        refreshes = 0
-
-        def refresh(self, patience_seconds: float = 0.0, left: object = None) -> Result[Refreshed, Error]:
-            self.refreshes += 1
-            return super().refresh(patience_seconds)
-
-    lock = put(store, "Locks", LOCK)
-    index = Counted(store.files)
-    known = KnownNotes(store, index)
-    nothing = Subject("Tides", "The lock gate opens at half tide.")
-    found = known.near_each([(AGAIN, REPO), (nothing, REPO), (AGAIN, GLOBAL_SCOPE)]).unwrap()
-    assert [[each.meta.id for each in near.similar] for near in found] == [[lock], [], []]
-    assert index.refreshes == 1
-    assert [near(known, *each) for each in ((AGAIN, REPO), (nothing, REPO))] == list(found[:2])

@@ -18,28 +18,6 @@ def listed(id: str, title: str, *, archived: bool = False) -> Listed:
     return Listed(Meta(id, title, 1, 1), f"topics/{id}.md", "", archived=archived)
 
 
-def test_notes_are_nodes_and_links_are_edges() -> None:
-    graph = LinkGraph(
-        (listed(A, "Ports"), listed(B, "Deploys", archived=True)),
-        (
-            Edge(A, B, Relation.LINKS, "the ports", Whereabouts.ARCHIVED),
-            Edge(A, B, Relation.SUPERSEDES, None, Whereabouts.ARCHIVED),
-            Edge(A, GONE, Relation.LINKS, None, Whereabouts.UNRESOLVED),
-        ),
-    )
-    assert render_link_dot(graph).split("\n") == [
-        "digraph memory {",
-        "  node [shape=box]",
-        '  "id__aaaaaa" [label="Ports"]',
-        '  "id__bbbbbb" [label="Deploys", style=dashed]',
-        '  "id__gggggg" [style=dotted]',
-        '  "id__aaaaaa" -> "id__bbbbbb" [label="the ports"]',
-        '  "id__aaaaaa" -> "id__bbbbbb" [label="supersedes"]',
-        '  "id__aaaaaa" -> "id__gggggg"',
-        "}",
-    ]
-
-
 _LINE = re.compile(r'  "(?:[^"\\]|\\.)*"(?: -> "(?:[^"\\]|\\.)*")?(?: \[label="(?:[^"\\]|\\.)*"\])?')
 
 

@@ -15,15 +15,13 @@ from agent_memory.recall.ranking import (
     WEIGHTS,
     QueryHints,
     Ranked,
-    from_links,
-    from_near,
     in_order,
     slips_allowed,
     slips_of,
     weigh,
     with_successors,
 )
-from agent_memory.recall.search import NearNote, NoteLink, ScorePart
+from agent_memory.recall.search import NoteLink, ScorePart
 from agent_memory.text.instants import DAY_MS
 
 NOW_MS = 1_770_000_000_000
@@ -49,16 +47,6 @@ def weighed(
 
 def first(entries: Mapping[int, Listed], hints: QueryHints | None = None) -> int:
     return weighed(entries, hints)[0].number
-
-
-def test_neighbouring_turns_get_a_share_that_decays() -> None:
-    near = [NearNote(1, 2, 1, 9), NearNote(1, 3, 2, 9), NearNote(1, 4, 3, 9), NearNote(5, 2, 1, 9)]
-    assert from_near({1: 0.5}, near, WEIGHTS) == {2: WEIGHTS.near[0] / 2, 3: WEIGHTS.near[1] / 2}
-
-
-def test_links_give_a_share_both_ways() -> None:
-    links = [NoteLink(1, 2, Relation.LINKS), NoteLink(3, 1, Relation.LINKS), NoteLink(4, 1, Relation.SUPERSEDES)]
-    assert from_links({1: 1.0}, links, WEIGHTS) == {2: WEIGHTS.links, 3: WEIGHTS.links}
 
 
 def test_entries_of_here_come_first_and_those_of_other_repositories_last() -> None:
@@ -90,12 +78,6 @@ def superseded(links: list[NoteLink], entries: Mapping[int, Listed], totals: Map
     return in_order(with_successors(ranked, links, entries, WEIGHTS).values())
 
 
-def test_what_is_superseded_is_below_its_successor_and_names_it() -> None:
-    entries = {1: listed(1), 2: listed(2)}
-    order = superseded([NoteLink(2, 1, Relation.SUPERSEDES)], entries, {1: 1.0, 2: 0.1})
-    assert [(each.number, each.successor) for each in order] == [(2, None), (1, 2)]
-
-
 def test_entries_that_supersede_each_other_stay_as_they_are() -> None:
     entries = {1: listed(1), 2: listed(2)}
     links = [NoteLink(2, 1, Relation.SUPERSEDES), NoteLink(1, 2, Relation.SUPERSEDES)]
@@ -110,25 +92,6 @@ def test_the_parts_sum_up_to_the_total(scores: dict[int, float]) -> None:
     for each in ranked.values():
         assert sum(part.value for part in each.parts) == pytest.approx(each.total)
         assert each.total > 0
-
-
-@pytest.mark.parametrize(
-    ("term", "other", "is_slip"),
-    [
-        ("zebar", "zebra", True),
-        ("kubernets", "kubernetes", True),
-        ("kubrnets", "kubernetes", False),
-        ("kubernetesx", "kubernetes", True),
-        ("lokc", "lock", False),
-        ("zebra", "zebra", False),
-        ("xebra", "zebra", False),
-        ("migrati", "migrat", True),
-        ("configurati", "configur", True),
-        ("utf8x", "utf8", False),
-    ],
-)
-def test_slips(term: str, other: str, is_slip: bool) -> None:
-    assert (slips_of(term, [other]) == (other,)) is is_slip
 
 
 def distance(one: str, other: str) -> int:

@@ -36,14 +36,6 @@ def embedder(tmp_path: Path) -> Embedder:
     return small_embedder(tmp_path)
 
 
-def test_every_text_has_a_vector_in_its_place(embedder: Embedder) -> None:
-    one, other = embedder.embed(["zebra"]).unwrap() + embedder.embed(["lock"]).unwrap()
-    assert embedder.embed(["lock", "zebra", "lock"]).unwrap() == (other, one, other)
-    assert one != other
-    assert {len(one), len(other)} == {embedder.dimensions}
-    assert embedder.embed([]).unwrap() == ()
-
-
 def test_a_text_without_words_is_all_zeros(embedder: Embedder) -> None:
     zeros = bytes(embedder.dimensions)
     assert embedder.embed(["", " \n\t", "?! — …"]).unwrap() == (zeros, zeros, zeros)
@@ -142,14 +134,6 @@ def test_a_file_that_shrinks_while_it_is_open_is_an_error(tmp_path: Path) -> Non
     assert isinstance(embedder.embed(["zebra"]).failure(), StoreIo)
     assert isinstance(embedder.embed_words((("zebra", 1.0),)).failure(), StoreIo)
     assert isinstance(embedder.embed(["zebra " * 1_000, "lock " * 1_000] * 10).failure(), StoreIo)
-
-
-def test_another_model_has_another_name(tmp_path: Path) -> None:
-    one = small_embedder(tmp_path / "one")
-    weights, tokenizer = make_package(tmp_path / "other")
-    assert opened(open_model(str(weights), str(tokenizer))).name == one.name
-    weights.write_bytes(weights_of([tuple(reversed(row)) for row in ROWS]))
-    assert opened(open_model(str(weights), str(tokenizer))).name != one.name
 
 
 # -- meanings in the index ---------------------------------------------------------------------------------------------

@@ -9,9 +9,9 @@ from urllib.parse import quote
 
 import pytest
 
-from agent_memory.redaction.redact import RULES, Redacted, redact, redact_path
+from agent_memory.redaction.redact import Redacted, redact, redact_path
 from fixtures.coats import LEGIBLE, OPAQUE, letters_of
-from fixtures.secret_samples import INNOCENT, SAMPLES, base62, base64_text, hexadecimal, password, pem, url_safe, uuid
+from fixtures.secret_samples import INNOCENT, SAMPLES, base62, base64_text, password, pem, url_safe, uuid
 
 _LEAST = {"80 columns": 0.95, "quoted mail": 0.93, "40 columns": 0.9}
 """What is wrapped is found where a half of it, or its surroundings, tells that there is one."""
@@ -83,12 +83,6 @@ def test_p20_sums_ids_keys_that_are_public_and_placeholders_stay(text: str) -> N
     assert redact(text) == Redacted(text)
 
 
-def test_p20_the_same_places_with_a_secret_in_them_are_found() -> None:
-    """Positive control."""
-    for text in (f"password: {password()}", f"TOKEN={base62(40)}", f"key=7{base62(37)}42", f"senha: {password()}"):
-        assert redact(text).found, text
-
-
 @pytest.mark.parametrize("newline", ["\n", "\\n", "\\\\n", "\r\n"])
 @pytest.mark.parametrize("cut", ["whole", "end", "front"])
 @pytest.mark.parametrize("indent", ["", "    ", "  12→"])
@@ -99,35 +93,9 @@ def test_p20_a_private_key_goes_however_it_is_written_and_cut(newline: str, cut:
     assert middle not in redact(f"key: |\n{text}\n").text
 
 
-_HOSTILE = (
-    *("-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "<private>", "</private>", "`<private>`", "password=\n"),
-    *("A1b2C3d4\n", "A1b2C3d4 a=b\n", "QUJD", "QUJD\n", "6162", "61 62 ", "\\x61", "%41", "%25", "\\u0041", "&#65;"),
-    *("kind: Secret\ndata:\n", "data:\n  a: bbbbbb\n", "MIIEvIBAAKC", "mnemonic is ", "login -p ", "<secret>a ", "key="),
-    *("\x1b[31m", "\u200b", "\\\\\"", "machine a login b ", "kind: Secret\\n", "[redacted:x]", "sk-ant-" + "a1B" * 9),
-)  # fmt: skip
-
-
-@pytest.mark.large
-@pytest.mark.parametrize("piece", _HOSTILE, ids=ascii)
-def test_p20_hostile_text_takes_time_in_proportion_to_its_length(piece: str) -> None:
-    """Each would take hours if anything were quadratic in a run of it; the steps of the search are counted elsewhere."""
-    redact(piece * (30_000 // len(piece)))
-
-
-@pytest.mark.large
-def test_p20_a_row_of_a_keyword_takes_time_in_proportion_to_its_length() -> None:
-    for keyword in sorted({rule.keywords[0] for rule in RULES}):
-        redact(keyword * (6_000 // len(keyword)))
-
-
 def test_p20_a_secret_behind_a_long_url_is_found() -> None:
     token = url_safe(40)
     assert token not in redact(f"https://acme.io/{'a%20b/' * 2_000}?access_token={token}").text
-
-
-def test_p20_hashes_that_stand_where_a_secret_would_are_taken_for_one() -> None:
-    """Not a wish: what is named a secret is treated as one."""
-    assert redact(f"SECRET_KEY_BASE={hexadecimal(64)}").found
 
 
 def test_p20_a_name_may_hold_an_encoded_secret_too() -> None:

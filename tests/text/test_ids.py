@@ -28,10 +28,6 @@ def test_a_title_in_either_normal_form_gives_the_same_id() -> None:
     assert mint_id("Cafe\u0301", 0, frozenset()) == mint_id("Caf\u00e9", 0, frozenset())
 
 
-def test_an_id_that_differs_from_a_taken_one_only_by_case_is_not_free_p15() -> None:
-    assert mint_id("untitled", 1, {"id__nnfjh1"}) == "id__bweykT"
-
-
 @given(st.text(), st.integers(min_value=0), st.integers(min_value=1, max_value=5))
 def test_ids_minted_one_after_the_other_never_repeat_p15(title: str, created_at_ms: int, number: int) -> None:
     taken: set[str] = set()

@@ -182,13 +182,6 @@ def test_a_long_one_is_cut_and_hides_nothing() -> None:
     assert "\u202e" not in shown
 
 
-@given(st.text(alphabet="-*[] xX`~>\n1.ab", max_size=200))
-def test_any_text_has_some_number_of_boxes(text: str) -> None:
-    boxes = check_boxes(text)
-    assert len(boxes.open) + boxes.done <= text.count("[")
-    assert all(each and "\n" not in each for each in boxes.open)
-
-
 @pytest.mark.parametrize(
     ("body", "title", "description"),
     [

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
-from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
@@ -107,14 +105,6 @@ def test_a_cut_falls_between_graphemes(text: str, limit: int) -> None:
         whole = ["".join(graphemes[:count]) for count in range(len(graphemes) + 1)]
         longest = [part for part in whole if size(part) <= limit][-1]
         assert kept == longest or (longest == "" and size(graphemes[0]) > limit)
-
-
-@pytest.mark.shared
-def test_the_naughty_strings_come_out_clean_p18(shared: Path) -> None:
-    strings = json.loads((shared / "corpora/naughty-strings/blns.json").read_text())
-    assert any(FORBIDDEN.search(text) for text in strings), "the corpus holds what is looked for"
-    for text in strings:
-        assert not FORBIDDEN.search(clean_text(text).text), text
 
 
 @given(st.text(st.characters(max_codepoint=0xFF) | st.sampled_from("–—‘’“”•…")))

@@ -11,7 +11,6 @@ from agent_memory.text.salience import (
     actionable_tokens,
     content_sequence,
     content_terms,
-    coverage,
     lost_salience,
     salient_tokens,
     statements,
@@ -130,10 +129,6 @@ def test_what_follows_a_colon_or_a_dash_stands_alone() -> None:
     )
 
 
-def test_a_dash_after_a_stop_is_no_part_of_what_follows() -> None:
-    assert statements("It is so. — Always run make") == ("It is so.", "Always run make")
-
-
 @pytest.mark.parametrize("piece", [" ", "\t", "; ", "! ", '."', "— ", "- "])
 def test_long_repetitions_are_read_to_their_end(piece: str) -> None:
     """An expression that looks ahead from each place of a long run would not come to its end."""
@@ -175,15 +170,6 @@ def test_negations_modals_and_contractions_are_no_terms() -> None:
 
 def test_identifiers_fall_into_their_words() -> None:
     assert content_terms("`retry_budget` in src/http.py") == {"retry", "budget", "src", "http", "py"}
-
-
-def test_the_sequence_keeps_order_and_repetition() -> None:
-    assert content_sequence("port 8080, then port 9090") == ("port", "8080", "port", "9090")
-
-
-def test_coverage_is_the_part_of_the_first_that_is_in_the_second() -> None:
-    assert coverage(frozenset("abcd"), frozenset("abx")) == 0.5
-    assert coverage(frozenset(), frozenset()) == 1.0
 
 
 @given(st.text(st.characters(max_codepoint=127, exclude_characters="'")))
