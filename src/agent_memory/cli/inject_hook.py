@@ -176,8 +176,8 @@ class HookInjection:
         """What went wrong beside what can be said, as a sentence for the log."""
 
     def injection(self) -> Injection:
-        """What to say, without what the session has already; it is recorded as said. The log is held meanwhile: of two hooks
-        that are told of one event the second finds nothing more to say."""
+        """Returns what to say, without what the session has already, and records it as said. The log is held meanwhile: of
+        two hooks that are told of one event the second finds nothing more to say."""
         moment, session = self.moment, self.moment.event.session_id
         passages: tuple[Passage, ...] = ()
         profile, more = None, 0
@@ -202,7 +202,7 @@ class HookInjection:
             raise HookProblem("store-io", f"could not write to {self.root}: {error.strerror or error}") from None
 
     def _shown_whole(self) -> "frozenset[str]":
-        """What the managed sections show that this harness reads by itself."""
+        """Returns the ids that the managed sections show which this harness reads by itself."""
         if self.home is None:
             return frozenset()
         try:
@@ -242,8 +242,8 @@ class HookInjection:
         )
 
     def _recovery(self) -> "tuple[Passage, ...]":
-        """The last words of the last session here, where the person asked and nothing came after. To read them takes ten times as
-        long as all the rest, so of a session that is at work, as its transcript tells, only that is said."""
+        """Returns the last words of the last session here, where the person asked and nothing came after. To read them takes ten
+        times as long as all the rest, so of a session that is at work, as its transcript tells, only that is said."""
         deliveries = DeliveryLog(self.root).deliveries(self.scope)
         last = last_other_session(deliveries, self.scope, self.moment.event.session_id, self.now_ms)
         if last is None or last.event != ASKED:
@@ -309,7 +309,7 @@ def _value(result: "Result[Any, Error]") -> "Any":
 
 
 def _first_text(paths: "Iterable[str]") -> str:
-    """Of the first file that can be read and is not empty."""
+    """Returns the text of the first file that can be read and is not empty."""
     for path in paths:
         try:
             with open(path, "rb") as file:
@@ -322,7 +322,7 @@ def _first_text(paths: "Iterable[str]") -> str:
 
 
 def was_captured_since(root: str, harness: str, session_id: str, at_ms: int) -> bool:
-    """Whether an entry of the session was captured at that time or later, whatever became of it since. OSError for a place that
+    """Returns whether an entry of the session was captured at that time or later, whatever became of it since. OSError for a place that
     cannot be looked into: what was captured is not known then (P6)."""
     stamp = timestamp_of(at_ms).replace(":", "-")
     for place in _INBOX_PLACES:

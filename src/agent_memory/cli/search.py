@@ -96,7 +96,7 @@ def _run(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def _document(memory: Memory, console: Console, request: SearchRequest, answer: SearchAnswer) -> dict[str, object]:
-    """`marks` are half-open ranges of code points of `snippet`; `mode` is what answered, `matched` how many notes had something
+    """Returns the JSON document: `marks` are half-open ranges of code points of `snippet`; `mode` is what answered, `matched` how many notes had something
     of the query. Where the ledgers cannot be read the frontmatter's counts of reads are told."""
     totals = memory.ledger.totals()
     console.warn(*warning_of(totals))
@@ -135,7 +135,7 @@ _HOW = {Mode.HYBRID: "by words and by meaning", Mode.BM25: "by words", Mode.SEMA
 
 
 def plain_line(hit: SearchHit, *, explain: bool = False) -> str:
-    """One line of fields separated by tabs; with `explain` one more, the parts of the score."""
+    """Returns one line of fields separated by tabs; with `explain` one more, the parts of the score."""
     meta = hit.listed.meta
     cells = [
         meta.id,
@@ -156,7 +156,7 @@ def plain_line(hit: SearchHit, *, explain: bool = False) -> str:
 def hit_lines(
     number: int, hit: SearchHit, now_ms: int, *, colour: bool, explain: bool = False, width_cells: int | None = None
 ) -> Iterator[str]:
-    """The lines of one hit: its title, the facts, the passage with what was found in it, and a blank one."""
+    """Yields the lines of one hit: its title, the facts, the passage with what was found in it, and a blank one."""
     meta = hit.listed.meta
     facts = [_place(hit), meta.kind.value, f"from {meta.origin.value}", short_age(meta.updated_at_ms, now_ms)]
     if meta.scope != GLOBAL_SCOPE:
@@ -179,7 +179,7 @@ def hit_lines(
 
 
 def closing_line(answer: SearchAnswer) -> str:
-    """How many notes are shown, and what answered."""
+    """Returns how many notes are shown, and what answered."""
     count = len(answer.hits)
     of = f" of {answer.matched:,} that match" if answer.matched > count else ""
     return f"{counted(count, 'note')}{of}, found {_HOW[answer.mode]} ({answer.mode.value})."

@@ -25,8 +25,8 @@ def close_quietly(descriptor: int) -> None:
 
 
 def read_loosely(path: str, max_bytes: int) -> bytes:
-    """At most so many bytes of a regular file that is worth nothing more than a try: empty where it is not there, is no such
-    file or cannot be read. Never waits, and follows no link."""
+    """Returns at most so many bytes of a regular file that is worth no more than a try: none where it is not there, is no
+    such file or cannot be read. Never waits, and follows no link."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -40,8 +40,8 @@ def read_loosely(path: str, max_bytes: int) -> bytes:
 
 
 def read_regular(path: str, max_bytes: int) -> bytes:
-    """At most so many bytes of a regular file, through links; of a FIFO or the like, for which nobody is kept waiting, none.
-    Raises OSError."""
+    """Returns at most so many bytes of a regular file, through links; none of a FIFO or the like, for which nobody is kept
+    waiting. Raises OSError."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         status = os.fstat(descriptor)
@@ -226,7 +226,7 @@ def line_of_its_own(descriptor: int, line: bytes) -> bytes:
 
 
 def make_room(path: str, previous: str, line_bytes: int, max_bytes: int) -> None:
-    """A log that would be larger than this with so many bytes more takes the place of its predecessor."""
+    """Let a log that would grow larger than this take the place of its predecessor."""
     try:
         size_bytes = os.lstat(path).st_size
     except FileNotFoundError:

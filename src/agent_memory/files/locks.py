@@ -97,7 +97,7 @@ def lock_within(descriptor: int, kind: int, limit_seconds: float) -> bool:
 
 @contextmanager
 def file_lock(path: str, limit_seconds: float) -> Generator[None, None, None]:
-    """The exclusive lock of a file that is made for it; Busy where another has it for longer than that. It dies with its
+    """Hold the exclusive lock of a file that is made for it; Busy where another has it for longer than that. It dies with its
     holder."""
     with as_store_io("open the lock", path):
         make_directories(os.path.dirname(path))

@@ -85,7 +85,7 @@ def path_in(root: str, relative: str) -> str:
 
 
 def directory_in(root: str, relative: str) -> str:
-    """Like `path_in`, where the last name is a directory too (or not there yet)."""
+    """Returns the same as `path_in`, where the last name is a directory too (or not there yet)."""
     return os.path.dirname(path_in(root, f"{relative}/.d"))
 
 
@@ -97,7 +97,8 @@ def exists(path: str) -> bool:
 
 
 def lies_there(path: str) -> bool:
-    """Like `exists`, for whoever tells of an OSError in words of its own: it is raised. What cannot be a path has nothing."""
+    """Returns the same as `exists`, but lets the OSError pass, for callers with words of their own. What cannot be a path is
+    not there."""
     try:
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError, ValueError):

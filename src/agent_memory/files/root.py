@@ -52,7 +52,7 @@ def local_state_directory(home: str) -> str:
 
 
 def storage_root(environ: "Mapping[str, str]", configured: str | None = None) -> str | None:
-    """AGENT_MEMORY_ROOT, else the configured `storage.root`, else the default; None where no home is known.
+    """Returns AGENT_MEMORY_ROOT, else the configured `storage.root`, else the default; None where no home is known.
 
     `~` is the home. A relative AGENT_MEMORY_ROOT counts from the current directory, as in any shell; a relative
     `storage.root` counts from the home, since a config means one place wherever it is read. OSError: see `default_root`.
@@ -67,7 +67,7 @@ def storage_root(environ: "Mapping[str, str]", configured: str | None = None) ->
 
 
 def default_root(environ: "Mapping[str, str]") -> str | None:
-    """Inside `~/commonplace` where that exists, else `data_root`; None where no home is known. Raises OSError where that
+    """Returns the root inside `~/commonplace` where that exists, else `data_root`; None where no home is known. Raises OSError where that
     cannot be told: another store than that of every other day is never taken for it (P6)."""
     home = home_of(environ)
     if home is not None and is_directory(f"{home}/{COMMONPLACE}"):
@@ -76,7 +76,7 @@ def default_root(environ: "Mapping[str, str]") -> str | None:
 
 
 def data_root(environ: "Mapping[str, str]") -> str | None:
-    """In the data directory; None where no home is known."""
+    """Returns the root in the data directory; None where no home is known."""
     home = home_of(environ)
     data = environ.get("XDG_DATA_HOME", "")
     if data.startswith("/"):  # the XDG specification: a relative path is to be ignored
@@ -97,7 +97,7 @@ def root_and_doubt(environ: "Mapping[str, str]", home: str | None) -> tuple[str 
 
 
 def _configured_root(path: str) -> tuple[str | None, str]:
-    """`storage.root` of the person's config, None where it says nothing; and why that cannot be told."""
+    """Returns `storage.root` of the person's config, None where it says nothing; and why that cannot be told."""
     try:
         config = scan_json(read_regular(path, MAX_CONFIG_BYTES).decode().removeprefix("\ufeff"))
     except FileNotFoundError:
@@ -114,7 +114,7 @@ def _configured_root(path: str) -> tuple[str | None, str]:
 
 
 def is_directory(path: str) -> bool:
-    """Like `os.path.isdir`, but raises OSError where that cannot be told (P6)."""
+    """Returns what `os.path.isdir` does, but raises OSError where that cannot be told (P6)."""
     try:
         return stat.S_ISDIR(os.stat(path).st_mode)
     except (FileNotFoundError, NotADirectoryError):

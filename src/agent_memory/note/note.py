@@ -86,28 +86,28 @@ class Meta:
 
     @property
     def all_ids(self) -> tuple[str, ...]:
-        """Every id by which it is found: its own and its aliases."""
+        """Returns every id by which the note is found: its own and its aliases."""
         return (self.id, *self.aliases)
 
     @property
     def is_secret(self) -> bool:
-        """Whether nothing that it says may be told unasked, or quoted."""
+        """Returns whether nothing that the note says may be shown unasked, or quoted."""
         return self.sensitivity is Sensitivity.SECRET
 
     @property
     def is_vouched_for(self) -> bool:
-        """Whether a person ran `memory promote` or `memory pin` on the entry. A `pinned: true` alone, which an import can
+        """Returns whether a person ran `memory promote` or `memory pin` on the note. A `pinned: true` alone, which an import can
         bring along, is nobody's word."""
         return self.promoted_by == BY_A_PERSON and not self.is_secret
 
     @property
     def needs_vouching(self) -> bool:
-        """Whether an entry is hot only at a person's word for it."""
+        """Returns whether the note is hot only if a person vouches for it."""
         return self.is_secret or self.origin is not Origin.USER
 
     @property
     def best_tier(self) -> Tier:
-        """The nearest tier that an entry may have by whose word it is, whoever proposes another (P19).
+        """Returns the nearest tier that the note may have by whose word it is, whoever proposes another (P19).
 
         Secret: cold, whatever else holds. What the person said or vouches for: hot, and nothing else is. What an agent
         concluded: warm. What a foreign source said: cold.
@@ -120,12 +120,12 @@ class Meta:
 
     @property
     def cites_a_turn(self) -> bool:
-        """Whether it says from which turns of a session it comes."""
+        """Returns whether the note says from which turns of a session it comes."""
         return any(each.turns for each in self.sources)
 
     @property
     def since_ms(self) -> int:
-        """Since when it is so, as far as it says."""
+        """Returns since when it is so, as far as the note says."""
         return self.updated_at_ms if self.valid_from_ms is None else self.valid_from_ms
 
     def shares_a_place_with(self, other: Meta) -> bool:
@@ -150,7 +150,7 @@ class MemoryEntry:
 
     @property
     def texts(self) -> tuple[str, str, str]:
-        """All that a reader is told in words: title, description and body."""
+        """Returns all that a reader is told in words: title, description and body."""
         return self.meta.title, self.meta.description, self.body
 
     @property
@@ -176,7 +176,7 @@ class Listed:
 
 
 def body_hash(body: str) -> str:
-    """SHA-256 of the UTF-8 of the body without leading and trailing white space, hex."""
+    """Returns the SHA-256 of the UTF-8 of the body without leading and trailing white space, hex."""
     return content_hash(body.strip().encode("utf-8", "surrogatepass"))
 
 
@@ -219,7 +219,7 @@ class Listing:
 
     @cached_property
     def hashes(self) -> Mapping[str, str]:
-        """The content hash of each, by id."""
+        """Returns the content hash of each, by id."""
         return {each.meta.id: each.content_hash for each in self.entries}
 
 
@@ -240,7 +240,7 @@ def reads_of(meta: Meta, usage: Mapping[str, Usage]) -> Usage:
 
 
 def last_read(meta: Meta, usage: Mapping[str, Usage]) -> int | None:
-    """When it was last read, epoch ms, 0 where nobody knows; None where nobody has read it."""
+    """Returns when it was last read, epoch ms, 0 where nobody knows; None where nobody has read it."""
     reads = reads_of(meta, usage)
     return (reads.last_at_ms or 0) if reads.count else None
 
@@ -254,7 +254,7 @@ def secret_ids(entries: Sequence[Listed]) -> frozenset[str]:
 
 
 def newest_first(entries: Sequence[Listed]) -> list[Listed]:
-    """These, the last changed first; those that were changed together by id."""
+    """Returns the notes, the last changed first; those that were changed together by id."""
     return sorted(entries, key=lambda each: (-each.meta.updated_at_ms, each.meta.id))
 
 
@@ -300,11 +300,11 @@ class Caller:
 
     @property
     def is_agent(self) -> bool:
-        """Whether a program is calling, and not a person."""
+        """Returns whether a program is calling, and not a person."""
         return self.variable is not None or self.client is not None
 
     def only_a_person(self, act: str) -> None:
-        """ActRefused for an act that raises trust, or cannot be taken back, where an agent is calling (P19)."""
+        """Raise ActRefused for an act that raises trust, or cannot be taken back, where an agent is calling (P19)."""
         if (because := self.variable or self.client) is not None:
             raise ActRefused(act, because)
 
@@ -316,7 +316,7 @@ class Caller:
 
     @property
     def signature(self) -> str:
-        """The line of a commit that names whoever wrote; nothing for a person."""
+        """Returns the line of a commit that names who wrote; nothing for a person."""
         if self.client is not None:
             return f"By: MCP client {self.client}"
         return f"By: {self.harness}" if self.is_agent else ""

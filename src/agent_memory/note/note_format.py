@@ -140,7 +140,7 @@ _NO_META = Meta(id="", title="", created_at_ms=0, updated_at_ms=0)
 
 
 def _write_field(field: MetaField, value: Any, spelled: Mapping[Any, str]) -> str:
-    """YAML for a value, which follows `key:`; a list in lines begins with a line end. `spelled` says how to write some items."""
+    """Returns the YAML that follows `key:`; a list in lines begins with a line end. `spelled` says how to write some items."""
     if value is None:
         return "null"
     if not field.is_list:

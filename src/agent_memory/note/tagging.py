@@ -65,8 +65,8 @@ _LEAST_CHARS_OF_A_SLIP = 6
 
 
 def alike(tags: Iterable[str]) -> Mapping[str, frozenset[str]]:
-    """For each of these tags that has any, the others that differ from it by prefix, number, ending, punctuation or one slip
-    of the pen. Those with different digits in them are different: `python2` and `python3`."""
+    """Returns, for each of these tags that has any, the others that differ from it by prefix, number, ending, punctuation
+    or one slip of the pen. Those with different digits in them are different: `python2` and `python3`."""
     by_letters: dict[str, list[str]] = defaultdict(list)
     by_stem: dict[str, list[str]] = defaultdict(list)
     for tag in tags:

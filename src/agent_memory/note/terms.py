@@ -76,7 +76,7 @@ class ChunkTerms:
 
     @property
     def all(self) -> tuple[str, ...]:
-        """What the index has of it."""
+        """Returns the terms that the index has."""
         return self.parts + self.common + self.wholes + self.singles
 
 
@@ -246,7 +246,7 @@ def _whole(text: str) -> str:
 
 
 def _words(part: str) -> list[str]:
-    """`retryPolicy` gives two, `utf8` two, `a1b2c3` one: what changes its mind so often is a name of its own."""
+    """Returns the words of an identifier: of `retryPolicy` two, of `utf8` two, of `a1b2c3` one, which is a name of its own."""
     if len(part) > _MAX_SPLIT_CHARS:
         return [part]
     words: list[str] = []

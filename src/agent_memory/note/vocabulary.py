@@ -159,8 +159,8 @@ class TierList:
         return TierList(*(tuple(id for id in tier if id not in ids) for tier in (self.hot, self.warm)))
 
     def where_unseen(self, current: TierList, seen: frozenset[str]) -> TierList:
-        """This list with every entry that is not among `seen` where it is in `current`: who was not shown an entry has
-        not left it out."""
+        """Returns this list with every note that is not among `seen` where it is in `current`: what was not shown was not
+        left out."""
         unseen = current.without(seen)
         kept = self.without({*unseen.hot, *unseen.warm})
         return TierList((*kept.hot, *unseen.hot), (*kept.warm, *unseen.warm))

@@ -75,7 +75,7 @@ class _Scanner(Scanner):
     """Refuses what is nested too deeply as it meets it: ruamel looks at every bracket that is open again at every token."""
 
     def fetch_flow_collection_start(self, TokenClass: type[Token], to_push: Literal["[", "{"]) -> None:  # noqa: N803 - ruamel calls it so
-        """The next `[` or `{`."""
+        """Refuse the next `[` or `{` where too many are open."""
         if len(self.flow_context) >= MAX_DEPTH:
             raise _too_deep(self.reader.get_mark())
         super().fetch_flow_collection_start(TokenClass, to_push)
@@ -255,7 +255,7 @@ def _line_start(block: str, offset: int) -> int:
 
 
 def line_end(block: str, offset: int) -> int:
-    """Just behind the newline of the line that `offset` is on; a value in `|` style ends there already."""
+    """Returns the place just behind the newline of the line that `offset` is on; a value in `|` style ends there already."""
     if block[offset - 1 : offset] == "\n":
         return offset
     return block.find("\n", offset) + 1 or len(block)

@@ -52,7 +52,7 @@ def plain_value(text: str) -> Scalar:
 
 
 def text_scalar(text: str, *, in_flow: bool = False) -> str:
-    """YAML on one line that reads back as `text`, unquoted where that is safe; a lone surrogate becomes U+FFFD.
+    """Returns YAML on one line that reads back as `text`, unquoted where that is safe; a lone surrogate becomes U+FFFD.
 
     The quoted form is also JSON. `in_flow` is for places inside `[…]` and `{…}`.
     """
@@ -64,7 +64,7 @@ def text_scalar(text: str, *, in_flow: bool = False) -> str:
 
 
 def flow_text(value: Plain) -> str:
-    """YAML on one line that reads back as `value`, for places inside `[…]` and `{…}`."""
+    """Returns YAML on one line that reads back as `value`, for places inside `[…]` and `{…}`."""
     match value:
         case None:
             return "null"

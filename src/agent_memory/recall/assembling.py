@@ -27,12 +27,12 @@ class Passage(Record):
 
     @property
     def forms(self) -> tuple[str, ...]:
-        """What of it may be shown, from the least to the most."""
+        """Returns the forms that may be shown, from the shortest to the longest."""
         return tuple(dict.fromkeys(each for each in (self.title, self.brief, self.whole) if each))
 
     @property
     def values(self) -> tuple[str, str, str, str, str]:
-        """All of it, as it is kept."""
+        """Returns all members, as the cache keeps them."""
         return (self.id, self.section, self.whole, self.brief, self.title)
 
 
@@ -219,8 +219,8 @@ class _Draft:
         self._units_of: dict[str, int] = {}
 
     def take(self, passage: Passage, form: str, share_units: int | None = None) -> bool:
-        """Returns the note in this form, in place of the one that it has; not where the room, or that of its section,
-        is too small."""
+        """Take the note in this form, in place of the one chosen before. Returns False where it does not fit the text or
+        its section."""
         before = self.chosen.get(passage.id)
         section = passage.section
         heading = "" if section in self._units_of else f"\n\n{_HEADINGS[section]}\n"
@@ -241,7 +241,7 @@ class _Draft:
         return True
 
     def text(self) -> str:
-        """Of each section the whole notes, then a list of the others."""
+        """Returns the text: in each section the whole notes, then a list of the others."""
         parts = [_HEAD]
         for section in SECTIONS:
             here = [each for each in self.chosen.values() if each[0].section == section]
@@ -257,7 +257,7 @@ def _piece(passage: Passage, form: str) -> str:
 
 
 def _size_of(text: str) -> tuple[int, int]:
-    """In hundredths of a token, and in UTF-16 units."""
+    """Returns the size in hundredths of a token, and in UTF-16 units."""
     chars = len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
     return token_units(text), chars
 

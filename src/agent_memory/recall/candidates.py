@@ -63,7 +63,7 @@ class Place:
 
 
 def may_be_injected(listed: Listed, around: Place) -> bool:
-    """Returns what can be told without its body; the rest `candidates.shown` tells."""
+    """Returns whether a note passes all that is known without its body; `shown` judges the rest."""
     meta = listed.meta
     if listed.archived or meta.sensitivity is Sensitivity.SECRET:
         return False
@@ -111,7 +111,7 @@ def candidates(
     order = {id: at for at, id in enumerate(hot)}
 
     def rank(each: Listed) -> tuple[int, int, int, str, str]:
-        """Returns what is hot, in its order; then pinned, then what is important and of this place; then the newest."""
+        """Sorts hot notes first, in their order; then pinned ones, important ones and those of this place; then the newest."""
         meta = each.meta
         # A handoff is of the last session, so only its age counts.
         points = 0 if meta.kind is Kind.HANDOFF else _POINTS[meta.importance]
@@ -141,7 +141,7 @@ def candidates(
 
 
 def with_contradicted(found: Sequence[Shown]) -> list[Shown]:
-    """These notes, each marked that another of them contradicts and outranks."""
+    """Returns these notes, each with the id of the one among them that contradicts and outranks it."""
     if len(found) < 2:
         return list(found)
     # What compares notes takes long to load.
@@ -152,7 +152,7 @@ def with_contradicted(found: Sequence[Shown]) -> list[Shown]:
 
 
 def good_until_ms(listed: Sequence[Listed], around: Place) -> int | None:
-    """When the first of these notes runs out; None where none ever does."""
+    """Returns when the first of these notes runs out; None where none ever does."""
     of_here = (each.meta for each in listed if each.meta.scope in around.scopes)
     ends = chain.from_iterable((meta.expires_at_ms, meta.valid_until_ms) for meta in of_here)
     return min((end for end in ends if end is not None and end > around.now_ms), default=None)

@@ -284,8 +284,8 @@ class IndexedMeanings:
 
 
 def _nearness(vectors: Mapping[int, bytes], wanted: tuple[bytes, bytes], notices: tuple[str, ...]) -> Nearness:
-    """Returns all words alike find what is about the same, and rare words what is about the very thing: the middle of
-    both found more than either. Cosines are those with the first of the wanted vectors, 0 where either is all zeros;
+    """Returns how near these vectors are to the wanted two: all words alike find notes on the subject, rare words those
+    on the very thing, and the mean of both found more than either. Cosines are those with the first of the wanted vectors, 0 where either is all zeros;
     deviations are of cosines after the mean of all rows is taken off both: what all texts of a store have in common
     tells none from another."""
     numpy = load_numpy()
@@ -315,7 +315,7 @@ def _nearness(vectors: Mapping[int, bytes], wanted: tuple[bytes, bytes], notices
 
 
 def load_numpy() -> Any:
-    """numpy, whose import takes 80 ms: only what compares meanings pays for it."""
+    """Returns numpy. Its import takes 80 ms, so only what compares meanings pays for it."""
     import numpy
 
     return numpy

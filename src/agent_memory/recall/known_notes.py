@@ -54,8 +54,8 @@ class KnownNotes:
 
     @as_result
     def near_each(self, subjects: Iterable[tuple[Subject, str]]) -> tuple[Near, ...]:
-        """For each of these subjects and scopes the live notes of the scope and of `global` that have most in common with it;
-        never a secret one. An error only where the store cannot be listed."""
+        """Returns, for each of these subjects and scopes, the live notes of the scope and of `global` that have most in
+        common with it; never a secret one. An error only where the store cannot be listed."""
         index = self.index
         if index is not None:
             refreshed = index.refresh(_PATIENCE_SECONDS)

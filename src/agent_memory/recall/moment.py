@@ -226,7 +226,8 @@ def last_other_session(deliveries: "Iterable[Delivery]", scope: str, session: st
 
 
 def unread_session(harness: str, session: str, told: str = "") -> Passage:
-    """That a session was cut off, or goes on, without its last words. `told`: the same in other words."""
+    """Returns the passage that says, without its last words, that a session was cut off or goes on. `told` replaces the
+    sentence."""
     told = told or f"The {harness} session {session} was cut off, or is still at work"
     brief = f"- {told}: `memory handoff --session {session}` shows what it was about"
     return Passage(f"session:{harness}:{session}", "recovery", "", brief)

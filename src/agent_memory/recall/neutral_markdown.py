@@ -110,14 +110,14 @@ def _neutral_inline(text: str) -> str:
 
 
 def _neutral_words(text: str) -> str:
-    """Prose without code. A lone backtick would pair with one of another line, and turn code and prose inside out."""
+    """Neutralises prose without code. A lone backtick would pair with one of another line, and turn code and prose inside out."""
     text = _neutral_code(text.replace("`", "'"))
     text = _ENTITY.sub("&amp;", _TAG.sub("&lt;", text))
     return _IMPORT.sub("@ ", text).replace("![", "!\\[")
 
 
 def _neutral_code(text: str) -> str:
-    """Code, in which only what others look for with regular expressions is broken."""
+    """Neutralises code: only what other tools look for with regular expressions is broken."""
     text = _HIDING.sub("&lt;", text) if "<" in text else text
     return _MANAGED_BLOCK.sub(lambda found: found[1].lower(), text)
 
@@ -141,7 +141,7 @@ def _closes(line: str, fence: str) -> bool:
 
 
 def _dedented(line: str, columns: int) -> str:
-    """Without as much of its indentation, or of its quotation marks, as the line with the fence had."""
+    """Returns the line without as much indentation, or as many quotation marks, as the line with the fence had."""
     kept = re.match(r"[ \t>]*", line[:columns])
     return line[kept.end() :] if kept else line
 
@@ -165,7 +165,7 @@ _SAID_BY = {
 
 
 def whole_note(stored: StoredEntry, contradicted_by: str = "") -> str:
-    """Title as a heading, a line of facts that begins with the id, and the body. `contradicted_by`: the id of a note that is
+    """Returns title as a heading, a line of facts that begins with the id, and the body. `contradicted_by`: the id of a note that is
     told, too, says otherwise, and is to be believed; also below."""
     meta, body = stored.meta, redact(stored.body).text
     first, _, rest = body.lstrip("\n").partition("\n")

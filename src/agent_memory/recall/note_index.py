@@ -51,8 +51,8 @@ class NoteIndex:
 
     @property
     def renewals(self) -> int:
-        """How often it was exchanged for another one, since it was damaged or gone: numbers from before mean nothing then,
-        or another note."""
+        """Returns how often the database was replaced because it was damaged or gone: numbers from before mean nothing
+        then, or another note."""
         return self._database.renewals
 
     @as_result
@@ -116,7 +116,7 @@ class NoteIndex:
 
     @as_result
     def near(self, numbers: Sequence[int], reach: int) -> tuple[NearNote, ...]:
-        """For each of these notes the others of the same session at most `reach` turns before or after."""
+        """Returns, for each of these notes, the others of the same session at most `reach` turns before or after."""
         sql = (
             "SELECT one.number, other.number, min(abs(other.turn - one.turn)), (mine.length + theirs.length) / 2.0 "
             "FROM places AS one JOIN places AS other ON other.session = one.session "

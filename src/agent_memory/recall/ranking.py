@@ -306,8 +306,8 @@ def with_successors(
     listed: Mapping[int, Listed],
     weights: RankingWeights,
 ) -> dict[int, Ranked]:
-    """Returns what is superseded stands below its successor, and says so; a successor that has less gets what the
-    superseded one had, since it is what that one says now. One that is not among `listed` may not be shown."""
+    """Returns the ranking with each superseded note below its successor, which it names. A successor with a lower score
+    gets that of the superseded note, since it says now what that one said. One that is not among `listed` may not be shown."""
     successors = {
         link.target: link.source
         for link in sorted(links, key=lambda link: (link.target, -link.source))
@@ -350,7 +350,7 @@ def in_order(ranked: Iterable[Ranked]) -> list[Ranked]:
 def strength_of(
     asked: Sequence[QueryWord], words: Sequence[MatchedWord], parts: Sequence[TermPart], cosine: float = 0.0
 ) -> float:
-    """0 to 1: the root of the share of the query's words, by their worth, that the hit has; or how near in meaning it is, if
+    """Returns, from 0 to 1, the root of the share of the query's words, by their worth, that the hit has; or how near in meaning it is, if
     that is more. So it says the same whatever else was found. A question in whole sentences names much that no entry says:
     hence the root. A word that no entry has is worth as much as the rarest; `Q2` is one word, whatever it is looked up by
     besides."""
@@ -395,7 +395,7 @@ def idf(df: int, notes: int) -> float:
 
 
 def saturated(in_title: int, in_text: int, length: int, mean_length: float) -> float:
-    """0 to 1: how much of a word's worth a note earns."""
+    """Returns, from 0 to 1, how much of a word's worth a note earns."""
     norm = 1.0 - B + B * length / mean_length if mean_length else 1.0
     weighted = (TITLE_WEIGHT * in_title + in_text) / norm
     return weighted / (K1 + weighted)

@@ -222,7 +222,7 @@ class Reading:
             return None
 
     def _seen(self, listing: Listing) -> Listing:
-        """Returns what is secret is not even named to an agent."""
+        """Returns the listing without secret notes where an agent asks: they are not even named to it."""
         return Listing(without_secret(listing.entries)) if self.caller.is_agent else listing
 
 

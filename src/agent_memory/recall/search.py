@@ -110,7 +110,7 @@ class SearchHit:
 
     @cached_property
     def snippet(self) -> Snippet:
-        """The passage that says most of what the query asks; nothing of a secret entry."""
+        """Returns the passage that answers most of the query; an empty one for a secret note."""
         from agent_memory.recall.snippet import Snippet, snippet_of  # what is shown to nobody needs none
 
         meta = self.stored.meta

@@ -138,7 +138,7 @@ def _replaced(text: str, spans: Iterable[Span]) -> str:
 
 
 def redact(text: str) -> Redacted:
-    """`text` with every secret that is found replaced. Total and idempotent: a second pass finds nothing."""
+    """Returns `text` with every secret that is found replaced. Total and idempotent: a second pass finds nothing."""
     counts: Counter[str] = Counter()
     credit = _CREDIT
     while True:
@@ -203,7 +203,7 @@ def _without_secrets_in_parts(path: str) -> str:
 
 
 def lowered(text: str) -> str:
-    """`text` in lower case with every character at its old index (`İ` alone would become two)."""
+    """Returns `text` in lower case with every character at its old index (`İ` alone would become two)."""
     return text.replace("İ", "i").lower()
 
 
@@ -267,8 +267,8 @@ def _decoded_runs(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _reread(text: str, start: int, end: int, pieces: Iterable[tuple[int, int, str]]) -> tuple[str, list[int]]:
-    """`text[start:end]` with others in the place of these pieces of it, and where each character of that, and its end, stands
-    in `text`."""
+    """Returns `text[start:end]` with these pieces of it replaced, and where each character of that, and its end, stands in
+    `text`."""
     parts: list[str] = []
     places: list[int] = []
     for first, last, read in (*pieces, (end, end, "")):
@@ -443,7 +443,7 @@ def _beheaded_pem_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _private_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Outermost balanced spans; what is never closed reaches to the end, and what was opened in a part that was left out
+    """Yields the outermost balanced spans; what is never closed reaches to the end, and what was opened in a part that was left out
     begins behind it."""
     depth = start = left_out = looked_at = 0
     for tag in _PRIVATE_TAG.finditer(text):

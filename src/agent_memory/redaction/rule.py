@@ -25,7 +25,7 @@ def words_of(text: str) -> tuple[str, ...]:
 
 
 def anything(_secret: str) -> bool:
-    """True: the shape alone is proof."""
+    """Returns True: the shape alone is proof."""
     return True
 
 
@@ -132,7 +132,7 @@ _SYMBOLS = frozenset("!@#$%^&*+=~?|/:;,<>()[]{}")
 
 
 def entropy_bits(text: str) -> float:
-    """Shannon entropy of its characters, in bits a character; 0 for the empty text."""
+    """Returns the Shannon entropy of its characters, in bits a character; 0 for the empty text."""
     size = len(text)
     return -sum(count / size * math.log2(count / size) for count in Counter(text).values())
 
@@ -143,7 +143,7 @@ def digits_in(text: str) -> int:
 
 
 def is_placeholder(value: str) -> bool:
-    """Returns a stand-in that documentation uses, or a default that protects nothing."""
+    """Returns whether a value is a stand-in of documentation, or a default that protects nothing."""
     start = value[:_CHECKED_CHARS].lower()
     if start in _DEFAULTS or start.rstrip("0123456789") in _NUMBERED or not start.strip("-_.="):
         return True
@@ -166,7 +166,7 @@ def _longest_run(value: str) -> int:
 
 
 def is_reference(value: str) -> bool:
-    """Code or a template that fetches the secret from elsewhere."""
+    """Returns whether a value is code or a template that fetches the secret from elsewhere."""
     start = value[:_CHECKED_CHARS]
     return bool(
         start.endswith((">", "("))
@@ -191,17 +191,17 @@ def worded_share(value: str) -> float:
 
 
 def varied(secret: str) -> bool:
-    """No mask such as `xxxx` or `0000`: at least 2.8 bits a character (short ones: 2)."""
+    """Returns whether a value is no mask such as `xxxx` or `0000`: at least 2.8 bits a character (short ones: 2)."""
     return entropy_bits(secret) >= (2.8 if len(secret) >= 16 else 2.0) and "xxxxx" not in secret.lower()
 
 
 def tokenlike(secret: str) -> bool:
-    """Varied, with several digits, and not made of words."""
+    """Returns whether a value is varied, has several digits and is not made of words."""
     return varied(secret) and digits_in(secret) >= 3 and worded_share(secret) < 0.75
 
 
 def is_drawn(piece: str) -> bool:
-    """No part of a sentence, of an item or of a statement: digits among letters, most of which are in no word."""
+    """Returns whether a value is no part of a sentence, an item or a statement: digits among letters, most of which are in no word."""
     if digits_in(piece) == 0 or piece.isdigit():
         return False
     letters = sum(map(str.isalpha, piece))
@@ -214,7 +214,7 @@ def _kinds_of_characters(value: str) -> int:
 
 
 def is_password(value: str) -> bool:
-    """Returns a literal of 6 to 200 characters that mixes kinds of characters as passwords do."""
+    """Returns whether a value is a literal of 6 to 200 characters that mixes kinds of characters as passwords do."""
     if not 6 <= len(value) <= 200 or len(set(value)) < 5 or value.endswith(":") or any(map(str.isspace, value)):
         return False
     mixed = not _SYMBOLS.isdisjoint(value) or any(map(str.isdigit, value))
@@ -224,24 +224,24 @@ def is_password(value: str) -> bool:
 
 
 def is_plain_password(value: str) -> bool:
-    """Returns a literal of 8 to 40 letters: trusted only between quotes, right behind the name `password`."""
+    """Returns whether a value is a literal of 8 to 40 letters: trusted only between quotes, right behind the name `password`."""
     return 8 <= len(value) <= 40 and value.isalpha() and len(set(value)) >= 4 and not is_placeholder(value)
 
 
 def is_unquoted_password(value: str) -> bool:
-    """Like `is_password`, for a place where the value may also be code or prose: of words, only with digits and a sign."""
+    """Judges like `is_password`, for a place where the value may also be code or prose: of words, only with digits and a sign."""
     if not is_password(value) or _CODE.search(value.rstrip("=")) or _looks_like_code(value):
         return False
     return worded_share(value) < 0.9 or (digits_in(value) > 0 and not _SIGNS.isdisjoint(value))
 
 
 def is_strong_password(value: str) -> bool:
-    """Returns a password that no sentence and no identifier looks like: 12 characters or more, letters, digits and symbols."""
+    """Returns whether no sentence and no identifier looks like this: 12 characters or more, letters, digits and symbols."""
     return len(value) >= 12 and _is_much_mixed(value)
 
 
 def is_unquoted_strong_password(value: str) -> bool:
-    """Like `is_strong_password` from 8 characters on, with one of the signs that neither names nor code have."""
+    """Judges like `is_strong_password` from 8 characters on, with one of the signs that neither names nor code have."""
     return len(value) >= 8 and not _SIGNS.isdisjoint(value) and _is_much_mixed(value)
 
 
@@ -250,14 +250,14 @@ def _is_much_mixed(value: str) -> bool:
 
 
 def is_environment_value(value: str) -> bool:
-    """For `NAME=value` with a name that says secret: any literal that is no placeholder."""
+    """Returns whether a value is a literal and no placeholder: for `NAME=value` with a name that says secret."""
     if len(value) < 6 or value.isdigit() or is_placeholder(value) or is_reference(value):
         return False
     return len(set(value)) >= 4 and not _FILE_NAME.fullmatch(value)
 
 
 def is_key(value: str) -> bool:
-    """Returns a literal of at least 16 characters that was drawn at random."""
+    """Returns whether a value is a literal of at least 16 characters that was drawn at random."""
     if len(value) < 16 or digits_in(value) < 2 or any(map(str.isspace, value)):
         return False
     value = value[:_CHECKED_CHARS]
@@ -275,7 +275,7 @@ def is_key(value: str) -> bool:
 
 
 def _looks_like_code(value: str) -> bool:
-    """Returns a dotted or arrowed path of identifiers (`response.data.token2`), a comparison, a type."""
+    """Returns whether a value is a dotted or arrowed path of identifiers (`response.data.token2`)."""
     parts = re.split(r"\.|->|::|\?\.", value)
     return len(parts) > 1 and all(part.isidentifier() and worded_share(part) > 0.5 for part in parts if part)
 
@@ -416,7 +416,7 @@ def _value(start: int, found: re.Match[str], forms: _Forms) -> tuple[int, int] |
 
 
 def _between_quotes(start: int, found: re.Match[str], forms: _Forms) -> Iterator[_Accepts]:
-    """Yields each of these may say that the value is a secret."""
+    """Yields the judges of a quoted value, any of which may say that it is a secret."""
     if given := found["given"]:
         yield forms.quoted
         if not found["tail"]:
@@ -479,7 +479,7 @@ def _named_key(start: int, found: re.Match[str]) -> tuple[int, int] | None:
 
 
 def _is_drawn_key(value: str) -> bool:
-    """Returns nothing that also names contents: no hash, no UUID, no path, no sum with its algorithm."""
+    """Returns whether a value is a key, and nothing that names contents: no hash, UUID, path or sum with its algorithm."""
     lone = value.rstrip(".:")
     if (
         not _DRAWN.fullmatch(lone)

@@ -39,7 +39,7 @@ def _mixed_case(secret: str) -> bool:
 
 
 def _seed_words(phrase: str) -> bool:
-    """Twelve words or more as wallets draw them: hardly one twice, and none that holds a sentence together."""
+    """Returns whether these are twelve words or more as wallets draw them: hardly one twice, and none that holds a sentence together."""
     words = phrase.replace(",", " ").split()
     return len(set(words)) >= len(words) - 2 and _SENTENCE_WORDS.isdisjoint(words)
 
@@ -57,7 +57,7 @@ def _address_token(value: str) -> bool:
 
 
 def _user_in_base64(value: str) -> bool:
-    """Base64 of `user:password`, as docker keeps it."""
+    """Returns whether a value is base64 of `user:password`, as docker keeps it."""
     try:
         return b":" in base64.b64decode(value)
     except binascii.Error:
@@ -75,14 +75,14 @@ def _credential_with_digits(value: str) -> bool:
 
 
 def _bearer(value: str) -> bool:
-    """Digits, or else letters in an order that no word has."""
+    """Returns whether a value has digits, or else letters in an order that no word has."""
     return _credential_with_digits(value) or (
         _credential(value) and len(value) >= 20 and worded_share(value) < 0.5 and not value.islower()
     )
 
 
 def _cookies(value: str) -> bool:
-    """True when any of the cookies holds something drawn at random."""
+    """Returns whether any of the cookies holds something drawn at random."""
     values = (cookie.partition("=")[2].strip() for cookie in value.split(";"))
     return any(
         len(each) >= 12 and tokenlike(each) and worded_share(each) < 0.5 and not is_reference(each) for each in values

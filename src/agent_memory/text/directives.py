@@ -233,7 +233,7 @@ def _is_order(sentence: str) -> bool:
 
 
 def _begins_with_imperative(sentence: str) -> bool:
-    """Behind quotes, and any number of words that lead up to it: some of these are imperatives themselves."""
+    """Returns whether an imperative comes first, behind quotes and any number of words that lead up to it: some of these are imperatives themselves."""
     at = _after(_QUOTES, sentence, 0)
     while True:
         verb = _VERB.match(sentence, _after(_QUOTES, sentence, at))

@@ -171,7 +171,7 @@ def slug_beginning(text: str) -> str:
 
 
 def content_hash(data: bytes) -> str:
-    """SHA-256, hex: what tells one content of an entry's file from another (P8)."""
+    """Returns the SHA-256, hex, which tells one content of a note's file from another (P8)."""
     from hashlib import sha256  # loads OpenSSL: listings do without
 
     return sha256(data).hexdigest()

@@ -36,14 +36,14 @@ def has_passed(at_ms: int | None, now_ms: int) -> TypeGuard[int]:
 
 
 def iso_of(at_ms: int) -> str:
-    """`2026-02-13T14:30:05.123Z`."""
+    """Returns an instant as `2026-02-13T14:30:05.123Z`."""
     whole, millis = divmod(at_ms, 1000)
     year, month, day, hour, minute, second, *_ = time.gmtime(whole)
     return f"{year:04d}-{month:02d}-{day:02d}T{hour:02d}:{minute:02d}:{second:02d}.{millis:03d}Z"
 
 
 def day_of(at_ms: int) -> str:
-    """`2026-02-13`, in UTC; the nearest day that a calendar shows, since files that people wrote may hold any number."""
+    """Returns a day as `2026-02-13`, in UTC; the nearest day that a calendar shows, since files that people wrote may hold any number."""
     return date.fromordinal(_FIRST_DAY + min(max(at_ms, _FIRST_MS), _LAST_MS) // DAY_MS).isoformat()
 
 

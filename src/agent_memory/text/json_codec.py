@@ -419,7 +419,7 @@ class Converter:
         return checked
 
     def _row(self, type_: Any) -> Hook:
-        """Of lists only, and not of what iterates like one, such as a text."""
+        """Makes the hook for lists, and not for what iterates like one, such as a text."""
         is_tuple, types = get_origin(type_) is tuple, get_args(type_)
         is_pair = is_tuple and Ellipsis not in types
         whole: Any = tuple.__class_getitem__((types[0], ...))

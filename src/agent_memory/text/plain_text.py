@@ -160,11 +160,11 @@ def spliced(text: str, parts: Iterable[tuple[int, int, str]]) -> str:
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """`1 action`, `2,000 actions`."""
+    """Returns `1 action`, `2,000 actions`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def first_few(texts: Sequence[str], most: int, separator: str = ", ") -> str:
-    """`one, two and 3 more`."""
+    """Returns `one, two and 3 more`."""
     more = len(texts) - most
     return separator.join(texts[:most]) + (f" and {more:,} more" if more > 0 else "")

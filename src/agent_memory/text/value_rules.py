@@ -30,7 +30,7 @@ def shown(value: object) -> str:
 
 
 def text_problem(value: object, max_chars: int, *, lines: bool = False) -> str | None:
-    """Text that is not blank, within `max_chars`, without control characters (`lines`: other than \\n and \\t)."""
+    """Asks for text that is not blank, within `max_chars`, without control characters (`lines`: other than \\n and \\t)."""
     if not isinstance(value, str):
         return f"is {shown(value)}, expected text"
     if not value.strip():
@@ -47,7 +47,7 @@ def text_problem(value: object, max_chars: int, *, lines: bool = False) -> str |
 
 
 def id_problem(value: object) -> str | None:
-    """Returns a session's id: `ID_CHARACTERS` only, the first a letter or digit."""
+    """Asks for a session's id: `ID_CHARACTERS` only, the first a letter or digit."""
     problem = text_problem(value, MAX_ID_CHARS)
     if problem is not None or not isinstance(value, str):
         return problem
@@ -57,7 +57,7 @@ def id_problem(value: object) -> str | None:
 
 
 def path_problem(value: object) -> str | None:
-    """Returns an absolute path of at most 4,096 bytes."""
+    """Asks for an absolute path of at most 4,096 bytes."""
     problem = text_problem(value, MAX_PATH_BYTES)
     if problem is not None or not isinstance(value, str):
         return problem
@@ -67,7 +67,7 @@ def path_problem(value: object) -> str | None:
 
 
 def word_problem(value: object) -> str | None:
-    """Returns one short word, as events and reasons are: never a sentence, so never what somebody wrote."""
+    """Asks for one short word, as events and reasons are: never a sentence, so never what somebody wrote."""
     problem = text_problem(value, MAX_WORD_CHARS)
     if problem is not None or not isinstance(value, str):
         return problem
@@ -75,12 +75,12 @@ def word_problem(value: object) -> str | None:
 
 
 def ref_problem(value: object) -> str | None:
-    """Returns a branch or a repository's key."""
+    """Asks for a branch or a repository's key."""
     return text_problem(value, MAX_REF_CHARS)
 
 
 def commit_problem(value: object) -> str | None:
-    """Returns a full commit id: 40 or 64 hexadecimal digits."""
+    """Asks for a full commit id: 40 or 64 hexadecimal digits."""
     problem = text_problem(value, 64)
     if problem is not None or not isinstance(value, str):
         return problem
@@ -89,7 +89,7 @@ def commit_problem(value: object) -> str | None:
 
 
 def version_problem(value: object) -> str | None:
-    """Returns a harness's version."""
+    """Asks for a harness's version."""
     return text_problem(value, MAX_VERSION_CHARS)
 
 
