@@ -42,7 +42,7 @@ class OwnIndex:
     def __init__(self, place: Path) -> None:
         from agent_memory.note.terms import query_words
         from agent_memory.recall.note_index import note_index
-        from agent_memory.recall.search import SearchRequest
+        from agent_memory.recall.search_values import SearchRequest
 
         self.index = note_index(place / "store")
         self._match: Callable[[str], Any] = lambda text: self.index.match(
@@ -61,7 +61,7 @@ class WholeSearch:
 
     def __init__(self, place: Path, mode: str) -> None:
         from agent_memory.app import open_memory
-        from agent_memory.recall.search import Mode, SearchRequest
+        from agent_memory.recall.search_values import Mode, SearchRequest
 
         environ = {"HOME": str(place), "AGENT_MEMORY_ROOT": str(place / "store"), "PATH": os.environ["PATH"]}
         memory = self.memory = open_memory(environ, place, print).unwrap()

@@ -45,7 +45,7 @@ COLD_INDEX = """
 import sys
 from pathlib import Path
 from agent_memory.recall.note_index import note_index
-from agent_memory.recall.search import SearchRequest
+from agent_memory.recall.search_values import SearchRequest
 from agent_memory.note.terms import query_words
 index = note_index(sys.argv[1])
 index.refresh()

@@ -28,7 +28,7 @@ from bench.results import Figure, keep
 
 from agent_memory.app import Memory, open_memory
 from agent_memory.recall.reading import ListFilter
-from agent_memory.recall.search import Mode, SearchRequest
+from agent_memory.recall.search_values import Mode, SearchRequest
 from agent_memory.rules.drafts import NoteDraft
 
 ROUNDS = 31

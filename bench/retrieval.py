@@ -38,7 +38,7 @@ from agent_memory.note.note_format import render_note
 from agent_memory.note.terms import STOP_WORDS
 from agent_memory.note.vocabulary import Harness, Importance, Kind
 from agent_memory.recall.ranking import WEIGHTS, RankingWeights
-from agent_memory.recall.search import Mode, SearchRequest
+from agent_memory.recall.search_values import Mode, SearchRequest
 from agent_memory.recall.searching import Searching
 from agent_memory.text.ids import mint_id, normal_tags
 

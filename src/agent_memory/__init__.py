@@ -85,7 +85,7 @@ if TYPE_CHECKING:
         Reading as Reading,
         ShownEntry as ShownEntry,
     )
-    from agent_memory.recall.search import (
+    from agent_memory.recall.search_values import (
         Mode as Mode,
         ScorePart as ScorePart,
         SearchAnswer as SearchAnswer,

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from agent_memory.recall.known_notes import KnownNotes
     from agent_memory.recall.note_index import NoteIndex
     from agent_memory.recall.reading import Reading
-    from agent_memory.recall.search import SearchAnswer, SearchRequest
+    from agent_memory.recall.search_values import SearchAnswer, SearchRequest
     from agent_memory.rules.forgotten import ForgetTarget, Forgetting, SessionKey
     from agent_memory.rules.run import DefragRun, Run
     from agent_memory.rules.run_log import LoggedRun
@@ -629,7 +629,7 @@ class Memory:
 
     def search(self, request: SearchRequest) -> Result[SearchAnswer, Error]:
         """Returns the best notes for a query. Counts no read."""
-        from agent_memory.recall.search import Mode
+        from agent_memory.recall.search_values import Mode
         from agent_memory.recall.searching import Searching
 
         meanings = "" if request.mode is Mode.BM25 else self.meanings

@@ -14,7 +14,7 @@ from agent_memory.app import open_memory
 from agent_memory.note.vocabulary import Kind
 from agent_memory.recall import searching
 from agent_memory.recall.note_index import NoteIndex
-from agent_memory.recall.search import Mode, SearchRequest
+from agent_memory.recall.search_values import Mode, SearchRequest
 from agent_memory.store import store_database
 from agent_memory.store.store_database import DIRECTORY, JOURNAL, NAME
 

@@ -8,7 +8,7 @@ from returns.result import Success
 from agent_memory import Memory, inject as injecting, open_memory
 from agent_memory.note.note import Listed, MemoryEntry, Meta, StoredEntry
 from agent_memory.note.vocabulary import Origin
-from agent_memory.recall.search import Mode, SearchAnswer, SearchHit
+from agent_memory.recall.search_values import Mode, SearchAnswer, SearchHit
 
 PROMPT = "Where does the zebra keep its lock file?"
 UNREAD = "1 file was not searched, since it could not be read."

@@ -22,7 +22,7 @@ from agent_memory.note.terms import query_words
 from agent_memory.note.vocabulary import Relation
 from agent_memory.ports import Store
 from agent_memory.recall.note_index import MADE_ANEW, NoteIndex, note_index
-from agent_memory.recall.search import Matches, NoteLink, SearchRequest
+from agent_memory.recall.search_values import Matches, NoteLink, SearchRequest
 from agent_memory.store import store_database
 from agent_memory.store.note_files import read_image
 from agent_memory.store.store_database import DIRECTORY, NAME, Refreshed
@@ -410,7 +410,7 @@ def test_a_file_that_cannot_be_read_is_told_and_found_once_it_can_p6(
 OPENS = """
 import sys
 from agent_memory.recall.note_index import note_index
-from agent_memory.recall.search import SearchRequest
+from agent_memory.recall.search_values import SearchRequest
 sys.stdin.readline()
 index = note_index(sys.argv[1])
 done = index.refresh().unwrap()

@@ -17,7 +17,7 @@ from agent_memory.note.note import Listed, MemoryEntry, Meta
 from agent_memory.note.terms import QueryWord
 from agent_memory.recall.known_notes import KnownNotes, Near
 from agent_memory.recall.note_index import NoteIndex
-from agent_memory.recall.search import Matches, SearchRequest
+from agent_memory.recall.search_values import Matches, SearchRequest
 from agent_memory.rules.similarity import Subject
 from agent_memory.store.store_database import Refreshed
 from agent_memory.store.store_files import StoreFiles

@@ -9,7 +9,7 @@ import pytest
 
 from agent_memory.app import Memory, open_memory
 from agent_memory.recall.note_index import note_index
-from agent_memory.recall.search import Mode, SearchRequest
+from agent_memory.recall.search_values import Mode, SearchRequest
 from agent_memory.store.store_database import Refreshed
 
 MANY = 1_000

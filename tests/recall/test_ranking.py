@@ -21,7 +21,7 @@ from agent_memory.recall.ranking import (
     weigh,
     with_successors,
 )
-from agent_memory.recall.search import NoteLink, ScorePart
+from agent_memory.recall.search_values import NoteLink, ScorePart
 from agent_memory.text.instants import DAY_MS
 
 NOW_MS = 1_770_000_000_000

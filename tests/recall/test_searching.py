@@ -19,7 +19,7 @@ from agent_memory.note.terms import QueryWord
 from agent_memory.note.vocabulary import Harness, Kind, Sensitivity
 from agent_memory.recall.embedding import IndexedMeanings
 from agent_memory.recall.note_index import NoteIndex
-from agent_memory.recall.search import Matches, Mode, SearchAnswer, SearchRequest
+from agent_memory.recall.search_values import Matches, Mode, SearchAnswer, SearchRequest
 from agent_memory.recall.searching import Searching
 from agent_memory.store.store_files import StoreFiles
 from agent_memory.text.ids import mint_id

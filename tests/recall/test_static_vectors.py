@@ -23,7 +23,7 @@ from agent_memory.ports import Embedder
 from agent_memory.recall import embedding
 from agent_memory.recall.embedding import NO_MODEL, IndexedMeanings, open_model, open_static_vectors
 from agent_memory.recall.note_index import NoteIndex
-from agent_memory.recall.search import Nearness
+from agent_memory.recall.search_values import Nearness
 from agent_memory.store.store_files import StoreFiles
 from agent_memory.text.ids import mint_id
 from one_change import write

@@ -26,7 +26,7 @@ from agent_memory.note.vocabulary import GLOBAL_SCOPE, Harness, Importance, Kind
 from agent_memory.recall.assembling import SESSION_START
 from agent_memory.recall.candidates import InjectRequest
 from agent_memory.recall.reading import ListFilter
-from agent_memory.recall.search import Mode, SearchHit, SearchRequest
+from agent_memory.recall.search_values import Mode, SearchHit, SearchRequest
 from agent_memory.redaction.redact import stored_line
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.drafts import Expiry, MetaPatch, NoteDraft, stored_agent, stored_body

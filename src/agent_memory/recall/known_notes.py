@@ -16,7 +16,7 @@ from agent_memory.note.note import Listed, StoredEntry, without_secret
 from agent_memory.note.terms import query_words
 from agent_memory.note.vocabulary import GLOBAL_SCOPE
 from agent_memory.ports import Embedder, Store
-from agent_memory.recall.search import Matches, SearchRequest
+from agent_memory.recall.search_values import Matches, SearchRequest
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.similarity import Subject, about_terms, cosine, meaning_text, similar_among
 from agent_memory.text.salience import content_terms, statements

@@ -24,7 +24,7 @@ from agent_memory.recall.ranking import (
     standing_for,
     stretched,
 )
-from agent_memory.recall.search import MatchedWord, Matches, NearNote, NoteLink, SearchRequest
+from agent_memory.recall.search_values import MatchedWord, Matches, NearNote, NoteLink, SearchRequest
 from agent_memory.results import as_result
 from agent_memory.store.note_files import is_text
 from agent_memory.store.store_database import FollowedFiles, Left, Refreshed, StoreDatabase

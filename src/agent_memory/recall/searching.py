@@ -1,4 +1,5 @@
-"""Finding entries: what `search` does. Beside `reading`: it looks at entries, and counts no read."""
+"""The service behind `memory search`. Apart from `reading`: it looks at notes, and counts no read. What it is asked and what it
+answers is in `search_values`."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ from agent_memory.recall.ranking import (
     with_successors,
     with_words,
 )
-from agent_memory.recall.search import (
+from agent_memory.recall.search_values import (
     MAX_HITS,
     Matches,
     Mode,
@@ -60,28 +61,21 @@ _WEIGHED = 50
 
 
 @frozen
-class _Query:
-    """What is asked, taken apart."""
+class _Found:
+    """What is known of an answer before its notes are read. Numbers are the index's."""
 
-    request: SearchRequest
     hints: QueryHints
     words: tuple[QueryWord, ...]
-    now_ms: int
-
-
-@frozen
-class _Found:
-    """What came of it. Numbers are the index's."""
-
+    """Of the query."""
     matches: Matches
     nearness: Nearness
     listed: Mapping[int, Listed]
     """What was found, what the query names, and what supersedes any of it; whether or not it may be shown."""
     named: tuple[int, ...]
-    """Entries whose id the query says, in its order."""
-    page: tuple[Ranked, ...]
-    count: int
-    """Entries that have something of the query."""
+    """Notes whose id the query says, in its order."""
+    page: tuple[Ranked, ...] = ()
+    count: int = 0
+    """Notes that have something of the query."""
 
 
 @frozen
@@ -108,63 +102,63 @@ class Searching:
             raise UsageInvalid(f"The limit of hits is {request.limit}, expected a number from 1 to {MAX_HITS:,}")
         if request.min_score is not None and not 0 <= request.min_score <= 1:
             raise UsageInvalid(f"The least score is {request.min_score:g}, expected a number from 0 to 1")
-        now_ms = self.clock.now_ms()
-        query = _Query(request, hints_of(request.query, now_ms), query_words(request.query), now_ms)
         notices = unwrap(self.index.refresh(PATIENCE_SECONDS)).notices
         renewals = self.index.renewals
-        found = self._ranked(query)
+        found = self._ranked(request)
         if self.index.renewals != renewals:
             # It was made anew meanwhile: what was found bears numbers that mean nothing now.
             notices = unwrap(self.index.refresh(PATIENCE_SECONDS)).notices
-            found = self._ranked(query)
+            found = self._ranked(request)
         tiers = self.store.tiers()
         unread: list[str] = []
-        hits = [*self._secret_hits(query, found), *self._hits(query, found, tiers.value_or(TierList()), unread)]
+        hits = [*self._secret_hits(request, found), *self._hits(request, found, tiers.value_or(TierList()), unread)]
         notices = (*notices, *found.nearness.notices, *warning_of(tiers), *dict.fromkeys(unread))
         mode = Mode.BM25 if isinstance(self.meanings, str) else request.mode
         return SearchAnswer(tuple(hits[: request.limit]), mode, notices, max(found.count, len(hits)))
 
     # -- from the query to a page -------------------------------------------------------------------------------------
 
-    def _ranked(self, query: _Query) -> _Found:
-        request, index = query.request, self.index
-        matches = unwrap(index.match(query.words, max(_CANDIDATES, 2 * request.limit), request))
+    def _ranked(self, request: SearchRequest) -> _Found:
+        index, now_ms = self.index, self.clock.now_ms()
+        hints, words = hints_of(request.query, now_ms), query_words(request.query)
+        matches = unwrap(index.match(words, max(_CANDIDATES, 2 * request.limit), request))
         if not isinstance(self.meanings, str) and request.mode is Mode.SEMANTIC:
             # What each word is worth counts there too.
             matches = evolve(matches, scores={}, matched=0)
-        nearness = self._nearness(query, matches)
-        given = self._given(query, matches, nearness)
+        nearness = self._nearness(request, matches)
+        given = self._given(request, matches, nearness)
 
-        named_ids = unwrap(index.numbers_of(query.hints.ids))
-        named = tuple(dict.fromkeys(named_ids[id] for id in query.hints.ids if id in named_ids))
+        named_ids = unwrap(index.numbers_of(hints.ids))
+        named = tuple(dict.fromkeys(named_ids[id] for id in hints.ids if id in named_ids))
         links = unwrap(index.links((*given, *named)))
         successors = (link.source for link in links if link.relation is Relation.SUPERSEDES)
         listed = unwrap(index.notes(tuple(dict.fromkeys((*given, *named, *successors)))))
 
-        page, others = self._page(query, given, nearness, named, links, listed)
-        return _Found(matches, nearness, listed, named, page, max(matches.matched, others))
+        found = _Found(hints, words, matches, nearness, listed, named)
+        page, count = self._page(request, found, given, links, now_ms)
+        return evolve(found, page=page, count=max(matches.matched, count))
 
-    def _nearness(self, query: _Query, matches: Matches) -> Nearness:
-        """Returns how near in meaning all entries are."""
-        if query.request.mode is Mode.BM25:
+    def _nearness(self, request: SearchRequest, matches: Matches) -> Nearness:
+        """Returns how near in meaning all notes are."""
+        if request.mode is Mode.BM25:
             return Nearness()
         if isinstance(self.meanings, str):
             # Hybrid is the rule, and says itself that words answered; who asks for meaning alone is told why not.
-            return Nearness(notices=(self.meanings,) if query.request.mode is Mode.SEMANTIC and self.meanings else ())
+            return Nearness(notices=(self.meanings,) if request.mode is Mode.SEMANTIC and self.meanings else ())
         worth = {word.term: word.idf for word in matches.words}
-        return unwrap(self.meanings.near(weighed_words(query.request.query, worth)))
+        return unwrap(self.meanings.near(weighed_words(request.query, worth)))
 
-    def _given(self, query: _Query, matches: Matches, nearness: Nearness) -> dict[int, list[ScorePart]]:
-        """Returns what words, meaning and the entries around give to each of the entries that are given most, the best
+    def _given(self, request: SearchRequest, matches: Matches, nearness: Nearness) -> dict[int, list[ScorePart]]:
+        """Returns what words, meaning and the notes around give to each of the notes that are given most, the best
         first. What the frontmatter adds is too little to bring up another one. The best score by words becomes 1."""
-        best_by_words = max(matches.scores.values(), default=0.0)
-        words = {number: score / best_by_words for number, score in matches.scores.items()} if best_by_words else {}
+        best_by_words = max(matches.scores.values(), default=0.0) or 1.0
+        words = {number: score / best_by_words for number, score in matches.scores.items()}
         meaning = {number: self.weights.meaning * each for number, each in nearness.deviations.items()}
         # Of the nearest those that may be shown, what is at a right angle or farther left out; of equals the newest.
-        allowed = unwrap(self.index.among(query.request)) if nearness.cosines else ()
+        allowed = unwrap(self.index.among(request)) if nearness.cosines else ()
         nearest = [number for number, cosine in nearness.cosines.items() if cosine > 0 and number in allowed]
         nearest.sort(key=lambda number: (nearness.deviations[number], number), reverse=True)
-        nearest = nearest[: max(_NEAREST, query.request.limit)]
+        nearest = nearest[: max(_NEAREST, request.limit)]
         own = {number: words.get(number, 0.0) + meaning.get(number, 0.0) for number in (*words, *nearest)}
         lending = [each for each in own if each in words or nearness.cosines.get(each, 0.0) >= _LEAST_COSINE]
         lending = sorted(lending, key=lambda each: (-own[each], each))[:_LENDING]
@@ -172,69 +166,62 @@ class Searching:
         near = from_near(lent, unwrap(self.index.near(lending, len(self.weights.near))), self.weights)
         linked = from_links(lent, unwrap(self.index.links(lending)), self.weights)
 
-        candidates = dict.fromkeys((*own, *near, *linked))
         reasons = (("words", words), ("meaning", meaning), ("near", near), ("links", linked))
-        totals = {number: sum(values.get(number, 0.0) for _, values in reasons) for number in candidates}
-        best = sorted(totals, key=lambda each: (-totals[each], each))[: max(_WEIGHED, 2 * query.request.limit)]
-        return {
-            number: [
-                ScorePart(
-                    name,
-                    values[number],
-                    f"{nearness.deviations[number]:+.1f} standard deviations" if name == "meaning" else "",
-                )
-                for name, values in reasons
-                if number in values
-            ]
-            for number in best
+        totals = {
+            number: sum(values.get(number, 0.0) for _, values in reasons)
+            for number in dict.fromkeys((*own, *near, *linked))
         }
+        best = sorted(totals, key=lambda each: (-totals[each], each))[: max(_WEIGHED, 2 * request.limit)]
+        given = {
+            number: [ScorePart(name, values[number]) for name, values in reasons if number in values] for number in best
+        }
+        for number in given.keys() & meaning.keys():
+            told = f"{nearness.deviations[number]:+.1f} standard deviations"
+            given[number] = [evolve(each, detail=told) if each.name == "meaning" else each for each in given[number]]
+        return given
 
     def _page(
         self,
-        query: _Query,
+        request: SearchRequest,
+        found: _Found,
         given: Mapping[int, Sequence[ScorePart]],
-        nearness: Nearness,
-        named: Sequence[int],
         links: Sequence[NoteLink],
-        listed: Mapping[int, Listed],
+        now_ms: int,
     ) -> tuple[tuple[Ranked, ...], int]:
-        """Returns the best entries, what the query names before the others, and how many there are in all."""
-        shown = {number: each for number, each in listed.items() if query.request.lets_through(each)}
+        """Returns the best notes, what the query names before the others, and how many there are in all."""
+        shown = {number: each for number, each in found.listed.items() if request.lets_through(each)}
 
         def is_found(number: int) -> bool:
             """Returns whether anything but a faint likeness in meaning speaks for it: what is least unlike the query is
             no answer."""
             by_more = any(part.name != "meaning" for part in given[number])
-            is_asked_for = shown[number].meta.kind in query.hints.kinds or bool(query.hints.periods)
-            return by_more or is_asked_for or nearness.cosines.get(number, 0.0) >= _LEAST_COSINE
+            is_asked_for = shown[number].meta.kind in found.hints.kinds or bool(found.hints.periods)
+            return by_more or is_asked_for or found.nearness.cosines.get(number, 0.0) >= _LEAST_COSINE
 
         parts = {number: each for number, each in given.items() if number in shown and is_found(number)}
-        ranked = weigh(parts, shown, query.hints, self.weights, query.now_ms, query.request.here)
+        ranked = weigh(parts, shown, found.hints, self.weights, now_ms, request.here)
         ranked = with_successors(ranked, links, shown, self.weights)
-        first = [
-            evolve(each, parts=(ScorePart("id", 1.0), *each.parts))
-            for number in named
-            if number in shown
-            for each in (ranked.get(number) or Ranked(number, shown[number], 0.0, ()),)
-        ]
-        others = [each for each in in_order(ranked.values()) if each.number not in named]
-        limit = query.request.limit
-        others_shown = others[: max(limit - len(first), 0)]
+        named = (ranked.get(each) or Ranked(each, shown[each], 0.0, ()) for each in found.named if each in shown)
+        first = [evolve(each, parts=(ScorePart("id", 1.0), *each.parts)) for each in named]
+        others = [each for each in in_order(ranked.values()) if each.number not in found.named]
+        others_shown = others[: max(request.limit - len(first), 0)]
         others_shown.sort(key=lambda each: each.listed.archived)  # live ones first
-        return (*first[:limit], *others_shown), len(first) + len(others)
+        return (*first[: request.limit], *others_shown), len(first) + len(others)
 
     # -- from a page to an answer -------------------------------------------------------------------------------------
 
-    def _hits(self, query: _Query, found: _Found, tier_list: TierList, unread: list[str]) -> Iterator[SearchHit]:
-        """Yields each entry of the page, as it is now. What could not be read is added to `unread`, in words."""
+    def _hits(
+        self, request: SearchRequest, found: _Found, tier_list: TierList, unread: list[str]
+    ) -> Iterator[SearchHit]:
+        """Yields each note of the page, as it is now. What could not be read is added to `unread`, in words."""
         tiers = tiers_of(tier_list, [each for each in found.listed.values() if not each.archived])
-        query_terms = [word.term for word in query.words]
+        known_worth = {word.term: word.idf for word in found.matches.words}
         for ranked in found.page:
             cosine = found.nearness.cosines.get(ranked.number, 0.0)
             said = found.matches.parts(ranked.number)
             is_named = ranked.number in found.named
-            score = 1.0 if is_named else strength_of(query.words, found.matches.words, said, cosine)
-            if score < (query.request.min_score or 0.0):
+            score = 1.0 if is_named else strength_of(found.words, found.matches.words, said, cosine)
+            if score < (request.min_score or 0.0):
                 continue
             try:
                 stored = unwrap(self.store.read_again(ranked.listed))
@@ -243,29 +230,28 @@ class Searching:
             except Error as error:
                 unread.append(str(error))
                 continue
-            if stored.meta.is_secret or not query.request.lets_through(stored.listed):
+            if stored.meta.is_secret or not request.lets_through(stored.listed):
                 continue  # it has become another meanwhile
-            worth = {word.term: word.idf for word in found.matches.words}
-            worth.update({part.found: worth.get(part.term, 1.0) for part in said})
+            worth = {**known_worth, **{part.found: known_worth.get(part.term, 1.0) for part in said}}
             successor = None if ranked.successor is None else found.listed.get(ranked.successor)
             yield SearchHit(
                 stored,
                 score,
-                worth or dict.fromkeys(query_terms, 1.0),
+                worth or {word.term: 1.0 for word in found.words},
                 tiers.get(stored.meta.id, Tier.COLD),
                 with_words(ranked.parts, said),
                 None if successor is None or successor.meta.is_secret else successor.meta.id,
             )
 
-    def _secret_hits(self, query: _Query, found: _Found) -> list[SearchHit]:
-        """Secret entries that a person names by id: that they are there, and nothing of their text."""
+    def _secret_hits(self, request: SearchRequest, found: _Found) -> list[SearchHit]:
+        """Returns the secret notes that a person names by id: that they are there, and nothing of their text."""
         if self.caller.is_agent:
             return []
         known = {each.meta.id for each in found.listed.values()}
         hits = list[SearchHit]()
-        for id in query.hints.ids:
+        for id in found.hints.ids:
             stored = None if id in known else self.store.read(id).value_or(None)
-            if stored is not None and stored.meta.is_secret and query.request.lets_through(stored.listed):
+            if stored is not None and stored.meta.is_secret and request.lets_through(stored.listed):
                 hidden = evolve(stored, body="")
                 hits.append(SearchHit(hidden, 1.0, parts=(ScorePart("id", 1.0),)))
         return hits

@@ -1,4 +1,4 @@
-"""What is searched for, and what was found."""
+"""What a search is asked and answers, and what the index finds for it."""
 
 from __future__ import annotations
 
