@@ -72,7 +72,7 @@ def test_what_is_wrong_is_one_line_each_when_piped_and_repaired_when_asked(memor
     fixed = memory("doctor", "--fix")
     assert (fixed.code, fixed.err) == (0, "")
     assert fixed.out.splitlines()[0] == "fixed: 1 file changed by hand is recorded"
-    assert fixed.out.splitlines()[1].startswith("fixed: topics/idea.md has the id id__")
+    assert fixed.out.splitlines()[1].startswith("fixed: topics/idea.md now has the id id__")
     assert fixed.out.splitlines()[-1] == f"{HEALTHY}2 notes, 0 archived"
     assert memory.log()[0] == "agent-memory: doctor: 2 files of notes repaired"
     assert memory("doctor", "--fix").out == f"{HEALTHY}2 notes, 0 archived\n"

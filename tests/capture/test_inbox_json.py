@@ -8,11 +8,7 @@ from attrs import evolve
 from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Success
 
-from agent_memory.capture.inbox_json import (
-    TROUBLES,
-    parse_inbox_entry,
-    render_inbox_entry,
-)
+from agent_memory.capture.inbox_json import TROUBLES, parse_inbox_entry, render_inbox_entry
 from agent_memory.errors import InboxEntryInvalid, StateCorrupt
 from agent_memory.note.vocabulary import Harness, Kind
 from agent_memory.session.queue import AmpThread, Context, InboxEntry, InlineNote, Outcome, Trouble, Verdict

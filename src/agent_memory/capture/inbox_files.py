@@ -25,20 +25,10 @@ from attrs import evolve, field, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.capture.hook_files import INBOX, put_text, random_digits
-from agent_memory.capture.inbox_json import (
-    MAX_ENTRY_BYTES,
-    TROUBLES as FORMAT,
-    entry_of,
-    render_inbox_entry,
-)
+from agent_memory.capture.inbox_json import MAX_ENTRY_BYTES, TROUBLES as FORMAT, entry_of, render_inbox_entry
 from agent_memory.capture.places import known_places, repo_now
 from agent_memory.errors import Error, InboxEntryInvalid, PathRefused, StoreIo
-from agent_memory.files.durable import (
-    create_file,
-    make_directories,
-    move_file,
-    replace_file,
-)
+from agent_memory.files.durable import create_file, make_directories, move_file, replace_file
 from agent_memory.files.paths import (
     JsonFile,
     as_store_io,

@@ -12,12 +12,7 @@ from attrs import frozen
 from returns.result import Result
 
 from agent_memory.capture.hook_files import LOG_NAME, PREVIOUS_LOG_NAME, hook_log_directories
-from agent_memory.capture.inbox_files import (
-    InboxFiles,
-    QueueTroubles,
-    captures,
-    failed_entries,
-)
+from agent_memory.capture.inbox_files import InboxFiles, QueueTroubles, captures, failed_entries
 from agent_memory.config import Config
 from agent_memory.errors import Error, StateCorrupt, StoreIo
 from agent_memory.files.paths import as_store_io

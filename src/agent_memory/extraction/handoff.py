@@ -10,10 +10,11 @@ from agent_memory.extraction.notes import tags_of
 from agent_memory.extraction.session import is_injected
 from agent_memory.extraction.text import cut
 from agent_memory.note.note import Meta
-from agent_memory.note.vocabulary import NAMES, Harness, Kind, Origin, resume_command
+from agent_memory.note.vocabulary import NAMES, Harness, Kind, Origin
 from agent_memory.rules.origin import Claim, origin_of
 from agent_memory.session.history import History, Role
 from agent_memory.session.own_marks import CONTEXT_END, CONTEXT_START
+from agent_memory.session.resume import resume_command
 from agent_memory.text.instants import DAY_MS, iso_of
 from agent_memory.text.plain_text import one_line
 

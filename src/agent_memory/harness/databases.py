@@ -125,8 +125,8 @@ def one_object(session: Session, data: bytes | TooLarge | None) -> Json | None:
 def read_database(roots: files.TranscriptRoots, path: str, session_id: str, read: Reads[Value]) -> Value:
     """Returns what `read` makes of the database; it is called again where the first reading was in vain.
 
-    HistoryUnavailable: missing, empty, locked, changing all the time, left in the midst of a change. HistoryUnreadable: no
-    SQLite database, a ruined one, or one without what `read` asks for. TranscriptRefused: see `transcript`.
+    HistoryUnavailable: missing, empty, locked, changing all the time, left halfway through a change. HistoryUnreadable: no
+    SQLite database, a damaged one, or one without what `read` asks for. TranscriptRefused: see `transcript`.
     """
     with files.transcript(roots, path, session_id) as file:
         reason = ""
@@ -135,7 +135,7 @@ def read_database(roots: files.TranscriptRoots, path: str, session_id: str, read
             if not before[0]:
                 raise HistoryUnavailable(session_id, f"{file.path} is empty so far", is_missing=True)
             if before[2]:
-                reason = "it was left in the midst of a change, which its owner undoes"
+                reason = "it was left halfway through a change, which its owner undoes"
             else:
                 way = "mode=ro&readonly_shm=1" if before[1] else "mode=ro&immutable=1"
                 try:
@@ -177,7 +177,7 @@ def _read_through(file: files.OpenTranscript, way: str, read: Reads[Value]) -> V
     except sqlite3.Error as error:
         name = getattr(error, "sqlite_errorname", "")
         if name.startswith(_RUINED):
-            raise HistoryUnreadable(file.path, f"it is not an SQLite database, or a ruined one: {error}") from None
+            raise HistoryUnreadable(file.path, f"it is not an SQLite database, or a damaged one: {error}") from None
         if name == "SQLITE_ERROR":  # a table or a column that was asked for is not there
             raise HistoryUnreadable(file.path, f"{error}: its format seems to have changed, update memory") from None
         raise _ObstacleError(str(error)) from None
@@ -205,7 +205,7 @@ class SessionDatabases(files.Sessions):
     """The sessions of a harness that keeps all of them in a database.
 
     The first database that knows a session counts. One that cannot be read now could hold a newer state of it: then that is
-    the error; a ruined one is passed over for the others. Errors: see `read_database`.
+    the error; a damaged one is passed over for the others. Errors: see `read_database`.
     """
 
     session: type[StoredSession]  # pyright: ignore[reportIncompatibleVariableOverride] - nobody assigns it

@@ -24,35 +24,19 @@ class Harness(StrEnum):
     MANUAL = "manual"
 
 
-_HARNESSES: Mapping[str, tuple[str, str]] = {
-    Harness.CLAUDE_CODE: ("Claude Code", "claude --resume {id}"),
-    Harness.CODEX: ("Codex", "codex resume {id}"),
-    Harness.CURSOR: ("Cursor", "cursor-agent --resume {id}"),
-    Harness.AMP: ("Amp", "amp threads continue {id}"),
-    Harness.GEMINI: ("Gemini CLI", "gemini --resume {id}"),
-    Harness.OPENCODE: ("opencode", "opencode --session {id}"),
-    Harness.COPILOT: ("Copilot CLI", "copilot --resume {id}"),
-    Harness.PI: ("Pi", "pi --session {id}"),
-    Harness.GOOSE: ("Goose", "goose session --resume --session-id {id}"),
-    Harness.AIDER: ("Aider", "aider --restore-chat-history"),
-    Harness.MANUAL: ("a person", ""),
+NAMES: Mapping[str, str] = {
+    Harness.CLAUDE_CODE: "Claude Code",
+    Harness.CODEX: "Codex",
+    Harness.CURSOR: "Cursor",
+    Harness.AMP: "Amp",
+    Harness.GEMINI: "Gemini CLI",
+    Harness.OPENCODE: "opencode",
+    Harness.COPILOT: "Copilot CLI",
+    Harness.PI: "Pi",
+    Harness.GOOSE: "Goose",
+    Harness.AIDER: "Aider",
+    Harness.MANUAL: "a person",
 }
-"""What each is called, and the command with which it takes one of its own sessions up again."""
-NAMES: Mapping[Harness, str] = {harness: _HARNESSES[harness][0] for harness in Harness}
-
-
-def resume_command(harness: str, session_id: str | None, cwd: str | None) -> str | None:
-    """Returns the shell command that goes on with the session, from its directory; None where the harness has none, and
-    for an id that no harness would have given: id and directory come from files that anyone may have written, and must
-    not reach a shell as anything else than one word (P21)."""
-    import re
-    import shlex
-
-    _, command = _HARNESSES.get(harness, ("", ""))
-    if not command or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}", session_id or "", re.ASCII):
-        return None
-    resumed = command.format(id=session_id)
-    return f"cd {shlex.quote(cwd)} && {resumed}" if cwd and cwd.startswith("/") and cwd.isprintable() else resumed
 
 
 class Kind(StrEnum):

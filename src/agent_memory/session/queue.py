@@ -244,7 +244,7 @@ class Loaded:
 
 @frozen
 class KnownSessions:
-    """The sessions in the inbox, by queue key (`fold.queue_key`)."""
+    """The sessions in the inbox, by queue key (`queue_key`)."""
 
     waiting: frozenset[str] = frozenset()
     asked_again: frozenset[str] = frozenset()

@@ -18,17 +18,7 @@ from attrs import field, frozen
 
 from agent_memory.capture.session_event import SHAPES
 from agent_memory.recall.moment import harness_directories
-from agent_memory.setup.plan import (
-    Act,
-    Element,
-    HarnessSetup,
-    Member,
-    Part,
-    Setting,
-    Syntax,
-    Wanted,
-    Whole,
-)
+from agent_memory.setup.plan import Act, Element, HarnessSetup, Member, Part, Setting, Syntax, Wanted, Whole
 
 SERVER_NAME = "agent-memory"
 """The name of our MCP server. Not `memory`: a widely used other server has that name, and so has an extension of Goose."""

@@ -79,7 +79,7 @@ def merged_text(base: str | None, one: str, other: str, labels: tuple[str, str])
 def _stretches(
     base: Sequence[str], one: Sequence[str], other: Sequence[str]
 ) -> Iterator[tuple[Sequence[str], Sequence[str], Sequence[str]]]:
-    """Returns the three texts cut at every line that all of them share: each such line, and what is between."""
+    """Yields the three texts cut at every line that all of them share: each such line, and what is between."""
     in_one, in_other = _places(base, one), _places(base, other)
     start = (0, 0, 0)
     for at, line in enumerate(base):
@@ -325,7 +325,7 @@ def why_outside(path: str, leaf: Leaf) -> str | None:
         encoded = name.encode("utf-8", "surrogateescape")
         is_text = encoded.decode("utf-8", "replace") == name and not _NOT_IN_NAMES.search(name)
         if name in ("", ".", "..") or not is_text or len(encoded) > _MAX_NAME_BYTES:
-            return "its name is none that every system takes"
+            return "not every system accepts its name"
         if name.startswith(".") and path != IGNORE_FILE:
             return "its name begins with a dot"
     folded = unicodedata.normalize("NFKC", path).casefold()
