@@ -205,6 +205,13 @@ def test_an_option_that_is_the_next_step_of_the_session_makes_no_note() -> None:
     assert notes(*BEFORE, offer, user("Option B please"), agent("Done.")) == ()
 
 
+def test_a_question_is_no_option() -> None:
+    asked = agent(
+        "1. Should the totals stay in one table?\n2. Shall we cycle through the carts of each guest, or show a space?"
+    )
+    assert notes(*BEFORE, asked, user("I like option 2, left most"), agent("Done.")) == ()
+
+
 def test_an_option_without_its_text_makes_no_note() -> None:
     assert notes(*BEFORE, user("let's go with option 2 because it is faster")) == ()
 
@@ -308,6 +315,8 @@ def test_a_review_that_was_pasted_is_no_lesson_of_the_person_s() -> None:
         "No man... the fix is to move the carts, not the comment",
         "Also make a note so we don't forget the loop that could be part of the project",
         "though that may not clear the carts of guests",
+        "Next up, I like the animations of the carts, but they need to be a little bit more subtle",
+        "I now have the issue again, that the cart failed because the token expired",
         "nah you can always ask the ledger for what is in a cart",
         "follow up: what can we use for the carts (an index?)",
         "log an issue for the carts of guests, we will come back to it later",

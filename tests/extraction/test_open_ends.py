@@ -64,6 +64,7 @@ def test_it_is_not_done_because_the_agent_says_that_it_is_left_to_do(closing: st
     [
         "Next steps: open the cart in a browser to confirm the total.",
         "Próximos passos: mover o worker de mail para `Cart.total`.",
+        "Comments updated (the doc of `Cart` now says which total is unverified), and the memory names both carts.",
         "If it still fails on an old volume, reset the database of the cart.",
     ],
 )

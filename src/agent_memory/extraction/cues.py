@@ -64,7 +64,7 @@ _WORK = (
     r"(?:re-?)?(?:add(?:ed)?|implement|create|build|write|fix|change|update|refactor|rename|move|remove|delete|check|look|investigate|review|run"
     r"|test|try|find|search|explore|read|analy[sz]e|improve|reduce|simplify|clean|replace|convert|extract|split|merge|rebase|commit|push|open"
     r"|close|show|list|explain|mention|document|spawn|migrate|generate|install|set up|finish|continue|go(?! with| for)|get|give|help|take|see|ensure|make|tell|new"
-    r"|mark|deduplicate|sort|order|organi[sz]e|arrange|group|enable|disable|configure|integrate|connect|deploy|copy|translate|compare|adjust|align|tweak|polish|bump|rewrite|drop|do(?! not)|think|simulate|pretend|start|switch|pull|reconstruct|revert|restore|turn|include|begin|proceed|debug|verify|cherry-pick|wait|stop|ship|log)"
+    r"|mark|deduplicate|sort|order|organi[sz]e|arrange|group|enable|disable|configure|integrate|connect|deploy|copy|translate|compare|adjust|align|tweak|polish|bump|rewrite|drop|do(?! not)|think|simulate|pretend|start|switch|pull|reconstruct|revert|restore|turn|include|begin|proceed|debug|verify|cherry-pick|wait|stop|ship|log|serve|publish|expose|provide)"
 )
 _STANDING = r"\b(?:always|never|every time|whenever|from now on|going forward)\b"
 _LEADS = {
@@ -208,7 +208,7 @@ _BY_USER_WORDS = {
         r"(?P<said>\b(?:descobri|descobrimos|aprendi|aprendemos|percebi|percebemos) que\b.+)",
     ),
     "task": (
-        r"<starten>(?:todo|to do|to-do|follow[- ]?up|next (?:up|time|session)|later|tomorrow|for later|still open|still to do|left to do)\s*[:,–—-]\s*(?P<said>.+)",
+        r"<starten>(?:todo|to do|to-do|follow[- ]?up|next (?:time|session)|later|tomorrow|for later|still open|still to do|left to do)\s*[:,–—-]\s*(?P<said>.+)",
         r"(?P<said>\b(?:we|i|you)(?:'ll| will)? (?:still|later) (?:need to|have to|must|should)\b.+)",
         r"(?P<said>\b(?:(?:we|i)(?:'ll| will| should| can|'d better)|let's) (?:do|handle|fix|tackle|address|look at|come back to|revisit|finish|leave) [^?!]{2,120}\b(?:later|tomorrow|next time|another time|in (?:a|another) (?:follow[- ]?up|separate pr|later pr)|next week)\b.*)",
         r"<startpt>(?:por fazer|a fazer|pendente|falta|fica (?:por fazer|para depois)|mais tarde|amanhã|amanha|depois|próximo passo|proximo passo)\s*[:,–—-]\s*(?P<said>.+)",
@@ -275,7 +275,7 @@ _VOID_WORDS = {
     "lesson": (
         r"\bthe (?:read|edit|write|bash|grep|glob|task|search) tool\b|\b(?:my|the agent's)(?: [\w-]+){0,2} (?:fix|change|edit|attempt|test|try|assumption|draft)\b",
         r"\b(?:issue|bug|ticket|report) (?:was|is) (?:filed|opened|reported|closed)\b|\bthe same\b.*\bas\b|\bis clear\b",
-        r"^now\b|\blet'?s\b|\b(?:(?:will|is|are) now|now [a-z]+s)\b|\bafter all\b|\bremains? `?\w+`?(?: because|$)|^\w+(?:\([\w-]+\))?!?: \w+ ",
+        r"^(?:(?:i|we) )?now\b|\blet'?s\b|\b(?:(?:will|is|are) now|now [a-z]+s)\b|\bafter all\b|\bremains? `?\w+`?(?: because|$)|^\w+(?:\([\w-]+\))?!?: \w+ ",
         r"^(?:critical|high|medium|low|minor|major|nit|p[0-3])\b[)\]]?\s?[:–—-]|^or\b|^\(\d|\bin this environment\b|\bstep \d",
     ),
 }

@@ -350,6 +350,8 @@ def _left_open(statement: _Said, closing: Turn) -> Candidate | None:
     """What is left to do: a sentence says so, or it stands under a heading that does."""
     sentence = statement.sentence
     hit = next((hit for hit in agent_hits(sentence) if hit.shows is Sort.TASK), None)
+    if hit and not any(each.shows is Sort.TASK for each in agent_hits(_IN_BRACKETS.sub("", sentence))):
+        return None  # what stands in brackets is not what the sentence says
     if hit is None and (
         not _OPEN_LABEL.match(statement.label) or shows(Signal.CHANGELOG, sentence) or is_void(Sort.TASK, sentence)
     ):

@@ -134,7 +134,7 @@ def _offers_in(turn: Turn) -> tuple[Offer, ...]:
                 text = f"{title}: {block.text}" if title != block.text and block.text else title
                 if mark not in called or called[mark].text == called[mark].name:
                     called[mark] = Offer(mark, title, text)
-        if block.style == "item" and block.ordinal and not block.depth:
+        if block.style == "item" and block.ordinal and not block.depth and not block.text.endswith("?"):
             numbered = [] if block.ordinal in ("1", "a") else numbered
             text = f"{block.label}: {block.text}" if block.label and block.text else block.label or block.text
             numbered.append(Offer(block.ordinal, block.label or cut(block.text, 60), text))
