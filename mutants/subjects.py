@@ -37,7 +37,7 @@ _DEFRAG_TESTS = (
 SUBJECTS: Mapping[str, Subject] = {
     "ids": Subject(
         ("text/ids.py", "note/file_name.py"),
-        ("text/test_id*.py", "text/test_tags.py", "text/test_slug.py", "note/test_file_name*.py"),
+        ("text/test_id*.py", "note/test_file_name*.py"),
     ),
     "splice": Subject(("section/section_splice.py",), ("section/test_section_splice*.py",)),
     "consolidate": Subject(

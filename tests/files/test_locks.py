@@ -96,13 +96,6 @@ class TestKernelLocks:
         unknown = Failure(HomeUnknown())
         assert (taken(locks.run()), taken(locks.write())) == (unknown, unknown)
 
-    def test_without_home_in_the_environment_the_locks_are_those_of_the_persons_home(
-        self, root: Path, home: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr("agent_memory.files.root._home_in_password_database", lambda: str(home))
-        with KernelLocks(root).run():
-            assert isinstance(taken(KernelLocks(root, {}).run()).failure(), Busy)
-
     def test_a_home_that_cannot_be_written_to_is_a_store_error(self, tmp_path: Path) -> None:
         error = taken(KernelLocks(tmp_path).run()).failure()  # HOME is the suite's unusable one
         assert isinstance(error, StoreIo)

@@ -11,10 +11,8 @@ import pytest
 from attrs import frozen
 from returns.result import Failure, Success
 
-from agent_memory.capture.repository import read_repository
 from agent_memory.errors import PathRefused, StoreIo
 from agent_memory.files import paths
-from agent_memory.files.durable import close_quietly
 from agent_memory.files.paths import JsonFile, real_root
 from agent_memory.files.root import default_root, home_of, root_and_doubt, storage_root
 from agent_memory.results import as_result
@@ -241,29 +239,3 @@ def test_without_any_home_there_is_no_default(monkeypatch: pytest.MonkeyPatch) -
 
 
 # -- files that were only read -----------------------------------------------------------------------------------------
-
-
-def test_what_was_only_read_is_closed_without_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    git = tmp_path / "lamp" / ".git"
-    git.mkdir(parents=True)
-    (git / "HEAD").write_text("ref: refs/heads/main\n")
-    (git / "config").write_text('[remote "origin"]\n\turl = https://github.com/ada/lamp.git\n')
-    straight = read_repository(str(git.parent), {}, str(tmp_path))
-    closed = []
-    close = os.close
-
-    def refused(descriptor: int) -> None:
-        close(descriptor)
-        closed.append(descriptor)
-        raise OSError(errno.EIO, os.strerror(errno.EIO))
-
-    with monkeypatch.context() as patched:
-        patched.setattr(os, "close", refused)
-        close_quietly(os.open(git / "HEAD", os.O_RDONLY))
-        again = read_repository(str(git.parent), {}, str(tmp_path))
-    assert (again.scope, again.branch) == (straight.scope, straight.branch) == ("github.com/ada/lamp", "main")
-    assert len(closed) > 1
-
-
-def test_a_relative_data_directory_is_ignored() -> None:
-    assert default_root({"HOME": "/home/me", "XDG_DATA_HOME": "data"}) == "/home/me/.local/share/agent-memory"

@@ -151,12 +151,6 @@ def test_a_damaged_index_is_no_error(searched: Searched, damage: Damage) -> None
     searches_all_the_same(searched, damage, 10)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("damage", [flipped, cut_off, half_written])
-def test_an_index_damaged_in_many_ways_is_no_error(searched: Searched, damage: Damage) -> None:
-    searches_all_the_same(searched, damage, 500)
-
-
 @pytest.mark.parametrize("name", [NAME, JOURNAL])
 def test_a_fifo_in_the_place_of_its_files_keeps_nobody_waiting(searched: Searched, name: str) -> None:
     """SQLite opens the journal as well, and would wait for somebody to write into it."""

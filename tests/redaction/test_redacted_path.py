@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from agent_memory.note.vocabulary import Harness
 from agent_memory.redaction.redact import redact, redact_path, redact_with_paths
-from agent_memory.session.queue import Context, InboxEntry, SessionFile, as_captured, as_consumed
+from agent_memory.session.queue import Context, InboxEntry, SessionFile, as_consumed
 from agent_memory.text.value_rules import is_plain_name
 from fixtures.secret_samples import SAMPLES, Sample, base62
 
@@ -119,24 +119,8 @@ SECRET = evolve(
 )
 
 
-def test_an_entry_without_secrets_stays_as_it_is() -> None:
-    assert as_captured(PLAIN) == PLAIN
-    assert as_consumed(PLAIN) == PLAIN
-
-
-def test_what_finds_the_session_waits_as_it_is_and_the_branch_does_not() -> None:
-    waiting = as_captured(SECRET)
-    assert waiting.context == evolve(SECRET.context, branch=f"fix/{MARK}")
-    assert waiting.retrieval == SECRET.retrieval
-
-
 def test_p20_once_it_is_consumed_nothing_of_it_holds_a_secret() -> None:
     consumed = as_consumed(SECRET)
     assert consumed.context == Context(f"/srv/{MARK}/x", f"path:/srv/{MARK}/x/.git", f"fix/{MARK}", "a" * 40, "Stop")
     assert consumed.retrieval == SessionFile("codex-session", "s1")
     assert as_consumed(consumed) == consumed
-
-
-def test_a_session_that_is_found_by_its_id_alone_keeps_it() -> None:
-    entry = evolve(SECRET, harness=Harness.OPENCODE, retrieval=SessionFile("opencode-session", "ses_1"))
-    assert as_consumed(entry).retrieval == SessionFile("opencode-session", "ses_1")
