@@ -10,7 +10,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.capture import inbox_json
 from agent_memory.errors import Error
 from agent_memory.files.json_lite import json_object, scan_json
-from agent_memory.recall.moment import delivery_of
+from agent_memory.recall.delivery_log import delivery_of
 from agent_memory.setup.config_files import TRUSTED, parse_config, set_keys
 from agent_memory.setup.schedule import INSTALLED, RECORD
 from agent_memory.setup.setup_files import RECEIPT

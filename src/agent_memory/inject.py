@@ -23,8 +23,7 @@ from agent_memory.recall.assembling import (
     with_notes,
 )
 from agent_memory.recall.candidates import InjectRequest, Place, is_relevant, may_be_injected
-from agent_memory.recall.delivery_log import DeliveryLog
-from agent_memory.recall.moment import COMMAND, Delivery, known_ids
+from agent_memory.recall.delivery_log import COMMAND, Delivery, DeliveryLog, known_ids
 from agent_memory.recall.search_values import Mode, SearchRequest
 from agent_memory.recall.start_cache import Prepared
 from agent_memory.results import as_result, unwrap

@@ -1,4 +1,4 @@
-"""What a hook's payload says of the moment, and what a session was given or is shown by its harness."""
+"""What a hook's payload says of the moment, and what its harness shows a session by itself."""
 
 from __future__ import annotations
 
@@ -10,19 +10,7 @@ import pytest
 from agent_memory.note.note import Listed, Meta, StoredEntry
 from agent_memory.note.vocabulary import TierList
 from agent_memory.recall import moment
-from agent_memory.recall.moment import (
-    MAX_PROMPT_CHARS,
-    RECOVERY_MS,
-    SAME_MOMENT_MS,
-    Delivery,
-    Moment,
-    delivery_of,
-    known_ids,
-    last_other_session,
-    moment_of,
-    read_files,
-    shown_whole,
-)
+from agent_memory.recall.moment import MAX_PROMPT_CHARS, Moment, moment_of, read_files, shown_whole
 from agent_memory.rules.section import Target
 from agent_memory.section.managed_section import render_section
 from agent_memory.session import own_marks
@@ -140,57 +128,6 @@ def test_recorded_payloads() -> None:
         "session-start-startup": "start",
         "user-prompt-submit": "prompt",
     }
-
-
-NOW = 2_000_000_000_000
-MINUTE = 60_000
-
-
-def given(at_ms: int, event: str = "prompt", *ids: str, session: str = "s-1", harness: str = "codex") -> Delivery:
-    return Delivery(at_ms, harness, session, event, ids, 10 * len(ids), "global")
-
-
-class TestKnown:
-    def test_all_that_the_session_was_given_and_no_other(self) -> None:
-        log = [given(1, "start", "a"), given(2, "prompt", "b"), given(3, "prompt", "c", session="s-2")]
-        assert known_ids(log, "codex", "s-1", NOW) == {"a", "b"}
-        assert known_ids(log, "claude-code", "s-1", NOW) == frozenset()
-
-    def test_a_compaction_takes_away_what_was_there(self) -> None:
-        log = [given(1, "start", "a"), given(10 * MINUTE, "compact", "b"), given(11 * MINUTE, "prompt", "c")]
-        assert known_ids(log, "codex", "s-1", NOW) == {"b", "c"}
-        assert known_ids(log, "codex", "s-1", NOW, is_fresh=True) == frozenset()
-
-    def test_two_hooks_told_of_one_compaction_do_not_both_deliver(self) -> None:
-        log = [given(1, "start", "a"), given(NOW - 500, "compact", "a", "b")]
-        assert known_ids(log, "codex", "s-1", NOW, is_fresh=True) == {"a", "b"}
-        again = [*log, given(NOW, "compact")]
-        assert known_ids(again, "codex", "s-1", NOW + MINUTE) == {"a", "b"}
-        assert known_ids(again, "codex", "s-1", NOW + SAME_MOMENT_MS + 1, is_fresh=True) == frozenset()
-
-
-def test_what_is_no_line_is_none() -> None:
-    good = given(7, "start", "a").members
-    assert delivery_of(good | {"ids": ["a"]}) is not None
-    wrongs: tuple[object, ...] = (
-        None,
-        [],
-        {},
-        good | {"at_ms": "7"},
-        good | {"ids": "a"},
-        good | {"session": None},
-    )
-    for wrong in wrongs:
-        assert delivery_of(wrong) is None
-
-
-def test_the_last_other_session_of_the_place_if_it_is_recent() -> None:
-    log = [given(NOW - 5), given(NOW - 4, session="s-2"), given(NOW - 3, session="s-3"), given(NOW - 1)]
-    last = last_other_session(log, "global", "s-1", NOW)
-    assert last is not None
-    assert last.session == "s-3"
-    assert last_other_session(log, "elsewhere", "s-1", NOW) is None
-    assert last_other_session(log, "global", "s-1", NOW + RECOVERY_MS) is None
 
 
 HOME = "/home/ada"

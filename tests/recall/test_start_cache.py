@@ -1,10 +1,8 @@
-"""What is ready to be injected, on disk, and the log of what was."""
+"""What is ready to be injected, on disk."""
 
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,10 +11,7 @@ import pytest
 
 from agent_memory import app
 from agent_memory.inject import prepare
-from agent_memory.recall import delivery_log
 from agent_memory.recall.assembling import Passage
-from agent_memory.recall.delivery_log import MAX_BYTES, DeliveryLog
-from agent_memory.recall.moment import Delivery
 from agent_memory.recall.start_cache import Prepared, fingerprint_of, keep_cached, read_cached
 from agent_memory.rules.drafts import NoteDraft
 from faults import failing_on
@@ -187,98 +182,3 @@ def test_nothing_is_kept_that_was_made_where_a_config_could_not_be_looked_at_p6(
     absent = fingerprint_of(str(root), "global", (str(config),), "1")
     keep_cached(str(root), absent, prepare(memory).unwrap(), LATER_NS_PREPARED)
     assert read_cached(str(root), absent, 1) is not None
-
-
-# -- the log of deliveries ---------------------------------------------------------------------------------------------
-
-
-def given(number: int, session: str = "s-1") -> Delivery:
-    return Delivery(number, "codex", session, "prompt", (f"id__{number:06d}", "session:codex:x"), 7, "global")
-
-
-def numbers(log: DeliveryLog, mentioning: str = "") -> list[int]:
-    return [each.at_ms for each in log.deliveries(mentioning)]
-
-
-def test_what_was_appended_is_read_back_in_order_and_only_its_owner_may_read_it(tmp_path: Path) -> None:
-    os.umask(0)
-    log = DeliveryLog(str(tmp_path))
-    assert numbers(log) == []
-    for number in range(3):
-        log.append(given(number))
-    assert numbers(log) == [0, 1, 2]
-    assert [each.members for each in log.deliveries()][1] == given(1).members
-    paths = (tmp_path / "runs" / "deliveries", tmp_path / "runs", tmp_path / "runs" / "deliveries" / "log.jsonl")
-    assert [path.stat().st_mode & 0o777 for path in paths] == [0o700, 0o700, 0o600]
-
-
-def test_a_full_log_makes_room_and_keeps_what_came_before_once(tmp_path: Path) -> None:
-    log = DeliveryLog(str(tmp_path))
-    line_bytes = 150
-    for number in range(2 * MAX_BYTES // line_bytes):
-        log.append(given(number))
-    directory = tmp_path / "runs" / "deliveries"
-    assert {each.name for each in directory.iterdir()} == {"log.jsonl", "log.previous.jsonl"}
-    assert all(each.stat().st_size <= MAX_BYTES for each in directory.iterdir())
-    kept = numbers(log)
-    assert kept == list(range(kept[0], kept[-1] + 1))
-    assert len(kept) * line_bytes > MAX_BYTES / 2
-
-
-@pytest.mark.parametrize("damage", [b"\xff\xfe\x00", b'{"at_ms": 1', b"[" * 100_000, b"null\n{}\n[]\n", b"\n\n"])
-def test_damaged_lines_hide_no_other(tmp_path: Path, damage: bytes) -> None:
-    log = DeliveryLog(str(tmp_path))
-    log.append(given(1))
-    path = tmp_path / "runs" / "deliveries" / "log.jsonl"
-    path.write_bytes(path.read_bytes() + damage + b"\n")
-    log.append(given(2))
-    assert numbers(log) == [1, 2]
-
-
-@pytest.mark.parametrize("make", [os.mkfifo, lambda path: os.symlink("/dev/zero", path), os.mkdir])
-def test_what_is_no_file_of_ours_is_neither_read_nor_written(tmp_path: Path, make: object) -> None:
-    """P21"""
-    assert callable(make)
-    directory = tmp_path / "runs" / "deliveries"
-    directory.mkdir(parents=True)
-    make(directory / "log.jsonl")
-    log = DeliveryLog(str(tmp_path))
-    assert numbers(log) == []
-    with pytest.raises(OSError, match=r".*"):
-        log.append(given(1))
-
-
-def test_who_holds_the_log_is_waited_for_and_its_end_lets_it_go(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """P7"""
-    monkeypatch.setattr(delivery_log, "LOCK_SECONDS", 0.1)
-    script = (
-        "import sys, time; from agent_memory.recall.delivery_log import DeliveryLog\n"
-        "with DeliveryLog(sys.argv[1]):\n print('held', flush=True); sys.stdin.read()"
-    )
-    holder = subprocess.Popen(
-        [sys.executable, "-c", script, tmp_path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    with holder:
-        assert holder.stdout is not None
-        assert holder.stdout.readline() == "held\n"
-        with DeliveryLog(str(tmp_path)) as log:  # after a while it goes on all the same
-            log.append(given(1))
-        holder.kill()
-    with DeliveryLog(str(tmp_path)) as log:
-        assert numbers(log) == [1]
-
-
-def test_a_line_that_the_disk_cuts_short_is_told_and_spoils_no_other_p5(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    log = DeliveryLog(str(tmp_path))
-    log.append(given(1))
-    really_write = os.write
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "write", lambda descriptor, data: really_write(descriptor, data[: len(data) // 2]))
-        with pytest.raises(OSError, match="only a part of the line"):
-            log.append(given(2))
-    log.append(given(3))
-    assert numbers(log) == [1, 3]

@@ -19,8 +19,7 @@ from agent_memory.files.paths import as_store_io
 from agent_memory.files.root import home_of
 from agent_memory.git.git_history import pending_commits
 from agent_memory.ports import Agent, RunLog
-from agent_memory.recall.delivery_log import DeliveryLog
-from agent_memory.recall.moment import Delivery
+from agent_memory.recall.delivery_log import Delivery, DeliveryLog
 from agent_memory.recall.reading import Reading
 from agent_memory.results import unwrap, warning_of
 from agent_memory.rules.agent_request import DaySpend

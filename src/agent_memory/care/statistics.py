@@ -12,7 +12,7 @@ from attrs import frozen
 
 from agent_memory.note.note import Meta
 from agent_memory.note.vocabulary import Origin, Status, Tier
-from agent_memory.recall.moment import Delivery
+from agent_memory.recall.delivery_log import Delivery
 from agent_memory.rules.agent_request import Spend
 from agent_memory.rules.run_log import LoggedRun
 from agent_memory.rules.usage import DayReads

@@ -47,16 +47,13 @@ from agent_memory.recall.assembling import (
     assemble,
     profile_named,
 )
-from agent_memory.recall.delivery_log import DeliveryLog
+from agent_memory.recall.delivery_log import Delivery, DeliveryLog, known_ids, last_other_session
 from agent_memory.recall.moment import (
     ASKED,
     COMPACTED,
     START,
-    Delivery,
     Moment,
     hook_output,
-    known_ids,
-    last_other_session,
     max_chars,
     moment_of,
     read_files,

@@ -3,6 +3,13 @@ and git ignores it. Imports C modules only, since a hook uses it before every an
 
 Whoever reads it in order to deliver holds the directory's lock until its own line is written, so that two hooks that are
 told of one event do not both deliver. A damaged line is passed over; a lost log costs no more than a repetition.
+
+One line a delivery, without a word of any note:
+
+    {"at_ms": 1771000205123, "harness": "codex", "session": "…", "event": "start", "ids": ["id__…"], "tokens": 812,
+     "scope": "github.com/owner/repo", "transcript": "/home/…"}
+
+`event` is `start`, `prompt`, `command` (by `memory inject` itself), or `compact`: what was injected before is gone from there.
 """
 
 import fcntl
@@ -11,11 +18,12 @@ import time
 
 from agent_memory.files.durable import FILE_MODE, append_line, close_quietly, make_directories, make_room, read_loosely
 from agent_memory.files.json_lite import json_object, scan_json
-from agent_memory.recall.moment import Delivery, delivery_of
+from agent_memory.recall.moment import COMPACTED
+from agent_memory.text.json_shape import Record, is_list, is_object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 DELIVERIES = "runs/deliveries"
 _LOG = "log.jsonl"
@@ -25,6 +33,46 @@ MAX_BYTES = 512 * 1024
 
 LOCK_SECONDS = 1.0
 _POLL_SECONDS = 0.01
+COMMAND = "command"
+"""By `memory inject` itself, not by a hook."""
+
+RECOVERY_MS = 7 * 24 * 60 * 60 * 1000
+SAME_MOMENT_MS = 10_000
+"""Two hooks that are told of one event, as Cursor runs its own and those of Claude Code, are not further apart."""
+
+
+class Delivery(Record):
+    """One line of the log."""
+
+    at_ms: int
+    harness: str
+    session: str
+    """Empty where none was named."""
+    event: str
+    ids: tuple[str, ...] = ()
+    tokens: int = 0
+    scope: str = ""
+    transcript: str = ""
+    """Where the harness says that it keeps the session; empty where it does not."""
+
+    @property
+    def members(self) -> "dict[str, object]":
+        return {name: getattr(self, name) for name in type(self).__annotations__}
+
+
+def delivery_of(members: object) -> Delivery | None:
+    """Returns the delivery that a line tells of; None for a line that tells of none."""
+    if not is_object(members):
+        return None
+    harness, session, event = (members.get(key) for key in ("harness", "session", "event"))
+    scope, transcript = (str(members.get(key) or "") for key in ("scope", "transcript"))
+    at_ms, tokens, ids = (members.get(key) for key in ("at_ms", "tokens", "ids"))
+    if not (isinstance(harness, str) and isinstance(session, str) and isinstance(event, str)):
+        return None
+    if not (type(at_ms) is int and type(tokens) is int and is_list(ids)):
+        return None
+    told = tuple(each for each in ids if isinstance(each, str))
+    return Delivery(at_ms, harness, session, event, told, tokens, scope, transcript)
 
 
 class DeliveryLog:
@@ -74,3 +122,31 @@ class DeliveryLog:
         path = f"{self._directory}/{_LOG}"
         make_room(path, f"{self._directory}/{_PREVIOUS}", len(line), MAX_BYTES)
         append_line(path, line, FILE_MODE)
+
+
+def known_ids(
+    deliveries: "Iterable[Delivery]", harness: str, session: str, now_ms: int, *, is_fresh: bool = False
+) -> "frozenset[str]":
+    """Returns the notes that a session has in front of it. `is_fresh`: it has just lost what it had, but for what
+    another hook gave it at this very moment."""
+    known: dict[str, int] = {}
+    for each in deliveries:
+        if (each.harness, each.session) == (harness, session):
+            if each.event == COMPACTED:
+                known = _since(known, each.at_ms - SAME_MOMENT_MS)
+            known |= dict.fromkeys(each.ids, each.at_ms)
+    return frozenset(_since(known, now_ms - SAME_MOMENT_MS) if is_fresh else known)
+
+
+def _since(known: "dict[str, int]", at_ms: int) -> "dict[str, int]":
+    return {id: when for id, when in known.items() if when >= at_ms}
+
+
+def last_other_session(deliveries: "Iterable[Delivery]", scope: str, session: str, now_ms: int) -> Delivery | None:
+    """Returns the newest line of another session of this place than this one, if it is younger than seven days."""
+    others = (
+        each
+        for each in deliveries
+        if each.scope == scope and each.session not in ("", session) and now_ms - each.at_ms < RECOVERY_MS
+    )
+    return max(others, key=lambda each: each.at_ms, default=None)

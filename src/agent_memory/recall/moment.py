@@ -1,5 +1,4 @@
-"""When something may be injected, what an agent has in front of it already and was given before, and how its harness wants to be told
-the rest.
+"""When something may be injected, what an agent has in front of it already, and how its harness wants to be told the rest.
 
 One parser of payloads for all harnesses, over the shapes of `queueing.session_event`. Imports nothing that takes time.
 """
@@ -8,11 +7,11 @@ from posixpath import normpath
 
 from agent_memory.capture.session_event import SessionEvent, located_event, own_session_id, plain_name
 from agent_memory.recall.assembling import Passage
-from agent_memory.text.json_shape import Record, is_list, is_object
+from agent_memory.text.json_shape import Record, is_object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
 START = "start"
 ASKED = "prompt"
@@ -147,82 +146,7 @@ def shown_whole(text: str) -> frozenset[str]:
     )
 
 
-# -- what was delivered --------------------------------------------------------------------------------------------------
-# As a log keeps it: one line a delivery, no text of any note.
-#
-#     {"at_ms": 1771000205123, "harness": "codex", "session": "…", "event": "start", "ids": ["id__…"], "tokens": 812,
-#      "scope": "github.com/owner/repo", "transcript": "/home/…"}
-#
-# `event` is `start`, `prompt`, `command` (by `memory inject` itself), or `compact`: what was injected before is gone from there.
-
-COMMAND = "command"
-"""By `memory inject` itself, not by a hook."""
-
-RECOVERY_MS = 7 * 24 * 60 * 60 * 1000
-SAME_MOMENT_MS = 10_000
-"""Two hooks that are told of one event, as Cursor runs its own and those of Claude Code, are not further apart."""
-
-
-class Delivery(Record):
-    """One line of the log."""
-
-    at_ms: int
-    harness: str
-    session: str
-    """Empty where none was named."""
-    event: str
-    ids: tuple[str, ...] = ()
-    tokens: int = 0
-    scope: str = ""
-    transcript: str = ""
-    """Where the harness says that it keeps the session; empty where it does not."""
-
-    @property
-    def members(self) -> "dict[str, object]":
-        return {name: getattr(self, name) for name in type(self).__annotations__}
-
-
-def delivery_of(members: object) -> Delivery | None:
-    """Returns the delivery that a line tells of; None for a line that tells of none."""
-    if not is_object(members):
-        return None
-    harness, session, event = (members.get(key) for key in ("harness", "session", "event"))
-    scope, transcript = (str(members.get(key) or "") for key in ("scope", "transcript"))
-    at_ms, tokens, ids = (members.get(key) for key in ("at_ms", "tokens", "ids"))
-    if not (isinstance(harness, str) and isinstance(session, str) and isinstance(event, str)):
-        return None
-    if not (type(at_ms) is int and type(tokens) is int and is_list(ids)):
-        return None
-    told = tuple(each for each in ids if isinstance(each, str))
-    return Delivery(at_ms, harness, session, event, told, tokens, scope, transcript)
-
-
-def known_ids(
-    deliveries: "Iterable[Delivery]", harness: str, session: str, now_ms: int, *, is_fresh: bool = False
-) -> "frozenset[str]":
-    """Returns the notes that a session has in front of it. `is_fresh`: it has just lost what it had, but for what
-    another hook gave it at this very moment."""
-    known: dict[str, int] = {}
-    for each in deliveries:
-        if (each.harness, each.session) == (harness, session):
-            if each.event == COMPACTED:
-                known = _since(known, each.at_ms - SAME_MOMENT_MS)
-            known |= dict.fromkeys(each.ids, each.at_ms)
-    return frozenset(_since(known, now_ms - SAME_MOMENT_MS) if is_fresh else known)
-
-
-def _since(known: "dict[str, int]", at_ms: int) -> "dict[str, int]":
-    return {id: when for id, when in known.items() if when >= at_ms}
-
-
-def last_other_session(deliveries: "Iterable[Delivery]", scope: str, session: str, now_ms: int) -> Delivery | None:
-    """Returns the newest line of another session of this place than this one, if it is younger than seven days."""
-    others = (
-        each
-        for each in deliveries
-        if each.scope == scope and each.session not in ("", session) and now_ms - each.at_ms < RECOVERY_MS
-    )
-    return max(others, key=lambda each: each.at_ms, default=None)
+# -- how the harness wants to be told ------------------------------------------------------------------------------------
 
 
 def unread_session(harness: str, session: str, told: str = "") -> Passage:
@@ -232,8 +156,6 @@ def unread_session(harness: str, session: str, told: str = "") -> Passage:
     brief = f"- {told}: `memory handoff --session {session}` shows what it was about"
     return Passage(f"session:{harness}:{session}", "recovery", "", brief)
 
-
-# -- how the harness wants to be told ------------------------------------------------------------------------------------
 
 # Claude Code, Codex, Gemini: `hookSpecificOutput.additionalContext`. Cursor: `additional_context`. Copilot, and the plugins that
 # `memory setup` writes: `additionalContext`. (The harnesses' documentation of hooks.)
