@@ -256,7 +256,7 @@ def test_a_repository_of_something_else_is_refused(machines: TwoMachines, tmp_pa
     machines.one.remembered("Deploys run from main only.", "--title", "Deploys")
     done = machines.one("sync", "--remote", str(machines.remote), "--json")
     assert (done.code, done.error["code"]) == (60, "sync-refused")
-    assert "no memories" in done.error["message"]
+    assert "no notes" in done.error["message"]
     assert not (machines.one.root / "main.c").exists()
     assert machines.one.git("remote") == ""
 
