@@ -163,7 +163,7 @@ class TestSensibleAgent:
         said = " ".join(reason for each in document["refused"] for reason in each["reasons"])
         assert "it would lose '9090'" in said
         assert "'3'" in said
-        assert "there is no such entry" in said
+        assert "there is no such note" in said
         assert violations(before, snapshot(memory.root), most_changed=5) == []
 
     def test_it_is_told_what_it_must_not_touch_and_may_not(self, memory: Memory) -> None:
@@ -193,7 +193,7 @@ class TestSensibleAgent:
         before = snapshot(memory.root)
         forced = defrag(memory, "--force")
         assert len(memory.notes()) == 1
-        assert "it would leave no entry" in str(forced["refused"])
+        assert "it would leave no note" in str(forced["refused"])
         assert violations(before, snapshot(memory.root)) == []
 
 
@@ -400,7 +400,7 @@ class TestStores:
         answering(memory, {"actions": [{"action": "archive", "id": id_of(OVER), "reason": "over"}]})
         before = snapshot(memory.root)
         document = defrag(memory, "--force")
-        assert document["refused"][0]["reasons"] == ["it would leave no entry"]
+        assert document["refused"][0]["reasons"] == ["it would leave no note"]
         assert violations(before, snapshot(memory.root), most_changed=0) == []
 
     def test_where_all_is_pinned_nothing_moves_and_all_is_hot(self, home: Path) -> None:
@@ -458,7 +458,7 @@ class TestStores:
         write_notes(memory, **{DEPLOYS: {"scope": "github.com/acme/lamp"}})
         answering(memory, sensible(hot=(WRONG, DEPLOYS)))
         document = defrag(memory)
-        assert "its entries belong to different repositories" in str(document["refused"])
+        assert "its notes belong to different repositories" in str(document["refused"])
         assert id_of(DEPLOYS) in document["tiers"]["hot"]
         assert BODIES[DEPLOYS].partition("\n")[0] not in (home / CLAUDE).read_text()
         repository = home / "lamp"

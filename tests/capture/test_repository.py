@@ -8,8 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.capture.repository import Repository, may_be_in_work_tree, read_repository, work_tree_above
-from agent_memory.capture.scope import GLOBAL_SCOPE
+from agent_memory.capture.repository import (
+    GLOBAL_SCOPE,
+    Repository,
+    may_be_in_work_tree,
+    read_repository,
+    work_tree_above,
+)
 from faults import failing_on
 
 Git = Callable[..., str]

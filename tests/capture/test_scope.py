@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from agent_memory.capture.scope import GLOBAL_SCOPE, chosen_remote, path_scope, remote_scope_key, stated_scope
+from agent_memory.capture.repository import GLOBAL_SCOPE, chosen_remote, path_scope, remote_scope_key, stated_scope
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ def test_a_reply_of_which_nothing_is_left_is_refused() -> None:
         envelope(actions=[{"action": "delete", "id": A}, {**MERGE, "ids": [A, A]}], tiers={"hot": [], "warm": []})
     )
     assert "actions[0].action is 'delete', expected one of merge, split, rename, retag, edit, archive" in said
-    assert f"merge of {A}: actions[1].ids names fewer than two different entries" in said
+    assert f"merge of {A}: actions[1].ids names fewer than two different notes" in said
     assert refused(envelope(actions=[], tiers={"hot": ["x"], "warm": []}))
 
 

@@ -42,7 +42,7 @@ def test_what_a_report_quotes_is_clean_and_short() -> None:
     assert stored_subject(f"a\nb {TOKEN}") == "a b [redacted:github-token]"
     assert len(stored_subject("x" * 300)) == 80
     refused = stored_refusal(Dropped("\u200b", (f"It is {TOKEN}", "y" * 900)))
-    assert refused.subject == "an entry without a title"
+    assert refused.subject == "a note without a title"
     assert refused.reasons[0] == "It is [redacted:github-token]"
     assert len(refused.reasons[1]) == 500
 

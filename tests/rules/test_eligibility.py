@@ -10,7 +10,7 @@ from attrs import evolve
 
 from agent_memory.note.note import Listed, Meta, Source, StoredEntry
 from agent_memory.note.vocabulary import Harness, Kind, Origin, Sensitivity, Tier
-from agent_memory.rules.score import told_of, why_not_nearer
+from agent_memory.rules.tiers import told_of, why_not_nearer
 from agent_memory.text.markdown import derive_description
 from page_orders import orders
 

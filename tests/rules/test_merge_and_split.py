@@ -135,14 +135,14 @@ def test_a_merge_across_scopes_is_refused() -> None:
     other = note("b", "Staging deploys", DEPLOY.body, scope="global")
     plan = planned(facts_of(PORT, other), BOTH)
     assert plan.actions == ()
-    assert "its entries belong to different repositories, or to one and to all" in reasons(plan)
+    assert "its notes belong to different repositories, or to one and to all" in reasons(plan)
 
 
 @pytest.mark.parametrize("ids", [(), (PORT.meta.id,), (PORT.meta.id, PORT.meta.id)])
 def test_a_merge_takes_two_different_entries(ids: tuple[str, ...]) -> None:
     plan = planned(facts_of(PORT, DEPLOY), evolve(BOTH, ids=ids))
     assert plan.actions == ()
-    assert "a merge takes two or more different entries" in reasons(plan)
+    assert "a merge takes two or more different notes" in reasons(plan)
 
 
 def merged_meta(one: Meta, other: Meta, **facts: Any) -> Meta:
@@ -198,8 +198,8 @@ def test_a_split_copies_its_sources_frontmatter() -> None:
 @pytest.mark.parametrize(
     ("parts", "reason"),
     [
-        ((), "a split makes two or more entries"),
-        (PARTS[:1], "a split makes two or more entries"),
+        ((), "a split makes two or more notes"),
+        (PARTS[:1], "a split makes two or more notes"),
         ((PARTS[0], evolve(PARTS[1], body=" \n")), "'Releases': the body is empty"),
         ((PARTS[0], evolve(PARTS[1], title="\u200b")), "the title is empty"),
         ((PARTS[0], evolve(PARTS[1], title="BUILDS")), "two of its parts have the same title"),

@@ -98,7 +98,7 @@ def test_an_entry_that_changed_since_it_was_shown_stays_as_it_is(action: Action)
 def test_an_entry_that_is_gone_or_never_was_is_refused(action: Action) -> None:
     facts = facts_of(OTHER, TWIN, taken_ids=frozenset({A.casefold()}))
     assert "it is not live any more" in reasons(planned(facts, action))
-    assert "there is no such entry" in reasons(planned(facts_of(OTHER, TWIN), action))
+    assert "there is no such note" in reasons(planned(facts_of(OTHER, TWIN), action))
 
 
 @pytest.mark.parametrize("action", DESTRUCTIVE)
@@ -226,8 +226,8 @@ def test_links_of_an_edit_lead_somewhere() -> None:
         (Rename(A, "x" * 201), "the title has 201 characters"),
         (Rename(A, PORT.meta.title), "it changes nothing"),
         (Rename(A, "DEPLOYS"), f"{B} has that title"),
-        (Retag(A, ()), "it leaves the entry without a tag"),
-        (Retag(A, ("--", "\u200b")), "it leaves the entry without a tag"),
+        (Retag(A, ()), "it leaves the note without a tag"),
+        (Retag(A, ("--", "\u200b")), "it leaves the note without a tag"),
         (Retag(A, ("web",)), "it changes nothing"),
     ],
 )
@@ -294,7 +294,7 @@ def test_an_action_that_no_run_may_take_is_refused_and_does_not_wait_for_ever() 
     merge = Merge(tuple(each.meta.id for each in notes), "Note a", "The same body.", drops=("Note",))
     plan = planned(facts_of(*notes, live_at_start=5), merge)
     assert plan.deferred == ()
-    assert "it changes 5 entries, and one run may change 3 (`--force` lifts that)" in reasons(plan)
+    assert "it changes 5 notes, and one run may change 3 (`--force` lifts that)" in reasons(plan)
     assert len(retired(planned(facts_of(*notes, live_at_start=5, force=True), merge))) == 5
 
 
@@ -303,11 +303,11 @@ def test_force_lifts_the_limit_but_never_empties_the_store() -> None:
     notes = [note(letter, f"Note {letter}", f"Body of {letter}.") for letter in "abcdefgh"]
     plan = planned(facts_of(*notes, live_at_start=8, force=True), *(Archive(each.meta.id, "old") for each in notes))
     assert len(retired(plan)) == 7
-    assert reasons(plan) == "archive of id__hhhhhh: it would leave no entry"
+    assert reasons(plan) == "archive of id__hhhhhh: it would leave no note"
 
 
 def test_the_last_entry_is_not_archived_but_may_be_split() -> None:
-    assert "it would leave no entry" in reasons(planned(facts_of(PORT), ARCHIVE))
+    assert "it would leave no note" in reasons(planned(facts_of(PORT), ARCHIVE))
     assert planned(facts_of(PORT), SPLIT).actions
 
 

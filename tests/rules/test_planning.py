@@ -172,7 +172,7 @@ def test_secrets_are_redacted_in_every_field_p20() -> None:
 @pytest.mark.parametrize(
     ("proposed", "subject", "faults"),
     [
-        (note(title="\u200b"), "an entry without a title", ["the title is empty"]),
+        (note(title="\u200b"), "a note without a title", ["the title is empty"]),
         (note("x" * 201, "\u200b"), "x" * 79 + "…", ["the title has 201 characters, at most 200", "the body is empty"]),
         (note("B", "word " * 1_601), "B", ["the body has 8,004 characters"]),
         (note("B", "Port 9090.\n\n(rest unchanged)"), "B", ["the body leaves text out"]),
@@ -346,7 +346,7 @@ def test_only_what_was_shown_in_full_and_did_not_change_since_is_replaced_p8_p11
     plan = planned(note(supersedes=(A, "id__zzzzzz")), *updates, known=facts(live=(stored(),)))
     assert kinds(plan) == ["create"]
     assert reasons(plan).count(f"{A}: it was not shown in full") == 1
-    assert reasons(plan).count("there is no such entry") == 2
+    assert reasons(plan).count("there is no such note") == 2
     edited = evolve(facts(stored()), live=(evolve(stored().listed, content_hash="other"),))
     assert "changed since it was shown" in reasons(planned(ProposedUpdate(A, tags=("x",)), known=edited))
 

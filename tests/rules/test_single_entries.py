@@ -80,7 +80,7 @@ class TestLinks:
     def test_a_link_to_an_id_that_nobody_has_is_dangling_p15(self) -> None:
         [finding] = found(note("Label", "See [[id__gone11]] and [[id__gone22|that]].")).findings
         assert finding.kind is FindingKind.DANGLING_LINK
-        assert "2 links lead to no entry: id__gone11, id__gone22" in finding.reason
+        assert "2 links lead to no note: id__gone11, id__gone22" in finding.reason
 
     def test_live_ids_aliases_and_archived_ids_are_somewhere(self) -> None:
         target = note("Label", "Here.", id="id__targe1", aliases=("id__alias1",))

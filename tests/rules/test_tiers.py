@@ -13,9 +13,17 @@ from agent_memory.note.note import MemoryEntry, Meta, Usage, standing_tiers
 from agent_memory.note.vocabulary import GLOBAL_SCOPE, Importance, Kind, Origin, Sensitivity, Tier, TierList
 from agent_memory.rules.change import Change, ChangeGroup
 from agent_memory.rules.plan import DefragPlan
-from agent_memory.rules.score import CLEARLY_BETTER, HEADING_CHARS, TierFacts, score, tier_facts
 from agent_memory.rules.section import SectionBudget
-from agent_memory.rules.tiers import Resolved, resolve_tiers, tiers_after
+from agent_memory.rules.tiers import (
+    CLEARLY_BETTER,
+    HEADING_CHARS,
+    Resolved,
+    TierFacts,
+    resolve_tiers,
+    score,
+    tier_facts,
+    tiers_after,
+)
 from agent_memory.store.reversal import reverse_tiers
 from agent_memory.text.instants import DAY_MS
 

@@ -8,8 +8,7 @@ are this machine's, so nothing of it belongs into the store. Imports C modules o
 import os
 from _blake2 import blake2b
 
-from agent_memory.capture.repository import Repository, read_repository
-from agent_memory.capture.scope import GLOBAL_SCOPE
+from agent_memory.capture.repository import GLOBAL_SCOPE, Repository, read_repository
 from agent_memory.files.durable import make_directories, replace_file
 from agent_memory.files.root import home_of, local_state_directory
 from agent_memory.text.json_shape import Record

@@ -15,7 +15,7 @@ from agent_memory.ports import RunLog
 from agent_memory.recall.reading import Reading
 from agent_memory.results import as_result, unwrap, warning_of
 from agent_memory.rules.run_log import MOST_RUNS, LoggedRun, Revision, short_id
-from agent_memory.rules.score import score, score_parts, why_not_nearer
+from agent_memory.rules.tiers import score, score_parts, why_not_nearer
 from agent_memory.session.resume import resume_command
 from agent_memory.text.instants import day_of, has_passed, iso_of
 from agent_memory.text.plain_text import one_line

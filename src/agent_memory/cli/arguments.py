@@ -108,7 +108,7 @@ def add_harnesses(parser: argparse.ArgumentParser, meaning: str, known: Sequence
 
 def entry_id(text: str) -> str:
     """The id that a person means by `id__a1b2c3`, `a1b2c3` or `…/title -- id__a1b2c3.md`; other text as it is, so that
-    the store can say that there is no such entry."""
+    the store can say that there is no such note."""
     found = _ID.search(text)
     return f"id__{found[1]}" if found else text
 
@@ -144,7 +144,7 @@ def tags_of(words: str) -> tuple[str, ...]:
 
 def scope_of(given: str, here: str) -> str:
     """The scope that `--scope` means: `repo` is that of the working directory, `here`."""
-    from agent_memory.capture.scope import stated_scope  # few commands take one
+    from agent_memory.capture.repository import stated_scope  # few commands take one
     from agent_memory.text.plain_text import one_line
 
     scope = here if given == "repo" else stated_scope(given)

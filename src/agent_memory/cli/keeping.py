@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from agent_memory.app import Memory
-from agent_memory.capture.scope import stated_scope
+from agent_memory.capture.repository import stated_scope
 from agent_memory.cli.arguments import add_flag, set_command, text_of
 from agent_memory.cli.console import Console, json_of, rows_of, table_lines
 from agent_memory.cli.dialogue import open_here, warn_unreadable

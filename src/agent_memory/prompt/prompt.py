@@ -19,7 +19,7 @@ from agent_memory.redaction.redact import redact, redact_path, stored_line
 from agent_memory.results import as_result
 from agent_memory.rules.agent_request import DefragRequest, SessionRequest
 from agent_memory.rules.drafts import has_secret
-from agent_memory.rules.score import best_now
+from agent_memory.rules.tiers import best_now
 from agent_memory.session.history import History, Role, ToolCall, Turn
 from agent_memory.session.own_marks import PROMPT_MARKER, marked_review
 from agent_memory.session.turns import MIN_WINDOW_CHARS, turn_chars

@@ -90,7 +90,7 @@ def _entry(item: object, place: str) -> ProposedEntry:
 def _update(item: object, place: str) -> ProposedUpdate:
     update: ProposedUpdate = _REPLY.value_of(item, ProposedUpdate, place)
     if all(each is None for each in (update.title, update.description, update.tags, update.body)):
-        raise InvalidValue(f"{place}.id names an entry, but nothing of it is to change")
+        raise InvalidValue(f"{place}.id names a note, but changes nothing in it")
     return evolve(update, turns=tuple(sorted(set(update.turns))))
 
 
@@ -126,7 +126,7 @@ def _action(item: object, place: str) -> Action:
     if isinstance(action, Merge):
         action = evolve(action, ids=tuple(dict.fromkeys(action.ids)))
         if len(action.ids) < 2:
-            raise InvalidValue(f"{place}.ids names fewer than two different entries")
+            raise InvalidValue(f"{place}.ids names fewer than two different notes")
     if isinstance(action, Split) and not 2 <= len(action.into) <= MAX_PARTS:
         raise InvalidValue(f"{place}.into has {len(action.into):,} items, expected 2 to {MAX_PARTS}")
     if isinstance(action, Edit) and action.find == action.replace:

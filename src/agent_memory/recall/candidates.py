@@ -91,7 +91,7 @@ class Shown:
 def shown(stored: StoredEntry, section: str | None = None) -> Shown | None:
     """Returns how much of a note may be shown; None for nothing. `section` is that of its kind unless it is named."""
     # For most prompts no note is found, and what tells orders takes long to load.
-    from agent_memory.rules.score import told_of
+    from agent_memory.rules.tiers import told_of
 
     told = told_of(stored)
     if told is None:

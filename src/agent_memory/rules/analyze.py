@@ -147,7 +147,7 @@ def fragmented(entries: Sequence[Features]) -> Iterator[Finding]:
             if len(part) >= FEWEST_FRAGMENTS:
                 chars = max(each.body_chars for each in part)
                 reason = (
-                    f"{len(part)} entries about one subject, by tags and titles, of at most {chars} characters each "
+                    f"{len(part)} notes about one subject, by tags and titles, of at most {chars} characters each "
                     f"(short: under {SHORT_CHARS})"
                 )
                 yield Finding(FindingKind.FRAGMENTED, _ids(part), reason, round(1 - 1 / len(part), 4))
@@ -163,7 +163,7 @@ def dangling_links(live: Sequence[Features], taken_ids: Container[object]) -> It
         gone = [id for id in each.links if id.casefold() not in bearers and id.casefold() not in taken_ids]
         if gone:
             leads = counted(len(gone), "link leads", "links lead")
-            reason = f"{leads} to no entry: {first_few(gone, _MOST_LINKS_NAMED)}"
+            reason = f"{leads} to no note: {first_few(gone, _MOST_LINKS_NAMED)}"
             yield Finding(FindingKind.DANGLING_LINK, (each.id,), reason, round(1 - 1 / (1 + len(gone)), 4))
 
 
@@ -178,7 +178,7 @@ def orphans(entries: Iterable[Features], live: Sequence[Features], facts: Analys
         if not is_old or meta.pinned or each.links or meta.id in reached or meta.id in facts.hot_or_new:
             continue
         if all(times[tag] == 1 for tag in meta.tags) and last_read(meta, facts.usage) is None:
-            reason = f"no link, no tag in common with another entry, and never read in {days:,} days"
+            reason = f"no link, no tag in common with another note, and never read in {days:,} days"
             yield Finding(FindingKind.ORPHAN, (meta.id,), reason, round(1 - ORPHAN_DAYS / (ORPHAN_DAYS + days), 4))
 
 
@@ -392,7 +392,7 @@ def duplicates(entries: Sequence[Features]) -> Iterator[Finding]:
     for same in _by_body(entries):
         for scope, members in same.items():
             for group in slices(in_precedence(members)):
-                reason = f"the bodies of {len(group)} entries are equal but for white space and links"
+                reason = f"the bodies of {len(group)} notes are equal but for white space and links"
                 yield Finding(FindingKind.DUPLICATE, _ids(group), reason, 1.0)
             if scope != GLOBAL_SCOPE and GLOBAL_SCOPE in same:
                 pair = in_precedence((in_precedence(same[GLOBAL_SCOPE])[0], in_precedence(members)[0]))

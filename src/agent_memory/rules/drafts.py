@@ -171,7 +171,7 @@ def why_untouchable(listed: Listed) -> tuple[str, ...]:
 
 def stored_subject(title: str) -> str:
     """What an entry is called in a report."""
-    return stored_line(title, _MAX_SUBJECT_CHARS) or "an entry without a title"
+    return stored_line(title, _MAX_SUBJECT_CHARS) or "a note without a title"
 
 
 def stored_refusal(dropped: Dropped) -> Dropped:
@@ -243,7 +243,7 @@ class Targets:
     """Every id in use, casefolded, archived ones too."""
 
     def id_of(self, target: str) -> str | None:
-        """The id that `id__…`, `ref:…` or a bare ref stands for; None where there is no such entry."""
+        """The id that `id__…`, `ref:…` or a bare ref stands for; None where there is no such note."""
         if not is_id(target):
             return self.by_ref.get(target.removeprefix("ref:"))
         folded = target.casefold()

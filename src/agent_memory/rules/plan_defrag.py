@@ -245,19 +245,19 @@ class _Planning:
             problems = (_UNDONE,)
         limit = max_changes(self.facts.live_at_start)
         if not problems and not self.facts.force and len(ids) > limit:  # waiting would not help
-            problems = (f"it changes {len(ids)} entries, and one run may change {limit} (`--force` lifts that)",)
+            problems = (f"it changes {len(ids)} notes, and one run may change {limit} (`--force` lifts that)",)
         if problems:
             raise Refused(problems)
         changes, unknown = self._carried_out(action, tuple(self._at_hand(id, seen[id]) for id in ids))
         if len(self.facts.live) - self.gone - _gone_by(changes) < 1:
-            raise Refused(("it would leave no entry",))
+            raise Refused(("it would leave no note",))
         return changes, unknown
 
     def _protection(self, id: str, seen: str | None) -> Reasons:
         """Why no action may touch this entry, in words (P8, P11, P13); nothing if one may."""
         listed = self.live.get(id)
         if listed is None:
-            return ("it is not live any more",) if id.casefold() in self.taken_ids else ("there is no such entry",)
+            return ("it is not live any more",) if id.casefold() in self.taken_ids else ("there is no such note",)
         apart = (
             (listed.provisional_id, "it has no id of its own yet (`memory doctor --fix` gives it one)"),
             (id in self.facts.left_alone, "it changed in 3 of the last 10 runs and is left alone"),
@@ -307,7 +307,7 @@ class _Planning:
                 elif isinstance(action, Retag):
                     new = evolve(old, meta=evolve(old.meta, tags=stored_tags(action.tags)))
                     if not new.meta.tags:
-                        raise Refused(("it leaves the entry without a tag",))
+                        raise Refused(("it leaves the note without a tag",))
                 else:
                     new, unknown = _edited(action, old, self)
                 if new == old:
@@ -382,9 +382,9 @@ def _gone_by(changes: Iterable[Change]) -> int:
 def _merged(action: Merge, sources: tuple[StoredEntry, ...], run: _Planning) -> _Outcome:
     """The merge of these entries, which may be touched. Raises `Refused` with every reason why there is none."""
     if len(sources) < 2:
-        raise Refused(("a merge takes two or more different entries",))
+        raise Refused(("a merge takes two or more different notes",))
     if len({each.meta.scope for each in sources}) > 1:
-        raise Refused(("its entries belong to different repositories, or to one and to all",))
+        raise Refused(("its notes belong to different repositories, or to one and to all",))
     part = _part(action)
     _refuse_texts((part,), sources)
     metas = tuple(run.told_now(each.meta) for each in sources)
@@ -404,7 +404,7 @@ def _split(action: Split, source: StoredEntry, run: _Planning) -> _Outcome:
     """The parts of this entry, which may be touched. Raises `Refused` with every reason why there are none."""
     parts = tuple(map(_part, action.into))
     if len(parts) < 2:
-        raise Refused(("a split makes two or more entries",))
+        raise Refused(("a split makes two or more notes",))
     if len({folded_name(part.title) for part in parts}) < len(parts):
         raise Refused(("two of its parts have the same title",))
     _refuse_texts(parts, (source,))

@@ -65,7 +65,7 @@ from agent_memory.text.salience import actionable_tokens, content_terms, coverag
 _MAX_SKIPPED_CHARS = 500
 _SAID_AGAIN = 0.6
 """Share of a note's words that must be in what an agent made of it."""
-_ONCE = ("an entry is replaced or archived once",)
+_ONCE = ("a note is replaced or archived once",)
 CHANGES_NOTHING = "it changes nothing"
 """Of an update that says what the entry says already."""
 IS_NEWER = "it is newer than this session"
@@ -338,7 +338,7 @@ class _Window:
             return ("a change of it waits for the next run",)
         if stored is None:
             is_known = id.casefold() in self.taken_ids
-            return ("it was not shown in full",) if is_known else ("there is no such entry",)
+            return ("it was not shown in full",) if is_known else ("there is no such note",)
         if id in self.planned:
             if self.planned[id].body != stored.body:
                 return ("an earlier part of this session has changed it since it was shown",)

@@ -17,8 +17,7 @@ from agent_memory.rules.findings import Analysis, Finding, FindingKind
 from agent_memory.rules.information import lost_content, said_by
 from agent_memory.rules.plan import Action, Archive, DefragProposal, Due, Merge, fingerprint_of, ids_of
 from agent_memory.rules.plan_defrag import united_meta
-from agent_memory.rules.score import TierFacts, score, tier_facts
-from agent_memory.rules.tiers import SectionRoom
+from agent_memory.rules.tiers import SectionRoom, TierFacts, score, tier_facts
 from agent_memory.text.instants import day_of, has_passed
 from agent_memory.text.markdown import append_see_also, find_links, without_see_also, without_see_also_of
 

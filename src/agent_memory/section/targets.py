@@ -18,8 +18,7 @@ from pathlib import Path
 from attrs import frozen
 from returns.result import Success
 
-from agent_memory.capture.repository import may_be_in_work_tree, work_tree_above
-from agent_memory.capture.scope import is_within
+from agent_memory.capture.repository import is_within, may_be_in_work_tree, work_tree_above
 from agent_memory.errors import PathRefused, TargetRefused
 from agent_memory.files.durable import (
     FILE_MODE,

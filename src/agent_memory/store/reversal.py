@@ -29,7 +29,7 @@ def decide_reversal(footprint: Footprint, draft: Draft) -> Decided:
     where nothing is left to take back."""
     for each in footprint.files:
         if each.path != TIERS_FILE and _NOTE.fullmatch(each.path) is None:
-            raise PathRefused(each.path, "it is no file of entries or tiers")  # P21
+            raise PathRefused(each.path, "it is not a file of notes or tiers")  # P21
     folded = fold_files([each for each in footprint.files if each.path != TIERS_FILE])
     groups = files_together([*folded.files, *(FileChange(path, None, None) for path in folded.interrupted)])
     reasons = {path: f"{path} was changed by somebody else while the run was at work" for path in folded.interrupted}
