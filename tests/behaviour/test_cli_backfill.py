@@ -12,8 +12,6 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-import pytest
-
 from claude_transcripts import Conversation, calls
 from memory_process import Memory
 
@@ -23,16 +21,6 @@ TWO = "aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee"
 OWN = "99999999-2222-4333-8444-555555555555"
 MINUTE_MS = 60_000
 STARTED_MS = 1_770_000_000_000
-
-
-@pytest.fixture
-def memory(home: Path) -> Memory:
-    return Memory.unrecorded(home)
-
-
-@pytest.fixture
-def recorded(home: Path) -> Memory:
-    return Memory(home)
 
 
 def talk(session_id: str, *said: str, started_ms: int = STARTED_MS) -> Conversation:
@@ -135,20 +123,6 @@ class TestBackfill:
         limited = memory("backfill", "claude-code", "--limit", "1")
         assert limited.out.startswith("2 sessions found, 2 new, 1 of them now, ")
         assert len(memory.pending()) == 1
-
-    @pytest.mark.parametrize(
-        ("words", "said"),
-        [
-            (("--since", "soon"), "--since"),
-            (("--limit", "0"), "--limit"),
-            (("clippy",), "no harness 'clippy'"),
-            (("manual",), "manual"),
-        ],
-    )
-    def test_a_wrong_call_says_so(self, memory: Memory, words: tuple[str, ...], said: str) -> None:
-        done = memory("backfill", *words)
-        assert (done.code, done.out) == (2, "")
-        assert said in done.err
 
     def test_what_cannot_be_read_is_told_and_the_rest_is_done(self, memory: Memory) -> None:
         """P6"""

@@ -4,18 +4,10 @@ from __future__ import annotations
 
 import json
 import time
-from pathlib import Path
-
-import pytest
 
 from memory_process import Memory
 
 TWIN = "Deploys run from main only, and never from a branch."
-
-
-@pytest.fixture
-def memory(home: Path) -> Memory:
-    return Memory.unrecorded(home)
 
 
 def copied(memory: Memory, id: str, new_id: str, **replaced: str) -> None:

@@ -151,7 +151,3 @@ def test_p6_a_repository_that_git_cannot_read_is_not_taken_for_clean(memory: Mem
     done = memory("doctor", "--secrets")
     assert done.code == 1
     assert "not looked at: git" in done.err
-
-
-def test_fix_and_secrets_are_two_calls(memory: Memory) -> None:
-    assert memory("doctor", "--fix", "--secrets").code == 2

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from memory_process import Memory
-
-
-@pytest.fixture
-def memory(home: Path) -> Memory:
-    return Memory.unrecorded(home)
 
 
 def test_both_directions_with_titles(memory: Memory) -> None:

@@ -12,7 +12,6 @@ from memory_process import Memory
 
 NOTE = "Deploys run from main only, and never from a branch."
 AGENT = {"CLAUDE_CODE_CHILD_SESSION": "1"}
-NO_EDITOR = {"EDITOR": "", "VISUAL": ""}
 ENTRY_KEYS = {
     "id", "title", "description", "kind", "tags", "status", "origin", "scope", "importance", "confidence",
     "sensitivity", "pinned", "promotedBy", "used", "last_used", "createdAt", "updatedAt", "expiresAt", "validFrom",
@@ -223,34 +222,6 @@ class TestRemember:
         everything = b"".join(each.read_bytes() for each in recorded.root.rglob("*") if each.is_file())
         assert token.encode() not in everything
         assert token not in recorded.git("log", "-p")
-
-    @pytest.mark.parametrize(
-        ("words", "code", "sentence"),
-        [
-            (["remember"], 2, "The following arguments are required: TEXT."),
-            (["remember", ""], 20, "body: is empty"),
-            (["remember", " \n\u200b"], 20, "body: is empty"),
-            (["remember", "x", "--tags", "ok,!!!"], 2, "'!!!' in --tags cannot be a tag."),
-            (["remember", "x", "--kind", "opinion"], 2, "invalid choice: 'opinion'"),
-            (["remember", "x", "--importnace", "high"], 2, "Did you mean --importance?"),
-            (["read", "id__zzzzzz"], 20, "There is no note id__zzzzzz."),
-            (["read", "../../etc/passwd"], 20, "There is no note ../../etc/passwd."),
-            (["edit", "id__zzzzzz", "--title", "t"], 20, "There is no note id__zzzzzz."),
-            (["edit", "id__zzzzzz"], 20, "There is no note id__zzzzzz."),
-            (["pin", "id__zzzzzz"], 20, "There is no note id__zzzzzz."),
-            (["archive", "id__zzzzzz"], 20, "There is no note id__zzzzzz."),
-            (["restore", "id__zzzzzz"], 20, "There is no note id__zzzzzz."),
-        ],
-    )
-    def test_what_cannot_be_done_is_one_sentence_and_its_code(
-        self, memory: Memory, words: list[str], code: int, sentence: str
-    ) -> None:
-        done = memory(*words, environ=NO_EDITOR)
-        assert (done.code, done.out) == (code, "")
-        assert sentence in done.err
-        assert done.err.count("\n") == 1
-        assert memory(*words, "--json", environ=NO_EDITOR).error["details"] is not None
-        assert memory.titles() == []
 
 
 class TestListAndRead:

@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
-
-import pytest
 
 from memory_process import Memory
 
 TASK = "Move the log\n\n- [ ] cut the reader\n- [x] tell Ada\n- [ ] drop the index"
 DAY_MS = 86_400_000
-
-
-@pytest.fixture
-def memory(home: Path) -> Memory:
-    return Memory.unrecorded(home)
 
 
 class TestOpen:
@@ -59,17 +51,6 @@ class TestExpires:
         path.write_text(path.read_text().replace("4102444799999", "1700000000000"))
         assert [each["id"] for each in memory("list", "--expired", "--json").document["entries"]] == [id]
 
-    @pytest.mark.parametrize(
-        "words", [("remember", "x", "--expires", "soon"), ("edit", "id__aaaaaa", "--expires", "1d0")]
-    )
-    def test_what_is_no_time_is_refused(self, memory: Memory, words: tuple[str, ...]) -> None:
-        done = memory(*words)
-        assert (done.code, done.out) == (2, "")
-        assert "expected a period such as 30d" in done.err
-        past = memory("remember", "x", "--expires", "2020-01-01")
-        assert (past.code, memory.titles()) == (2, [])
-        assert "which is in the past. `memory archive` archives a note right away." in past.err
-
 
 class TestNarrowed:
     def test_to_an_agent_to_what_was_changed_since_and_to_a_page(self, memory: Memory) -> None:
@@ -88,7 +69,6 @@ class TestNarrowed:
         assert [each["id"] for each in memory("list", "--offset", "1", "--json").document["entries"]] == newest_first[
             1:
         ]
-        assert memory("list", "--limit", "0").code == memory("list", "--since", "tomorrow").code == 2
 
     def test_to_nothing_is_said_on_stderr(self, memory: Memory) -> None:
         assert memory("list").err.startswith("memory: No notes yet. ")

@@ -8,18 +8,11 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from fixtures.secret_samples import base62
 from memory_process import Memory
 
 AGENT = {"CLAUDE_CODE_CHILD_SESSION": "1"}
 TEXT = "Deploys of the lamp run from main only."
-
-
-@pytest.fixture
-def memory(home: Path) -> Memory:
-    return Memory.unrecorded(home)
 
 
 def git(directory: Path, *words: str) -> None:

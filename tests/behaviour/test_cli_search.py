@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
-
 from memory_process import Memory
 
 ZEBRA = "The zebra lock moved from advisory locks to Redis, since vacuum stalled."
 API = "The api listens on port 8081; grafana has taken 8080."
 DEPLOY = "Deploys run from main only, and never from a branch."
 AGENT = {"CLAUDE_CODE_CHILD_SESSION": "1"}
-
-
-@pytest.fixture
-def memory(home: Path) -> Memory:
-    return Memory.unrecorded(home)
 
 
 def found(memory: Memory, *words: str, data: bytes = b"") -> list[str]:
@@ -95,25 +86,6 @@ def test_nothing_found_is_no_error_and_says_what_to_try(memory: Memory) -> None:
     assert (done.code, done.out) == (0, "")
     assert done.err.startswith("memory: Nothing was found for 'walrus'. Try ")
     assert memory("search", "walrus", "--json").document["entries"] == []
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (("--limit", "0"), "--limit is 0, expected a number from 1 to 1,000."),
-        (("--min-score", "1.5"), "--min-score is 1.5, expected a number from 0 to 1."),
-        (("--min-score", "nan"), "--min-score is nan, expected a number from 0 to 1."),
-        (("--since", "soon"), "--since is 'soon', expected a period"),
-        (("--tag", "!!!"), "'!!!' in --tag cannot be a tag."),
-        (("--mode", "vector"), "invalid choice: 'vector'"),
-        (("--kind", "opinion"), "invalid choice: 'opinion'"),
-    ],
-)
-def test_what_cannot_be_asked_is_refused(memory: Memory, words: tuple[str, ...], sentence: str) -> None:
-    done = memory("search", "x", *words)
-    assert (done.code, done.out) == (2, "")
-    assert sentence in done.err
-    assert done.err.count("\n") == 1
 
 
 def test_an_agent_is_told_of_no_secret_p20(memory: Memory) -> None:

@@ -52,27 +52,6 @@ def test_an_agents_change_names_it(memory: Memory) -> None:
     assert memory.log("%b") == ["- By: codex", ""]
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "sentence"),
-    [
-        (["get", "nothing"], 20, "There is no state under the key nothing."),
-        (["delete", "nothing"], 20, "There is no state under the key nothing."),
-        (["get"], 2, "`memory state get` takes a key."),
-        (["set", "k"], 2, "`memory state set` takes a key and a value."),
-        (["list", "k"], 2, "`memory state list` takes no words."),
-        (["get", "../../etc/passwd"], 20, "That cannot be stored as state: key: "),
-        (["set", "a b", "1"], 20, "That cannot be stored as state: key: "),
-        (["set", "k", "1e999"], 20, "value: is not JSON"),
-        (["put", "k"], 2, "invalid choice"),
-    ],
-)
-def test_bad_calls_are_one_sentence(memory: Memory, words: list[str], code: int, sentence: str) -> None:
-    done = memory("state", *words)
-    assert (done.code, done.out) == (code, "")
-    assert sentence in done.err
-    assert not (memory.root / "state").exists()
-
-
 def test_no_secret_is_kept_p20(memory: Memory) -> None:
     assert memory("state", "set", "token", TOKEN).code == 0
     assert "[redacted:" in memory("state", "get", "token").out

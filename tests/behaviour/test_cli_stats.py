@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from memory_process import Memory
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Memory:
-    (tmp_path / "home").mkdir()
-    return Memory.unrecorded(tmp_path / "home")
 
 
 def test_a_store_that_is_not_there_has_statistics_and_stays_away(memory: Memory) -> None:
@@ -58,12 +50,6 @@ def test_an_edited_note_is_one_note(memory: Memory) -> None:
     assert memory("edit", id, "--body", "The lamp hangs at pier five.").code == 0
     found = memory("stats", "--json").document["notes"]
     assert (found["live"], found["archived"], found["days"][-1]["known"]) == (1, 0, 1)
-
-
-@pytest.mark.parametrize("days", ["0", "-1", "3651", "x"])
-def test_an_impossible_number_of_days_is_refused(memory: Memory, days: str) -> None:
-    done = memory("stats", f"--days={days}", "--json")
-    assert (done.code, done.error["code"]) == (2, "usage")
 
 
 @pytest.mark.parametrize("name", ["runs/spend.json", "state/tiers.json"])

@@ -3,23 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-
-import pytest
 
 from memory_process import Memory
 
 AGENT = {"CLAUDE_CODE_CHILD_SESSION": "1"}
-
-
-@pytest.fixture
-def memory(home: Path) -> Memory:
-    return Memory.unrecorded(home)
-
-
-@pytest.fixture
-def recorded(home: Path) -> Memory:
-    return Memory(home)
 
 
 def tags_of(memory: Memory) -> dict[str, list[str]]:
@@ -144,27 +131,6 @@ def test_what_a_person_wrote_by_hand_is_a_vocabulary_too(memory: Memory) -> None
     assert (broken.code, broken.out) == (20, "")
     assert "project_tags.json cannot be understood" in broken.err
     assert memory("remember", "It still works.", "--tags", "deploy").code == 0
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "sentence"),
-    [
-        (("accept",), 2, "takes either tags or --all."),
-        (("accept", "x", "--all"), 2, "takes either tags or --all."),
-        (("accept", "!!!"), 2, "'!!!' cannot be a tag."),
-        (("rename", "x"), 2, "The call is `memory tags rename OLD NEW`."),
-        (("rename", "x", "y"), 2, "No note has the tag topic__x."),
-        (("rename", "x", "X"), 2, "topic__x already has that name."),
-        (("list", "x"), 2, "takes no tags."),
-        (("--all",), 2, "--all goes with `memory tags accept` only."),
-        (("merge", "x", "y"), 2, "invalid choice: 'merge'"),
-    ],
-)
-def test_what_cannot_be_done_is_one_sentence(memory: Memory, words: tuple[str, ...], code: int, sentence: str) -> None:
-    done = memory("tags", *words)
-    assert (done.code, done.out) == (code, "")
-    assert sentence in done.err
-    assert done.err.count("\n") == 1
 
 
 def test_an_agent_proposes_and_a_person_decides(memory: Memory) -> None:

