@@ -339,7 +339,7 @@ class TestInbox:
         assert "1 given up (see `memory status`)" in memory("consolidate").out
         assert memory.pending() == []
         status = memory("status")
-        assert "1 inbox entry given up; `memory consolidate --retry-failed` tries again" in status.out
+        assert "1 capture given up; `memory consolidate --retry-failed` tries again" in status.out
         assert "there is no record of Claude Code in it" in status.out
         Agent(memory, {"entries": [entry("Deploys", "They run from main only.")]})
         transcript.write_bytes(TALK)
@@ -613,7 +613,7 @@ def test_a_file_of_which_nothing_is_kept_is_told(memory: Memory) -> None:
     done = memory("consolidate")
     assert done.code == 0
     assert "nothing was kept of inbox/snapshots/" in done.err
-    assert "JSON; an agent command (llm.preset) makes notes of it" in done.err
+    assert "it is JSON and not text; an agent command (llm.preset) makes notes of it" in done.err
 
 
 def test_what_opencode_exported_is_read_from_a_named_file_where_its_directory_is_the_persons(memory: Memory) -> None:

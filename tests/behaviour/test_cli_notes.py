@@ -433,7 +433,7 @@ class TestTrust:
         id = memory.remembered("The door opens with 4711.", "--sensitivity", "secret")
         for done in (memory("read", id), memory("read", id, "--secret", environ=AGENT), memory("pin", id)):
             assert (done.code, done.out) == (20, "")
-            assert done.err.endswith("it is secret.\n")
+            assert f"{id} is secret, so " in done.err
         assert memory("list", environ=AGENT).out == ""
         for act in (("edit", id, "--title", "t"), ("archive", id)):
             assert memory(*act, "--json", environ=AGENT).error["code"] == "entry-protected"

@@ -440,7 +440,7 @@ class TestRefused:
         (memory.home / ".claude").mkdir()
         (memory.home / ".claude/settings.json").symlink_to(outside)
         done = memory("setup", "claude-code", "--yes")
-        assert (done.code, "it leads out of the home" in done.err) == (10, True)
+        assert (done.code, "it leads out of your home" in done.err) == (10, True)
         assert outside.read_text() == "{}\n"
 
     def test_one_that_is_read_only(self, memory: Memory) -> None:

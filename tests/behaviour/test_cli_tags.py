@@ -38,7 +38,7 @@ def test_the_tags_in_use_and_which_look_alike(memory: Memory) -> None:
     }
     (symptom,) = (each for each in memory("doctor", "--json").document["symptoms"] if each["code"] == "tag-alike")
     assert symptom["severity"] == "note"
-    assert "`memory tags rename topic__deployments topic__deploy` makes them one" in str(symptom)
+    assert "`memory tags rename topic__deployments topic__deploy` merges them" in str(symptom)
 
 
 def test_notes_whose_tags_are_not_known_are_told_p6(memory: Memory) -> None:
