@@ -29,13 +29,6 @@ def shown(number: int, hit: SearchHit, **options: Any) -> list[str]:
     return list(hit_lines(number, hit, NOW_MS, **options))
 
 
-def test_a_line_of_fields_for_programs() -> None:
-    cells = plain_line(HIT).split("\t")
-    assert cells == ["id__a1b2c3", "0.93", "warm", "lesson", "external", "2026-02-10", "Locks", "the zebra lock", ""]
-    explained = plain_line(evolve(HIT, superseded_by="id__c3d4e5"), explain=True).split("\t")
-    assert explained[-2:] == ["id__c3d4e5", "+0.900 words: zebra; -0.050 recency"]
-
-
 def test_text_of_others_breaks_no_line_and_no_field() -> None:
     hostile = evolve(META, title="a\tb\nc\x1b[31m\u202ed")
     hit = evolve(

@@ -9,7 +9,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,9 +20,8 @@ from agent_memory.errors import StoreIo
 from agent_memory.files.locks import KernelLocks
 from agent_memory.note.terms import query_words
 from agent_memory.note.vocabulary import Relation
-from agent_memory.ports import Store
 from agent_memory.recall.note_index import MADE_ANEW, NoteIndex, note_index
-from agent_memory.recall.search_values import Matches, NoteLink, SearchRequest
+from agent_memory.recall.search_values import NoteLink, SearchRequest
 from agent_memory.store import store_database
 from agent_memory.store.note_files import read_image
 from agent_memory.store.store_database import DIRECTORY, NAME, Refreshed
@@ -38,9 +37,10 @@ def topics(root: Path) -> Path:
     return path
 
 
-def put(topics: Path, id: str, text: str, name: str = "note", *, is_rested: bool = True) -> Path:
-    path = topics / f"{name} -- {id}.md"
-    path.write_text(f"---\nid: {id}\ntitle: Title\ncreatedAt: 1771000205123\n---\n{text}\n")
+def put(topics: Path, id: str, text: str, *, is_rested: bool = True, **keys: str) -> Path:
+    path = topics / f"note -- {id}.md"
+    front = "".join(f"{key}: {value}\n" for key, value in {"id": id, "title": "Title", **keys}.items())
+    path.write_text(f"---\n{front}createdAt: 1771000205123\n---\n{text}\n")
     if is_rested:
         rest(path)
     return path
@@ -57,13 +57,18 @@ def rested(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store_database, "_GRAIN_NS", -(10**15))
 
 
-def found(index: NoteIndex, query: str) -> list[str]:
+def ranked(index: NoteIndex, query: str, among: SearchRequest | None = None) -> list[str]:
+    """Ids, the best first."""
     renewals = -1
     while renewals != index.renewals:  # else numbers of one file are asked of its successor
         renewals = index.renewals
-        scores = index.match(query_words(query), 10, SearchRequest("")).unwrap().scores
+        scores = index.match(query_words(query), 10, among or SearchRequest("")).unwrap().scores
         notes = index.notes(list(scores)).unwrap()
-    return sorted(notes[number].meta.id for number in scores)
+    return [notes[number].meta.id for number in scores]
+
+
+def found(index: NoteIndex, query: str) -> list[str]:
+    return sorted(ranked(index, query))
 
 
 def database(root: Path) -> Path:
@@ -452,86 +457,38 @@ def test_no_word_of_a_note_is_left_in_the_file_once_it_is_secret_p20(root: Path,
 # -- what it finds -----------------------------------------------------------------------------------------------------
 
 
-D = "id__dddddd"
-LIVE_NOTES = SearchRequest("")
+def test_what_only_resembles_a_word_never_outranks_the_word(root: Path, topics: Path) -> None:
+    put(topics, A, "authentication " * 20, title="Authentication authentication")
+    put(topics, B, "In a very long note, among much else that is not to the point at all, auth is said once. " * 3)
+    assert ranked(indexed(root), "auth") == [B, A]
 
 
-class World:
-    """A store and an index over it."""
-
-    def __init__(self, store: Store, index: NoteIndex, root: Path) -> None:
-        self.store = store
-        self.index = index
-        self._root = root
-
-    def put(self, id: str, text: str, name: str = "note", **keys: object) -> None:
-        """What a person does with an editor."""
-        more = "".join(f"{key}: {value}\n" for key, value in keys.items())
-        path = f"topics/{name} -- {id}.md"
-        content = f"---\nid: {id}\ncreatedAt: 1771000205123\n{more}---\n{text}\n"
-        (self._root / "topics").mkdir(parents=True, exist_ok=True)
-        (self._root / path).write_text(content, encoding="utf-8")
-
-    def refresh(self) -> None:
-        self.index.refresh().unwrap()
-
-    def match(self, query: str, among: SearchRequest = LIVE_NOTES, limit: int = 10) -> Matches:
-        return self.index.match(query_words(query), limit, among).unwrap()
-
-    def found(self, query: str, among: SearchRequest = LIVE_NOTES, limit: int = 10) -> list[str]:
-        """Ids, the best first."""
-        return self.ids(self.match(query, among, limit).scores)
-
-    def ids(self, numbers: Iterable[int]) -> list[str]:
-        wanted = list(numbers)
-        notes = self.index.notes(wanted).unwrap()
-        return [notes[number].meta.id for number in wanted]
-
-    def number(self, id: str) -> int:
-        return self.index.numbers_of([id]).unwrap()[id]
+def test_a_slip_finds_the_word_only_where_no_note_has_the_slip(root: Path, topics: Path) -> None:
+    put(topics, A, "kubernetes cluster")
+    assert ranked(indexed(root), "kubernetse") == [A]
+    put(topics, B, "kubernetse is how some write it")
+    assert ranked(indexed(root), "kubernetse") == [B]
 
 
-@pytest.fixture
-def world(root: Path) -> World:
-    return World(StoreFiles(root, KernelLocks(root)), note_index(root), root)
-
-
-def test_what_only_resembles_a_word_never_outranks_the_word(world: World) -> None:
-    world.put(A, "authentication " * 20, title="Authentication authentication")
-    world.put(B, "In a very long note, among much else that is not to the point at all, auth is said once. " * 3)
-    world.refresh()
-    assert world.found("auth") == [B, A]
-
-
-def test_a_slip_finds_the_word_only_where_no_note_has_the_slip(world: World) -> None:
-    world.put(A, "kubernetes cluster")
-    world.refresh()
-    assert world.found("kubernetse") == [A]
-    world.put(B, "kubernetse is how some write it")
-    world.refresh()
-    assert world.found("kubernetse") == [B]
-
-
-def test_a_filter_that_is_no_text_lets_nothing_through(world: World) -> None:
-    world.put(A, "zebra")
-    world.refresh()
+def test_a_filter_that_is_no_text_lets_nothing_through(root: Path, topics: Path) -> None:
+    put(topics, A, "zebra")
+    index, odd = indexed(root), "\udcff"
     for among in (
-        SearchRequest("", session="\udcff"),
-        SearchRequest("", tags=("\udcff",)),
-        SearchRequest("", scopes=frozenset({"\udcff"})),
+        SearchRequest("", session=odd),
+        SearchRequest("", tags=(odd,)),
+        SearchRequest("", scopes=frozenset({odd})),
     ):
-        assert world.found("zebra", among) == []
-    assert world.index.numbers_of(["\udcff"]).unwrap() == {}
+        assert ranked(index, "zebra", among) == []
+    assert index.numbers_of([odd]).unwrap() == {}
 
 
-def test_links_lead_both_ways_and_through_aliases(world: World) -> None:
-    world.put(A, f"see [[{B}]] and [[id__zzzzzz]] and [[{A}]]")
-    world.put(B, "text", aliases=f"[{D}]")
-    world.put(C, f"see [[{D}]]", supersedes=f"[{A}]")
-    world.refresh()
-    a, b, c = map(world.number, (A, B, C))
+def test_links_lead_both_ways_and_through_aliases(root: Path, topics: Path) -> None:
+    put(topics, A, f"see [[{B}]] and [[id__zzzzzz]] and [[{A}]]")
+    put(topics, B, "text", aliases="[id__dddddd]")
+    put(topics, C, "see [[id__dddddd]]", supersedes=f"[{A}]")
+    index = indexed(root)
+    a, b, c, alias = (index.numbers_of([id]).unwrap()[id] for id in (A, B, C, "id__dddddd"))
     to_b = {NoteLink(a, b, Relation.LINKS), NoteLink(c, b, Relation.LINKS)}
-    assert set(world.index.links([b]).unwrap()) == to_b
-    of_a = {NoteLink(a, b, Relation.LINKS), NoteLink(c, a, Relation.SUPERSEDES)}
-    assert set(world.index.links([a]).unwrap()) == of_a
-    assert world.number(D) == b
+    assert set(index.links([b]).unwrap()) == to_b
+    assert set(index.links([a]).unwrap()) == {NoteLink(a, b, Relation.LINKS), NoteLink(c, a, Relation.SUPERSEDES)}
+    assert alias == b

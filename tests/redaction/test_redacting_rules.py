@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from agent_memory.redaction.redact import RULES, redact
+from agent_memory.redaction.redact import RULES
 from agent_memory.redaction.rule import Rule
 from fixtures.rule_examples import found_at
-from fixtures.secret_samples import INNOCENT, SAMPLES
 
 parser: Any = re._parser  # type: ignore[attr-defined]
 constants: Any = re._constants  # type: ignore[attr-defined]
@@ -43,12 +42,6 @@ def test_p20_every_repetition_is_bounded_or_possessive() -> None:
 def test_keywords_are_lower_case_and_names_are_slugs() -> None:
     assert all(keyword and keyword == keyword.lower() for rule in RULES for keyword in rule.keywords)
     assert all(re.fullmatch(r"[a-z0-9]+(?:-[a-z0-9]+)*", rule.name) for rule in RULES)
-
-
-def test_no_sample_of_one_kind_is_named_by_chance_in_the_innocent_texts() -> None:
-    """Positive control: the rules that stay silent on the innocent texts do speak on the samples."""
-    assert not any(redact(text).found for text in INNOCENT)
-    assert sum(bool(redact(sample.text).found) for sample in SAMPLES) > 0.95 * len(SAMPLES)
 
 
 WORD = Rule("key", ("key-",), r"key-(?P<secret>[a-z]{3})", word=True)
