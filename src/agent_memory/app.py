@@ -443,7 +443,7 @@ class Memory:
         upgrade: bool = False,
         progress: Progress = _silent,
     ) -> Run:
-        """Returns one run under the run lock; `Busy` when another is at work. `upgrade` asks the configured command to
+        """Runs once under the run lock; `Busy` when another is at work. `upgrade` asks the configured command to
         look again at what the built-in consolidated; not in a dry run, since these sessions go through the inbox."""
         from agent_memory.pipelines.backfill import ask_again
         from agent_memory.pipelines.consolidate import consolidate
@@ -500,7 +500,7 @@ class Memory:
 
     @as_result
     def defrag(self, *, dry_run: bool = False, force: bool = False, progress: Progress = _silent) -> DefragRun:
-        """Returns one run under the run lock; `Busy` when another is at work. Where no agent may be called, only what
+        """Runs once under the run lock; `Busy` when another is at work. Where no agent may be called, only what
         needs none is done."""
         from agent_memory.agent.agent_command import UnusableAgent
         from agent_memory.pipelines.defrag import defrag

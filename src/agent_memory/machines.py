@@ -94,7 +94,7 @@ class Consolidate(Pipeline[Run]):
         return context.work is None or context.work.outcome is not None
 
     def windows_left(self, context: Run) -> bool:
-        """Returns the session in hand has a window that the agent has not seen."""
+        """The session in hand has a window that the agent has not seen."""
         return context.work is not None and context.work.window_index < len(context.work.windows)
 
 
@@ -124,7 +124,7 @@ class Defrag(Pipeline[DefragRun]):
     )
 
     def planned_only(self, context: DefragRun) -> bool:
-        """Returns the plan is what was asked for."""
+        """The plan is what was asked for."""
         return context.dry_run
 
 
@@ -138,7 +138,7 @@ Rescue = Callable[[str, C, Defect], Result[C, Error]]
 
 
 def no_rescue(_state: str, _context: C, defect: Defect) -> Result[C, Error]:
-    """Returns a bug ends the run."""
+    """A bug ends the run."""
     return Failure(defect)
 
 

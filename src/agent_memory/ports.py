@@ -62,7 +62,7 @@ class Store(Protocol):
     def apply(
         self, changes: Sequence[Change | ChangeGroup], *, tiers: TierList | None = None, run_id: str | None = None
     ) -> Result[Receipt, Error]:
-        """Returns all changes as one transaction: all durable, or on an error none. A change whose entry's bytes are not the
+        """Carries out all changes as one transaction: all durable, or on an error none. A change whose entry's bytes are not the
         expected ones is dropped, the rest is applied (P8).
 
         `tiers` replaces the tier list in the same transaction. With `run_id` the transaction also leaves the footprint
@@ -289,10 +289,10 @@ class RunRecords(Protocol[C, D]):
         """Make a redacted reply durable before it is looked at."""
 
     def spend_reply(self, key: str) -> Result[None, Error]:
-        """Returns the reply was applied or refused: it stays on record and is not found again."""
+        """The reply was applied or refused: it stays on record and is not found again."""
 
     def drop_reply(self, key: str) -> Result[None, Error]:
-        """Returns the reply was applied, and states what a person had forgotten: nothing of it stays, spent or not (P28)."""
+        """The reply was applied, and states what a person had forgotten: nothing of it stays, spent or not (P28)."""
 
     def deferred(self) -> Result[tuple[D, ...], Error]:
         """Returns what was over a run's limit, oldest first."""

@@ -228,7 +228,7 @@ def test_an_item_out_of_shape_is_dropped_with_its_reasons(member: dict[str, Any]
 @pytest.mark.parametrize(
     ("update", "reason"),
     [
-        ({"id": "id__a1b2c3"}, "nothing of it is to change"),
+        ({"id": "id__a1b2c3"}, "changes nothing in it"),
         ({"body": "x"}, "updates[0].id is missing"),
         ({"id": "id__0OIl00", "body": "x"}, "updates[0].id is 'id__0OIl00', expected an id like id__a1b2c3"),
         ({"id": "id__a1b2c3", "body": ""}, "updates[0].body is empty"),

@@ -69,7 +69,7 @@ class TagKeeping:
 
     @as_result
     def list(self) -> Tags:
-        """Every tag in use or accepted. An agent is told of none that only secret notes have."""
+        """Returns every tag in use or accepted. An agent is told of none that only secret notes have."""
         vocabulary, live = unwrap(self.vocabulary.get()), unwrap(self.writes.store.list())
         hidden = Sensitivity.SECRET if self.writes.caller.is_agent else None
         seen = (each.meta.tags for each in live.entries if each.meta.sensitivity is not hidden)
@@ -118,7 +118,7 @@ class TagKeeping:
 
 
 def _stays(listed: Listed) -> str:
-    """Why a note is not retagged; empty where it is."""
+    """Returns why a note is not retagged; empty where it is."""
     if listed.conflicted:
         return _CONFLICTED
     return "it has no id of its own yet (`memory doctor --fix` gives it one)" if listed.provisional_id else ""
@@ -157,8 +157,8 @@ class StateKeeping:
 
     @as_result
     def get(self, key: str) -> StateValue | None:
-        """What is kept under the key; None for nothing. Where nobody has kept anything under `project_tags`, where agents look
-        for the tags of a project, it is the vocabulary of tags."""
+        """Returns what is kept under the key; None for nothing. Where nobody has kept anything under `project_tags`,
+        where agents look for the tags of a project, it is the vocabulary of tags."""
         kept = self._kept(key)
         if kept is not None or key != VOCABULARY_KEY:
             return kept
@@ -167,7 +167,7 @@ class StateKeeping:
         return StateValue(VOCABULARY_KEY, json.dumps({"vocabulary": tags})) if tags else None
 
     def list(self) -> KeptState:
-        """Everything there is, by key."""
+        """Returns everything there is, by key."""
         found = list(self.keys.all())
         values = sorted((each.unwrap() for each in found if isinstance(each, Success)), key=lambda value: value.key)
         return KeptState(tuple(values), tuple(each.failure() for each in found if isinstance(each, Failure)))
@@ -227,7 +227,7 @@ class ScopeKeeping:
 
     @as_result
     def list(self) -> tuple[ScopeUse, ...]:
-        """The scopes of live notes, those with most notes first."""
+        """Returns the scopes of live notes, those with most notes first."""
         counts = Counter([each.meta.scope for each in unwrap(self.writes.store.list()).entries])
         places = tuple(self.known.all()) if self.known else ()
         uses: list[ScopeUse] = []
@@ -295,8 +295,8 @@ class ScopeKeeping:
     def _is_same(
         self, old: str, here: KnownPlace, top: str, before: KnownPlace | None, places: Sequence[KnownPlace]
     ) -> bool:
-        """Whether a scope was that of the repository that is here. One that is still elsewhere is another (forks, templates);
-        one that had a remote is followed only by the very directory that had it."""
+        """Returns whether a scope was that of the repository that is here. One that is still elsewhere is another
+        (forks, templates); one that had a remote is followed only by the very directory that had it."""
         are_known = before is not None and _is_known(before) and _is_known(here)
         is_other = are_known and before is not None and before.root_commit != here.root_commit
         if old in (redacted_scope(f"path:{here.common}"), redacted_scope(f"path:{top}")):
@@ -309,7 +309,7 @@ class ScopeKeeping:
         return before is not None and redacted_scope(before.scope) == old and not is_other
 
     def _is_there(self, place: KnownPlace) -> bool:
-        """Whether the repository is where it was, as it was; also where that cannot be told (P6)."""
+        """Returns whether the repository is where it was, as it was; also where that cannot be told (P6)."""
         return scope_there(place.common, self.environ) in (None, place.scope)
 
     # -- moving -------------------------------------------------------------------------------------------------------

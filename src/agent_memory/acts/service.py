@@ -307,14 +307,14 @@ class MemoryService:
             raise EntryProtected(before.id, "making it secret", "pinned (run `memory unpin` first)")
 
     def _mine(self, id: str, act: str, *, archived: bool = False) -> StoredEntry:
-        """The entry, if this caller may act on it: what is secret is none of an agent's business."""
+        """Returns the entry, if this caller may act on it: what is secret is none of an agent's business."""
         stored = unwrap(self.store.read(id, archived=archived))
         if stored.meta.sensitivity is Sensitivity.SECRET and self.caller.is_agent:
             raise EntryProtected(id, f"{act} by an agent", "secret")
         return stored
 
     def _with_usage(self, meta: Meta) -> Meta:
-        """The frontmatter with a fresh copy of what the ledgers say of the entry."""
+        """Returns the frontmatter with a fresh copy of what the ledgers say of the entry."""
         totals = self.ledger.totals()
         if isinstance(totals, Failure):
             self.writes.warn(str(totals.failure()))

@@ -64,13 +64,13 @@ _SECRET_NAME = re.compile(
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether what a variable or option of this name holds is a secret, whatever it looks like."""
+    """Returns whether what a variable or option of this name holds is a secret, whatever it looks like."""
     return _SECRET_NAME.search(name) is not None
 
 
 def shown_words(words: Sequence[str]) -> tuple[str, ...]:
-    """The words of a command as they may be shown: without what redaction finds, and without the values of variables and
-    options with telling names."""
+    """Returns the words of a command as they may be shown: without what redaction finds, and without the values of
+    variables and options with telling names."""
     return tuple(f"{redact(told).text}{REDACTED if secret else ''}" for told, secret in _told_and_secret(words))
 
 
@@ -93,13 +93,13 @@ def _told_and_secret(words: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def uses_builtin(llm: LlmConfig) -> bool:
-    """Whether the built-in extractor is asked for: no command is to be run at all."""
+    """Returns whether the built-in extractor is asked for: no command is to be run at all."""
     return llm.command is None and llm.preset == BUILTIN
 
 
 @as_result
 def choose_command(llm: LlmConfig, home: str | None = None) -> Preset:
-    """The command that `llm` asks for; a program's error where it asks for the built-in one (see `uses_builtin`).
+    """Returns the command that `llm` asks for; a program's error where it asks for the built-in one (see `uses_builtin`).
 
     As in a shell, `~/` at the start of a word of `llm.command` or of a one-line preset is the home. Nothing else is
     expanded. A relative path to a program is refused: the command runs in a directory of its own.
@@ -147,8 +147,8 @@ _CANNOT_RUN = frozenset({"ENOENT", "EACCES", "EPERM", "ENOEXEC", "ENOTDIR", "ELO
 
 @as_result
 def open_agent(llm: LlmConfig, ledger: SpendLedgerFiles, clock: Clock, environ: Mapping[str, str]) -> Agent:
-    """The agent that `llm` asks for. Nothing is run or written yet. For a command ConfigInvalid, PresetRefused, HomeUnknown;
-    ActRefused inside one of our own agent commands."""
+    """Returns the agent that `llm` asks for. Nothing is run or written yet. For a command ConfigInvalid, PresetRefused,
+    HomeUnknown; ActRefused inside one of our own agent commands."""
     if uses_builtin(llm):
         return BuiltinAgent()
     if depth_of(environ) > 0:
@@ -189,7 +189,7 @@ class CommandAgent:
 
     @as_result
     def answer(self, request: AgentRequest) -> AgentReply:
-        """What the command printed, unchecked. Every call is counted before it is made.
+        """Returns what the command printed, unchecked. Every call is counted before it is made.
 
         AgentMissing, AgentFailed, AgentUnavailable, SpendExhausted: it cannot serve at all now. AgentTimedOut: not this
         time. ReplyRefused: it printed more than `MAX_STDOUT_BYTES`. A reply without text is a reply: whoever reads it
@@ -259,7 +259,7 @@ class CommandAgent:
         return None
 
     def _presentable(self, spoken: str) -> str:
-        """The end of what a command said, redacted, on one line; nor does it say what it was given as a secret."""
+        """Returns the end of what a command said, redacted, on one line; nor does it say what it was given as a secret."""
         values = (value for name, value in self.command.env.items() if is_secret_name(name))
         for secret in filter(None, (*(secret for _, secret in _told_and_secret(self.command.argv)), *values)):
             spoken = spoken.replace(secret, REDACTED)
@@ -282,7 +282,7 @@ class UnusableAgent:
 
 
 def private_directory(home: str) -> str:
-    """The path of the directory that agents run in. It belongs to this machine and to no store."""
+    """Returns the path of the directory that agents run in. It belongs to this machine and to no store."""
     return f"{local_state_directory(home)}/child"
 
 
@@ -315,7 +315,7 @@ class BuiltinAgent:
 
     @as_result
     def answer(self, request: AgentRequest) -> AgentReply:
-        """The reply, made from the values behind the prompt; never a failure."""
+        """Returns the reply, made from the values behind the prompt; never a failure."""
         items: dict[str, object]
         if isinstance(request, DefragRequest):
             from agent_memory.rules.tidied import tidied
@@ -337,7 +337,7 @@ class BuiltinAgent:
 
 
 def _present(item: Action | ProposedEntry | ProposedUpdate, always: str = "") -> dict[str, object]:
-    """What is not empty of an item of the envelope, and what its kind needs."""
+    """Returns what is not empty of an item of the envelope, and what its kind needs."""
     return {key: value for key, value in asdict(item).items() if key == always or value not in (None, (), "")}
 
 
@@ -363,8 +363,8 @@ def _change_set(request: SessionRequest) -> ChangeSet:
 
 
 def document_notes(document: History) -> ChangeSet:
-    """The sections of a document, whole and in order, in as few notes as can be read; `skipped` says why there are none. They
-    cite the document's turns, which are nobody's words in a session: each comes out as external."""
+    """Returns the sections of a document, whole and in order, in as few notes as can be read; `skipped` says why there
+    are none. They cite the document's turns, which are nobody's words in a session: each comes out as external."""
     from agent_memory.extraction.notes import tags_of
     from agent_memory.extraction.text import legible
 

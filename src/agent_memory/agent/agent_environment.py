@@ -36,7 +36,7 @@ ALLOWED_PREFIXES = ("LC_", "XDG_")
 
 
 def depth_of(environ: Mapping[str, str]) -> int:
-    """How many of our agent commands we are inside of; a value that is no number counts as 1."""
+    """Returns how many of our agent commands we are inside of; a value that is no number counts as 1."""
     value = environ.get(DEPTH_VARIABLE, "").strip()
     if not value:
         return 0
@@ -55,7 +55,7 @@ def caller_of(environ: Mapping[str, str]) -> Caller:
 def child_environment(
     environ: Mapping[str, str], passed: Iterable[str], preset_env: Mapping[str, str]
 ) -> dict[str, str]:
-    """The whole environment of an agent command: the allow-list, the names in `passed`, what the preset sets, and the
+    """Returns the whole environment of an agent command: the allow-list, the names in `passed`, what the preset sets, and the
     depth, which nothing can override."""
     wanted = {*ALLOWED_VARIABLES, *passed}
     kept = {name: value for name, value in environ.items() if name in wanted or name.startswith(ALLOWED_PREFIXES)}

@@ -63,7 +63,7 @@ def run_child(
     max_stdout_bytes: int = MAX_STDOUT_BYTES,
     grace_seconds: float = GRACE_SECONDS,
 ) -> Finished:
-    """How the child ended, within `timeout_seconds` + `TERMINATE_SECONDS` + `grace_seconds`.
+    """Returns how the child ended, within `timeout_seconds` + `TERMINATE_SECONDS` + `grace_seconds`.
 
     No shell sees `argv`; a bare name is looked up in the PATH of `env`. A time-out or too much output ends the whole group:
     SIGTERM, then SIGKILL. What still holds the pipes `grace_seconds` after the child's exit is killed; a process that

@@ -30,7 +30,7 @@ _USUAL = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 def scope_of(
     cwd: str | None, environ: "Mapping[str, str]", arrive: "Callable[[Repository], None] | None" = None
 ) -> str:
-    """The scope key of the repository around a directory (design §3.2), or `global`; `arrive` is told of the place."""
+    """Returns the scope key of the repository around a directory (design §3.2), or `global`; `arrive` is told of the place."""
     if cwd is None:
         return GLOBAL_SCOPE
     repository = read_repository(cwd, environ, home_of(environ))
@@ -58,12 +58,13 @@ class KnownPlaces:
         self.directory = f"{local_state_directory(home)}/{_digest(real_root)}.places"
 
     def at(self, common: str) -> KnownPlace | None:
-        """The repository with this common directory."""
+        """Returns the repository with this common directory."""
         place = _read(f"{self.directory}/{_digest(common)}")
         return place if place is not None and place.common == common else None
 
     def has(self, repository: Repository) -> bool:
-        """Whether there is nothing to remember: it was seen just as it is, or is none. One without a commit may get its first."""
+        """Returns whether there is nothing to remember: it was seen just as it is, or is none. One without a commit may
+        get its first."""
         if repository.common is None:
             return True
         place = _read(f"{self.directory}/{_digest(repository.common)}")
@@ -72,7 +73,7 @@ class KnownPlaces:
         return bool(place.root_commit) or repository.commit is None
 
     def all(self) -> "Iterator[KnownPlace]":
-        """All of them, in no order."""
+        """Yields all of them, in no order."""
         try:
             names = os.listdir(self.directory)
         except OSError:
@@ -98,13 +99,13 @@ class KnownPlaces:
 
 
 def known_places(environ: "Mapping[str, str]", real_root: str) -> KnownPlaces | None:
-    """Those of a store; None where no home is known."""
+    """Returns those of a store; None where no home is known."""
     home = home_of(environ)
     return None if home is None else KnownPlaces(home, real_root)
 
 
 def repo_now(cwd: str, captured: str | None, *, environ: "Mapping[str, str]", known: KnownPlaces | None) -> str | None:
-    """The key of the place where a session was, which may have been moved since it was captured with another."""
+    """Returns the key of the place where a session was, which may have been moved since it was captured with another."""
     if captured is None:
         return read_repository(cwd, environ, home_of(environ)).repo
     place = None if known is None or os.path.isdir(cwd) else known.at(captured.removeprefix("path:"))
@@ -121,15 +122,16 @@ def redacted_scope(scope: str) -> str:
 
 
 def is_too_plain(scope: str) -> bool:
-    """Whether every part is too short, and its characters too usual, for any rule of redaction."""
+    """Returns whether every part is too short, and its characters too usual, for any rule of redaction."""
     place = scope.removeprefix("path:")
     is_usual = ":" not in place and "--" not in place and not set(place) - _USUAL
     return is_usual and all(len(part) < _SHORTEST_SECRET_CHARS for part in place.split("/"))
 
 
 def root_commit_of(common: str, head: str | None) -> str:
-    """The first commit of a repository, which stays when it is moved or renamed: that of the trunk (`--first-parent`: a history that was merged in has another). Empty where there is no
-    commit yet, UNKNOWN where git does not tell. The caller's environment and settings have no say (P4)."""
+    """Returns the first commit of a repository, which stays when it is moved or renamed: that of the trunk
+    (`--first-parent`: a history that was merged in has another). Empty where there is no commit yet, UNKNOWN where git
+    does not tell. The caller's environment and settings have no say (P4)."""
     import subprocess
 
     if head is None:

@@ -117,7 +117,7 @@ class SessionEvent(Record):
 
 
 def true_harness(named: str, payload: "dict[str, object]") -> str:
-    """Whose payload this is, by its own marks, whatever the command line says: Cursor and Copilot run the hooks that a
+    """Returns whose payload this is, by its own marks, whatever the command line says: Cursor and Copilot run the hooks that a
     person installed for Claude Code, Codex can load its plugins, Gemini takes its hooks over. So a session that two hooks
     tell of is still one."""
     if named in _OWN_SHAPES:

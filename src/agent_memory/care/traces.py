@@ -250,7 +250,7 @@ class RunTraces:
                 remove_file(self.root, path)
 
     def _other_changes(self, data: bytes) -> bytes:
-        """What waits to be written and comes from the session goes as a whole: nobody has seen it yet."""
+        """Returns what waits to be written and comes from the session goes as a whole: nobody has seen it yet."""
 
         def stays(change: Change) -> bool:
             if change.id in self.work.touched_ids:

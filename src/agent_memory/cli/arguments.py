@@ -107,14 +107,14 @@ def add_harnesses(parser: argparse.ArgumentParser, meaning: str, known: Sequence
 
 
 def entry_id(text: str) -> str:
-    """The id that a person means by `id__a1b2c3`, `a1b2c3` or `…/title -- id__a1b2c3.md`; other text as it is, so that
+    """Returns the id that a person means by `id__a1b2c3`, `a1b2c3` or `…/title -- id__a1b2c3.md`; other text as it is, so that
     the store can say that there is no such note."""
     found = _ID.search(text)
     return f"id__{found[1]}" if found else text
 
 
 def text_of(argument: str) -> str:
-    """The argument; for `-` all of standard input, which must be UTF-8 and at most 1 MiB."""
+    """Returns the argument; for `-` all of standard input, which must be UTF-8 and at most 1 MiB."""
     if argument != "-":
         return argument
     if sys.stdin is None:
@@ -132,7 +132,8 @@ def text_of(argument: str) -> str:
 
 
 def tags_of(words: str) -> tuple[str, ...]:
-    """The normal tags in a list separated by commas or spaces, each once; refused where nothing of one can be a tag."""
+    """Returns the normal tags in a list separated by commas or spaces, each once; refused where nothing of one can be a
+    tag."""
     tags: dict[str, None] = {}
     for word in split_tags(words):
         tag = normal_tag(word)
@@ -143,7 +144,7 @@ def tags_of(words: str) -> tuple[str, ...]:
 
 
 def scope_of(given: str, here: str) -> str:
-    """The scope that `--scope` means: `repo` is that of the working directory, `here`."""
+    """Returns the scope that `--scope` means: `repo` is that of the working directory, `here`."""
     from agent_memory.capture.repository import stated_scope  # few commands take one
     from agent_memory.text.plain_text import one_line
 
@@ -168,7 +169,7 @@ def _now_ms() -> int:
 
 
 def since_ms_of(text: str, now_ms: int) -> int:
-    """The instant that `30d` (also `m h w y`) or `2026-02-13` (UTC) means."""
+    """Returns the instant that `30d` (also `m h w y`) or `2026-02-13` (UTC) means."""
     word = text.strip()
     period_ms = _period_ms(word)
     if period_ms is not None:
@@ -181,8 +182,8 @@ def since_ms_of(text: str, now_ms: int) -> int:
 
 
 def expiry_of(text: str, now_ms: int) -> Expiry:
-    """The end that `30d` from now (also `m h w y`), the end of the day `2026-12-31` (UTC), an instant, or `never` means;
-    refused where that is past."""
+    """Returns the end that `30d` from now (also `m h w y`), the end of the day `2026-12-31` (UTC), an instant, or
+    `never` means; refused where that is past."""
     from agent_memory.rules.drafts import Expiry  # few commands ask
 
     word = text.strip()

@@ -127,7 +127,7 @@ def _failed(error: Error) -> int:
 
 
 def overview() -> argparse.ArgumentParser:
-    """The parser of `memory` itself, which knows the commands by name and summary only."""
+    """Returns the parser of `memory` itself, which knows the commands by name and summary only."""
     import textwrap
 
     used = [name for names in GROUPS.values() for name in names]
@@ -149,7 +149,8 @@ def overview() -> argparse.ArgumentParser:
 
 
 def command_parser(name: str) -> argparse.ArgumentParser:
-    """The parser of one command, with `--json`; what it parses has the function that carries the command out as `command`."""
+    """Returns the parser of one command, with `--json`; what it parses has the function that carries the command out as
+    `command`."""
     command = COMMANDS[name]
     parser = Parser(
         prog=f"memory {name}",
@@ -206,8 +207,8 @@ def run_command(argv: Sequence[str]) -> int:
 
 
 def _parsed(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
-    """The arguments in these words. Operands may stand on both sides of an option, as in `search lock --kind lesson zebra`:
-    argparse alone takes them from one place. Ends the process with what is wrong where they are none."""
+    """Returns the arguments in these words. Operands may stand on both sides of an option, as in `search lock --kind
+    lesson zebra`: argparse alone takes them from one place. Ends the process with what is wrong where they are none."""
     if mute := next((word for word in words if word.startswith("--") and word.endswith("=--")), None):
         parser.error(
             f"argument {mute.removesuffix('=--')}: -- is not a value"
@@ -295,7 +296,7 @@ class Output:
             self._give_up(error)
 
     def __getattr__(self, name: str) -> Any:
-        """What else the stream has: its encoding, whether it is a terminal."""
+        """Returns what else the stream has: its encoding, whether it is a terminal."""
         return getattr(self._stream, name)
 
     def _give_up(self, error: OSError) -> None:

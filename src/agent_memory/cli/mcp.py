@@ -86,7 +86,7 @@ class HttpToken:
 
 @as_result
 def http_token(home: str, *, renew: bool = False) -> HttpToken:
-    """The token of this home; made where there is none yet, and anew where that is asked for."""
+    """Returns the token of this home; made where there is none yet, and anew where that is asked for."""
     path = f"{local_state_directory(home)}/mcp-token"
     image = read_image(path, _MAX_BYTES)
     if image is None or renew:

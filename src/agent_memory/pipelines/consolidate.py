@@ -77,8 +77,8 @@ from agent_memory.text.plain_text import counted
 
 
 def fetch(io: ConsolidateIo, work: Work) -> Work:
-    """The work with the turns after its mark, from the transcript, else, where that is not there or cannot be read now, from what
-    was kept of it; in the second case `remaining`, since nobody knows what came after that.
+    """Returns the work with the turns after its mark, from the transcript, else, where that is not there or cannot be
+    read now, from what was kept of it; in the second case `remaining`, since nobody knows what came after that.
 
     Of a session that is to be looked at again, all turns: from what was kept where its beginning is, since the transcript
     may be gone or rewritten by now, else from the transcript.
@@ -113,13 +113,13 @@ def _with(work: Work, history: History, after: SessionMark | None, next_mark: Se
 
 
 def is_looked_at_again(io: ConsolidateIo, entry: InboxEntry, mark: SessionMark) -> bool:
-    """Whether this is for a command to look at what the built-in consolidated."""
+    """Returns whether this is for a command to look at what the built-in consolidated."""
     is_asked_for = entry.context.event == UPGRADE_EVENT
     return is_asked_for and mark.agent_name == BUILTIN and io.agent.status is Status.CONSOLIDATED
 
 
 def _marked_id(entry: InboxEntry) -> str | None:
-    """The id of the session, of which it is marked how far it was read; None for what is whole in itself."""
+    """Returns the id of the session, of which it is marked how far it was read; None for what is whole in itself."""
     return None if isinstance(entry.retrieval, InlineNote | FileSnapshot) else session_id_of(entry)
 
 
@@ -136,9 +136,9 @@ def _from_source(io: ConsolidateIo, work: Work, mark: SessionMark | None) -> Wor
 
 
 def _without_shared(io: ConsolidateIo, work: Work, mark: SessionMark, history: History) -> Work:
-    """What a transcript of a known session holds that was never read: the session moved with its project, was resumed in
-    another directory or copied. What it has in common with what was consolidated is left out, by what was kept of that,
-    else by the records at which it ends."""
+    """Returns what a transcript of a known session holds that was never read: the session moved with its project, was
+    resumed in another directory or copied. What it has in common with what was consolidated is left out, by what was
+    kept of that, else by the records at which it ends."""
     kept = _from_kept(io, work, None)
     if kept is not None:
         said = frozenset(map(_said, kept.turns))
@@ -163,7 +163,8 @@ def _said(turn: Turn) -> tuple[str, Role, str]:
 
 
 def _from_kept(io: ConsolidateIo, work: Work, mark: SessionMark | None) -> Work | None:
-    """What was kept of the session. That it cannot be read now is an error (P6); that it is damaged is as if there were none."""
+    """Returns what was kept of the session. That it cannot be read now is an error (P6); that it is damaged is as if
+    there were none."""
     session_id = _marked_id(work.pending.entry)
     if io.kept is None or session_id is None:
         return None
@@ -180,7 +181,8 @@ def _from_kept(io: ConsolidateIo, work: Work, mark: SessionMark | None) -> Work 
 
 
 def why_forgotten(io: ConsolidateIo, entry: InboxEntry) -> str | None:
-    """Why the entry is not to be looked at, if so: its session was forgotten, or its note, which was put down before."""
+    """Returns why the entry is not to be looked at, if so: its session was forgotten, or its note, which was put down
+    before."""
     note = entry.retrieval
     if isinstance(note, InlineNote):
         known = unwrap(io.tombstones.of_entries())
@@ -241,7 +243,7 @@ def settle(
     trouble: Trouble | None = None,
     entry_ids: tuple[str, ...] = (),
 ) -> Run:
-    """The run with the outcome of the session in hand known and nothing left to write for it."""
+    """Returns the run with the outcome of the session in hand known and nothing left to write for it."""
     if error is not None:  # its traceback would keep the session's history in memory until the run ends
         error.__traceback__ = error.__context__ = None
     outcome = Outcome(verdict, run.id, io.clock.now_ms(), entry_ids, reason, _told(work.plan))
@@ -249,9 +251,9 @@ def settle(
 
 
 def set_back(io: ConsolidateIo, run: Run, work: Work, error: Error, verdict: Verdict = "refused") -> Run:
-    """The session stays pending with its trouble: one attempt more, unless its history is only not there yet (`unavailable`).
-    The last attempt gives it up, or stores an inline note whole. Two calls in a row that took too long (`timed-out`) are the
-    command's fault: the run pauses."""
+    """The session stays pending with its trouble: one attempt more, unless its history is only not there yet
+    (`unavailable`). The last attempt gives it up, or stores an inline note whole. Two calls in a row that took too long
+    (`timed-out`) are the command's fault: the run pauses."""
     before, told = work.pending.trouble, (error.code, str(error), io.clock.now_ms())
     if verdict == "unavailable":
         trouble = after_unavailable(before, *told)
@@ -276,7 +278,7 @@ def pause(io: ConsolidateIo, run: Run, work: Work, error: Error) -> Run:
 
 
 def fingerprint(history: History | None) -> str:
-    """What identifies the content that was tried: another content starts the attempts afresh."""
+    """Returns what identifies the content that was tried: another content starts the attempts afresh."""
     if history is None or not history.turns:
         return ""
     last = history.turns[-1]
@@ -288,7 +290,7 @@ def fingerprint(history: History | None) -> str:
 
 
 def run_agent(io: ConsolidateIo, run: Run) -> Run:
-    """The redacted reply for the next window: a stored one that was paid for, else a new one."""
+    """Returns the redacted reply for the next window: a stored one that was paid for, else a new one."""
     work = run.work
     if work is None or work.history is None:
         return run
@@ -300,7 +302,7 @@ def run_agent(io: ConsolidateIo, run: Run) -> Run:
     ranked = rank_related(history, entries, work.scope, session_id)
 
     def shown_of(related: Mapping[str, float], max_chars: int) -> tuple[StoredEntry, ...]:
-        """The session's own handoff and the most related entries, as many as fit; what cannot be read is not shown."""
+        """Returns the session's own handoff and the most related entries, as many as fit; what cannot be read is not shown."""
         handoff = _handoff_id(work, planned, (each.meta for each in entries))
         ids = dict.fromkeys((*((handoff,) if handoff else ()), *ids_to_show(related)))
         found = (Success(planned[id]) if id in planned else io.store.read(id) for id in ids)
@@ -377,7 +379,7 @@ def _ask(
 
 
 def _handoff_id(work: Work, entries: Mapping[str, StoredEntry], live: Iterable[Meta]) -> str | None:
-    """The handoff that the session has: of an earlier run, planned by an earlier window, or of `memory handoff`."""
+    """Returns the handoff that the session has: of an earlier run, planned by an earlier window, or of `memory handoff`."""
     if work.mark is not None and work.mark.handoff_id is not None:
         return work.mark.handoff_id
     created = (change.id for change in work.plan.changes if change.act == "create")
@@ -388,7 +390,7 @@ def _handoff_id(work: Work, entries: Mapping[str, StoredEntry], live: Iterable[M
 
 
 def reply_key(io: ConsolidateIo, work: Work, window: History) -> str:
-    """What a stored reply is found by: session, record range, agent."""
+    """Returns what a stored reply is found by: session, record range, agent."""
     entry = work.pending.entry
     first, last = window.turns[0], window.turns[-1]
     records = f"{first.number}:{first.record_id}..{last.number}:{last.record_id}:{len(last.text)}"
@@ -400,7 +402,7 @@ def reply_key(io: ConsolidateIo, work: Work, window: History) -> str:
 
 
 def parse_output(io: ConsolidateIo, run: Run) -> Run:
-    """The plan with this window's part; after the last window, what becomes of the session."""
+    """Returns the plan with this window's part; after the last window, what becomes of the session."""
     work = run.work
     if work is None or work.reply is None or work.request is None:
         return run
@@ -467,9 +469,9 @@ def _told(plan: Plan) -> tuple[str, ...]:
 
 
 def _is_useless(work: Work, agent: Agent) -> bool:
-    """Whether the agent proposed something, and nothing of it may be done. That a note would be stored whole instead (as
-    one is that the agent left out) makes no reply of it, but for the built-in, which does nothing else with a note.
-    What memory holds already, or knows better by now, is no fault."""
+    """Returns whether the agent proposed something, and nothing of it may be done. That a note would be stored whole
+    instead (as one is that the agent left out) makes no reply of it, but for the built-in, which does nothing else with
+    a note. What memory holds already, or knows better by now, is no fault."""
     plan = work.plan
     stored_whole = () if agent.status is Status.CAPTURED else work.fallback.changes
     if plan.skipped or any(change not in stored_whole for change in plan.changes):
@@ -481,8 +483,9 @@ def _is_useless(work: Work, agent: Agent) -> bool:
 
 
 def _marked(io: ConsolidateIo, work: Work, live: Listing) -> Work:
-    """The work with the mark that its session will have, and with the entries that the session's agent opened directly and that
-    were not counted yet. The mark knows them, and those that memory counted itself when it printed them."""
+    """Returns the work with the mark that its session will have, and with the entries that the session's agent opened
+    directly and that were not counted yet. The mark knows them, and those that memory counted itself when it printed
+    them."""
     entry, history, session_id = work.pending.entry, work.history, _marked_id(work.pending.entry)
     if history is None or session_id is None:
         return work
@@ -520,7 +523,7 @@ UNTOUCHED_VERDICTS = frozenset({"paused", "planned"})
 
 @as_result
 def consolidate(io: ConsolidateIo, run: Run) -> Run:
-    """The finished run. First whatever a crash left half done is finished, and hand edits are recorded as such."""
+    """Returns the finished run. First whatever a crash left half done is finished, and hand edits are recorded as such."""
     if not run.dry_run:
         finished = unwrap(finish_interrupted(io))
         told = f"An interrupted run was finished first: {finished.sentence}." if finished else None
@@ -536,7 +539,7 @@ def finish_interrupted(io: ConsolidateIo) -> Run | None:
 
 
 def steps(io: ConsolidateIo) -> Mapping[str, Step[Run]]:
-    """The table of steps, by state, of which each has the name."""
+    """Returns the table of steps, by state, of which each has the name."""
     middle = (load_queue, fetch_history, run_agent, parse_output)
     return {
         step.__name__: partial(as_result(step), io) for step in (*middle, write_entries, mark_processed, commit_changes)
@@ -544,7 +547,7 @@ def steps(io: ConsolidateIo) -> Mapping[str, Step[Run]]:
 
 
 def load_queue(io: ConsolidateIo, run: Run) -> Run:
-    """The sessions to look at, and how many entries live now (the run's limit on changes is a share of them)."""
+    """Returns the sessions to look at, and how many entries live now (the run's limit on changes is a share of them)."""
     queue = unwrap(io.inbox.load(run.limit, io.clock.now_ms()))
     left_alone = (f"inbox/{each.name} was left where it is: {each.reason}" for each in queue.unreadable)
     return evolve(
@@ -588,7 +591,7 @@ def fetch_history(io: ConsolidateIo, run: Run) -> Run:
 
 
 def _looked_at(io: ConsolidateIo, run: Run, work: Work) -> Run:
-    """The run with the fetched turns redacted, or with the outcome of a session of which there is nothing to learn."""
+    """Returns the run with the fetched turns redacted, or with the outcome of a session of which there is nothing to learn."""
     history, nothing = work.history, evolve(work, history=None, remaining=False)
     assert history is not None
     if history.own_call:
@@ -661,7 +664,7 @@ def mark_processed(io: ConsolidateIo, run: Run) -> Run:
 
 
 def commit_changes(io: ConsolidateIo, run: Run) -> Run:
-    """One commit for the session, then on to the next. Git trouble is a warning: the notes are on disk (P4)."""
+    """Makes one commit for the session, then goes on to the next. Git trouble is a warning: the notes are on disk (P4)."""
     work = run.work
     if work is None or work.outcome is None:
         return evolve(run, work=None)

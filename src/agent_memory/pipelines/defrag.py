@@ -80,8 +80,8 @@ class DefragIo:
 
 
 def run_agent(io: DefragIo, run: DefragRun) -> DefragRun:
-    """The checked plan: of a stored reply that was paid for, else of a new one; of no reply where nothing is new: no entry changed
-    since the last tiering, and the analysis found nothing that this agent has not judged."""
+    """Returns the checked plan: of a stored reply that was paid for, else of a new one; of no reply where nothing is
+    new: no entry changed since the last tiering, and the analysis found nothing that this agent has not judged."""
     scan, analysis = run.scan, run.analysis
     if scan is None or analysis is None:
         return run
@@ -155,8 +155,8 @@ def _asked(io: DefragIo, run: DefragRun, scan: Scan, analysis: Analysis, candida
 def _with_left(
     io: DefragIo, run: DefragRun, analysis: Analysis, candidates: Candidates, request: DefragRequest
 ) -> DefragRun:
-    """The run with what it leaves to judge, and with what the built-in had no room for not judged; of an agent command, silence
-    is a judgement, and what it proposes beyond the room is kept for later."""
+    """Returns the run with what it leaves to judge, and with what the built-in had no room for not judged; of an agent
+    command, silence is a judgement, and what it proposes beyond the room is kept for later."""
     if io.agent.status is not Status.CAPTURED or run.proposal is None:
         return run
     waiting = ids_without_room(request, run.proposal.actions)
@@ -177,7 +177,7 @@ def _read(results: Iterable[Result[StoredEntry, Error]]) -> list[StoredEntry]:
 
 
 def planned(io: DefragIo, run: DefragRun, scan: Scan) -> DefragRun:
-    """The run with the checked plan of its proposal and of what earlier runs had to leave, and with the tiers."""
+    """Returns the run with the checked plan of its proposal and of what earlier runs had to leave, and with the tiers."""
     proposal = run.proposal or DefragProposal()
     shown = {each.meta.id: each for each in run.shown}
     due = due_archivings(scan.live.entries, run.analysis or Analysis(), io.clock.now_ms())
@@ -199,7 +199,7 @@ def planned(io: DefragIo, run: DefragRun, scan: Scan) -> DefragRun:
 
 
 def still_possible(run: DefragRun, live: Listing) -> DefragRun:
-    """The run without the actions on entries that are not what the plan was made from (P8)."""
+    """Returns the run without the actions on entries that are not what the plan was made from (P8)."""
     unread = {id_in_name(each.path): each.problems for each in live.unreadable}
     kept: list[ChangeGroup] = []
     dropped: list[Dropped] = []
@@ -218,7 +218,7 @@ def still_possible(run: DefragRun, live: Listing) -> DefragRun:
 
 
 def with_tiers(io: DefragIo, run: DefragRun, scan: Scan) -> DefragRun:
-    """The run with the tiers that its proposal comes to, given the store and the tier list as they are now."""
+    """Returns the run with the tiers that its proposal comes to, given the store and the tier list as they are now."""
     proposal = run.proposal
     proposed = None if proposal is None or proposal.tiers is None else tiers_after(proposal.tiers, run.plan)
     current = tiers_after(scan.tiers, run.plan)
@@ -254,8 +254,8 @@ _LOOKED_BACK_RUNS = 1_500
 
 @as_result
 def defrag(io: DefragIo, run: DefragRun) -> DefragRun:
-    """The finished run; one in which nobody answered says so in `trouble`, where something could be done without an answer.
-    First whatever a crash left half done is finished, and hand edits are recorded as such."""
+    """Returns the finished run; one in which nobody answered says so in `trouble`, where something could be done
+    without an answer. First whatever a crash left half done is finished, and hand edits are recorded as such."""
     if not run.dry_run:
         finished = unwrap(finish_interrupted(io))
         told = f"An interrupted run was finished first: {finished.sentence(brief=True)}." if finished else None
@@ -270,20 +270,20 @@ def finish_interrupted(io: DefragIo) -> DefragRun | None:
 
 
 def steps(io: DefragIo) -> Mapping[str, Step[DefragRun]]:
-    """The table of steps, by state, of which each has the name."""
+    """Returns the table of steps, by state, of which each has the name."""
     first, last = (scan_entries, analyze_structure, run_agent), (apply_changes, generate_agents_md, commit_changes)
     return {step.__name__: partial(as_result(step), io) for step in (*first, *last)}
 
 
 def scan_entries(io: DefragIo, run: DefragRun) -> DefragRun:
-    """The store as it is, with what reads, earlier runs and the person say about it."""
+    """Returns the store as it is, with what reads, earlier runs and the person say about it."""
     io.progress("reading the notes")
     scan = scanned(io)
     return evolve(run, scan=scan, tiers_before=scan.tiers, tiers=scan.tiers, memo=scan.memo)
 
 
 def scanned(io: DefragIo) -> Scan:
-    """Everything about the store but the bodies."""
+    """Returns everything about the store but the bodies."""
     live, archive = unwrap(io.store.list()), unwrap(io.store.list(archived=True))
     return Scan(
         live=live,
@@ -298,8 +298,8 @@ def scanned(io: DefragIo) -> Scan:
 
 
 def analyze_structure(io: DefragIo, run: DefragRun) -> DefragRun:
-    """What a look at every note finds; the bodies are not kept. What cannot be read is told, also where the listing knew of it
-    before."""
+    """Returns what a look at every note finds; the bodies are not kept. What cannot be read is told, also where the
+    listing knew of it before."""
     scan = run.scan
     if scan is None:
         return run
@@ -330,7 +330,7 @@ def analyze_structure(io: DefragIo, run: DefragRun) -> DefragRun:
 
 
 def notes_as_listed(io: DefragIo, live: Iterable[Listed], missed: list[str]) -> Iterator[StoredEntry]:
-    """The notes, one after the other. What cannot be read is added to `missed`, in words."""
+    """Yields the notes, one after the other. What cannot be read is added to `missed`, in words."""
     for listed in live:
         try:
             stored = unwrap(io.store.read_again(listed))
@@ -380,7 +380,7 @@ def apply_changes(io: DefragIo, run: DefragRun) -> DefragRun:
 
 
 def generate_agents_md(io: DefragIo, run: DefragRun) -> DefragRun:
-    """The managed section of every target. One that is refused hinders neither the others nor the run."""
+    """Returns the managed section of every target. One that is refused hinders neither the others nor the run."""
     published = unwrap(io.publish(lambda sections: io.log.put_sections(run.id, sections)))
     warnings = [warning for each in published.targets for warning in each.warnings]
     warnings += [each.notice for each in published.targets if each.notice is not None]
@@ -389,7 +389,7 @@ def generate_agents_md(io: DefragIo, run: DefragRun) -> DefragRun:
 
 
 def commit_changes(io: DefragIo, run: DefragRun) -> DefragRun:
-    """What this run leaves for the next one, then one commit. Git trouble is a warning: the notes are on disk (P4)."""
+    """Returns what this run leaves for the next one, then one commit. Git trouble is a warning: the notes are on disk (P4)."""
     unwrap(io.records.put_deferred(run.plan.deferred))
     unwrap(io.records.put_tiering(run.memo))
     if run.reply_key is not None:

@@ -49,22 +49,23 @@ class Frame:
         return text
 
     def note(self, id: str, text: str) -> str:
-        """A note in full, in a fence of its own."""
+        """Returns a note in full, in a fence of its own."""
         return f"<<<{self.fence} note {id}\n{self.fenced(text)}\n{self.fence}>>>"
 
     def filled(self, template: str, parts: Mapping[str, str]) -> str:
-        """The prompt: marker, nonce, and the template with its places filled. Places in the parts are not filled again."""
+        """Returns the prompt: marker, nonce, and the template with its places filled. Places in the parts are not
+        filled again."""
         text = _PLACE.sub(lambda place: parts.get(place[1], place[0]), template.strip("\n"))
         return f"{PROMPT_MARKER}\nnonce: {self.nonce}\n\n{text}\n"
 
 
 def plain(text: str) -> str:
-    """One piece of text from outside, cleaned and redacted by itself: no secret reaches over its end."""
+    """Returns one piece of text from outside, cleaned and redacted by itself: no secret reaches over its end."""
     return redact(clean_text(text).text).text
 
 
 def fitting(lines: Iterable[str], max_chars: int) -> list[str]:
-    """The first lines that fit, each with its line end."""
+    """Returns the first lines that fit, each with its line end."""
     kept: list[str] = []
     for line in lines:
         max_chars -= len(line) + 1
@@ -99,13 +100,13 @@ class PromptBudget:
     catalog_chars: int
 
     def window_chars(self, notes_chars: int) -> int:
-        """What the transcript gets (by `windows.turn_chars`) beside so many characters of notes in full."""
+        """Returns what the transcript gets (by `windows.turn_chars`) beside so many characters of notes in full."""
         room = self.room_chars - self.catalog_chars - min(notes_chars, self.shown_chars)
         # The rest of a size goes to nothing: text that redaction or composed characters lengthened.
         return room * 49 // 50
 
     def beside(self, window: History) -> PromptBudget:
-        """What this window leaves to the catalog and to notes in full."""
+        """Returns what this window leaves to the catalog and to notes in full."""
         room = self.room_chars - sum(map(turn_chars, window.turns)) * 50 // 49
         catalog_chars = max(0, min(self.catalog_chars, room))
         return PromptBudget(self.room_chars, max(0, min(self.shown_chars, room - catalog_chars)), catalog_chars)
@@ -129,8 +130,8 @@ class PromptFacts:
 
 @as_result
 def plan_prompt_budget(template: str, max_prompt_chars: int, catalog: Sequence[Listed] = ()) -> PromptBudget:
-    """How a prompt of at most this many characters is divided, given the entries that it could list: notes in full get at
-    most a third, the catalog an eighth. Refused when the template leaves no room for a useful window."""
+    """Returns how a prompt of at most this many characters is divided, given the entries that it could list: notes in
+    full get at most a third, the catalog an eighth. Refused when the template leaves no room for a useful window."""
     fixed = len(template) + _SESSION_CHARS + _TAGS_CHARS + _SPARE_CHARS
     room = max_prompt_chars - fixed
     if room < 3 * MIN_WINDOW_CHARS:
@@ -146,7 +147,7 @@ def plan_prompt_budget(template: str, max_prompt_chars: int, catalog: Sequence[L
 
 
 def render_consolidate_prompt(template: str, facts: PromptFacts) -> str:
-    """The prompt. The same facts give the same text; only what is data is in the fences, and all of it is."""
+    """Returns the prompt. The same facts give the same text; only what is data is in the fences, and all of it is."""
     frame, request = facts.frame, facts.request
     parts = {
         "fence": frame.fence,
@@ -284,7 +285,7 @@ class DefragBudget:
 
 @as_result
 def plan_defrag_budget(template: str, max_prompt_chars: int, catalog: Sequence[Listed]) -> DefragBudget:
-    """How a prompt of at most this many characters is divided, given the entries that it could list and show.
+    """Returns how a prompt of at most this many characters is divided, given the entries that it could list and show.
 
     The catalog gets what it needs, at most about a third; findings a twelfth; entries in full the rest. Refused when the
     template leaves no room to show an entry of the longest size.
@@ -304,9 +305,9 @@ def plan_defrag_budget(template: str, max_prompt_chars: int, catalog: Sequence[L
 def render_defrag_prompt(
     template: str, request: DefragRequest, frame: Frame, budget: DefragBudget, max_changes: int
 ) -> tuple[str, frozenset[str]]:
-    """The prompt, at most `budget.prompt_chars` long, and the ids in its catalog: an agent cannot have meant to change the tier of
-    any other (`TierList.where_unseen`). What the request shows in full is within `budget.shown_chars`; the run may change or
-    archive `max_changes` live entries.
+    """Returns the prompt, at most `budget.prompt_chars` long, and the ids in its catalog: an agent cannot have meant to
+    change the tier of any other (`TierList.where_unseen`). What the request shows in full is within
+    `budget.shown_chars`; the run may change or archive `max_changes` live entries.
 
     The same request gives the same text; only what is data is in the fences, and all of it is. A secret entry is not mentioned.
     """
@@ -339,7 +340,8 @@ def render_defrag_prompt(
 
 
 def _grouped_catalog(request: DefragRequest, max_chars: int) -> tuple[str, frozenset[str]]:
-    """One line for each of the first entries that fit, grouped by scope, and a count of the others; and the ids that are listed.
+    """Returns one line for each of the first entries that fit, grouped by scope, and a count of the others; and the ids
+    that are listed.
 
     What is in a tier, pinned or shown has its description in any case, others as far as there is room once all lines stand.
     """
@@ -374,7 +376,7 @@ def _grouped_catalog(request: DefragRequest, max_chars: int) -> tuple[str, froze
 
 
 def _most_important_first(request: DefragRequest) -> tuple[list[Listed], frozenset[str]]:
-    """The entries in the order in which they get room, and which of them come first by what they are."""
+    """Returns the entries in the order in which they get room, and which of them come first by what they are."""
     pinned = (each.meta.id for each in request.live if each.meta.pinned)
     shown = (each.meta.id for each in request.shown)
     first = dict.fromkeys((*request.tiers.hot, *request.tiers.warm, *pinned, *shown))
@@ -394,7 +396,7 @@ def _unlisted(count: int) -> str:
 
 
 def _ordered(listed: Iterable[Listed], scope: str, tiers: TierList) -> list[str]:
-    """The ids of a scope with what is nearest first, and what bears the same first tag side by side."""
+    """Returns the ids of a scope with what is nearest first, and what bears the same first tag side by side."""
 
     def key(meta: Meta) -> tuple[int, str, str, str]:
         nearness = list(Tier).index(tiers.of(meta.id))
@@ -448,7 +450,7 @@ def _marks(listed: Listed, request: DefragRequest) -> Iterator[str]:
 
 
 def _locks(listed: Listed, request: DefragRequest) -> Iterator[str]:
-    """Why an entry is to be left as it is, a word for each reason."""
+    """Yields why an entry is to be left as it is, a word for each reason."""
     if listed.meta.pinned:
         yield "PINNED"
     if listed.conflicted:
@@ -460,7 +462,8 @@ def _locks(listed: Listed, request: DefragRequest) -> Iterator[str]:
 
 
 def _findings(request: DefragRequest, max_chars: int) -> str:
-    """A line for each finding about entries shown in full, those that can be judged whole first; a count of the others."""
+    """Returns a line for each finding about entries shown in full, those that can be judged whole first; a count of the
+    others."""
     shown = frozenset(each.meta.id for each in request.shown)
     catalog = frozenset(each.meta.id for each in request.live)
     known = [each for each in request.analysis.findings if catalog.issuperset(each.ids)]

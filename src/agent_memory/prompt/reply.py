@@ -55,7 +55,7 @@ Item = TypeVar("Item")
 
 @as_result
 def decode_reply(output: bytes) -> str:
-    """The text of what a command printed: UTF-8, with or without a byte order mark; anything else is refused."""
+    """Returns the text of what a command printed: UTF-8, with or without a byte order mark; anything else is refused."""
     try:
         return output.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -67,7 +67,7 @@ def decode_reply(output: bytes) -> str:
 
 @as_result
 def parse_reply(text: str, nonce: str) -> ChangeSet:
-    """The change set in the one JSON object of the text that carries this nonce."""
+    """Returns the change set in the one JSON object of the text that carries this nonce."""
     envelope, unknown = _members(text, nonce, {"entries": MAX_ENTRIES, "updates": MAX_UPDATES}, "skipped")
     entries, bad_entries = _read_each(envelope, "entries", _entry)
     updates, bad_updates = _read_each(envelope, "updates", _update)
@@ -99,8 +99,8 @@ def _update(item: object, place: str) -> ProposedUpdate:
 
 @as_result
 def parse_defrag_reply(text: str, nonce: str) -> DefragProposal:
-    """The proposal in the one JSON object of the text that carries this nonce. Tiers that list nothing at all say nothing: those in
-    effect stay. An empty list of actions is usable, since nothing to do is an answer."""
+    """Returns the proposal in the one JSON object of the text that carries this nonce. Tiers that list nothing at all
+    say nothing: those in effect stay. An empty list of actions is usable, since nothing to do is an answer."""
     envelope, unknown = _members(text, nonce, {"actions": MAX_ACTIONS}, "tiers")
     read, misshapen = _read_each(envelope, "actions", _action)
     actions = tuple(dict.fromkeys(read))
@@ -151,7 +151,7 @@ class _Tiers:
 
 
 def _tiers(value: object) -> tuple[TierList | None, tuple[Dropped, ...]]:
-    """The tiers, each id once and in the nearer of two; None where none are given, or nothing of them is an id."""
+    """Returns the tiers, each id once and in the nearer of two; None where none are given, or nothing of them is an id."""
     if value is None:
         return None, ()
     try:
@@ -177,7 +177,8 @@ def _tiers(value: object) -> tuple[TierList | None, tuple[Dropped, ...]]:
 def _members(
     text: str, nonce: str, lists: Mapping[str, int], other: str
 ) -> tuple[Mapping[str, Any], tuple[Dropped, ...]]:
-    """The envelope, whose `lists` are lists of at most so many items or absent; and those of its members that no reply has."""
+    """Returns the envelope, whose `lists` are lists of at most so many items or absent; and those of its members that
+    no reply has."""
     envelope = find_envelope(text, nonce)
     version, skipped = envelope.get("version"), envelope.get("skipped")
     problems = [] if type(version) is int and version == 1 else [f"version is {shown(version)}, expected 1"]
@@ -198,8 +199,8 @@ def _members(
 def _read_each(
     envelope: Mapping[str, Any], key: str, read: Callable[[object, str], Item]
 ) -> tuple[tuple[Item, ...], tuple[Dropped, ...]]:
-    """The values of the items of a list, in order, and those that are out of shape. `read` makes the value of an item, given its
-    place; InvalidValue with every problem. A member that is null is absent."""
+    """Returns the values of the items of a list, in order, and those that are out of shape. `read` makes the value of
+    an item, given its place; InvalidValue with every problem. A member that is null is absent."""
     good: list[Item] = []
     bad: list[Dropped] = []
     for index, item in enumerate(envelope.get(key) or ()):
@@ -214,7 +215,8 @@ def _read_each(
 
 
 def _subject(item: object, place: str) -> str:
-    """What to call an item that was refused: an action by its kind and the entries it names, others by title or id; else its place."""
+    """Returns what to call an item that was refused: an action by its kind and the entries it names, others by title or
+    id; else its place."""
     if not is_object(item):
         return place
     if place.startswith("actions"):
@@ -227,7 +229,7 @@ def _subject(item: object, place: str) -> str:
 
 
 def _raw_problems(value: object, place: str) -> Iterator[str]:
-    """What no item may hold, whatever it is: endless lists, and text that UTF-8 cannot hold."""
+    """Yields what no item may hold, whatever it is: endless lists, and text that UTF-8 cannot hold."""
     if is_list(value) and len(value) > _MAX_LIST_ITEMS:
         yield f"{place} has {len(value):,} items, at most {_MAX_LIST_ITEMS:,} are allowed"
     elif isinstance(value, str) and well_formed(value) != value:
@@ -239,7 +241,7 @@ def _raw_problems(value: object, place: str) -> Iterator[str]:
 
 
 def _nothing_usable(bad: Sequence[Dropped], otherwise: str) -> ReplyRefused:
-    """The refusal of a reply of which nothing is left; `otherwise` says why where no item is to blame."""
+    """Returns the refusal of a reply of which nothing is left; `otherwise` says why where no item is to blame."""
     reasons = tuple(f"{each.subject}: {reason}" for each in bad[:_MAX_NAMED_ITEMS] for reason in each.reasons)
     return ReplyRefused(("nothing in it can be used", *(reasons or (otherwise,))))
 
@@ -272,7 +274,7 @@ class _Found:
 
 
 def find_envelope(text: str, nonce: str) -> Mapping[str, Any]:
-    """The one JSON object of the text that carries this nonce.
+    """Returns the one JSON object of the text that carries this nonce.
 
     Prose, thinking tags, code fences and an echo of the prompt around it are ignored. ReplyRefused: no such object, several
     different ones, a key twice, over the limit.
@@ -299,8 +301,8 @@ def find_envelope(text: str, nonce: str) -> Mapping[str, Any]:
 
 
 def _objects_with(text: str, nonce: str) -> tuple[list[_Found], tuple[str, ...]]:
-    """Every whole object whose own nonce is this, in order, the innermost where objects are nested; and in words why other
-    places were not one."""
+    """Returns every whole object whose own nonce is this, in order, the innermost where objects are nested; and in
+    words why other places were not one."""
     pattern = re.compile(rf"nonce[\"']?\s*:\s*[\"']?{re.escape(nonce)}(?!\w)")
     found: list[_Found] = []
     problems: list[str] = []
@@ -331,7 +333,8 @@ def _objects_with(text: str, nonce: str) -> tuple[list[_Found], tuple[str, ...]]
 
 
 def _end_of_object(text: str, start: int) -> tuple[int | None, int]:
-    """Where the object that opens at `start` ends, None when it is cut, crossed or nested too deeply; and the work that it took."""
+    """Returns where the object that opens at `start` ends, None when it is cut, crossed or nested too deeply; and the
+    work that it took."""
     open_marks: list[str] = []
     position, marks, end = start, 0, None
     while mark := _MARK.search(text, position):
@@ -356,8 +359,8 @@ def _end_of_object(text: str, start: int) -> tuple[int | None, int]:
 
 
 def _read(text: str) -> Any:
-    """The value of a whole object. What is not quite JSON is repaired, provided that the repair neither adds nor loses a letter or
-    digit; a cut object is never completed."""
+    """Returns the value of a whole object. What is not quite JSON is repaired, provided that the repair neither adds
+    nor loses a letter or digit; a cut object is never completed."""
     try:
         return load_json(text)
     except NotJson as problem:
@@ -370,6 +373,6 @@ def _read(text: str) -> Any:
 
 
 def _letters(json_text: str) -> Counter[str]:
-    """How often each letter and digit occurs, however it is escaped: what a repair must not change."""
+    """Returns how often each letter and digit occurs, however it is escaped: what a repair must not change."""
     plain = _LETTER_ESCAPE.sub(lambda escape: chr(int(escape[1], 16)) if escape[1] else " ", json_text)
     return Counter(character for character in plain.casefold() if character.isalnum())

@@ -1,4 +1,4 @@
-"""What is injected: notes as passages, how much of them a profile allows, and the text that is made of them. Free of imports.
+"""What is injected: notes as passages, how much of them a profile allows, and the text that is made of them. Imports nothing that takes time.
 
 The budget holds for the whole text, frame included. A note is shown whole, as one line, or by its title, never cut. First each
 section takes its share; what is left goes to the titles of the others, then to lines, then to showing notes whole, by rank.
@@ -61,7 +61,7 @@ NOTHING = Injection()
 UNITS_PER_TOKEN = 100
 """How many tokens a text takes at most is told without any model's tokenizer. Each character adds its share, so the estimate of a
 whole is that of its parts: a budget can be kept without counting anything twice. The shares below are some 20 % above a
-tokenizer with a small vocabulary of 32,000 on English documentation, Python and Chinese: better a note less than a budget that does not hold.
+tokenizer with a small vocabulary of 32,000 on English documentation, Python and Chinese: it is better to leave a note out than to exceed the budget.
 """
 
 _LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -1,6 +1,6 @@
 """When something may be injected, what an agent has in front of it already, and how its harness wants to be told the rest.
 
-One parser of payloads for all harnesses, over the shapes of `queueing.session_event`. Imports nothing that takes time.
+One parser of payloads for all harnesses, over the shapes of `capture.session_event`. Imports nothing that takes time.
 """
 
 from posixpath import normpath

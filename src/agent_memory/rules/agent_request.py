@@ -84,8 +84,8 @@ Spend = dict[str, DaySpend]
 
 
 def with_added(spend: Spend, day: str, *, calls: int = 0, prompt_chars: int = 0, reply_chars: int = 0) -> Spend:
-    """The spend with these amounts added to a day (negative ones taken back, never below 0), and without days more than
-    `KEPT_DAYS` before that one. A later day, left by a clock that ran ahead, stays."""
+    """Returns the spend with these amounts added to a day (negative ones taken back, never below 0), and without days
+    more than `KEPT_DAYS` before that one. A later day, left by a clock that ran ahead, stays."""
     old = spend.get(day, DaySpend())
     amounts = (old.calls + calls, old.prompt_chars + prompt_chars, old.reply_chars + reply_chars)
     new = DaySpend(*(max(0, amount) for amount in amounts))

@@ -32,7 +32,7 @@ from agent_memory.text.plain_text import counted, first_few
 
 
 def analyze(entries: Iterable[StoredEntry], facts: AnalysisFacts) -> Analysis:
-    """Every finding about the live entries, worst first, and the characters of each body.
+    """Returns every finding about the live entries, worst first, and the characters of each body.
 
     The entries are taken one at a time and no body is kept, so a generator that reads them is enough. Their order makes no
     difference. Of two files with one id the first counts. Time and memory grow with their number and length, some 10 kB an
@@ -42,7 +42,7 @@ def analyze(entries: Iterable[StoredEntry], facts: AnalysisFacts) -> Analysis:
 
 
 def analyze_features(features: Iterable[Features], facts: AnalysisFacts) -> Analysis:
-    """The same of features that were taken from the entries on the way."""
+    """Returns the same of features that were taken from the entries on the way."""
     by_id: dict[str, Features] = {}
     for each in features:
         by_id.setdefault(each.id, each)
@@ -70,7 +70,7 @@ def contradicted_in(notes: Sequence[StoredEntry]) -> dict[str, str]:
 
 
 def contradictions_among(notes: Sequence[StoredEntry]) -> tuple[Finding, ...]:
-    """The contradictions among these notes, none of which has expired."""
+    """Returns the contradictions among these notes, none of which has expired."""
     return analyze(notes, AnalysisFacts(0)).of_kind(FindingKind.CONTRADICTION) if len(notes) > 1 else ()
 
 
@@ -94,8 +94,8 @@ _MOST_LINKS_NAMED = 5
 
 
 def found_alone(entry: Features, facts: AnalysisFacts) -> Iterator[Finding]:
-    """What is found in one entry by itself: its `expiresAt` has come; it is much longer than one subject needs; it was neither
-    read nor changed for `stale_days`, which a pinned one never has to be."""
+    """Yields what is found in one entry by itself: its `expiresAt` has come; it is much longer than one subject needs;
+    it was neither read nor changed for `stale_days`, which a pinned one never has to be."""
     meta = entry.meta
     if has_passed(meta.expires_at_ms, facts.now_ms):
         score = _aged(facts.now_ms - meta.expires_at_ms, 30)
@@ -168,7 +168,7 @@ def dangling_links(live: Sequence[Features], taken_ids: Container[object]) -> It
 
 
 def orphans(entries: Iterable[Features], live: Sequence[Features], facts: AnalysisFacts) -> Iterator[Finding]:
-    """Those of the entries to which nothing leads, of all that are live: see `FindingKind.ORPHAN`."""
+    """Yields those of the entries to which nothing leads, of all that are live: see `FindingKind.ORPHAN`."""
     bearers = _bearers(live)
     reached = {target for each in live for id in each.links if (target := bearers.get(id.casefold())) != each.id}
     times = Counter(tag for each in live for tag in set(each.meta.tags))
@@ -183,7 +183,7 @@ def orphans(entries: Iterable[Features], live: Sequence[Features], facts: Analys
 
 
 def _bearers(live: Sequence[Features]) -> Mapping[str, str]:
-    """The ids of entries by their ids and aliases, casefolded; an id goes before an alias, and of several the last."""
+    """Returns the ids of entries by their ids and aliases, casefolded; an id goes before an alias, and of several the last."""
     aliases = {alias.casefold(): each.id for each in live for alias in each.meta.aliases}
     return aliases | {each.id.casefold(): each.id for each in live}
 
@@ -272,7 +272,7 @@ def _in_slot(slot: str, said: Sequence[_Said]) -> Iterator[Conflict]:
 
 
 def _conflict(one: _Said, other: _Said, repeated: frozenset[str]) -> bool:
-    """Whether two claims of one slot conflict. `repeated` are words that only say again what the slot is."""
+    """Returns whether two claims of one slot conflict. `repeated` are words that only say again what the slot is."""
     (by, claim), (by_other, its) = one, other
     # If more than half of several values differ, the statements are about different occasions.
     differing = sum(mine != theirs for mine, theirs in zip(claim.values, its.values, strict=True))
@@ -290,7 +290,7 @@ def _conflict(one: _Said, other: _Said, repeated: frozenset[str]) -> bool:
 
 
 def _comparable(one: Features, other: Features) -> bool:
-    """Whether both are meant to hold at the same place and time."""
+    """Returns whether both are meant to hold at the same place and time."""
     if one.id == other.id or not one.meta.shares_a_place_with(other.meta):
         return False
     metas = (one.meta, other.meta)
@@ -306,8 +306,8 @@ def _comparable(one: Features, other: Features) -> bool:
 def _one_subject(
     one: Features, other: Features, of_one: frozenset[str], of_other: frozenset[str], same_title: float
 ) -> bool:
-    """Whether the titles allow that both are about one thing: not each of them has a word of its own, and `same_title` is
-    the share of their words, with those of the statements, that they have in common."""
+    """Returns whether the titles allow that both are about one thing: not each of them has a word of its own, and
+    `same_title` is the share of their words, with those of the statements, that they have in common."""
     own = one.title - of_one - of_other - other.about
     foreign = other.title - of_one - of_other - one.about
     together = one.title | other.title | of_one | of_other
@@ -319,7 +319,7 @@ def _one_subject(
 
 
 def contradictions(conflicts: Iterable[Conflict]) -> Iterator[Finding]:
-    """The conflicts as groups around the entry that should win, each with what is said on both sides."""
+    """Yields the conflicts as groups around the entry that should win, each with what is said on both sides."""
     by_pair: dict[frozenset[str], list[Conflict]] = defaultdict(list)
     for each in conflicts:
         by_pair[frozenset((each.one.id, each.other.id))].append(each)
@@ -346,7 +346,7 @@ def _told(winner: Features, conflicts: Sequence[Conflict]) -> str:
 
 
 def _quoted(by: Features, snippet: str, lead: str) -> str:
-    """What is said, cut and without secrets; nothing of an entry that is secret."""
+    """Returns what is said, cut and without secrets; nothing of an entry that is secret."""
     return "" if by.meta.is_secret or not snippet else f"{lead}“{stored_line(snippet, _MOST_CHARS)}”"
 
 
@@ -461,8 +461,8 @@ def _ids(group: Sequence[Features]) -> tuple[str, ...]:
 
 
 def _alike(entries: Sequence[Features]) -> Iterator[_Alike]:
-    """Every pair that is nearly the same or of which one holds the other; of many that are all alike, each with some of the
-    others."""
+    """Yields every pair that is nearly the same or of which one holds the other; of many that are all alike, each with
+    some of the others."""
     spread = Counter(chain.from_iterable(each.terms for each in entries))
     long_enough = (each for each in entries if len(each.terms) >= _FEWEST_TERMS)
     holders: dict[str, list[Features]] = defaultdict(list)

@@ -31,7 +31,7 @@ class Change:
 
     @classmethod
     def of(cls, entry: MemoryEntry, expected_hash: str | None = None) -> Change:
-        """A new note; with a hash a new version of the live one."""
+        """Returns a new note; with a hash a new version of the live one."""
         return cls(entry.meta.id, entry, expected_hash)
 
     @classmethod
@@ -119,25 +119,25 @@ _SHARE = 4
 
 
 def max_changes(live_at_start: int) -> int:
-    """How many live notes one run may change or archive: a quarter of them, at least 3."""
+    """Returns how many live notes one run may change or archive: a quarter of them, at least 3."""
     return max(_ALWAYS_ALLOWED, live_at_start // _SHARE)
 
 
 def entries_written(changes: Iterable[Change]) -> dict[str, MemoryEntry]:
-    """The notes that these write, as they write them, by id."""
+    """Returns the notes that these write, as they write them, by id."""
     return {each.id: each.entry for each in changes if each.entry is not None}
 
 
 def changed_ids(changes: Iterable[Change]) -> frozenset[str]:
-    """The live notes that these change or archive."""
+    """Returns the live notes that these change or archive."""
     return frozenset(each.id for each in changes if each.expected_hash is not None)
 
 
 def admit(
     changes: Iterable[Change], changed_before: frozenset[str], live_at_start: int
 ) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
-    """The changes within the run's limit, and the rest, to be taken up again by the next run. New notes always pass; an id that
-    the run has changed before counts once."""
+    """Returns the changes within the run's limit, and the rest, to be taken up again by the next run. New notes always
+    pass; an id that the run has changed before counts once."""
     limit = max_changes(live_at_start)
     changed = set(changed_before)
     now: list[Change] = []
@@ -175,5 +175,5 @@ class FileChange:
 
 
 def hash_of(state: FileState | None) -> str | None:
-    """The content's hash; None where there is no file."""
+    """Returns the content's hash; None where there is no file."""
     return None if state is None else content_hash(state.data)

@@ -115,7 +115,7 @@ _LONG_RUN = re.compile(r"([^\s=*_#~+-])\1{99}")
 
 
 def text_problems(text: str, before: str = "") -> tuple[str, ...]:
-    """Why a text must not become part of an entry, in words; nothing for honest text.
+    """Returns why a text must not become part of an entry, in words; nothing for honest text.
 
     `before` is the text that it replaces: an elision that was already there is no new one. Length is not checked here.
     """
@@ -128,7 +128,7 @@ def text_problems(text: str, before: str = "") -> tuple[str, ...]:
 
 
 def is_looping(text: str) -> bool:
-    """Whether most of the text is the same few words again and again, or a long run of one character."""
+    """Returns whether most of the text is the same few words again and again, or a long run of one character."""
     if _LONG_RUN.search(text):
         return True
     words = text.lower().split()
@@ -155,12 +155,12 @@ class Refused(Exception):
 
 
 def has_secret(text: str) -> bool:
-    """Whether the text holds a secret: an agent that was shown it did not see all of it."""
+    """Returns whether the text holds a secret: an agent that was shown it did not see all of it."""
     return redact(text).text != text
 
 
 def why_untouchable(listed: Listed) -> tuple[str, ...]:
-    """Why no program may replace or archive an entry, whoever proposes it, in words; nothing if one may."""
+    """Returns why no program may replace or archive an entry, whoever proposes it, in words; nothing if one may."""
     rules = (
         (listed.meta.pinned, "it is pinned"),
         (listed.conflicted, "it holds an unresolved conflict"),
@@ -170,43 +170,43 @@ def why_untouchable(listed: Listed) -> tuple[str, ...]:
 
 
 def stored_subject(title: str) -> str:
-    """What an entry is called in a report."""
+    """Returns what an entry is called in a report."""
     return stored_line(title, _MAX_SUBJECT_CHARS) or "a note without a title"
 
 
 def stored_refusal(dropped: Dropped) -> Dropped:
-    """What a report says of an item that was refused before it came here."""
+    """Returns what a report says of an item that was refused before it came here."""
     reasons = tuple(stored_line(reason, _MAX_REASON_CHARS) for reason in dropped.reasons)
     return Dropped(stored_subject(dropped.subject), reasons)
 
 
 def stored_title(text: str) -> str:
-    """A clean title without secrets and links; it may be too long or empty."""
+    """Returns a clean title without secrets and links; it may be too long or empty."""
     return without_links(stored_line(text))
 
 
 def stored_description(text: str) -> str:
-    """A clean description without secrets and links, cut at its limit."""
+    """Returns a clean description without secrets and links, cut at its limit."""
     return one_line(without_links(stored_line(text)), MAX_DESCRIPTION_CHARS)
 
 
 def stored_agent(text: str) -> str | None:
-    """What an agent calls itself, as it is kept and looked for; None where nothing of it is left."""
+    """Returns what an agent calls itself, as it is kept and looked for; None where nothing of it is left."""
     return stored_line(text, _MAX_AGENT_CHARS) or None
 
 
 def stored_body(text: str) -> str:
-    """A clean body without secrets, without blank lines around it."""
+    """Returns a clean body without secrets, without blank lines around it."""
     return redact(clean_text(text).text).text.strip("\n").rstrip()
 
 
 def stored_tags(texts: Iterable[str]) -> tuple[str, ...]:
-    """The normal tags without those that hold a secret; at most `MAX_TAGS`."""
+    """Returns the normal tags without those that hold a secret; at most `MAX_TAGS`."""
     return normal_tags(text for text in texts if not has_secret(text))[:MAX_TAGS]
 
 
 def title_problems(title: str) -> tuple[str, ...]:
-    """Why a stored title is not acceptable."""
+    """Returns why a stored title is not acceptable."""
     if not any(character.isalnum() for character in title):
         return ("the title is empty",)
     if len(title) > MAX_TITLE_CHARS:
@@ -215,7 +215,7 @@ def title_problems(title: str) -> tuple[str, ...]:
 
 
 def body_problems(body: str, before: str = "") -> tuple[str, ...]:
-    """Why a stored body is not acceptable; `before` is the body that it replaces."""
+    """Returns why a stored body is not acceptable; `before` is the body that it replaces."""
     if not any(character.isalnum() for character in body):
         return ("the body is empty",)
     if len(body) > MAX_BODY_CHARS:
@@ -243,7 +243,7 @@ class Targets:
     """Every id in use, casefolded, archived ones too."""
 
     def id_of(self, target: str) -> str | None:
-        """The id that `id__…`, `ref:…` or a bare ref stands for; None where there is no such note."""
+        """Returns the id that `id__…`, `ref:…` or a bare ref stands for; None where there is no such note."""
         if not is_id(target):
             return self.by_ref.get(target.removeprefix("ref:"))
         folded = target.casefold()
@@ -251,7 +251,7 @@ class Targets:
 
 
 def link_body(body: str, also: tuple[str, ...], targets: Targets, own_id: str) -> tuple[str, Unknown]:
-    """The body with refs and ids resolved and the missing ones of `also` appended under `See also:`, and the unknown.
+    """Returns the body with refs and ids resolved and the missing ones of `also` appended under `See also:`, and the unknown.
 
     A link to an unknown entry becomes its label, else the bare id; one to a note of the same reply that was not kept is
     called that, and not by a title that nobody checked. An entry does not link to itself.
@@ -273,7 +273,7 @@ def link_body(body: str, also: tuple[str, ...], targets: Targets, own_id: str) -
 
 
 def with_links(entry: MemoryEntry, before: MemoryEntry, targets: Targets) -> tuple[MemoryEntry, Unknown]:
-    """The entry with its links resolved; links that the earlier version held already are left alone."""
+    """Returns the entry with its links resolved; links that the earlier version held already are left alone."""
     kept = {link.target.casefold(): link.target for link in find_links(before.body)}
     own = evolve(targets, live={**kept, **targets.live})
     body, unknown = link_body(entry.body, (), own, entry.meta.id)
@@ -281,7 +281,7 @@ def with_links(entry: MemoryEntry, before: MemoryEntry, targets: Targets) -> tup
 
 
 def unlinked(subject: str, unknown: Iterable[str]) -> list[Dropped]:
-    """What a report says of the links of one entry that lead nowhere."""
+    """Returns what a report says of the links of one entry that lead nowhere."""
     links = tuple(
         f"a link to {stored_line(target, _MAX_TARGET_CHARS)} leads nowhere and was left out" for target in unknown
     )
@@ -289,7 +289,7 @@ def unlinked(subject: str, unknown: Iterable[str]) -> list[Dropped]:
 
 
 def taken_ids(live: Listing, archive: Listing) -> frozenset[str]:
-    """Every id that is not free, casefolded: live, archived, and their aliases."""
+    """Returns every id that is not free, casefolded: live, archived, and their aliases."""
     return frozenset(id for each in (*live.entries, *archive.entries) for id in folded_ids(each))
 
 
@@ -314,7 +314,7 @@ EDITABLE = (
 
 
 def patched(meta: Meta, patch: MetaPatch) -> Meta:
-    """The frontmatter with what the patch names."""
+    """Returns the frontmatter with what the patch names."""
     return evolve(
         meta,
         title=meta.title if not patch.title else edited_title(patch.title),
@@ -329,12 +329,12 @@ def patched(meta: Meta, patch: MetaPatch) -> Meta:
 
 
 def promoted(meta: Meta) -> Meta:
-    """The frontmatter once a person vouches for the entry."""
+    """Returns the frontmatter once a person vouches for the entry."""
     return evolve(meta, status=furthest((meta.status, Status.PROMOTED)), promoted_by=BY_A_PERSON)
 
 
 def trusted_after(before: MemoryEntry, after: MemoryEntry, caller: Caller) -> Meta:
-    """The frontmatter of `after`, with the origin and the promotion that are left once the caller made it of `before`.
+    """Returns the frontmatter of `after`, with the origin and the promotion that are left once the caller made it of `before`.
 
     A note that became secret is nobody's to promote. A person vouches for what they saw (P19): where a program has
     changed it, their word ends if the note is external, or if what it says now would need it.
@@ -346,11 +346,11 @@ def trusted_after(before: MemoryEntry, after: MemoryEntry, caller: Caller) -> Me
 
 
 def edited_title(text: str) -> str:
-    """The title of an entry for which a person or an agent gave this one: clean, on one line, never empty."""
+    """Returns the title of an entry for which a person or an agent gave this one: clean, on one line, never empty."""
     return one_line(stored_title(text), MAX_TITLE_CHARS) or "untitled"
 
 
 def kept_description(old: MemoryEntry, body: str) -> str:
-    """The description of an entry whose body becomes another: derived anew where it was derived."""
+    """Returns the description of an entry whose body becomes another: derived anew where it was derived."""
     was_derived = old.meta.description in ("", derive_description(old.body))
     return derive_description(body) if was_derived and body != old.body else old.meta.description

@@ -37,7 +37,7 @@ _CHOOSING_VERBS = "managed chosen adopted standardised prefer picked gerido geri
 def _group(
     question: str, words: str, about: str = "", exclusive: bool = True
 ) -> tuple[Alternatives, Mapping[str, str]]:
-    """A question, and its answers by each way of writing them; `a=b` says that `a` is written for `b`."""
+    """Returns a question, and its answers by each way of writing them; `a=b` says that `a` is written for `b`."""
     pairs = (word.partition("=") for word in words.split())
     answers = {name.replace("+", " "): (same or name).replace("+", " ") for name, _, same in pairs}
     return Alternatives(question, exclusive, content_terms(f"{question} {about} {_CHOOSING_VERBS}")), answers
@@ -87,8 +87,8 @@ _CHOSEN = re.compile(r"\s+(?:is|are|was chosen|é)\s+(?:used|the|our|o|a)\b", re
 
 
 def choice_in(sentence: str) -> tuple[Alternatives, str, str] | None:
-    """The one alternative that a sentence says is used: of what, the answer, and the sentence without it and without what it
-    rejects. None where it names none, several, or only rejects."""
+    """Returns the one alternative that a sentence says is used: of what, the answer, and the sentence without it and
+    without what it rejects. None where it names none, several, or only rejects."""
     if not _ANY.search(sentence):
         return None
     kept = _REJECTED.sub(" ", sentence)
@@ -200,7 +200,8 @@ class Assertion:
 
 
 def claims_of(sentences: Iterable[str]) -> tuple[Claim, ...]:
-    """The claims of some sentences. Where one text gives several values for the same thing, none of them is a claim."""
+    """Returns the claims of some sentences. Where one text gives several values for the same thing, none of them is a
+    claim."""
     by_subject: dict[tuple[str, frozenset[str]], list[Claim]] = defaultdict(list)
     for sentence in _looked_at(sentences):
         for claim in _claims_in(sentence):
@@ -209,7 +210,7 @@ def claims_of(sentences: Iterable[str]) -> tuple[Claim, ...]:
 
 
 def assertions_of(sentences: Iterable[str]) -> tuple[Assertion, ...]:
-    """What the sentences affirm or deny, without conditions; what a text both affirms and denies is left out."""
+    """Returns what the sentences affirm or deny, without conditions; what a text both affirms and denies is left out."""
     by_frame: dict[tuple[str, ...], list[Assertion]] = defaultdict(list)
     for sentence in _looked_at(sentences):
         if _is_conditional(sentence) or _is_beside_the_present(sentence):
@@ -222,13 +223,13 @@ def assertions_of(sentences: Iterable[str]) -> tuple[Assertion, ...]:
 
 
 def _looked_at(sentences: Iterable[str]) -> Iterator[str]:
-    """Those of the sentences that are short enough to claim one thing, without the clause that says why."""
+    """Returns those of the sentences that are short enough to claim one thing, without the clause that says why."""
     first = islice(sentences, _MOST_STATEMENTS)
     return (_REASON.sub("", each) or each for each in first if len(each) <= _LONGEST_CHARS)
 
 
 def words_without_values(text: str) -> frozenset[str]:
-    """The content words of a title or description without the values and choices in it: what it is about."""
+    """Returns the content words of a title or description without the values and choices in it: what it is about."""
     if choice := choice_in(text):
         among, _, rest = choice
         return frozenset(term for term in _terms(rest) if not has_digits(term)) - among.about
@@ -276,7 +277,7 @@ def _claims_in(text: str) -> Iterator[Claim]:
 
 
 def _snippet(text: str) -> str:
-    """The beginning of a text in whole words: the first half of a token would not be recognised as a secret (P20)."""
+    """Returns the beginning of a text in whole words: the first half of a token would not be recognised as a secret (P20)."""
     return text if len(text) <= _SNIPPET_CHARS else text[: _SNIPPET_CHARS + 1].rpartition(" ")[0]
 
 
@@ -297,7 +298,7 @@ def _terms(text: str) -> frozenset[str]:
 
 
 def _is_denying(sentence: str) -> bool:
-    """Whether an odd number of its words deny."""
+    """Returns whether an odd number of its words deny."""
     words = _LETTERS.findall(sentence.lower())
     found = [word for word in words if word in _DENYING or (word[-1] == "t" and word.endswith(("n't", "n’t")))]
     if "no" in found and (_ENGLISH.isdisjoint(words) or not _PORTUGUESE.isdisjoint(words)):
@@ -306,12 +307,12 @@ def _is_denying(sentence: str) -> bool:
 
 
 def _is_conditional(sentence: str) -> bool:
-    """Whether what is said holds only sometimes, or has an exception in the same sentence."""
+    """Returns whether what is said holds only sometimes, or has an exception in the same sentence."""
     return not _CONDITIONAL.isdisjoint(_LETTERS.findall(sentence.lower()))
 
 
 def _is_beside_the_present(sentence: str) -> bool:
-    """Whether the sentence tells what once was, gives an example, or asks."""
+    """Returns whether the sentence tells what once was, gives an example, or asks."""
     return sentence.rstrip().endswith("?") or _PAST.search(sentence.lower()) is not None
 
 
@@ -385,7 +386,7 @@ class Quantity:
 
 
 def quantities(sentence: str) -> tuple[Quantity, ...] | None:
-    """The values in a sentence, in order; None where it only reports what was measured or what was so."""
+    """Returns the values in a sentence, in order; None where it only reports what was measured or what was so."""
     if not has_digits(sentence):
         return ()
     found: list[Quantity] = []
@@ -410,7 +411,7 @@ def quantities(sentence: str) -> tuple[Quantity, ...] | None:
 
 
 def has_digits(sentence: str) -> bool:
-    """Whether there is a digit of any script in it."""
+    """Returns whether there is a digit of any script in it."""
     return any(map(str.isdigit, sentence))
 
 
@@ -432,13 +433,13 @@ _MOMENTARY = (Kind.HANDOFF, Kind.TASK)
 
 
 def said_in(body: str) -> str:
-    """The body with each link replaced by its label, without the links at its end; code stays."""
+    """Returns the body with each link replaced by its label, without the links at its end; code stays."""
     text = without_see_also(body)
     return "\n".join(map(without_links, text.split("\n"))) if "[[" in text else text
 
 
 def said_terms(text: str) -> frozenset[str]:
-    """The content words of a text, and the code that it names (each in backticks)."""
+    """Returns the content words of a text, and the code that it names (each in backticks)."""
     return content_terms(text) | {f"`{span.strip().lower()}`" for span in _NAMED_SPAN.findall(text)}
 
 
@@ -507,7 +508,7 @@ class Features:
 
 
 def features_of(stored: StoredEntry) -> Features:
-    """The features of one note, after which its body can be forgotten."""
+    """Returns the features of one note, after which its body can be forgotten."""
     meta, body = stored.meta, stored.body
     said = said_in(body)
     on_one_line = " ".join(said.split())
@@ -545,9 +546,9 @@ def _lines(text: str) -> int:
 
 
 def in_precedence(entries: Iterable[Features]) -> tuple[Features, ...]:
-    """The entries, the one that should win first: what a person pinned or promoted, then what is newer, then what is better
-    sourced (the user before the agent, with cited turns before without). What is external wins against nothing else: a page
-    must not get its way by being read last."""
+    """Returns the entries, the one that should win first: what a person pinned or promoted, then what is newer, then
+    what is better sourced (the user before the agent, with cited turns before without). What is external wins against
+    nothing else: a page must not get its way by being read last."""
 
     def precedence(entry: Features) -> tuple[bool, bool, int, int, bool, str]:
         meta = entry.meta
@@ -558,7 +559,7 @@ def in_precedence(entries: Iterable[Features]) -> tuple[Features, ...]:
 
 
 def across_scopes(one: Features, other: Features) -> str:
-    """What a reason says of a pair that cannot be merged; empty where it can."""
+    """Returns what a reason says of a pair that cannot be merged; empty where it can."""
     if one.scope == other.scope:
         return ""
     place = other.scope if one.scope == GLOBAL_SCOPE else one.scope
@@ -586,7 +587,7 @@ def stars(pairs: Iterable[tuple[Features, Features]]) -> Iterator[tuple[Features
 
 
 def slices(group: tuple[Features, ...]) -> Iterator[tuple[Features, ...]]:
-    """A group of any size as groups of at most `MOST_IN_GROUP`, each led by the first."""
+    """Yields a group of any size as groups of at most `MOST_IN_GROUP`, each led by the first."""
     first, others = group[0], group[1:]
     for start in range(0, len(others), MOST_IN_GROUP - 1):
         yield (first, *others[start : start + MOST_IN_GROUP - 1])

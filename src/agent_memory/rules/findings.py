@@ -56,7 +56,7 @@ class Analysis:
     body_chars: Mapping[str, int] = field(factory=dict[str, int])
 
     def of_kind(self, kind: FindingKind) -> tuple[Finding, ...]:
-        """The findings of one kind, worst first."""
+        """Returns the findings of one kind, worst first."""
         return tuple(each for each in self.findings if each.kind is kind)
 
     def with_findings(self, more: Iterable[Finding]) -> Analysis:
@@ -65,8 +65,8 @@ class Analysis:
         return evolve(self, findings=tuple(together))
 
     def without(self, ids: frozenset[str]) -> Analysis:
-        """The findings that name none of these entries, and the sizes of the others: what may be told to someone who must
-        not know of these."""
+        """Returns the findings that name none of these entries, and the sizes of the others: what may be told to
+        someone who must not know of these."""
         if not ids:
             return self
         return Analysis(
@@ -92,28 +92,28 @@ class Candidates:
     findings: Mapping[str, Finding]
 
     def any_new(self, judged: frozenset[str]) -> bool:
-        """Whether there is any to be judged that was not."""
+        """Returns whether there is any to be judged that was not."""
         return any(key not in judged and each.kind not in _NEEDS_NO_JUDGEMENT for key, each in self.findings.items())
 
     def new_first(self, judged: frozenset[str]) -> tuple[Finding, ...]:
-        """Those that nobody has judged yet before the others: a large store is gone through in several runs."""
+        """Returns those that nobody has judged yet before the others: a large store is gone through in several runs."""
         return tuple(self.findings[key] for key in sorted(self.findings, key=judged.__contains__))
 
     def without(self, hidden: frozenset[str]) -> Candidates:
-        """Those that name none of these entries."""
+        """Returns those that name none of these entries."""
         return Candidates({key: each for key, each in self.findings.items() if hidden.isdisjoint(each.ids)})
 
     def judged(self, seen: frozenset[str], before: frozenset[str]) -> frozenset[str]:
-        """Those that an agent has judged once it saw these entries, or knows what there is to be known of them. Where it could
-        be shown none that is new, the rest will not fit next time either, and counts as judged."""
+        """Returns those that an agent has judged once it saw these entries, or knows what there is to be known of them.
+        Where it could be shown none that is new, the rest will not fit next time either, and counts as judged."""
         whole = {key for key, each in self.findings.items() if seen.issuperset(each.ids)}
         every = frozenset(self.findings)
         return (before & every) | whole if whole - before else every
 
 
 def candidates_of(findings: Iterable[Finding], hashes: Mapping[str, str]) -> Candidates:
-    """All findings, given the content hash of each live entry by id. Two are the same by their kind, and a digest of the entries
-    byte for byte, in any order."""
+    """Returns all findings, given the content hash of each live entry by id. Two are the same by their kind, and a
+    digest of the entries byte for byte, in any order."""
     found: dict[str, Finding] = {}
     for each in findings:
         text = "\n".join(sorted({f"{id} {hashes.get(id, '')}" for id in each.ids}))

@@ -67,12 +67,12 @@ class Clause:
 
 
 def clauses_of(text: str) -> tuple[Clause, ...]:
-    """The sentences of a text cut at commas, brackets, `and` and `but`, in order."""
+    """Returns the sentences of a text cut at commas, brackets, `and` and `but`, in order."""
     return tuple(clause for statement in statements(text) for clause in _clauses_in(statement))
 
 
 def denying_sentences(text: str) -> tuple[Clause, ...]:
-    """The sentences that do nothing but deny, whole: a negation can reach over a comma."""
+    """Returns the sentences that do nothing but deny, whole: a negation can reach over a comma."""
     return tuple(
         Clause(statement.rstrip(".,;:!?"), content_terms(statement), True)
         for statement in statements(text)
@@ -128,8 +128,8 @@ _ATTRIBUTED = re.compile(
 
 
 def swapped_words(before: str, after: str, drops: Iterable[str] = ()) -> tuple[str, ...]:
-    """The words of `before` that other words stand for in `after`, in a sentence that stays the same otherwise, unless `drops`
-    names them: "fires twice" that became "fires once", "Rejected" that became "Chosen"."""
+    """Returns the words of `before` that other words stand for in `after`, in a sentence that stays the same otherwise,
+    unless `drops` names them: "fires twice" that became "fires once", "Rejected" that became "Chosen"."""
     named = frozenset(_words("\n".join(drops)))
     old = [words for each in sentences(before) if (words := _words(each))]
     found: dict[str, None] = {}
@@ -142,20 +142,21 @@ def swapped_words(before: str, after: str, drops: Iterable[str] = ()) -> tuple[s
 
 
 def sentences(text: str) -> tuple[str, ...]:
-    """The sentences of a text; a label ("Rejected: …") belongs to what it stands before."""
+    """Returns the sentences of a text; a label ("Rejected: …") belongs to what it stands before."""
     return tuple(each for each in _END.split(text) if each and not each.startswith(SEE_ALSO))
 
 
 def invented_words(before: str, after: str, spoken: str = "") -> tuple[str, ...]:
-    """Why `after` tells of somebody what neither `before` nor what the person has `spoken` does: quotations that stand nowhere
-    in it, and sentences that name a person as the one who said or confirmed something."""
+    """Returns why `after` tells of somebody what neither `before` nor what the person has `spoken` does: quotations
+    that stand nowhere in it, and sentences that name a person as the one who said or confirmed something."""
     plain = " ".join(f"{before} {spoken}".split()).casefold()
     quotes = (each for each in _QUOTE.findall(after) if " ".join(each.split()).strip(" .,;!?").casefold() not in plain)
     known = statements(before)
     said = [*clauses_of("\n".join(filter(_ATTRIBUTED.search, known))), *clauses_of(words_of_person(spoken))]
 
     def is_told(claim: str) -> bool:
-        """Whether a claim of what a person said is about what some clause says, and does not turn it into its contrary."""
+        """Returns whether a claim of what a person said is about what some clause says, and does not turn it into its
+        contrary."""
         about, denies = content_terms(_ATTRIBUTED.sub(" ", claim)) or content_terms(claim), is_negated(claim)
         return any(about & clause.terms and (denies or not clause.denied) for clause in said)
 
@@ -199,7 +200,7 @@ _MOST_PHRASE_CHARS = 80
 
 
 def turned_claims(before: str, after: str, drops: Iterable[str] = ()) -> tuple[str, ...]:
-    """The clauses of `before` that `after` holds with the opposite polarity only, unless `drops` names them."""
+    """Returns the clauses of `before` that `after` holds with the opposite polarity only, unless `drops` names them."""
     dropped_terms = content_terms("\n".join(drops))
     old = _once(clause for clause in clauses_of(before) if clause.is_claim)
     new = _once((*clauses_of(after), *denying_sentences(after)))
@@ -228,7 +229,7 @@ _Claims = Mapping[tuple[frozenset[str], bool], Clause]
 
 
 def _once(clauses: Iterable[Clause]) -> _Claims:
-    """The clauses by what they say; of two that say the same, one that stands alone."""
+    """Returns the clauses by what they say; of two that say the same, one that stands alone."""
     return {(clause.terms, clause.denied): clause for clause in sorted(clauses, key=lambda each: each.is_claim)}
 
 
@@ -250,7 +251,7 @@ class Untrusted:
 
 
 def untrusted_entries(live: Iterable[Listed], shown: Iterable[StoredEntry]) -> tuple[Untrusted, ...]:
-    """What an agent could have read of such entries: titles and descriptions, and the bodies it was shown."""
+    """Returns what an agent could have read of such entries: titles and descriptions, and the bodies it was shown."""
     bodies = {each.meta.id: each.body for each in shown}
     metas = (each.meta for each in live if each.meta.origin is Origin.EXTERNAL)
     texts = (
@@ -262,7 +263,7 @@ def untrusted_entries(live: Iterable[Listed], shown: Iterable[StoredEntry]) -> t
 
 
 def origin_of_fresh_text(before: str, after: str, untrusted: tuple[Untrusted, ...] = ()) -> Origin:
-    """The least trusted origin of the sentences of `after` that `before` does not hold.
+    """Returns the least trusted origin of the sentences of `after` that `before` does not hold.
 
     `external` for a directive that is no directive of the sources in other words, and for what an untrusted entry says;
     `agent` for any other sentence that no source holds, or that names something to type or open that no source names;
@@ -328,7 +329,8 @@ _SLASHED = re.compile(r"(?<![\w/.-])(\d{4})/(\d{2})/(\d{2})(?![\w/-])")
 
 
 def with_iso_dates(text: str) -> str:
-    """The text with whole dates as `2026-02-13`: English and Portuguese months, and year, month and day with slashes."""
+    """Returns the text with whole dates as `2026-02-13`: English and Portuguese months, and year, month and day with
+    slashes."""
     text = _DAY_FIRST.sub(lambda date: _iso(date[3], date[2], date[1]) or date[0], text)
     text = _MONTH_FIRST.sub(lambda date: _iso(date[3], date[1], date[2]) or date[0], text)
     return _SLASHED.sub(r"\1-\2-\3", text)
@@ -348,14 +350,14 @@ _PATH_AT_END = re.compile(r"(?<!\S)(?=\S*/)(\S*[^\W_]|\S*/)([.,;:!?]+)(?!\S)")
 
 
 def said_by(entry: MemoryEntry) -> str:
-    """All that an entry says: title, description where it is more than the body's beginning, and body."""
+    """Returns all that an entry says: title, description where it is more than the body's beginning, and body."""
     meta, body = entry.meta, entry.body
     is_derived = meta.description == derive_description(body) or meta.description.rstrip("…") in body
     return "\n".join((meta.title, *(() if is_derived else (meta.description,)), body))
 
 
 def comparable(text: str) -> str:
-    """The text without targets of links and numbers of lists, dates in one spelling, shouted words in lower case.
+    """Returns the text without targets of links and numbers of lists, dates in one spelling, shouted words in lower case.
 
     What is in code stays as it is.
     """
@@ -370,7 +372,7 @@ def comparable(text: str) -> str:
 
 
 def without_targets(text: str) -> str:
-    """The text with each link replaced by its label, or by nothing where it has none."""
+    """Returns the text with each link replaced by its label, or by nothing where it has none."""
     return spliced(text, ((link.start, link.end, link.label or "") for link in find_links(text)))
 
 
@@ -398,7 +400,8 @@ class Line:
 
 
 def lines_of(body: str) -> tuple[Line, ...]:
-    """The lines that hold a content word, in order, without the line of links at the end and the marks of code blocks."""
+    """Returns the lines that hold a content word, in order, without the line of links at the end and the marks of code
+    blocks."""
     lines: list[Line] = []
     for line in without_targets(without_see_also(body)).split("\n"):
         bare = " ".join(_MARKS.sub("", line).split())
@@ -409,7 +412,7 @@ def lines_of(body: str) -> tuple[Line, ...]:
 
 
 def distinct_lines(bodies: Iterable[str]) -> tuple[Line, ...]:
-    """The lines of all bodies, each once however often it occurs, compared without case and white space."""
+    """Returns the lines of all bodies, each once however often it occurs, compared without case and white space."""
     found: dict[str, Line] = {}
     for body in bodies:
         for line in lines_of(body):
@@ -418,7 +421,7 @@ def distinct_lines(bodies: Iterable[str]) -> tuple[Line, ...]:
 
 
 def claims_among(lines: tuple[Line, ...]) -> tuple[Line, ...]:
-    """The lines that count: not headings, which may be worded anew, unless there is nothing else."""
+    """Returns the lines that count: not headings, which may be worded anew, unless there is nothing else."""
     return tuple(line for line in lines if not line.heading) or lines
 
 
@@ -428,7 +431,7 @@ def chars_of(lines: Iterable[Line]) -> int:
 
 
 def unlike_lines(lines: tuple[Line, ...]) -> tuple[Line, ...]:
-    """The lines without those that say nearly the same as an earlier one."""
+    """Returns the lines without those that say nearly the same as an earlier one."""
     by_terms: Mapping[frozenset[str], Line] = {line.terms: line for line in reversed(lines)}
     once = tuple(reversed(tuple(by_terms.values())))
     if len(once) > _MOST_COMPARED:
@@ -462,7 +465,8 @@ _ABBREVIATIONS = frozenset({"e.g", "i.e", "p.ex", "and/or", "e/ou"})
 
 
 def lost_content(sources: Iterable[str], after: str, drops: Iterable[str] = ()) -> tuple[str, ...]:
-    """What the sources say and `after` does not, unless it is named in `drops`: salient tokens, negations, turned claims.
+    """Returns what the sources say and `after` does not, unless it is named in `drops`: salient tokens, negations,
+    turned claims.
 
     Nothing is lost by other list numbers, spellings of dates, hyphens, a unit set apart, or the end of a sentence.
     """
@@ -481,7 +485,7 @@ def lost_content(sources: Iterable[str], after: str, drops: Iterable[str] = ()) 
 
 
 def loss_problems(sources: Iterable[str], after: str, drops: Iterable[str] = ()) -> Reasons:
-    """Why a text must not take the place of others, in words."""
+    """Returns why a text must not take the place of others, in words."""
     lost = lost_content(sources, after, drops)
     if not lost:
         return ()
@@ -491,7 +495,8 @@ def loss_problems(sources: Iterable[str], after: str, drops: Iterable[str] = ())
 def information_problems(
     sources: tuple[MemoryEntry, ...], results: tuple[MemoryEntry, ...], drops: tuple[str, ...] = ()
 ) -> Reasons:
-    """Why these results must not take the place of these sources, in words; nothing for what keeps all that they say."""
+    """Returns why these results must not take the place of these sources, in words; nothing for what keeps all that
+    they say."""
     after = "\n\n".join(each.whole for each in results)
     problems = loss_problems(map(said_by, sources), after, drops)
     problems += invented_words("\n".join(map(said_by, sources)), after)
@@ -514,7 +519,7 @@ def information_problems(
 
 
 def _is_said_otherwise(lost: str, after: str) -> bool:
-    """Whether a lost token is only spelled differently: `read-only` as "read only", `30 s` as "30s"."""
+    """Returns whether a lost token is only spelled differently: `read-only` as "read only", `30 s` as "30s"."""
     if lost in _ABBREVIATIONS:
         return True
     if _HYPHENATED.fullmatch(lost):

@@ -86,7 +86,7 @@ class Claim:
 
 
 def origin_of(claim: Claim, cited: Iterable[int], session: History) -> Origin:
-    """The origin of a claim that cites these turns; numbers that the session does not have are ignored.
+    """Returns the origin of a claim that cites these turns; numbers that the session does not have are ignored.
 
     `session` is all that is known of it so far, not only the window that the agent was shown.
     """
@@ -113,8 +113,8 @@ def origin_of(claim: Claim, cited: Iterable[int], session: History) -> Origin:
 
 
 def is_said_by(claim: Claim, said: Iterable[str], person: Iterable[str] | None = None) -> bool:
-    """Whether the title or a sentence of the claim says what one of these turns of a person says, or quotes it, and the
-    person gave every order in it. `person`: all that the person said, where that is more."""
+    """Returns whether the title or a sentence of the claim says what one of these turns of a person says, or quotes it,
+    and the person gave every order in it. `person`: all that the person said, where that is more."""
     said = tuple(said)
     everything = said if person is None else tuple(person)
     sentences = statements(claim.whole)
@@ -128,9 +128,9 @@ def is_said_by(claim: Claim, said: Iterable[str], person: Iterable[str] | None =
 
 
 def is_correction(sentence: str, before: Iterable[str], said: Iterable[str]) -> bool:
-    """Whether the sentence is one of those before with other words in it, all of which one of these turns of a person says.
-    What is no value (a word with a digit) counts only where the turn speaks of something else in the sentence, too; and where
-    the one affirms what the other denies, the turn has to say the sentence."""
+    """Returns whether the sentence is one of those before with other words in it, all of which one of these turns of a
+    person says. What is no value (a word with a digit) counts only where the turn speaks of something else in the
+    sentence, too; and where the one affirms what the other denies, the turn has to say the sentence."""
     words = frozenset(_WORD.findall(sentence.casefold()))
     spoken = {own: frozenset(_WORD.findall(own.casefold())) for own in map(words_of_person, said)}
     for old in before:
@@ -149,13 +149,13 @@ def is_correction(sentence: str, before: Iterable[str], said: Iterable[str]) -> 
 
 @lru_cache(maxsize=4096)
 def words_of_person(text: str) -> str:
-    """What a person said in their own words: without quotations, pasted code and questions; one statement a line."""
+    """Returns what a person said in their own words: without quotations, pasted code and questions; one statement a line."""
     said = statements(_without_quotes(text))
     return "\n".join(_TAG_QUESTION.sub("", statement) for statement in said if not _is_question(statement))
 
 
 def holds_quotation(text: str) -> bool:
-    """Whether somebody else's words stand in it: a quoted line, a long quotation, a block of pasted text."""
+    """Returns whether somebody else's words stand in it: a quoted line, a long quotation, a block of pasted text."""
     return any(found.search(text) for found in (_FENCE, _QUOTED_LINE, _QUOTATION, _TRIPLE_QUOTED))
 
 
@@ -163,7 +163,7 @@ def holds_quotation(text: str) -> bool:
 
 
 def _says(text: str, sentence: str) -> bool:
-    """Whether a turn of the person, questions and objections included, says this sentence."""
+    """Returns whether a turn of the person, questions and objections included, says this sentence."""
     own = _without_quotes(text)
     terms = _terms(sentence)
     if len(terms) < _FEWEST_TERMS:  # a name is no statement
@@ -176,7 +176,7 @@ def _says(text: str, sentence: str) -> bool:
 
 
 def _gave_all_orders(claim: Claim, person: tuple[str, ...]) -> bool:
-    """Whether each order of the claim is one of the person's; what it quotes of them is not looked at."""
+    """Returns whether each order of the claim is one of the person's; what it quotes of them is not looked at."""
     said = tuple(_plain(_without_quotes(each)) for each in person)
 
     def unless_said(quote: re.Match[str]) -> str:
@@ -187,7 +187,7 @@ def _gave_all_orders(claim: Claim, person: tuple[str, ...]) -> bool:
 
 
 def _supports(words: str, directive: str, place: str) -> bool:
-    """Whether a person's words give this order: everything in it to type or open, and half of each clause's words,
+    """Returns whether a person's words give this order: everything in it to type or open, and half of each clause's words,
     affirmed or denied as it does."""
     spoken = frozenset(_WORD.findall(f"{words}\n{place}".lower()))
     if any(not spoken.issuperset(_WORD.findall(token)) for token in actionable_tokens(directive)):
@@ -242,7 +242,7 @@ def _is_question(statement: str) -> bool:
 
 
 def _is_of_pages(piece: str, pages: tuple[str, ...], person: tuple[str, ...], place: str) -> bool:
-    """Whether a foreign source says this sentence or clause, and the person does not."""
+    """Returns whether a foreign source says this sentence or clause, and the person does not."""
     # A command or an address that the page gives stays the same in every language.
     verbatim = list(map(_plain, typed_tokens(piece)))
     terms = _terms(piece) - content_terms(place)
@@ -257,7 +257,7 @@ def _is_of_pages(piece: str, pages: tuple[str, ...], person: tuple[str, ...], pl
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """The sentences of a text, and those of their clauses that say enough to be compared."""
+    """Yields the sentences of a text, and those of their clauses that say enough to be compared."""
     for sentence in statements(text):
         yield sentence
         clauses = _CLAUSE_OR_BRACKET.split(sentence)
@@ -269,7 +269,7 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _holds(text: str, terms: frozenset[str], share: float) -> bool:
-    """Whether some passage of the text, about twice as long as what is looked for, holds this share of the terms."""
+    """Returns whether some passage of the text, about twice as long as what is looked for, holds this share of the terms."""
     sequence, needed, length = _sequence(text), share * len(terms), 2 * len(terms) + 6
     if len(terms & _terms(text)) < needed:
         return False
@@ -293,7 +293,7 @@ def _terms(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def _sequence(text: str) -> tuple[str, ...]:
-    """The content words in order; where a script puts no spaces, each pair of neighbouring characters is one."""
+    """Returns the content words in order; where a script puts no spaces, each pair of neighbouring characters is one."""
 
     def in_pairs(run: re.Match[str]) -> str:
         return f" {' '.join(map(''.join, zip(run[0], run[0][1:], strict=False)))} "
@@ -310,7 +310,7 @@ def _plain(text: str) -> str:
 
 
 def with_source(sources: tuple[Source, ...], source: Source) -> tuple[Source, ...]:
-    """The sources with this one, its turns united with those of an earlier source of the same session."""
+    """Returns the sources with this one, its turns united with those of an earlier source of the same session."""
     for at, known in enumerate(sources):
         if known.thread_id is not None and (known.harness, known.thread_id) == (source.harness, source.thread_id):
             turns = tuple(sorted({*known.turns, *source.turns}))

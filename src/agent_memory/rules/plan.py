@@ -116,8 +116,8 @@ PLANNED_HASH = "planned"
 
 
 def stored_when_applied(plan: Plan, live: Sequence[Listed]) -> dict[str, StoredEntry]:
-    """The entries that the plan writes as if they were read from the store, by id. A replaced one keeps its present content
-    hash, on which its change depends; a new one has `PLANNED_HASH`."""
+    """Returns the entries that the plan writes as if they were read from the store, by id. A replaced one keeps its
+    present content hash, on which its change depends; a new one has `PLANNED_HASH`."""
     planned = entries_written(plan.changes)
     known = {each.meta.id: each for each in live if each.meta.id in planned}
     stored: dict[str, StoredEntry] = {}
@@ -129,8 +129,8 @@ def stored_when_applied(plan: Plan, live: Sequence[Listed]) -> dict[str, StoredE
 
 
 def live_when_applied(plan: Plan, live: Sequence[Listed], written: Mapping[str, StoredEntry]) -> Sequence[Listed]:
-    """The live entries once the plan is applied, which writes these (`stored_when_applied`): changed ones in their place, retired
-    ones gone, new ones last."""
+    """Returns the live entries once the plan is applied, which writes these (`stored_when_applied`): changed ones in
+    their place, retired ones gone, new ones last."""
     gone = {change.id for change in plan.changes if change.act == "retire"}
     before = {each.meta.id: each for each in live if each.meta.id not in gone}
     return tuple((before | {id: each.listed for id, each in written.items()}).values())
@@ -251,7 +251,8 @@ def kind_of(action: Action) -> str:
 
 
 def fingerprint_of(action: Action, hashes: Mapping[str, str]) -> str:
-    """What makes two actions the same for undo: the kind and the inputs, byte for byte; not the words of the result."""
+    """Returns what makes two actions the same for undo: the kind and the inputs, byte for byte; not the words of the
+    result."""
     inputs = sorted(f"{id} {hashes.get(id, '')}" for id in set(ids_of(action)))
     return hashlib.sha256("\n".join((kind_of(action), *inputs)).encode()).hexdigest()[:32]
 

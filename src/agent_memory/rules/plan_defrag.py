@@ -87,7 +87,7 @@ _MOST_IDS = 4
 def plan_defrag(
     proposal: DefragProposal, facts: DefragFacts, deferred: tuple[Deferred, ...] = (), due: Due | None = None
 ) -> DefragPlan:
-    """All that may be done of the proposal, after what earlier runs deferred; the rest is dropped with its reasons, or
+    """Returns all that may be done of the proposal, after what earlier runs deferred; the rest is dropped with its reasons, or
     deferred where only the run's limit stands against it.
 
     What is due to be archived goes too. What the proposal says of an entry that has expired comes first, then the clock;
@@ -119,20 +119,20 @@ def plan_defrag(
 def ids_to_read(
     proposal: DefragProposal, deferred: Iterable[Deferred], shown: Mapping[str, StoredEntry], due: Due | None = None
 ) -> tuple[str, ...]:
-    """The entries that checking needs whole beside those that were shown: to be given as `DefragFacts.at_hand`."""
+    """Returns the entries that checking needs whole beside those that were shown: to be given as `DefragFacts.at_hand`."""
     earlier = {id: None for each in deferred for id in ids_of(each.action)}
     named = (*(due.ids if due else ()), *earlier, *(id for action in proposal.actions for id in ids_of(action)))
     return tuple(dict.fromkeys(id for id in named if id not in shown or id in earlier))
 
 
 def subject_of(action: Action) -> str:
-    """The kind and the ids, cleaned: they are an agent's words until they are checked."""
+    """Returns the kind and the ids, cleaned: they are an agent's words until they are checked."""
     ids = tuple(map(stored_subject, dict.fromkeys(ids_of(action))))
     return f"{kind_of(action)} of {first_few(ids, _MOST_IDS)}"
 
 
 def _words_of(action: Action, new_ids: str) -> str:
-    """One action in words: `merge id__a, id__b into id__c (title)`."""
+    """Returns one action in words: `merge id__a, id__b into id__c (title)`."""
     match action:
         case Merge(ids, title):
             return f"merge {', '.join(ids)} into {new_ids} ({title})"
@@ -236,7 +236,8 @@ class _Planning:
         self._taken[archive.id] = [archive]
 
     def _permitted(self, action: Action, seen: Mapping[str, str]) -> _Outcome:
-        """What the action comes to, where nothing but the run's limit stands against it; and its links that lead nowhere."""
+        """Returns what the action comes to, where nothing but the run's limit stands against it; and its links that
+        lead nowhere."""
         ids = tuple(dict.fromkeys(ids_of(action)))
         named = ((id, reason) for id in ids for reason in self._protection(id, seen.get(id)))
         problems = tuple(f"{stored_subject(id)}: {reason}" if len(ids) > 1 else reason for id, reason in named)
@@ -254,7 +255,7 @@ class _Planning:
         return changes, unknown
 
     def _protection(self, id: str, seen: str | None) -> Reasons:
-        """Why no action may touch this entry, in words (P8, P11, P13); nothing if one may."""
+        """Returns why no action may touch this entry, in words (P8, P11, P13); nothing if one may."""
         listed = self.live.get(id)
         if listed is None:
             return ("it is not live any more",) if id.casefold() in self.taken_ids else ("there is no such note",)
@@ -279,8 +280,8 @@ class _Planning:
         return next((each for each in held if each is not None and each.listed.content_hash == content_hash), None)
 
     def _clashes(self, action: Action, ids: Iterable[str]) -> Reasons:
-        """Why the action does not go together with earlier ones: of a run an entry may undergo one edit, and get one title and
-        one set of tags."""
+        """Returns why the action does not go together with earlier ones: of a run an entry may undergo one edit, and
+        get one title and one set of tags."""
         clashing: list[str] = []
         for id in ids:
             kinds = [kind_of(each) for each in (action, *self._taken.get(id, ()))]
@@ -350,20 +351,20 @@ class _Planning:
         return {*self._known_ids, *map(str.casefold, self._minted)}
 
     def targets(self, now_called: Mapping[str, str]) -> Targets:
-        """What links may point at; `now_called` says what ids become by the action itself."""
+        """Returns what links may point at; `now_called` says what ids become by the action itself."""
         renamed = {old.casefold(): new for old, new in now_called.items()}
         minted = {id.casefold(): id for id in self._minted}
         return Targets({}, ChainMap(renamed, minted, self._spelled), self._known_ids)
 
     def told_now(self, meta: Meta) -> Meta:
-        """The frontmatter as it is written in this run: changed now, with the reads that are known."""
+        """Returns the frontmatter as it is written in this run: changed now, with the reads that are known."""
         used = reads_of(meta, self.facts.usage)
         at_ms = max(self.facts.now_ms, meta.updated_at_ms)
         return evolve(meta, updated_at_ms=at_ms, used=used.count, last_used_at_ms=used.last_at_ms)
 
     def judged(self, entry: MemoryEntry, before: str) -> MemoryEntry:
-        """The entry with the origin that its text gives it beside what stood there before (P19): what comes out external has
-        lost a person's promotion."""
+        """Returns the entry with the origin that its text gives it beside what stood there before (P19): what comes out
+        external has lost a person's promotion."""
         origin = least_trusted((entry.meta.origin, self.origin_of(entry, before)))
         promoted_by = None if origin is Origin.EXTERNAL else entry.meta.promoted_by
         return evolve(entry, meta=evolve(entry.meta, origin=origin, promoted_by=promoted_by))
@@ -380,7 +381,7 @@ def _gone_by(changes: Iterable[Change]) -> int:
 
 
 def _merged(action: Merge, sources: tuple[StoredEntry, ...], run: _Planning) -> _Outcome:
-    """The merge of these entries, which may be touched. Raises `Refused` with every reason why there is none."""
+    """Returns the merge of these entries, which may be touched. Raises `Refused` with every reason why there is none."""
     if len(sources) < 2:
         raise Refused(("a merge takes two or more different notes",))
     if len({each.meta.scope for each in sources}) > 1:
@@ -401,7 +402,7 @@ def _merged(action: Merge, sources: tuple[StoredEntry, ...], run: _Planning) -> 
 
 
 def _split(action: Split, source: StoredEntry, run: _Planning) -> _Outcome:
-    """The parts of this entry, which may be touched. Raises `Refused` with every reason why there are none."""
+    """Returns the parts of this entry, which may be touched. Raises `Refused` with every reason why there are none."""
     parts = tuple(map(_part, action.into))
     if len(parts) < 2:
         raise Refused(("a split makes two or more notes",))
@@ -447,7 +448,7 @@ def _best_described(entry: MemoryEntry, before: str, run: _Planning) -> MemoryEn
 
 
 def _part(proposed: Merge | SplitPart) -> SplitPart:
-    """The text of one new entry, fit to be stored."""
+    """Returns the text of one new entry, fit to be stored."""
     description = stored_description(proposed.description or "")
     return SplitPart(stored_title(proposed.title), stored_body(proposed.body), description, proposed.tags)
 
@@ -466,7 +467,7 @@ def _refuse_texts(parts: tuple[SplitPart, ...], sources: tuple[StoredEntry, ...]
 def _linked_bodies(
     bodies: dict[str, str], sources: tuple[MemoryEntry, ...], heir: str, drops: tuple[str, ...], run: _Planning
 ) -> tuple[dict[str, str], Unknown]:
-    """The bodies by new id with their links resolved, and the targets that lead nowhere.
+    """Returns the bodies by new id with their links resolved, and the targets that lead nowhere.
 
     The ids of the sources mean `heir` from now on. A link that a source held and no body holds any more is appended to
     the heir's, unless `drops` names it or there is no room.
@@ -491,7 +492,8 @@ def _linked_bodies(
 
 
 def united_meta(metas: Sequence[Meta]) -> Meta:
-    """The first of these entries as it stands once the others are merged into it, but for what its own text does to it.
+    """Returns the first of these entries as it stands once the others are merged into it, but for what its own text
+    does to it.
 
     Strictest sensitivity, least trusted origin, highest importance, lowest confidence, kind of the first, newest creation
     and validity, reads added up, tags and sources united, an end only where all have one. Never pinned; what is external
@@ -526,7 +528,8 @@ def united_meta(metas: Sequence[Meta]) -> Meta:
 
 
 def _vouched_by(sources: tuple[StoredEntry, ...]) -> str | None:
-    """Whose promotion holds for all of it: what comes in beside a promoted entry must need none, or say nothing more."""
+    """Returns whose promotion holds for all of it: what comes in beside a promoted entry must need none, or say nothing
+    more."""
     vouched = [each for each in sources if each.meta.is_vouched_for]
     if not vouched:
         return None

@@ -73,7 +73,7 @@ IS_NEWER = "it is newer than this session"
 
 
 def plan_window(change_set: ChangeSet, facts: PlanFacts, so_far: Plan = Plan()) -> Plan:  # noqa: B008 - a frozen value
-    """The session's plan with this window's part: `so_far` and all of the change set that may be done.
+    """Returns the session's plan with this window's part: `so_far` and all of the change set that may be done.
 
     What may not be done is in `dropped` with its reasons, what is over the run's limit is in `deferred`. A person's
     inline note that the change set leaves out is added whole. Guarantees of the result, given that `so_far` has them:
@@ -97,7 +97,8 @@ def plan_window(change_set: ChangeSet, facts: PlanFacts, so_far: Plan = Plan()) 
 
 
 def plan_inline_fallback(facts: PlanFacts, so_far: Plan = Plan()) -> Plan:  # noqa: B008 - a frozen value
-    """The plan that stores an inline note whole, as `captured`: nothing but secrets and hidden characters is taken out.
+    """Returns the plan that stores an inline note whole, as `captured`: nothing but secrets and hidden characters is
+    taken out.
 
     For any other retrieval it is `so_far`. An identical body that lives already is not stored twice.
     """
@@ -119,7 +120,7 @@ def plan_inline_fallback(facts: PlanFacts, so_far: Plan = Plan()) -> Plan:  # no
 
 
 def subject_of(proposed: ProposedEntry) -> Subject:
-    """The proposed entry as it is compared with known notes: cleaned, as it would be stored."""
+    """Returns the proposed entry as it is compared with known notes: cleaned, as it would be stored."""
     return Subject(stored_title(proposed.title), stored_body(proposed.body), proposed.description or "", proposed.kind)
 
 
@@ -134,7 +135,7 @@ def _merged(so_far: Plan, new: Iterable[Change], facts: PlanFacts) -> Plan:
 
 
 def _with_left_out_note(plan: Plan, facts: PlanFacts) -> Plan:
-    """The plan, with a person's inline note whole where nothing in it says what the note says."""
+    """Returns the plan, with a person's inline note whole where nothing in it says what the note says."""
     note = facts.entry.retrieval
     if not isinstance(note, InlineNote) or not is_persons_note(facts):
         return plan
@@ -176,7 +177,7 @@ class _Window:
         return {*self.facts.taken_ids, *map(str.casefold, self.planned)}
 
     def targets(self, drafts: Iterable[_Draft]) -> Targets:
-        """What a link may point at: refs of the reply, its drafts, earlier windows' entries and the store's.
+        """Returns what a link may point at: refs of the reply, its drafts, earlier windows' entries and the store's.
 
         An id goes before an alias, and of several entries the first.
         """
@@ -188,7 +189,8 @@ class _Window:
     # -- new entries --------------------------------------------------------------------------------------------------
 
     def drafts(self, entries: Iterable[ProposedEntry]) -> tuple[list[_Draft], list[ProposedUpdate]]:
-        """The proposed entries that may be stored, cleaned, with ids; a handoff becomes an update where the session has one."""
+        """Returns the proposed entries that may be stored, cleaned, with ids; a handoff becomes an update where the
+        session has one."""
         drafts, renewals = list[_Draft](), list[ProposedUpdate]()
         # The session's handoff, where a new one can take its place: planned by an earlier window, or shown in full.
         planned = (id for id, entry in self.planned.items() if entry.meta.kind is Kind.HANDOFF)
@@ -238,16 +240,16 @@ class _Window:
         return list(kept.values())
 
     def id_with_body(self, body: str) -> str | None:
-        """The planned or live entry whose body is the same; None where there is none."""
+        """Returns the planned or live entry whose body is the same; None where there is none."""
         wanted = body_hash(body)
         planned = (id for id, entry in self.planned.items() if body_hash(entry.body) == wanted)
         live = (each.meta.id for each in self.facts.live if each.body_hash == wanted)
         return next(chain(planned, (id for id in live if id not in self.planned)), None)
 
     def _said_already(self, proposed: ProposedEntry) -> str | None:
-        """The note that says all of it already, so that it need not be stored: with the same body but for links added at its
-        end, or, for a lesson of the agent's that nobody judged, in its own words. Such a lesson is worth a note when it is
-        unlike what is known."""
+        """Returns the note that says all of it already, so that it need not be stored: with the same body but for links
+        added at its end, or, for a lesson of the agent's that nobody judged, in its own words. Such a lesson is worth a
+        note when it is unlike what is known."""
         subject, facts = subject_of(proposed), self.facts
         known = facts.similar.get(proposed, ())
         body = without_see_also(subject.body)
@@ -264,8 +266,8 @@ class _Window:
     def create(
         self, drafts: Iterable[_Draft], retired: Mapping[str, Sequence[Change]], targets: Targets
     ) -> list[Change]:
-        """The drafts as changes, their links resolved, those to notes about the same subject among them; `retired` are by id
-        the entries that each takes the place of."""
+        """Returns the drafts as changes, their links resolved, those to notes about the same subject among them;
+        `retired` are by id the entries that each takes the place of."""
         changes: list[Change] = []
         for draft in drafts:
             similar = (each.meta.id for each in self.facts.similar.get(draft.proposed, ()))
@@ -309,7 +311,7 @@ class _Window:
         return retired, dropped
 
     def update(self, updates: Iterable[ProposedUpdate], targets: Targets) -> list[Change]:
-        """The updates as changes."""
+        """Returns the updates as changes."""
         changes: list[Change] = []
         for update in updates:
             try:
@@ -330,7 +332,7 @@ class _Window:
         return changes
 
     def _protection(self, id: str) -> tuple[str, ...]:
-        """Why this entry may not be replaced or archived, in words; nothing if it may."""
+        """Returns why this entry may not be replaced or archived, in words; nothing if it may."""
         stored, so_far = self.facts.shown.get(id), self.so_far
         if any(change.act == "retire" and change.id == id for change in so_far.changes):
             return ("it was superseded earlier in this session",)
@@ -354,7 +356,8 @@ class _Window:
 
 
 def _new_meta(proposed: ProposedEntry, title: str, body: str, facts: PlanFacts, taken: Container[str]) -> Meta:
-    """The frontmatter of a new entry; everything that a model may not set is computed. `taken` holds casefolded ids."""
+    """Returns the frontmatter of a new entry; everything that a model may not set is computed. `taken` holds casefolded
+    ids."""
     cited = cited_turns(proposed.turns, facts)
     created_at_ms = learnt_at_ms(cited, facts)
     description = stored_description(proposed.description or "") or derive_description(body)
@@ -377,7 +380,7 @@ def _new_meta(proposed: ProposedEntry, title: str, body: str, facts: PlanFacts, 
 
 
 def _updated(old: MemoryEntry, update: ProposedUpdate, facts: PlanFacts, *, freely: bool) -> MemoryEntry:
-    """The new version of an entry, its links not yet resolved. Raises `Refused` with every reason why there is none.
+    """Returns the new version of an entry, its links not yet resolved. Raises `Refused` with every reason why there is none.
 
     What the update leaves out stays. It must not lose, turn round or invent anything (`information`), except
     with `freely`: the session's own handoff says where things stand now. Status never goes back, the origin is the least
@@ -433,7 +436,7 @@ def _updated(old: MemoryEntry, update: ProposedUpdate, facts: PlanFacts, *, free
 def _origin_of_update(
     before: str, after: str, fresh: list[str], cited: tuple[Turn, ...], spoken: list[str], facts: PlanFacts
 ) -> Origin:
-    """Whose knowledge it is what an update adds; what only leaves text out adds nothing."""
+    """Returns whose knowledge it is what an update adds; what only leaves text out adds nothing."""
     told_by = computed_origin(fresh[0], "\n".join(fresh[1:]), cited, facts) if fresh else Origin.USER
     if told_by is Origin.EXTERNAL:
         return told_by
@@ -457,7 +460,7 @@ _MAX_AGENT_CHARS = 100
 
 
 def cited_turns(numbers: Iterable[int], facts: PlanFacts) -> tuple[Turn, ...]:
-    """The turns of the window that an item cites, in order. Of an inline note, the person's turns, cited or not."""
+    """Returns the turns of the window that an item cites, in order. Of an inline note, the person's turns, cited or not."""
     if isinstance(facts.entry.retrieval, InlineNote):
         return tuple(turn for turn in facts.window.turns if turn.role is Role.USER)
     wanted = frozenset(numbers)
@@ -484,7 +487,8 @@ def handoff_expires_at_ms(facts: PlanFacts) -> int:
 
 
 def source_of(cited: tuple[Turn, ...], facts: PlanFacts) -> Source:
-    """The source of what cites these turns. Without a cited turn `turns` is empty, which keeps an entry from the hot tier."""
+    """Returns the source of what cites these turns. Without a cited turn `turns` is empty, which keeps an entry from
+    the hot tier."""
     context = facts.entry.context
     cwd = context.cwd or facts.window.cwd
     return Source(
@@ -498,7 +502,8 @@ def source_of(cited: tuple[Turn, ...], facts: PlanFacts) -> Source:
 
 
 def computed_origin(title: str, text: str, cited: tuple[Turn, ...], facts: PlanFacts) -> Origin:
-    """The origin of a text of this window (P19). A person's inline note is theirs as far as the entry says what it says."""
+    """Returns the origin of a text of this window (P19). A person's inline note is theirs as far as the entry says what
+    it says."""
     claim = Claim(title, text, f"{facts.scope} {facts.entry.context.cwd or ''} {facts.window.cwd or ''}")
     note = facts.entry.retrieval
     if isinstance(note, InlineNote):
@@ -508,5 +513,5 @@ def computed_origin(title: str, text: str, cited: tuple[Turn, ...], facts: PlanF
 
 
 def is_persons_note(facts: PlanFacts) -> bool:
-    """Whether the window is an inline note that a person wrote, and no agent inside a harness."""
+    """Returns whether the window is an inline note that a person wrote, and no agent inside a harness."""
     return isinstance(facts.entry.retrieval, InlineNote) and facts.entry.harness is Harness.MANUAL

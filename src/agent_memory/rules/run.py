@@ -183,7 +183,8 @@ class Run:
         return error.exit_code if error is not None and len(failed) == len(attempted) else 0
 
     def leaves_something_half_done(self, state: str) -> bool:
-        """Whether a crash in this state could leave a plan partly carried out. Earlier states have no effect to finish."""
+        """Returns whether a crash in this state could leave a plan partly carried out. Earlier states have no effect to
+        finish."""
         work = self.work
         return (
             not self.dry_run
@@ -219,7 +220,7 @@ class TieringMemo:
     """How many tierings in a row have left a hot entry out, by id."""
 
     def for_agent(self, name: str) -> TieringMemo:
-        """The same for the agent that tiered; to another nothing has been shown."""
+        """Returns the same for the agent that tiered; to another nothing has been shown."""
         return self if self.agent == name else TieringMemo(omitted=self.omitted)
 
 
@@ -316,11 +317,13 @@ class DefragRun:
         return TARGETS_REFUSED_EXIT_CODE if refused else 0
 
     def leaves_something_half_done(self, state: str) -> bool:
-        """Whether a crash in this state could leave a plan partly carried out. Earlier states have no effect to finish."""
+        """Returns whether a crash in this state could leave a plan partly carried out. Earlier states have no effect to
+        finish."""
         return not self.dry_run and state in ("apply_changes", "generate_agents_md", "commit_changes")
 
     def is_worth_a_report(self, *, failed: bool) -> bool:
-        """Whether the run did anything that somebody may ask about. One that found nothing new to do leaves no trace."""
+        """Returns whether the run did anything that somebody may ask about. One that found nothing new to do leaves no
+        trace."""
         published = self.published is not None and any(each.outcome != "unchanged" for each in self.published.targets)
         changed = self.receipt is not None or self.tiers != self.tiers_before
         return not self.dry_run and bool(

@@ -86,18 +86,18 @@ class LoggedRun:
 
 
 def logged_actions(applied: Iterable[Applied]) -> tuple[LoggedAction, ...]:
-    """One action for each change that was made, called by the title of its entry."""
+    """Returns one action for each change that was made, called by the title of its entry."""
     return tuple(logged_action(each.act, each.id, each.title) for each in applied)
 
 
 def logged_action(act: str, id: str, title: str) -> LoggedAction:
-    """What was done to one entry."""
+    """Returns what was done to one entry."""
     return LoggedAction(act, (), (id,), title) if act == "create" else LoggedAction(act, (id,), (), title)
 
 
 def churning(runs: Iterable[LoggedRun], *, of: int = 10, at_least: int = 3) -> frozenset[str]:
-    """The entries that at least so many of the first `of` runs changed which changed any that was there before: what every run
-    rewrites is left alone. Undos, and runs that are undone, are left out."""
+    """Returns the entries that at least so many of the first `of` runs changed which changed any that was there before:
+    what every run rewrites is left alone. Undos, and runs that are undone, are left out."""
     standing = (run for run in runs if run.machine != "undo" and run.undone_by is None)
     changed = (frozenset(id for action in run.actions for id in action.ids) for run in standing)
     counts = Counter(id for ids in islice(filter(None, changed), of) for id in ids)
@@ -105,12 +105,12 @@ def churning(runs: Iterable[LoggedRun], *, of: int = 10, at_least: int = 3) -> f
 
 
 def is_named(run_id: str, text: str) -> bool:
-    """Whether a person may mean this run: the beginning of its id, or of what follows the time in it."""
+    """Returns whether a person may mean this run: the beginning of its id, or of what follows the time in it."""
     return run_id.startswith(text) or short_id(run_id).startswith(text)
 
 
 def short_id(run_id: str) -> str:
-    """What names the run briefly: the random digits after the time."""
+    """Returns what names the run briefly: the random digits after the time."""
     return run_id.rpartition("_")[2]
 
 
@@ -135,17 +135,17 @@ class Undoing:
 
 
 def undone_by(marks: Mapping[str, UndoneMark]) -> Mapping[str, str]:
-    """The runs that are undone at present, each with the undo that holds it down."""
+    """Returns the runs that are undone at present, each with the undo that holds it down."""
     return {run_id: mark.by for run_id, mark in marks.items() if _holds(mark.by, marks)}
 
 
 def undone_fingerprints(marks: Mapping[str, UndoneMark]) -> frozenset[str]:
-    """What is not to be made again, of all runs that are undone at present."""
+    """Returns what is not to be made again, of all runs that are undone at present."""
     return frozenset(each for run_id in undone_by(marks) for each in marks[run_id].fingerprints)
 
 
 def _holds(undo_id: str, marks: Mapping[str, UndoneMark]) -> bool:
-    """Whether an undo is not undone itself. Each is undone by a later one, so the chain ends."""
+    """Returns whether an undo is not undone itself. Each is undone by a later one, so the chain ends."""
     holds, seen = True, {undo_id}
     while (mark := marks.get(undo_id)) is not None and mark.by not in seen:
         holds, undo_id = not holds, mark.by
@@ -173,8 +173,9 @@ class KeptRun:
 def prune_runs(
     runs: Iterable[KeptRun], now_ms: int, *, keep_runs: int = KEEP_RUNS, keep_days: int = KEEP_DAYS
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The runs of which only the report stays, and those of which nothing does. Details (replies, plans, footprints) go of runs that are neither among the newest `keep_runs` nor younger than
-    `keep_days`; reports too after `KEEP_REPORTS_DAYS`. What is unfinished stays whole."""
+    """Returns the runs of which only the report stays, and those of which nothing does. Details (replies, plans,
+    footprints) go of runs that are neither among the newest `keep_runs` nor younger than `keep_days`; reports too after
+    `KEEP_REPORTS_DAYS`. What is unfinished stays whole."""
     in_order = sorted(runs, key=lambda each: each.run_id, reverse=True)
     old = [
         each

@@ -33,8 +33,8 @@ _WIDELY_USED, _FEW_ENTRIES = 0.5, 10
 def rank_related(
     window: History, live: Sequence[Listed], scope: str, session_id: str | None = None
 ) -> Mapping[str, float]:
-    """The ids of the entries that have anything to do with the window, of those that `visible` lets through, and how much, more
-    than 0: the most related first, then the newest.
+    """Returns the ids of the entries that have anything to do with the window, of those that `visible` lets through,
+    and how much, more than 0: the most related first, then the newest.
 
     What came from the same session comes first of all: it is what a grown session corrects. Others count by the words that
     they share with what was said and done, rare words more.
@@ -63,12 +63,12 @@ def rank_related(
 
 
 def visible(live: Sequence[Listed], scope: str) -> Sequence[Listed]:
-    """Those that an agent may know of: of the scope and of `global`, and not secret."""
+    """Returns those that an agent may know of: of the scope and of `global`, and not secret."""
     return without_secret([each for each in live if each.meta.scope in (scope, GLOBAL_SCOPE)])
 
 
 def catalog_of(related: Iterable[str], live: Sequence[Listed], scope: str) -> Sequence[Listed]:
-    """All that are visible: the related in their order, then the newest."""
+    """Returns all that are visible: the related in their order, then the newest."""
     known = visible(live, scope)
     by_id = {each.meta.id: each for each in known}
     ordered = dict.fromkeys((*related, *(each.meta.id for each in newest_first(known))))
@@ -76,7 +76,7 @@ def catalog_of(related: Iterable[str], live: Sequence[Listed], scope: str) -> Se
 
 
 def ids_to_show(related: Mapping[str, float]) -> tuple[str, ...]:
-    """The ids worth reading in full, best first: all of the same session, since what it says again must not be stored
+    """Returns the ids worth reading in full, best first: all of the same session, since what it says again must not be stored
     again, and of the others those not far behind the most related, as long as there are fewer than `MOST_SHOWN`."""
     own = tuple(id for id, score in related.items() if score >= _SAME_SESSION)
     best = max((score for score in related.values() if score < _SAME_SESSION), default=0.0)
@@ -85,7 +85,7 @@ def ids_to_show(related: Mapping[str, float]) -> tuple[str, ...]:
 
 
 def choose_shown(stored: Iterable[StoredEntry], max_chars: int) -> tuple[StoredEntry, ...]:
-    """Those of the entries, in their order, that fit the room whole; one too long is passed over, never cut (P11).
+    """Returns those of the entries, in their order, that fit the room whole; one too long is passed over, never cut (P11).
 
     An entry that is secret or holds a secret is never shown: the agent would not see all of it.
     """
@@ -101,13 +101,14 @@ def choose_shown(stored: Iterable[StoredEntry], max_chars: int) -> tuple[StoredE
 
 
 def note_chars(meta: Meta, body_chars: int) -> int:
-    """How many characters a note may take in a prompt that shows it in full."""
+    """Returns how many characters a note may take in a prompt that shows it in full."""
     texts = (meta.title, meta.description, meta.scope, *meta.tags)
     return NOTE_OVERHEAD_CHARS + sum(map(len, texts)) + len(meta.tags) + body_chars
 
 
 def tag_vocabulary(live: Sequence[Listed], vocabulary: TagVocabulary | None = None, most: int = 100) -> tuple[str, ...]:
-    """The tags to choose from: those that a person has accepted, then others in use; the most used first, then by name."""
+    """Returns the tags to choose from: those that a person has accepted, then others in use; the most used first, then
+    by name."""
     known = vocabulary or TagVocabulary()
     counts = tag_counts((known.current(each.meta.tags) for each in live), known)
     best_first = sorted(counts, key=lambda tag: (known.standing(tag) is not Standing.ACCEPTED, -counts[tag], tag))
@@ -118,7 +119,7 @@ _PAIR = 2
 
 
 def most_urgent_ids(analysis: Analysis, live: Sequence[Listed], max_chars: int, tiers: TierList) -> tuple[str, ...]:
-    """The ids to show in full within `max_chars` characters of prompt, the most urgent first.
+    """Returns the ids to show in full within `max_chars` characters of prompt, the most urgent first.
 
     All that may be shown, if they fit. Else the entries of findings, worst first, each group whole before any in part (a
     part has at least two, the winner among them: one side of a duplicate says nothing); then hot and warm ones while there

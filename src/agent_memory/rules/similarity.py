@@ -68,8 +68,9 @@ _Words = tuple[frozenset[str], frozenset[str]]
 def similar_among(
     subject: Subject, notes: Sequence[StoredEntry], cosines: Sequence[float | None]
 ) -> tuple[StoredEntry, ...]:
-    """The known notes about the same subject, the likest first, at most `MOST_NAMED`; `cosines` say how near the meaning of each
-    is, -1 to 1, None where nobody knows. A handoff is never one, nor like one: it says how things stood at one moment."""
+    """Returns the known notes about the same subject, the likest first, at most `MOST_NAMED`; `cosines` say how near
+    the meaning of each is, -1 to 1, None where nobody knows. A handoff is never one, nor like one: it says how things
+    stood at one moment."""
     if subject.kind is Kind.HANDOFF:
         return ()
     wanted = _words(subject.title, subject.description, subject.body)
@@ -87,8 +88,8 @@ def similar_among(
 
 
 def says_nothing_new(subject: Subject, stored: StoredEntry) -> bool:
-    """Whether a known note says all that this one does: nearly all of its words, and every number, name and negation; and
-    denies none of it."""
+    """Returns whether a known note says all that this one does: nearly all of its words, and every number, name and
+    negation; and denies none of it."""
     said = f"{subject.title}\n{said_in(subject.body)}"
     known = f"{stored.meta.title}\n{stored.meta.description}\n{stored.body}"
     words, lost = content_terms(said), lost_salience(known, said)
@@ -101,7 +102,7 @@ def _words(title: str, description: str, body: str) -> _Words:
 
 
 def _likeness(one: _Words, other: _Words, cosine: float | None, spread: Counter[str], total: int) -> float:
-    """How alike two notes are, 0 where they are not about the same; `other` is among those that `spread` counts."""
+    """Returns how alike two notes are, 0 where they are not about the same; `other` is among those that `spread` counts."""
     (title, words), (other_title, other_words) = one, other
 
     def weight(some: frozenset[str]) -> float:
@@ -127,7 +128,7 @@ _LARGEST = 127
 
 
 def packed(components: Sequence[float]) -> bytes:
-    """The vector as one signed byte a component, the largest at ±127; zeros stay zeros."""
+    """Returns the vector as one signed byte a component, the largest at ±127; zeros stay zeros."""
     largest = max(map(abs, components), default=0.0)
     if not largest or not math.isfinite(largest):
         return bytes(len(components))
@@ -136,15 +137,16 @@ def packed(components: Sequence[float]) -> bytes:
 
 
 def cosine(one: bytes, other: bytes) -> float:
-    """The cosine of two packed vectors, -1 to 1; 0 where one is all zeros or they are of different lengths. It takes some 20 µs
-    for 256 components, and no numpy."""
+    """Returns the cosine of two packed vectors, -1 to 1; 0 where one is all zeros or they are of different lengths. It
+    takes some 20 µs for 256 components, and no numpy."""
     mine, theirs = memoryview(one).cast("b"), memoryview(other).cast("b")
     lengths = sum(map(mul, mine, mine)) * sum(map(mul, theirs, theirs))
     return sum(map(mul, mine, theirs)) / math.sqrt(lengths) if lengths and len(one) == len(other) else 0.0
 
 
 def about_terms(meta: Meta) -> AbstractSet[str]:
-    """The `content_terms` of title, description and tags, in the order of these. Of a tag the prefix does not count."""
+    """Returns the `content_terms` of title, description and tags, in the order of these. Of a tag the prefix does not
+    count."""
     tags = (tag.partition("__")[2] or tag for tag in meta.tags)
     terms = dict.fromkeys(map(term_of, words_of(" ".join((meta.title, meta.description, *tags)))))
     terms.pop("", None)

@@ -38,7 +38,7 @@ MAX_ACTIONS = 100
 
 
 def tidied(request: DefragRequest) -> DefragProposal:
-    """What is there twice is merged; and the tiers. What is due to be archived goes anyway (`due_archivings`).
+    """Returns what is there twice is merged; and the tiers. What is due to be archived goes anyway (`due_archivings`).
 
     Only entries that were shown in full are touched, and no more of them than one run may change. Near-duplicates and
     contradictions take judgement: they stay as they are (`left_to_judge`).
@@ -50,15 +50,15 @@ def tidied(request: DefragRequest) -> DefragProposal:
 
 
 def ids_without_room(request: DefragRequest, proposed: Iterable[Action]) -> frozenset[str]:
-    """The entries that `tidied` would have merged too, had one run room for it; `proposed` is what it answered."""
+    """Returns the entries that `tidied` would have merged too, had one run room for it; `proposed` is what it answered."""
     taken = {id for action in proposed for id in ids_of(action)}
     merges = _merges(request, len(request.live), len(request.live))
     return frozenset(chain.from_iterable(each.ids for each in merges if taken.isdisjoint(each.ids)))
 
 
 def _merges(request: DefragRequest, room: int, most: int) -> tuple[Merge, ...]:
-    """Those that the plan check lets through, no more than `most`, and of no more than `room` live entries: of many twins it may
-    be some. What it refuses it would refuse in every run."""
+    """Returns those that the plan check lets through, no more than `most`, and of no more than `room` live entries: of
+    many twins it may be some. What it refuses it would refuse in every run."""
     hashes = {each.meta.id: each.content_hash for each in request.live}
     shown = (
         each
@@ -84,7 +84,7 @@ def _is_open(listed: Listed) -> bool:
 
 
 def due_archivings(live: Iterable[Listed], analysis: Analysis, now_ms: int) -> Due:
-    """What has expired by now, and what the analysis found over a cap."""
+    """Returns what has expired by now, and what the analysis found over a cap."""
     ends = ((each.meta.expires_at_ms, each.meta.id) for each in live)
     ended = sorted((at_ms, id) for at_ms, id in ends if has_passed(at_ms, now_ms))
     expired = tuple(Archive(id, f"it expired on {day_of(at_ms)}") for at_ms, id in ended)
@@ -100,7 +100,8 @@ def surplus(
     max_chars: int | None,
     now_ms: int,
 ) -> tuple[Finding, ...]:
-    """What has to leave a live set so that it keeps its caps, the least valuable first, as much as one run may archive.
+    """Returns what has to leave a live set so that it keeps its caps, the least valuable first, as much as one run may
+    archive.
 
     Pinned, promoted, secret and conflicted entries are never among it, so that a store of nothing else stays over its
     cap. Of an entry whose size is not known the characters do not count.
@@ -166,7 +167,7 @@ def _worth(stored: StoredEntry) -> tuple[object, ...]:
 
 
 def merge_of(twins: tuple[StoredEntry, ...]) -> Merge:
-    """The merge of twins: title, description and body of the first, with the links of all.
+    """Returns the merge of twins: title, description and body of the first, with the links of all.
 
     What titles and descriptions of the others say besides is named in `drops`; it stays in the archive.
     """
@@ -188,7 +189,7 @@ def merge_of(twins: tuple[StoredEntry, ...]) -> Merge:
 
 
 def chosen_tiers(request: DefragRequest, merges: Iterable[Merge]) -> TierList:
-    """The tiers by score, once these merges and what is due are done; a merge is named by its first entry.
+    """Returns the tiers by score, once these merges and what is due are done; a merge is named by its first entry.
 
     Pinned entries are hot. Else hot is what a person said that lasts, and what has shown its worth (a person vouches for
     it, it is important, it is opened again and again), unless another entry wins over it that says nearly the same or the
@@ -223,8 +224,8 @@ def _is_pinned(candidate: TierFacts) -> bool:
 
 
 def _staying(request: DefragRequest, merges: Iterable[Merge]) -> list[Meta]:
-    """The entries with their reads as they are once the merges are done, without what has expired, ceased to be true or is over a
-    cap."""
+    """Returns the entries with their reads as they are once the merges are done, without what has expired, ceased to be
+    true or is over a cap."""
     staying: dict[str, Meta] = {}
     for each in request.live:
         reads = reads_of(each.meta, request.usage)
@@ -251,5 +252,5 @@ def _earns_hot(candidate: TierFacts) -> bool:
 
 
 def is_lasting_word(meta: Meta) -> bool:
-    """Whether a person said it, and it is what holds on."""
+    """Returns whether a person said it, and it is what holds on."""
     return meta.origin is Origin.USER and meta.kind in _LASTING and meta.importance is not Importance.LOW

@@ -87,7 +87,7 @@ def score(meta: Meta, usage: Usage, now_ms: int) -> float:
 
 
 def score_parts(meta: Meta, usage: Usage, now_ms: int) -> ScoreParts:
-    """The factors of `score`."""
+    """Returns the factors of `score`."""
     doublings = min((max(usage.count, 0) + 1).bit_length() - 1, _MOST_DOUBLINGS)
     changed_at_ms = max(meta.updated_at_ms, usage.last_at_ms or 0)
     steps = min(max(now_ms - changed_at_ms, 0) // (_STEP_DAYS * DAY_MS), _OLDEST_STEP)
@@ -101,18 +101,18 @@ def score_parts(meta: Meta, usage: Usage, now_ms: int) -> ScoreParts:
 
 
 def is_ageless(meta: Meta) -> bool:
-    """Whether the entry holds until it is replaced: what a person prefers, or has agreed on. Such an entry is in front of
-    every session, where nobody has to open it, so that no read would ever show that it is of use."""
+    """Returns whether the entry holds until it is replaced: what a person prefers, or has agreed on. Such an entry is
+    in front of every session, where nobody has to open it, so that no read would ever show that it is of use."""
     return meta.kind in (Kind.PREFERENCE, Kind.CONVENTION) and (meta.origin is Origin.USER or meta.is_vouched_for)
 
 
 def tier_facts(meta: Meta, body_chars: int, usage: Usage, now_ms: int) -> TierFacts:
-    """The facts of one live entry."""
+    """Returns the facts of one live entry."""
     return TierFacts(meta, body_chars, best_now(meta, now_ms), score(meta, usage, now_ms))
 
 
 def best_now(meta: Meta, now_ms: int) -> Tier:
-    """The nearest tier that a live entry may have. What has expired is cold, unless a person pinned it."""
+    """Returns the nearest tier that a live entry may have. What has expired is cold, unless a person pinned it."""
     has_expired = has_passed(meta.expires_at_ms, now_ms)
     return Tier.COLD if has_expired and not meta.pinned else meta.best_tier
 
@@ -126,7 +126,7 @@ _SENTENCE = re.compile(r"\s*(?:[A-Z¿]|[^\x00-\x7f]).{12,}[\w`)][.!?。？！]\s
 
 
 def why_not_nearer(meta: Meta) -> str:
-    """Why an entry may not be hot, in words; empty where it may."""
+    """Returns why an entry may not be hot, in words; empty where it may."""
     if meta.best_tier is Tier.HOT:
         return ""
     if meta.is_secret:
@@ -137,7 +137,7 @@ def why_not_nearer(meta: Meta) -> str:
 
 
 def told_of(stored: StoredEntry) -> StoredEntry | None:
-    """What of an entry may be told unasked; None for nothing.
+    """Returns what of an entry may be told unasked; None for nothing.
 
     The person's word is told as it is. Of what an agent concluded, the sentences that tell somebody to do something are
     left out and counted: nobody can tell from the note alone that a person gave that order. Where no turn of a session
@@ -177,7 +177,7 @@ def told_of(stored: StoredEntry) -> StoredEntry | None:
 
 
 def _told_of_line(line: str, is_compared: bool) -> str:
-    """The line without the sentences that tell a reader what to do."""
+    """Returns the line without the sentences that tell a reader what to do."""
     if not _is_untold(line, is_compared):
         return line
     said, before = list[str](), ""
@@ -237,7 +237,7 @@ class SectionRoom:
         return is_in
 
     def overfull_by_pins(self) -> list[str]:
-        """The scopes whose pins, with the global ones, are over the budget."""
+        """Returns the scopes whose pins, with the global ones, are over the budget."""
         return sorted(each for each, size in self._pinned.items() if size and self._is_over(self._pinned, each))
 
     def _is_over(self, sizes: Counter[str], scope: str) -> bool:
@@ -263,8 +263,8 @@ def resolve_tiers(
     budget: SectionBudget,
     omitted: Mapping[str, int],
 ) -> Resolved:
-    """The tier list to be kept. `facts`, by id, are those of the live entries that either list names, that are pinned and
-    that a person vouches for; those of others make no difference.
+    """Returns the tier list to be kept. `facts`, by id, are those of the live entries that either list names, that are
+    pinned and that a person vouches for; those of others make no difference.
 
     Pinned entries that may be hot are hot, and always fit. An entry that a person promoted and that no list has held is
     hot like one that is proposed, and stays at least warm while there is room. Without a proposal nothing else changes
@@ -334,7 +334,7 @@ def _resolved_once(
 
 
 def _allowed(tiers: TierList, facts: Mapping[str, TierFacts], *, named: bool) -> tuple[TierList, tuple[Dropped, ...]]:
-    """What of a list is live and may be there. Reasons are given for what somebody named now, and for what may not be
+    """Returns what of a list is live and may be there. Reasons are given for what somebody named now, and for what may not be
     shown any more; what is simply gone needs none."""
     hot, warm, dropped = list[str](), list[str](), list[Dropped]()
     for id in dict.fromkeys((*tiers.hot, *tiers.warm)):
@@ -366,8 +366,8 @@ def _fill_hot(
     facts: Mapping[str, TierFacts],
     room: SectionRoom,
 ) -> set[str]:
-    """What is hot: the pins; of what stays the strongest first, so that the weakest gives way; then newcomers in their order,
-    each before what it may push out, which is what is left out and clearly weaker."""
+    """Returns what is hot: the pins; of what stays the strongest first, so that the weakest gives way; then newcomers
+    in their order, each before what it may push out, which is what is left out and clearly weaker."""
     members: set[str] = set()
 
     def put(id: str, *, pinned: bool = False) -> None:
@@ -398,8 +398,8 @@ def _fill_hot(
 
 
 def tiers_after(tiers: TierList, plan: DefragPlan) -> TierList:
-    """The list in which the new entries of a merge or split stand where the first of their sources stood, in the best tier
-    of any of them; what is archived is gone. No id is twice."""
+    """Returns the list in which the new entries of a merge or split stand where the first of their sources stood, in
+    the best tier of any of them; what is archived is gone. No id is twice."""
     heirs = {change.id: group.new_ids for group in plan.actions for change in group.changes if change.act == "retire"}
     hot, warm = (dict.fromkeys(heir for id in ids for heir in heirs.get(id, (id,))) for ids in (tiers.hot, tiers.warm))
     return TierList(tuple(hot), tuple(id for id in warm if id not in hot))

@@ -55,7 +55,7 @@ LARGEST = (1 << 53) - 1
 
 
 def base_of(id: str, usage: Usage) -> Base:
-    """What a frontmatter brought along, whatever numbers a person wrote there."""
+    """Returns what a frontmatter brought along, whatever numbers a person wrote there."""
     last = usage.last_at_ms
     known = last if last is not None and 0 <= last <= LARGEST else None
     return Base(id, min(max(usage.count, 0), LARGEST), known)

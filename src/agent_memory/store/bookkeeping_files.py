@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 def _each(root: str, directory: str, read: Callable[[str], T | None]) -> Iterator[Result[T, Error]]:
-    """What each of the files holds, or why it cannot be read; what is gone since it was listed is left out."""
+    """Yields what each of the files holds, or why it cannot be read; what is gone since it was listed is left out."""
     names = as_result(names_below)(root, directory, lambda name: name.endswith(_ENDING) and not name.startswith("."))
     if isinstance(names, Failure):
         yield names
@@ -67,7 +67,7 @@ class SessionMarksFiles:
 
     @as_result
     def beginning_with(self, session_id: str, most: int) -> tuple[SessionMark, ...]:
-        """The marks of all sessions, of any harness, whose id begins so: at most `most`, by file name."""
+        """Returns the marks of all sessions, of any harness, whose id begins so: at most `most`, by file name."""
         beginnings = tuple(f"{harness}_{slug_beginning(session_id)}" for harness in Harness)
         marks: list[SessionMark] = []
         for name in names_below(self._root, _SESSIONS, lambda name: name.startswith(beginnings)):
@@ -122,7 +122,7 @@ class StateKeysFiles:
         return _each(self._root, KEYS, lambda name: self._read(f"{KEYS}/{name}", name.removesuffix(_ENDING)))
 
     def _read(self, path: str, key: str) -> StateValue | None:
-        """The value; of one that a person wrote the key is that of the file."""
+        """Returns the value; of one that a person wrote the key is that of the file."""
         found = self._file(path).read()
         return found if found is None or found.key else evolve(found, key=key)
 
@@ -131,7 +131,7 @@ class StateKeysFiles:
 
 
 def path_of(key: str) -> str:
-    """Where the value of a key is kept, relative to the root."""
+    """Returns where the value of a key is kept, relative to the root."""
     return f"{KEYS}/{slug_of(key)}{_ENDING}"
 
 
@@ -146,7 +146,7 @@ class TagVocabularyFile:
 
     @as_result
     def get(self) -> TagVocabulary:
-        """The vocabulary; an empty one where there is none yet."""
+        """Returns the vocabulary; an empty one where there is none yet."""
         return self._file.read() or TagVocabulary()
 
     @as_result
@@ -195,7 +195,7 @@ class SpendLedgerFiles:
 
     @as_result
     def days(self) -> Spend:
-        """What was spent on each of the last days, oldest first."""
+        """Returns what was spent on each of the last days, oldest first."""
         return self._file.read() or {}
 
     def _change(self, change: Callable[[Spend], Spend]) -> None:

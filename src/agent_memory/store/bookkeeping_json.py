@@ -62,8 +62,8 @@ SPEND = Format(dict[str, DaySpend], member="days", check=_spend_problems)
 
 
 def _vocabulary(document: Json) -> TagVocabulary:
-    """Every tag in its normal form. A person may write less: a list of tags, or an object with the list under `vocabulary` (as
-    agent-memory-store has it), also within `value`. A word without a prefix is good for any prefix."""
+    """Returns every tag in its normal form. A person may write less: a list of tags, or an object with the list under
+    `vocabulary` (as agent-memory-store has it), also within `value`. A word without a prefix is good for any prefix."""
     match document:
         case list(words):
             return TagVocabulary(_accepted(words))
@@ -115,8 +115,8 @@ class StateValue:
 
 
 def key_problem(key: str) -> str | None:
-    """Why a key is none, or None: 1 to 128 of the characters `A-Z a-z 0-9 . _ : / -`, the first a letter or digit, with no
-    `..` and no empty part between slashes (P21)."""
+    """Returns why a key is none, or None: 1 to 128 of the characters `A-Z a-z 0-9 . _ : / -`, the first a letter or
+    digit, with no `..` and no empty part between slashes (P21)."""
     if not key:
         return "key: is empty"
     if len(key) > MAX_KEY_CHARS:
@@ -131,7 +131,7 @@ def key_problem(key: str) -> str | None:
 
 @as_result
 def state_value(key: str, value: object, updated_at_ms: int) -> StateValue:
-    """A value fit to be kept: JSON of at most 256 KiB, without secrets (P20). StateInvalid with what is wrong."""
+    """Returns a value fit to be kept: JSON of at most 256 KiB, without secrets (P20). StateInvalid with what is wrong."""
     if problem := key_problem(key):
         raise StateInvalid((problem,))
     if redact(key).found:
@@ -146,7 +146,7 @@ def state_value(key: str, value: object, updated_at_ms: int) -> StateValue:
 
 
 def json_text(value: object) -> str | None:
-    """The value as JSON on one line; None where it has none that every reader understands."""
+    """Returns the value as JSON on one line; None where it has none that every reader understands."""
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
         load_document(text.encode())
@@ -156,7 +156,8 @@ def json_text(value: object) -> str | None:
 
 
 def _state_value(document: Json) -> StateValue:
-    """What a person wrote in another shape is the value as a whole; its key, which only the file's name tells, is empty here."""
+    """Returns what a person wrote in another shape is the value as a whole; its key, which only the file's name tells,
+    is empty here."""
     match document:
         case {"version": 1, "key": str(named), "value": value, "updatedAt": int(at_ms), **others} if not others:
             if key_problem(named) is not None:
@@ -172,8 +173,8 @@ STATE_VALUE = Documents[StateValue](
 
 
 def _without_secrets(kept: StateValue) -> StateValue:
-    """The value whose file holds no secret. A secret is looked for in the whole file, where a key such as `password` says
-    what its value is; one that cannot be cut out of the JSON is refused."""
+    """Returns the value whose file holds no secret. A secret is looked for in the whole file, where a key such as
+    `password` says what its value is; one that cannot be cut out of the JSON is refused."""
     for _ in range(3):
         cleaned = redact(STATE_VALUE.render(kept))
         if not cleaned.found:
@@ -273,7 +274,7 @@ _JOURNAL = Format(tuple[Step, ...], member="steps", indent=None, check=_journal_
 
 
 def render_journal(steps: tuple[Step, ...]) -> bytes:
-    """The steps in the order in which they are taken."""
+    """Returns the steps in the order in which they are taken."""
     return _JOURNAL.render(steps).rstrip("\n").encode("utf-8", "backslashreplace")
 
 

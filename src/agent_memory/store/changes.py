@@ -114,14 +114,14 @@ class Draft:
             ms += 1
 
     def file_changes(self) -> tuple[FileChange, ...]:
-        """All that is to be written, in the order in which it was put."""
+        """Returns all that is to be written, in the order in which it was put."""
         changes = (FileChange(path, self._disk_state(path), after) for path, after in self._after.items())
         return tuple(each for each in changes if hash_of(each.before) != hash_of(each.after))
 
     # -- files --------------------------------------------------------------------------------------------------------
 
     def state(self, path: str) -> FileState | None:
-        """What is in the file, or would be."""
+        """Returns what is in the file, or would be."""
         return self._after[path] if path in self._after else self._disk_state(path)
 
     def _disk_state(self, path: str) -> FileState | None:
@@ -134,7 +134,7 @@ class Draft:
         return frozenset(folded_name(f"{directory}/{name}") for name in names_below(self.root, directory))
 
     def is_free(self, directory: str, name: str) -> bool:
-        """Whether a name may be given, on any file system."""
+        """Returns whether a name may be given, on any file system."""
         wanted = folded_name(f"{directory}/{name}")
         if wanted in self._drafted_names:
             return not self._drafted_names[wanted]
@@ -147,7 +147,7 @@ class Draft:
         return tuple(sorted(set(self._versions_on_disk(id)) - drafted.keys() | kept, key=version_ms))
 
     def version_with(self, id: str, hash: str | None) -> str | None:
-        """The version that holds exactly these bytes."""
+        """Returns the version that holds exactly these bytes."""
         for path in reversed(self.versions(id)):
             state = self.state(path)
             if state is not None and content_hash(state.data) == hash:
@@ -157,15 +157,15 @@ class Draft:
     # -- entries ------------------------------------------------------------------------------------------------------
 
     def live(self, id: str) -> Listed | None:
-        """The live entry with this very id."""
+        """Returns the live entry with this very id."""
         return self._live.get(id)
 
     def all_live(self) -> Iterator[Listed]:
-        """Every live entry."""
+        """Returns every live entry."""
         return iter(self._live.values())
 
     def bearers(self, id: str) -> tuple[Listed, ...]:
-        """The live entries that have the id or the alias, compared without case, by path."""
+        """Returns the live entries that have the id or the alias, compared without case, by path."""
         wanted = id.casefold()
         found = (self._live.get(each) for each in self._bearers.get(wanted, ()))
         return tuple(
@@ -175,7 +175,7 @@ class Draft:
         )
 
     def archived(self, id: str) -> Listed | None:
-        """The newest archived file of the id: what `read(id, archived=True)` shows."""
+        """Returns the newest archived file of the id: what `read(id, archived=True)` shows."""
         listing = self._archive_listing()
         found = self._archived[id] if id in self._archived else listing.by_id.get(id)
         trouble = next((each.io_error for each in listing.unreadable if each.io_error is not None), None)
@@ -184,7 +184,7 @@ class Draft:
         return found
 
     def missing(self, id: str) -> Error:
-        """Why there is no live entry with this id. "Not found" only where every file could be read (P6)."""
+        """Returns why there is no live entry with this id. "Not found" only where every file could be read (P6)."""
         for file in self._listing.unreadable:
             if file.io_error is not None:
                 return file.io_error
@@ -193,8 +193,8 @@ class Draft:
         return EntryNotFound(id, self.archived(id) is not None)
 
     def owner(self, id: str) -> str | None:
-        """The path of whatever has the id already, compared without case: an entry, an alias, the archive; None if free. Of
-        what could not be read the name tells whose it is: an id is never given again (P15)."""
+        """Returns the path of whatever has the id already, compared without case: an entry, an alias, the archive; None
+        if free. Of what could not be read the name tells whose it is: an id is never given again (P15)."""
         wanted = id.casefold()
         for bearer in self.bearers(id):
             return bearer.path
@@ -230,7 +230,7 @@ Decided = tuple[Draft, Receipt]
 def carry_out(
     files: FollowedFiles, locks: Locks, decide: Callable[[Draft], Decided], run_id: str | None, given_up: Error
 ) -> Receipt:
-    """All that is decided, on disk, with the footprint of a run where it changes anything; on an error nothing."""
+    """Puts all that is decided on disk, with the footprint of a run where it changes anything; on an error nothing."""
 
     def decided() -> tuple[Sequence[FileChange], Receipt]:
         files.look_again()
@@ -252,7 +252,7 @@ def carry_out(
 
 
 def decide_batch(changes: Sequence[Change | ChangeGroup], tiers: TierList | None, draft: Draft) -> Decided:
-    """All changes that are not refused, in order, each upon what the one before it left."""
+    """Returns all changes that are not refused, in order, each upon what the one before it left."""
     applied: list[Applied] = []
     dropped: list[Dropped] = []
     for each in changes:
@@ -301,7 +301,8 @@ class _Act:
 
 
 def _decide_group(changes: Sequence[Change], draft: Draft) -> list[Applied]:
-    """The draft has all the changes. EntryInvalid for values that no file may hold; other refusals are of the state of an entry."""
+    """Checks that the draft has all the changes. EntryInvalid for values that no file may hold; other refusals are of the
+    state of an entry."""
     applied: list[Applied] = []
     done_before: list[str] = []
     is_written = False
@@ -321,7 +322,7 @@ def _decide_group(changes: Sequence[Change], draft: Draft) -> list[Applied]:
 
 
 def _file_name(entry: MemoryEntry) -> str:
-    """The file name that belongs to the entry."""
+    """Returns the file name that belongs to the entry."""
     if not is_id(entry.meta.id):
         raise EntryInvalid((f"id is {entry.meta.id[:40]!r}, expected id__ and six base58 digits",))
     name = file_name_of(entry.meta)
@@ -428,13 +429,13 @@ def _retired_before(change: Change, draft: Draft) -> _Act:
 
 
 def _ended(current: StoredEntry, valid_until_ms: int | None) -> MemoryEntry:
-    """The entry with this end of its validity; without one as it is."""
+    """Returns the entry with this end of its validity; without one as it is."""
     until = current.meta.valid_until_ms if valid_until_ms is None else valid_until_ms
     return evolve(current.entry, meta=evolve(current.meta, valid_until_ms=until))
 
 
 def _is_retired(archived: Listed) -> bool:
-    """Whether it lies in the archive as an entry of its own, and not as a version in the directory of its id."""
+    """Returns whether it lies in the archive as an entry of its own, and not as a version in the directory of its id."""
     return archived.path.count("/") == 1
 
 
@@ -473,7 +474,7 @@ _ACTS: Mapping[str, Callable[[Change, Draft], _Act]] = {
 
 
 def _original(archived: Listed, draft: Draft) -> FileState:
-    """The archived file's bytes; where retiring only gave it an end, those that it had before."""
+    """Returns the archived file's bytes; where retiring only gave it an end, those that it had before."""
     entry, state = _archived_file(archived.path, draft)
     if archived.meta.valid_until_ms is None or not _is_retired(archived):
         return state
@@ -495,7 +496,7 @@ def _archived_file(path: str, draft: Draft) -> tuple[StoredEntry, FileState]:
 
 
 def _placed(archived: Listed, state: FileState, draft: Draft) -> Listed:
-    """The entry under its former name, or under the one that belongs to it, whichever is free and leaves it its id."""
+    """Returns the entry under its former name, or under the one that belongs to it, whichever is free and leaves it its id."""
     own, canonical = archived.path.rpartition("/")[2], file_name_of(archived.meta)
     for name in (own, canonical) if _is_retired(archived) else (canonical,):
         stored = entry_or_none(f"{TOPICS}/{name}", state.data, state.mtime_ns or 0)
@@ -508,7 +509,7 @@ def _placed(archived: Listed, state: FileState, draft: Draft) -> Listed:
 
 
 def _rendered(entry: MemoryEntry, previous: FileState | None, path: str) -> tuple[StoredEntry, FileState]:
-    """The entry as it would be written at this path, and read back from there."""
+    """Returns the entry as it would be written at this path, and read back from there."""
     data = render_note(entry, None if previous is None else previous.data.decode()).encode()
     try:
         stored = understand(path, data, 0)
@@ -520,7 +521,7 @@ def _rendered(entry: MemoryEntry, previous: FileState | None, path: str) -> tupl
 
 
 def _current_entry(id: str, draft: Draft) -> tuple[StoredEntry, FileState]:
-    """The live entry and its bytes, read now."""
+    """Returns the live entry and its bytes, read now."""
     listed = draft.live(id)
     if listed is None:
         raise draft.missing(id)
@@ -534,7 +535,7 @@ def _current_entry(id: str, draft: Draft) -> tuple[StoredEntry, FileState]:
 
 
 def _archived_entry(id: str, draft: Draft) -> Listed:
-    """The archived entry of an id that is not live; why there is none is raised."""
+    """Returns the archived entry of an id that is not live; why there is none is raised."""
     missing = draft.missing(id)
     if not isinstance(missing, EntryNotFound) or (archived := draft.archived(id)) is None:
         raise missing

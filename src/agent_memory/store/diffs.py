@@ -65,7 +65,7 @@ class NoteChange:
 
 
 def note_changes(files: Sequence[FileChange]) -> tuple[NoteChange, ...]:
-    """One change for each entry, in the order of their first files; each path must occur once (`fold_files`)."""
+    """Returns one change for each entry, in the order of their first files; each path must occur once (`fold_files`)."""
     changes: dict[str, NoteChange] = {}
     for file in files:
         is_live = file.path.startswith(_LIVE)
@@ -87,7 +87,7 @@ def note_changes(files: Sequence[FileChange]) -> tuple[NoteChange, ...]:
 
 
 def logged_changes(changes: Iterable[NoteChange]) -> tuple[LoggedAction, ...]:
-    """The same as actions of a report."""
+    """Returns the same as actions of a report."""
     return tuple(logged_action(each.act, each.id, each.title) for each in changes if each.act != "version")
 
 
@@ -131,7 +131,7 @@ class DiffPart:
 
 
 def diff_parts(footprint: Footprint, titles: Mapping[str, str]) -> tuple[DiffPart, ...]:
-    """One part for each thing that differs by the run: entries first, then tiers and sections. Nothing in it moves a
+    """Returns one part for each thing that differs by the run: entries first, then tiers and sections. Nothing in it moves a
     terminal's cursor. `titles` are of entries that only the tiers name."""
     files = fold_files(footprint.files).files
     notes = note_changes(files)
@@ -151,12 +151,12 @@ def diff_parts(footprint: Footprint, titles: Mapping[str, str]) -> tuple[DiffPar
 
 
 def render_diff(parts: Sequence[DiffPart]) -> str:
-    """All of it as text: a comment line over each diff."""
+    """Returns all of it as text: a comment line over each diff."""
     return "\n".join("\n".join((f"# {each.words}", *each.lines)) for each in parts)
 
 
 def backwards(footprint: Footprint) -> Footprint:
-    """The footprint that undoing it would leave."""
+    """Returns the footprint that undoing it would leave."""
     files = fold_files(footprint.files).files
     return Footprint(
         tuple(evolve(each, before=each.after, after=each.before) for each in files),
@@ -198,5 +198,5 @@ def _between(before: str, after: str, old_name: str, new_name: str) -> tuple[str
 
 
 def _visible(line: str) -> str:
-    """The line with control characters spelled out, lest a note steers the terminal that shows it."""
+    """Returns the line with control characters spelled out, lest a note steers the terminal that shows it."""
     return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", line)

@@ -133,7 +133,7 @@ def _is_part(name: str) -> bool:
 
 
 def _sessions_in(directory: str) -> tuple[KeptSession, ...]:
-    """The longest kept first."""
+    """Returns the longest kept first."""
     found: dict[str, KeptSession] = {}
     with as_store_io("list", directory), suppress(FileNotFoundError), os.scandir(directory) as entries:
         for entry in entries:
@@ -188,14 +188,14 @@ _KEPT = tuple(each.name for each in fields(_About) if each.name != "after_record
 
 
 def render_history_lines(part: KeptPart) -> Iterator[str]:
-    """The lines, each with its line end."""
+    """Yields the lines, each with its line end."""
     about = _About(after_record=part.after_record_id, **{name: getattr(part.history, name) for name in _KEPT})
     for document in ({"version": 1, **written(about)}, *map(written, part.history.turns)):
         yield json.dumps(document, separators=(",", ":")) + "\n"
 
 
 def parse_history_lines(lines: Iterable[str], path: str) -> KeptPart:
-    """The part that was rendered. Anything else is StateCorrupt with its first problem, never a part of it (P6)."""
+    """Returns the part that was rendered. Anything else is StateCorrupt with its first problem, never a part of it (P6)."""
     about: _About | None = None
     turns: list[Turn] = []
     for number, line in enumerate(lines, 1):

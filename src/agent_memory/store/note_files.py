@@ -42,12 +42,13 @@ MAX_FILE_BYTES = 4 << 20
 
 
 def read_image(root: str, path: str) -> FileImage | None:
-    """The bytes of the file at a path relative to a real root; None where there is none."""
+    """Returns the bytes of the file at a path relative to a real root; None where there is none."""
     return paths.read_image(path_in(root, path), MAX_FILE_BYTES)
 
 
 def understand(path: str, data: bytes, mtime_ns: int) -> StoredEntry:
-    """The entry that these bytes are at this path: live in `topics/`, archived in `archive/`. EntryUnreadable for no entry.
+    """Returns the entry that these bytes are at this path: live in `topics/`, archived in `archive/`. EntryUnreadable
+    for no entry.
 
     A version lies at `archive/<id>/<ms>.md`: there the directory states the id where the file itself does not.
     """
@@ -72,8 +73,8 @@ def understand(path: str, data: bytes, mtime_ns: int) -> StoredEntry:
 
 
 def understand_again(listed: Listed, data: bytes, mtime_ns: int) -> StoredEntry:
-    """The same for the file of an entry that was listed: bytes that are still the same are not read once more, but for the
-    body. Instants that such a file takes from its mtime stay those of the listing."""
+    """Returns the same for the file of an entry that was listed: bytes that are still the same are not read once more,
+    but for the body. Instants that such a file takes from its mtime stay those of the listing."""
     if content_hash(data) != listed.content_hash:
         return understand(listed.path, data, mtime_ns)
     from agent_memory.note.frontmatter import split_note
@@ -82,7 +83,7 @@ def understand_again(listed: Listed, data: bytes, mtime_ns: int) -> StoredEntry:
 
 
 def entry_or_none(path: str, data: bytes, mtime_ns: int) -> StoredEntry | None:
-    """The same as `understand`; None where it is no entry."""
+    """Returns the same as `understand`; None where it is no entry."""
     try:
         return understand(path, data, mtime_ns)
     except EntryUnreadable:
@@ -90,7 +91,7 @@ def entry_or_none(path: str, data: bytes, mtime_ns: int) -> StoredEntry | None:
 
 
 def unreadable(path: str, error: EntryUnreadable | PathRefused | StoreIo) -> UnreadableFile:
-    """How a listing says that a file could not be read."""
+    """Returns how a listing says that a file could not be read."""
     match error:
         case EntryUnreadable(_, problems):
             return UnreadableFile(path, problems)
@@ -101,7 +102,7 @@ def unreadable(path: str, error: EntryUnreadable | PathRefused | StoreIo) -> Unr
 
 
 def tiers_in(root: str, file: FileImage | FileState | None) -> TierList:
-    """The tier list in its file under a real root; empty where there is none. StateCorrupt for a damaged one (P6)."""
+    """Returns the tier list in its file under a real root; empty where there is none. StateCorrupt for a damaged one (P6)."""
     from agent_memory.store.tiers_json import parse_tiers  # hooks never ask
 
     return TierList() if file is None else unwrap(parse_tiers(file.data, f"{root}/{TIERS_FILE}"))
@@ -123,7 +124,7 @@ class DirectoryLook:
 
 
 def look_at_directory(root: str, directory: str) -> DirectoryLook:
-    """What is in a directory of a real root; nothing where there is no such directory."""
+    """Returns what is in a directory of a real root; nothing where there is no such directory."""
     absolute = directory_in(root, directory)
     files: dict[str, int] = {}
     odd: list[UnreadableFile] = []
@@ -150,7 +151,7 @@ def look_at_directory(root: str, directory: str) -> DirectoryLook:
 
 
 def look_at_file(root: str, path: str, entry: os.DirEntry[str] | None = None) -> int | UnreadableFile | None:
-    """How one regular file looks, else what is to be said about it; None for one that is gone."""
+    """Returns how one regular file looks, else what is to be said about it; None for one that is gone."""
     try:
         status = os.lstat(f"{root}/{path}") if entry is None else entry.stat(follow_symlinks=False)
     except OSError as error:
@@ -165,12 +166,12 @@ def look_at_file(root: str, path: str, entry: os.DirEntry[str] | None = None) ->
 
 
 def unnameable(path: str) -> UnreadableFile:
-    """How a listing says that a file has a name that no text can hold."""
+    """Returns how a listing says that a file has a name that no text can hold."""
     return UnreadableFile(printable(path), ("its name is not UTF-8",))
 
 
 def is_text(path: str) -> bool:
-    """Whether it is UTF-8: SQLite cannot be asked for anything else."""
+    """Returns whether it is UTF-8: SQLite cannot be asked for anything else."""
     try:
         path.encode()
     except UnicodeEncodeError:
@@ -179,7 +180,7 @@ def is_text(path: str) -> bool:
 
 
 def printable(path: str) -> str:
-    """A name as it may be shown."""
+    """Returns a name as it may be shown."""
     return os.fsencode(path).decode("utf-8", "replace")
 
 

@@ -72,9 +72,9 @@ class RecordedWrites:
     # -- tiers ----------------------------------------------------------------------------------------------------------
 
     def retiering(self, change: Callable[[TierList], TierList]) -> TierList | None:
-        """The tier list to be written; None where it stays. One that is damaged is left as it is: what a person vouches for
-        is shown without it, and what is archived is not shown with it. One that the disk does not give now is an error:
-        the act can be done again, all of it (P5)."""
+        """Returns the tier list to be written; None where it stays. One that is damaged is left as it is: what a person
+        vouches for is shown without it, and what is archived is not shown with it. One that the disk does not give now
+        is an error: the act can be done again, all of it (P5)."""
         try:
             tiers = unwrap(self.store.tiers())
         except StoreIo:
@@ -86,9 +86,9 @@ class RecordedWrites:
         return None if changed == tiers else changed
 
     def telling(self, meta: Meta, replaced: Sequence[str] = ()) -> TierList | None:
-        """The tier list with a note that came, or came back, so that the files with a managed section tell the next session of
-        it, and without those that it takes the place of; None where it stays. The note is worth more than its place: trouble
-        with the list is told, and fails nothing."""
+        """Returns the tier list with a note that came, or came back, so that the files with a managed section tell the
+        next session of it, and without those that it takes the place of; None where it stays. The note is worth more
+        than its place: trouble with the list is told, and fails nothing."""
 
         def told(tiers: TierList) -> TierList:
             left = tiers.without(set(replaced))

@@ -185,7 +185,7 @@ class RunLogFiles:
                 yield evolve(run, undone_by=undone.get(name))
 
     def _run(self, run_id: str) -> LoggedRun | None:
-        """What is known of a run; None for one that changed nothing and left no report, as a dry run."""
+        """Returns what is known of a run; None for one that changed nothing and left no report, as a dry run."""
         kept = True  # as far as anybody knows
         path = f"{RUNS}/{run_id}/{REPORT}"
         try:
@@ -222,7 +222,7 @@ class RunLogFiles:
     # -- footprints ---------------------------------------------------------------------------------------------------
 
     def _parts(self, run_id: str) -> tuple[str, ...]:
-        """The names of a run's footprints, in the order in which they were made."""
+        """Returns the names of a run's footprints, in the order in which they were made."""
         directory = f"{self._root}/{RUNS}/{run_id}"
         numbers = sorted(int(found[1]) for name in names_in(directory) if (found := _FOOTPRINT.fullmatch(name)))
         if numbers != list(range(1, len(numbers) + 1)):
@@ -248,7 +248,7 @@ def _blank(run_id: str, result: str) -> LoggedRun:
 
 
 def runs_with(root: str, relative: str) -> list[str]:
-    """The paths below a root of `runs/<run-id>/<relative>`, of every run that has it, oldest run first. What cannot be
+    """Returns the paths below a root of `runs/<run-id>/<relative>`, of every run that has it, oldest run first. What cannot be
     looked at is an error, never missing (P6)."""
     paths = (f"{RUNS}/{name}/{relative}" for name in subdirectories(f"{root}/{RUNS}"))
     return [path for path in paths if exists(f"{root}/{path}")]
@@ -442,7 +442,7 @@ def prune_run_files(root: Path, clock: Clock, *, keep_runs: int = KEEP_RUNS, kee
 
 
 def _is_unfinished(directory: str) -> bool:
-    """Whether it has a checkpoint, as far as can be told."""
+    """Returns whether it has a checkpoint, as far as can be told."""
     try:
         return exists(f"{directory}/{CHECKPOINT_FILE}") or exists(f"{directory}/{DEFRAG_CHECKPOINT}")
     except StoreIo:
@@ -450,7 +450,7 @@ def _is_unfinished(directory: str) -> bool:
 
 
 def _take_details(directory: str, *, keep_report: bool) -> bool:
-    """Whether something went of the run."""
+    """Returns whether something went of the run."""
     with as_store_io("remove", directory):
         there = os.listdir(directory)
         going = [name for name in there if name not in (PRUNED, REPORT)]

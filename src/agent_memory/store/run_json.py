@@ -57,7 +57,7 @@ _OURS.spell(Change, _change_document, _change_of)
 
 
 def _load(data: bytes) -> Any:
-    """An object that can be written again: an empty list would pass for a plan without changes (P6)."""
+    """Returns an object that can be written again: an empty list would pass for a plan without changes (P6)."""
     document = load_bytes(data)
     json.dumps(document, ensure_ascii=False).encode()
     if not is_object(document):
@@ -94,7 +94,7 @@ CHANGES = Documents[Sequence[Change]](
 
 
 def plan_document(plan: Plan) -> dict[str, Any]:
-    """The plan as JSON values."""
+    """Returns the plan as JSON values."""
     document: dict[str, Any] = _OURS.written(plan)
     return document
 
@@ -105,7 +105,7 @@ _HAD_AGAIN = ("scan", "analysis", "shown", "hashes", "proposal", "left", "receip
 
 
 def _defrag_document(kept: tuple[str, DefragRun]) -> dict[str, Any]:
-    """The plan, the proposed tiers and the memo; the rest is had again."""
+    """Returns the plan, the proposed tiers and the memo; the rest is had again."""
     state, run = kept
     known = {each.name: getattr(run, each.name) for each in fields(DefragRun) if each.name not in _HAD_AGAIN}
     proposed = None if run.proposal is None else run.proposal.tiers
@@ -142,7 +142,7 @@ _NOT_REPORTED = ("undoneBy", "problems", "kept")
 
 
 def render_report_document(run: LoggedRun, error: Error | None = None, more: Mapping[str, object] | None = None) -> str:
-    """A report, version 1. `error` is why the run paused or failed; `more` are keys that the machine adds.
+    """Returns a report, version 1. `error` is why the run paused or failed; `more` are keys that the machine adds.
 
     {"version": 1, "run": "2026-02-13T14-30-05.123Z_4dbfbe", "machine": "defrag", "startedAt": "2026-02-13T14:30:05.123Z",
      "endedAt": "…", "result": "completed", "error": {"code": "…", "message": "…"}, "summary": "1 merged", "undid": null,
@@ -177,7 +177,7 @@ is not in it: that is known only to the log."""
 
 
 def render_report(run: Run, ended_at_ms: int, error: Error | None, more_actions: Sequence[LoggedAction] = ()) -> str:
-    """The report of a consolidate run: sessions with their outcomes, before and after hashes.
+    """Returns the report of a consolidate run: sessions with their outcomes, before and after hashes.
 
     `more_actions` are those of sessions that the run dealt with before it was interrupted.
     """
@@ -215,7 +215,7 @@ def render_report(run: Run, ended_at_ms: int, error: Error | None, more_actions:
 
 
 def outcome_document(outcome: Outcome) -> dict[str, Any]:
-    """The outcome as it stands in reports and `--json`."""
+    """Returns the outcome as it stands in reports and `--json`."""
     return {
         "verdict": outcome.verdict,
         "run": outcome.run_id,

@@ -150,11 +150,12 @@ class StoreDatabase:
         return f"{self.root}/{DIRECTORY}/{NAME}"
 
     def read(self, act: Callable[[sqlite3.Connection], Value]) -> Value:
-        """What the act gives, all of it as of one moment. Busy where another process is at work for longer than we wait."""
+        """Returns what the act gives, all of it as of one moment. Busy where another process is at work for longer than
+        we wait."""
         return self._done(act, "BEGIN")
 
     def write(self, act: Callable[[sqlite3.Connection], Value]) -> Value:
-        """The same for what changes it: all of that or nothing; one process at a time."""
+        """Returns the same for what changes it: all of that or nothing; one process at a time."""
         return self._done(act, "BEGIN IMMEDIATE")
 
     def close(self) -> None:
@@ -186,7 +187,7 @@ class StoreDatabase:
         return self._connection
 
     def _is_current(self) -> bool:
-        """Whether the file is still the one that was opened: it may have been deleted meanwhile."""
+        """Returns whether the file is still the one that was opened: it may have been deleted meanwhile."""
         if self._inode is None:  # in memory: to stay, unless there was no store yet
             return self.why_in_memory is not None or not os.path.isdir(self.root)
         try:
@@ -395,12 +396,12 @@ class FollowedFiles:
     # -- listings: a file that cannot be read hides no other; StoreIo or PathRefused for a directory that cannot be listed ---
 
     def live(self) -> Listing:
-        """Every entry of `topics/`, by path. Of two files with one id one is the entry, the other is reported."""
+        """Returns every entry of `topics/`, by path. Of two files with one id one is the entry, the other is reported."""
         look = self._look(TOPICS)
         return _one_an_id([*self._seen(TOPICS, look.files), *look.odd, *self._unseen(look.directories)])
 
     def archived(self) -> Listing:
-        """The newest archived file of each id: its retired entry, else the newest of its versions."""
+        """Returns the newest archived file of each id: its retired entry, else the newest of its versions."""
         look = self._look(ARCHIVE)
         files = self._seen(ARCHIVE, look.files)
         retired = {each.meta.id for each in files if isinstance(each, Listed)}
@@ -453,7 +454,7 @@ class FollowedFiles:
                 yield UnreadableFile(printable(path), ("it is a directory, and the notes in it are not seen",))
 
     def _seen(self, kind: str, files: Mapping[str, int]) -> list[Seen]:
-        """What these files hold, by how each looks."""
+        """Returns what these files hold, by how each looks."""
         known = self._known.get(kind)
         if known is None:
             try:
@@ -520,7 +521,7 @@ class FollowedFiles:
     # -- reading and keeping ------------------------------------------------------------------------------------------
 
     def _batch(self, paths: Sequence[str], files: Mapping[str, int], deadline: float) -> Iterator[ReadFile]:
-        """The first of these files, read."""
+        """Yields the first of these files, read."""
         chars = 0
         for at, path in enumerate(paths[:_BATCH]):
             if at and (time.monotonic() >= deadline or chars > _BATCH_CHARS):
@@ -548,7 +549,7 @@ class FollowedFiles:
         return ReadFile(path, None if is_secret else look, content_hash(image.data), stored)
 
     def _put(self, some: Sequence[ReadFile]) -> tuple[int, int]:
-        """How many were new, and how many went. Busy while another process writes."""
+        """Returns how many were new, and how many went. Busy while another process writes."""
         if not some or self.database.read(lambda connection: all(_is_known(connection, each) for each in some)):
             return 0, 0
         from agent_memory.store.taking_in import Batch  # most commands find that nothing changed
@@ -557,7 +558,7 @@ class FollowedFiles:
 
 
 def version_ms(path: str) -> int:
-    """The time of a version, which is its name, in epoch ms."""
+    """Returns the time of a version, which is its name, in epoch ms."""
     return int(path.rpartition("/")[2].removesuffix(NOTE_ENDING))
 
 
@@ -578,7 +579,7 @@ def _one_an_id(seen: Sequence[Seen]) -> Listing:
 
 
 def _known_of(connection: sqlite3.Connection, kind: str) -> dict[str, tuple[int | None, Seen]]:
-    """What the database knows of the files of a kind, secret ones left out."""
+    """Returns what the database knows of the files of a kind, secret ones left out."""
     sql = "SELECT path, look, listed, problems FROM files WHERE archived = ? AND NOT secret"
     rows = connection.execute(sql, (_KINDS.index(kind),)).fetchall()
     notes = iter(parse_listed([listed for _, _, listed, _ in rows if listed is not None]))

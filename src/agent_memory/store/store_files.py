@@ -110,8 +110,8 @@ class StoreFiles:
         return tiers_in(self._root, read_image(self._root, TIERS_FILE))
 
     def _read_by_name(self, id: str) -> StoredEntry | None:
-        """The live entry, if a file that bears its id in the name states it too: of several files with one id that is the
-        entry, the first of them by path (see `following.standing`). Otherwise a listing has to tell."""
+        """Returns the live entry, if a file that bears its id in the name states it too: of several files with one id
+        that is the entry, the first of them by path (see `following.standing`). Otherwise a listing has to tell."""
         self._settle()
         if not is_id(id):
             return None
@@ -164,7 +164,7 @@ class StoreFiles:
 
     @as_result
     def foresee(self, changes: Sequence[Change | ChangeGroup]) -> Footprint:
-        """What `apply` would change, as the store is now."""
+        """Returns what `apply` would change, as the store is now."""
         from agent_memory.rules.undo_run import Footprint
         from agent_memory.store.changes import Draft, decide_batch
 

@@ -126,7 +126,7 @@ class Batch:
 
 
 def _row_of(stored: StoredEntry) -> str | None:
-    """What a listing says of a note; nothing of a secret one."""
+    """Returns what a listing says of a note; nothing of a secret one."""
     return None if stored.meta.sensitivity is Sensitivity.SECRET else render_listed(stored.listed)
 
 

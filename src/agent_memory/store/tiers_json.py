@@ -27,7 +27,7 @@ def render_tiers(tiers: TierList) -> bytes:
 
 @as_result
 def parse_tiers(data: bytes, path: str) -> TierList:
-    """The tier list that was rendered; anything else is StateCorrupt with every problem, never an empty list (P6)."""
+    """Returns the tier list that was rendered; anything else is StateCorrupt with every problem, never an empty list (P6)."""
     try:
         tiers: _Tiers = value_of(load_document(data), _Tiers)
     except InvalidValue as error:

@@ -108,7 +108,7 @@ class Transactions:
         return self._carry_out(self._prepared(ordered))
 
     def _prepared(self, changes: Sequence[FileChange]) -> tuple[Step, ...]:
-        """The steps, once the new bytes and the journal are on disk."""
+        """Returns the steps, once the new bytes and the journal are on disk."""
         try:
             with as_store_io("write", self._directory):
                 make_directories(self._directory)

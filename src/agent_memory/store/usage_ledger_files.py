@@ -80,7 +80,7 @@ class UsageLedgerFiles:
         return directory_in(self._root, "usage")
 
     def _counted(self) -> LedgerCounts:
-        """What all ledgers come to. A damaged line (a power cut leaves one at most) hides no other."""
+        """Returns what all ledgers come to. A damaged line (a power cut leaves one at most) hides no other."""
         directory = self._directory()
         counts = LedgerCounts()
         for name in names_in(directory, lambda name: name.endswith(_ENDING) and not name.startswith(".")):

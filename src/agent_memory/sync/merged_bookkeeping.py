@@ -62,8 +62,8 @@ def merged_bookkeeping(path: str, base: bytes | None, ours: bytes, theirs: bytes
 
 
 def _tiers(base: TierList | None, ours: TierList, theirs: TierList) -> TierList:
-    """Each note where the side that moved it has it, nearest where both moved it; in our order, then in theirs. The next
-    defrag weighs them anew."""
+    """Returns each note where the side that moved it has it, nearest where both moved it; in our order, then in theirs.
+    The next defrag weighs them anew."""
     before = base or TierList()
 
     def nearer(one: Tier, other: Tier) -> Tier:

@@ -273,7 +273,7 @@ class _Merge:
         return None
 
     def ignore_file(self) -> Held:
-        """The lines of both, those that a store needs among them."""
+        """Returns the lines of both, those that a store needs among them."""
         one, other, before = (tree.get(IGNORE_FILE) for tree in (self.ours, self.theirs, self.base))
         if one is not None and other in (one, before):
             return one
@@ -283,7 +283,7 @@ class _Merge:
         return "".join(f"{line}\n" for line in dict.fromkeys((*lines, *IGNORED))).encode()
 
     def outside(self) -> Tree:
-        """What is never written to disk goes on in git as git has it; what is new of it is remarked on."""
+        """Returns what is never written to disk goes on in git as git has it; what is new of it is remarked on."""
         found: dict[str, Leaf] = {}
         for path in sorted({*self.ours, *self.theirs} - {IGNORE_FILE}):
             before, one, other = (tree.get(path) for tree in (self.base, self.ours, self.theirs))
