@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 from attrs import evolve
-from returns.result import Failure, Result, Success
+from returns.result import Failure, Result
 
+import one_change
 from agent_memory.errors import Error, StoreIo
-from agent_memory.note.note import MemoryEntry, Meta, StoredEntry
+from agent_memory.note.note import StoredEntry
 from agent_memory.note.vocabulary import Kind, Status
 from agent_memory.pipelines.consolidate import consolidate
 from agent_memory.recall.known_notes import KnownNotes, Near
@@ -18,7 +19,6 @@ from agent_memory.rules.run import Run
 from agent_memory.rules.similarity import Subject
 from agent_memory.session.history import Role
 from agent_memory.text.ids import mint_id
-from one_change import write
 from pipelines.consolidate_world import REPO, ScriptedAgent, World, entries, history, note, turns
 
 ORDER = (
@@ -33,9 +33,7 @@ OTHER = "The staging database is copied every night at two."
 
 
 def put(world: World, title: str, body: str, **values: Any) -> str:
-    meta = evolve(Meta(mint_id(title, 1, ()), title, created_at_ms=1, updated_at_ms=1, scope=REPO), **values)
-    assert isinstance(write(world.store, MemoryEntry(meta, body), None), Success)
-    return meta.id
+    return one_change.put(world.store, title, body, **{"scope": REPO, **values})
 
 
 def world_that_says(*items: dict[str, Any], status: Status = Status.CONSOLIDATED) -> World:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
-from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.errors import Error, StoreIo
 from agent_memory.files.locks import KernelLocks
-from agent_memory.note.note import Listed, MemoryEntry, Meta
+from agent_memory.note.note import Listed
 from agent_memory.note.terms import QueryWord
 from agent_memory.recall.known_notes import KnownNotes, Near
 from agent_memory.recall.note_index import NoteIndex
@@ -21,8 +19,7 @@ from agent_memory.recall.search_values import Matches, SearchRequest
 from agent_memory.rules.similarity import Subject
 from agent_memory.store.store_database import Refreshed
 from agent_memory.store.store_files import StoreFiles
-from agent_memory.text.ids import mint_id
-from one_change import delete, write
+from one_change import delete, put
 from stand_ins.dict_embedder import DictEmbedder
 
 REPO = "github.com/ada/lamp"
@@ -31,12 +28,6 @@ AGAIN = Subject(
     "Locks", "A lock file of the queue that is older than five minutes is taken over: it holds a time stamp."
 )
 BROKEN: Error = StoreIo("topics", "list", "EIO", "broken")
-
-
-def put(store: StoreFiles, title: str, body: str, **values: Any) -> str:
-    meta = evolve(Meta(mint_id(title, 1, ()), title, created_at_ms=1, updated_at_ms=1, scope=REPO), **values)
-    assert isinstance(write(store, MemoryEntry(meta, body), None), Success)
-    return meta.id
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +40,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
             store,
             f"Matter {number}",
             f"The queue of shop{number} has a file for order{number}, and is drained at night.",
+            scope=REPO,
         )
     return root
 
@@ -98,12 +90,12 @@ def test_the_note_about_the_same_is_found_whatever_is_there_to_find_it_with(
 ) -> None:
     known = KnownNotes(store, None if index is None else index(store.files), embedder)
     assert ids(known) == []
-    wanted = put(store, "Lock file of the queue", LOCK)
+    wanted = put(store, "Lock file of the queue", LOCK, scope=REPO)
     assert ids(known) == [wanted]
 
 
 def test_a_note_that_went_after_the_index_saw_it_is_not_named(store: StoreFiles) -> None:
-    wanted = put(store, "Lock file of the queue", LOCK)
+    wanted = put(store, "Lock file of the queue", LOCK, scope=REPO)
 
     class Remembers(NoteIndex):
         def notes(self, numbers: Sequence[int]) -> Result[Mapping[int, Listed], Error]:
@@ -115,7 +107,9 @@ def test_a_note_that_went_after_the_index_saw_it_is_not_named(store: StoreFiles)
 
 
 def test_meaning_finds_what_words_alone_do_not(store: StoreFiles) -> None:
-    wanted = put(store, "Stale locks", "The lock file holds PID@hostname; after five minutes anybody takes it over.")
+    wanted = put(
+        store, "Stale locks", "The lock file holds PID@hostname; after five minutes anybody takes it over.", scope=REPO
+    )
     synonyms = {"mutex": "lock", "grab": "tak", "host": "pid"}
     subject = Subject(
         "Mutex", "Once five minutes are over, the file of a mutex, which holds its host, is anybody's to grab."

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from attrs import evolve
 from hypothesis import given, settings, strategies as st
-from returns.result import Failure, Result, Success
+from returns.result import Failure, Result
 
 from agent_memory.errors import EntryNotFound, Error, StoreIo
 from agent_memory.files.locks import KernelLocks
-from agent_memory.note.note import Caller, Listed, MemoryEntry, Meta, Source, StoredEntry
+from agent_memory.note.note import Caller, Listed, Source, StoredEntry
 from agent_memory.note.terms import QueryWord
 from agent_memory.note.vocabulary import Harness, Kind, Sensitivity
 from agent_memory.recall.embedding import IndexedMeanings
@@ -22,8 +22,7 @@ from agent_memory.recall.note_index import NoteIndex
 from agent_memory.recall.search_values import Matches, Mode, SearchAnswer, SearchRequest
 from agent_memory.recall.searching import Searching
 from agent_memory.store.store_files import StoreFiles
-from agent_memory.text.ids import mint_id
-from one_change import write
+from one_change import put
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_embedder import DictEmbedder
 
@@ -44,10 +43,7 @@ class World:
         self._times = count(NOW_MS - 1_000_000)
 
     def put(self, title: str, body: str = "It is so.", **values: Any) -> str:
-        at_ms = next(self._times)
-        meta = evolve(Meta(mint_id(title, at_ms, ()), title, created_at_ms=at_ms, updated_at_ms=at_ms), **values)
-        assert isinstance(write(self.store, MemoryEntry(meta, body), None), Success)
-        return meta.id
+        return put(self.store, title, body, next(self._times), **values)
 
     def answer(self, query: str, **values: Any) -> SearchAnswer:
         return self.searching.search(SearchRequest(query, **values)).unwrap()

@@ -26,8 +26,7 @@ from agent_memory.recall.embedding import NO_MODEL, IndexedMeanings, WordPieces,
 from agent_memory.recall.note_index import NoteIndex
 from agent_memory.recall.search_values import Nearness
 from agent_memory.store.store_files import StoreFiles
-from agent_memory.text.ids import mint_id
-from one_change import write
+from one_change import put, write
 from stand_ins.dict_embedder import DictEmbedder
 from static_vectors import VOCABULARY, make_package, opened, row_of, small_embedder, tokenizer_of, weights_of
 
@@ -167,11 +166,9 @@ class World:
         self.meanings = IndexedMeanings(self.index, self.store, self.embedder, seconds=lambda: 0.0)
 
     def put(self, title: str, body: str = "It is so.", **values: Any) -> int:
-        at_ms = next(_times)
-        meta = evolve(Meta(mint_id(title, at_ms, ()), title, created_at_ms=at_ms, updated_at_ms=at_ms), **values)
-        assert isinstance(write(self.store, MemoryEntry(meta, body), None), Success)
+        id = put(self.store, title, body, next(_times), **values)
         assert isinstance(self.index.refresh(), Success)
-        return self.index.numbers_of([meta.id]).unwrap()[meta.id]
+        return self.index.numbers_of([id]).unwrap()[id]
 
     def near(self, query: str) -> Nearness:
         return self.meanings.near(weighed_words(query, {})).unwrap()
