@@ -1,4 +1,4 @@
-"""File names of entries: `descriptive title -- topic__x topic__y id__XXXXXX.md`. The id alone is identity (P15, P21).
+"""File names of notes: `descriptive title -- topic__x topic__y id__XXXXXX.md`. The id alone is identity (P15, P21).
 And when two names are one: on the file systems of macOS, and wherever a store may be copied to (P15)."""
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NAME_TITLE = rf"(?s)(.*?)(?: -- .*|(?:^| ){ID_PATTERN}|)\.md"
 
 _SEPARATORS = ((re.compile(r"\s*:\s+"), " - "), (re.compile(r"[/\\:|]+"), "-"))
 _NOT_OURS = (
-    (re.compile(r"id__+"), "id_"),  # only the entry's own id may be found in its name
+    (re.compile(r"id__+"), "id_"),  # only the note's own id may be found in its name
     (re.compile(r"(?<= )--(?= )"), "-"),
 )
 
@@ -31,10 +31,10 @@ _SAFE_MARKS = " -_.,+=@"
 
 
 def file_name_of(meta: Meta) -> str:
-    """Returns the entry's file name: NFC, at most 200 bytes of UTF-8 also once a Mac has decomposed it (NFD), cut on a
+    """Returns the note's file name: NFC, at most 200 bytes of UTF-8 also once a Mac has decomposed it (NFD), cut on a
     grapheme, never in the id.
 
-    Holds nothing that a shell reads; the title, the tags in their order as far as they fit, and the id. Two entries whose ids differ casefolded never
+    Holds nothing that a shell reads; the title, the tags in their order as far as they fit, and the id. Two notes whose ids differ casefolded never
     have the same name under NFC and casefold.
     """
     ending = f" {meta.id}{NOTE_ENDING}"

@@ -1,4 +1,4 @@
-"""A listed entry as one JSON array, and back: the row of the index. Derived data, read by the version that wrote it."""
+"""A listed note as one JSON array, and back: the row of the index. Derived data, read by the version that wrote it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The memory entry: one markdown file of knowledge."""
+"""A note: one markdown file of knowledge."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _confidence_problem(confidence: float) -> str | None:
 
 
 BY_A_PERSON = "person"
-"""`promotedBy` of an entry that a person vouches for."""
+"""`promotedBy` of a note that a person vouches for."""
 
 TurnNumber: TypeAlias = Annotated[int, _turn_problem]
 Confidence: TypeAlias = Annotated[float, _confidence_problem]
@@ -41,7 +41,7 @@ Confidence: TypeAlias = Annotated[float, _confidence_problem]
 
 @frozen
 class Source:
-    """Where an entry comes from: some turns of one session."""
+    """Where a note comes from: some turns of one session."""
 
     has_other_keys: ClassVar[bool] = True
     """Of the frontmatter that it is read from."""
@@ -143,7 +143,7 @@ class Meta:
 
 @frozen
 class MemoryEntry:
-    """An entry as knowledge, wherever it is kept. `body` is markdown with `\\n` line ends, without frontmatter."""
+    """A note as knowledge, wherever it is kept. `body` is markdown with `\\n` line ends, without frontmatter."""
 
     meta: Meta
     body: str
@@ -171,7 +171,7 @@ class Listed:
     provisional_id: bool = False
     """The file has no id of its own: `meta.id` is what `doctor --fix` would write."""
     body_hash: str = ""
-    """SHA-256 of the UTF-8 of the body without leading and trailing white space, hex: two entries that say the same."""
+    """SHA-256 of the UTF-8 of the body without leading and trailing white space, hex: two notes that say the same."""
     conflicted: bool = False
 
 
@@ -198,12 +198,12 @@ class StoredEntry:
 
 @frozen
 class UnreadableFile:
-    """A file that is there but is no valid entry, or could not be read."""
+    """A file that is there but is no valid note, or could not be read."""
 
     path: str
     problems: tuple[str, ...]
     io_error: StoreIo | None = None
-    """What the operating system said, if that was the reason: then nobody knows which entry it is (P6)."""
+    """What the operating system said, if that was the reason: then nobody knows which note it is (P6)."""
 
 
 @frozen(slots=False)
@@ -229,7 +229,7 @@ def folded_ids(listed: Listed) -> tuple[str, ...]:
 
 @frozen
 class Usage:
-    """Reads of one entry, over all hosts' ledgers."""
+    """Reads of one note, over all hosts' ledgers."""
 
     count: int
     last_at_ms: int | None

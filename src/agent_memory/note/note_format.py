@@ -1,4 +1,4 @@
-"""The whole file of a memory entry: the keys of its frontmatter, text to entry, entry to text."""
+"""The whole file of a note: the keys of its frontmatter, text to note, note to text."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def _write_field(field: MetaField, value: Any, spelled: Mapping[Any, str]) -> st
     return f"[{', '.join(items)}]"
 
 
-# -- text to entry ----------------------------------------------------------------------------------------------------
+# -- text to note ----------------------------------------------------------------------------------------------------
 
 HEADLESS = "its frontmatter is gone, or lost its first line `---`"
 """Whose note it was, for whom and about what place, is not known then: it is no new note of a person."""
@@ -194,7 +194,7 @@ def read_values(block: str) -> dict[str, Plain]:
 
 
 def read_note(text: str | bytes, path: str, mtime_ms: int) -> ParsedNote:
-    """Returns the entry in a file, defaults filled in; EntryUnreadable with every problem of a file that is none.
+    """Returns the note in a file, defaults filled in; EntryUnreadable with every problem of a file that is none.
 
     `path` gives id and title where the frontmatter does not, and names the file in errors; `mtime_ms` is the default of
     `createdAt`. A file without frontmatter is a note that a person wrote. What the text hides is not taken out here.
@@ -253,13 +253,13 @@ def _meta(stated: dict[str, Any], body: str, name: str, mtime_ms: int) -> Meta:
     return Meta(**values)
 
 
-# -- entry to text ----------------------------------------------------------------------------------------------------
+# -- note to text ----------------------------------------------------------------------------------------------------
 
 
 def render_note(entry: MemoryEntry, previous: str | None = None) -> str:
-    """Returns the entry's file. It ends with exactly one newline and always can be encoded.
+    """Returns the note's file. It ends with exactly one newline and always can be encoded.
 
-    `parse_note` of it gives the same entry, up to what no such file can hold: line ends in the body other than `\\n`,
+    `parse_note` of it gives the same note, up to what no such file can hold: line ends in the body other than `\\n`,
     newlines around it, lone surrogates; an empty title or description is read as what the body gives. Without `previous` the keys stand in the table's order, most defaults left out.
     With `previous`, the text of a readable file, unknown keys, comments, key order, line ends and the bytes of every
     unchanged value stay as they were. Clean the text before: nothing hidden is taken out here.

@@ -40,7 +40,7 @@ NAMES: Mapping[str, str] = {
 
 
 class Kind(StrEnum):
-    """What sort of knowledge an entry holds."""
+    """What sort of knowledge a note holds."""
 
     DECISION = "decision"
     LESSON = "lesson"
@@ -53,7 +53,7 @@ class Kind(StrEnum):
 
 
 class Status(StrEnum):
-    """How far an entry has come; it never goes back. Declared in that order."""
+    """How far a note has come; it never goes back. Declared in that order."""
 
     CAPTURED = "captured"
     CONSOLIDATED = "consolidated"
@@ -139,7 +139,7 @@ class TierList:
         return Tier.HOT if id in self.hot else Tier.WARM if id in self.warm else Tier.COLD
 
     def without(self, ids: Set[str]) -> TierList:
-        """Returns the list without these entries."""
+        """Returns the list without these notes."""
         return TierList(*(tuple(id for id in tier if id not in ids) for tier in (self.hot, self.warm)))
 
     def where_unseen(self, current: TierList, seen: frozenset[str]) -> TierList:
@@ -150,12 +150,12 @@ class TierList:
         return TierList((*kept.hot, *unseen.hot), (*kept.warm, *unseen.warm))
 
     def with_warm(self, id: str) -> TierList:
-        """Returns the list with the entry told in one line, before all others that are; where it is in the list
+        """Returns the list with the note told in one line, before all others that are; where it is in the list
         already, as it was."""
         return self if id in (*self.hot, *self.warm) else TierList(self.hot, (id, *self.warm))
 
     def with_hot(self, id: str) -> TierList:
-        """Returns the list with the entry hot: where it is, if it is so already, else before all others, so that it is
+        """Returns the list with the note hot: where it is, if it is so already, else before all others, so that it is
         sure to be seen."""
         return self if id in self.hot else TierList((id, *self.hot), self.without({id}).warm)
 

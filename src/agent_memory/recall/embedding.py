@@ -1,4 +1,4 @@
-"""Search by meaning: `Embedder` over static word vectors that ship in a package, and how near the entries of an index are to a
+"""Search by meaning: `Embedder` over static word vectors that ship in a package, and how near the notes of an index are to a
 query, by vectors that the index keeps.
 
 Two data files of the `wordllama` package are read: a table of 16-bit floats in the safetensors format, and the vocabulary of
@@ -220,7 +220,7 @@ class WordPieces:
         return tuple(number for number in numbers if number is not None)
 
 
-# -- how near the entries are to a query ------------------------------------------------------------------------------
+# -- how near the notes are to a query ------------------------------------------------------------------------------
 
 _AT_ONCE = 256
 """Notes that are embedded and kept together: a search that is killed loses no more than these."""
@@ -228,7 +228,7 @@ _PATIENCE_SECONDS = 1.0
 """How long a search waits for the vectors of new notes: some thousand."""
 _NO_LENGTH = 1e-6
 _NO_DEVIATION = 1e-6
-"""All entries are equally near, but for rounding."""
+"""All notes are equally near, but for rounding."""
 
 
 @frozen

@@ -105,7 +105,7 @@ def _indexed(subject: Subject, scopes: frozenset[str], index: NoteIndex) -> Sequ
 
 
 def _likeliest(subject: Subject, listed: Sequence[Listed], scopes: frozenset[str]) -> list[Listed]:
-    """Returns the entries that share most words with the subject, by what a listing knows of them."""
+    """Returns the notes that share most words with the subject, by what a listing knows of them."""
     wanted = content_terms(f"{subject.title} {subject.description} {subject.body}")
     nameable = without_secret([each for each in listed if each.meta.scope in scopes])
     about = ((each, about_terms(each.meta)) for each in nameable)

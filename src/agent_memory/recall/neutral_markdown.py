@@ -1,4 +1,4 @@
-"""Markdown of an entry as it may stand in somebody else's file (P18): nothing in it acts, and nothing in it hides.
+"""Markdown of a note as it may stand in somebody else's file (P18): nothing in it acts, and nothing in it hides.
 
 What comes out reads the same to every parser, CommonMark or a tool's regular expressions: fences stand at the margin and
 are closed, a code span ends on its line, and outside of code there is no heading above a given level, no import, no tag, no

@@ -18,7 +18,7 @@ from agent_memory.text.instants import DAY_MS, has_passed
 from agent_memory.text.plain_text import first_few
 
 # -- hints in a query -------------------------------------------------------------------------------------------------
-# What a query asks for beside its words: a kind of entry, the newest, a period, an id.
+# What a query asks for beside its words: a kind of note, the newest, a period, an id.
 
 
 _LOOKED_AT_CHARS = 2_000
@@ -192,30 +192,30 @@ _STEPS = list(Importance)
 
 @frozen
 class RankingWeights:
-    """What each reason to show an entry is worth. The unit is the score that the best entry has by its words alone.
+    """What each reason to show a note is worth. The unit is the score that the best note has by its words alone.
 
     One recipe for every store, judged on ten sets of which each was left out in turn (docs/adr/0034-ranking-by-few-signals.md).
     """
 
     meaning: float = 0.12
-    """For each standard deviation by which the meaning is nearer to the query than that of the store's other entries."""
+    """For each standard deviation by which the meaning is nearer to the query than that of the store's other notes."""
     near: tuple[float, ...] = (0.4, 0.2)
-    """Share of the own score of an entry one turn before or after in the same session, and of one two turns away."""
+    """Share of the own score of a note one turn before or after in the same session, and of one two turns away."""
     near_terms: float = 30.0
-    """Only short turns say so little that what stands around them counts: of entries that are longer than so many terms in the
+    """Only short turns say so little that what stands around them counts: of notes that are longer than so many terms in the
     mean of both, the share falls with the square of the length."""
     links: float = 0.1
-    """Share of the own score of the best entry that it links to, or that links to it."""
+    """Share of the own score of the best note that it links to, or that links to it."""
     asked_for: float = 0.15
-    """The entry is of the kind that the query asks for (`decision about …`), of a time that it names, or the newest where it asks
+    """The note is of the kind that the query asks for (`decision about …`), of a time that it names, or the newest where it asks
     for that; half as much for each `newest_half_life_days` before the newest."""
     newest_half_life_days: float = 30.0
     here: float = 0.05
-    """The entry is of the scope of whoever asks; one of another repository loses as much."""
+    """The note is of the scope of whoever asks; one of another repository loses as much."""
     importance: float = 0.02
     """For each step above `medium`, and taken off for one below."""
     outdated: float = 0.6
-    """What is left of an entry that is archived, has expired, is no longer true, or is superseded."""
+    """What is left of a note that is archived, has expired, is no longer true, or is superseded."""
 
 
 WEIGHTS = RankingWeights()
@@ -223,19 +223,19 @@ WEIGHTS = RankingWeights()
 
 @frozen
 class Ranked:
-    """One entry with its place in the order."""
+    """One note with its place in the order."""
 
     number: int
     listed: Listed
     total: float
-    """The sum of the parts; 1 is what the best entry has by its words alone."""
+    """The sum of the parts; 1 is what the best note has by its words alone."""
     parts: tuple[ScorePart, ...]
     successor: int | None = None
-    """The entry that supersedes it."""
+    """The note that supersedes it."""
 
 
 def from_near(own: Mapping[int, float], near: Iterable[NearNote], weights: RankingWeights) -> dict[int, float]:
-    """Returns what entries get from the turns around them, by what those have of their own."""
+    """Returns what notes get from the turns around them, by what those have of their own."""
     given: dict[int, float] = {}
     for each in near:
         score = own.get(each.number, 0.0)
@@ -246,7 +246,7 @@ def from_near(own: Mapping[int, float], near: Iterable[NearNote], weights: Ranki
 
 
 def from_links(own: Mapping[int, float], links: Iterable[NoteLink], weights: RankingWeights) -> dict[int, float]:
-    """Returns what entries get from those that they are linked with, both ways: of each the best one counts."""
+    """Returns what notes get from those that they are linked with, both ways: of each the best one counts."""
     given: dict[int, float] = {}
     for link in links:
         if link.relation is Relation.LINKS:
@@ -264,7 +264,7 @@ def weigh(
     now_ms: int,
     asked_from: str = GLOBAL_SCOPE,
 ) -> dict[int, Ranked]:
-    """Returns each entry with what its frontmatter adds for whoever asks now and from this scope. Entries without a
+    """Returns each note with what its frontmatter adds for whoever asks now and from this scope. Notes without a
     positive score are left out."""
     newest_ms = max((each.meta.since_ms for number, each in listed.items() if number in parts), default=0)
     ranked: dict[int, Ranked] = {}
@@ -351,8 +351,8 @@ def strength_of(
     asked: Sequence[QueryWord], words: Sequence[MatchedWord], parts: Sequence[TermPart], cosine: float = 0.0
 ) -> float:
     """Returns, from 0 to 1, the root of the share of the query's words, by their worth, that the hit has; or how near in meaning it is, if
-    that is more. So it says the same whatever else was found. A question in whole sentences names much that no entry says:
-    hence the root. A word that no entry has is worth as much as the rarest; `Q2` is one word, whatever it is looked up by
+    that is more. So it says the same whatever else was found. A question in whole sentences names much that no note says:
+    hence the root. A word that no note has is worth as much as the rarest; `Q2` is one word, whatever it is looked up by
     besides."""
     several = any(len(word.term) > 1 for word in words)
     worth = {word.term: word.idf for word in words if len(word.term) > 1 or not several}

@@ -1,4 +1,4 @@
-"""Looking at entries: what `list` and `read` do. Apart from the service, so that neither loads what only writing needs."""
+"""Looking at notes: what `list` and `read` do. Apart from the service, so that neither loads what only writing needs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @frozen
 class ReadEntry:
-    """An entry as `read` shows it."""
+    """A note as `read` shows it."""
 
     stored: StoredEntry
     usage: Usage
@@ -46,7 +46,7 @@ class ReadEntry:
 
 @frozen
 class ListFilter:
-    """Which entries to list; None accepts all. Every word of `query` must occur in title, description, tags or id. What is
+    """Which notes to list; None accepts all. Every word of `query` must occur in title, description, tags or id. What is
     hot counts as promoted, though its note does not say so. `is_open`: only what has a check-box to tick, and tasks without
     any. `expired_by_ms`: only what has expired by then. `since_ms`: only what was changed then or later."""
 
@@ -86,7 +86,7 @@ class ListFilter:
 
 @frozen
 class ShownEntry:
-    """An entry as `list` shows it: usage includes every host's ledger."""
+    """A note as `list` shows it: usage includes every host's ledger."""
 
     listed: Listed
     usage: Usage
@@ -107,7 +107,7 @@ class ListedEntries:
 
 @frozen
 class Reading:
-    """Looks at the entries of a store on behalf of a caller."""
+    """Looks at the notes of a store on behalf of a caller."""
 
     store: Store
     ledger: UsageLedger
@@ -116,7 +116,7 @@ class Reading:
 
     @as_result
     def list(self, wanted: ListFilter, *, archived: bool = False) -> ListedEntries:
-        """Returns the entries that the filter accepts, last changed first. Counts no read."""
+        """Returns the notes that the filter accepts, last changed first. Counts no read."""
         listing = unwrap(self.store.list(archived=archived))
         listed, untiered = (TierList(), None) if archived else self._tiers()
         tiers: Mapping[str, Tier] = {} if archived else tiers_of(listed, listing.entries)
@@ -141,7 +141,7 @@ class Reading:
         return ListedEntries(tuple(to_do), (*listing.unreadable, *unread), untiered)
 
     def tier_of(self, listed: Listed) -> Tier:
-        """Returns the tier of one entry; without a tier list that can be read, hot is what a person vouches for."""
+        """Returns the tier of one note; without a tier list that can be read, hot is what a person vouches for."""
         if listed.archived:
             return Tier.COLD
         return tiers_of(self._tiers()[0], [listed]).get(listed.meta.id, Tier.COLD)
@@ -152,9 +152,9 @@ class Reading:
 
     @as_result
     def read(self, id: str, *, archived: bool = False, secret: bool = False) -> ReadEntry:
-        """Returns the whole entry, by id or alias, and one more read in the ledger.
+        """Returns the whole note, by id or alias, and one more read in the ledger.
 
-        At the first read the ledger takes over what an imported or hand-written entry says of earlier reads.
+        At the first read the ledger takes over what an imported or hand-written note says of earlier reads.
         """
         stored = unwrap(self.store.read(id, archived=archived))
         if stored.meta.sensitivity is Sensitivity.SECRET and not (secret and not self.caller.is_agent):
@@ -212,7 +212,7 @@ class Reading:
         return (each for each in read if each is not None)
 
     def _read_now(self, listed: Listed, tell: Callable[[UnreadableFile], None]) -> StoredEntry | None:
-        """Returns the whole entry; None where it is gone since it was listed, or cannot be read, which is told (P6)."""
+        """Returns the whole note; None where it is gone since it was listed, or cannot be read, which is told (P6)."""
         try:
             return unwrap(self.store.read(listed.meta.id, archived=listed.archived))
         except EntryNotFound:

@@ -21,7 +21,7 @@ MAX_HITS = 1_000
 
 
 class Mode(StrEnum):
-    """How entries are compared with the query: by words, by meaning, or by both."""
+    """How notes are compared with the query: by words, by meaning, or by both."""
 
     HYBRID = "hybrid"
     BM25 = "bm25"
@@ -47,23 +47,23 @@ class SearchRequest:
     mode: Mode = Mode.HYBRID
     kind: Kind | None = None
     tags: tuple[str, ...] = field(default=(), converter=_wanted_tags)
-    """Only entries that have one of these; one without prefix matches under every prefix."""
+    """Only notes that have one of these; one without prefix matches under every prefix."""
     scope: str | None = None
-    """Only entries of this scope."""
+    """Only notes of this scope."""
     since_ms: int | None = None
-    """Only entries changed since."""
+    """Only notes changed since."""
     session: str | None = None
-    """Only entries that come from this session."""
+    """Only notes that come from this session."""
     agent: str | None = None
-    """Only entries of which a source names this agent, or is of the harness of this name."""
+    """Only notes of which a source names this agent, or is of the harness of this name."""
     min_score: float | None = None
     """Only hits of at least this score, 0 to 1."""
     archived: bool = False
-    """Archived entries too, below the live ones."""
+    """Archived notes too, below the live ones."""
     here: str = GLOBAL_SCOPE
-    """The scope of whoever asks: its entries come first where others are as good."""
+    """The scope of whoever asks: its notes come first where others are as good."""
     scopes: frozenset[str] | None = None
-    """Only entries of these scopes; for what is shown unasked."""
+    """Only notes of these scopes; for what is shown unasked."""
 
     def lets_through(self, listed: Listed) -> bool:
         """Returns whether a note may be found, its sensitivity aside."""
@@ -92,7 +92,7 @@ class ScorePart:
 
 @frozen(slots=False)
 class SearchHit:
-    """One entry that was found, as it is now; of a secret one the text is left out."""
+    """One note that was found, as it is now; of a secret one the text is left out."""
 
     stored: StoredEntry
     score: float
@@ -102,7 +102,7 @@ class SearchHit:
     tier: Tier = Tier.COLD
     parts: tuple[ScorePart, ...] = ()
     superseded_by: str | None = None
-    """The live entry that says what has become of it."""
+    """The live note that says what has become of it."""
 
     @property
     def listed(self) -> Listed:
@@ -127,7 +127,7 @@ class SearchAnswer:
     notices: tuple[str, ...] = ()
     """What the reader should know of it, a sentence each: what could not be read, another mode answered."""
     matched: int = 0
-    """Entries that had something of the query, before `limit`."""
+    """Notes that had something of the query, before `limit`."""
 
 
 @frozen

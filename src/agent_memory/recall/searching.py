@@ -48,16 +48,16 @@ if TYPE_CHECKING:
 PATIENCE_SECONDS = 1.0
 """How long a search waits for the index to take in what has changed."""
 _CANDIDATES = 1_000
-"""Entries with words of the query whose scores are looked at; more where more hits are wanted."""
+"""Notes with words of the query whose scores are looked at; more where more hits are wanted."""
 _LENDING = 100
-"""Of these, the best so many give a share of their score to entries around them."""
+"""Of these, the best so many give a share of their score to notes around them."""
 _NEAREST = 100
-"""Entries that are looked at for their meaning alone."""
+"""Notes that are looked at for their meaning alone."""
 _LEAST_COSINE = 0.3
 """What is found by its meaning alone is at least so near. Of the right notes of three data sets (`bench.retrieval`) none was farther;
 of those nearest to ten questions about anything else than code nearly all were."""
 _WEIGHED = 50
-"""Entries whose frontmatter is looked at."""
+"""Notes whose frontmatter is looked at."""
 
 
 @frozen
@@ -80,7 +80,7 @@ class _Found:
 
 @frozen
 class Searching:
-    """Finds entries of a store on behalf of a caller."""
+    """Finds notes of a store on behalf of a caller."""
 
     store: Store
     index: NoteIndex
@@ -92,9 +92,9 @@ class Searching:
 
     @as_result
     def search(self, request: SearchRequest) -> SearchAnswer:
-        """Returns the best entries, and how they were found. Any text is a query; one without a word finds nothing.
+        """Returns the best notes, and how they were found. Any text is a query; one without a word finds nothing.
 
-        An entry whose id or alias the query names comes first. What is secret is found by its id alone and by a person
+        A note whose id or alias the query names comes first. What is secret is found by its id alone and by a person
         alone, who is shown that it is there and nothing of its text (P20). UsageInvalid for a limit that is not from 1 to
         `MAX_HITS`, and for a least score that is not from 0 to 1.
         """

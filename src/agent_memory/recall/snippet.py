@@ -1,4 +1,4 @@
-"""The passage of an entry that says most of what the query asks."""
+"""The passage of a note that says most of what the query asks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _LABELLED_LINK = re.compile(r"!?\[\[[^\[\]|\n]*\|([^\[\]\n]*)\]\]|!?\[([^\[\]\n]
 
 @frozen
 class Snippet:
-    """The best passage of an entry, on one line, without control characters."""
+    """The best passage of a note, on one line, without control characters."""
 
     text: str
     marks: tuple[tuple[int, int], ...] = ()
