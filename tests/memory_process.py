@@ -13,8 +13,7 @@ from typing import Any
 
 from attrs import field, frozen
 
-from forked_program import run_program, start_program
-from running_call import RunningCall
+from forked_program import RunningCall, run_program, start_program
 
 PROGRAM = [sys.executable, "-P", "-c", "import sys; from agent_memory.cli.entry import main; sys.exit(main())"]
 LIMIT_SECONDS = 120

@@ -13,8 +13,7 @@ import threading
 from functools import cache
 from pathlib import Path
 
-from forked_program import shared_server
-from running_call import INT32
+from forked_program import INT32, shared_server
 
 LIMIT_SECONDS = 120
 _CLIENT = """#!{python} -IS

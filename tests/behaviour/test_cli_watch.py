@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from claude_transcripts import Conversation
+from forked_program import RunningCall
 from memory_process import LIMIT_SECONDS, Memory
-from running_call import RunningCall
 
 ONE = "11111111-2222-4333-8444-555555555555"
 OWN = "99999999-2222-4333-8444-555555555555"

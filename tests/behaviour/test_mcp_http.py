@@ -20,9 +20,9 @@ pytest.importorskip("mcp")
 from attrs import frozen
 from mcp import Client
 
+from forked_program import RunningCall
 from mcp_clients import CLIENT, called
 from memory_process import NOTHING, Memory
-from running_call import RunningCall
 
 LIMIT_SECONDS = 60
 HELLO = {

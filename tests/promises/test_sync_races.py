@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from forked_program import RunningCall
 from memory_process import Memory
-from running_call import RunningCall
 from two_machines import TwoMachines, edited, file_of, head, in_git, joined_machines, synced, two_machines
 
 pytestmark = pytest.mark.faults
