@@ -6,9 +6,10 @@ import hashlib
 import json
 import shlex
 import shutil
+import signal
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -215,6 +216,25 @@ def _struck(memory: Memory, words: Sequence[str], **told: object) -> Done:
     (killer / "sitecustomize.py").write_text(KILLER.replace("FAULT", FAILURE if told.get("ERRNO") else DEATH))
     known = {name: str(value) for name, value in told.items()}
     return memory(*words, environ={"PYTHONPATH": str(killer), "CALLS": str(killer / "calls"), **known})
+
+
+def copied(template: Memory, name: str) -> Memory:
+    """A copy of a home, beside it."""
+    home = template.home.with_name(name)
+    shutil.rmtree(home, ignore_errors=True)
+    return Memory(Path(shutil.copytree(template.home, home, symlinks=True)), template.environ)
+
+
+def killed(template: Memory, *words: str, first: int, step: int) -> Iterator[tuple[int, Memory]]:
+    """Copies of a home, in each of which the call was killed at another of its calls that change the disk."""
+    straight = copied(template, "straight")
+    assert struck_at(straight, 0, *words).code == 0
+    numbers = range(first, calls_of(straight) + 1, step)
+    assert len(numbers) > 2, numbers
+    for number in numbers:
+        crashed = copied(template, "crashed")
+        assert struck_at(crashed, number, *words).code == -signal.SIGKILL, number
+        yield number, crashed
 
 
 def calls_of(memory: Memory) -> int:

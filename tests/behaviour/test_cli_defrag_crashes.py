@@ -5,9 +5,6 @@ from __future__ import annotations
 
 import errno
 import re
-import shutil
-import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +13,20 @@ import pytest
 from conservation import broken, ill_formed, oracle, violations
 from faults import snapshot
 from memory_process import Memory
-from tidying_homes import CLAUDE, CODEX, OVER, calls_of, id_of, kept, prompts, sensible, struck_at, tidying_home
+from tidying_homes import (
+    CLAUDE,
+    CODEX,
+    OVER,
+    calls_of,
+    copied,
+    id_of,
+    kept,
+    killed,
+    prompts,
+    sensible,
+    struck_at,
+    tidying_home,
+)
 
 pytestmark = pytest.mark.faults
 
@@ -31,13 +41,6 @@ def template(tmp_path: Path) -> Memory:
     memory = tidying_home(tmp_path / "template", NOTHING, NOTHING, once)
     assert memory("archive", memory.remembered("The lamp is on the third floor.")).code == 0
     return memory
-
-
-def copied(template: Memory, name: str) -> Memory:
-    home = template.home.with_name(name)
-    shutil.rmtree(home, ignore_errors=True)
-    shutil.copytree(template.home, home)
-    return Memory(home)
 
 
 def left(memory: Memory) -> dict[str, object]:
@@ -88,7 +91,7 @@ def test_killed_anywhere_it_is_finished_by_the_next_run(template: Memory) -> Non
 @pytest.mark.slow
 def test_killed_anywhere_an_independent_oracle_finds_nothing_lost(template: Memory, shared: Path) -> None:
     seen = set()
-    for number, crashed in killed(template, first=2, step=3):
+    for number, crashed in killed(template, "defrag", first=2, step=3):
         lost = [each for each in oracle(shared, template.root, crashed.root) if each.startswith(("I1", "I4"))]
         assert not lost, (number, lost)
         assert crashed("list").code == 0
@@ -104,25 +107,13 @@ def test_killed_anywhere_an_independent_oracle_finds_nothing_lost(template: Memo
     assert oracle(shared, template.root, damaged.root)
 
 
-def killed(template: Memory, first: int, step: int) -> Iterator[tuple[int, Memory]]:
-    """A home for each place at which a defrag was killed."""
-    straight = copied(template, "straight")
-    assert struck_at(straight, 0, "defrag").code == 0
-    numbers = range(first, calls_of(straight) + 1, step)
-    assert len(numbers) > 3
-    for number in numbers:
-        crashed = copied(template, "crashed")
-        assert struck_at(crashed, number, "defrag").code == -signal.SIGKILL, number
-        yield number, crashed
-
-
 def sweep_kills(template: Memory, first: int, step: int) -> None:
     straight = copied(template, "straight")
     before = snapshot(straight.root)
     assert straight("defrag").code == 0
     expected = left(straight)
     assert violations(before, snapshot(straight.root), most_changed=5) == []
-    for number, crashed in killed(template, first, step):
+    for number, crashed in killed(template, "defrag", first=first, step=step):
         check_whole(crashed, before, number)
         assert broken(snapshot(crashed.root)) == [] or (crashed.root / ".transaction").exists(), number
         done = crashed("defrag")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from behaviour.test_cli_crashes import KILLER
+from tidying_homes import calls_of, struck_at
 from two_machines import TwoMachines, edited, file_of, head, joined_machines, synced
 
 
@@ -28,28 +28,20 @@ def test_a_killed_sync_is_finished_by_whoever_comes_next(
     diverged: tuple[TwoMachines, str], tmp_path: Path, next_call: str
 ) -> None:
     machines, id = diverged
-    killer = tmp_path / "killer"
-    killer.mkdir()
-    (killer / "sitecustomize.py").write_text(KILLER)
     kept, bare = tmp_path / "kept", tmp_path / "kept.git"
     shutil.copytree(machines.other.home, kept)
     shutil.copytree(machines.remote, bare)
     states = home_states(machines)
 
-    def killed(at: int) -> int:
-        calls = tmp_path / "calls"
-        environ = {"PYTHONPATH": str(killer), "CALLS": str(calls), "KILL_AT": str(at)}
-        machines.other.start("sync", environ=environ).communicate()
-        return int(calls.read_text())
-
-    whole = killed(-1)
+    assert struck_at(machines.other, 0, "sync").code == 0
+    whole = calls_of(machines.other)
     assert whole > 10
     wanted = machines.other.snapshot()
     authors = machines.other.git("log", "--format=%an: %s").splitlines()
     for at in range(1, whole + 1, max(1, whole // 4)):
         restore(machines, kept, bare)
         assert home_states(machines) == states
-        killed(at)
+        assert struck_at(machines.other, at, "sync").code == -9
         assert file_of(machines.other, id).exists()
         assert machines.other(next_call).code == 0
         synced(machines.other)

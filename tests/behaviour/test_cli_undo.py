@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from behaviour.test_cli_crashes import KILLER
 from memory_process import Memory
+from tidying_homes import copied, killed
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def memory(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, homes: list
             made.captured(title, f"{title} run from main only, since 2026-02-13.")
             assert made("consolidate").code == 0
         homes.append(made.home)
-    return home_like(Memory(homes[0]), tmp_path / "home")
+    return Memory(Path(shutil.copytree(homes[0], tmp_path / "home")))
 
 
 def test_a_run_is_logged_shown_and_taken_back_byte_for_byte_p16(memory: Memory) -> None:
@@ -118,31 +118,18 @@ def test_an_empty_store_has_no_runs(tmp_path: Path) -> None:
 
 
 def test_an_undo_that_was_killed_is_finished_by_the_next_command_and_is_nobodys_hand_edit_p2_p16(
-    memory: Memory, tmp_path: Path
+    memory: Memory,
 ) -> None:
-    killer = tmp_path / "killer"
-    killer.mkdir()
-    (killer / "sitecustomize.py").write_text(KILLER)
     both = memory.snapshot()
-    straight = home_like(memory, tmp_path / "straight")
-    environ = {"PYTHONPATH": str(killer), "CALLS": str(tmp_path / "calls")}
-    assert straight("undo", environ={**environ, "KILL_AT": "0"}).code == 0
-    one, calls = straight.snapshot(), int((tmp_path / "calls").read_text())
-    seen = set()
-    for number in range(3, calls, calls // 4):
-        crashed = home_like(memory, tmp_path / f"home{number}")
-        assert crashed("undo", environ={**environ, "KILL_AT": str(number)}).code == -9
+    straight = copied(memory, "as it should be")
+    assert straight("undo").code == 0
+    one, seen = straight.snapshot(), set()
+    for number, crashed in killed(memory, "undo", first=3, step=8):
         assert crashed("consolidate").code == 0
         assert crashed.snapshot() in (one, both), number
         seen.add(crashed.snapshot() == one)
         assert not [line for line in crashed.log() if "hand edit" in line], number
     assert seen == {True, False}
-
-
-def home_like(memory: Memory, home: Path) -> Memory:
-    """A copy of a home."""
-    shutil.copytree(memory.home, home)
-    return Memory(home)
 
 
 @pytest.mark.parametrize("words", [("edit", "Colours", "--title", "Hues"), ("forget", "Colours", "--yes")])
