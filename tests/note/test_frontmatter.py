@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.note.frontmatter import NotReadable
+from agent_memory.note.frontmatter import NotReadable, Plain, flow_text, read_quickly, text_scalar
 from agent_memory.note.yaml_block import block_values
-from agent_memory.note.yaml_scalars import Plain, flow_text, read_quickly, text_scalar
 
 OURS = """\
 id: id__a1b2c3

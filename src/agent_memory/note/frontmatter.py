@@ -1,8 +1,9 @@
-"""The file of a note: its parts. What its frontmatter says is read by `yaml_scalars`, and by `yaml_block` where we did not
-write it."""
+"""The file of a note: its parts, and the YAML of its frontmatter as we write it: the scalars of the core schema of YAML 1.2
+(§10.3.2), text that every YAML version reads alike, and a reader that needs no ruamel. All other YAML is left to `yaml_block`."""
 
 from __future__ import annotations
 
+import json
 import re
 
 from attrs import frozen
@@ -74,3 +75,130 @@ def has_conflict(text: str) -> bool:
 def well_formed(text: str) -> str:
     """Returns the text with each lone surrogate, which no UTF-8 file can hold, replaced by U+FFFD."""
     return _SURROGATE.sub("\ufffd", text)
+
+
+# -- scalars ------------------------------------------------------------------------------------------------------------
+
+Scalar = str | int | float | bool | None
+Plain = Scalar | list["Plain"] | dict[str, "Plain"]
+"""Any value of a block."""
+
+_NULLS = frozenset(("", "~", "null", "Null", "NULL"))
+_BOOLEANS = {word: word.lower() == "true" for word in ("true", "True", "TRUE", "false", "False", "FALSE")}
+_FIRST_OF_NUMBERS = frozenset("+-.0123456789")
+_INTEGER = re.compile(r"[-+]?[0-9]{1,40}")
+# Those that no note of ours needs are compiled where one is met.
+_OCTAL_OR_HEXADECIMAL = "0o[0-7]{1,40}|0x[0-9a-fA-F]{1,40}"
+_FLOAT = r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
+_SPECIAL_FLOAT = r"([-+]?)\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
+
+# What YAML 1.1 readers (and people) take for a boolean or null.
+_NOT_TEXT_ELSEWHERE = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null"))
+PLAIN_TEXT = re.compile(
+    r"[^\W\d_](?:(?:[\w ./()'!?+*=~;&%$@<>^,\"—–→…’‘“”·-]|:(?! )|(?<! )#)*[\w./()'!?+*=~;&%$@<>^\"—–→…’‘“”·-])?"
+)
+"""Text that needs no quotes as the value of a key; a superset of what is written without quotes."""
+FLOW_WORD = re.compile(r"[^\W\d_][\w./+#@-]*")
+"""Text that needs no quotes inside `[…]` and `{…}`; a superset of what is written without quotes there."""
+_ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+
+
+def plain_value(text: str) -> Scalar:
+    """Returns what an unquoted scalar means in YAML 1.2: `no` is text, `010` is ten, `2026-01-31` is text."""
+    if text in _NULLS:
+        return None
+    if text in _BOOLEANS:
+        return _BOOLEANS[text]
+    if text[0] not in _FIRST_OF_NUMBERS:
+        return text
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    if re.fullmatch(_OCTAL_OR_HEXADECIMAL, text):
+        return int(text, 0)
+    if re.fullmatch(_FLOAT, text):
+        return float(text)
+    if special := re.fullmatch(_SPECIAL_FLOAT, text):
+        return float("nan") if special[1] is None else float(f"{special[1]}inf")
+    return text
+
+
+def text_scalar(text: str, *, in_flow: bool = False) -> str:
+    """Returns YAML on one line that reads back as `text`, unquoted where that is safe; a lone surrogate becomes U+FFFD.
+
+    The quoted form is also JSON. `in_flow` is for places inside `[…]` and `{…}`.
+    """
+    pattern = FLOW_WORD if in_flow else PLAIN_TEXT
+    if pattern.fullmatch(text) and text.lower() not in _NOT_TEXT_ELSEWHERE:
+        return text
+    quoted = json.dumps(well_formed(text), ensure_ascii=False)
+    return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", quoted)
+
+
+def flow_text(value: Plain) -> str:
+    """Returns YAML on one line that reads back as `value`, for places inside `[…]` and `{…}`."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return text_scalar(value, in_flow=True)
+        case int():
+            return str(value)
+        case float():
+            return repr(value).replace("inf", ".inf").replace("nan", ".nan")
+        case list():
+            return f"[{', '.join(map(flow_text, value))}]"
+        case dict():
+            return (
+                "{"
+                + ", ".join(f"{text_scalar(key, in_flow=True)}: {flow_text(item)}" for key, item in value.items())
+                + "}"
+            )
+
+
+# -- a block that we wrote ----------------------------------------------------------------------------------------------
+
+# `memory read` and the index do without ruamel, which takes a third of a command to import and a millisecond for each note.
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[^\[\]{},:\s"]+')
+"""In `[…]` and `{…}`, which are JSON once what has no quotes is written as JSON."""
+_INSTANT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,15}Z")
+
+
+def read_quickly(text: str) -> dict[str, Plain] | None:
+    """Returns the values of a block that is written as we write it, which ruamel reads the same; None for any other."""
+    values: dict[str, Plain] = {}
+    key, items = "", None
+    try:
+        for line in text.removesuffix("\n").split("\n"):
+            if items is not None and line.startswith("  - "):
+                items.append(_value(line[4:], in_flow=True))
+                values[key] = items
+                continue
+            key, _, written = line.partition(": ")
+            if not written:
+                key = line[:-1] if line.endswith(":") else ""
+            if not (key.isascii() and key.isidentifier()) or key in values:
+                return None
+            items = None if written else list[Plain]()
+            values[key] = _value(written) if written else None
+    except ValueError:
+        return None
+    return values
+
+
+def _value(written: str, *, in_flow: bool = False) -> Plain:
+    """Returns the value that we would write so; ValueError where there is none."""
+    if written.count("[") + written.count("{") > 2:  # nested deeper than anything of ours
+        raise ValueError(written)
+    is_json = written[0] in '["{'
+    value: Plain = json.loads(_TOKEN.sub(_as_json, written)) if is_json else plain_value(written)
+    again = text_scalar(value) if isinstance(value, str) and not in_flow else flow_text(value)
+    if again != written and not (value == written and _INSTANT.fullmatch(written)):
+        raise ValueError(written)
+    return value
+
+
+def _as_json(token: re.Match[str]) -> str:
+    return token[0] if token[0].startswith('"') else json.dumps(plain_value(token[0]))

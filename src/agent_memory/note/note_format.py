@@ -14,15 +14,18 @@ from agent_memory.note.file_name import UNTITLED, id_in_name, title_in_name
 from agent_memory.note.frontmatter import (
     NoteParts,
     NotReadable,
+    Plain,
     canonical_body,
+    flow_text,
     has_conflict,
     join_note,
+    read_quickly,
     split_note,
+    text_scalar,
     well_formed,
 )
 from agent_memory.note.note import Confidence, MemoryEntry, Meta, Source
 from agent_memory.note.vocabulary import Importance, Kind, Origin, Sensitivity, Status
-from agent_memory.note.yaml_scalars import Plain, flow_text, read_quickly, text_scalar
 from agent_memory.results import as_result
 from agent_memory.text.ids import EntryId, mint_id, normal_tag, normal_tags
 from agent_memory.text.instants import iso_of, ms_of

@@ -30,8 +30,7 @@ from ruamel.yaml.tokens import (
     Token,
 )
 
-from agent_memory.note.frontmatter import NotReadable
-from agent_memory.note.yaml_scalars import Plain, flow_text, plain_value, text_scalar
+from agent_memory.note.frontmatter import NotReadable, Plain, flow_text, plain_value, text_scalar
 
 MAX_DEPTH = 8
 _STARTS = (BlockMappingStartToken, BlockSequenceStartToken, FlowMappingStartToken, FlowSequenceStartToken)

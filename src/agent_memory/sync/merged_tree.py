@@ -16,12 +16,19 @@ from attrs import evolve, frozen
 
 from agent_memory.errors import StateCorrupt
 from agent_memory.note.file_name import file_name_of, folded_name, id_in_name
-from agent_memory.note.frontmatter import NotReadable, canonical_body, has_conflict, join_note, split_note
+from agent_memory.note.frontmatter import (
+    NotReadable,
+    Plain,
+    canonical_body,
+    flow_text,
+    has_conflict,
+    join_note,
+    split_note,
+)
 from agent_memory.note.note import MemoryEntry, Meta
 from agent_memory.note.note_format import META_FIELDS, parse_note, read_values, render_note
 from agent_memory.note.vocabulary import TIERS_FILE, Sensitivity
 from agent_memory.note.yaml_block import comment_lines, edit_block
-from agent_memory.note.yaml_scalars import Plain, flow_text
 from agent_memory.results import as_result
 from agent_memory.rules.commit_message import IGNORE_FILE, IGNORED
 from agent_memory.rules.forgotten import (
