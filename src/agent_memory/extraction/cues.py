@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from enum import StrEnum
+from enum import Enum, StrEnum
 
 from attrs import frozen
 
@@ -26,31 +26,6 @@ class Sort(StrEnum):
     WANT = "want"  # the person says how the thing itself has to behave
     LESSON = "lesson"  # what was wrong, and what mended it
     TASK = "task"  # something is left to be done
-
-
-class Signal(StrEnum):
-    """What a cue shows without making a note by itself."""
-
-    ANNOUNCES = "announces"  # the finding comes in what follows, or in the same sentence: `Found it!`, `The issue is …`
-    REMEDY = "remedy"  # how it was mended
-    HEDGE = "hedge"  # a guess, or a thing to be tried
-    NARRATION = "narration"  # the agent tells what it does next
-    FOLLOWS = "follows"  # what the agent did is how it is done in this code
-    HEEDED = "heeded"  # what has to be done or left from now on, and what happens otherwise
-    MOMENTARY = "momentary"  # a state that holds now and says nothing later: tests pass
-    OBJECTION = "objection"  # the person rejects what the agent just said or did
-    WITHDRAWN = "withdrawn"  # the person takes back what they said, or has what was done undone
-    WRAPS_UP = "wraps-up"  # the person has what was done committed or thanks for it: what was open stays so
-    REPORTED = "reported"  # what follows are the words of somebody else, or of a machine
-    ABOUT_TEXT = "about-text"  # what follows is to be read, judged or reworded: it is not what the person wants
-    CONCEDES = "concedes"  # the agent says that the person is right
-    CHANGELOG = "changelog"  # the agent lists what it changed
-    UNSURE = "unsure"  # the person guesses, wonders or asks to be told
-    REVERTS = "reverts"  # what was there before is there again, or what was added is gone
-    REQUEST = "request"  # the person names work to be done in this session
-    PASSING = "passing"  # it holds for now, or for this once
-    SESSION = "session"  # it tells what one of the two did in this session
-    POINTS = "points"  # at what stands in another message, or before the eyes
 
 
 _ACT = (
@@ -140,7 +115,6 @@ _BY_USER_WORDS = {
         r"(?P<said>\b(?:i|we) (?:really |just |still |also |definitely |strongly )*(?:don't|do not|never) (?:want|like|care for)\b(?!\s+(?:to (?:bother|be rude|interrupt|sound)|(?:the|this|that(?! (?:we|you))|it|you|your|where|how)\b)).+)",
         r"(?P<said>\bi(?:'d| would)? (?:really |much |strongly |always |generally |usually )*(?:prefer|hate|dislike|rather (?:have|not|keep|use|see|you)|love it when|like it when)\b.+)",
         r"<starten>(?:(?:in|for|on|when|whenever|before|after)\b[^,;]{2,60},\s+)?(?P<said>(?:please )?(?:never|always|don't ever|do not ever) (?!\w*[^s\W]s\b)(?!\w+ed\b|read\b|mind\b|again\b|seen\b|been\b|had\b|was\b|is\b|on\b|gets?\b|fail|works?\b|return(?:s|ed|ing)\b)[a-z`]+.*)",
-        r"^(?P<said>.{12,}, always[.!]*)$",
         r"<thenen>(?P<said>(?:never|always) [a-z]+ (?:.+ )?(?:when(?:ever)?|before|after|unless|without|until)\b.+)",
         r"<starten>(?P<said>(?:please )?(?:don't|do not) \w+ an? .*\b(?:for|in|on|with|after|before) (?:every|each|any)\b.+)",
         rf"(?P<said>.*\b(?:use|write|prefer|import|keep|name)\b (?:only )?(?!{_ONE})(?:[\w-]+ ){{0,3}}[\w-]+s (?:rather than|instead of) (?:[\w-]+ ){{0,3}}[\w-]+s\b.*)",
@@ -165,7 +139,6 @@ _BY_USER_WORDS = {
         r"(?:^\(?|[,;:] |\b(?:and|but|because|since|so|that|as) )(?P<said>we (?:\w+ly )?use [^?!]+ (?:for|as|to|not|instead|rather|everywhere|because|since)\b.+)",
         r"(?P<said>\b(?:all|every|each|any|new) (?:(?!that\b|which\b|who\b|think\b|we\b|you\b|i\b)[\w/-]+ ){1,4}(?:needs? an? |(?:must|should|has to|have to|needs? to|go(?:es)?|belongs?|lives?|gets?) (?:always |never |not )?(?:be |have |go |live |start |end |use |in |into |under |its ))(?!fixed\b|done\b).+)",
         r"(?P<said>\b[\w`./-]+ (?:must (?:never|not|only|always)|may (?:never|only)|can (?:never|only))\b.+)",
-        r"(?P<said>\b(?:never|not|always|only) (?:commit|push|merge|deploy|release|publish)(?:ted|ed|d)? (?:to|on|from|in|before|after|without)\b.+)",
         r"(?P<said>\b(?:nós |nos |a gente )?(?:costumamos|usamos sempre|nunca usamos|não usamos|nao usamos|evitamos|fazemos sempre|nunca fazemos|a gente sempre|a gente nunca|nós sempre|nós nunca)\b.+)",
         r"(?P<said>\busamos [^?!]+ (?:para|como|e não|e nao|em vez|em todo|em todos)\b.+)",
         r"(?P<said>\b(?:a|nossa|a nossa|por|como) (?:\w+ )?(?:convenção|convencao|regra|política|politica|norma)\b.+)",
@@ -248,7 +221,6 @@ _VOID_WORDS = {
         r"\bthe fix is\b",
     ),
     "preference": (
-        r"^\[?(?:warning|error|info|debug|fatal)\b\s*[:\]]",
         r"\b(?:any ?more|in (?:there|here))\b|\b(?:want|need|like) (?:to \w+ )?(?:it|this|that|them|these|those)\b[.!]?$",
         r"\b(?:i (?:don't|do not) (?:want|need) to|we (?:don't|do not) (?:want|need) to (?:see|know|hear|go|do))\b",
         r"\b(?:don't|do not) (?:want|need) (?:(?:an?|the|any|your|my) (?:[\w-]+[ .!]*){1,2}$|(?:an? |the )?@?[\w./-]*/?[\w-]+\.\w{1,5}\b)",
@@ -264,7 +236,6 @@ _VOID_WORDS = {
         r"\b(?:output of this|(?:the|this) (?:pr|branch))\b",
         r"\bshould be (?:a (?:bit|little) )?(?:more|less|fewer|smaller|larger|bigger|taller|wider|narrower|higher|lower|shorter|longer|closer|lighter|darker|brighter|thicker|thinner|faster|slower|simpler|cleaner|clearer|better|nicer|bolder)\b(?! than)",
         r"\bshould (?:be )?(?:move|go(?! (?:through|in|into|to|on|under|behind|at|via)\b)|moved|renamed|removed|deleted|added|put|split|extracted|documented)\b",
-        r"^(?:the|this) (?:task|pr|plan|branch|commit|ticket|issue) (?:should|must)\b|^[^.;]{0,30}, and (?:it|they)\b",
         r"\btests? (?:cases? )?should\b|\bmust be (?:off|wrong|missing|because|something|an? (?:bug|error|issue)|due)\b",
         r"\bshould (?:it|i|we|this|that|there|the)\b",
     ),
@@ -296,101 +267,104 @@ _SECTION_WORDS = {
 }
 """Headings, by the sort of the items under them."""
 
-_SIGNAL_WORDS = {
-    "announces": (
+
+class Signal(Enum):
+    """What a cue shows without making a note by itself."""
+
+    ANNOUNCES = (  # the finding comes in what follows, or in the same sentence: `Found it!`, `The issue is …`
         r"^(?:aha|found (?:it|the (?:\w+ )?(?:bug|issue|problem|culprit|cause|root cause))|there it is|there we go|there's the (?:bug|issue|problem)|that's (?:it|the (?:bug|issue|problem|cause|culprit))|bingo|got it)\s*[.!:–—-]",
         r"^(?:here's|here is|this is|so here's) (?:what (?:happened|went wrong|was wrong)|the (?:root cause|problem|explanation|summary of the (?:problem|bug)))\b[^.!?]{0,40}[.!:]?$",
         r"^(?:i )?(?:found|see)(?: and fixed)? the (?:root cause|bug|problem|issue|cause)(?: now| of [^.!?]{0,60})?\s*(?:[.!:–—-]|$)",
         r"^the (?:actual |real |underlying )?(?:issue|problem|bug|cause|root cause|culprit) (?:is|was)(?: that)?\s+",
         r"^(?:encontrei|achei|descobri)(?: (?:o|a) (?:problema|erro|bug|causa|falha))?\s*[.!:–—-]|^(?:o que (?:aconteceu|se passou)|eis o que aconteceu)[^.!?]{0,40}[.!:]?$",
-    ),
-    "remedy": (
+    )
+    REMEDY = (  # how it was mended
         r"^(?:the )?(?:fix|solution|remedy)\b(?! (?:addresses|needs|should|would|could|worked|is complete))",
         r"^(?:i )?(?:fixed|solved|resolved|changed|added(?! (?:\w+ ){0,3}(?:tests?|comments?|docs?)\b)|replaced|removed|switched|updated|moved|reduced|increased|restored|made|set)\b",
         r"^(?:so )?(?:now,? )?(?:the |it |both |all )?`?[\w.()-]{2,60}`? (?:\w+ ){0,2}now \w(?!.*\bshould\b)",
         r"^now,? (?:the )?[`\w](?!.*\bshould\b)",
         r"^(?:a )?(?:correção|correcção|solução)\b|^(?:corrigi|resolvi)\b.+\b(?:com|ao|para)\b|^.{1,60}\bagora\b",
-    ),
-    "hedge": (
+    )
+    HEDGE = (  # a guess, or a thing to be tried
         r"\b(?:my (?:bet|guess)|i'd bet|might|maybe|perhaps|probably|speculat\w+|most often|likely|possibly|presumably|seems?|seemingly|appears? to|could be|may be|may have|i think|i believe|i guess|i suspect|i assume|not sure|suspicious|looks like|should be fine|hopefully|in theory|let me try)\b",
         r"\b(?:talvez|provavelmente|possivelmente|parece(?:m)?|pode ser|poderia|acho que|julgo que|penso que|creio que|deve ser|suspeito)\b",
-    ),
-    "narration": (
+    )
+    NARRATION = (  # the agent tells what it does next
         r"^(?:if you|good (?:instinct|call|question)|whenever you|want me|happy to|say the word|you can|feel free)\b|\blet me know\b|\bif you(?:'d| would)? (?:like|want|prefer|rather)\b",
         r"^(?:(?:now|next|first|then|so|ok(?:ay)?|good|great|perfect|excellent|alright|right|hm+|wait|interesting|still|also)[,.!:]?\s+)*(?:let me|let's|i'll|i will|i'm going to|i am going to|i need to|i should|i want to|i can see|i see\b|i notice|i understand|i'm (?:now )?(?:looking|checking|running|reading|adding|updating|fixing|mapping|doing)|looking at|checking|running|reading|updating|now i|now let|here's|here is|we need to|good (?:idea|question))\b",
         r"^(?:(?:agora|primeiro|depois|então|ok|bom|ótimo|perfeito|certo)[,.!:]?\s+)*(?:vou|vamos (?:ver|verificar|correr|olhar)|deixa-me|deixe-me|preciso de|a verificar|a correr|estou a)\b",
-    ),
-    "momentary": (
+    )
+    MOMENTARY = (  # a state that holds now and says nothing later: tests pass
         r"\blines? \d+|^(?:before|after) (?:the|this) (?:fix|change)\b|\bshould now\b|^the (?:rebase|merge)\b|\bconflicted in\b|\bsuccessfully\b",
         r"\b(?:tests?|suite|lint(?:er|ing)?|build|type ?check\w*|checks?|ci|pipeline|everything|all) (?:\w+ ){0,3}(?:now |all )*(?:pass(?:es|ed|ing)?|green|clean|succeed(?:s|ed)?|successful(?:ly)?|compiles?|works? (?:now|again|fine|as expected))\b",
         r"\b(?:\d+ (?:tests? )?passed|0 (?:issues|errors|warnings|failures)|no (?:errors|warnings|issues|regressions|failures))\b",
         r"^(?:committed|pushed|merged|deployed|branch is|working tree)\b|\b(?:fix|it|this|that|everything|change|timeout settings?) (?:is|are) (?:now )?working\b",
         r"\b(?:all|everything) (?:is |are )?(?:done|set|complete[d]?|good|ready)\b|^(?:critical|high|medium|low|minor|major|nit|p[0-3])\b[)\]]?\s?[:–—-]",
         r"\b(?:testes?|lint|build|compilação|tudo) (?:\w+ ){0,3}(?:passa(?:m|ram|ndo)?|verde|ok|funciona(?:m|ndo)?|compila)\b",
-    ),
-    "follows": (
+    )
+    FOLLOWS = (  # what the agent did is how it is done in this code
         r"\b(?:to match|matching|following|keeping(?: to)?) (?:the |this |our )?(?!standard|official|common)(?:[\w-]+ ){0,2}conventions?\b",
         r"\b(?:seguindo|mantendo|conforme) (?:a |as )?convenç(?:ão|ões)\b",
-    ),
-    "heeded": (
+    )
+    HEEDED = (  # what has to be done or left from now on, and what happens otherwise
         r"\b(?:must|has to|only works?|won't work)\b[^?!]{0,160}\bbecause\b",
         r"\b(?:must|have to|has to|needs? to|requires?|only works?)\b[^?!]{0,160}(?:\b(?:otherwise|or else|unless)\b| [–—-] [^?!]*\b(?:risk|fail|break|lose|corrupt)\w*)",
         r"\bwill (?:\w+ )?(?:fail|break|hang|crash|be lost|be dropped|be ignored)\b[^?!]*\b(?:if|when|unless|because|without)\b",
-    ),
-    "objection": (
+    )
+    OBJECTION = (  # the person rejects what the agent just said or did
         r"^(?:no|nope|nah|wrong|incorrect|not quite|hm+,? no|that's (?:wrong|not|incorrect)|that is (?:wrong|not)|you're wrong|stop)\b",
         r"\b(?:still (?:fail|not|broken|doesn't|does not|the same|happen|get|see|slow|some)|(?:doesn't|does not|didn't|did not|isn't|not) (?:work|help|fix|solve)\w*|same (?:error|problem|issue|result))\b",
         r"^(?:n[ãa]o[,.!]|errado|isso (?:está|esta) (?:errado|mal)|nada disso)",
         r"\b(?:continua a (?:falhar|dar)|continua (?:igual|lento|errado)|ainda (?:falha|não funciona|nao funciona)|(?:não|nao) (?:funciona|funcionou|resolveu|ajudou)|o mesmo (?:erro|problema))\b",
-    ),
-    "withdrawn": (
+    )
+    WITHDRAWN = (  # the person takes back what they said, or has what was done undone
         r"^(?:scratch that|forget (?:that|it|what i (?:just )?said)|ignore (?:that|my last|what i (?:just )?said)|never ?mind|nvm|disregard)\b",
         r"^(?:(?:ok|no|please|actually|hm+|wait|sorry|can you|could you|let's)[,.]?\s+)*(?:undo|revert|roll ?back|put (?:it|that|this|everything) back|go back to|back out|restore (?:the|it|what)|take (?:it|that) back|remove (?:it|that|this) again)\b",
         r"^(?:esquece|esqueça|ignora|ignore|deixa estar|deixa lá|desfaz|desfaça|reverte|volta atrás)\b",
-    ),
-    "wraps-up": (
+    )
+    WRAPS_UP = (  # the person has what was done committed or thanks for it: what was open stays so
         r"^(?:(?:ok|okay|great|perfect|nice|cool|thanks|thank you|good|awesome|lgtm|now|please|can you|could you|and|let's|yes)[,.!]?\s*)*(?:(?:create|make|open|use|switch to|on|into|in) (?:a |an |the )?(?:new |separate |draft )*(?:branch|pr|pull request)|commit|push|merge|pr\b|ship it|thanks|thank you|$)",
         r"^(?:(?:ok|ótimo|boa|obrigad[oa]|perfeito|agora|por favor)[,.!]?\s*)*(?:faz (?:o )?commit|commit|push|obrigad[oa]|$)",
-    ),
-    "reported": (
+    )
+    REPORTED = (  # what follows are the words of somebody else, or of a machine
         r"\b(?:address|evaluate|consider|review|tell me about|thoughts on|look at|incorporate)(?: (?:this|these|those|the following|this one|number|#?\d+)\b[^:]{0,40})?:",
         r"\b(?:errors?|warnings?|exceptions?|logs?|output|console|terminal)\b[^:.]{0,40}: \S",
         r"\b(?:feedback|review|comments?|errors?|output|logs?|messages?|trace|says|said|wrote|writes|reported|reports|following|used to be|e-?mail|issue|ticket|docs?|documentation|spec|article|quote|prompt|result|readme|getting|got|stack trace|warning)\b[^:]{0,40}:$",
         r"\b(?:erro|comentário|comentários|revisão|saída|log|logs|mensagem|diz|disse|escreveu|seguinte|documentação|e-?mail|resultado|aviso)\b[^:]{0,40}:$",
-    ),
-    "about-text": (
+    )
+    ABOUT_TEXT = (  # what follows is to be read, judged or reworded: it is not what the person wants
         r"\b(?:summari[sz]e|translate|proofread|rewrite|reword|paraphrase|evaluate|what do you (?:think|make) of|is (?:this|it|that) (?:true|right|correct|any good)|explain|read this|the following (?:text|page|article|document|post)|(?:this|the) (?:article|page|handbook|blog|post|document|guide|readme|e-?mail|thread|comment)s?)\b",
-    ),
-    "concedes": (
+    )
+    CONCEDES = (  # the agent says that the person is right
         r"^(?:(?:ah|oh|yes|yeah|hm+)[,.!]?\s+)?(?:you're|you are) (?:absolutely |completely |totally |quite |both )?(?:right|correct)\b",
         r"^(?:exactly|agreed|correct|indeed|right|yes|fair enough|that's (?:right|correct|true)|sim|exat?amente|exact?o|certo|concordo|tens razão|tem razão)\b",
-    ),
-    "changelog": (
+    )
+    CHANGELOG = (  # the agent lists what it changed
         r"^(?:i |we |i've |we've |the agent )?(?:also )?(?:added|updated|created|implemented|refactored|renamed|reviewed|wired|notified|extended|introduced|removed|fixed|rewrote|wrote|moved|extracted|simplified|verified|checked|dug|committed|ran|tested|confirmed|tried|summary of)\b",
-    ),
-    "unsure": (
+    )
+    UNSURE = (  # the person guesses, wonders or asks to be told
         r"\b(?:possibly|unclear|i (?:guess|think|bet|suppose|assume|wonder|believe)|i (?:\w+ )?feel|feels? like|in regards to|theoretically|seems?|looks like|probably|maybe|perhaps|not sure|curious|wondering|might|or it's)\b",
         r"^(?:(?:no|ok|just|please|and|so|now)[,.!]?\s+)*(?:tell me|explain|describe|show me|walk me|remind me|what about|how about|see)\b|\blines? \d+",
         r"\b(?:acho que|talvez|parece|se calhar|não sei|pergunto-me)\b",
-    ),
-    "reverts": (
+    )
+    REVERTS = (  # what was there before is there again, or what was added is gone
         r"\b(?:revert(?:ed|ing)?|undid|undone|rolled back|removed|took out|backed out|restored|put back|no longer|cleaned up|deleted|switched back|changed back|replaced)\b",
         r"\b(?:revert\w+|desfi[zs]\w*|removi|tirei|apaguei|repus|restaurei|já não)\b",
-    ),
-    "request": (
+    )
+    REQUEST = (  # the person names work to be done in this session
         rf"^(?:(?:and|but|so|ok(?:ay)?|great|nice|good|perfect|fantastic|awesome|cool|thanks|also|moreover|furthermore|additionally|finally|lastly|well|yes|no|instead|now|then|next|just|please|pls|can you|could you|let'?s|i (?:really |just |only |also )*(?:want|need) to|i want you to|i need you to|i(?:'d| would) like to|(?:you|we) (?:should|can|need to)|in @?[\w./`-]+\.\w+)[,:!.]?\s+)*{_WORK}\b(?!.*{_STANDING})",
         rf"\b(?:(?:please|pls|can you|could you) {_WORK}|i (?:want|need|would like) you to|i'd like you to|(?:but|and|so) make sure to)\b(?!.*{_STANDING})",
         rf"\band (?:please |then )?{_WORK} (?:the|an?|it|them|this|that|rid)\b(?!.*{_STANDING})",
-    ),
-    "passing": (
+    )
+    PASSING = (  # it holds for now, or for this once
         r"\b(?:for now|right now|this time|yet|just this once|for the moment|at the moment|in this (?:moment|case)|as of (?:now|today)|temporar(?:y|ily)|today|tonight|por agora|por enquanto|desta vez|ainda não|por hoje)\b",
         r"\b(?:in|for|on|of|building|implementing) (?:this|that) (?:pr|task|change|commit|branch|session|step|one|time|message|file|feature|ticket|issue|phase|story|demo)\b|\b(?:neste|nesta) (?:pr|tarefa|commit|sessão|passo|mensagem)\b",
-    ),
-    "session": (
+    )
+    SESSION = (  # it tells what one of the two did in this session
         r"\byou (?:just |have |already |only |really )*(?:\w+ed|made|did|forgot|wrote|put|ran|got|went|gave|left|took|broke|missed|said|were|are (?:\w+ )?\w+ing)\b(?<!\bneed)",
         r"\bi (?:just |already |only |have )*(?:(?!need|prefer)\w+ed|had(?! to)|made|did|see|saw|know|ran|went|got|paid|sent|left|didn'?t)\b|\bgo back\b|\bi(?:'m| am) (?:just |only |now |still )*\w+ing\b|\bwe(?:'re| are)(?: not)? (?:ready|done|on|at)\b",
-    ),
-    "points": (
+    )
+    POINTS = (  # at what stands in another message, or before the eyes
         r"\b(?:use|do|take|want) (?-i:[A-E])\b(?= instead|[.!,]|$)",
         r"\b(?:bullet|item|point|step|question|finding|comment|issue|improvement|phase|chunk|task|suggestion|for|bug|slice)s? #?\d+\b|(?:^|\s)#\d\b|^[A-Z]\d{1,3}\b|\b(?:recommendation|reccomendation)\b|\blin(?:es?|) \d|\[\^\d",
         r"\b(?:the|this|that|whatever is) (?:latter|former|other one|above|below)\b|^(?:there|here|correct)\b|\bthe (?:[\w-]+ )?one (?:instead|there|here)\b|\bthe (?:first|second|third|last) \w+ instead\b|\b(?:like|as|about|do|does|did|doing|is|was|with|for|of|than) (?:this|that)(?=[.,;:!?)]|$| again| going forward| from now on)",
@@ -400,10 +374,8 @@ _SIGNAL_WORDS = {
         r"^(?:(?:and|but|so|also)[, ]+)*(?:for (?:example|instance)|e\.g\.|similarly|likewise|in other words|that said)(?![\w-])|\bshould then\b",
         r"^(?:(?:ok|so|and|for starters|issue here|lastly|another \w+ one)[\s,.…-]+){2,}|\b(?:start|begin) with\b|^each one\b|\bit's there\b|\bwhat you think\b|\bif not\b|\btheir fork\b|\b(?:between|of) the (?:2|two|3|three)\b(?! \w)|^not (?:this|that|these|those)\b|(?:\.\.|…)$",
         r"^(?:because|since|if|when|as) (?:it|they|this|that|these|those)\b|^for the [\w ]{2,20},|^like [\w-]+(?: [\w-]+)?,|^what (?:i|we) (?:want|need|mean)\b|\b(?:it|this|that) happens\b",
-        r"\bas you (?:can )?see\b|\bwhat i meant\b|\blike (?:it|they) used to\b|\bdo(?:n't| not) do anything\b",
         r"^[^,;:.`]{0,50}\b(?:it|them|this|that|these|those)(?=[,.;:!?]| \(| (?:by|with|in|for|from|at|on|to|and|but)\b)",
-    ),
-}
+    )
 
 
 @frozen
@@ -418,21 +390,16 @@ Patterns = tuple[re.Pattern[str], ...]
 _LEAD = re.compile(r"(?<!\?P)<([a-z]+)>")
 
 
-def _compiled(table: Mapping[str, Iterable[str]]) -> dict[str, Patterns]:
-    return {
-        name: tuple(
-            re.compile(_LEAD.sub(lambda lead: _LEADS[lead[1]], each).replace("n't", "n'?t"), re.IGNORECASE)
-            for each in patterns
-        )
-        for name, patterns in table.items()
-    }
+def _compiled(patterns: Iterable[str]) -> Patterns:
+    with_leads = (_LEAD.sub(lambda lead: _LEADS[lead[1]], each).replace("n't", "n'?t") for each in patterns)
+    return tuple(re.compile(each, re.IGNORECASE) for each in with_leads)
 
 
-_BY_USER = _compiled(_BY_USER_WORDS)
-_BY_AGENT = _compiled(_BY_AGENT_WORDS)
-_VOID = _compiled(_VOID_WORDS)
-_SIGNALS = _compiled(_SIGNAL_WORDS)
-_SECTIONS = _compiled(_SECTION_WORDS)
+_BY_USER, _BY_AGENT, _VOID, _SECTIONS = (
+    {Sort(name): _compiled(patterns) for name, patterns in table.items()}
+    for table in (_BY_USER_WORDS, _BY_AGENT_WORDS, _VOID_WORDS, _SECTION_WORDS)
+)
+_SIGNALS = {signal: _compiled(signal.value) for signal in Signal}
 
 
 def user_hits(sentence: str) -> tuple[Hit, ...]:
@@ -464,10 +431,10 @@ def is_void(sort: Sort, sentence: str) -> bool:
 
 def sort_of_section(heading: str) -> Sort | None:
     """What the items under a heading of the person's are (`Requirements`, `Findings`), if the heading says it."""
-    return next((Sort(name) for name, patterns in _SECTIONS.items() if any(p.match(heading) for p in patterns)), None)
+    return next((sort for sort, patterns in _SECTIONS.items() if any(p.match(heading) for p in patterns)), None)
 
 
-def _hits(cues: Mapping[str, Patterns], sentence: str) -> tuple[Hit, ...]:
+def _hits(cues: Mapping[Sort, Patterns], sentence: str) -> tuple[Hit, ...]:
     return tuple(hit for sort in Sort if (hit := _hit(sort, cues.get(sort, ()), sentence)))
 
 

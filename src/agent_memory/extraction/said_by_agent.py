@@ -50,13 +50,9 @@ _OPEN_LABEL = re.compile(
     re.IGNORECASE,
 )
 _OF_THE_TWO = re.compile(r"(?:the agent|the user|you) (?:still )?(?:ha|could|can|did|was|need)", re.IGNORECASE)
-_IMPROVEMENT = re.compile(r"\bdown (?:from|to)\b", re.IGNORECASE)
 _SUBJECTLESS = re.compile(
     r"(?:caused by|due to|because|causad[oa] por|devido a|porque|you|your|yes|no|thanks?|thank|sure|by|only|my|the agent|i|there's no reason)\b",
     re.IGNORECASE,
-)
-_MUST = re.compile(
-    r"\b(?:must|has to|have to|needs? to|requires?|only works?|unless|otherwise|will|if)\b", re.IGNORECASE
 )
 _WORKS = re.compile(
     r"n't\b|\b(?:is|are|do|does|must|can|cannot|has|have|will|may|(?:allow|block|call|contain|convert|default|display|expect|handle|ignore|install"
@@ -98,7 +94,6 @@ _FAILED_TO_HELP = re.compile(
 )
 _IN_BRACKETS = re.compile(r"\s\([^()]*\)")
 _OVER = re.compile(r"\b(?:instead of|rather than|em vez d)", re.IGNORECASE)
-_ELSE = re.compile(r"(?:regarding|as for|as to|about)\b", re.IGNORECASE)  # answers what was asked on the way
 _CONFIRMED = 0.25
 MAX_LESSONS = 3
 """Of one episode."""
@@ -157,9 +152,7 @@ def outcome_of(episode: Episode) -> str:
         if not is_quiet(one.sentence) and not shows(Signal.ANNOUNCES, one.sentence)
     ]
     told = (one for one in said if shows(Signal.REMEDY, one) or _tells_a_cause(one))
-    whole = (
-        one for one in (*told, *said[:2]) if says_enough(one, 4) and not is_anaphoric(one) and not _ELSE.match(one)
-    )
+    whole = (one for one in (*told, *said[:2]) if says_enough(one, 4) and not is_anaphoric(one))
     return in_third_person(cut(next(whole, "")))
 
 
@@ -246,7 +239,7 @@ def _remedy(rest: Sequence[_Said], cause: str) -> str:
     names = [name for name in names_in(cause) if len(name) > 2]
     for position, statement in enumerate(rest):
         remedy = statement.sentence
-        if is_quiet(remedy) or _IMPROVEMENT.search(remedy) or remedy in cause:
+        if is_quiet(remedy) or remedy in cause:
             continue
         mends = shows(Signal.REMEDY, remedy)
         is_labelled = _REMEDY_LABEL.match(statement.label) and (mends or (not position and not tells_a_fault(remedy)))
@@ -281,7 +274,7 @@ def _lasts(sentence: str, *, beside_a_fault: bool) -> bool:
         (of_others or (is_over and _names_others(clause)))
         and _WORKS.search(_QUOTED.sub("x", clause))
         and not (_ON_A_CONDITION.match(clause) or _AT_HAND.search(clause) or tells_of_the_past(clause))
-        and (_MUST.search(clause) or not tells_a_fault(clause))
+        and (_NORM.search(clause) or not tells_a_fault(clause))
         and says_enough(clause)
         for clause in _CLAUSE.split(sentence)
     )
