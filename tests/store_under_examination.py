@@ -14,6 +14,7 @@ from attrs import define, evolve, field, frozen
 from returns.result import Result, Success
 
 from agent_memory.app import Memory, SystemClock
+from agent_memory.caller import Caller
 from agent_memory.care.checks import DoctorReport
 from agent_memory.care.repairer import Repair
 from agent_memory.config import Config
@@ -21,7 +22,7 @@ from agent_memory.errors import Error
 from agent_memory.files.durable import make_directories
 from agent_memory.files.locks import KernelLocks
 from agent_memory.git.git_history import GitRecorder
-from agent_memory.note.note import Caller, MemoryEntry, Meta
+from agent_memory.note.note import MemoryEntry, Meta
 from agent_memory.rules.change import Change
 from agent_memory.rules.section import Published
 from agent_memory.setup.config_files import Effective

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from agent_memory.acts.service import MemoryService as MemoryService, Remembered as Remembered
     from agent_memory.agent.agent_command import BuiltinAgent as BuiltinAgent
     from agent_memory.app import Memory as Memory, open_memory as open_memory
+    from agent_memory.caller import Caller as Caller
     from agent_memory.config import Config as Config
     from agent_memory.errors import Error as Error, describe as describe
     from agent_memory.machines import (
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
         drive as drive,
     )
     from agent_memory.note.note import (
-        Caller as Caller,
         Listed as Listed,
         Listing as Listing,
         MemoryEntry as MemoryEntry,

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
 
+from agent_memory.caller import Caller
 from agent_memory.config import Config
 from agent_memory.errors import Error, HomeUnknown, StateInvalid, StateNotFound, SyncRefused, UsageInvalid
 from agent_memory.files.locks import KernelLocks
 from agent_memory.files.paths import exists, is_directory, real_root
 from agent_memory.files.root import home_of
-from agent_memory.note.note import Caller
 from agent_memory.note.vocabulary import GLOBAL_SCOPE, Harness, Sensitivity, Status
 from agent_memory.results import as_result, unwrap
 from agent_memory.setup.config_files import Effective, load_config
@@ -134,7 +134,7 @@ class Memory:
         """Who is calling: whoever was named, else by the variables of the environment."""
         if self._caller is not None:
             return self._caller
-        from agent_memory.agent.agent_environment import caller_of
+        from agent_memory.caller import caller_of
 
         return caller_of(self.environ)
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Result, Success
 
 from agent_memory.acts.keeping import StateKeeping
+from agent_memory.caller import Caller
 from agent_memory.errors import Error, StateCorrupt, StateInvalid, StateNotFound
-from agent_memory.note.note import Caller
 from agent_memory.note.tagging import TagVocabulary
 from agent_memory.store.bookkeeping_json import MAX_VALUE_BYTES, key_problem
 from agent_memory.store.recorded_writes import RecordedWrites

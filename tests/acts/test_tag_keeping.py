@@ -8,8 +8,9 @@ from attrs import define, field
 from returns.result import Failure, Result, Success
 
 from agent_memory.acts.keeping import TagKeeping
+from agent_memory.caller import Caller
 from agent_memory.errors import Error, StoreIo, UsageInvalid
-from agent_memory.note.note import Caller, MemoryEntry, Meta
+from agent_memory.note.note import MemoryEntry, Meta
 from agent_memory.rules.change import Change
 from agent_memory.rules.section import Published
 from agent_memory.store.recorded_writes import RecordedWrites

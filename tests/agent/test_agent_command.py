@@ -19,7 +19,8 @@ from agent_memory.agent.agent_command import (
     open_agent,
     private_directory,
 )
-from agent_memory.agent.agent_environment import HARNESS_VARIABLES, caller_of, child_environment, depth_of
+from agent_memory.agent.agent_environment import child_environment
+from agent_memory.caller import HARNESS_VARIABLES, Caller, caller_of, depth_of
 from agent_memory.config import LlmConfig, PresetConfig
 from agent_memory.errors import (
     ActRefused,
@@ -36,7 +37,6 @@ from agent_memory.errors import (
     SpendExhausted,
     StoreIo,
 )
-from agent_memory.note.note import Caller
 from agent_memory.note.vocabulary import Harness, Status
 from agent_memory.presets import PRESETS, Preset
 from agent_memory.rules.agent_request import AgentReply, DaySpend, SessionRequest

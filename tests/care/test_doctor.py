@@ -14,12 +14,12 @@ import pytest
 from attrs import evolve
 from returns.result import Failure, Success
 
+from agent_memory.caller import Caller
 from agent_memory.capture.hook_files import LOG_NAME, log_hook_problem
 from agent_memory.care.checks import Finding, Severity
 from agent_memory.care.doctor import check_schedule, check_spend
 from agent_memory.config import Config, LlmConfig, ScheduleConfig, StorageConfig
 from agent_memory.errors import MarkersAmbiguous, TargetRefused
-from agent_memory.note.note import Caller
 from agent_memory.note.vocabulary import Sensitivity
 from agent_memory.rules.agent_request import DaySpend
 from agent_memory.rules.run_log import LoggedAction, LoggedRun, Machine

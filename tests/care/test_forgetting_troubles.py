@@ -12,11 +12,11 @@ from attrs import evolve
 from returns.result import Failure, Success
 
 from agent_memory import app
+from agent_memory.caller import Caller
 from agent_memory.care.forgetter import Forgetter
 from agent_memory.care.traces import forgetful_commits, forgetful_report
 from agent_memory.errors import EntryNotFound, StateCorrupt, StoreIo
 from agent_memory.git.git_process import GitProcess
-from agent_memory.note.note import Caller
 from agent_memory.results import as_result, sealed
 from agent_memory.rules.forgotten import FORGOTTEN, ForgetTarget, Forgetting, SessionKey, TraceWords
 from agent_memory.store.kept_histories_files import KeptHistoriesFiles

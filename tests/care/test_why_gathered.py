@@ -9,10 +9,11 @@ import pytest
 from attrs import define, evolve, field
 from returns.result import Result, Success
 
+from agent_memory.caller import Caller
 from agent_memory.care.why_note import NoteHistory, note_history
 from agent_memory.care.why_session import find_sessions
 from agent_memory.errors import Error
-from agent_memory.note.note import Caller, MemoryEntry
+from agent_memory.note.note import MemoryEntry
 from agent_memory.note.vocabulary import Kind, Tier, TierList
 from agent_memory.recall.reading import Reading
 from agent_memory.rules.change import Change, ChangeGroup

@@ -12,9 +12,10 @@ from attrs import evolve
 from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Result
 
+from agent_memory.caller import Caller
 from agent_memory.errors import EntryNotFound, Error, StoreIo
 from agent_memory.files.locks import KernelLocks
-from agent_memory.note.note import Caller, Listed, Source, StoredEntry
+from agent_memory.note.note import Listed, Source, StoredEntry
 from agent_memory.note.terms import QueryWord
 from agent_memory.note.vocabulary import Harness, Kind, Sensitivity
 from agent_memory.recall.embedding import IndexedMeanings

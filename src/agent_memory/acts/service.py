@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from attrs import evolve, frozen
 from returns.result import Failure
 
+from agent_memory.caller import Caller
 from agent_memory.errors import EntryChanged, EntryInvalid, EntryNotFound, EntryProtected
-from agent_memory.note.note import Caller, Listed, Listing, MemoryEntry, Meta, Source, StoredEntry, body_hash, reads_of
+from agent_memory.note.note import Listed, Listing, MemoryEntry, Meta, Source, StoredEntry, body_hash, reads_of
 from agent_memory.note.tagging import TagVocabulary
 from agent_memory.note.vocabulary import GLOBAL_SCOPE, Sensitivity, Status, strictest
 from agent_memory.ports import Clock, Store, UsageLedger

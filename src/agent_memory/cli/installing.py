@@ -13,8 +13,8 @@ from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_st
 from itertools import zip_longest
 from typing import Any, TextIO, TypeVar, get_args
 
-from agent_memory.agent.agent_environment import caller_of
 from agent_memory.app import Memory
+from agent_memory.caller import caller_of
 from agent_memory.capture.repository import work_tree_above
 from agent_memory.cli.arguments import Run, add_flag, add_harnesses, add_number, set_command
 from agent_memory.cli.care import job_documents, job_in_words

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from agent_memory.agent.agent_command import REDACTED, is_secret_name, shown_command, shown_words
-from agent_memory.agent.agent_environment import caller_of
+from agent_memory.caller import caller_of
 from agent_memory.cli.arguments import add_flag, set_command
 from agent_memory.cli.console import Console, fields_of
 from agent_memory.cli.dialogue import current_directory, edited_by_hand, home_here

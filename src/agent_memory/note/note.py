@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, TypeAlias
 
 from attrs import field, frozen
 
-from agent_memory.errors import ActRefused, StoreIo
+from agent_memory.errors import StoreIo
 from agent_memory.note.vocabulary import (
     GLOBAL_SCOPE,
     Harness,
@@ -284,39 +284,3 @@ def tiers_of(tiers: TierList, live: Sequence[Listed]) -> Mapping[str, Tier]:
     far = list(Tier).index
     told = (each.meta for each in live if each.meta.id in listed)
     return {meta.id: max(listed[meta.id], meta.best_tier, key=far) for meta in told}
-
-
-@frozen
-class Caller:
-    """Who is calling: a person at the keyboard, an agent inside its harness, or an MCP client."""
-
-    harness: Harness = Harness.MANUAL
-    variable: str | None = None
-    """The environment variable that shows that an agent is calling; None for a person."""
-    client: str | None = None
-    """What the MCP client that is calling says it is, on one line; None where none is."""
-    client_is_trusted: bool = False
-    """Whether the person's config trusts that client as it would an agent (`mcp.trustedClients`)."""
-
-    @property
-    def is_agent(self) -> bool:
-        """Returns whether a program is calling, and not a person."""
-        return self.variable is not None or self.client is not None
-
-    def only_a_person(self, act: str) -> None:
-        """Raise ActRefused for an act that raises trust, or cannot be taken back, where an agent is calling (P19)."""
-        if (because := self.variable or self.client) is not None:
-            raise ActRefused(act, because)
-
-    @property
-    def origin(self) -> Origin:
-        if self.client is not None and not self.client_is_trusted:
-            return Origin.EXTERNAL
-        return Origin.AGENT if self.is_agent else Origin.USER
-
-    @property
-    def signature(self) -> str:
-        """Returns the line of a commit that names who wrote; nothing for a person."""
-        if self.client is not None:
-            return f"By: MCP client {self.client}"
-        return f"By: {self.harness}" if self.is_agent else ""

@@ -28,7 +28,7 @@ from agent_memory.text.ids import normal_tags
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from agent_memory.note.note import Caller
+    from agent_memory.caller import Caller
     from agent_memory.ports import Clock, Store, UsageLedger
     from agent_memory.recall.links import LinkGraph, LinkSheet
 

@@ -40,7 +40,7 @@ from agent_memory.recall.search_values import (
 from agent_memory.results import as_result, unwrap, warning_of
 
 if TYPE_CHECKING:
-    from agent_memory.note.note import Caller
+    from agent_memory.caller import Caller
     from agent_memory.ports import Clock, Store
     from agent_memory.recall.embedding import IndexedMeanings
     from agent_memory.recall.note_index import NoteIndex
