@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent_memory.note.note import Listed, Meta, StoredEntry
 from agent_memory.note.terms import MAX_QUERY_TERMS, MAX_TERM_CHARS, chunk_terms, chunks_of, note_terms, query_words
 from agent_memory.recall.ranking import hints_of, slips_of
-from agent_memory.recall.snippet import snippet_of
+from agent_memory.recall.snippet import SNIPPET_CHARS, snippet_of
 from fuzz.target import Target
 
 NOW_MS = 1_770_984_000_000
@@ -38,14 +38,13 @@ def _check_terms(text: str) -> None:
 
 
 def _check_snippet(body: str, worth: dict[str, float]) -> None:
-    for max_chars in (20, 33, 160):
-        snippet = snippet_of((body, "A title"), worth, max_chars)
-        assert len(snippet.text) <= max_chars, f"{len(snippet.text)} of {max_chars} characters"
-        assert not any(character in snippet.text for character in "\n\r\x00\x1b\u202e\u200b")
-        at = 0
-        for start, end in snippet.marks:
-            assert at <= start < end <= len(snippet.text), snippet
-            at = end
+    snippet = snippet_of((body, "A title"), worth)
+    assert len(snippet.text) <= SNIPPET_CHARS, f"{len(snippet.text)} characters"
+    assert not any(character in snippet.text for character in "\n\r\x00\x1b\u202e\u200b")
+    at = 0
+    for start, end in snippet.marks:
+        assert at <= start < end <= len(snippet.text), snippet
+        at = end
 
 
 SEARCH = Target(

@@ -47,7 +47,7 @@ def test_text_of_others_breaks_no_line_and_no_field() -> None:
 
 
 def test_a_hit_for_people() -> None:
-    assert shown(2, HIT, colour=False, width_cells=80) == [
+    assert shown(2, HIT, colour=False) == [
         "2. Locks",
         "   id__a1b2c3 · warm · lesson · from external · 3 d ago · 0.93",
         "   the zebra lock",
@@ -56,7 +56,7 @@ def test_a_hit_for_people() -> None:
     archived = evolve(
         HIT, stored=StoredEntry(evolve(HIT.listed, archived=True), HIT.stored.body), superseded_by="id__c3d4e5"
     )
-    lines = shown(1, archived, colour=False, explain=True, width_cells=80)
+    lines = shown(1, archived, colour=False, explain=True)
     assert lines[1:] == [
         "   id__a1b2c3 · archived · lesson · from external · 3 d ago · 0.93",
         "   superseded by id__c3d4e5",
@@ -65,7 +65,7 @@ def test_a_hit_for_people() -> None:
         "   -0.050  recency",
         "",
     ]
-    coloured = "\n".join(shown(1, HIT, colour=True, width_cells=80))
+    coloured = "\n".join(shown(1, HIT, colour=True))
     assert "\x1b[1;33mzebra\x1b[0m" in coloured
 
 
@@ -76,10 +76,11 @@ def test_what_answered_is_said() -> None:
 
 
 @pytest.mark.parametrize("width", [20, 40, 80])
-def test_no_line_of_a_hit_is_wider_than_the_terminal(width: int) -> None:
+def test_no_line_of_a_hit_is_wider_than_the_terminal(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
     meta = evolve(META, title="The zebra lock of 東京の倉庫 " * 5, scope="github.com/ada/" + "long" * 12)
     hit = evolve(HIT, stored=StoredEntry(evolve(HIT.listed, meta=meta), HIT.stored.body))
-    lines = shown(10, hit, colour=False, width_cells=width)
+    lines = shown(10, hit, colour=False)
     assert max(map(wcswidth, lines)) <= width
     assert lines[0].startswith("10. The zebra")
     assert "superseded" not in " ".join(lines)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, strategies as st
 
 from agent_memory.note.terms import query_words
 from agent_memory.recall.snippet import SNIPPET_CHARS, Snippet, snippet_of
@@ -11,8 +10,8 @@ from agent_memory.recall.snippet import SNIPPET_CHARS, Snippet, snippet_of
 FILLER = "Nothing of note happens in this sentence. " * 40
 
 
-def passage(query: str, *texts: str, max_chars: int = SNIPPET_CHARS) -> Snippet:
-    return snippet_of(texts, {word.term: 1.0 for word in query_words(query)}, max_chars)
+def passage(query: str, *texts: str) -> Snippet:
+    return snippet_of(texts, {word.term: 1.0 for word in query_words(query)})
 
 
 def marked(snippet: Snippet) -> list[str]:
@@ -66,22 +65,3 @@ def test_the_text_that_says_more_is_shown_the_first_of_equals() -> None:
 )
 def test_the_noise_of_markdown_and_what_is_hidden_is_left_out(body: str, shown: str) -> None:
     assert passage("zebra", body).text == shown
-
-
-@given(
-    st.text(max_size=30),
-    st.lists(
-        st.text(st.sampled_from("ab cé-_.`*#|[]<>!\n\u0301数据🧑🚀\u200d\u202e\x1b…"), max_size=300),
-        min_size=1,
-        max_size=2,
-    ),
-    st.integers(20, 200),
-)
-def test_a_snippet_is_one_line_that_fits_and_its_marks_are_in_it(query: str, texts: list[str], max_chars: int) -> None:
-    found = passage(f"{query} ab", *texts, max_chars=max_chars)
-    assert len(found.text) <= max_chars
-    assert not any(character in found.text for character in "\n\r\t\x1b\u202e")
-    places = [place for mark in found.marks for place in mark]
-    assert places == sorted(places)
-    assert all(0 <= place <= len(found.text) for place in places)
-    assert all(start < end for start, end in found.marks)

@@ -89,7 +89,7 @@ def _run(arguments: argparse.Namespace, console: Console) -> None:
         now_ms = memory.clock.now_ms()
         for number, hit in enumerate(answer.hits, 1):
             console.out(*hit_lines(number, hit, now_ms, colour=console.colour, explain=arguments.explain))
-        console.out(*broken_lines(closing_line(answer), _room(None, 0)))
+        console.out(*broken_lines(closing_line(answer), _room(0)))
     else:
         console.out(*(plain_line(hit, explain=arguments.explain) for hit in answer.hits))
         console.warn(closing_line(answer))
@@ -153,9 +153,7 @@ def plain_line(hit: SearchHit, *, explain: bool = False) -> str:
     return "\t".join(cells)
 
 
-def hit_lines(
-    number: int, hit: SearchHit, now_ms: int, *, colour: bool, explain: bool = False, width_cells: int | None = None
-) -> Iterator[str]:
+def hit_lines(number: int, hit: SearchHit, now_ms: int, *, colour: bool, explain: bool = False) -> Iterator[str]:
     """Yields the lines of one hit: its title, the facts, the passage with what was found in it, and a blank one."""
     meta = hit.listed.meta
     facts = [_place(hit), meta.kind.value, f"from {meta.origin.value}", short_age(meta.updated_at_ms, now_ms)]
@@ -163,7 +161,7 @@ def hit_lines(
         facts.append(one_line(meta.scope, _TITLE_CHARS))
     about = f"{meta.id} · {' · '.join(facts)} · {hit.score:.2f}"
     lead = f"{number}. "
-    room = _room(width_cells, len(lead))
+    room = _room(len(lead))
     for line in broken_lines(one_line(meta.title, _TITLE_CHARS), room):
         yield f"{lead}{styled(BOLD, line, colour=colour)}"
         lead = _INDENT
@@ -185,9 +183,8 @@ def closing_line(answer: SearchAnswer) -> str:
     return f"{counted(count, 'note')}{of}, found {_HOW[answer.mode]} ({answer.mode.value})."
 
 
-def _room(width_cells: int | None, indent: int) -> int:
-    line_cells = width_cells if width_cells is not None else terminal_columns()
-    return max(min(line_cells, _MOST_CELLS) - indent, _LEAST_CELLS)
+def _room(indent: int) -> int:
+    return max(min(terminal_columns(), _MOST_CELLS) - indent, _LEAST_CELLS)
 
 
 def _place(hit: SearchHit) -> str:

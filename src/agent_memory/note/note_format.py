@@ -28,13 +28,12 @@ from agent_memory.note.note import Confidence, MemoryEntry, Meta, Source
 from agent_memory.note.vocabulary import Importance, Kind, Origin, Sensitivity, Status
 from agent_memory.results import as_result
 from agent_memory.text.ids import EntryId, mint_id, normal_tag, normal_tags
-from agent_memory.text.instants import iso_of, ms_of
+from agent_memory.text.instants import FIRST_MS, LAST_MS, iso_of, ms_of
 from agent_memory.text.json_codec import Converter, InvalidValue
 from agent_memory.text.markdown import derive_description, derive_title
 from agent_memory.text.plain_text import Count
 from agent_memory.text.value_rules import shown
 
-_EARLIEST_MS, _LATEST_MS = -62_135_596_800_000, 253_402_300_799_999  # the years 1 to 9999
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
@@ -53,7 +52,7 @@ def _tag_problem(tag: str) -> str | None:
 
 
 def _epoch_problem(value: Any) -> str | None:
-    if type(value) is int and _EARLIEST_MS <= value <= _LATEST_MS:
+    if type(value) is int and FIRST_MS <= value <= LAST_MS:
         return None
     at_ms = ms_of(f"{value}T00:00Z" if _DAY.fullmatch(value) else value) if isinstance(value, str) else None
     hint = "" if at_ms is None else f"; write {at_ms}"

@@ -93,11 +93,11 @@ class LinkGraph:
     """Notes of which it is not known what they link to (P6)."""
 
 
-_Found = tuple[Whereabouts, str | None, str | None]
-_NOWHERE: _Found = (Whereabouts.UNRESOLVED, None, None)
+_LinkTarget = tuple[Whereabouts, str | None, str | None]
+_NOWHERE: _LinkTarget = (Whereabouts.UNRESOLVED, None, None)
 
 
-def _known(live: Listing, archive: Listing) -> Mapping[str, _Found]:
+def _known(live: Listing, archive: Listing) -> Mapping[str, _LinkTarget]:
     """Returns for each id that leads anywhere: where it is, and id and title of the note that it leads to."""
     aliases = {alias: each for each in reversed(live.entries) for alias in each.meta.aliases}
     kinds = (

@@ -53,9 +53,8 @@ class _Hit:
     """By the query's word."""
 
 
-def snippet_of(texts: Sequence[str], worth: Mapping[str, float], max_chars: int = SNIPPET_CHARS) -> Snippet:
-    """Returns the best passage of the first of these texts that says most, on one line of at most `max_chars` (20 or
-    more) characters.
+def snippet_of(texts: Sequence[str], worth: Mapping[str, float]) -> Snippet:
+    """Returns the best passage of the first of these texts that says most, on one line of at most `SNIPPET_CHARS`.
 
     `worth` has the terms that are looked for, as `terms.chunk_terms` makes them, and what each is worth. Where no text has
     one, the beginning of the first that is not empty. Cut at words, or between graphemes; `…` marks a cut.
@@ -63,10 +62,10 @@ def snippet_of(texts: Sequence[str], worth: Mapping[str, float], max_chars: int 
     cleaned = (clean_text(text[:_MOST_CHARS]).text for text in texts)
     plain = (_NOISE.sub(" ", _LABELLED_LINK.sub(lambda link: link[1] or link[2] or "", text)) for text in cleaned)
     lines = [line for text in plain if (line := " ".join(text.split()))]
-    passages = [found for line in lines if (found := _best_passage(line, worth, max_chars)) is not None]
+    passages = [found for line in lines if (found := _best_passage(line, worth)) is not None]
     if passages:
         return max(passages, key=itemgetter(0))[1]
-    return Snippet(_from(lines[0], 0, max_chars)[0] if lines else "")
+    return Snippet(_from(lines[0], 0)[0] if lines else "")
 
 
 def _joined(marks: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
@@ -80,13 +79,13 @@ def _joined(marks: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     return tuple(joined)
 
 
-def _best_passage(line: str, worth: Mapping[str, float], max_chars: int) -> tuple[float, Snippet] | None:
+def _best_passage(line: str, worth: Mapping[str, float]) -> tuple[float, Snippet] | None:
     hits = list(_hits(line, worth))
     if not hits:
         return None
-    first, last, value = _densest(hits, max_chars)
-    before = (max_chars - (hits[last].end - hits[first].start)) // _CONTEXT_SHARE
-    shown, start, shift = _from(line, max(0, hits[first].start - max(before, 0)), max_chars, hits[first].start)
+    first, last, value = _densest(hits)
+    before = (SNIPPET_CHARS - (hits[last].end - hits[first].start)) // _CONTEXT_SHARE
+    shown, start, shift = _from(line, max(0, hits[first].start - max(before, 0)), hits[first].start)
     end = len(shown) - (start + len(shown) - shift < len(line))
     moved = ((hit.start - start + shift, hit.end - start + shift) for hit in hits[first:])
     marks = _joined((here, there) for here, there in moved if there <= end)
@@ -124,7 +123,7 @@ def _inside(chunk: str, start: int, said: Mapping[str, float]) -> list[_Hit]:
     return [_Hit(start + first, start + end, each) for (first, end), each in sorted(places.items())]
 
 
-def _densest(hits: Sequence[_Hit], max_chars: int) -> tuple[int, int, float]:
+def _densest(hits: Sequence[_Hit]) -> tuple[int, int, float]:
     """First and last hit of the window that says most, and what it says: a word that is said again adds a tenth."""
     best = (0, 0, -1.0)
     counts: dict[str, int] = {}
@@ -136,7 +135,7 @@ def _densest(hits: Sequence[_Hit], max_chars: int) -> tuple[int, int, float]:
             worth[term] = each
             counts[term] = counts.get(term, 0) + 1
             value += each if counts[term] == 1 else each / 10
-        while first < last and hit.end - hits[first].start > max_chars - 2:
+        while first < last and hit.end - hits[first].start > SNIPPET_CHARS - 2:
             for term in hits[first].worth:
                 counts[term] -= 1
                 value -= worth[term] if counts[term] == 0 else worth[term] / 10
@@ -146,12 +145,12 @@ def _densest(hits: Sequence[_Hit], max_chars: int) -> tuple[int, int, float]:
     return best
 
 
-def _from(line: str, wanted: int, max_chars: int, kept: int | None = None) -> tuple[str, int, int]:
+def _from(line: str, wanted: int, kept: int | None = None) -> tuple[str, int, int]:
     """Returns the line from about `wanted` on, where in the line that begins, and by how much what precedes it moves
     it. `kept` is where it must begin at the latest."""
-    if len(line) <= max_chars:
+    if len(line) <= SNIPPET_CHARS:
         return line, 0, 0
-    wanted = min(wanted, max(0, len(line) - max_chars + 1))
+    wanted = min(wanted, max(0, len(line) - SNIPPET_CHARS + 1))
     latest = wanted if kept is None else kept
     # At a border of words; without one near, of graphemes, counted from the beginning of this run of characters.
     start = line.find(" ", wanted - 1, latest) + 1 if wanted else 0
@@ -159,12 +158,12 @@ def _from(line: str, wanted: int, max_chars: int, kept: int | None = None) -> tu
         run = line.rfind(" ", 0, wanted) + 1
         start = run + len(cut_chars(line[run:latest], max(wanted - run, 0)))
     lead = _CUT if start else ""
-    room = max_chars - len(lead)
+    room = SNIPPET_CHARS - len(lead)
     rest = line[start:]
     if len(rest) <= room:
         return lead + rest, start, len(lead)
-    shown = cut_chars(rest, max(room - len(_CUT), 0))
+    shown = cut_chars(rest, room - len(_CUT))
     at_word = shown.rfind(" ", len(shown) * 2 // 3)
     if len(shown) < len(rest) and rest[len(shown)] != " " and at_word > 0:
         shown = shown[:at_word]
-    return lead + shown.rstrip() + _CUT[:max_chars], start, len(lead)
+    return lead + shown.rstrip() + _CUT, start, len(lead)

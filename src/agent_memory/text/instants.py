@@ -14,7 +14,7 @@ Instant: TypeAlias = Annotated[int, "ISO 8601"]
 
 DAY_MS = 86_400_000
 HOUR_MS = 3_600_000
-_FIRST_MS, _LAST_MS = -62_135_596_800_000, 253_402_300_799_999
+FIRST_MS, LAST_MS = -62_135_596_800_000, 253_402_300_799_999
 """The years 1 to 9999: no calendar shows what is earlier or later."""
 _FIRST_DAY = 719_163
 """That of 1970-01-01, counted from the first of the year 1."""
@@ -44,7 +44,7 @@ def iso_of(at_ms: int) -> str:
 
 def day_of(at_ms: int) -> str:
     """Returns a day as `2026-02-13`, in UTC; the nearest day that a calendar shows, since files that people wrote may hold any number."""
-    return date.fromordinal(_FIRST_DAY + min(max(at_ms, _FIRST_MS), _LAST_MS) // DAY_MS).isoformat()
+    return date.fromordinal(_FIRST_DAY + min(max(at_ms, FIRST_MS), LAST_MS) // DAY_MS).isoformat()
 
 
 def ms_in_name(name: str) -> int | None:

@@ -37,7 +37,7 @@ from cattrs.errors import AttributeValidationNote, IterableValidationNote
 from cattrs.gen import make_dict_structure_fn, override
 
 from agent_memory.errors import StateCorrupt
-from agent_memory.text.instants import Instant, iso_of, ms_of
+from agent_memory.text.instants import LAST_MS, Instant, iso_of, ms_of
 from agent_memory.text.json_shape import is_list, is_object, is_row
 from agent_memory.text.value_rules import shown
 
@@ -46,7 +46,6 @@ Hook = Callable[[Any, Any], Any]
 Facts = Mapping[str, Any]
 """The metadata of an attribute."""
 
-_LAST_INSTANT_MS = 253_402_300_799_999  # the last one that four digits can say the year of
 _ABSENT = object()
 _EMPTY: tuple[object, ...] = (None, "", [], {})
 _EXPECTED: Mapping[Any, str] = {
@@ -517,7 +516,7 @@ def _bytes(value: Any, _: Any) -> bytes:
 
 def _instant(value: Any, _: Any) -> int:
     at_ms = ms_of(value) if isinstance(value, str) else None
-    if at_ms is None or not 0 <= at_ms <= _LAST_INSTANT_MS:
+    if at_ms is None or not 0 <= at_ms <= LAST_MS:
         raise _refused(value, "an instant like 2026-02-13T14:30:05.123Z")
     return at_ms
 
