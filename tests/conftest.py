@@ -12,10 +12,7 @@ from hypothesis import HealthCheck, settings
 # Time is never what a test is about, and the machine may be busy.
 # In continuous integration the same cases every time: a new find must not look like the fault of the change at hand.
 settings.register_profile(
-    "untimed",
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-    derandomize=bool(os.environ.get("CI")),
+    "untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=bool(os.environ.get("CI"))
 )
 settings.register_profile("thorough", settings.get_profile("untimed"))
 settings.load_profile("untimed")

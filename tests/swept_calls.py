@@ -271,10 +271,7 @@ SCENES = {
     "consolidate": Scene(("consolidate", "--json"), notes_and_queue_of),
     "defrag": Scene(("defrag", "--json"), live_notes_of, prepare=with_twins),
     "consolidate what was given up": Scene(
-        ("consolidate", "--retry-failed", "--json"),
-        _notes_and_entries_of,
-        prepare=_given_up,
-        admits=_says_what_waits,
+        ("consolidate", "--retry-failed", "--json"), _notes_and_entries_of, prepare=_given_up, admits=_says_what_waits
     ),
     "schedule run": Scene(("schedule", "run", "consolidate", "--json"), notes_and_queue_of),
     "run by cron": Scene(
@@ -309,11 +306,7 @@ SCENES = {
     ),
     "stats": Scene(("stats", "--json"), said=_notes_counted),
     "doctor": Scene(
-        ("doctor", "--json"),
-        said=_symptoms_in,
-        prepare=_damaged,
-        ends=(0, 1),
-        admits=_finds_what_is_unread,
+        ("doctor", "--json"), said=_symptoms_in, prepare=_damaged, ends=(0, 1), admits=_finds_what_is_unread
     ),
     "doctor --fix": Scene(
         ("doctor", "--fix", "--json"), live_notes_of, prepare=_damaged, takes_away=True, ends=(0, 1)

@@ -71,13 +71,7 @@ def sensible_actions() -> list[dict[str, Any]]:
             "into": [{"title": "The test database", "body": database}, {"title": "The editor config", "body": editor}],
         },
         {"action": "archive", "id": id_of(OVER), "reason": "the migration is done"},
-        {
-            "action": "edit",
-            "id": id_of(WRONG),
-            "find": "limited to 3 by",
-            "replace": "limited to 5 by",
-            "drops": ["3"],
-        },
+        {"action": "edit", "id": id_of(WRONG), "find": "limited to 3 by", "replace": "limited to 5 by", "drops": ["3"]},
     ]
 
 

@@ -214,7 +214,7 @@ class TestJson:
                 "tiers",
                 "targets",
                 "warnings",
-            ),
+            )
         ]
         assert (planned["dryRun"], done["dryRun"], done["asked"], done["retiered"]) == (True, False, True, 5)
         assert planned["targets"] == []

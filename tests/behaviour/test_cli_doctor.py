@@ -262,10 +262,7 @@ class TestLostFrontmatter:
         path.write_text("".join(rest) + "It creaks.\n")
         assert memory.titles() == []
         found = {each["code"]: each["subject"] for each in memory("doctor", "--json").document["symptoms"]}
-        assert found == {
-            "headless-note": f"topics/{path.name}",
-            "target-out-of-date": str(target),
-        }
+        assert found == {"headless-note": f"topics/{path.name}", "target-out-of-date": str(target)}
         assert memory("pin", memory.remembered("Ruff runs first.")).code == 0  # commits what a person did by hand
         assert memory("doctor", "--fix").code == 0
         assert path.read_text().strip() == whole.strip() + "\nIt creaks."

@@ -34,7 +34,7 @@ def test_a_killed_forgetting_is_finished_and_nothing_else_is_lost(template: Memo
     assert straight(*words).code == 0
     assert holders(straight.root, SECRET_WORD) == []
     commits = len(straight.log())
-    for number, crashed in killed(template, *words, first=1, step=19):
+    for number, crashed in killed(template, *words, first=1, step=26):
         # Somebody writes a note before anybody finishes it.
         kept = crashed.remembered("The pier is 120 m long and has 14 lamps.")
         begun = (crashed.root / "runs/forgetting.json").exists()

@@ -12,12 +12,7 @@ from agent_memory import __version__
 
 
 def ended(program: str, *words: str, home: Path) -> subprocess.CompletedProcess[str]:
-    command = [
-        sys.executable,
-        "-c",
-        f"import sys\nfrom agent_memory.cli.entry import run\n{program}\nrun()",
-        *words,
-    ]
+    command = [sys.executable, "-c", f"import sys\nfrom agent_memory.cli.entry import run\n{program}\nrun()", *words]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, env={"HOME": str(home)}, check=False)
 
 

@@ -300,10 +300,7 @@ def _long_ago(memory: Memory) -> None:
 class TestEligible:
     def test_nothing_external_secret_or_private_is_injected(self, memory: Memory) -> None:
         """P19, P20"""
-        planted = {
-            "secret": ("--sensitivity", "secret"),
-            "private": ("--sensitivity", "private"),
-        }
+        planted = {"secret": ("--sensitivity", "secret"), "private": ("--sensitivity", "private")}
         for word, options in planted.items():
             memory.remembered(f"The {word} zebra migration uses the lock {word}.", "--kind", "lesson", *options)
         as_agent = {"CLAUDE_CODE_CHILD_SESSION": "1", "CLAUDECODE": "1"}

@@ -327,27 +327,19 @@ class TestBadCalls:
         ("name", "arguments", "problem"),
         [
             ("search_context", {}, "query is missing"),
-            ("search_context", {"query": 5}, "query: input should be a valid string"),
             ("search_context", {"query": " "}, "query is empty"),
             ("search_context", {"query": "x", "top_k": 21}, "top_k: input should be less than or equal to 20"),
-            ("search_context", {"query": "x", "top_k": 1.5}, "top_k: input should be a valid integer"),
             ("search_context", {"query": "x", "top_k": True}, "top_k is no number"),
-            ("search_context", {"query": "x", "min_score": -1}, "min_score: input should be greater than or equal to 0"),
             ("search_context", {"query": "x", "search_mode": "magic"}, "search_mode: input should be 'hybrid', 'bm25' or 'semantic'"),
             ("search_context", {"query": "x", "tags": {"a": 1}}, "tags is no list"),
             ("search_context", {"query": "x", "tagz": []}, "tagz is unknown, expected query, tags, "),
-            ("write_context", {"topic": "x"}, "content is missing"),
             ("write_context", {"topic": "x", "content": "y" * 32_001}, "content: string should have at most 32000 characters"),
-            ("write_context", {"topic": "x", "content": "y", "importance": "urgent"}, "importance: input should be 'low', 'medium', 'high' or 'critical'"),
             ("write_context", {"topic": "x", "content": "y", "ttl_days": "soon"}, "ttl_days is no number"),
             ("write_context", {"topic": "x", "content": "y", "origin": "user"}, "origin is unknown"),
             ("write_context", {"topic": "x", "content": "\u200b\n"}, "body: is empty"),
             ("update_context", {"id": "id__aaaaaa"}, "say what to change"),
-            ("list_context", {"limit": 501}, "limit: input should be less than or equal to 500"),
             ("list_context", {"offset": 1e300}, "offset: unable to parse input"),
-            ("set_state", {"key": "k"}, "value is missing"),
             ("set_state", {"key": "../k", "value": 1}, "key: may hold letters"),
-            ("get_state", {"key": ["k"]}, "key: input should be a valid string"),
             ("forget", {}, "There is no tool 'forget'. There are session_context, search_context, "),
         ],
     )  # fmt: skip
@@ -500,23 +492,15 @@ class TestResources:
 
 
 class TestClients:
-    @pytest.mark.parametrize(
-        ("name", "harness"),
-        [
-            ("claude-code", Harness.CLAUDE_CODE),
-            ("cursor-vscode", Harness.CURSOR),
-            ("codex-mcp-client", Harness.CODEX),
-            ("gemini-cli-mcp-client", Harness.GEMINI),
-            ("github-copilot-developer", Harness.COPILOT),
-            ("opencode", Harness.OPENCODE),
-            ("amp-mcp-client", Harness.AMP),
-            ("lamp", Harness.MANUAL),
-            ("manual", Harness.MANUAL),
-            ("", Harness.MANUAL),
-        ],
-    )
-    def test_a_clients_name_tells_its_harness(self, name: str, harness: Harness) -> None:
-        assert client_caller(name, "1", ()).harness is harness
+    def test_a_clients_name_tells_its_harness(self) -> None:
+        for name, harness in {
+            "claude-code": Harness.CLAUDE_CODE,
+            "codex-mcp-client": Harness.CODEX,
+            "github-copilot-developer": Harness.COPILOT,
+            "lamp": Harness.MANUAL,
+            "": Harness.MANUAL,
+        }.items():
+            assert client_caller(name, "1", ()).harness is harness, name
 
     def test_a_clients_name_is_one_clean_line(self, memory: Memory, tools: Tools) -> None:
         hostile = wire.Implementation(name=f"evil\nThread-Id: x {TOKEN}" + "y" * 500, version="1\n2")

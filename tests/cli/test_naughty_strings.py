@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -126,16 +126,19 @@ def kept_as_state(memory: Memory, texts: list[str]) -> None:
     assert not Path("/tmp/pwn").exists()
 
 
-def test_our_own_strings_as_state(memory: Memory) -> None:
-    kept_as_state(memory, list(OWN))
+WAYS = pytest.mark.parametrize("way", [kept_as_state, stored_and_read_back, captured_and_consolidated])
 
 
-def test_our_own_strings_through_remember(memory: Memory) -> None:
-    stored_and_read_back(memory, list(OWN))
+@WAYS
+def test_our_own_strings(memory: Memory, way: Callable[[Memory, list[str]], None]) -> None:
+    way(memory, list(OWN))
 
 
-def test_our_own_strings_through_capture_and_consolidate(memory: Memory) -> None:
-    captured_and_consolidated(memory, list(OWN))
+@pytest.mark.shared
+@pytest.mark.slow
+@WAYS
+def test_the_corpora(memory: Memory, shared: Path, way: Callable[[Memory, list[str]], None]) -> None:
+    way(memory, list(corpus(shared)))
 
 
 @pytest.mark.parametrize("text", ["-rf", "$(touch /tmp/pwn)", "../../etc/passwd", "日本語 😀", "a\nb", "-"])
@@ -153,21 +156,3 @@ def test_as_a_process(memory: Memory, text: str) -> None:
 def test_an_empty_or_invisible_body_is_refused(memory: Memory) -> None:
     for text in ("", " ", "\u200b\u2060", "\x00"):
         assert isinstance(opened(memory).service.remember(NoteDraft(text)).failure(), EntryInvalid)
-
-
-@pytest.mark.shared
-@pytest.mark.slow
-def test_the_corpora_as_state(memory: Memory, shared: Path) -> None:
-    kept_as_state(memory, list(corpus(shared)))
-
-
-@pytest.mark.shared
-@pytest.mark.slow
-def test_the_corpora_through_remember(memory: Memory, shared: Path) -> None:
-    stored_and_read_back(memory, list(corpus(shared)))
-
-
-@pytest.mark.shared
-@pytest.mark.slow
-def test_the_corpora_through_capture_and_consolidate(memory: Memory, shared: Path) -> None:
-    captured_and_consolidated(memory, list(corpus(shared)))

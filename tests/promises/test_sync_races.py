@@ -195,9 +195,7 @@ def test_what_is_written_during_a_fetch_is_merged_with_what_comes(
     assert "main and hotfix only" in file_of(two.one, kept).read_text()
 
 
-def test_a_note_edited_by_hand_during_a_fetch_is_merged_with_what_comes(
-    machines: tuple[TwoMachines, str, str],
-) -> None:
+def test_a_note_edited_by_hand_during_a_fetch_is_merged_with_what_comes(machines: tuple[TwoMachines, str, str]) -> None:
     two, _, kept = machines
     edited(two.other, kept, lambda text: text.replace("main only", "main and hotfix only"))
     synced(two.other)
