@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import pty
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +146,28 @@ class Memory:
     def git(self, *words: str) -> str:
         finished = subprocess.run(["git", "-C", str(self.root), *words], capture_output=True, text=True, check=True)
         return finished.stdout
+
+
+def on_a_terminal(memory: Memory, *words: str, answer: str = "", **environ: str) -> str:
+    """What a person sees of a call, in the order in which it is printed; with `answer` they type that, and a line end."""
+    typed = f"{answer}\n" if answer else ""
+    outer, inner = pty.openpty()
+    with subprocess.Popen(
+        [*PROGRAM, *words],
+        env=memory.environment({"TERM": "xterm", "COLUMNS": "400", **environ}),
+        stdin=inner,
+        stdout=inner,
+        stderr=inner,
+        cwd=memory.home,
+    ):
+        os.close(inner)
+        os.write(outer, typed.encode())
+        seen = b""
+        with suppress(OSError):  # nobody writes to it any more
+            while data := os.read(outer, 1 << 16):
+                seen += data
+    os.close(outer)
+    return seen.decode().replace("\r\n", "\n").removeprefix(typed)
 
 
 def _body_of(path: Path) -> str:

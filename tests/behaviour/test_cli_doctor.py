@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from itertools import product
@@ -12,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_process import PROGRAM, Memory
+from memory_process import Memory, on_a_terminal
 from store_under_examination import locked_by_another_process
 
 DEMO = Path(__file__).parents[2] / "docs" / "demo" / "session.jsonl"
@@ -164,19 +163,7 @@ def test_p5_what_a_killed_write_left_goes_at_once_and_what_is_being_written_stay
 def test_a_terminal_gets_headings(memory: Memory) -> None:
     memory.remembered("Deploys run from main.")
     (memory.root / "topics" / "idea.md").write_text("Try kites.\n")
-    script = shutil.which("script")
-    if script is None:
-        pytest.skip("script(1) is not here")
-    words = " ".join(f"'{word}'" for word in [*PROGRAM, "doctor"])
-    done = subprocess.run(
-        [script, "-qec", words, "/dev/null"],
-        capture_output=True,
-        env=memory.environment({"NO_COLOR": "1", "TERM": "xterm"}),
-        stdin=subprocess.DEVNULL,
-        timeout=60,
-        check=False,
-    )
-    shown = done.stdout.decode().replace("\r\n", "\n")
+    shown = on_a_terminal(memory, "doctor", NO_COLOR="1")
     assert shown.startswith("notes\nproblem: topics/idea.md: It has no id yet")
 
 

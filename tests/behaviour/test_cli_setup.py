@@ -7,12 +7,11 @@ import json
 import os
 import stat
 import subprocess
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from memory_process import PROGRAM, Memory
+from memory_process import Memory, on_a_terminal
 
 HARNESSES = ("claude-code", "codex", "cursor", "amp", "gemini", "opencode", "copilot", "pi", "goose")
 
@@ -60,29 +59,6 @@ def tree(home: Path) -> dict[str, bytes]:
         if name.split("/")[0] not in ours and name not in (".config", ".config/agent-memory"):
             found[name] = path.read_bytes() if path.is_file() else b"directory"
     return found
-
-
-def on_a_terminal(memory: Memory, *words: str, answer: str) -> str:
-    """What a person sees of a call to which they answer, in the order in which it is printed."""
-    import pty
-
-    outer, inner = pty.openpty()
-    with subprocess.Popen(
-        [*PROGRAM, *words],
-        env=memory.environment({"COLUMNS": "400"}),
-        stdin=inner,
-        stdout=inner,
-        stderr=inner,
-        cwd=memory.home,
-    ):
-        os.close(inner)
-        os.write(outer, f"{answer}\n".encode())
-        seen = b""
-        with suppress(OSError):  # nobody writes to it any more
-            while data := os.read(outer, 1 << 16):
-                seen += data
-    os.close(outer)
-    return seen.decode().replace("\r\n", "\n").removeprefix(f"{answer}\n")
 
 
 def receipt(home: Path) -> Path:

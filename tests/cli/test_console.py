@@ -4,19 +4,116 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import pty
-import subprocess
-import sys
-from collections.abc import Mapping
+import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given, strategies as st
+from wcwidth import wcswidth
 
-from agent_memory.cli.console import Console
+from agent_memory.cli.console import Console, cells_of, cut, marked_lines, table_lines
 from agent_memory.errors import EntryNotFound, UsageInvalid
+from memory_process import Memory, on_a_terminal
 
-PROGRAM = [sys.executable, "-c", "import sys; from agent_memory.cli.entry import main; sys.exit(main())"]
+texts = st.lists(st.sampled_from(["a", " ", "東", "👩‍👩‍👧", "e\u0301", "א"]), max_size=40).map("".join)
+
+
+def test_wide_characters_take_two_cells_and_combining_ones_none() -> None:
+    assert [cells_of(each) for each in ("ab", "東京", "e\u0301", "🦓", "")] == [2, 4, 1, 2, 0]
+
+
+def test_a_cut_shows_that_something_is_gone_and_halves_no_character() -> None:
+    assert cut("東京の倉庫", 10) == "東京の倉庫"
+    assert cut("東京の倉庫", 8) == "東京の…"
+    assert cut("a東京", 4) == "a東…"
+
+
+@given(texts, st.integers(1, 60))
+def test_a_cut_text_fits(text: str, room: int) -> None:
+    assert wcswidth(cut(text, room)) <= room
+
+
+# -- tables
+
+HEADINGS = ("id", "kind", "title")
+
+
+def test_columns_are_aligned_and_the_last_one_is_cut_to_the_line() -> None:
+    rows = [("id__1", "fact", "A short one"), ("id__2", "decision", "A much longer title that goes on and on")]
+    assert table_lines(HEADINGS, rows, 45) == [
+        "id     kind      title",
+        "id__1  fact      A short one",
+        "id__2  decision  A much longer title that go…",
+    ]
+
+
+def test_wide_characters_take_two_cells() -> None:
+    rows = [("id__1", "事実", "東京の倉庫"), ("id__2", "fact", "x")]
+    first, *lines = table_lines(HEADINGS, rows, 60)
+    assert [wcswidth(line[: line.index(last)]) for line, last in zip(lines, ("東", "x"), strict=True)] == [
+        wcswidth(first[: first.index("title")])
+    ] * 2
+
+
+@given(st.lists(st.text("ab 東👩‍👩‍👧é", max_size=60), max_size=5), st.integers(1, 80))
+def test_no_line_is_wider_than_the_terminal_unless_that_is_very_narrow(titles: list[str], width: int) -> None:
+    table = table_lines(HEADINGS, [("id__1", "fact", title) for title in titles], width)
+    assert all(wcswidth(line) <= max(width, 33) for line in table)
+
+
+def test_on_a_narrow_line_columns_give_way_in_their_order() -> None:
+    rows = [("id__1", "decision", "A much longer title that goes on and on")]
+
+    def first(width: int) -> str:
+        return table_lines(HEADINGS, rows, width, give_way=("kind", "id"))[0]
+
+    assert [first(width).split() for width in (60, 50, 40)] == [["id", "kind", "title"], ["id", "title"], ["title"]]
+
+
+def test_no_column_gives_way_where_the_last_one_is_whole() -> None:
+    assert table_lines(HEADINGS, [("id__1", "fact", "Short")], 20, give_way=("kind",))[1] == ("id__1  fact  Short")
+
+
+# -- passages
+
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def test_marks_stand_out_where_colour_is_allowed() -> None:
+    assert marked_lines("the zebra lock", [(4, 9), (10, 14)], 80, colour=True) == [
+        "the \x1b[1;33mzebra\x1b[0m \x1b[1;33mlock\x1b[0m"
+    ]
+    assert marked_lines("the zebra lock", [(4, 9)], 80, colour=False) == ["the zebra lock"]
+
+
+def test_a_mark_goes_on_in_the_next_line() -> None:
+    assert marked_lines("one two three", [(0, 7)], 5, colour=True) == [
+        "\x1b[1;33mone\x1b[0m",
+        "\x1b[1;33mtwo\x1b[0m",
+        "three",
+    ]
+
+
+def test_a_mark_that_is_broken_at_a_space_leaves_none_at_the_end_of_a_line() -> None:
+    lines = marked_lines("aaaaaa 斑", [(0, 7)], 4, colour=True)
+    assert [_COLOUR.sub("", line) for line in lines] == ["aaaa", "aa", "斑"]
+
+
+@given(
+    st.text(alphabet="ab 斑é\U0001f600", max_size=60).map(lambda text: " ".join(text.split())),
+    st.lists(st.tuples(st.integers(0, 70), st.integers(0, 70)), max_size=4),
+    st.integers(4, 30),
+)
+def test_every_character_is_shown_once_within_the_width(
+    text: str, marks: list[tuple[int, int]], width_cells: int
+) -> None:
+    """Also for marks that overlap or leave the text."""
+    lines = [_COLOUR.sub("", line) for line in marked_lines(text, sorted(marks), width_cells, colour=True)]
+    assert "".join(lines).replace(" ", "") == text.replace(" ", "")
+    assert all(wcswidth(line) <= width_cells for line in lines)
+    assert lines == marked_lines(text, [], width_cells, colour=False)
+
+
 ERASE = "\r\x1b[K"
 
 
@@ -78,31 +175,14 @@ def test_nothing_is_shown_to_a_pipe_or_beside_json(*, as_json: bool) -> None:
     assert err.getvalue() == ""
 
 
-def on_a_terminal(words: list[str], environ: Mapping[str, str]) -> str:
-    """What a person sees of stderr, in the order in which it came."""
-    ours, theirs = pty.openpty()
-    with subprocess.Popen([*PROGRAM, *words], stdout=subprocess.DEVNULL, stderr=theirs, env=environ):
-        os.close(theirs)
-        seen = b""
-        try:
-            while data := os.read(ours, 4096):
-                seen += data
-        except OSError:  # what Linux says at the end
-            pass
-    os.close(ours)
-    return seen.decode()
-
-
-def test_consolidation_counts_its_sessions_on_the_line(root: Path) -> None:
-    environ = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
+def test_consolidation_counts_its_sessions_on_the_line(home: Path) -> None:
+    memory = Memory(home)
     for title in ("One", "Two"):
-        subprocess.run(
-            [*PROGRAM, "capture", "--title", title, "--body", f"{title} runs at four."], env=environ, check=True
-        )
-    seen = on_a_terminal(["consolidate"], environ)
+        memory.captured(title, f"{title} runs at four.")
+    seen = on_a_terminal(memory, "consolidate")
     assert "1 of 2: manual" in seen
     assert "2 of 2: manual" in seen
-    assert seen.endswith(ERASE)
+    assert f"{ERASE}2 sessions processed" in seen
 
 
 # -- what is held until the end
