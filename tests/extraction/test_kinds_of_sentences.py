@@ -228,6 +228,11 @@ def test_items_that_do_not_say_what_they_are_about_are_no_notes() -> None:
     assert notes(*BEFORE, user(listed)) == ()
 
 
+def test_items_that_name_work_to_be_done_are_requests() -> None:
+    listed = "Add the page.\n\nRequirements:\n- Serve the carts from the root as Markdown.\n- Publish the totals at each address of the shop."
+    assert notes(*BEFORE, user(listed)) == ()
+
+
 def test_a_list_that_lost_its_marks_is_still_one() -> None:
     asked = (
         "Improve these flaky tests?\n\nFindings\nThe upload test failed because Windows held the archive open.\n"

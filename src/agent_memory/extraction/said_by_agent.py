@@ -79,10 +79,6 @@ _DEFINES = r"\b(?:func|def|fn|function|class|struct|type|var|let|const|interface
 _QUOTED = re.compile(r"`[^`]*`|[\"“][^\"”]*[\"”]")
 _PRODUCT = re.compile(r"(?<=[\w,)] )[A-Z][a-z]+(?:\.js)?(?!\w)")
 """A proper name within a sentence."""
-_CONTINUES = re.compile(
-    r"(?:this|that|these|it|they|otherwise|once|without|so|because|since|if|isto|isso|assim|senão|sem|se|porque)\b",
-    re.IGNORECASE,
-)
 _FOUND_OUT = re.compile(
     r"\broot cause\b|\bturn(?:s|ed) out\b|\bthe (?:actual |real )?(?:problem|issue|bug|cause|culprit) (?:is|was)\b"
     r"|\bcausa[- ]raiz\b|\b(?:o problema|o erro|a causa) (?:é|era|foi)\b|\bafinal\b",
@@ -354,6 +350,5 @@ def _left_open(statement: _Said, closing: Turn) -> Candidate | None:
         return None
     said = f"{statement.preceding} {said}" if is_anaphoric(said) else said
     said = said if hit else f"{statement.label.rstrip(':')}: {said}"
-    reason = [each for each in statement.following[:1] if _CONTINUES.match(each)]
-    quote = in_third_person(joined(said, *reason))
+    quote = in_third_person(joined(said))
     return Candidate(Sort.TASK, Role.AGENT, in_third_person(cut(said)), (closing.number,), quote=quote)

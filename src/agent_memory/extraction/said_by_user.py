@@ -63,9 +63,6 @@ _STATEMENT = re.compile(
     re.IGNORECASE,
 )
 """A whole sentence that says what it is about, and no definition or catchword."""
-_GOES_ON = re.compile(
-    r"(?:because|since|so|otherwise|that way|instead|which|as it|else|porque|assim|senão|já que)\b", re.IGNORECASE
-)
 _YES = re.compile(r"(?:yes|yep|yeah|sure|sim)\b", re.IGNORECASE)
 """It answers a question, in which most of what is meant stands."""
 _PERSONS = re.compile(r"\b(?:i|you|eu|tu|você)\b", re.IGNORECASE)
@@ -99,7 +96,6 @@ _HEEDS = re.compile(
     re.IGNORECASE,
 )
 """Beside a request it says what that work has to heed."""
-_LIMITS = re.compile(r"(?:(?:and|but|also|please|e|mas|por favor)[, ]+)*(?:don'?t|do not|n[ãa]o)\b", re.IGNORECASE)
 _OPTION_NAME = re.compile(r"^(?:option|approach|plan) \w+\s*[:–—-]\s*", re.IGNORECASE)
 _PROHIBITS = re.compile(r"\bwe (?:should|must)(?:n'?t| not| never)\b", re.IGNORECASE)
 """At the start it tells what the work has to mend; as an answer to the agent's it is a rule."""
@@ -109,11 +105,6 @@ _DECIDED = re.compile(
 )
 _CLAUSE_BEFORE = re.compile(r"[-–—;(,]\s*$|\band\s+$", re.IGNORECASE)
 """It ends where a clause begins that is a preference by itself."""
-_FRAGMENT = re.compile(
-    r"to (?!always|never)|(?:is|are|was|were|has|have|later|about|and|but|or|so|then)\b", re.IGNORECASE
-)
-_CODE = re.compile(r"[\"'];|\w\([\"']|\);|=>|[\"']\)|\b[a-z]+(?:_[a-z]+)+: |(?:\b[\w.-]+: .*){3}")
-"""A statement of a program, or settings one after another: pasted, and not said."""
 _RECORDS = re.compile(
     r"(?:(?:and|also|then|please|so)[, ]+)*(?:record|add|save|store|write|remember|note|make)\b"
     r"(?: (?:this|that|it|them)\b.{0,40}?\b(?:preferences?|rules?|convention|memory|memories)\b|.{0,80}?\brecording (?:this|that|my)\b)",
@@ -268,12 +259,12 @@ def _candidate(said: _Said, *, is_answer: bool) -> Candidate | None:
     hit = _strongest(sentence.rstrip("?!") if is_question else sentence, answering=answering)
     if hit is None and tagged and not is_question and _REASON.search(sentence) and not _PERSONS.search(sentence):
         hit = None if is_void(Sort.WANT, sentence) else Hit(Sort.DECISION, sentence)
-    if hit is None or not is_balanced(sentence) or _CODE.search(sentence):
+    if hit is None or not is_balanced(sentence):
         return None
     if answering and _YES.match(sentence) and len(content_terms(hit.said)) < _MANY_WORDS:
         return None
     if hit.shows is Sort.REMEMBER:
-        if (is_question and not _ASKS.match(sentence)) or shows(Signal.SESSION, hit.said) or _FRAGMENT.match(hit.said):
+        if (is_question and not _ASKS.match(sentence)) or shows(Signal.SESSION, hit.said):
             return None
         lasts = _is_general(sentence) or any(each.shows in _STANDING for each in user_hits(hit.said))
         if said.asks and _HEEDS.search(sentence) and not lasts:
@@ -304,8 +295,6 @@ def _lasts(said: _Said, hit: Hit, sentence: str) -> bool:
         return said.before is not None
     if hit.shows is Sort.CORRECTION and _is_about_what_they_said(said, hit):
         return True
-    if hit.shows is Sort.CORRECTION and said.asks and _LIMITS.match(sentence) and not _GENERAL.search(sentence):
-        return False
     is_short = len(hit.said) < _FEW_CHARS and hit.shows is Sort.CORRECTION
     told = f"{sentence} {said.following}" if is_short else sentence
     if said.is_request and hit.shows is not Sort.PREFERENCE:
@@ -377,7 +366,7 @@ def _statement(said: _Said, hit: Hit, sentence: str) -> Candidate | None:
         quote.append(claim)
         if any(shows(signal, claim) for signal in (Signal.REQUEST, Signal.SESSION, Signal.POINTS)):
             return None
-    if following and (is_anaphoric(following) or _GOES_ON.match(following)):
+    if following and is_anaphoric(following):
         quote.append(following)
     few = sort not in _STANDING and len(content_terms(claim)) < _MANY_WORDS
     points = is_anaphoric(hit.said if sort is Sort.REMEMBER else claim) or (few and _POINTS.search(claim))
