@@ -256,22 +256,6 @@ def test_where_vectors_cannot_be_kept_the_others_are_searched(world: World) -> N
 # -- word pieces --------------------------------------------------------------------------------------------------------
 
 
-NAMES = {number: piece for piece, number in VOCABULARY.items()}
-
-
-def pieces(text: str) -> list[str]:
-    return [NAMES[number] for number in WordPieces(VOCABULARY).numbers(text)]
-
-
-def test_the_pieces_with_the_lowest_numbers_are_merged_first() -> None:
-    assert pieces("cdab") == ["▁", "cd", "ab"]
-
-
-def test_a_character_that_the_vocabulary_lacks_is_its_bytes() -> None:
-    assert pieces("é") == ["▁", "<0xC3>", "<0xA9>"]
-    assert pieces("é") == ["▁", "<0xC3>", "<0xA9>"]
-
-
 def test_what_the_vocabulary_lacks_altogether_is_left_out() -> None:
     without_bytes = {piece: number for piece, number in VOCABULARY.items() if not piece.startswith("<")}
     assert WordPieces(without_bytes).numbers("é a") == [VOCABULARY["▁"], VOCABULARY["▁a"]]
