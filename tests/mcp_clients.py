@@ -20,6 +20,12 @@ from memory_process import PROGRAM
 T = TypeVar("T")
 CLIENT = wire.Implementation(name="cursor-vscode", version="1.2")
 LIMIT_SECONDS = 60.0
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": "hello",
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}},
+}
 
 
 @frozen

@@ -6,6 +6,8 @@ import hashlib
 import json
 import os
 import pty
+import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -18,6 +20,7 @@ from attrs import field, frozen
 from forked_program import RunningCall, run_program, start_program
 
 PROGRAM = [sys.executable, "-P", "-c", "import sys; from agent_memory.cli.entry import main; sys.exit(main())"]
+ANSWERS = Path(__file__).parent / "fixtures" / "agents" / "answers.py"
 LIMIT_SECONDS = 120
 TREES = ("topics", "archive")
 NOTHING: Mapping[str, str] = {}
@@ -104,6 +107,25 @@ class Memory:
         name: str = done.document["captured"]
         return name
 
+    def work_tree(self, name: str = "lamp") -> Path:
+        """A directory of the home that is a work tree of github.com/ada/NAME."""
+        project = self.home / name
+        (project / ".git").mkdir(parents=True)
+        (project / ".git/HEAD").write_text("ref: refs/heads/main\n")
+        (project / ".git/config").write_text(f'[remote "origin"]\n\turl = git@github.com:ada/{name}.git\n')
+        return project
+
+    def answered(self, *replies: Mapping[str, object]) -> str:
+        """The command of an agent that gives these replies in turn, and keeps its prompts in `agent` of the home.
+
+        It is relative to the directory in which agent commands run, and so the same in every home."""
+        agent = self.home / "agent"
+        shutil.rmtree(agent, ignore_errors=True)
+        agent.mkdir()
+        for number, reply in enumerate(replies, 1):
+            (agent / f"{number}.json").write_text(json.dumps(reply))
+        return shlex.join([sys.executable, str(ANSWERS), "../../../../agent"])
+
     def session(self, session_id: str, transcript: str | bytes) -> Path:
         """A Claude Code session whose transcript is where the harness keeps it, captured; the transcript."""
         path = self.home / ".claude" / "projects" / "lamp" / f"{session_id}.jsonl"
@@ -117,6 +139,11 @@ class Memory:
         assert (done.code, done.err) == (0, ""), done
 
     # -- what a test looks at -----------------------------------------------------------------------------------------
+
+    def prompts(self) -> list[str]:
+        """What the agent of `answered` was asked, in turn."""
+        paths = sorted((self.home / "agent").glob("prompt-*.txt"), key=lambda path: int(path.stem.split("-")[1]))
+        return [path.read_text() for path in paths]
 
     def pending(self) -> list[str]:
         """The names of the entries that wait."""

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import shlex
 import shutil
 import signal
-import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,7 +18,6 @@ from agent_memory.note.vocabulary import Kind
 from agent_memory.text.instants import DAY_MS
 from memory_process import Done, Memory
 
-ANSWERS = Path(__file__).parent / "fixtures" / "agents" / "answers.py"
 SPOKEN_MS = time.time_ns() // 1_000_000 - 10 * DAY_MS
 """Ten days ago: nothing is stale, nothing an orphan for its age."""
 CLAUDE, CODEX = ".claude/CLAUDE.md", ".codex/AGENTS.md"
@@ -108,15 +105,8 @@ def path_of(memory: Memory, name: str) -> Path:
 def answering(memory: Memory, *replies: dict[str, Any], before: str = "", **sections: Any) -> None:
     """Configure an agent command that gives these answers in turn, and two targets. `before`: a shell script that runs
     while the agent thinks."""
-    agent = memory.home / "agent"
-    shutil.rmtree(agent, ignore_errors=True)
-    agent.mkdir()
-    for place, reply in enumerate(replies, 1):
-        (agent / f"{place}.json").write_text(json.dumps(reply))
-    # Relative to the directory in which agent commands run, so that the command is the same in every home.
-    words = [sys.executable, str(ANSWERS), "../../../../agent"]
-    script = ["sh", "-c", f"{before}\nexec {shlex.join(words)}"] if before else words
-    configure(memory, shlex.join(script), **sections)
+    command = memory.answered(*replies)
+    configure(memory, shlex.join(["sh", "-c", f"{before}\nexec {command}"]) if before else command, **sections)
 
 
 def configure(memory: Memory, command: str | None, **sections: Any) -> None:
@@ -126,12 +116,6 @@ def configure(memory: Memory, command: str | None, **sections: Any) -> None:
     llm = {"command": command, **sections.pop("llm", {})} if command else sections.pop("llm", {})
     targets = [f"~/{CLAUDE}", f"~/{CODEX}"]
     memory.configure(llm=llm, agentsMd={"targets": targets}, **sections)
-
-
-def prompts(memory: Memory) -> list[str]:
-    """What the agent was asked, in turn."""
-    paths = sorted((memory.home / "agent").glob("prompt-*.txt"), key=lambda path: int(path.stem.split("-")[1]))
-    return [path.read_text() for path in paths]
 
 
 def tidying_home(home: Path, *replies: dict[str, Any]) -> Memory:

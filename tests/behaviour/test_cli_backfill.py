@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import gzip
-import json
 import os
-import shlex
 import shutil
 import stat
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from claude_transcripts import Conversation, calls
 from memory_process import Memory
 
-ANSWERS = Path(__file__).parents[1] / "fixtures" / "agents" / "answers.py"
 ONE = "11111111-2222-4333-8444-555555555555"
 TWO = "aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee"
 OWN = "99999999-2222-4333-8444-555555555555"
@@ -44,14 +40,8 @@ def two_sessions(memory: Memory) -> None:
     talk(ONE, "Remember: deploys run from main only.").write(projects(memory))
 
 
-def answering(memory: Memory, *replies: Mapping[str, object]) -> Path:
-    """The directory of an agent command that gives these replies in turn."""
-    agent = memory.home / "agent"
-    agent.mkdir()
-    for place, reply in enumerate(replies, 1):
-        (agent / f"{place}.json").write_text(json.dumps(reply))
-    memory.configure(llm={"command": shlex.join([sys.executable, str(ANSWERS), str(agent)])})
-    return agent
+def answering(memory: Memory, *replies: Mapping[str, object]) -> None:
+    memory.configure(llm={"command": memory.answered(*replies)})
 
 
 class TestBackfill:
@@ -215,7 +205,7 @@ class TestUpgrade:
             "body": "The api listens on port 9090, as the person said.",
             "turns": [1],
         }
-        agent = answering(
+        answering(
             memory,
             {"entries": [], "skipped": "the note says it all"},
             {"when": "Thanks a lot.", "entries": [], "updates": [update]},
@@ -225,7 +215,7 @@ class TestUpgrade:
         assert memory.pending() == []
         done = memory("consolidate", "--upgrade")
         assert done.code == 0, done
-        prompts = [path.read_text() for path in sorted(agent.glob("prompt-*.txt"))]
+        prompts = memory.prompts()
         assert len(prompts) == 2
         assert any(ids["9090"] in prompt for prompt in prompts)
         after = {note["id"]: note for note in memory.notes()}
@@ -233,20 +223,20 @@ class TestUpgrade:
         assert set(ids.values()) <= set(after)
         again = memory("consolidate", "--upgrade")
         assert again.out.splitlines()[0] == "0 sessions to look at again."
-        assert len(list(agent.glob("prompt-*.txt"))) == 2
+        assert len(memory.prompts()) == 2
 
     def test_it_goes_on_another_day_when_the_calls_are_used_up(self, memory: Memory) -> None:
         self.builtin(memory)
-        agent = answering(memory, {"entries": [], "skipped": "nothing more"})
-        memory.configure(llm={"command": shlex.join([sys.executable, str(ANSWERS), str(agent)]), "maxCallsPerDay": 1})
+        command = memory.answered({"entries": [], "skipped": "nothing more"})
+        memory.configure(llm={"command": command, "maxCallsPerDay": 1})
         paused = memory("consolidate", "--upgrade")
         assert paused.code == 40
         assert len(memory.pending()) == 1
         assert memory("consolidate", "--upgrade", "--dry-run", "--json").document == {"upgrades": 0, "waiting": 1}
-        memory.configure(llm={"command": shlex.join([sys.executable, str(ANSWERS), str(agent)])})
+        memory.configure(llm={"command": command})
         assert memory("consolidate").code == 0
         assert memory.pending() == []
-        assert len(list(agent.glob("prompt-*.txt"))) == 2
+        assert len(memory.prompts()) == 2
 
     def test_the_builtin_has_nothing_to_upgrade_with(self, memory: Memory) -> None:
         self.builtin(memory)
@@ -293,7 +283,7 @@ def test_what_came_today_from_an_old_session_is_not_stale(memory: Memory) -> Non
     two_sessions(memory)
     for words in (("backfill",), ("consolidate",)):
         assert memory(*words).code == 0
-    agent = answering(memory, {"actions": []})
+    answering(memory, {"actions": []})
     assert memory("defrag").code == 0
-    (prompt,) = (path.read_text() for path in agent.glob("prompt-*.txt"))
+    (prompt,) = memory.prompts()
     assert "stale from" not in prompt

@@ -19,23 +19,17 @@ import pytest
 from claude_transcripts import Conversation
 from memory_process import Memory
 
-ANSWERS = Path(__file__).parents[1] / "fixtures" / "agents" / "answers.py"
-
 
 class Agent:
     """An agent command that gives these replies in turn."""
 
     def __init__(self, memory: Memory, *replies: dict[str, Any], **llm: object) -> None:
-        self.directory = memory.home / "agent"
-        self.directory.mkdir(exist_ok=True)
-        for number, reply in enumerate(replies, 1):
-            (self.directory / f"{number}.json").write_text(json.dumps(reply))
-        memory.configure(llm={"command": shlex.join([sys.executable, str(ANSWERS), str(self.directory)]), **llm})
+        self.memory = memory
+        memory.configure(llm={"command": memory.answered(*replies), **llm})
 
     @property
     def prompts(self) -> list[str]:
-        paths = sorted(self.directory.glob("prompt-*.txt"), key=lambda path: path.stat().st_mtime_ns)
-        return [path.read_text() for path in paths]
+        return self.memory.prompts()
 
 
 def entry(title: str, body: str, **members: object) -> dict[str, object]:
@@ -123,9 +117,6 @@ class TestAgentCommand:
         [
             # No source says so: in defrag as well, nothing is swapped, turned round or invented.
             ("The hook of the api fires twice a day.", "The hook of the api fires once a day.", [], ASKED, None),
-            ("Rejected: Redis for the sessions of the api.", "Chosen: Redis for the sessions of the api.", [], ASKED, None),
-            ("The backup of the api was not verified.", "The backup of the api was confirmed.", [], ASKED, None),
-            ("Dana on the api: “retry at least twice a day”.", "Dana on the api: “retry at most twice a day”.", [], ASKED, None),
             ("The api is slow.", "The api is slow. The user confirmed the cause: the cache.", [], ASKED, None),
             # It is the person's word only where they say so.
             ("The staging api listens on port 8080.", "The staging api listens on port 9090.", ["8080"],

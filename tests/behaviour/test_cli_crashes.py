@@ -10,7 +10,7 @@ import pytest
 
 from claude_transcripts import Conversation
 from memory_process import Memory
-from tidying_homes import answering, copied, killed, prompts
+from tidying_homes import answering, copied, killed
 
 pytestmark = pytest.mark.faults
 
@@ -79,7 +79,7 @@ def sweep(template: Memory, first: int, step: int) -> None:
         finished = crashed("consolidate")
         assert finished.code == 0, (number, finished)
         assert left(crashed) == expected, (number, finished)
-        assert len(prompts(crashed)) <= len(REPLIES) + 1, number
+        assert len(crashed.prompts()) <= len(REPLIES) + 1, number
 
 
 def test_a_killed_remember_is_all_or_nothing(template: Memory) -> None:

@@ -34,7 +34,6 @@ from tidying_homes import (
     kept,
     killed_once,
     path_of,
-    prompts,
     sensible,
     sensible_actions,
     tidying_home,
@@ -65,7 +64,7 @@ class TestSensibleAgent:
         assert not (memory.root / ".git").exists()
         done = memory("defrag")
         assert (done.code, done.out, done.err) == (0, f"{WORDS}\n", "")
-        assert len(prompts(memory)) == 1
+        assert len(memory.prompts()) == 1
         assert kept(memory) != before
 
     def test_it_is_carried_out_and_nothing_is_lost(self, memory: Memory) -> None:
@@ -120,14 +119,14 @@ class TestSensibleAgent:
         tidied, commits = kept(memory), memory.log()
         assert memory("defrag").out == "nothing to change\n"
         assert (kept(memory), memory.log()) == (tidied, commits)
-        asked, before = len(prompts(memory)), everything(memory)
+        asked, before = len(memory.prompts()), everything(memory)
         done = memory("defrag")
         assert (done.code, done.out, done.err) == (0, "nothing to change\n", "")
         assert everything(memory) == before
-        assert len(prompts(memory)) == asked
+        assert len(memory.prompts()) == asked
         memory.remembered("The lamp is on the third floor.")
         assert memory("defrag").code == 0
-        assert len(prompts(memory)) == asked + 1
+        assert len(memory.prompts()) == asked + 1
 
     def test_undo_gives_the_same_bytes_and_the_same_is_not_done_again(self, memory: Memory) -> None:
         """P16"""
@@ -175,7 +174,7 @@ class TestSensibleAgent:
         assert document["refused"][0]["reasons"] == ["it is pinned"]
         assert document["tiers"] == {"hot": [id_of(PINNED), id_of(WRONG)], "warm": []}
         assert violations(before, snapshot(memory.root), most_changed=0) == []
-        assert "PINNED" in prompts(memory)[0]
+        assert "PINNED" in memory.prompts()[0]
 
     def test_over_the_limit_the_next_run_goes_on_and_force_does_all_but_the_last(self, memory: Memory) -> None:
         """P14"""
@@ -328,7 +327,9 @@ class TestMeanwhile:
         before = edited.read_text()
         document = defrag(memory)
         assert [each["action"] for each in document["actions"]] == ["archive", "edit"]
-        assert sorted(each["subject"] for each in document["refused"] if "while the agent thought" in str(each)) == [
+        assert sorted(
+            each["subject"] for each in document["refused"] if "while the agent command was running" in str(each)
+        ) == [
             f"merge of {id_of(DEPLOYS)}, {id_of(DEPLOYING)}",
             f"split of {id_of(TWO)}",
         ]
@@ -388,7 +389,7 @@ class TestStores:
         answering(memory, sensible())
         done = memory("defrag")
         assert (done.code, done.out, done.err) == (0, "2 managed sections written\n", "")
-        assert prompts(memory) == []
+        assert memory.prompts() == []
         assert "sessions: none yet" in (home / CLAUDE).read_text()
         before = everything(memory)
         assert memory("defrag").out == "nothing to change\n"
@@ -492,7 +493,7 @@ class TestInterrupted:
             assert {note["title"] for note in memory.notes()} >= {"How deploys run", "The test database"}
             assert ill_formed((memory.home / CODEX).read_bytes()) == []
         assert not list(memory.root.glob("runs/*/defrag.json"))
-        assert len(prompts(memory)) <= 2
+        assert len(memory.prompts()) <= 2
 
     def test_a_killed_consolidate_is_finished_by_a_defrag(self, memory: Memory) -> None:
         assert memory("defrag").code == 0

@@ -22,7 +22,6 @@ from tidying_homes import (
     id_of,
     kept,
     killed,
-    prompts,
     sensible,
     struck_at,
     tidying_home,
@@ -122,7 +121,7 @@ def sweep_kills(template: Memory, first: int, step: int) -> None:
         found = without_idle_runs(left(crashed))
         assert found == expected, (number, {key for key in expected if found.get(key) != expected[key]}, done)
         assert violations(before, snapshot(crashed.root), most_changed=5) == [], number
-        assert len(prompts(crashed)) <= 2, number
+        assert len(crashed.prompts()) <= 2, number
         assert crashed("undo").code == 0
         assert {path: data for path, data in kept(crashed).items() if path.endswith(".md")} == notes(template), number
 

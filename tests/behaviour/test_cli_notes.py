@@ -46,10 +46,7 @@ class TestRemember:
         assert memory.notes()[0]["body"] == "one\ntwo — é"
 
     def test_in_a_repository_it_is_the_repositorys(self, memory: Memory) -> None:
-        project = memory.home / "lamp"
-        (project / ".git").mkdir(parents=True)
-        (project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
-        (project / ".git" / "config").write_text('[remote "origin"]\n\turl = git@github.com:ada/lamp.git\n')
+        project = memory.work_tree()
         assert "(github.com/ada/lamp)" in memory("remember", NOTE, cwd=project).out
         assert "(global)" in memory("remember", "Tabs.", "--scope", "global", cwd=project).out
 
@@ -234,10 +231,7 @@ class TestListAndRead:
         assert "\x1b" not in line
 
     def test_of_this_repository_alone(self, memory: Memory) -> None:
-        project = memory.home / "lamp"
-        (project / ".git").mkdir(parents=True)
-        (project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
-        (project / ".git" / "config").write_text('[remote "origin"]\n\turl = git@github.com:ada/lamp.git\n')
+        project = memory.work_tree()
         memory("remember", "Tabs.", "--scope", "global", cwd=project)
         memory("remember", NOTE, cwd=project)
         (line,) = memory("list", "--scope", "repo", cwd=project).out.splitlines()

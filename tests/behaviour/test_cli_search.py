@@ -64,10 +64,7 @@ def test_filters(memory: Memory) -> None:
 
 
 def test_the_repository_around_is_the_scope(memory: Memory) -> None:
-    project = memory.home / "lamp"
-    (project / ".git").mkdir(parents=True)
-    (project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
-    (project / ".git" / "config").write_text('[remote "origin"]\n\turl = git@github.com:ada/lamp.git\n')
+    project = memory.work_tree()
     memory.remembered(DEPLOY)
     here = memory("remember", "Deploys of the lamp wait for the night.", "--json", cwd=project).document["id"]
     within = memory("search", "deploys", "--scope", "repo", "--json", cwd=project).document

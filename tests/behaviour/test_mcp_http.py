@@ -21,16 +21,10 @@ from attrs import frozen
 from mcp import Client
 
 from forked_program import RunningCall
-from mcp_clients import CLIENT, called
+from mcp_clients import CLIENT, HELLO, called
 from memory_process import NOTHING, Memory
 
 LIMIT_SECONDS = 60
-HELLO = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}},
-}
 
 
 @frozen

@@ -22,14 +22,6 @@ def memory(home: Path) -> Memory:
     return memory
 
 
-def work_tree(memory: Memory, name: str = "lamp") -> Path:
-    project = memory.home / name
-    (project / ".git").mkdir(parents=True)
-    (project / ".git/HEAD").write_text("ref: refs/heads/main\n")
-    (project / ".git/config").write_text(f'[remote "origin"]\n\turl = git@github.com:ada/{name}.git\n')
-    return project
-
-
 class TestGenerate:
     def test_as_the_documentation_says(self, memory: Memory) -> None:
         (memory.home / CLAUDE).write_bytes(b"# Mine\r\nNo final line end")
@@ -73,7 +65,7 @@ class TestGenerate:
 
 class TestRepositories:
     def test_a_file_in_a_repository_shows_its_notes_and_nothing_private(self, memory: Memory) -> None:
-        project, other = work_tree(memory), work_tree(memory, "kite")
+        project, other = memory.work_tree(), memory.work_tree("kite")
         ours = memory("remember", "Lamps need oil.", "--json", cwd=project).document["id"]
         theirs = memory("remember", "Kites need wind.", "--json", cwd=other).document["id"]
         private = memory.remembered("Ada lives in London.", "--sensitivity", "private")
@@ -90,7 +82,7 @@ class TestRepositories:
         assert "Lamps" not in everywhere
 
     def test_a_dash_prints_the_section_of_this_place(self, memory: Memory) -> None:
-        project = work_tree(memory)
+        project = memory.work_tree()
         id = memory("remember", "Lamps need oil.", "--json", cwd=project).document["id"]
         memory("pin", id)
         done = memory("generate-agents-md", "--target", "-", cwd=project)
@@ -103,7 +95,7 @@ class TestRepositories:
         assert document["section"] == done.out.rstrip("\n")
 
     def test_a_file_that_codex_would_cut_is_warned_about(self, memory: Memory) -> None:
-        project = work_tree(memory)
+        project = memory.work_tree()
         (memory.home / CODEX).write_text("x" * 33_000)
         done = memory("generate-agents-md", "--target", "AGENTS.md", cwd=project)
         assert done.code == 0

@@ -21,16 +21,10 @@ pytest.importorskip("mcp")
 
 from agent_memory.cli.mcp_server import MAX_LINE_BYTES
 from agent_memory.files.locks import KernelLocks
-from mcp_clients import called, over_stdio
+from mcp_clients import HELLO, called, over_stdio
 from memory_process import PROGRAM, Memory
 
 LIMIT_SECONDS = 60.0
-HELLO = {
-    "jsonrpc": "2.0",
-    "id": "hello",
-    "method": "initialize",
-    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}},
-}
 
 
 class Raw:
