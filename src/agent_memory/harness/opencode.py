@@ -98,7 +98,8 @@ class OpencodeSession(db.StoredSession):
             self.known_records += 1
             self.started_at_ms = created if self.started_at_ms is None else self.started_at_ms
             self.note(cwd=get.text(get.mapping(message, "path"), "cwd"), agent=get.text(message, "modelID"))
-            for part in ({}, *parts):  # a message is reverted as a whole, or from one of its parts on
+            whole: get.Json = {}
+            for part in (whole, *parts):  # a message is reverted as a whole, or from one of its parts on
                 if reverted[0] and reverted == (id, get.text(part, "id")):
                     self.enter(id, created)
                     return

@@ -54,8 +54,8 @@ def parse_settings(text: str, syntax: Syntax) -> Any:
 def put(text: str, entry: Spot, syntax: Syntax) -> str:
     """Returns the document with this entry in it, behind all others; EditRefused where it cannot hold it."""
     value = parse_settings(text, syntax)
-    document = copy.deepcopy({} if value is None else value)
-    node: Any = document
+    document: Any = {} if value is None else copy.deepcopy(value)
+    node = document
     for depth, key in enumerate(entry.keys):
         if not is_object(node):
             raise _unlike(entry.keys[:depth], node, _OBJECTS[syntax])
