@@ -26,9 +26,8 @@ from attrs import evolve, field, frozen
 from bench.measure import COMPARED, Took, alternating, compared, median_ms, peak_mb, print_table, run
 
 from agent_memory.note.file_name import file_name_of
-from agent_memory.note.note import Listed, MemoryEntry, Meta, StoredEntry
+from agent_memory.note.note import Kind, Listed, MemoryEntry, Meta, StoredEntry
 from agent_memory.note.note_format import parse_note, render_note
-from agent_memory.note.vocabulary import Kind
 from agent_memory.rules.analyze import analyze
 from agent_memory.rules.features import AnalysisFacts
 from agent_memory.rules.findings import Finding, FindingKind

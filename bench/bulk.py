@@ -27,7 +27,7 @@ from bench.populated_home import PopulatedHome
 from bench.results import Figure, keep
 
 from agent_memory.capture.inbox_json import render_inbox_entry
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.session.queue import Context, InboxEntry, InlineNote, SessionFile
 from agent_memory.text.instants import iso_of
 

@@ -36,7 +36,7 @@ from agent_memory.harness.gemini import GeminiSessions
 from agent_memory.harness.opencode import OpencodeSessions
 from agent_memory.harness.pi import PiSessions
 from agent_memory.harness.transcripts import TranscriptRoots
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.ports import HistorySource
 from agent_memory.results import sealed
 from agent_memory.rules.agent_request import SessionRequest

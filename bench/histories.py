@@ -25,7 +25,7 @@ from returns.result import Success
 
 from agent_memory.harness.claude_code import ClaudeCodeSessions
 from agent_memory.harness.transcripts import TranscriptRoots
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.session.history import History, SessionMark
 from agent_memory.session.queue import InboxEntry, SessionFile
 from agent_memory.text.instants import iso_of

@@ -25,9 +25,8 @@ from bench.measure import COMPARED, print_table
 
 from agent_memory.files.locks import KernelLocks
 from agent_memory.note.file_name import file_name_of
-from agent_memory.note.note import MemoryEntry, Meta, Source
+from agent_memory.note.note import Harness, Kind, MemoryEntry, Meta, Source
 from agent_memory.note.note_format import render_note
-from agent_memory.note.vocabulary import Harness, Kind
 from agent_memory.store.store_files import StoreFiles
 from agent_memory.text.ids import mint_id
 

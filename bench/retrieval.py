@@ -33,10 +33,9 @@ from bench.results import Figure, keep
 
 from agent_memory.app import Memory, open_memory
 from agent_memory.note.file_name import file_name_of
-from agent_memory.note.note import MemoryEntry, Meta, Source
+from agent_memory.note.note import Harness, Importance, Kind, MemoryEntry, Meta, Source
 from agent_memory.note.note_format import render_note
 from agent_memory.note.terms import STOP_WORDS
-from agent_memory.note.vocabulary import Harness, Importance, Kind
 from agent_memory.recall.ranking import WEIGHTS, RankingWeights
 from agent_memory.recall.search_values import Mode, SearchRequest
 from agent_memory.recall.searching import Searching

@@ -14,7 +14,7 @@ from agent_memory.recall.delivery_log import delivery_of
 from agent_memory.setup.config_files import TRUSTED, parse_config, set_keys
 from agent_memory.setup.schedule import INSTALLED, RECORD
 from agent_memory.setup.setup_files import RECEIPT
-from agent_memory.store import bookkeeping_json, ledger_lines, run_json, tiers_json
+from agent_memory.store import bookkeeping, run_json, tiers_json, usage_ledger
 from agent_memory.text.json_codec import Documents
 from fuzz.target import Target
 
@@ -51,29 +51,29 @@ def _config(data: bytes) -> Any:
 
 DOCUMENTS: Mapping[str, tuple[Parse, Render | None]] = {
     "inbox-entry": (_text(lambda text, _: inbox_json.parse_inbox_entry(text)), inbox_json.render_inbox_entry),
-    "session-mark": _file(bookkeeping_json.SESSION_MARK),
+    "session-mark": _file(bookkeeping.SESSION_MARK),
     "checkpoint": _file(run_json.CHECKPOINT),
     "reply-record": _file(run_json.REPLY),
     "changes": _file(run_json.CHANGES),
     "defrag-checkpoint": _file(run_json.DEFRAG_CHECKPOINT),
     "deferred": _file(run_json.DEFERRED),
     "tiering": _file(run_json.TIERING),
-    "spend": _file(bookkeeping_json.SPEND),
-    "ledger-line": (ledger_lines.parse_ledger_line, ledger_lines.render_ledger_line),
+    "spend": _file(bookkeeping.SPEND),
+    "ledger-line": (usage_ledger.parse_ledger_line, usage_ledger.render_ledger_line),
     "tiers": (_bytes(tiers_json.parse_tiers), tiers_json.render_tiers),
-    "tags": _file(bookkeeping_json.TAG_VOCABULARY),
-    "state-value": _file(bookkeeping_json.STATE_VALUE),
+    "tags": _file(bookkeeping.TAG_VOCABULARY),
+    "state-value": _file(bookkeeping.STATE_VALUE),
     "schedule": (_bytes(INSTALLED.parse), INSTALLED.render),
     "schedule-record": (_bytes(RECORD.parse), RECORD.render),
     "receipt": (_bytes(RECEIPT.parse), RECEIPT.render),
     "trust": (_bytes(TRUSTED.parse), TRUSTED.render),
-    "undone": _file(bookkeeping_json.UNDONE),
-    "undoing": _file(bookkeeping_json.UNDOING),
-    "tombstone": _file(bookkeeping_json.TOMBSTONE),
-    "forgetting": _file(bookkeeping_json.FORGETTING),
-    "purge": _file(bookkeeping_json.PURGE),
-    "footprint": _file(bookkeeping_json.FOOTPRINT),
-    "journal": (_bytes(bookkeeping_json.parse_journal), bookkeeping_json.render_journal),
+    "undone": _file(bookkeeping.UNDONE),
+    "undoing": _file(bookkeeping.UNDOING),
+    "tombstone": _file(bookkeeping.TOMBSTONE),
+    "forgetting": _file(bookkeeping.FORGETTING),
+    "purge": _file(bookkeeping.PURGE),
+    "footprint": _file(bookkeeping.FOOTPRINT),
+    "journal": (_bytes(bookkeeping.parse_journal), bookkeeping.render_journal),
     "report": (_bytes(run_json.parse_report), None),
     "troubles": (_bytes(inbox_json.TROUBLES.parse), inbox_json.TROUBLES.render),
     "delivery": (_delivery, lambda delivery: json_object(delivery.members).encode("utf-8", "backslashreplace")),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from agent_memory.errors import Error
 from agent_memory.harness.aider import CHAT_FILE, INPUT_FILE, AiderChats
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.session.history import History, SessionMark
 from agent_memory.session.queue import InboxEntry, SessionFile
 from harness_surroundings import surroundings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from agent_memory.harness.codex import CodexSessions
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.text.instants import iso_of
 from harness_surroundings import Talk
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent_memory.extraction.extract import extracted
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.rules.plan import ChangeSet, ProposedEntry
 from agent_memory.session.history import History, Role, ToolCall, Turn
 from agent_memory.text.instants import DAY_MS

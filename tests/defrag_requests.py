@@ -8,8 +8,7 @@ from typing import Any
 
 from attrs import evolve
 
-from agent_memory.note.note import Listed, Meta, Source, StoredEntry, Usage, body_hash
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness, Listed, Meta, Source, StoredEntry, Usage, body_hash
 from agent_memory.rules.agent_request import DefragRequest
 from agent_memory.rules.findings import Analysis, Finding
 from agent_memory.text.ids import mint_id

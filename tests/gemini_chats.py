@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from agent_memory.harness.gemini import GeminiSessions
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.text.instants import iso_of
 from harness_surroundings import Talk
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from agent_memory.harness.goose import GooseSessions
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from databases import make_database
 from harness_surroundings import Talk
 

@@ -13,7 +13,7 @@ from agent_memory.agent.child_process import Finished
 from agent_memory.errors import Error, StoreIo
 from agent_memory.harness import Surroundings
 from agent_memory.harness.transcripts import Sessions, TranscriptRoots
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.session.history import History, SessionMark
 from agent_memory.session.queue import InboxEntry, retrieval_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from agent_memory.note.vocabulary import Harness, Kind
+from agent_memory.note.note import Harness, Kind
 from agent_memory.session.queue import (
     SESSION_METHODS,
     AmpThread,

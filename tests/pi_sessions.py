@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent_memory.harness.pi import PiSessions
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.text.instants import iso_of
 from harness_surroundings import Talk
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from agent_memory.note.note import StoredEntry
-from agent_memory.note.vocabulary import Status
+from agent_memory.note.note import Status, StoredEntry
 from agent_memory.rules.plan import PlanFacts
 from agent_memory.session.history import History
 from agent_memory.session.queue import InboxEntry

@@ -23,25 +23,23 @@ if TYPE_CHECKING:
         drive as drive,
     )
     from agent_memory.note.note import (
+        Harness as Harness,
+        Importance as Importance,
+        Kind as Kind,
         Listed as Listed,
         Listing as Listing,
         MemoryEntry as MemoryEntry,
         Meta as Meta,
+        Origin as Origin,
+        Sensitivity as Sensitivity,
         Source as Source,
+        Status as Status,
         StoredEntry as StoredEntry,
+        Tier as Tier,
+        TierList as TierList,
         Usage as Usage,
     )
     from agent_memory.note.tagging import TagVocabulary as TagVocabulary
-    from agent_memory.note.vocabulary import (
-        Harness as Harness,
-        Importance as Importance,
-        Kind as Kind,
-        Origin as Origin,
-        Sensitivity as Sensitivity,
-        Status as Status,
-        Tier as Tier,
-        TierList as TierList,
-    )
     from agent_memory.pipelines.backfill import (
         BackfillIo as BackfillIo,
         Watching as Watching,
@@ -137,7 +135,7 @@ if TYPE_CHECKING:
         SessionFile as SessionFile,
         Trouble as Trouble,
     )
-    from agent_memory.store.bookkeeping_json import StateValue as StateValue
+    from agent_memory.store.bookkeeping import StateValue as StateValue
 
 
 def _homes() -> dict[str, str]:

@@ -21,7 +21,7 @@ from agent_memory.errors import Error, HomeUnknown, StateInvalid, StateNotFound,
 from agent_memory.files.locks import KernelLocks
 from agent_memory.files.paths import exists, is_directory, real_root
 from agent_memory.files.root import home_of
-from agent_memory.note.vocabulary import GLOBAL_SCOPE, Harness, Sensitivity, Status
+from agent_memory.note.note import GLOBAL_SCOPE, Harness, Sensitivity, Status
 from agent_memory.results import as_result, unwrap
 from agent_memory.setup.config_files import Effective, load_config
 from agent_memory.store.store_files import StoreFiles
@@ -70,12 +70,12 @@ if TYPE_CHECKING:
     from agent_memory.session.found_session import FoundSession, Rest
     from agent_memory.setup.installation import Installation
     from agent_memory.setup.scheduling import Scheduling
-    from agent_memory.store.bookkeeping_files import SessionMarksFiles, SpendLedgerFiles, TagVocabularyFile
+    from agent_memory.store.bookkeeping import SessionMarksFiles, SpendLedgerFiles, TagVocabularyFile
     from agent_memory.store.diffs import DiffPart
     from agent_memory.store.kept_histories_files import KeptHistoriesFiles
     from agent_memory.store.recorded_writes import RecordedWrites
     from agent_memory.store.run_files import DefragRecordsFiles, RunLogFiles, RunRecordsFiles
-    from agent_memory.store.usage_ledger_files import UsageLedgerFiles
+    from agent_memory.store.usage_ledger import UsageLedgerFiles
     from agent_memory.sync.merging import Synced, SyncRequest
 
 Warn = Callable[[str], None]
@@ -203,13 +203,13 @@ class Memory:
 
     @cached_property
     def ledger(self) -> UsageLedgerFiles:
-        from agent_memory.store.usage_ledger_files import UsageLedgerFiles
+        from agent_memory.store.usage_ledger import UsageLedgerFiles
 
         return UsageLedgerFiles(self.real_root)
 
     @cached_property
     def spend(self) -> SpendLedgerFiles:
-        from agent_memory.store.bookkeeping_files import SpendLedgerFiles
+        from agent_memory.store.bookkeeping import SpendLedgerFiles
 
         return SpendLedgerFiles(self.root, self.locks)
 
@@ -221,7 +221,7 @@ class Memory:
 
     @cached_property
     def marks(self) -> SessionMarksFiles:
-        from agent_memory.store.bookkeeping_files import SessionMarksFiles
+        from agent_memory.store.bookkeeping import SessionMarksFiles
 
         return SessionMarksFiles(self.root)
 
@@ -310,7 +310,7 @@ class Memory:
 
     @cached_property
     def _vocabulary_file(self) -> TagVocabularyFile:
-        from agent_memory.store.bookkeeping_files import TagVocabularyFile
+        from agent_memory.store.bookkeeping import TagVocabularyFile
 
         return TagVocabularyFile(self.root)
 
@@ -331,7 +331,7 @@ class Memory:
     def state(self) -> StateKeeping:
         """For small values by key."""
         from agent_memory.acts.keeping import StateKeeping
-        from agent_memory.store.bookkeeping_files import StateKeysFiles
+        from agent_memory.store.bookkeeping import StateKeysFiles
 
         return StateKeeping(self.writes, StateKeysFiles(self.root), self.clock, self._vocabulary_file.get)
 
@@ -882,8 +882,7 @@ class Memory:
         """Delete what is kept under a key, and rewrite the git history without it. StateNotFound where neither holds anything
         of it; `Busy` when a run is at work. For a person alone."""
         from agent_memory.git.git_history import is_in_history
-        from agent_memory.store.bookkeeping_files import path_of
-        from agent_memory.store.bookkeeping_json import key_problem
+        from agent_memory.store.bookkeeping import key_problem, path_of
 
         path = path_of(key)
         self.caller.only_a_person("state delete --purge")

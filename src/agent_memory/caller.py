@@ -8,7 +8,7 @@ from attrs import frozen
 
 from agent_memory.errors import ActRefused
 from agent_memory.files.root import DEPTH_VARIABLE
-from agent_memory.note.vocabulary import Harness, Origin
+from agent_memory.note.note import Harness, Origin
 
 HARNESS_VARIABLES: Mapping[str, Harness] = {
     "CLAUDE_CODE_CHILD_SESSION": Harness.CLAUDE_CODE,

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from agent_memory.capture.repository import may_be_in_work_tree
 from agent_memory.errors import Error, StoreIo, UsageInvalid
 from agent_memory.files.paths import exists
-from agent_memory.note.note import Listed, Listing, StoredEntry
-from agent_memory.note.vocabulary import GLOBAL_SCOPE, Harness, TierList
+from agent_memory.note.note import GLOBAL_SCOPE, Harness, Listed, Listing, StoredEntry, TierList
 from agent_memory.recall.assembling import (
     BUILT_IN,
     NOTHING,

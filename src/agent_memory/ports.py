@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from returns.result import Result
 
     from agent_memory.errors import Error
-    from agent_memory.note.note import Listed, Listing, StoredEntry, Usage
-    from agent_memory.note.vocabulary import Harness, Status, TierList
+    from agent_memory.note.note import Harness, Listed, Listing, Status, StoredEntry, TierList, Usage
     from agent_memory.rules.agent_request import AgentReply, AgentRequest
     from agent_memory.rules.change import Change, ChangeGroup, Receipt
     from agent_memory.rules.forgotten import EntryTombstone, SessionTombstone, StateTombstone

@@ -12,8 +12,17 @@ from returns.result import Failure, Result
 from agent_memory.acts.service import MemoryService
 from agent_memory.caller import Caller
 from agent_memory.errors import EntryInvalid, EntryProtected, Error, StoreIo
-from agent_memory.note.note import MemoryEntry, StoredEntry, Usage
-from agent_memory.note.vocabulary import Harness, Importance, Origin, Sensitivity, Status, TierList
+from agent_memory.note.note import (
+    Harness,
+    Importance,
+    MemoryEntry,
+    Origin,
+    Sensitivity,
+    Status,
+    StoredEntry,
+    TierList,
+    Usage,
+)
 from agent_memory.recall.reading import Reading
 from agent_memory.rules.change import Change, ChangeGroup, Receipt
 from agent_memory.rules.drafts import EDITABLE, MetaPatch, NoteDraft

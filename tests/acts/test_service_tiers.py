@@ -9,7 +9,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.acts.service import MemoryService
 from agent_memory.caller import Caller
 from agent_memory.errors import Error, StoreIo
-from agent_memory.note.vocabulary import TIERS_FILE, Sensitivity, Status, Tier, TierList
+from agent_memory.note.note import TIERS_FILE, Sensitivity, Status, Tier, TierList
 from agent_memory.recall.reading import ListFilter, Reading
 from agent_memory.rules.drafts import MetaPatch, NoteDraft
 from agent_memory.rules.section import Published

@@ -14,7 +14,7 @@ from agent_memory.acts.keeping import StateKeeping
 from agent_memory.caller import Caller
 from agent_memory.errors import Error, StateCorrupt, StateInvalid, StateNotFound
 from agent_memory.note.tagging import TagVocabulary
-from agent_memory.store.bookkeeping_json import MAX_VALUE_BYTES, key_problem
+from agent_memory.store.bookkeeping import MAX_VALUE_BYTES, key_problem
 from agent_memory.store.recorded_writes import RecordedWrites
 from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_recorder import DictRecorder

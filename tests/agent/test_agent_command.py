@@ -37,7 +37,7 @@ from agent_memory.errors import (
     SpendExhausted,
     StoreIo,
 )
-from agent_memory.note.vocabulary import Harness, Status
+from agent_memory.note.note import Harness, Status
 from agent_memory.presets import PRESETS, Preset
 from agent_memory.rules.agent_request import AgentReply, DaySpend, SessionRequest
 from agent_memory.session.history import History

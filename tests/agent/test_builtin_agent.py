@@ -8,8 +8,7 @@ from returns.result import Success
 
 from agent_memory.agent.agent_command import MOST_NOTES, NOTE_CHARS, BuiltinAgent, document_notes
 from agent_memory.extraction.text import LONGEST_TITLE_CHARS
-from agent_memory.note.note import StoredEntry
-from agent_memory.note.vocabulary import Harness, Origin, Status, TierList
+from agent_memory.note.note import Harness, Origin, Status, StoredEntry, TierList
 from agent_memory.prompt.reply import parse_defrag_reply, parse_reply
 from agent_memory.rules.agent_request import SessionRequest
 from agent_memory.rules.change import entries_written

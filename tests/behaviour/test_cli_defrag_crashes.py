@@ -13,19 +13,7 @@ import pytest
 from conservation import broken, ill_formed, oracle, violations
 from faults import snapshot
 from memory_process import Memory
-from tidying_homes import (
-    CLAUDE,
-    CODEX,
-    OVER,
-    calls_of,
-    copied,
-    id_of,
-    kept,
-    killed,
-    sensible,
-    struck_at,
-    tidying_home,
-)
+from tidying_homes import CLAUDE, CODEX, OVER, calls_of, copied, id_of, kept, killed, sensible, struck_at, tidying_home
 
 pytestmark = pytest.mark.faults
 

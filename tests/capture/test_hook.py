@@ -18,7 +18,7 @@ from agent_memory.capture.hook import entry_text, timestamp_of
 from agent_memory.capture.inbox_json import parse_inbox_entry, render_inbox_entry
 from agent_memory.capture.session_event import SHAPES, SessionEvent, method_of, session_event
 from agent_memory.files.root import is_marked, is_own_call
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.session.queue import Context, SessionFile
 from hook_calls import HOOK, ID, call, inbox_of, payload, problems_of
 from inbox_entries import contexts, instants

@@ -21,7 +21,7 @@ from agent_memory.capture.inbox_json import parse_inbox_entry, render_inbox_entr
 from agent_memory.care import why_session
 from agent_memory.care.why_session import captures_beginning_with
 from agent_memory.errors import Error, InboxEntryInvalid, PathRefused, StateCorrupt, StoreIo
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.ports import Inbox
 from agent_memory.session.queue import (
     UPGRADE_EVENT,

@@ -10,7 +10,7 @@ from returns.result import Failure, Success
 
 from agent_memory.capture.inbox_json import TROUBLES, parse_inbox_entry, render_inbox_entry
 from agent_memory.errors import InboxEntryInvalid, StateCorrupt
-from agent_memory.note.vocabulary import Harness, Kind
+from agent_memory.note.note import Harness, Kind
 from agent_memory.session.queue import AmpThread, Context, InboxEntry, InlineNote, Outcome, Trouble, Verdict
 from inbox_entries import AT_MS, entries
 

@@ -20,7 +20,7 @@ from agent_memory.care.checks import Finding, Severity
 from agent_memory.care.doctor import check_schedule, check_spend
 from agent_memory.config import Config, LlmConfig, ScheduleConfig, StorageConfig
 from agent_memory.errors import MarkersAmbiguous, TargetRefused
-from agent_memory.note.vocabulary import Sensitivity
+from agent_memory.note.note import Sensitivity
 from agent_memory.rules.agent_request import DaySpend
 from agent_memory.rules.run_log import LoggedAction, LoggedRun, Machine
 from agent_memory.rules.section import Published, PublishedTarget, RenderedSection

@@ -6,8 +6,7 @@ import pytest
 from attrs import evolve
 from hypothesis import given, strategies as st
 
-from agent_memory.note.note import MemoryEntry, Meta, Source
-from agent_memory.note.vocabulary import Harness, Kind
+from agent_memory.note.note import Harness, Kind, MemoryEntry, Meta, Source
 from agent_memory.rules.forgotten import (
     EntryTombstone,
     SessionKey,

@@ -22,9 +22,8 @@ from agent_memory.care.checks import (
     is_sync_conflict,
 )
 from agent_memory.note.file_name import file_name_of, folded_name
-from agent_memory.note.note import Listed, Meta, StoredEntry
+from agent_memory.note.note import Listed, Meta, Sensitivity, StoredEntry
 from agent_memory.note.tagging import TagVocabulary
-from agent_memory.note.vocabulary import Sensitivity
 from agent_memory.rules.findings import Analysis, Finding as AnalysisFinding, FindingKind
 from agent_memory.text.instants import DAY_MS
 

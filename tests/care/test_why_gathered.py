@@ -13,12 +13,11 @@ from agent_memory.caller import Caller
 from agent_memory.care.why_note import NoteHistory, note_history
 from agent_memory.care.why_session import find_sessions
 from agent_memory.errors import Error
-from agent_memory.note.note import MemoryEntry
-from agent_memory.note.vocabulary import Kind, Tier, TierList
+from agent_memory.note.note import Kind, MemoryEntry, Tier, TierList
 from agent_memory.recall.reading import Reading
 from agent_memory.rules.change import Change, ChangeGroup
 from agent_memory.rules.run_log import LoggedAction, LoggedRun, Machine, Revision
-from agent_memory.store.bookkeeping_files import SessionMarksFiles
+from agent_memory.store.bookkeeping import SessionMarksFiles
 from defrag_requests import NOW_MS, stored
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_run_log import DictRunLog

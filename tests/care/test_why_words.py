@@ -9,8 +9,7 @@ from attrs import evolve
 
 from agent_memory.care.why_note import HistoryEvent, events_of, said_by, source_in_words, tier_reasons
 from agent_memory.care.why_session import FoundCapture, SessionState, SessionTrace, trace_session
-from agent_memory.note.note import Source
-from agent_memory.note.vocabulary import Harness, Kind, Origin, Sensitivity, Tier
+from agent_memory.note.note import Harness, Kind, Origin, Sensitivity, Source, Tier
 from agent_memory.rules.run_log import LoggedAction, LoggedRun
 from agent_memory.session.history import SessionMark
 from agent_memory.session.queue import Outcome, Trouble, Verdict

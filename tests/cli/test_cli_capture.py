@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.note.vocabulary import Harness, Kind
+from agent_memory.note.note import Harness, Kind
 from agent_memory.session.queue import AmpThread, FileSnapshot, InlineNote, SessionFile
 from forked_program import run_program
 from hook_calls import inbox_of, payload

@@ -16,7 +16,7 @@ import pytest
 
 import nine_harnesses as nine
 from agent_memory.harness import SESSIONS
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.redaction.redact import redact
 from claude_transcripts import Conversation
 from fixtures.secret_samples import SAMPLES, Sample

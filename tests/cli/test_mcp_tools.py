@@ -18,7 +18,7 @@ import mcp.types as wire
 from agent_memory.app import Memory
 from agent_memory.cli.mcp_server import client_caller
 from agent_memory.cli.mcp_tools import TOOLS
-from agent_memory.note.vocabulary import Harness, Kind, Origin, Sensitivity, Status
+from agent_memory.note.note import Harness, Kind, Origin, Sensitivity, Status
 from agent_memory.recall.reading import ListFilter
 from agent_memory.rules.drafts import NoteDraft
 from mcp_clients import Answer, Tools, called, served

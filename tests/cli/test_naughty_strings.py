@@ -15,8 +15,8 @@ from agent_memory.app import Memory as Opened, open_memory
 from agent_memory.cli.arguments import tags_of
 from agent_memory.cli.capture import put_note
 from agent_memory.errors import EntryInvalid, InboxEntryInvalid, StateInvalid, UsageInvalid
+from agent_memory.note.note import Harness
 from agent_memory.note.note_format import parse_note
-from agent_memory.note.vocabulary import Harness
 from agent_memory.rules.drafts import NoteDraft
 from agent_memory.session.queue import InlineNote
 from memory_process import Memory

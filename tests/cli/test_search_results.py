@@ -9,8 +9,7 @@ from attrs import evolve
 from wcwidth import wcswidth
 
 from agent_memory.cli.search import closing_line, hit_lines, plain_line
-from agent_memory.note.note import Listed, Meta, StoredEntry
-from agent_memory.note.vocabulary import Kind, Origin, Tier
+from agent_memory.note.note import Kind, Listed, Meta, Origin, StoredEntry, Tier
 from agent_memory.recall.search_values import Mode, ScorePart, SearchAnswer, SearchHit
 from agent_memory.text.instants import DAY_MS
 

@@ -10,8 +10,7 @@ from wcwidth import wcswidth
 
 from agent_memory.care.statistics import Statistics, period_of, statistics_of
 from agent_memory.cli.care import plain_lines, table
-from agent_memory.note.note import Meta
-from agent_memory.note.vocabulary import Status, Tier
+from agent_memory.note.note import Meta, Status, Tier
 from agent_memory.rules.agent_request import DaySpend
 from agent_memory.rules.run_log import LoggedRun
 from agent_memory.rules.usage import DayReads

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from agent_memory.extraction.extract import extracted
-from agent_memory.note.note import Listed, Meta, StoredEntry
-from agent_memory.note.vocabulary import Kind
+from agent_memory.note.note import Kind, Listed, Meta, StoredEntry
 from agent_memory.rules.plan import ChangeSet
 from agent_memory.session.history import History, ToolCall
 from agent_memory.text.instants import DAY_MS, HOUR_MS

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.extraction.handoff import handover_of, handover_text
-from agent_memory.note.vocabulary import NAMES, Harness
+from agent_memory.note.note import NAMES, Harness
 from agent_memory.session.history import History, Role, ToolCall, Turn
 from agent_memory.session.own_marks import CONTEXT_END, CONTEXT_START, without_own_text
 from agent_memory.session.resume import resume_command

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_memory.note.vocabulary import Importance, Kind, Origin
+from agent_memory.note.note import Importance, Kind, Origin
 from agent_memory.rules.origin import Claim, origin_of
 from agent_memory.session.history import ToolCall
 from conversations import EDIT, agent, history, notes, tool, user, work_on

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent_memory.extraction.extract import Handoff
 from agent_memory.extraction.handoff import Exchange, Handover
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.recall.neutral_markdown import recovery_passage
 from agent_memory.session.history import Role
 from agent_memory.session.own_marks import CONTEXT_END

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent_memory.extraction.extract import extracted
-from agent_memory.note.vocabulary import Kind
+from agent_memory.note.note import Kind
 from conversations import MUCH_LATER_MS, agent, history, notes, user, work_on
 
 OFFER = "**Option A: cursor pages**\n\nfast\n\n**Option B: numbered pages**\n\nsimple\n\nWhich one do you prefer?"

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from agent_memory.extraction.extract import extracted
-from agent_memory.note.note import Listed, Meta, StoredEntry
-from agent_memory.note.vocabulary import Kind
+from agent_memory.note.note import Kind, Listed, Meta, StoredEntry
 from conversations import MUCH_LATER_MS, agent, history, notes, user
 
 META = Meta("id__aaaaaa", "Crane port", 1_778_000_000_000, 1_778_000_000_000, kind=Kind.FACT)

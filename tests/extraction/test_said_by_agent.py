@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_memory.note.vocabulary import Kind
+from agent_memory.note.note import Kind
 from agent_memory.session.history import ToolCall
 from conversations import EDIT, agent, notes, tool, user, work_on
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_memory.note.vocabulary import Importance, Kind
+from agent_memory.note.note import Importance, Kind
 from conversations import agent, learnt, notes, tool, user, work_on
 
 ANSWERED = (user("Add a retry to the mail worker."), agent("I added a cron job that retries the mails."))

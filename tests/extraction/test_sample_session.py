@@ -10,7 +10,7 @@ from returns.result import Success
 from agent_memory.extraction.extract import extracted
 from agent_memory.harness.claude_code import ClaudeCodeSessions
 from agent_memory.harness.transcripts import TranscriptRoots
-from agent_memory.note.vocabulary import Harness, Importance, Kind
+from agent_memory.note.note import Harness, Importance, Kind
 from agent_memory.session.history import History
 from agent_memory.session.queue import InboxEntry, SessionFile
 from agent_memory.text.instants import DAY_MS

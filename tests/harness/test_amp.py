@@ -12,7 +12,7 @@ import pytest
 from agent_memory.agent.child_process import Finished
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StoreIo
 from agent_memory.harness.amp import RETRY_SECONDS, AmpThreads, run_amp, thread_history
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.session.history import History, Role, SessionMark, ToolCall
 from agent_memory.session.queue import AmpThread, InboxEntry
 from harness_surroundings import ScriptedCommand, finished

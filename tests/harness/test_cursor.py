@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable
 from agent_memory.harness.cursor import UNSEEN_ANSWERS, CursorSessions, typed_query
 from agent_memory.harness.transcripts import TranscriptRoots
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.session.history import History, Role, SessionMark
 from agent_memory.session.queue import InboxEntry, SessionFile
 from cursor_conversations import (

@@ -13,7 +13,7 @@ from returns.result import Result
 from agent_memory.errors import Error, HistoryUnreadable
 from agent_memory.harness.opencode import OpencodeSessions
 from agent_memory.harness.transcripts import TranscriptRoots
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.session.history import History, Role, SessionMark
 from agent_memory.session.queue import InboxEntry, SessionFile
 from databases import make_database

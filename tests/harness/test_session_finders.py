@@ -15,7 +15,7 @@ from agent_memory.agent.child_process import Finished
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StoreIo, TranscriptRefused
 from agent_memory.harness import session_finders, watched_finders
 from agent_memory.harness.amp import AmpThreads
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.ports import SessionFinder
 from agent_memory.session.found_session import FoundSession
 from agent_memory.session.queue import AmpThread

@@ -8,9 +8,8 @@ from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Success
 
 from agent_memory.errors import EntryUnreadable
-from agent_memory.note.note import MemoryEntry, Meta, Source
+from agent_memory.note.note import Harness, Importance, Kind, MemoryEntry, Meta, Origin, Sensitivity, Source, Status
 from agent_memory.note.note_format import ParsedNote, parse_note, render_note
-from agent_memory.note.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
 from agent_memory.results import sealed
 from agent_memory.text.ids import mint_id, normal_tags
 

@@ -11,8 +11,7 @@ from attrs import define, field
 from returns.result import Failure, Result, Success
 
 from agent_memory.errors import Error
-from agent_memory.note.note import Listed
-from agent_memory.note.vocabulary import GLOBAL_SCOPE, Harness, Status
+from agent_memory.note.note import GLOBAL_SCOPE, Harness, Listed, Status
 from agent_memory.pipelines.consolidate import ConsolidateIo, consolidate
 from agent_memory.recall.known_notes import KnownNotes
 from agent_memory.rules.agent_request import AgentReply, AgentRequest, SessionRequest

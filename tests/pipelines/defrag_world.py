@@ -11,8 +11,7 @@ from attrs import define, field
 from returns.result import Failure, Result, Success
 
 from agent_memory.errors import Error
-from agent_memory.note.note import MemoryEntry, Meta, Source, StoredEntry
-from agent_memory.note.vocabulary import Harness, Origin, Status, TierList
+from agent_memory.note.note import Harness, MemoryEntry, Meta, Origin, Source, Status, StoredEntry, TierList
 from agent_memory.pipelines.defrag import DefragIo, defrag
 from agent_memory.rules.agent_request import AgentReply, AgentRequest, DefragRequest
 from agent_memory.rules.change import Change

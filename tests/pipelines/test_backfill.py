@@ -7,7 +7,7 @@ from attrs import define, evolve, field
 from returns.result import Failure, Result
 
 from agent_memory.errors import Error, HistoryUnavailable, StateCorrupt, StoreIo
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.pipelines.backfill import BackfillIo, plan_backfill, put_backfill
 from agent_memory.rules.forgotten import SessionTombstone
 from agent_memory.session.found_session import Backfill, FoundSession

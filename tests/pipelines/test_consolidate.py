@@ -9,7 +9,7 @@ from attrs import evolve
 from returns.result import Result
 
 from agent_memory.errors import AgentTimedOut, Error
-from agent_memory.note.vocabulary import Harness, Kind, Status
+from agent_memory.note.note import Harness, Kind, Status
 from agent_memory.rules.agent_request import SessionRequest
 from agent_memory.rules.run import Run
 from one_change import write

@@ -9,8 +9,7 @@ from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.errors import Error, HistoryUnavailable, StateCorrupt, StoreIo
-from agent_memory.note.note import Usage
-from agent_memory.note.vocabulary import Harness, Status
+from agent_memory.note.note import Harness, Status, Usage
 from agent_memory.pipelines.backfill import ask_again, plan_upgrades
 from agent_memory.pipelines.consolidate import steps
 from agent_memory.rules.agent_request import SessionRequest

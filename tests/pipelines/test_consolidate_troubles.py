@@ -7,7 +7,7 @@ from attrs import evolve
 from returns.result import Failure, Result
 
 from agent_memory.errors import Defect, Error, HistoryUnavailable, StateCorrupt, StoreIo
-from agent_memory.note.vocabulary import GLOBAL_SCOPE, Harness
+from agent_memory.note.note import GLOBAL_SCOPE, Harness
 from agent_memory.pipelines.consolidate import ConsolidateIo, consolidate, rescue
 from agent_memory.rules.forgotten import SessionTombstone
 from agent_memory.rules.run import KeptReply, Run, Work

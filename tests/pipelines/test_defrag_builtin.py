@@ -10,8 +10,7 @@ from returns.result import Result
 
 from agent_memory.agent.agent_command import BuiltinAgent
 from agent_memory.errors import Error
-from agent_memory.note.note import Listed, StoredEntry
-from agent_memory.note.vocabulary import Sensitivity
+from agent_memory.note.note import Listed, Sensitivity, StoredEntry
 from agent_memory.pipelines.defrag import defrag
 from agent_memory.rules.findings import FindingKind
 from agent_memory.rules.run import DefragRun

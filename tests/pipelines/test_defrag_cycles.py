@@ -18,8 +18,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.app import Memory
 from agent_memory.care.checks import Severity
 from agent_memory.errors import Error, ReplyRefused
-from agent_memory.note.note import Listed, StoredEntry
-from agent_memory.note.vocabulary import Harness, Status
+from agent_memory.note.note import Harness, Listed, Status, StoredEntry
 from agent_memory.ports import Agent
 from agent_memory.rules.agent_request import AgentReply, AgentRequest, DefragRequest, SessionRequest
 from agent_memory.rules.change import max_changes

@@ -11,8 +11,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.caller import Caller
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StateCorrupt, StoreIo, UsageInvalid
-from agent_memory.note.note import MemoryEntry, StoredEntry
-from agent_memory.note.vocabulary import GLOBAL_SCOPE, Harness
+from agent_memory.note.note import GLOBAL_SCOPE, Harness, MemoryEntry, StoredEntry
 from agent_memory.pipelines.handing_over import HandingOverIo, Kept, Taken, keep_handover, take_named, take_newest
 from agent_memory.ports import HistorySource, Tombstones
 from agent_memory.rules.change import Change

@@ -11,8 +11,7 @@ from returns.result import Failure, Result
 
 import one_change
 from agent_memory.errors import Error, StoreIo
-from agent_memory.note.note import StoredEntry
-from agent_memory.note.vocabulary import Kind, Status
+from agent_memory.note.note import Kind, Status, StoredEntry
 from agent_memory.pipelines.consolidate import consolidate
 from agent_memory.recall.known_notes import KnownNotes, Near
 from agent_memory.rules.run import Run

@@ -9,8 +9,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.capture.inbox_files import InboxFiles
 from agent_memory.errors import Error, StoreIo
-from agent_memory.note.note import Listed, Listing, Meta, Source
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness, Listed, Listing, Meta, Source
 from agent_memory.pipelines import backfill
 from agent_memory.pipelines.backfill import project_directories
 from agent_memory.session.queue import Context, InboxEntry, Outcome, SessionFile

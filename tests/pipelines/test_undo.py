@@ -12,7 +12,7 @@ import pytest
 from returns.result import Failure, Result, Success
 
 from agent_memory.errors import EntryUnreadable, Error, StateCorrupt, StoreIo, UndoRefused
-from agent_memory.note.vocabulary import TierList
+from agent_memory.note.note import TierList
 from agent_memory.pipelines.undo import finish_undo, undo
 from agent_memory.rules.change import Change
 from agent_memory.rules.findings import store_fingerprint

@@ -8,8 +8,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.config import BUILTIN
 from agent_memory.errors import Error, StateCorrupt, StoreIo
-from agent_memory.note.note import MemoryEntry, Meta, Source
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness, MemoryEntry, Meta, Source
 from agent_memory.pipelines.backfill import Upgrades, ask_again, plan_upgrades
 from agent_memory.rules.change import Change
 from agent_memory.session.history import SessionMark

@@ -11,8 +11,7 @@ from attrs import define, evolve, field
 from returns.result import Result, Success
 
 from agent_memory.errors import Error
-from agent_memory.note.note import MemoryEntry, Meta, StoredEntry
-from agent_memory.note.vocabulary import TierList
+from agent_memory.note.note import MemoryEntry, Meta, StoredEntry, TierList
 from agent_memory.pipelines.undo import UndoIo, Undone, undo
 from agent_memory.rules.change import Change, ChangeGroup
 from agent_memory.rules.run_log import LoggedAction, LoggedRun, Machine, logged_actions

@@ -21,7 +21,7 @@ import goose_sessions as goose
 import nine_harnesses as nine
 import pi_sessions as pi
 from agent_memory.harness import Surroundings, history_sources
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.session.history import History, Role
 from agent_memory.session.queue import Context, InboxEntry, retrieval_of
 from aider_chats import AiderChat

@@ -19,8 +19,7 @@ from typing import Any
 import pytest
 from attrs import field, frozen
 
-from agent_memory.note.note import MemoryEntry, Meta
-from agent_memory.note.vocabulary import Kind, Origin
+from agent_memory.note.note import Kind, MemoryEntry, Meta, Origin
 from agent_memory.redaction.redact import redact
 from agent_memory.text.directives import in_plain_letters
 from agent_memory.text.ids import mint_id

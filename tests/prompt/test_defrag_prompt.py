@@ -9,8 +9,19 @@ from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Success
 
 from agent_memory.errors import ConfigInvalid
-from agent_memory.note.note import Listed, Meta, Source, StoredEntry, Usage
-from agent_memory.note.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, TierList
+from agent_memory.note.note import (
+    Harness,
+    Importance,
+    Kind,
+    Listed,
+    Meta,
+    Origin,
+    Sensitivity,
+    Source,
+    StoredEntry,
+    TierList,
+    Usage,
+)
 from agent_memory.prompt.prompt import DefragBudget, Frame, plan_defrag_budget, render_defrag_prompt
 from agent_memory.rules.agent_request import DefragRequest
 from agent_memory.rules.drafts import ECHOED

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from returns.result import Failure, Success
 
 from agent_memory.errors import ReplyRefused
-from agent_memory.note.vocabulary import TierList
+from agent_memory.note.note import TierList
 from agent_memory.prompt.reply import MAX_TIER_IDS, parse_defrag_reply
 from agent_memory.rules.plan import Archive, DefragProposal, Edit, Merge, Rename, Retag, Split, SplitPart
 

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from returns.result import Failure, Result, Success
 
-from agent_memory.note.note import Listed, Meta, StoredEntry
-from agent_memory.note.vocabulary import TierList
+from agent_memory.note.note import Listed, Meta, StoredEntry, TierList
 from agent_memory.prompt.prompt import Frame, plan_defrag_budget, render_defrag_prompt
 from agent_memory.prompt.reply import decode_reply, parse_defrag_reply
 from agent_memory.prompt.shipped_files import read_shipped

@@ -9,8 +9,7 @@ from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Success
 
 from agent_memory.errors import ConfigInvalid
-from agent_memory.note.note import Listed, Meta, StoredEntry
-from agent_memory.note.vocabulary import Harness, Importance, Kind, Origin
+from agent_memory.note.note import Harness, Importance, Kind, Listed, Meta, Origin, StoredEntry
 from agent_memory.prompt.prompt import Frame, PromptBudget, PromptFacts, plan_prompt_budget, render_consolidate_prompt
 from agent_memory.rules.agent_request import SessionRequest
 from agent_memory.rules.drafts import ECHOED

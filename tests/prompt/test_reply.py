@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Success
 
 from agent_memory.errors import ReplyRefused
-from agent_memory.note.vocabulary import Importance, Kind
+from agent_memory.note.note import Importance, Kind
 from agent_memory.prompt.reply import MAX_ENTRIES, MAX_REPLY_CHARS, MAX_UPDATES, decode_reply, parse_reply
 from agent_memory.rules.plan import ChangeSet, ProposedEntry, ProposedUpdate
 

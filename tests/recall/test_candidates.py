@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from agent_memory.note.note import Listed, Meta, Source, StoredEntry
-from agent_memory.note.vocabulary import Harness, Importance, Kind, Origin, Sensitivity
+from agent_memory.note.note import Harness, Importance, Kind, Listed, Meta, Origin, Sensitivity, Source, StoredEntry
 from agent_memory.recall.candidates import (
     MOST_A_SECTION,
     Place,

@@ -11,7 +11,7 @@ import pytest
 from attrs import frozen
 
 from agent_memory.app import open_memory
-from agent_memory.note.vocabulary import Kind
+from agent_memory.note.note import Kind
 from agent_memory.recall import searching
 from agent_memory.recall.note_index import NoteIndex
 from agent_memory.recall.search_values import Mode, SearchRequest

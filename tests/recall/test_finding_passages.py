@@ -6,8 +6,7 @@ import pytest
 from returns.result import Success
 
 from agent_memory import Memory, inject as injecting, open_memory
-from agent_memory.note.note import Listed, MemoryEntry, Meta, StoredEntry
-from agent_memory.note.vocabulary import Origin
+from agent_memory.note.note import Listed, MemoryEntry, Meta, Origin, StoredEntry
 from agent_memory.recall.search_values import Mode, SearchAnswer, SearchHit
 
 PROMPT = "Where does the zebra keep its lock file?"

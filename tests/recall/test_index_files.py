@@ -18,8 +18,8 @@ from returns.result import Failure
 
 from agent_memory.errors import StoreIo
 from agent_memory.files.locks import KernelLocks
+from agent_memory.note.note import Relation
 from agent_memory.note.terms import query_words
-from agent_memory.note.vocabulary import Relation
 from agent_memory.recall.note_index import MADE_ANEW, NoteIndex, note_index
 from agent_memory.recall.search_values import NoteLink, SearchRequest
 from agent_memory.store import store_database

@@ -7,8 +7,7 @@ import re
 from hypothesis import given, strategies as st
 
 from agent_memory.cli.tracing import render_link_dot
-from agent_memory.note.note import Listed, Meta
-from agent_memory.note.vocabulary import Relation
+from agent_memory.note.note import Listed, Meta, Relation
 from agent_memory.recall.links import Edge, LinkGraph, Whereabouts
 
 A, B, GONE = "id__aaaaaa", "id__bbbbbb", "id__gggggg"

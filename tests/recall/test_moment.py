@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.note.note import Listed, Meta, StoredEntry
-from agent_memory.note.vocabulary import TierList
+from agent_memory.note.note import Listed, Meta, StoredEntry, TierList
 from agent_memory.recall import moment
 from agent_memory.recall.moment import MAX_PROMPT_CHARS, Moment, moment_of, read_files, shown_whole
 from agent_memory.rules.section import Target

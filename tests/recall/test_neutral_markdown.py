@@ -8,8 +8,7 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 from markdown_it import MarkdownIt
 
-from agent_memory.note.note import Listed, Meta, StoredEntry
-from agent_memory.note.vocabulary import Kind
+from agent_memory.note.note import Kind, Listed, Meta, StoredEntry
 from agent_memory.recall.candidates import Shown
 from agent_memory.recall.neutral_markdown import neutral_body, neutral_line, passage_of
 

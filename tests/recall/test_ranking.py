@@ -10,8 +10,7 @@ import pytest
 from attrs import evolve
 from hypothesis import given, strategies as st
 
-from agent_memory.note.note import Listed, Meta
-from agent_memory.note.vocabulary import Importance, Kind, Relation
+from agent_memory.note.note import Importance, Kind, Listed, Meta, Relation
 from agent_memory.recall.ranking import (
     WEIGHTS,
     Period,

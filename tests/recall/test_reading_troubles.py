@@ -7,8 +7,7 @@ from returns.result import Failure, Result
 
 from agent_memory.caller import Caller
 from agent_memory.errors import EntryNotFound, Error, StoreIo
-from agent_memory.note.note import MemoryEntry, Meta, StoredEntry
-from agent_memory.note.vocabulary import Kind
+from agent_memory.note.note import Kind, MemoryEntry, Meta, StoredEntry
 from agent_memory.recall.reading import ListFilter, Reading
 from agent_memory.rules.change import Change
 from stand_ins.dict_clock import DictClock

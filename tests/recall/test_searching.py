@@ -15,9 +15,8 @@ from returns.result import Failure, Result
 from agent_memory.caller import Caller
 from agent_memory.errors import EntryNotFound, Error, StoreIo
 from agent_memory.files.locks import KernelLocks
-from agent_memory.note.note import Listed, Source, StoredEntry
+from agent_memory.note.note import Harness, Kind, Listed, Sensitivity, Source, StoredEntry
 from agent_memory.note.terms import QueryWord
-from agent_memory.note.vocabulary import Harness, Kind, Sensitivity
 from agent_memory.recall.embedding import IndexedMeanings
 from agent_memory.recall.note_index import NoteIndex
 from agent_memory.recall.search_values import Matches, Mode, SearchAnswer, SearchRequest

@@ -17,9 +17,8 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.errors import Error, StoreIo
 from agent_memory.files.locks import KernelLocks
-from agent_memory.note.note import MemoryEntry, Meta
+from agent_memory.note.note import MemoryEntry, Meta, Sensitivity
 from agent_memory.note.terms import weighed_words
-from agent_memory.note.vocabulary import Sensitivity
 from agent_memory.ports import Embedder
 from agent_memory.recall import embedding
 from agent_memory.recall.embedding import NO_MODEL, IndexedMeanings, WordPieces, open_model, open_static_vectors

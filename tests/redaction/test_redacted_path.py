@@ -8,7 +8,7 @@ import pytest
 from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.redaction.redact import redact, redact_path, redact_with_paths
 from agent_memory.session.queue import Context, InboxEntry, SessionFile, as_consumed
 from agent_memory.text.value_rules import is_plain_name

@@ -7,8 +7,7 @@ import random
 from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.note.note import StoredEntry
-from agent_memory.note.vocabulary import Kind, Origin, Sensitivity, TierList
+from agent_memory.note.note import Kind, Origin, Sensitivity, StoredEntry, TierList
 from agent_memory.rules.findings import Finding, FindingKind
 from agent_memory.rules.shown import most_urgent_ids, note_chars
 from agent_memory.text.instants import DAY_MS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_memory.note.vocabulary import Origin
+from agent_memory.note.note import Origin
 from agent_memory.rules.information import lost_content, origin_of_fresh_text
 from agent_memory.rules.plan import Edit, Merge, Rename
 from defrag_entries import facts_of, note, planned, reasons, written

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from agent_memory.note.note import StoredEntry
-from agent_memory.note.vocabulary import Kind, Origin, Sensitivity
+from agent_memory.note.note import Kind, Origin, Sensitivity, StoredEntry
 from agent_memory.rules.findings import Finding, FindingKind
 from analysed_notes import NOON_MS, REPO, found, ids, note
 

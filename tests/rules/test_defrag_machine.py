@@ -16,8 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from agent_memory.files.locks import KernelLocks
 from agent_memory.note.file_name import MAX_NAME_BYTES, folded_name
-from agent_memory.note.note import MemoryEntry, Meta, StoredEntry
-from agent_memory.note.vocabulary import Origin, Status
+from agent_memory.note.note import MemoryEntry, Meta, Origin, Status, StoredEntry
 from agent_memory.ports import Store
 from agent_memory.rules.change import Change, entries_written, max_changes
 from agent_memory.rules.drafts import taken_ids

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_memory.note.vocabulary import Kind
+from agent_memory.note.note import Kind
 from agent_memory.rules.features import MOST_IN_GROUP
 from agent_memory.rules.findings import FindingKind
 from analysed_notes import REPO, found, ids, kinds, note

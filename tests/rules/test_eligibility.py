@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from agent_memory.note.note import Listed, Meta, Source, StoredEntry
-from agent_memory.note.vocabulary import Harness, Kind, Origin, Sensitivity, Tier
+from agent_memory.note.note import Harness, Kind, Listed, Meta, Origin, Sensitivity, Source, StoredEntry, Tier
 from agent_memory.rules.tiers import told_of, why_not_nearer
 from agent_memory.text.markdown import derive_description
 from page_orders import orders

@@ -8,7 +8,7 @@ from attrs import evolve
 from fuzz.replies import DEFRAG_FACTS, FACTS, STORED, check_changes
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.note.vocabulary import Kind
+from agent_memory.note.note import Kind
 from agent_memory.rules.change import Dropped, entries_written
 from agent_memory.rules.plan import (
     Archive,

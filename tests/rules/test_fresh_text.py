@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.note.note import StoredEntry
-from agent_memory.note.vocabulary import Origin, Sensitivity
+from agent_memory.note.note import Origin, Sensitivity, StoredEntry
 from agent_memory.rules.information import Untrusted, origin_of_fresh_text, untrusted_entries
 from defrag_entries import note
 

@@ -12,8 +12,7 @@ from attrs import evolve
 from agent_memory.agent.agent_command import BuiltinAgent
 from agent_memory.harness.claude_code import ClaudeCodeSessions
 from agent_memory.harness.transcripts import TranscriptRoots
-from agent_memory.note.note import StoredEntry
-from agent_memory.note.vocabulary import Harness, Kind
+from agent_memory.note.note import Harness, Kind, StoredEntry
 from agent_memory.rules.agent_request import SessionRequest
 from agent_memory.rules.findings import FindingKind
 from agent_memory.session.history import History

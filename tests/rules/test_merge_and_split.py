@@ -6,8 +6,19 @@ import pytest
 from attrs import evolve
 
 from agent_memory.note.file_name import file_name_of
-from agent_memory.note.note import MemoryEntry, Meta, Source, StoredEntry, Usage
-from agent_memory.note.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
+from agent_memory.note.note import (
+    Harness,
+    Importance,
+    Kind,
+    MemoryEntry,
+    Meta,
+    Origin,
+    Sensitivity,
+    Source,
+    Status,
+    StoredEntry,
+    Usage,
+)
 from agent_memory.rules.change import Change
 from agent_memory.rules.plan import Merge, Split, SplitPart
 from agent_memory.text.ids import mint_id

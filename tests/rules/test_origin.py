@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_memory.note.vocabulary import Harness, Origin
+from agent_memory.note.note import Harness, Origin
 from agent_memory.rules.origin import Claim, holds_quotation, is_said_by, origin_of, words_of_person
 from agent_memory.session.history import History, Role, ToolCall, Turn
 

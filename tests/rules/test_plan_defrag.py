@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from agent_memory.note.note import Usage
-from agent_memory.note.vocabulary import Kind, Origin, Sensitivity, Status
+from agent_memory.note.note import Kind, Origin, Sensitivity, Status, Usage
 from agent_memory.rules.change import Change, max_changes
 from agent_memory.rules.plan import (
     Action,

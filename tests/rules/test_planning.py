@@ -7,8 +7,20 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from agent_memory.note.note import Listed, MemoryEntry, Meta, Source, StoredEntry, body_hash
-from agent_memory.note.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
+from agent_memory.note.note import (
+    Harness,
+    Importance,
+    Kind,
+    Listed,
+    MemoryEntry,
+    Meta,
+    Origin,
+    Sensitivity,
+    Source,
+    Status,
+    StoredEntry,
+    body_hash,
+)
 from agent_memory.rules.change import Change, Dropped, entries_written
 from agent_memory.rules.origin import with_source
 from agent_memory.rules.plan import ChangeSet, Plan, PlanFacts, ProposedEntry, ProposedUpdate, stored_when_applied

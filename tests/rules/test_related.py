@@ -5,9 +5,8 @@ from typing import Any
 
 from attrs import evolve
 
-from agent_memory.note.note import Listed, Meta, Source, StoredEntry
+from agent_memory.note.note import Harness, Listed, Meta, Sensitivity, Source, StoredEntry
 from agent_memory.note.tagging import TagVocabulary
-from agent_memory.note.vocabulary import Harness, Sensitivity
 from agent_memory.rules.shown import (
     MOST_SHOWN,
     catalog_of,

@@ -7,8 +7,7 @@ import math
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.note.note import StoredEntry
-from agent_memory.note.vocabulary import Kind
+from agent_memory.note.note import Kind, StoredEntry
 from agent_memory.rules.similarity import Subject, cosine, meaning_text, packed, says_nothing_new, similar_among
 from analysed_notes import note
 

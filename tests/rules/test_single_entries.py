@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from agent_memory.note.note import Usage
-from agent_memory.note.vocabulary import Kind
+from agent_memory.note.note import Kind, Usage
 from agent_memory.rules.findings import FindingKind
 from agent_memory.text.instants import DAY_MS
 from analysed_notes import FACTS, NOON_MS, found, ids, kinds, note

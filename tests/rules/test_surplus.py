@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from agent_memory.note.note import StoredEntry, Usage
-from agent_memory.note.vocabulary import Importance, Kind, Origin, Sensitivity
+from agent_memory.note.note import Importance, Kind, Origin, Sensitivity, StoredEntry, Usage
 from agent_memory.rules.change import max_changes
 from agent_memory.rules.findings import FindingKind
 from agent_memory.rules.tidied import surplus

@@ -7,8 +7,7 @@ from typing import Any
 
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.note.note import StoredEntry
-from agent_memory.note.vocabulary import Kind
+from agent_memory.note.note import Kind, StoredEntry
 from agent_memory.rules.change import max_changes
 from agent_memory.rules.findings import Finding, FindingKind
 from agent_memory.rules.plan import Archive, Merge, fingerprint_of, ids_of

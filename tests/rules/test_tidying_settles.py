@@ -8,8 +8,19 @@ from typing import Any
 from attrs import asdict, evolve, frozen
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.note.note import MemoryEntry, Source, StoredEntry, Usage
-from agent_memory.note.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status, TierList
+from agent_memory.note.note import (
+    Harness,
+    Importance,
+    Kind,
+    MemoryEntry,
+    Origin,
+    Sensitivity,
+    Source,
+    Status,
+    StoredEntry,
+    TierList,
+    Usage,
+)
 from agent_memory.rules.analyze import analyze
 from agent_memory.rules.features import AnalysisFacts
 from agent_memory.rules.findings import FindingKind

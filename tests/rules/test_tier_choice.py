@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_memory.note.note import StoredEntry, Usage
-from agent_memory.note.vocabulary import Importance, Kind, Origin, Sensitivity, Tier, TierList
+from agent_memory.note.note import Importance, Kind, Origin, Sensitivity, StoredEntry, Tier, TierList, Usage
 from agent_memory.rules.findings import Finding, FindingKind
 from agent_memory.rules.plan import Merge
 from agent_memory.rules.section import SectionBudget

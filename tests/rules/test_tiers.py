@@ -9,8 +9,19 @@ import pytest
 from attrs import evolve, frozen
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.note.note import MemoryEntry, Meta, Usage, standing_tiers
-from agent_memory.note.vocabulary import GLOBAL_SCOPE, Importance, Kind, Origin, Sensitivity, Tier, TierList
+from agent_memory.note.note import (
+    GLOBAL_SCOPE,
+    Importance,
+    Kind,
+    MemoryEntry,
+    Meta,
+    Origin,
+    Sensitivity,
+    Tier,
+    TierList,
+    Usage,
+    standing_tiers,
+)
 from agent_memory.rules.change import Change, ChangeGroup
 from agent_memory.rules.plan import DefragPlan
 from agent_memory.rules.section import SectionBudget

@@ -10,8 +10,7 @@ from attrs import evolve
 from hypothesis import given, settings, strategies as st
 from markdown_it import MarkdownIt
 
-from agent_memory.note.note import Listed, Meta, StoredEntry
-from agent_memory.note.vocabulary import GLOBAL_SCOPE, Kind, Origin, Sensitivity, TierList
+from agent_memory.note.note import GLOBAL_SCOPE, Kind, Listed, Meta, Origin, Sensitivity, StoredEntry, TierList
 from agent_memory.recall.neutral_markdown import whole_note
 from agent_memory.rules.section import RenderedSection, SectionBudget, Target
 from agent_memory.section.managed_section import WARM_HEADING, render_section

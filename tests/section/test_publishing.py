@@ -10,8 +10,7 @@ from attrs import define, evolve, field, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.errors import Error, StoreIo
-from agent_memory.note.note import MemoryEntry, Meta
-from agent_memory.note.vocabulary import Origin, TierList
+from agent_memory.note.note import MemoryEntry, Meta, Origin, TierList
 from agent_memory.rules.change import Change
 from agent_memory.rules.section import Published, SectionBudget, Target, TargetFile
 from agent_memory.rules.undo_run import SectionChange

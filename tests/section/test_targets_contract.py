@@ -11,7 +11,7 @@ from attrs import frozen
 from returns.result import Failure, Success
 
 from agent_memory.errors import StoreIo, TargetRefused
-from agent_memory.note.vocabulary import GLOBAL_SCOPE
+from agent_memory.note.note import GLOBAL_SCOPE
 from agent_memory.ports import Targets
 from agent_memory.section.targets import TargetFiles, chosen_targets, told_path
 from faults import Killed, failing_at, failing_on, killed_at

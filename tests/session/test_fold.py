@@ -4,7 +4,7 @@ import pytest
 from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.session.queue import (
     BACKFILL_EVENT,
     FIRST_BACKOFF_MS,

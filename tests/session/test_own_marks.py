@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.note.note import Listed, Meta, StoredEntry
-from agent_memory.note.vocabulary import Harness, Origin
+from agent_memory.note.note import Harness, Listed, Meta, Origin, StoredEntry
 from agent_memory.recall.neutral_markdown import whole_note
 from agent_memory.rules.origin import Claim, origin_of
 from agent_memory.session.history import History, Role, Turn

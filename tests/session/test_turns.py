@@ -7,7 +7,7 @@ import re
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.session.history import Role, SessionMark, Turn
 from agent_memory.session.turns import Excerpt, as_many_as_fit, cut_text, excerpt, readable, turns_after
 

@@ -6,7 +6,7 @@ import pytest
 from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.session.history import History, Role, ToolCall, Turn
 from agent_memory.session.turns import MIN_WINDOW_CHARS, cut_windows, turn_chars
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from agent_memory.care.tombstones import TombstoneFiles
-from agent_memory.store.bookkeeping_files import SessionMarksFiles, SpendLedgerFiles, StateKeysFiles, TagVocabularyFile
+from agent_memory.store.bookkeeping import SessionMarksFiles, SpendLedgerFiles, StateKeysFiles, TagVocabularyFile
 from agent_memory.store.kept_histories_files import KeptHistoriesFiles
 from agent_memory.store.run_files import DefragRecordsFiles, RunRecordsFiles
-from agent_memory.store.usage_ledger_files import UsageLedgerFiles
+from agent_memory.store.usage_ledger import UsageLedgerFiles
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_locks import DictLocks
 from stand_ins.temporary_store import temporary_root

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from agent_memory.rules.undo_run import Footprint
-from agent_memory.store.bookkeeping_json import FOOTPRINT
+from agent_memory.store.bookkeeping import FOOTPRINT
 from agent_memory.store.store_files import StoreFiles
 from stand_ins.dict_locks import DictLocks
 

@@ -20,8 +20,8 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.care.tombstones import FORGOTTEN, TombstoneFiles
 from agent_memory.errors import Busy, Error, PathRefused, SpendExhausted, StateCorrupt, StoreIo
+from agent_memory.note.note import Harness, TierList
 from agent_memory.note.tagging import TagVocabulary
-from agent_memory.note.vocabulary import Harness, TierList
 from agent_memory.ports import SessionMarks, Tombstones
 from agent_memory.results import as_result
 from agent_memory.rules.agent_request import DaySpend
@@ -30,8 +30,13 @@ from agent_memory.rules.run_log import Undoing
 from agent_memory.rules.undo_run import SectionChange
 from agent_memory.session.history import SessionMark
 from agent_memory.setup.config_files import TrustedConfig, TrustFile
-from agent_memory.store.bookkeeping_files import SessionMarksFiles, SpendLedgerFiles, StateKeysFiles, TagVocabularyFile
-from agent_memory.store.bookkeeping_json import StateValue
+from agent_memory.store.bookkeeping import (
+    SessionMarksFiles,
+    SpendLedgerFiles,
+    StateKeysFiles,
+    StateValue,
+    TagVocabularyFile,
+)
 from agent_memory.store.run_files import RunLogFiles
 from agent_memory.store.store_files import StoreFiles
 from agent_memory.text.instants import DAY_MS, ms_of
@@ -401,7 +406,7 @@ class TestSpendOnDisk:
             from pathlib import Path
             from returns.result import Success
             from agent_memory.files.locks import KernelLocks
-            from agent_memory.store.bookkeeping_files import SpendLedgerFiles
+            from agent_memory.store.bookkeeping import SpendLedgerFiles
             root = Path({str(root)!r})
             ledger = SpendLedgerFiles(root, KernelLocks(root))
             print(sum(isinstance(ledger.reserve({NOON_MS}, 10, 20), Success) for _ in range(10)))

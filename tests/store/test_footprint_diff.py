@@ -2,9 +2,8 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from agent_memory.note.note import MemoryEntry, Meta
+from agent_memory.note.note import MemoryEntry, Meta, Sensitivity, TierList
 from agent_memory.note.note_format import render_note
-from agent_memory.note.vocabulary import Sensitivity, TierList
 from agent_memory.rules.change import FileChange, FileState
 from agent_memory.rules.undo_run import Footprint, SectionChange
 from agent_memory.store.diffs import diff_parts, logged_changes, note_changes, render_diff

@@ -12,12 +12,11 @@ from attrs import evolve
 
 from agent_memory.errors import PathRefused, StateCorrupt, UndoRefused
 from agent_memory.files.locks import KernelLocks
-from agent_memory.note.note import MemoryEntry, Meta
-from agent_memory.note.vocabulary import TIERS_FILE, TierList
+from agent_memory.note.note import TIERS_FILE, MemoryEntry, Meta, TierList
 from agent_memory.ports import Store
 from agent_memory.rules.change import Change, ChangeGroup, Receipt
 from agent_memory.rules.undo_run import Footprint
-from agent_memory.store.bookkeeping_json import FOOTPRINT
+from agent_memory.store.bookkeeping import FOOTPRINT
 from agent_memory.store.store_files import StoreFiles
 from faults import each_kill, snapshot
 from one_change import delete, write

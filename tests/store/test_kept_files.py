@@ -13,9 +13,8 @@ from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Result, Success
 
 from agent_memory.errors import StateCorrupt
-from agent_memory.note.note import MemoryEntry, Meta
+from agent_memory.note.note import Harness, MemoryEntry, Meta, TierList
 from agent_memory.note.tagging import TagVocabulary
-from agent_memory.note.vocabulary import Harness, TierList
 from agent_memory.results import as_result
 from agent_memory.rules.agent_request import DaySpend
 from agent_memory.rules.change import Change, FileChange, FileState
@@ -34,7 +33,7 @@ from agent_memory.session.history import History, Role, SessionMark, ToolCall, T
 from agent_memory.session.queue import InboxEntry, InlineNote, Pending
 from agent_memory.session.turns import KeptPart
 from agent_memory.setup.schedule import INSTALLED, RECORD, InstalledJob, InstalledSchedule, JobRecord, ScheduledRun
-from agent_memory.store.bookkeeping_json import (
+from agent_memory.store.bookkeeping import (
     FOOTPRINT,
     FORGETTING,
     OVER,

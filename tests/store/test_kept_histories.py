@@ -11,7 +11,7 @@ from attrs import evolve
 from returns.result import Success
 
 from agent_memory.errors import PathRefused, StateCorrupt, StoreIo
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.ports import KeptHistories
 from agent_memory.session.history import History, Role, SessionMark, ToolCall, Turn
 from agent_memory.store.kept_histories_files import KeptHistoriesFiles

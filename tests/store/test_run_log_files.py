@@ -15,14 +15,13 @@ from agent_memory.app import open_memory
 from agent_memory.capture.hook_files import LOG_NAME, log_hook_problem
 from agent_memory.care.health import Health
 from agent_memory.errors import AgentMissing, Error, PathRefused, RunNotFound, StateCorrupt, StoreIo
-from agent_memory.note.note import MemoryEntry, Meta
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness, MemoryEntry, Meta
 from agent_memory.rules.change import Applied, Change, FileChange, FileState, Receipt
 from agent_memory.rules.run import KeptReply, Run, Settled
 from agent_memory.rules.run_log import LoggedAction, LoggedRun, Machine, Undoing
 from agent_memory.rules.undo_run import Footprint, SectionChange
 from agent_memory.session.queue import InboxEntry, Outcome, Pending, SessionFile
-from agent_memory.store.bookkeeping_json import FOOTPRINT
+from agent_memory.store.bookkeeping import FOOTPRINT
 from agent_memory.store.run_files import (
     DEFRAG_CHECKPOINT,
     DefragRecordsFiles,

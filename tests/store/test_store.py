@@ -23,8 +23,7 @@ from agent_memory.errors import (
     StoreIo,
 )
 from agent_memory.files.locks import KernelLocks
-from agent_memory.note.note import Listing, MemoryEntry, Meta, UnreadableFile
-from agent_memory.note.vocabulary import TIERS_FILE, Kind, Origin, TierList
+from agent_memory.note.note import TIERS_FILE, Kind, Listing, MemoryEntry, Meta, Origin, TierList, UnreadableFile
 from agent_memory.ports import Store
 from agent_memory.rules.change import Applied, Change, ChangeGroup, Receipt
 from agent_memory.store import store_database

@@ -15,12 +15,11 @@ from returns.result import Result, Success
 
 from agent_memory.errors import Error, UndoRefused
 from agent_memory.files.locks import KernelLocks
-from agent_memory.note.note import MemoryEntry, Meta, StoredEntry
-from agent_memory.note.vocabulary import TierList
+from agent_memory.note.note import MemoryEntry, Meta, StoredEntry, TierList
 from agent_memory.ports import Store
 from agent_memory.rules.change import Change, ChangeGroup, Receipt
 from agent_memory.rules.undo_run import Footprint
-from agent_memory.store.bookkeeping_json import FOOTPRINT
+from agent_memory.store.bookkeeping import FOOTPRINT
 from agent_memory.store.store_files import StoreFiles
 from faults import Killed, killed_at
 from stand_ins.temporary_store import TemporaryStore

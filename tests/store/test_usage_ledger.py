@@ -14,7 +14,7 @@ from agent_memory.errors import EntryInvalid, PathRefused, StoreIo
 from agent_memory.note.note import Usage
 from agent_memory.ports import UsageLedger
 from agent_memory.rules.usage import DayReads
-from agent_memory.store.usage_ledger_files import UsageLedgerFiles
+from agent_memory.store.usage_ledger import UsageLedgerFiles
 from agent_memory.text.instants import DAY_MS
 
 A, B = "id__aaaaaa", "id__bbbbbb"
@@ -22,7 +22,7 @@ A, B = "id__aaaaaa", "id__bbbbbb"
 ADOPT = """
 import sys
 from pathlib import Path
-from agent_memory.store.usage_ledger_files import UsageLedgerFiles
+from agent_memory.store.usage_ledger import UsageLedgerFiles
 from agent_memory.note.note import Usage
 ledger = UsageLedgerFiles(Path(sys.argv[1]), sys.argv[2])
 ledger.adopt("id__aaaaaa", Usage(12, 1)).unwrap()
@@ -32,7 +32,7 @@ ledger.append("id__aaaaaa", 2, "amp").unwrap()
 APPEND = """
 import sys
 from pathlib import Path
-from agent_memory.store.usage_ledger_files import UsageLedgerFiles
+from agent_memory.store.usage_ledger import UsageLedgerFiles
 ledger = UsageLedgerFiles(Path(sys.argv[1]), "host")
 for at_ms in range(int(sys.argv[2])):
     ledger.append("id__aaaaaa", at_ms, "amp").unwrap()

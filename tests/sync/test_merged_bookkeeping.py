@@ -4,12 +4,12 @@ import pytest
 from attrs import evolve
 from hypothesis import given, strategies as st
 
+from agent_memory.note.note import TIERS_FILE, Harness, TierList
 from agent_memory.note.tagging import VOCABULARY_FILE, TagVocabulary
-from agent_memory.note.vocabulary import TIERS_FILE, Harness, TierList
 from agent_memory.rules.forgotten import EntryTombstone, SessionTombstone
 from agent_memory.rules.usage import Base, DayReads, LedgerRecord, Read, Total, counted
 from agent_memory.session.history import SessionMark
-from agent_memory.store.bookkeeping_json import (
+from agent_memory.store.bookkeeping import (
     PURGE,
     SESSION_MARK,
     STATE_VALUE,
@@ -18,8 +18,8 @@ from agent_memory.store.bookkeeping_json import (
     StateValue,
     Tombstone,
 )
-from agent_memory.store.ledger_lines import parse_ledger_line, render_ledger_line
 from agent_memory.store.tiers_json import parse_tiers, render_tiers
+from agent_memory.store.usage_ledger import parse_ledger_line, render_ledger_line
 from agent_memory.sync.merged_bookkeeping import FORGOTTEN, PURGE_FILE, merged_bookkeeping, merged_ledger
 
 A, B, C = "id__aaaaaa", "id__bbbbbb", "id__cccccc"

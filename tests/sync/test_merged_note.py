@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from agent_memory.note.frontmatter import has_conflict
-from agent_memory.note.note import MemoryEntry, Meta
+from agent_memory.note.note import TIERS_FILE, MemoryEntry, Meta
 from agent_memory.note.note_format import render_note
-from agent_memory.note.vocabulary import TIERS_FILE
 from agent_memory.sync.merged_tree import MergedNote, driven_merge, merged_note
 
 NOON_MS = 1_772_409_600_000

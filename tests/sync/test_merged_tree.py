@@ -10,12 +10,11 @@ import pytest
 from attrs import evolve
 
 from agent_memory.note.file_name import file_name_of
-from agent_memory.note.note import MemoryEntry, Meta, Source
+from agent_memory.note.note import TIERS_FILE, Harness, MemoryEntry, Meta, Sensitivity, Source, TierList
 from agent_memory.note.note_format import parse_note, render_note
-from agent_memory.note.vocabulary import TIERS_FILE, Harness, Sensitivity, TierList
 from agent_memory.rules.commit_message import IGNORE_FILE, IGNORED
 from agent_memory.rules.forgotten import EntryTombstone, SessionTombstone
-from agent_memory.store.bookkeeping_json import TOMBSTONE
+from agent_memory.store.bookkeeping import TOMBSTONE
 from agent_memory.store.tiers_json import parse_tiers, render_tiers
 from agent_memory.sync.merged_bookkeeping import FORGOTTEN
 from agent_memory.sync.merged_tree import merged_tree, wanted_contents

@@ -7,8 +7,7 @@ from typing import Any
 from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.note.note import MemoryEntry, Meta
-from agent_memory.note.vocabulary import Importance, Kind, Origin, Sensitivity, Status
+from agent_memory.note.note import Importance, Kind, MemoryEntry, Meta, Origin, Sensitivity, Status
 from agent_memory.sync.merging import merged_meta, merged_text, newer_first
 
 LABELS = ("one", "other")

@@ -15,21 +15,20 @@ from agent_memory.capture.places import UNKNOWN, KnownPlace, KnownPlaces, redact
 from agent_memory.capture.repository import Repository, scope_there
 from agent_memory.care.checks import ScopeUse
 from agent_memory.errors import Error, StateInvalid, StateNotFound, UsageInvalid
-from agent_memory.note.note import Listed, Listing, UnreadableFile
+from agent_memory.note.note import GLOBAL_SCOPE, Listed, Listing, Sensitivity, UnreadableFile
 from agent_memory.note.tagging import VOCABULARY_KEY, TagUse, TagVocabulary, alike, survey_tags, tag_counts
-from agent_memory.note.vocabulary import GLOBAL_SCOPE, Sensitivity
 from agent_memory.ports import Clock, RunLog
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.change import Dropped
 from agent_memory.rules.run_log import LoggedRun, logged_actions, short_id
-from agent_memory.store.bookkeeping_json import StateValue, key_problem, state_value
+from agent_memory.store.bookkeeping import StateValue, key_problem, state_value
 from agent_memory.store.recorded_writes import RecordedWrites
 from agent_memory.text.ids import DEFAULT_PREFIX, normal_tag
 from agent_memory.text.plain_text import counted
 
 if TYPE_CHECKING:
     from agent_memory.section.publishing import KeepSections
-    from agent_memory.store.bookkeeping_files import StateKeysFiles, TagVocabularyFile
+    from agent_memory.store.bookkeeping import StateKeysFiles, TagVocabularyFile
 
 # -- tags -----------------------------------------------------------------------------------------------------------------
 

@@ -9,9 +9,21 @@ from returns.result import Failure
 
 from agent_memory.caller import Caller
 from agent_memory.errors import EntryChanged, EntryInvalid, EntryNotFound, EntryProtected
-from agent_memory.note.note import Listed, Listing, MemoryEntry, Meta, Source, StoredEntry, body_hash, reads_of
+from agent_memory.note.note import (
+    GLOBAL_SCOPE,
+    Listed,
+    Listing,
+    MemoryEntry,
+    Meta,
+    Sensitivity,
+    Source,
+    Status,
+    StoredEntry,
+    body_hash,
+    reads_of,
+    strictest,
+)
 from agent_memory.note.tagging import TagVocabulary
-from agent_memory.note.vocabulary import GLOBAL_SCOPE, Sensitivity, Status, strictest
 from agent_memory.ports import Clock, Store, UsageLedger
 from agent_memory.recall.known_notes import KnownNotes, Near
 from agent_memory.redaction.redact import redact_path

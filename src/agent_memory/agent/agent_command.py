@@ -38,7 +38,7 @@ from agent_memory.errors import (
 from agent_memory.files.durable import DIRECTORY_MODE, make_directories, read_loosely, replace_file
 from agent_memory.files.paths import as_store_io
 from agent_memory.files.root import CHILD_MARK, DEPTH_VARIABLE, home_of, local_state_directory
-from agent_memory.note.vocabulary import Kind, Status
+from agent_memory.note.note import Kind, Status
 from agent_memory.ports import Agent, Clock
 from agent_memory.presets import PRESETS, PRIVATE_DIRECTORY, Preset, failure_cause, message_cause
 from agent_memory.prompt.reply import decode_reply
@@ -48,7 +48,7 @@ from agent_memory.rules.agent_request import AgentReply, AgentRequest, DefragReq
 from agent_memory.rules.plan import Action, ChangeSet, ProposedEntry, ProposedUpdate, kind_of
 from agent_memory.session.history import History, Turn
 from agent_memory.session.queue import FileSnapshot, InlineNote
-from agent_memory.store.bookkeeping_files import SpendLedgerFiles
+from agent_memory.store.bookkeeping import SpendLedgerFiles
 from agent_memory.text.markdown import MAX_TITLE_CHARS, derive_title
 from agent_memory.text.plain_text import one_line
 

@@ -28,10 +28,9 @@ from agent_memory.files.paths import exists, is_directory, read_bytes, store_io
 from agent_memory.files.root import home_of
 from agent_memory.git.git_process import GitProcess, directory_of
 from agent_memory.note.file_name import is_note_name
-from agent_memory.note.note import Listed, Listing, UnreadableFile, without_secret
+from agent_memory.note.note import TIERS_FILE, Listed, Listing, TierList, UnreadableFile, without_secret
 from agent_memory.note.note_format import HEADLESS
 from agent_memory.note.tagging import VOCABULARY_FILE, TagVocabulary
-from agent_memory.note.vocabulary import TIERS_FILE, TierList
 from agent_memory.ports import RunLog
 from agent_memory.recall.reading import Reading
 from agent_memory.redaction.redact import redact
@@ -43,8 +42,7 @@ from agent_memory.rules.features import AnalysisFacts, Features, features_of
 from agent_memory.rules.run_log import LoggedRun
 from agent_memory.rules.section import Published
 from agent_memory.setup.config_files import Effective
-from agent_memory.store.bookkeeping_files import SpendLedgerFiles, TagVocabularyFile
-from agent_memory.store.bookkeeping_json import SESSION_MARK
+from agent_memory.store.bookkeeping import SESSION_MARK, SpendLedgerFiles, TagVocabularyFile
 from agent_memory.store.note_files import TOPICS, read_image, understand, understand_again
 from agent_memory.text.instants import DAY_MS, HOUR_MS, day_of, iso_of
 from agent_memory.text.plain_text import counted, one_line

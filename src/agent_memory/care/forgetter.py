@@ -22,9 +22,8 @@ from agent_memory.files.durable import fsync_directory
 from agent_memory.files.paths import as_store_io, directory_in, exists, names_in, remove_file, those_there
 from agent_memory.git.git_history import purge_history
 from agent_memory.git.git_process import GitProcess
-from agent_memory.note.note import MemoryEntry, Meta, StoredEntry
+from agent_memory.note.note import TIERS_FILE, Harness, MemoryEntry, Meta, Sensitivity, StoredEntry
 from agent_memory.note.note_format import render_note
-from agent_memory.note.vocabulary import TIERS_FILE, Harness, Sensitivity
 from agent_memory.ports import Clock, KeptHistories
 from agent_memory.results import unwrap
 from agent_memory.rules.change import FileChange, FileState

@@ -26,7 +26,7 @@ from agent_memory.rules.agent_request import DaySpend
 from agent_memory.rules.run_log import LoggedRun
 from agent_memory.session.queue import FailedEntry, Trouble
 from agent_memory.setup.schedule import JobHealth, job_healths
-from agent_memory.store.bookkeeping_files import SpendLedgerFiles
+from agent_memory.store.bookkeeping import SpendLedgerFiles
 from agent_memory.store.run_json import RESULTS
 from agent_memory.text.instants import DAY_MS, day_of, ms_in_name, ms_of
 from agent_memory.text.json_shape import is_object

@@ -10,8 +10,7 @@ from itertools import accumulate
 
 from attrs import frozen
 
-from agent_memory.note.note import Meta
-from agent_memory.note.vocabulary import Origin, Status, Tier
+from agent_memory.note.note import Meta, Origin, Status, Tier
 from agent_memory.recall.delivery_log import Delivery
 from agent_memory.rules.agent_request import Spend
 from agent_memory.rules.run_log import LoggedRun

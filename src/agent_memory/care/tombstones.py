@@ -12,10 +12,10 @@ from attrs import frozen
 
 from agent_memory.errors import StateCorrupt
 from agent_memory.files.paths import JsonFile, names_in, real_root
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.results import as_result
 from agent_memory.rules.forgotten import EntryTombstone, ForgettingAtWork, SessionTombstone, StateTombstone
-from agent_memory.store.bookkeeping_json import FORGETTING, PURGE, TOMBSTONE, Tombstone
+from agent_memory.store.bookkeeping import FORGETTING, PURGE, TOMBSTONE, Tombstone
 from agent_memory.text.ids import slug_of
 
 FORGOTTEN = "state/forgotten"

@@ -27,15 +27,14 @@ from agent_memory.files.paths import (
     write_text,
 )
 from agent_memory.note.file_name import is_note_name
-from agent_memory.note.note import StoredEntry
-from agent_memory.note.vocabulary import TIERS_FILE, TierList
+from agent_memory.note.note import TIERS_FILE, StoredEntry, TierList
 from agent_memory.results import as_result
 from agent_memory.rules.change import Change, FileChange, FileState
 from agent_memory.rules.forgotten import FORGOTTEN, ForgettingAtWork, SessionKey, TraceWords, share_of
 from agent_memory.rules.plan import ids_of
 from agent_memory.rules.undo_run import Footprint
 from agent_memory.session.queue import SNAPSHOTS, FileSnapshot, InlineNote, queue_key, session_id_of
-from agent_memory.store.bookkeeping_json import FOOTPRINT
+from agent_memory.store.bookkeeping import FOOTPRINT
 from agent_memory.store.note_files import ARCHIVE, TOPICS, entry_or_none, read_image
 from agent_memory.store.reversal import files_together
 from agent_memory.store.run_files import FORGOTTEN_MARK, MAX_RUN_FILE_BYTES, REPORT, RUNS, RunLogFiles

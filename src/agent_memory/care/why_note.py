@@ -9,8 +9,7 @@ from attrs import field, frozen
 from returns.result import Failure, Result
 
 from agent_memory.errors import EntryNotFound, EntryProtected, EntryUnreadable, Error
-from agent_memory.note.note import Listed, Listing, Meta, Source, Usage, reads_of
-from agent_memory.note.vocabulary import Harness, Kind, Origin, Status, Tier
+from agent_memory.note.note import Harness, Kind, Listed, Listing, Meta, Origin, Source, Status, Tier, Usage, reads_of
 from agent_memory.ports import RunLog
 from agent_memory.recall.reading import Reading
 from agent_memory.results import as_result, unwrap, warning_of

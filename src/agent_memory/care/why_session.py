@@ -26,7 +26,7 @@ from agent_memory.rules.run_log import MOST_RUNS, short_id
 from agent_memory.session.history import SessionMark
 from agent_memory.session.queue import MAX_ATTEMPTS, InboxEntry, Trouble, queue_key, session_id_of
 from agent_memory.session.resume import resume_command
-from agent_memory.store.bookkeeping_files import SessionMarksFiles
+from agent_memory.store.bookkeeping import SessionMarksFiles
 from agent_memory.text.plain_text import counted, first_few
 
 # -- a session --------------------------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ from agent_memory.errors import (
 from agent_memory.files.paths import read_image
 from agent_memory.files.root import DEPTH_VARIABLE, home_of, is_marked, is_own_call
 from agent_memory.harness import history_sources
-from agent_memory.note.vocabulary import Harness, Kind
+from agent_memory.note.note import Harness, Kind
 from agent_memory.redaction.redact import redact
 from agent_memory.results import unwrap
 from agent_memory.session.found_session import SIGHTS, Rest, Sight, limited, sentence_of

@@ -13,8 +13,7 @@ from typing import Any, TextIO
 from attrs import fields, fields_dict, has
 
 from agent_memory.errors import Error
-from agent_memory.note.note import Listed, UnreadableFile, Usage
-from agent_memory.note.vocabulary import Status, Tier
+from agent_memory.note.note import Listed, Status, Tier, UnreadableFile, Usage
 from agent_memory.text.instants import iso_of
 from agent_memory.text.json_shape import is_object, is_row
 

@@ -9,7 +9,7 @@ from agent_memory.cli.arguments import ENTRY, add_choice, add_flag, add_id, set_
 from agent_memory.cli.console import Console, fields_of
 from agent_memory.cli.dialogue import is_agreed, open_here
 from agent_memory.errors import UsageInvalid
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.results import unwrap
 from agent_memory.rules.forgotten import (
     ForgetTarget,

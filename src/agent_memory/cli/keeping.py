@@ -18,7 +18,7 @@ from agent_memory.note.tagging import Standing
 from agent_memory.results import unwrap
 from agent_memory.rules.change import Dropped
 from agent_memory.rules.run_log import short_id
-from agent_memory.store.bookkeeping_json import StateValue
+from agent_memory.store.bookkeeping import StateValue
 from agent_memory.text.instants import day_of
 from agent_memory.text.plain_text import clean_text, counted, one_line
 

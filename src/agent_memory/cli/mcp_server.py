@@ -36,7 +36,7 @@ from agent_memory.caller import Caller
 from agent_memory.cli.arguments import entry_id
 from agent_memory.cli.mcp_tools import INSTRUCTIONS, TOOLS, error_text, read_context
 from agent_memory.errors import Defect, Error, UsageInvalid
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.redaction.redact import stored_line
 from agent_memory.results import unwrap
 

@@ -21,8 +21,7 @@ from agent_memory.app import Memory
 from agent_memory.cli.arguments import entry_id
 from agent_memory.errors import EntryNotFound, EntryProtected, Error, UsageInvalid
 from agent_memory.inject import inject
-from agent_memory.note.note import Meta
-from agent_memory.note.vocabulary import GLOBAL_SCOPE, Harness, Importance, Kind
+from agent_memory.note.note import GLOBAL_SCOPE, Harness, Importance, Kind, Meta
 from agent_memory.recall.assembling import SESSION_START
 from agent_memory.recall.candidates import InjectRequest
 from agent_memory.recall.reading import ListFilter

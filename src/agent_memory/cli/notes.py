@@ -14,9 +14,8 @@ from agent_memory.cli.arguments import add_choice, add_expires, add_id, scope_of
 from agent_memory.cli.console import Console, entry_document
 from agent_memory.cli.dialogue import edited_by_hand, open_here
 from agent_memory.errors import EntryInvalid, EntryUnreadable, Error, UsageInvalid
-from agent_memory.note.note import MemoryEntry, StoredEntry
+from agent_memory.note.note import Importance, Kind, MemoryEntry, Sensitivity, StoredEntry
 from agent_memory.note.note_format import read_note, render_note
-from agent_memory.note.vocabulary import Importance, Kind, Sensitivity
 from agent_memory.results import unwrap
 from agent_memory.rules.drafts import Expiry, MetaPatch, NoteDraft
 

@@ -20,8 +20,7 @@ from agent_memory.cli.console import (
 )
 from agent_memory.cli.dialogue import open_here, short_age
 from agent_memory.errors import UsageInvalid
-from agent_memory.note.note import Usage, reads_of
-from agent_memory.note.vocabulary import GLOBAL_SCOPE, Kind
+from agent_memory.note.note import GLOBAL_SCOPE, Kind, Usage, reads_of
 from agent_memory.recall.search_values import MAX_HITS, Mode, ScorePart, SearchAnswer, SearchHit, SearchRequest
 from agent_memory.results import unwrap, warning_of
 from agent_memory.text.ids import normal_tag, split_tags

@@ -11,7 +11,7 @@ from agent_memory.cli.inject_hook import run_inject_hook
 from agent_memory.errors import ActRefused, Error, TargetRefused, UsageInvalid
 from agent_memory.files.root import DEPTH_VARIABLE, is_marked, is_own_call
 from agent_memory.inject import inject
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.recall.assembling import BUILT_IN
 from agent_memory.recall.candidates import InjectRequest
 from agent_memory.results import unwrap

@@ -12,7 +12,7 @@ from agent_memory.cli.arguments import ENTRY, add_flag, add_id, set_command
 from agent_memory.cli.console import Console, fields_of
 from agent_memory.cli.dialogue import first_of, open_here, warn_unreadable
 from agent_memory.errors import UsageInvalid
-from agent_memory.note.vocabulary import Relation
+from agent_memory.note.note import Relation
 from agent_memory.recall.links import Link, LinkGraph, LinkSheet, Succession, Whereabouts
 from agent_memory.results import unwrap
 from agent_memory.text.plain_text import counted, one_line

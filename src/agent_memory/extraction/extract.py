@@ -28,8 +28,7 @@ from agent_memory.extraction.text import (
     says_all_of,
     sentences_of,
 )
-from agent_memory.note.note import StoredEntry
-from agent_memory.note.vocabulary import Importance, Kind
+from agent_memory.note.note import Importance, Kind, StoredEntry
 from agent_memory.rules.origin import holds_quotation
 from agent_memory.rules.plan import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.session.history import History, Role, Turn

@@ -9,8 +9,7 @@ from agent_memory.extraction.extract import Handoff, brief_handoff_of, handoff_o
 from agent_memory.extraction.notes import tags_of
 from agent_memory.extraction.session import is_injected
 from agent_memory.extraction.text import cut
-from agent_memory.note.note import Meta
-from agent_memory.note.vocabulary import NAMES, Harness, Kind, Origin
+from agent_memory.note.note import NAMES, Harness, Kind, Meta, Origin
 from agent_memory.rules.origin import Claim, origin_of
 from agent_memory.session.history import History, Role
 from agent_memory.session.own_marks import CONTEXT_END, CONTEXT_START

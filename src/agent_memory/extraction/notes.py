@@ -22,7 +22,7 @@ from agent_memory.extraction.text import (
     says_enough,
     sentences_of,
 )
-from agent_memory.note.vocabulary import Importance, Kind
+from agent_memory.note.note import Importance, Kind
 from agent_memory.rules.plan import ProposedEntry
 from agent_memory.session.history import Role
 from agent_memory.text.salience import content_terms, coverage, lost_salience

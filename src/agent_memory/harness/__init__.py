@@ -19,7 +19,7 @@ from agent_memory.harness.goose import GooseSessions
 from agent_memory.harness.opencode import OpencodeSessions
 from agent_memory.harness.pi import PiSessions
 from agent_memory.harness.transcripts import SessionFiles, Sessions, Surroundings as Surroundings
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.ports import HistorySource, SessionFinder
 
 SESSIONS: Mapping[Harness, type[Sessions | AmpThreads]] = {

@@ -38,7 +38,7 @@ from agent_memory.files.lines import Line, LongLine, read_lines
 from agent_memory.files.paths import lies_there, store_io
 from agent_memory.harness import transcripts as files
 from agent_memory.harness.turn_builder import Session, asked
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.session.found_session import FoundSession
 from agent_memory.session.history import History, SessionMark, transcript_key
 from agent_memory.session.own_marks import is_own_prompt, typed_words

@@ -22,7 +22,7 @@ from agent_memory.files.lines import MAX_LINE_BYTES
 from agent_memory.harness import any_json as get
 from agent_memory.harness.transcripts import Findings, Surroundings, filled
 from agent_memory.harness.turn_builder import Session, asked_in
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.redaction.redact import stored_line
 from agent_memory.results import as_result
 from agent_memory.session.found_session import FoundSession

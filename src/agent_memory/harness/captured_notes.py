@@ -12,7 +12,7 @@ from agent_memory.errors import HistoryUnavailable, HistoryUnreadable, PathRefus
 from agent_memory.files.lines import MAX_LINE_BYTES
 from agent_memory.files.paths import path_in, read_image, real_root
 from agent_memory.harness import any_json as get
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.results import as_result
 from agent_memory.session.history import History, Role, SessionMark, Turn
 from agent_memory.session.own_marks import is_own_prompt

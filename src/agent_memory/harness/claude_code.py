@@ -19,7 +19,7 @@ from attrs import frozen
 
 from agent_memory.harness import any_json as get, transcripts as files
 from agent_memory.harness.turn_builder import Session, asked_in
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.session.history import History
 from agent_memory.session.own_marks import machine_text, typed_words
 from agent_memory.text.ids import IdSet

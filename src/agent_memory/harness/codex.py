@@ -16,7 +16,7 @@ from attrs import evolve, frozen
 
 from agent_memory.harness import any_json as get, transcripts as files
 from agent_memory.harness.turn_builder import Asked, Session, asked
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.session.history import History, Role, SessionMark
 from agent_memory.session.own_marks import typed_words
 from agent_memory.session.tool_calls import changed_lines

@@ -13,7 +13,7 @@ from typing import ClassVar
 from agent_memory.harness import any_json as get
 from agent_memory.harness.transcripts import SessionFiles
 from agent_memory.harness.turn_builder import MAX_CALLS_PER_RECORD, Asked, Session, asked
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.session.own_marks import typed_words
 from agent_memory.text.ids import IdSet
 

@@ -31,7 +31,7 @@ from agent_memory.files.lines import MAX_LINE_BYTES, Line, LongLine, objects_in,
 from agent_memory.files.paths import lies_there
 from agent_memory.harness import any_json as get, databases as db, transcripts as files
 from agent_memory.harness.turn_builder import Asked, Session, asked
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.session.history import UNKNOWN_TYPE, History, SessionMark
 from agent_memory.session.own_marks import typed_words
 from agent_memory.text.json_shape import is_object

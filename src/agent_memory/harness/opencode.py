@@ -17,7 +17,7 @@ from agent_memory.files.lines import MAX_LINE_BYTES, objects_in
 from agent_memory.files.paths import lies_there
 from agent_memory.harness import any_json as get, databases as db, transcripts as files
 from agent_memory.harness.turn_builder import asked
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.session.history import History, SessionMark
 
 # -- the session ------------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, Tr
 from agent_memory.files.lines import Line, LongLine, objects_in, read_lines
 from agent_memory.files.paths import close_quietly, lies_there, store_io
 from agent_memory.harness.turn_builder import Session
-from agent_memory.note.vocabulary import NAMES
+from agent_memory.note.note import NAMES
 from agent_memory.results import as_result
 from agent_memory.session.found_session import FoundSession
 from agent_memory.session.history import History, SessionMark, transcript_key

@@ -10,7 +10,7 @@ from typing import ClassVar, Self
 from attrs import define, field, frozen
 
 from agent_memory.harness import any_json as get
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.session import own_marks as marks
 from agent_memory.session.history import UNKNOWN_TYPE, History, Role, SessionMark, ToolCall, Turn
 from agent_memory.session.tool_calls import tool_calls

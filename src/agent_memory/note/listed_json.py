@@ -9,8 +9,7 @@ from typing import Any
 
 from attrs import fields
 
-from agent_memory.note.note import Listed, Meta, Source
-from agent_memory.note.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
+from agent_memory.note.note import Harness, Importance, Kind, Listed, Meta, Origin, Sensitivity, Source, Status
 
 _META = tuple(each.name for each in fields(Meta))
 _LISTED = tuple(name for name in (each.name for each in fields(Listed)) if name != "meta")

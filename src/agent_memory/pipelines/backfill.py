@@ -16,8 +16,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.config import BUILTIN
 from agent_memory.errors import Error, HistoryUnavailable, InboxEntryInvalid, UsageInvalid
-from agent_memory.note.note import Listing
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness, Listing
 from agent_memory.results import as_result, unwrap, warning_of
 from agent_memory.session.found_session import Backfill, FoundSession, Rest, Sight, Sighted, short_number
 from agent_memory.session.history import COPY, History, Role, SessionMark

@@ -27,9 +27,8 @@ from agent_memory.errors import (
 )
 from agent_memory.extraction.handoff import is_handoff_of
 from agent_memory.machines import Consolidate, Model, Step, answered, finish_run, run_machine
-from agent_memory.note.note import Listing, Meta, StoredEntry
+from agent_memory.note.note import GLOBAL_SCOPE, Kind, Listing, Meta, Status, StoredEntry
 from agent_memory.note.tagging import TagVocabulary
-from agent_memory.note.vocabulary import GLOBAL_SCOPE, Kind, Status
 from agent_memory.ports import (
     Agent,
     Clock,

@@ -10,8 +10,7 @@ from returns.result import Failure, Result
 
 from agent_memory.errors import Error, HistoryUnavailable, SessionForgotten, UsageInvalid
 from agent_memory.extraction.handoff import Handover, handover_body, handover_of, is_handoff_of
-from agent_memory.note.note import MemoryEntry, Meta, Source
-from agent_memory.note.vocabulary import GLOBAL_SCOPE, Harness, Kind, Status, least_trusted
+from agent_memory.note.note import GLOBAL_SCOPE, Harness, Kind, MemoryEntry, Meta, Source, Status, least_trusted
 from agent_memory.redaction.redact import redact_path
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.change import Change

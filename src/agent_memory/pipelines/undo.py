@@ -14,7 +14,7 @@ from attrs import evolve, frozen
 from returns.result import Failure, Result
 
 from agent_memory.errors import Error, RunNotFound, UndoRefused, UsageInvalid
-from agent_memory.note.vocabulary import TIERS_FILE
+from agent_memory.note.note import TIERS_FILE
 from agent_memory.results import as_result, unwrap, warning_of
 from agent_memory.rules.change import FileChange
 from agent_memory.rules.findings import store_fingerprint

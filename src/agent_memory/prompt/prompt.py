@@ -13,8 +13,7 @@ from attrs import evolve, field, frozen
 from attrs.validators import min_len
 
 from agent_memory.errors import ConfigInvalid
-from agent_memory.note.note import Listed, Meta, StoredEntry
-from agent_memory.note.vocabulary import GLOBAL_SCOPE, Importance, Sensitivity, Tier, TierList
+from agent_memory.note.note import GLOBAL_SCOPE, Importance, Listed, Meta, Sensitivity, StoredEntry, Tier, TierList
 from agent_memory.redaction.redact import redact, redact_path, stored_line
 from agent_memory.results import as_result
 from agent_memory.rules.agent_request import DefragRequest, SessionRequest

@@ -17,7 +17,7 @@ from attrs import evolve, frozen
 
 from agent_memory.errors import ReplyRefused
 from agent_memory.note.frontmatter import well_formed
-from agent_memory.note.vocabulary import TierList
+from agent_memory.note.note import TierList
 from agent_memory.results import as_result
 from agent_memory.rules.change import Dropped
 from agent_memory.rules.plan import (

@@ -9,8 +9,17 @@ from itertools import chain
 
 from attrs import evolve, frozen
 
-from agent_memory.note.note import Listed, StoredEntry
-from agent_memory.note.vocabulary import GLOBAL_SCOPE, Harness, Importance, Kind, Origin, Sensitivity, Tier
+from agent_memory.note.note import (
+    GLOBAL_SCOPE,
+    Harness,
+    Importance,
+    Kind,
+    Listed,
+    Origin,
+    Sensitivity,
+    StoredEntry,
+    Tier,
+)
 from agent_memory.text.instants import has_passed
 from agent_memory.text.salience import content_terms, stem
 

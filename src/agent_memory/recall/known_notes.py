@@ -12,9 +12,8 @@ from attrs import frozen
 from returns.result import Failure
 
 from agent_memory.errors import Error
-from agent_memory.note.note import Listed, StoredEntry, without_secret
+from agent_memory.note.note import GLOBAL_SCOPE, Listed, StoredEntry, without_secret
 from agent_memory.note.terms import query_words
-from agent_memory.note.vocabulary import GLOBAL_SCOPE
 from agent_memory.ports import Embedder, Store
 from agent_memory.recall.search_values import Matches, SearchRequest
 from agent_memory.results import as_result, unwrap

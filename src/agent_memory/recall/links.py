@@ -7,8 +7,7 @@ from enum import StrEnum
 
 from attrs import frozen
 
-from agent_memory.note.note import Listed, Listing, StoredEntry, UnreadableFile
-from agent_memory.note.vocabulary import Relation
+from agent_memory.note.note import Listed, Listing, Relation, StoredEntry, UnreadableFile
 from agent_memory.text.markdown import find_links
 
 

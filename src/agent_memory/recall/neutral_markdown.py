@@ -11,8 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from agent_memory.note.note import Meta, StoredEntry
-from agent_memory.note.vocabulary import NAMES, Kind, Origin
+from agent_memory.note.note import NAMES, Kind, Meta, Origin, StoredEntry
 from agent_memory.recall.assembling import Passage
 from agent_memory.recall.moment import unread_session
 from agent_memory.redaction.redact import redact

@@ -11,9 +11,8 @@ from attrs import evolve
 
 from agent_memory.files.paths import real_root
 from agent_memory.note.listed_json import parse_listed
-from agent_memory.note.note import Listed
+from agent_memory.note.note import Listed, Relation
 from agent_memory.note.terms import QueryWord
-from agent_memory.note.vocabulary import Relation
 from agent_memory.recall.ranking import (
     idf,
     rarest,

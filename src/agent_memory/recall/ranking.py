@@ -9,9 +9,8 @@ from datetime import UTC, date, datetime, timedelta
 
 from attrs import evolve, frozen
 
-from agent_memory.note.note import Listed
+from agent_memory.note.note import GLOBAL_SCOPE, Importance, Kind, Listed, Relation
 from agent_memory.note.terms import QueryWord, slips_between
-from agent_memory.note.vocabulary import GLOBAL_SCOPE, Importance, Kind, Relation
 from agent_memory.recall.search_values import MatchedWord, NearNote, NoteLink, ScorePart, TermPart
 from agent_memory.text.ids import ID_PATTERN
 from agent_memory.text.instants import DAY_MS, has_passed

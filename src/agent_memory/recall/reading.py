@@ -10,10 +10,17 @@ from returns.result import Failure
 
 from agent_memory.errors import EntryNotFound, EntryProtected, Error
 from agent_memory.note.note import (
+    Harness,
+    Kind,
     Listed,
     Listing,
     Meta,
+    Origin,
+    Sensitivity,
+    Status,
     StoredEntry,
+    Tier,
+    TierList,
     UnreadableFile,
     Usage,
     newest_first,
@@ -21,7 +28,6 @@ from agent_memory.note.note import (
     tiers_of,
     without_secret,
 )
-from agent_memory.note.vocabulary import Harness, Kind, Origin, Sensitivity, Status, Tier, TierList
 from agent_memory.results import as_result, unwrap
 from agent_memory.text.ids import normal_tags
 

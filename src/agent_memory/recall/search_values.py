@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from attrs import field, frozen
 
-from agent_memory.note.note import Listed, StoredEntry
-from agent_memory.note.vocabulary import GLOBAL_SCOPE, Kind, Relation, Tier
+from agent_memory.note.note import GLOBAL_SCOPE, Kind, Listed, Relation, StoredEntry, Tier
 from agent_memory.text.ids import DEFAULT_PREFIX, normal_tag
 
 if TYPE_CHECKING:

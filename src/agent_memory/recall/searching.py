@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from attrs import evolve, frozen
 
 from agent_memory.errors import EntryNotFound, Error, UsageInvalid
-from agent_memory.note.note import Listed, tiers_of
+from agent_memory.note.note import Listed, Relation, Tier, TierList, tiers_of
 from agent_memory.note.terms import QueryWord, query_words, weighed_words
-from agent_memory.note.vocabulary import Relation, Tier, TierList
 from agent_memory.recall.ranking import (
     WEIGHTS,
     QueryHints,

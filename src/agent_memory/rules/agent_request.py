@@ -7,8 +7,7 @@ from datetime import datetime, timedelta
 
 from attrs import field, frozen
 
-from agent_memory.note.note import Listed, StoredEntry, Usage
-from agent_memory.note.vocabulary import TierList
+from agent_memory.note.note import Listed, StoredEntry, TierList, Usage
 from agent_memory.rules.findings import Analysis
 from agent_memory.rules.section import SectionBudget
 from agent_memory.session.history import History

@@ -10,8 +10,7 @@ from itertools import chain, combinations, islice, permutations
 
 from attrs import frozen
 
-from agent_memory.note.note import StoredEntry, last_read
-from agent_memory.note.vocabulary import GLOBAL_SCOPE, Kind, Origin
+from agent_memory.note.note import GLOBAL_SCOPE, Kind, Origin, StoredEntry, last_read
 from agent_memory.redaction.redact import stored_line
 from agent_memory.rules.features import (
     QUESTIONS,

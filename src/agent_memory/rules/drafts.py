@@ -10,8 +10,21 @@ from collections.abc import Container, Iterable, Mapping
 from attrs import evolve, frozen
 
 from agent_memory.caller import Caller
-from agent_memory.note.note import BY_A_PERSON, Listed, Listing, MemoryEntry, Meta, folded_ids
-from agent_memory.note.vocabulary import Importance, Kind, Origin, Sensitivity, Status, furthest, least_trusted
+from agent_memory.note.note import (
+    BY_A_PERSON,
+    Importance,
+    Kind,
+    Listed,
+    Listing,
+    MemoryEntry,
+    Meta,
+    Origin,
+    Sensitivity,
+    Status,
+    folded_ids,
+    furthest,
+    least_trusted,
+)
 from agent_memory.redaction.redact import redact, stored_line
 from agent_memory.rules.change import Dropped
 from agent_memory.session.own_marks import PROMPT_MARKER

@@ -11,8 +11,7 @@ from itertools import islice
 
 from attrs import field, frozen, frozen as frozen_by_identity
 
-from agent_memory.note.note import Meta, StoredEntry, Usage
-from agent_memory.note.vocabulary import GLOBAL_SCOPE, Kind, Origin
+from agent_memory.note.note import GLOBAL_SCOPE, Kind, Meta, Origin, StoredEntry, Usage
 from agent_memory.text.markdown import find_code, find_links, prose_lines, without_links, without_see_also
 from agent_memory.text.plain_text import spliced
 from agent_memory.text.salience import content_terms, statements, term_of, words_of

@@ -14,8 +14,7 @@ from typing import Literal
 
 from attrs import evolve, field, frozen
 
-from agent_memory.note.note import MemoryEntry, Meta, Source, StoredEntry
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness, MemoryEntry, Meta, Source, StoredEntry
 from agent_memory.rules.change import Dropped, FileChange
 from agent_memory.rules.commit_message import one_word
 from agent_memory.rules.information import KEPT_SHARE, Line, claims_among, distinct_lines

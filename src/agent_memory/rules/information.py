@@ -14,8 +14,7 @@ from difflib import SequenceMatcher
 
 from attrs import frozen
 
-from agent_memory.note.note import Listed, MemoryEntry, StoredEntry
-from agent_memory.note.vocabulary import Origin, least_trusted
+from agent_memory.note.note import Listed, MemoryEntry, Origin, StoredEntry, least_trusted
 from agent_memory.rules.origin import words_of_person
 from agent_memory.text.directives import is_directive
 from agent_memory.text.markdown import SEE_ALSO, derive_description, find_code, find_links, without_see_also

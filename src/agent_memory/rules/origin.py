@@ -15,8 +15,7 @@ from functools import lru_cache
 
 from attrs import evolve, frozen
 
-from agent_memory.note.note import Source
-from agent_memory.note.vocabulary import Origin
+from agent_memory.note.note import Origin, Source
 from agent_memory.session.history import History, Role
 from agent_memory.session.own_marks import without_pasted_review
 from agent_memory.session.tool_calls import foreign_turns

@@ -10,9 +10,19 @@ from typing import Annotated, Literal
 from attrs import evolve, field, frozen
 
 from agent_memory.note.file_name import file_name_of
-from agent_memory.note.note import Confidence, Listed, StoredEntry, TurnNumber, Usage, body_hash
+from agent_memory.note.note import (
+    Confidence,
+    Importance,
+    Kind,
+    Listed,
+    Status,
+    StoredEntry,
+    TierList,
+    TurnNumber,
+    Usage,
+    body_hash,
+)
 from agent_memory.note.tagging import TagVocabulary
-from agent_memory.note.vocabulary import Importance, Kind, Status, TierList
 from agent_memory.rules.change import Change, ChangeGroup, Dropped, entries_written
 from agent_memory.session.history import History
 from agent_memory.session.queue import InboxEntry

@@ -13,8 +13,20 @@ from itertools import chain
 from attrs import define, evolve, field
 
 from agent_memory.note.file_name import file_name_of, folded_name
-from agent_memory.note.note import Listed, MemoryEntry, Meta, Source, StoredEntry, reads_of
-from agent_memory.note.vocabulary import Origin, Tier, furthest, highest, least_trusted, strictest
+from agent_memory.note.note import (
+    Listed,
+    MemoryEntry,
+    Meta,
+    Origin,
+    Source,
+    StoredEntry,
+    Tier,
+    furthest,
+    highest,
+    least_trusted,
+    reads_of,
+    strictest,
+)
 from agent_memory.redaction.redact import stored_line
 from agent_memory.rules.change import Change, ChangeGroup, Dropped, max_changes
 from agent_memory.rules.drafts import (

@@ -11,14 +11,17 @@ from itertools import chain
 
 from attrs import define, evolve, field, frozen
 
-from agent_memory.note.note import MemoryEntry, Meta, Source, body_hash
-from agent_memory.note.vocabulary import (
+from agent_memory.note.note import (
     GLOBAL_SCOPE,
     Harness,
     Importance,
     Kind,
+    MemoryEntry,
+    Meta,
     Origin,
+    Source,
     Status,
+    body_hash,
     furthest,
     least_trusted,
 )

@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from attrs import field, frozen
 
 from agent_memory.errors import Error
-from agent_memory.note.note import Listing, StoredEntry, Usage
-from agent_memory.note.vocabulary import TierList
+from agent_memory.note.note import Listing, StoredEntry, TierList, Usage
 from agent_memory.rules.agent_request import SessionRequest
 from agent_memory.rules.change import Applied, Receipt
 from agent_memory.rules.findings import Analysis, Finding

@@ -7,7 +7,7 @@ from typing import Literal
 from attrs import field, frozen
 
 from agent_memory.errors import Error
-from agent_memory.note.vocabulary import GLOBAL_SCOPE
+from agent_memory.note.note import GLOBAL_SCOPE
 
 
 @frozen

@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
-from agent_memory.note.note import Listed, Meta, StoredEntry, newest_first, without_secret
+from agent_memory.note.note import GLOBAL_SCOPE, Listed, Meta, StoredEntry, TierList, newest_first, without_secret
 from agent_memory.note.tagging import Standing, TagVocabulary, tag_counts
-from agent_memory.note.vocabulary import GLOBAL_SCOPE, TierList
 from agent_memory.rules.drafts import has_secret
 from agent_memory.rules.findings import Analysis
 from agent_memory.rules.similarity import about_terms

@@ -14,8 +14,7 @@ from operator import mul
 
 from attrs import frozen
 
-from agent_memory.note.note import Meta, StoredEntry
-from agent_memory.note.vocabulary import Kind
+from agent_memory.note.note import Kind, Meta, StoredEntry
 from agent_memory.rules.features import said_in, said_terms
 from agent_memory.text.salience import content_terms, coverage, lost_salience, negations, term_of, words_of
 

@@ -8,8 +8,19 @@ from itertools import chain
 
 from attrs import evolve
 
-from agent_memory.note.note import BY_A_PERSON, Listed, Meta, StoredEntry, Usage, reads_of
-from agent_memory.note.vocabulary import Importance, Kind, Origin, Tier, TierList
+from agent_memory.note.note import (
+    BY_A_PERSON,
+    Importance,
+    Kind,
+    Listed,
+    Meta,
+    Origin,
+    StoredEntry,
+    Tier,
+    TierList,
+    Usage,
+    reads_of,
+)
 from agent_memory.rules.agent_request import DefragRequest
 from agent_memory.rules.change import max_changes
 from agent_memory.rules.drafts import MAX_BODY_CHARS, has_secret, why_untouchable

@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from attrs import define, evolve, field, frozen
 
-from agent_memory.note.note import Meta, StoredEntry, Usage
-from agent_memory.note.vocabulary import GLOBAL_SCOPE, Importance, Kind, Origin, Tier, TierList
+from agent_memory.note.note import GLOBAL_SCOPE, Importance, Kind, Meta, Origin, StoredEntry, Tier, TierList, Usage
 from agent_memory.rules.change import Dropped
 from agent_memory.rules.plan import DefragPlan
 from agent_memory.rules.section import SectionBudget

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agent_memory.note.note import Listed, StoredEntry
-from agent_memory.note.vocabulary import Sensitivity, Tier, TierList
+from agent_memory.note.note import Listed, Sensitivity, StoredEntry, Tier, TierList
 from agent_memory.recall.neutral_markdown import neutral_line, whole_note
 from agent_memory.redaction.redact import redact
 from agent_memory.rules.analyze import contradicted_in

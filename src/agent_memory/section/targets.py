@@ -33,7 +33,7 @@ from agent_memory.files.durable import (
 )
 from agent_memory.files.paths import as_store_io, is_directory, read_image
 from agent_memory.files.root import absolute, local_state_directory
-from agent_memory.note.vocabulary import GLOBAL_SCOPE
+from agent_memory.note.note import GLOBAL_SCOPE
 from agent_memory.recall.moment import read_everywhere, read_in_repository
 from agent_memory.results import as_result
 from agent_memory.rules.section import Target, TargetFile

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 from attrs import evolve, frozen
 
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.session.history import SessionMark
 from agent_memory.session.queue import AmpThread, InboxEntry, SessionFile, SessionRetrieval
 from agent_memory.text.plain_text import counted

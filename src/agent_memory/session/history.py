@@ -7,7 +7,7 @@ from hashlib import sha256
 
 from attrs import evolve, field, frozen
 
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.text.ids import EntryId
 from agent_memory.text.plain_text import Count, SomeText
 

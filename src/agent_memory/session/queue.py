@@ -8,7 +8,7 @@ from typing import Annotated, Literal, get_args
 
 from attrs import define, evolve, field, frozen
 
-from agent_memory.note.vocabulary import Harness, Kind
+from agent_memory.note.note import Harness, Kind
 from agent_memory.redaction.redact import redact_path
 from agent_memory.session.history import transcript_key
 from agent_memory.text.instants import DAY_MS, HOUR_MS, Instant

@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Mapping
 
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 
 _COMMANDS: Mapping[str, str] = {
     Harness.CLAUDE_CODE: "claude --resume {id}",

@@ -24,14 +24,22 @@ from agent_memory.errors import (
 )
 from agent_memory.files.paths import is_plain_name, names_below
 from agent_memory.note.file_name import file_name_of, folded_name, id_in_name
-from agent_memory.note.note import Listed, MemoryEntry, Meta, StoredEntry, UnreadableFile, folded_ids
+from agent_memory.note.note import (
+    TIERS_FILE,
+    Listed,
+    MemoryEntry,
+    Meta,
+    StoredEntry,
+    TierList,
+    UnreadableFile,
+    folded_ids,
+)
 from agent_memory.note.note_format import render_note
-from agent_memory.note.vocabulary import TIERS_FILE, TierList
 from agent_memory.ports import Locks
 from agent_memory.results import unwrap
 from agent_memory.rules.change import Applied, Change, ChangeGroup, Dropped, FileChange, FileState, Receipt, hash_of
 from agent_memory.rules.undo_run import Footprint
-from agent_memory.store.bookkeeping_json import FOOTPRINT
+from agent_memory.store.bookkeeping import FOOTPRINT
 from agent_memory.store.note_files import ARCHIVE, RUNS, TOPICS, entry_or_none, read_image, tiers_in, understand
 from agent_memory.store.store_database import FollowedFiles, version_ms
 from agent_memory.store.tiers_json import parse_tiers, render_tiers

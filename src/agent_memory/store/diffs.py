@@ -10,8 +10,8 @@ from attrs import define, evolve, field, frozen
 
 from agent_memory.errors import EntryUnreadable
 from agent_memory.note.file_name import id_in_name, title_in_name
+from agent_memory.note.note import TIERS_FILE, Sensitivity
 from agent_memory.note.note_format import read_note
-from agent_memory.note.vocabulary import TIERS_FILE, Sensitivity
 from agent_memory.rules.change import FileChange, FileState
 from agent_memory.rules.run_log import LoggedAction, logged_action
 from agent_memory.rules.undo_run import Footprint, fold_files

@@ -30,7 +30,7 @@ from attrs import field, fields, frozen
 from agent_memory.errors import StateCorrupt
 from agent_memory.files.durable import fsync_directory, make_directories, replace_file
 from agent_memory.files.paths import as_store_io, directory_in, names_in, read_image, real_root
-from agent_memory.note.vocabulary import Harness
+from agent_memory.note.note import Harness
 from agent_memory.results import as_result
 from agent_memory.session.history import History, SessionMark, Turn
 from agent_memory.session.turns import KeptPart, KeptSession, joined_history

@@ -15,8 +15,7 @@ from agent_memory.errors import EntryUnreadable, PathRefused, StoreIo
 from agent_memory.files import paths
 from agent_memory.files.paths import FileImage, as_store_io, directory_in, look_of, oddity, path_in, store_io
 from agent_memory.note.file_name import id_in_name, is_note_name
-from agent_memory.note.note import Listed, StoredEntry, UnreadableFile, body_hash
-from agent_memory.note.vocabulary import TIERS_FILE, TierList
+from agent_memory.note.note import TIERS_FILE, Listed, StoredEntry, TierList, UnreadableFile, body_hash
 from agent_memory.results import unwrap
 from agent_memory.text.ids import content_hash, is_id
 

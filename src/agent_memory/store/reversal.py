@@ -11,8 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 
 from agent_memory.errors import PathRefused, UndoRefused
-from agent_memory.note.note import Listed
-from agent_memory.note.vocabulary import TIERS_FILE, TierList
+from agent_memory.note.note import TIERS_FILE, Listed, TierList
 from agent_memory.rules.change import FileChange, FileState, Receipt, hash_of
 from agent_memory.rules.undo_run import CHANGED_SINCE, Footprint, fold_files
 from agent_memory.store.changes import Decided, Draft, put_tiers

@@ -57,7 +57,7 @@ from agent_memory.rules.run_log import (
     undone_fingerprints,
 )
 from agent_memory.rules.undo_run import Footprint, SectionChange, fold_files
-from agent_memory.store.bookkeeping_json import FOOTPRINT, UNDOING as UNDOING_FORMAT, UNDONE as UNDONE_FORMAT
+from agent_memory.store.bookkeeping import FOOTPRINT, UNDOING as UNDOING_FORMAT, UNDONE as UNDONE_FORMAT
 from agent_memory.store.diffs import logged_changes, note_changes
 from agent_memory.store.run_json import (
     CHANGES,

@@ -18,7 +18,7 @@ from typing import Any, get_args
 from attrs import evolve, fields
 
 from agent_memory.errors import Error
-from agent_memory.note.vocabulary import TierList
+from agent_memory.note.note import TierList
 from agent_memory.rules.change import Change
 from agent_memory.rules.plan import Action, Deferred, DefragProposal, Plan
 from agent_memory.rules.run import DefragRun, KeptReply, Run, TieringMemo

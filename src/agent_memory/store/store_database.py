@@ -30,8 +30,7 @@ from agent_memory.files.paths import close_quietly, directory_in, names_below, o
 from agent_memory.note import TERMS_VERSION
 from agent_memory.note.file_name import NOTE_ENDING
 from agent_memory.note.listed_json import LISTED_LAYOUT, parse_listed
-from agent_memory.note.note import Listed, Listing, UnreadableFile
-from agent_memory.note.vocabulary import Sensitivity
+from agent_memory.note.note import Listed, Listing, Sensitivity, UnreadableFile
 from agent_memory.store.note_files import (
     ARCHIVE,
     TOPICS,

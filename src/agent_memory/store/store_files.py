@@ -23,8 +23,7 @@ from typing import TYPE_CHECKING
 from agent_memory.errors import EntryChanged, EntryNotFound, EntryUnreadable, Error, PathRefused, StoreIo, UndoRefused
 from agent_memory.files.paths import names_below, real_root
 from agent_memory.note.file_name import id_in_name
-from agent_memory.note.note import Listed, Listing, StoredEntry
-from agent_memory.note.vocabulary import TIERS_FILE
+from agent_memory.note.note import TIERS_FILE, Listed, Listing, StoredEntry
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.undo_run import Footprint
 from agent_memory.store.note_files import JOURNAL, TOPICS, is_text, read_image, tiers_in, understand, understand_again
@@ -34,7 +33,7 @@ from agent_memory.text.ids import is_id
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agent_memory.note.vocabulary import TierList
+    from agent_memory.note.note import TierList
     from agent_memory.ports import Locks
     from agent_memory.rules.change import Change, ChangeGroup, Receipt
 

@@ -8,7 +8,7 @@ from collections import Counter
 from attrs import frozen
 
 from agent_memory.errors import StateCorrupt
-from agent_memory.note.vocabulary import TierList
+from agent_memory.note.note import TierList
 from agent_memory.results import as_result
 from agent_memory.text.ids import EntryId
 from agent_memory.text.json_codec import InvalidValue, load_document, value_of

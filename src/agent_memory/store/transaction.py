@@ -31,7 +31,7 @@ from agent_memory.files.durable import (
 from agent_memory.files.paths import as_store_io, directory_in, exists, open_checked, path_in, read_image, store_io
 from agent_memory.ports import Locks
 from agent_memory.rules.change import FileChange, hash_of
-from agent_memory.store.bookkeeping_json import OVER, Step, parse_journal, render_journal
+from agent_memory.store.bookkeeping import OVER, Step, parse_journal, render_journal
 from agent_memory.store.note_files import ARCHIVE, JOURNAL, MAX_FILE_BYTES, RUNS, TOPICS, TRANSACTION
 from agent_memory.text.ids import content_hash
 

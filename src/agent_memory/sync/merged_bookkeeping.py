@@ -9,15 +9,15 @@ from typing import TypeVar
 from attrs import evolve
 
 from agent_memory.errors import Error
+from agent_memory.note.note import TIERS_FILE, Tier, TierList
 from agent_memory.note.tagging import VOCABULARY_FILE, TagVocabulary
-from agent_memory.note.vocabulary import TIERS_FILE, Tier, TierList
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.forgotten import EntryTombstone
 from agent_memory.rules.usage import Base, LedgerRecord, Total, counted
 from agent_memory.session.history import SessionMark
-from agent_memory.store.bookkeeping_json import PURGE, SESSION_MARK, STATE_VALUE, TAG_VOCABULARY, TOMBSTONE, Tombstone
-from agent_memory.store.ledger_lines import parse_ledger_line, render_ledger_line
+from agent_memory.store.bookkeeping import PURGE, SESSION_MARK, STATE_VALUE, TAG_VOCABULARY, TOMBSTONE, Tombstone
 from agent_memory.store.tiers_json import parse_tiers, render_tiers
+from agent_memory.store.usage_ledger import parse_ledger_line, render_ledger_line
 from agent_memory.sync.merging import chosen, united
 
 PURGE_FILE = "state/purge.json"

@@ -25,9 +25,8 @@ from agent_memory.note.frontmatter import (
     join_note,
     split_note,
 )
-from agent_memory.note.note import MemoryEntry, Meta
+from agent_memory.note.note import TIERS_FILE, MemoryEntry, Meta, Sensitivity
 from agent_memory.note.note_format import META_FIELDS, parse_note, read_values, render_note
-from agent_memory.note.vocabulary import TIERS_FILE, Sensitivity
 from agent_memory.note.yaml_block import comment_lines, edit_block
 from agent_memory.results import as_result
 from agent_memory.rules.commit_message import IGNORE_FILE, IGNORED
@@ -40,7 +39,7 @@ from agent_memory.rules.forgotten import (
     share_of,
     without_session,
 )
-from agent_memory.store.bookkeeping_json import STATE_VALUE, TOMBSTONE, Tombstone
+from agent_memory.store.bookkeeping import STATE_VALUE, TOMBSTONE, Tombstone
 from agent_memory.store.tiers_json import parse_tiers, render_tiers
 from agent_memory.sync.merged_bookkeeping import FORGOTTEN, merged_bookkeeping
 from agent_memory.sync.merging import (

@@ -15,8 +15,7 @@ from typing import Any, TypeVar
 from attrs import astuple, evolve, field, fields, frozen
 
 from agent_memory.note.file_name import id_in_name
-from agent_memory.note.note import MemoryEntry, Meta, Source
-from agent_memory.note.vocabulary import furthest, highest, least_trusted, strictest
+from agent_memory.note.note import MemoryEntry, Meta, Source, furthest, highest, least_trusted, strictest
 from agent_memory.rules.commit_message import IGNORE_FILE, is_ignored
 from agent_memory.text.ids import ID_PATTERN
 from agent_memory.text.instants import latest, latest_end

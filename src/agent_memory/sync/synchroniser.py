@@ -29,7 +29,7 @@ from agent_memory.results import as_result, unwrap
 from agent_memory.rules.change import FileChange, FileState
 from agent_memory.rules.commit_message import BOOKKEEPING, IGNORE_FILE, commit_message, holds_secret
 from agent_memory.rules.forgotten import EntryTombstone, ForgetTarget, SessionKey, SessionTombstone
-from agent_memory.store.bookkeeping_json import PURGE, SYNCED, SYNCING, TOMBSTONE, SyncAtWork
+from agent_memory.store.bookkeeping import PURGE, SYNCED, SYNCING, TOMBSTONE, SyncAtWork
 from agent_memory.store.recorded_writes import RecordedWrites
 from agent_memory.store.transaction import Transactions
 from agent_memory.sync.merged_bookkeeping import FORGOTTEN

@@ -1,17 +1,16 @@
-"""The usage ledger on disk: `usage/<host>.jsonl`, one file a host, so that stores merge without conflicts (P7).
-
-An append is one `write` to a file in append mode, under a shared lock on that file; compaction takes the lock exclusively
-and replaces the file, so that no append can go to a file that is no longer there. Appends are not fsynced: a read that a
-power cut forgets costs nothing, and a read must not cost a disk flush.
-"""
+"""The usage ledger: lines of reads, one file a host and month, and what they come to."""
 
 from __future__ import annotations
 
 import fcntl
+import json
 import os
+import re
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
+
+from attrs import astuple
 
 from agent_memory.errors import Busy, EntryInvalid, StoreIo
 from agent_memory.files.durable import FILE_MODE, line_of_its_own, make_directories, replace_file
@@ -19,13 +18,46 @@ from agent_memory.files.locks import lock_within, release
 from agent_memory.files.paths import as_store_io, directory_in, names_in, open_checked, real_root
 from agent_memory.note.note import Usage
 from agent_memory.results import as_result
-from agent_memory.rules.usage import DayReads, LedgerCounts, LedgerRecord, Read, base_of
-from agent_memory.store.ledger_lines import MAX_LINE_BYTES, parse_ledger_line, render_ledger_line
-from agent_memory.text.ids import slug_of
+from agent_memory.rules.usage import Base, DayReads, LedgerCounts, LedgerRecord, Read, Total, base_of
+from agent_memory.text.ids import ID_PATTERN, slug_of
 from agent_memory.text.plain_text import one_line
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+MAX_LINE_BYTES = 4096
+"""Of a line with its `\\n`: one `write` of this size to a file in append mode is never torn by another."""
+
+_ID, _BY = f'"{ID_PATTERN}"', '"[a-z0-9][a-z0-9._-]{0,63}"'
+_COUNT, _DAY = r"(?:0|[1-9]\d{0,15})", r"(?:0|[1-9]\d{0,7})"
+_SHAPES: Mapping[type[LedgerRecord], Mapping[str, str]] = {
+    Read: {"id": _ID, "at": _COUNT, "by": _BY},
+    Total: {"id": _ID, "total": _COUNT, "last": f"(?:{_COUNT}|null)"},
+    Base: {"id": _ID, "base": _COUNT, "last": f"(?:{_COUNT}|null)"},
+    DayReads: {"day": _DAY, "by": _BY, "reads": _COUNT},
+}
+"""The members of each kind of record, in the order of its attributes."""
+_LINES = {
+    kind: re.compile(r"\{" + ",".join(f'"{key}":{value}' for key, value in shape.items()) + r"\}\n?", re.ASCII)
+    for kind, shape in _SHAPES.items()
+}
+
+
+def render_ledger_line(record: LedgerRecord) -> bytes:
+    """Returns one line with its `\\n`; shorter than 300 bytes for a record that can be parsed again."""
+    line = dict(zip(_SHAPES[type(record)], astuple(record), strict=True))
+    return json.dumps(line, separators=(",", ":")).encode() + b"\n"
+
+
+def parse_ledger_line(line: bytes) -> LedgerRecord | None:
+    """Returns the record; None for a line that was cut or is not one of ours."""
+    text = line.decode("ascii", "replace")
+    kind = next((kind for kind, pattern in _LINES.items() if pattern.fullmatch(text)), None)
+    return None if kind is None else kind(*json.loads(text).values())
+
+
+# -- the usage ledger on disk -----------------------------------------------------------------------------------------
+
 
 _LIMIT_SECONDS = 30.0
 _ENDING = ".jsonl"
