@@ -291,7 +291,8 @@ def with_links(entry: MemoryEntry, before: MemoryEntry, targets: Targets) -> tup
     kept = {link.target.casefold(): link.target for link in find_links(before.body)}
     own = evolve(targets, live={**kept, **targets.live})
     body, unknown = link_body(entry.body, (), own, entry.meta.id)
-    return evolve(entry, body=body), unknown
+    description = entry.meta.description or derive_description(body)  # the links may be all that it says
+    return evolve(entry, meta=evolve(entry.meta, description=description), body=body), unknown
 
 
 def unlinked(subject: str, unknown: Iterable[str]) -> list[Dropped]:

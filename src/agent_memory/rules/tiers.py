@@ -5,18 +5,21 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from attrs import define, evolve, field, frozen
 
 from agent_memory.note.note import GLOBAL_SCOPE, Importance, Kind, Meta, Origin, StoredEntry, Tier, TierList, Usage
 from agent_memory.rules.change import Dropped
-from agent_memory.rules.plan import DefragPlan
-from agent_memory.rules.section import SectionBudget
 from agent_memory.text.directives import is_directive
 from agent_memory.text.instants import DAY_MS, has_passed
 from agent_memory.text.markdown import find_code
 from agent_memory.text.plain_text import counted
 from agent_memory.text.salience import statements, typed_tokens
+
+if TYPE_CHECKING:  # a prompt's hook scores notes, and plans nothing
+    from agent_memory.rules.plan import DefragPlan
+    from agent_memory.rules.section import SectionBudget
 
 HEADING_CHARS = 100
 """What is written around an entry that is shown whole, besides its title: heading mark, origin, date, blank lines."""
