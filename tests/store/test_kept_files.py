@@ -18,14 +18,7 @@ from agent_memory.note.tagging import TagVocabulary
 from agent_memory.results import as_result
 from agent_memory.rules.agent_request import DaySpend
 from agent_memory.rules.change import Change, FileChange, FileState
-from agent_memory.rules.forgotten import (
-    EntryTombstone,
-    ForgetTarget,
-    ForgettingAtWork,
-    SessionKey,
-    SessionTombstone,
-    StateTombstone,
-)
+from agent_memory.rules.forgotten import EntryTombstone, ForgettingAtWork, SessionTombstone, StateTombstone
 from agent_memory.rules.run import DefragRun, KeptReply, Run, TieringMemo, Work
 from agent_memory.rules.run_log import LoggedAction, LoggedRun, LoggedSession, Undoing, UndoneMark
 from agent_memory.rules.undo_run import Footprint, SectionChange
@@ -70,8 +63,8 @@ A, B = "id__a1b2c3", "id__bbbbbb"
 SEEDS = Path(__file__).parents[2] / "fuzz/seeds/document"
 MARK = SessionMark(Harness.AMP, "T-1", "r", 1, 2, True, "builtin", A, (A,))
 FORGOTTEN = ForgettingAtWork(
-    NOON_MS, ForgetTarget(None, SessionKey("s-1", Harness.CODEX), True), frozenset({A}), paths=("topics/x.md",),
-    titles=frozenset({"Tea"}), histories=((Harness.CODEX, "s-1"),),
+    NOON_MS, True, "s-1", Harness.CODEX, frozenset({A}), frozenset[str](), ("topics/x.md",), frozenset({"Tea"}),
+    (), (), (), (), ((Harness.CODEX, "s-1"),),
 )  # fmt: skip
 FILE = FileChange("topics/a.md", FileState(b"\0", 1), FileState(b"A"))
 SECTION = SectionChange("/h/A.md", "old", "x", "\n", False)
@@ -221,7 +214,7 @@ def test_a_value_that_makes_no_sense_is_damage_p6_p21(name: str, changed: dict[s
     assert isinstance(read(parse, json.dumps({**json.loads(text), **changed}).encode()).failure(), StateCorrupt)
 
 
-@pytest.mark.parametrize(("name", "key"), [("checkpoint", "run"), ("checkpoint", "state"), ("reply", "nonce"), ("tiers", "warm"), ("spend", "days"), ("mark", "turnsSeen"), ("forgetting", "target")])  # fmt: skip
+@pytest.mark.parametrize(("name", "key"), [("checkpoint", "run"), ("checkpoint", "state"), ("reply", "nonce"), ("tiers", "warm"), ("spend", "days"), ("mark", "turnsSeen"), ("forgetting", "purge")])  # fmt: skip
 def test_what_is_missing_is_damage_p6(name: str, key: str) -> None:
     _, text, parse = WRITTEN[name]
     left = {each: value for each, value in json.loads(text).items() if each != key}

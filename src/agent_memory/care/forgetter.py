@@ -102,17 +102,21 @@ class Forgetter:
         changes = (*(file.changed_to(None) for file in removed), *rewritten)
         work = ForgettingAtWork(
             at_ms=self.clock.now_ms(),
-            target=target,
+            purge=target.purge,
+            session_id=None if session is None else session.session_id,
+            harness=None if session is None else session.harness,
             ids=gone,
             touched_ids=_ids_of(removed) | _ids_of(shared),
             paths=tuple(change.path for change in changes),
             titles=frozenset(each.meta.title for each in stored),
             statements=tuple(dict.fromkeys(statements)),
+            runs=(),
             inbox=inbox.paths,
             marks=marks,
             histories=tuple(each for each in dict.fromkeys(sessions) if session_name(*each) in kept),
         )
         return Forgetting(
+            target=target,
             work=evolve(work, runs=RunTraces(real, work).runs()),
             notes=_gone_notes(removed, newest, kept_ids),
             shared=() if session is None else _shared_notes(shared, session),
@@ -169,8 +173,9 @@ class Forgetter:
 
     def purge_state(self, path: str) -> None:
         """Take the file of a state value away, and every version of it out of the git history."""
-        work = ForgettingAtWork(self.clock.now_ms(), ForgetTarget(purge=True), marks=(path,))
-        unwrap(TombstoneFiles(self.git.root).put(StateTombstone(path, work.at_ms)))
+        at_ms, none = self.clock.now_ms(), frozenset[str]()
+        work = ForgettingAtWork(at_ms, True, None, None, none, none, (), none, (), (), (), (path,), ())
+        unwrap(TombstoneFiles(self.git.root).put(StateTombstone(path, at_ms)))
         journal_of(self.git.root).write(work)
         self._finish(work)
 
@@ -180,8 +185,8 @@ class Forgetter:
         work = journal_of(self.git.root).read()
         if work is None:
             return
-        of_session = work.target.session is not None
-        for each in [work.target] if of_session else [ForgetTarget(id) for id in sorted(work.ids)]:
+        target = ForgetTarget(session=work.session, purge=work.purge)
+        for each in [target] if work.session is not None else [ForgetTarget(id) for id in sorted(work.ids)]:
             with self._writing(), suppress(EntryNotFound):
                 self._remove_notes(self.look(each))
         self._finish(work)
@@ -222,7 +227,7 @@ class Forgetter:
             remove_file(self._real, path)
         for harness, session_id in work.histories:
             unwrap(self.histories.forget(harness, session_id))
-        if work.target.purge:
+        if work.purge:
             purge_mark_of(self.git.root).write(work.at_ms)
         RunTraces(self._real, work).remove()
         remove_directory(self._real, ".cache")
@@ -231,12 +236,12 @@ class Forgetter:
                 with unwritten(self._real, found, self.clock.now_ms()) as is_free:
                     if is_free:
                         remove_file(self._real, found.path)
-        what = "a session" if work.target.session is not None else "a note" if work.ids else "a state value"
+        what = "a session" if work.session is not None else "a note" if work.ids else "a state value"
         # Git is history, not durability (P4): it fails nothing but a purge.
         writes, paths = self.writes, (*work.paths, TIERS_FILE, *work.marks)
         writes.tolerate(writes.recorder.record(paths, f"forget: {what}"))
         self.publish()
-        if work.target.purge:
+        if work.purge:
             with writes.locks.write():
                 purge_history(self.git, (PURGING, self._real))
                 # Repositories that could not be read were moved aside.

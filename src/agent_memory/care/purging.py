@@ -47,7 +47,7 @@ def main() -> None:
         raise SystemExit("nothing is being forgotten")
     still_there = those_there(real_root(root), work.paths)
     gone = (frozenset(work.paths) - frozenset(still_there)) | frozenset(work.marks)
-    words, titles, session = work.words, set(work.titles), work.target.session
+    words, titles, session = work.words, set(work.titles), work.session
     """What was forgotten is called, and was called in the history: that is known only from there."""
 
     def version(path: str, read: Callable[[], bytes]) -> Verdict:

@@ -206,9 +206,9 @@ class RunTraces:
     def _is_trace_in(self, change: FileChange) -> bool:
         if id_at(change.path) in self.work.touched_ids:
             return True
-        session = (self.words.session_id or "").encode("utf-8", "surrogatepass")
+        session = None if self.work.session_id is None else self.work.session_id.encode("utf-8", "surrogatepass")
         states = (state.data for state in (change.before, change.after) if state is not None)
-        return bool(session) and any(session in data for data in states)
+        return session is not None and any(session in data for data in states)
 
     # -- removing -----------------------------------------------------------------------------------------------------
 
@@ -241,7 +241,7 @@ class RunTraces:
         """Removes the replies of a run that dealt with what went, or of which no report says whose they are, where a session is
         forgotten; and others that state it."""
         report = self._text(f"{RUNS}/{run}/{REPORT}")
-        all_go = self.words.names_one(report) if report is not None else self.work.target.session is not None
+        all_go = self.words.names_one(report) if report is not None else self.work.session is not None
         for path in self._files(f"{RUNS}/{run}/{_REPLIES}"):
             # The text of a reply is JSON inside JSON.
             text = (self._text(path) or "").replace("\\\\", "\\").replace("\\n", "\n")
@@ -254,9 +254,9 @@ class RunTraces:
         def stays(change: Change) -> bool:
             if change.id in self.work.touched_ids:
                 return False
-            if change.entry is None or self.work.target.session is None:
+            if change.entry is None or self.work.session is None:
                 return True
-            return share_of(change.entry.meta, self.work.target.session) == "none"
+            return share_of(change.entry.meta, self.work.session) == "none"
 
         return CHANGES.render([each for each in CHANGES.parse(data, "") if stays(each)]).encode()
 

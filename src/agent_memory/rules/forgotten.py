@@ -246,7 +246,7 @@ _LINE_CHARS = 160
 
 @frozen
 class ForgetTarget:
-    """What a person names: a note, or a session; neither where a state value is purged."""
+    """What a person names: a note, or a session."""
 
     id: str | None = None
     session: SessionKey | None = None
@@ -286,38 +286,41 @@ class Mention:
     """Of the forgotten statements."""
 
 
-_STATED = {"stated": True}
-"""Of what may not be absent in the journal: half of it must not be carried out for all."""
-
-
 @frozen
 class ForgettingAtWork:
     """A forgetting that was begun: all that is to be carried out to its end."""
 
     at_ms: Instant
-    target: ForgetTarget
-    ids: frozenset[str] = field(default=frozenset(), metadata=_STATED)
-    touched_ids: frozenset[str] = field(default=frozenset(), metadata=_STATED)
-    paths: tuple[str, ...] = field(default=(), metadata=_STATED)
-    titles: frozenset[str] = field(default=frozenset(), metadata=_STATED)
-    statements: tuple[str, ...] = field(default=(), metadata=_STATED)
-    runs: tuple[str, ...] = field(default=(), metadata=_STATED)
+    purge: bool
+    session_id: str | None = field(metadata={"key": "session"})
+    harness: Harness | None
+    ids: frozenset[str]
+    touched_ids: frozenset[str] = field(metadata={"key": "touched"})
+    paths: tuple[str, ...]
+    titles: frozenset[str]
+    statements: tuple[str, ...]
+    runs: tuple[str, ...]
     """Those that lose their details, and cannot be shown or undone any more."""
-    inbox: tuple[str, ...] = field(default=(), metadata=_STATED)
-    marks: tuple[str, ...] = field(default=(), metadata=_STATED)
-    histories: tuple[tuple[Harness, str], ...] = field(default=(), metadata=_STATED)
+    inbox: tuple[str, ...]
+    marks: tuple[str, ...]
+    histories: tuple[tuple[Harness, str], ...]
+
+    @property
+    def session(self) -> SessionKey | None:
+        """The session that is forgotten; None for a note or a value."""
+        return None if self.session_id is None else SessionKey(self.session_id, self.harness)
 
     @property
     def words(self) -> TraceWords:
         """What a trace is known by."""
-        session_id = None if self.target.session is None else self.target.session.session_id
-        return TraceWords(self.ids, session_id, self.titles, distinct_lines(self.statements))
+        return TraceWords(self.ids, self.session_id, self.titles, distinct_lines(self.statements))
 
 
 @frozen
 class Forgetting:
     """What `memory forget` does, or did. Paths are relative to the root."""
 
+    target: ForgetTarget
     work: ForgettingAtWork
     notes: tuple[GoneNote, ...] = ()
     shared: tuple[SharedNote, ...] = ()
@@ -332,10 +335,6 @@ class Forgetting:
     """Hashes of what each note last said, by id (`statement_hashes`)."""
     trouble_keys: frozenset[str] = field(default=frozenset())
     """Under which the queue keeps what went wrong with the inbox files that go."""
-
-    @property
-    def target(self) -> ForgetTarget:
-        return self.work.target
 
     @property
     def is_known(self) -> bool:
