@@ -136,3 +136,15 @@ def test_with_nothing_to_do_an_agent_that_may_not_be_called_is_told_all_the_same
     done = memory("defrag")
     assert (done.code, done.out) == (40, "")
     assert "llm.allowTools" in done.err
+
+
+def test_what_earlier_versions_kept_of_notes_goes_and_nothing_else_of_the_cache(memory: Memory) -> None:
+    memory.remembered(TWIN)
+    cache = memory.root / ".cache"
+    cache.mkdir(exist_ok=True)
+    for name in ("analysis", "compared", "examined", "past-sessions.json", "other.json"):
+        (cache / name).write_bytes(b"Deploys run from main only")
+    assert memory("defrag").code == 0
+    left = {path.name for path in cache.iterdir()}
+    assert left.isdisjoint({"analysis", "compared", "examined", "past-sessions.json"})
+    assert "other.json" in left

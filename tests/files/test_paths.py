@@ -236,6 +236,3 @@ def test_without_any_home_there_is_no_default(monkeypatch: pytest.MonkeyPatch) -
     assert storage_root({}, "x") is None
     assert storage_root({"AGENT_MEMORY_ROOT": "/a"}) == "/a"
     assert storage_root({"XDG_DATA_HOME": "/data"}) == "/data/agent-memory"
-
-
-# -- files that were only read -----------------------------------------------------------------------------------------

@@ -322,3 +322,29 @@ def files_below(directory: str) -> tuple[str, ...]:
     with as_store_io("list", directory):
         walk = os.walk(directory, onerror=refuse, followlinks=False)
         return tuple(f"{parent}/{name}" for parent, _, names in walk for name in names)
+
+
+# -- derived files ----------------------------------------------------------------------------------------------------
+
+_FORMER = (
+    "analysis",
+    "compared",
+    "examined",
+    "past-sessions.json",
+    "listing-topics",
+    "listing-archive",
+    "search/index.db",
+    "search/index.db-journal",
+)
+"""What was noticed in notes, what comparing them found, what doctor found in each, listings, and the index."""
+
+
+def remove_former(root: Path | str) -> None:
+    """Remove the files that earlier versions kept, and none reads any more: they say what was in notes."""
+    with suppress(PathRefused, StoreIo):
+        directory = directory_in(real_root(root), ".cache")
+        for name in _FORMER:
+            with suppress(OSError):
+                os.unlink(f"{directory}/{name}")
+        with suppress(OSError):
+            os.rmdir(f"{directory}/search")
