@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
-from returns.result import Failure, Success
+from returns.result import Success
 
-from agent_memory.errors import ReplyRefused
 from agent_memory.note.note import TierList
 from agent_memory.prompt.reply import MAX_TIER_IDS, parse_defrag_reply
 from agent_memory.rules.plan import Archive, DefragProposal, Edit, Merge, Rename, Retag, Split, SplitPart
+from read_replies import NONCE, envelope, refused_by
 
-NONCE = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
 A, B, C = "id__aaaaaa", "id__bbbbbb", "id__cccccc"
 MERGE = {"action": "merge", "ids": [A, B], "title": "Ports", "body": "8080 and 9090"}
 PART = {"title": "Part", "body": "text"}
 RENAME = {"action": "rename", "id": C, "title": "Better"}
 EDIT = {"action": "edit", "id": A, "find": "8080", "replace": "9090"}
-
-
-def envelope(**members: Any) -> str:
-    return json.dumps({"version": 1, "nonce": NONCE, **members})
 
 
 GOOD = envelope(actions=[RENAME], tiers={"hot": [A], "warm": [B]})
@@ -37,12 +31,7 @@ def accepted(text: str) -> DefragProposal:
 
 
 def refused(text: str) -> str:
-    result = parse_defrag_reply(text, NONCE)
-    assert isinstance(result, Failure), result
-    error = result.failure()
-    assert isinstance(error, ReplyRefused)
-    assert error.reasons
-    return "; ".join(error.reasons)
+    return refused_by(parse_defrag_reply, text)
 
 
 def reasons_of(proposal: DefragProposal) -> str:

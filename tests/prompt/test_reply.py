@@ -9,22 +9,17 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Success
 
-from agent_memory.errors import ReplyRefused
 from agent_memory.note.note import Importance, Kind
 from agent_memory.prompt.reply import MAX_ENTRIES, MAX_REPLY_CHARS, MAX_UPDATES, decode_reply, parse_reply
 from agent_memory.rules.plan import ChangeSet, ProposedEntry, ProposedUpdate
+from read_replies import NONCE, envelope, refused_by
 
-NONCE = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
 ENTRY = {
     "title": "Bun tests are flaky",
     "body": "Use `bun test --rerun 2` in CI.",
     "kind": "lesson",
     "tags": ["topic__bun"],
 }
-
-
-def envelope(**members: Any) -> str:
-    return json.dumps({"version": 1, "nonce": NONCE, **members})
 
 
 GOOD = envelope(entries=[ENTRY])
@@ -38,12 +33,7 @@ def accepted(text: str) -> ChangeSet:
 
 
 def refused(text: str) -> str:
-    result = parse_reply(text, NONCE)
-    assert isinstance(result, Failure), result
-    error = result.failure()
-    assert isinstance(error, ReplyRefused)
-    assert error.reasons
-    return "; ".join(error.reasons)
+    return refused_by(parse_reply, text)
 
 
 def dropped_from(**members: Any) -> str:
