@@ -349,6 +349,5 @@ def _left_open(statement: _Said, closing: Turn) -> Candidate | None:
     if sentence.endswith(("?", ":")) or not says_enough(said, 4) or (is_anaphoric(said) and not statement.preceding):
         return None
     said = f"{statement.preceding} {said}" if is_anaphoric(said) else said
-    said = said if hit else f"{statement.label.rstrip(':')}: {said}"
-    quote = in_third_person(joined(said))
-    return Candidate(Sort.TASK, Role.AGENT, in_third_person(cut(said)), (closing.number,), quote=quote)
+    said = in_third_person(cut(said if hit else f"{statement.label.rstrip(':')}: {said}"))
+    return Candidate(Sort.TASK, Role.AGENT, said, (closing.number,), quote=said)

@@ -409,8 +409,7 @@ def watch(io: WatchIo, harnesses: Sequence[Harness], rest: Rest) -> Watching:
             # With a clock set back (P24) the rest begins anew.
             watched.changed_at_ms = min(watched.changed_at_ms, now_ms)
             sessions[each.key] = watched
-        times: list[int] = []
-        """When something is to be done next."""
+        times: list[int] = []  # when something is to be done next
         for watched in sorted(sessions.values(), key=lambda each: (each.changed_at_ms, each.found.key)):
             rested_at_ms = watched.changed_at_ms + rest.debounce_ms
             if not watched.is_captured and rested_at_ms <= now_ms:

@@ -171,13 +171,15 @@ class Searching:
             for number in dict.fromkeys((*own, *near, *linked))
         }
         best = sorted(totals, key=lambda each: (-totals[each], each))[: max(_WEIGHED, 2 * request.limit)]
-        given = {
-            number: [ScorePart(name, values[number]) for name, values in reasons if number in values] for number in best
+
+        def part(name: str, value: float, number: int) -> ScorePart:
+            told = f"{nearness.deviations[number]:+.1f} standard deviations" if name == "meaning" else ""
+            return ScorePart(name, value, told)
+
+        return {
+            number: [part(name, values[number], number) for name, values in reasons if number in values]
+            for number in best
         }
-        for number in given.keys() & meaning.keys():
-            told = f"{nearness.deviations[number]:+.1f} standard deviations"
-            given[number] = [evolve(each, detail=told) if each.name == "meaning" else each for each in given[number]]
-        return given
 
     def _page(
         self,

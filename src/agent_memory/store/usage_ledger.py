@@ -18,7 +18,7 @@ from agent_memory.files.locks import lock_within, release
 from agent_memory.files.paths import as_store_io, directory_in, names_in, open_checked, real_root
 from agent_memory.note.note import Usage
 from agent_memory.results import as_result
-from agent_memory.rules.usage import Base, DayReads, LedgerCounts, LedgerRecord, Read, Total, base_of
+from agent_memory.rules.usage import LARGEST, Base, DayReads, LedgerCounts, LedgerRecord, Read, Total, base_of
 from agent_memory.text.ids import ID_PATTERN, slug_of
 from agent_memory.text.plain_text import one_line
 
@@ -53,7 +53,8 @@ def parse_ledger_line(line: bytes) -> LedgerRecord | None:
     """Returns the record; None for a line that was cut or is not one of ours."""
     text = line.decode("ascii", "replace")
     kind = next((kind for kind, pattern in _LINES.items() if pattern.fullmatch(text)), None)
-    return None if kind is None else kind(*json.loads(text).values())
+    values = () if kind is None else json.loads(text).values()
+    return None if kind is None or any(isinstance(each, int) and each > LARGEST for each in values) else kind(*values)
 
 
 # -- the usage ledger on disk -----------------------------------------------------------------------------------------

@@ -129,7 +129,7 @@ def chosen_remote(git: GitProcess, address: str | None) -> Remote:
     if name is None:
         many = f"the store has several remotes ({', '.join(names[:5])})" if names else "the store has no remote"
         hint = "Set one with `memory sync --remote URL`: an empty repository that only you can read."
-        raise SyncRefused(f"{many}", hint)
+        raise SyncRefused(many, hint)
     return Remote(git, name, _shown(os.fsdecode(git.must("remote", "get-url", name)).strip()))
 
 
