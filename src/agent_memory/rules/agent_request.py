@@ -1,4 +1,4 @@
-"""What an agent is asked."""
+"""What an agent is asked to do, and what it answered."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from agent_memory.text.plain_text import Count
 
 @frozen
 class SessionRequest:
-    """What of a session should be kept? To a command it is `prompt`; the built-in reads the values behind the prompt instead."""
+    """Asks what is worth keeping of a session. A command gets `prompt`; the built-in extractor reads the values behind
+    it."""
 
     prompt: str
     nonce: str
@@ -33,7 +34,7 @@ class SessionRequest:
 
 @frozen
 class DefragRequest:
-    """How should the store be tidied? Prompt and values as in `SessionRequest`."""
+    """Asks how the store should be tidied. Prompt and values as in `SessionRequest`."""
 
     prompt: str
     nonce: str
@@ -56,7 +57,7 @@ AgentRequest = SessionRequest | DefragRequest
 
 @frozen
 class AgentReply:
-    """What the agent answered, as it came; redacted before it is stored or parsed."""
+    """The agent's answer as it arrived. It is redacted before it is stored or parsed."""
 
     text: str
     prompt_chars: int = 0
@@ -71,7 +72,7 @@ _STATED = {"stated": True}
 
 @frozen
 class DaySpend:
-    """The calls of one UTC day and the characters that went each way."""
+    """The calls of one UTC day, and the characters sent and received."""
 
     calls: Count = field(default=0, metadata=_STATED)
     prompt_chars: Count = field(default=0, metadata=_STATED)
@@ -79,12 +80,12 @@ class DaySpend:
 
 
 Spend = dict[str, DaySpend]
-"""By day (`2026-02-13`), oldest first."""
+"""Spending by day (`2026-02-13`), oldest first."""
 
 
 def with_added(spend: Spend, day: str, *, calls: int = 0, prompt_chars: int = 0, reply_chars: int = 0) -> Spend:
-    """Returns the spend with these amounts added to a day (negative ones taken back, never below 0), and without days
-    more than `KEPT_DAYS` before that one. A later day, left by a clock that ran ahead, stays."""
+    """Returns the spend with these amounts added to a day; negative amounts are subtracted, never below 0. Days more
+    than `KEPT_DAYS` before that one are dropped. A later day, left by a clock that ran ahead, stays."""
     old = spend.get(day, DaySpend())
     amounts = (old.calls + calls, old.prompt_chars + prompt_chars, old.reply_chars + reply_chars)
     new = DaySpend(*(max(0, amount) for amount in amounts))

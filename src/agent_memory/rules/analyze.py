@@ -1,5 +1,5 @@
-"""Looks at all notes of a store in one pass: the features of each by itself, then what is found in one of them, or in several:
-notes that contradict each other, and notes that say the same, nearly the same, or a part of what another says."""
+"""Analyses all notes of a store in one pass: first the features of each note, then the findings about single notes and
+about groups of notes (contradictions, duplicates, near duplicates, overlaps)."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ from agent_memory.text.plain_text import counted, first_few
 
 
 def analyze(entries: Iterable[StoredEntry], facts: AnalysisFacts) -> Analysis:
-    """Returns every finding about the live entries, worst first, and the characters of each body.
+    """Returns every finding about the live notes, worst first, and the characters of each body.
 
-    The entries are taken one at a time and no body is kept, so a generator that reads them is enough. Their order makes no
-    difference. Of two files with one id the first counts. Time and memory grow with their number and length, some 10 kB an
-    entry. Reasons hold no secret, and quote nothing of a secret entry; such entries are analysed like all others.
+    Takes the notes one at a time and keeps no body, so a generator will do. Their order makes no difference. Of two
+    files with one id the first counts. Time and memory grow with the number and length of the notes, about 10 kB each.
+    Reasons hold no secret and quote nothing of a secret note; secret notes are analysed like all others.
     """
     return analyze_features(map(features_of, entries), facts)
 
 
 def analyze_features(features: Iterable[Features], facts: AnalysisFacts) -> Analysis:
-    """Returns the same of features that were taken from the entries on the way."""
+    """Returns the findings of `analyze` from features that have been computed already."""
     by_id: dict[str, Features] = {}
     for each in features:
         by_id.setdefault(each.id, each)
     live = [by_id[id] for id in sorted(by_id)]
     lasting = [each for each in live if not has_passed(each.meta.expires_at_ms, facts.now_ms)]
     conflicts = [*_value_conflicts(lasting), *_denial_conflicts(lasting)]
-    # But for contradictions and links, it is not wrong in itself, and not worth another rewrite.
+    # Apart from contradictions and broken links, a note changed this often is not worth another rewrite.
     free = [each for each in live if each.id not in facts.left_alone]
     found = chain(
         contradictions(conflicts),
@@ -64,7 +64,7 @@ def analyze_features(features: Iterable[Features], facts: AnalysisFacts) -> Anal
 
 
 def contradicted_in(notes: Sequence[StoredEntry]) -> dict[str, str]:
-    """Of these notes, the ids of those that another one contradicts and outranks, each with the id of that one."""
+    """Returns, for each of these notes that another one contradicts and outranks, the id of that other note."""
     return {id: each.ids[0] for each in reversed(contradictions_among(notes)) for id in each.ids[1:]}
 
 
@@ -74,18 +74,18 @@ def contradictions_among(notes: Sequence[StoredEntry]) -> tuple[Finding, ...]:
 
 
 ORPHAN_DAYS = 30
-"""Days that a new entry has to be read, tagged or linked."""
+"""Days a new note has to be read, tagged or linked."""
 MOST_LINES = 40
-"""Lines of an entry that are not blank; a line of fenced code counts half."""
+"""Lines of a note that are not blank; a line of fenced code counts half."""
 MOST_CHARS = 4_000
-"""Characters of an entry; those of fenced code count half."""
+"""Characters of a note; those in fenced code count half."""
 SHORT_CHARS = 280
-"""An entry of fewer characters is a fragment where others are about the same."""
+"""A note with fewer characters is a fragment if others are about the same subject."""
 FEWEST_FRAGMENTS = 3
 
 _COMMON_TITLE_TERMS = 2
 _MOST_TITLE_TERMS = 20
-"""A longer title is a text."""
+"""A longer title is body text, not a title."""
 _MOST_LINKS_NAMED = 5
 
 
@@ -93,8 +93,8 @@ _MOST_LINKS_NAMED = 5
 
 
 def found_alone(entry: Features, facts: AnalysisFacts) -> Iterator[Finding]:
-    """Yields what is found in one entry by itself: its `expiresAt` has come; it is much longer than one subject needs;
-    it was neither read nor changed for `stale_days`, which a pinned one never has to be."""
+    """Yields the findings about one note by itself: it has expired, it is much longer than one subject needs, or it was
+    neither read nor changed for `stale_days` (never said of a pinned note)."""
     meta = entry.meta
     if has_passed(meta.expires_at_ms, facts.now_ms):
         score = _aged(facts.now_ms - meta.expires_at_ms, 30)
@@ -119,7 +119,7 @@ def found_alone(entry: Features, facts: AnalysisFacts) -> Iterator[Finding]:
 
 
 def _aged(age_ms: int, half_days: int) -> float:
-    """From 0 towards 1 with age; a half at `half_days`."""
+    """Returns a number that rises with age from 0 towards 1, and is one half at `half_days`."""
     return round(age_ms / (age_ms + half_days * DAY_MS), 4) if age_ms > 0 else 0.0
 
 
@@ -127,8 +127,8 @@ def _aged(age_ms: int, half_days: int) -> float:
 
 
 def fragmented(entries: Sequence[Features]) -> Iterator[Finding]:
-    """Groups of very short entries of one scope about one subject: a tag (or none at all) and two words of the titles are
-    common to all of them. Each entry is in the largest group that it belongs to, and in no other."""
+    """Returns groups of very short notes of one scope about one subject: they share a tag (or all have none) and two
+    words of their titles. Each note is in the largest group it belongs to, and in no other."""
     sharing: dict[tuple[str, str, tuple[str, ...]], list[Features]] = defaultdict(list)
     for each in entries:
         is_short = each.body_chars < SHORT_CHARS and each.meta.kind is not Kind.HANDOFF
@@ -156,7 +156,8 @@ def fragmented(entries: Sequence[Features]) -> Iterator[Finding]:
 
 
 def dangling_links(live: Sequence[Features], taken_ids: Container[object]) -> Iterator[Finding]:
-    """Entries with links to ids that no live or archived entry has, nor as an alias. `taken_ids` are casefolded."""
+    """Returns findings for links to ids that no live or archived note has, not even as an alias. `taken_ids` are
+    casefolded."""
     bearers = _bearers(live)
     for each in live:
         gone = [id for id in each.links if id.casefold() not in bearers and id.casefold() not in taken_ids]
@@ -167,7 +168,7 @@ def dangling_links(live: Sequence[Features], taken_ids: Container[object]) -> It
 
 
 def orphans(entries: Iterable[Features], live: Sequence[Features], facts: AnalysisFacts) -> Iterator[Finding]:
-    """Yields those of the entries to which nothing leads, of all that are live: see `FindingKind.ORPHAN`."""
+    """Yields a finding for each of the notes to which nothing leads, among all live ones: see `FindingKind.ORPHAN`."""
     bearers = _bearers(live)
     reached = {target for each in live for id in each.links if (target := bearers.get(id.casefold())) != each.id}
     times = Counter(tag for each in live for tag in set(each.meta.tags))
@@ -182,7 +183,8 @@ def orphans(entries: Iterable[Features], live: Sequence[Features], facts: Analys
 
 
 def _bearers(live: Sequence[Features]) -> Mapping[str, str]:
-    """Returns the ids of entries by their ids and aliases, casefolded; an id goes before an alias, and of several the last."""
+    """Returns the ids of notes by their ids and aliases, casefolded. An id wins over an alias; of several, the last
+    wins."""
     aliases = {alias.casefold(): each.id for each in live for alias in each.meta.aliases}
     return aliases | {each.id.casefold(): each.id for each in live}
 
@@ -191,23 +193,23 @@ def _bearers(live: Sequence[Features]) -> Mapping[str, str]:
 
 
 _FEW_TERMS = 3
-"""A statement of fewer content words says too little of what it is about: then the titles must say it."""
+"""A statement with fewer content words does not say enough about its subject: then the titles must."""
 _SAME_TITLE = 0.6
-"""Share of the words of titles and statements that both must have then."""
+"""The share of the words of titles and statements that both notes must have in that case."""
 _MOST_VALUES = 3
-"""What has more values than this in a store has more than one at a time."""
+"""A thing with more values than this in a store has more than one value at a time."""
 _MOST_CLAIMS_COMPARED = 300
 _MOST_OF_ONE_FRAME = 40
-"""A sentence that more entries have says nothing about any of them."""
+"""A sentence that occurs in more notes than this says nothing about any of them."""
 _NOTHING = ""
-"""Stands for the words of a statement that has none besides its value."""
+"""Stands for the words of a statement that consists of its value alone."""
 _MOST_CHARS = 80
 _MOST_TOLD = 3
 
 
 @frozen
 class Conflict:
-    """Two entries, and what of each denies the other."""
+    """Two notes, and the statements in which they contradict each other."""
 
     one: Features
     other: Features
@@ -221,7 +223,7 @@ _Said = tuple[Features, Claim]
 
 
 def _value_conflicts(entries: Sequence[Features]) -> Iterator[Conflict]:
-    """Pairs that give different values for what by its words is the same thing."""
+    """Returns pairs that give different values for what is, by its words, the same thing."""
     by_slot: dict[tuple[str, int], list[_Said]] = defaultdict(list)
     for each in entries:
         for claim in each.claims:
@@ -234,7 +236,7 @@ def _value_conflicts(entries: Sequence[Features]) -> Iterator[Conflict]:
 
 
 def _denial_conflicts(entries: Sequence[Features]) -> Iterator[Conflict]:
-    """Pairs of which one affirms what the other denies, word for word."""
+    """Returns pairs of which one affirms what the other denies, word for word."""
     affirming: dict[tuple[str, ...], list[Features]] = defaultdict(list)
     denying: dict[tuple[str, ...], list[tuple[Features, Assertion]]] = defaultdict(list)
     for each in entries:
@@ -253,14 +255,15 @@ def _denial_conflicts(entries: Sequence[Features]) -> Iterator[Conflict]:
 
 
 def _in_slot(slot: str, said: Sequence[_Said]) -> Iterator[Conflict]:
-    """Compares claims whose statements share the rarest word of the shorter one; one without words, with all others."""
+    """Compares claims whose statements share the rarest word of the shorter one; a claim without words is compared with
+    all others."""
     spread = Counter(term for _, claim in said for term in claim.frame)
     question = QUESTIONS.get(slot)
     repeated = question.about if question and question.exclusive else frozenset[str]()
     ordered = sorted(said, key=lambda each: (len(each[1].frame), each[0].id, each[1].values))
     holders: dict[str, list[_Said]] = defaultdict(list)
     found: list[list[Conflict]] = []
-    for by, claim in reversed(ordered):  # so that those with as many or more words are known
+    for by, claim in reversed(ordered):  # so that the index holds those with as many words or more
         rarest = min(claim.frame, key=lambda term: (spread[term], term), default=_NOTHING)
         others = reversed(holders[rarest][-_MOST_CLAIMS_COMPARED:])
         conflicting = (each for each in others if _conflict((by, claim), each, repeated))
@@ -271,7 +274,7 @@ def _in_slot(slot: str, said: Sequence[_Said]) -> Iterator[Conflict]:
 
 
 def _conflict(one: _Said, other: _Said, repeated: frozenset[str]) -> bool:
-    """Returns whether two claims of one slot conflict. `repeated` are words that only say again what the slot is."""
+    """Returns whether two claims of one slot conflict. `repeated` are words that only restate the slot."""
     (by, claim), (by_other, its) = one, other
     # If more than half of several values differ, the statements are about different occasions.
     differing = sum(mine != theirs for mine, theirs in zip(claim.values, its.values, strict=True))
@@ -306,7 +309,7 @@ def _one_subject(
     one: Features, other: Features, of_one: frozenset[str], of_other: frozenset[str], same_title: float
 ) -> bool:
     """Returns whether the titles allow that both are about one thing: not each of them has a word of its own, and
-    `same_title` is the share of their words, with those of the statements, that they have in common."""
+    `same_title` is the share of words that titles and statements have in common."""
     own = one.title - of_one - of_other - other.about
     foreign = other.title - of_one - of_other - one.about
     together = one.title | other.title | of_one | of_other
@@ -318,7 +321,7 @@ def _one_subject(
 
 
 def contradictions(conflicts: Iterable[Conflict]) -> Iterator[Finding]:
-    """Yields the conflicts as groups around the entry that should win, each with what is said on both sides."""
+    """Yields the conflicts as groups around the note that should win, each with the statements of both sides."""
     by_pair: dict[frozenset[str], list[Conflict]] = defaultdict(list)
     for each in conflicts:
         by_pair[frozenset((each.one.id, each.other.id))].append(each)
@@ -345,7 +348,7 @@ def _told(winner: Features, conflicts: Sequence[Conflict]) -> str:
 
 
 def _quoted(by: Features, snippet: str, lead: str) -> str:
-    """Returns what is said, cut and without secrets; nothing of an entry that is secret."""
+    """Returns the statement, cut and without secrets; empty for a secret note."""
     return "" if by.meta.is_secret or not snippet else f"{lead}“{stored_line(snippet, _MOST_CHARS)}”"
 
 
@@ -363,13 +366,13 @@ def _why_first(first: Features, second: Features) -> str:
 
 
 NEAR = 0.75
-"""Share of the words of both that near duplicates have in common (Jaccard)."""
+"""The share of all their words that near duplicates have in common (Jaccard)."""
 NEAR_SHORT = 0.85
-"""The same where both together have fewer than `_SHORT_TERMS` words: one word more or less may be another thing."""
+"""The same for pairs with fewer than `_SHORT_TERMS` words together: there, one more word may change the meaning."""
 CONTAINED = 0.8
-"""Share of the words of the smaller entry that the larger one holds, for an overlap."""
+"""The share of the smaller note's words that the larger one holds, for an overlap."""
 CONTAINED_FAR = 0.9
-"""The same where the larger entry is `_FAR` times as large: it holds many words by chance."""
+"""The same where the larger note is `_FAR` times as large: it holds many words by chance."""
 
 _SHORT_TERMS = 12
 _FEWEST_TERMS = 4
@@ -377,17 +380,18 @@ _FEWEST_CONTAINED = 8
 _FAR = 8
 _MOST_PROBED = 6
 _MANY_PROBED = 5
-"""Of so many probed words a partner has two: four in five of its words are the same."""
+"""A partner must share two of this many probed words: four in five of its words are the same."""
 _MOST_COMPARED = 64
 _MOST_ALIKE = 8
 _MOST_LOOKED_AT = 1_000
 _ACROSS = 0.5
-"""What the score of a pair is multiplied by that cannot be merged."""
+"""The score of a pair that cannot be merged is multiplied by this."""
 _LIKENESS = "of the content words of title and body"
 
 
 def duplicates(entries: Sequence[Features]) -> Iterator[Finding]:
-    """Entries whose bodies are equal but for white space and links, of one scope, or one global and one not."""
+    """Returns groups of notes whose bodies are equal but for white space and links, in one scope, or one global and one
+    not."""
     for same in _by_body(entries):
         for scope, members in same.items():
             for group in slices(in_precedence(members)):
@@ -400,8 +404,8 @@ def duplicates(entries: Sequence[Features]) -> Iterator[Finding]:
 
 
 def likenesses(entries: Sequence[Features], conflicting: Collection[frozenset[str]]) -> Iterator[Finding]:
-    """Near duplicates and overlaps. `conflicting` are pairs of ids known to contradict each other, which is worse and said
-    elsewhere. Of entries with one body in one scope only the first is compared with others."""
+    """Returns near duplicates and overlaps. `conflicting` are pairs of ids known to contradict each other; these are
+    reported as contradictions instead. Of notes with one body in one scope only the first is compared with others."""
     later = {each for same in _by_body(entries) for members in same.values() for each in in_precedence(members)[1:]}
     found = [
         each
@@ -432,19 +436,20 @@ def likenesses(entries: Sequence[Features], conflicting: Collection[frozenset[st
 
 @frozen
 class _Alike:
-    """Two entries that say nearly the same, or of which one holds the other."""
+    """Two notes that say nearly the same thing, or one of which contains the other."""
 
     one: Features
-    """The smaller."""
+    """The smaller note."""
     other: Features
     is_near: bool
-    """Near duplicates; else the other overlaps the smaller."""
+    """True for near duplicates, false for an overlap."""
     share: float
-    """Of the words of both what they have in common (Jaccard); of an overlap, of the words of the smaller what the other has."""
+    """For near duplicates, the share of all their words that both have (Jaccard); for an overlap, the share of the
+    smaller note's words that the other has."""
 
 
 def _by_body(entries: Sequence[Features]) -> list[dict[str, list[Features]]]:
-    """For each body that several entries have, these entries by scope."""
+    """Returns the notes by body and then by scope, for each body that several notes have."""
     by_body: dict[bytes, dict[str, list[Features]]] = defaultdict(lambda: defaultdict(list))
     for each in entries:
         if each.digest:
@@ -460,14 +465,13 @@ def _ids(group: Sequence[Features]) -> tuple[str, ...]:
 
 
 def _alike(entries: Sequence[Features]) -> Iterator[_Alike]:
-    """Yields every pair that is nearly the same or of which one holds the other; of many that are all alike, each with
-    some of the others."""
+    """Yields every pair of near duplicates or overlapping notes; in a large cluster, each note with some of the others."""
     spread = Counter(chain.from_iterable(each.terms for each in entries))
     long_enough = (each for each in entries if len(each.terms) >= _FEWEST_TERMS)
     holders: dict[str, list[Features]] = defaultdict(list)
     # The longest first: each is compared with those that have as many words or more.
     for each in sorted(long_enough, key=lambda each: (len(each.terms), each.id), reverse=True):
-        # The words of which a partner has one, the rarest first; words that are as rare by the alphabet.
+        # The words of which a partner must have one, rarest first; ties are broken alphabetically.
         rarest_first = sorted(each.terms, key=lambda term: (spread[term], term))
         needed = rarest_first[: len(each.terms) - math.ceil(CONTAINED * len(each.terms)) + 1]
         probed = [term for term in needed if spread[term] > 1][:_MOST_PROBED]
@@ -493,15 +497,15 @@ def _compared(one: Features, other: Features) -> _Alike | None:
         return None
     jaccard = common / together
     if jaccard >= (NEAR if together >= _SHORT_TERMS else NEAR_SHORT):
-        # Two notes each of which names a number or code that the other lacks say the like of different things.
+        # Two notes that each name a number or code the other lacks are parallel statements about different things.
         differ_in_names = all(
             any(term.startswith("`") or has_digits(term) for term in own) for own in (mine - theirs, theirs - mine)
         )
         return None if differ_in_names else _Alike(one, other, True, jaccard)
-    if len(mine) < _FEWEST_CONTAINED or len(one.about & other.about) < 2:  # another subject
+    if len(mine) < _FEWEST_CONTAINED or len(one.about & other.about) < 2:  # a different subject
         return None
     kinds = one.meta.kind, other.meta.kind
     if Kind.HANDOFF in kinds and kinds[0] is not kinds[1]:
-        return None  # it says again what the notes of its session say, and is gone in days
+        return None  # a handoff repeats what the notes of its session say, and is gone in days
     is_held = len(theirs) < _FAR * len(mine) or containment >= CONTAINED_FAR
     return _Alike(one, other, False, containment) if is_held else None

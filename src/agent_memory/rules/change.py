@@ -1,4 +1,4 @@
-"""Changes of notes, decided before any of them is made, and what came of them."""
+"""Changes to notes, decided before any of them is made, and their outcome."""
 
 from __future__ import annotations
 
@@ -13,25 +13,26 @@ from agent_memory.text.plain_text import SomeText
 
 @frozen
 class Change:
-    """One note becomes another text, or changes its place: what plan checks make, dry runs show and the store writes.
+    """One note gets another text or another place. Plan checks make these, dry runs show them, the store writes them.
 
-    `create` writes a new note. A file that already holds exactly these bytes counts as written, so a replay is harmless.
-    `replace` writes a new version of a live note. Where title, description or body differ, the earlier bytes are kept as
-    `archive/<id>/<updatedAt ms>.md`; unknown frontmatter keys, comments and key order of the file survive.
-    `retire` moves a live note to the archive. With `valid_until_ms` its original bytes are kept beside it as a version.
-    `restore` brings an archived note back to life, and takes its id out of the alias list of any live note.
+    `create` writes a new note. A file that already holds exactly these bytes counts as written, so a replay is
+    harmless. `replace` writes a new version of a live note. If title, description or body differ, the earlier bytes are
+    kept as `archive/<id>/<updatedAt ms>.md`; unknown frontmatter keys, comments and key order survive. `retire` moves a
+    live note to the archive. With `valid_until_ms` its original bytes are kept beside it as a version. `restore` brings
+    an archived note back to life, and removes its id from the aliases of any live note.
     """
 
     id: str
     entry: MemoryEntry | None = None
-    """What it says from then on; None where only its place changes."""
+    """The note as it will be; None where only its place changes."""
     expected_hash: str | None = None
-    """Of the live file that it was made from: with other bytes there it is refused (P8). None where no note is live."""
+    """The hash of the live file from which the change was made: if the file holds other bytes by then, the change is
+    refused (P8). None where no note is live."""
     valid_until_ms: int | None = None
 
     @classmethod
     def of(cls, entry: MemoryEntry, expected_hash: str | None = None) -> Change:
-        """Returns a new note; with a hash a new version of the live one."""
+        """Returns the change that writes this note: a new one, or with a hash a new version of the live one."""
         return cls(entry.meta.id, entry, expected_hash)
 
     @classmethod
@@ -44,7 +45,7 @@ class Change:
 
     @property
     def subject(self) -> str:
-        """What a report calls it where it is refused."""
+        """Returns the name by which a report refers to the change."""
         return self.id
 
     @property
@@ -57,32 +58,32 @@ class Change:
 
 @frozen
 class ChangeGroup:
-    """Changes that are made all or none: where one is refused by the state of its note, all of them are dropped."""
+    """Changes that are made together or not at all: where one is refused by the state of its note, all are dropped."""
 
     subject: str
-    """What a report calls it where it is refused."""
+    """The name by which a report refers to the group."""
     changes: tuple[Change, ...]
     kind: str = ""
-    """Of the action that it carries out (`plan.kind_of`)."""
+    """The kind of the action that it carries out (`plan.kind_of`)."""
     words: str = ""
     """The action in words: `merge id__a, id__b into id__c (title)`."""
     fingerprint: str = ""
-    """Of the action (`plan.fingerprint_of`)."""
+    """The fingerprint of the action (`plan.fingerprint_of`)."""
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The notes that it changes or archives, in order."""
+        """Returns the notes that it changes or archives, in order."""
         return tuple(each.id for each in self.changes if each.expected_hash is not None)
 
     @property
     def new_ids(self) -> tuple[str, ...]:
-        """The notes that it creates, in order."""
+        """Returns the notes that it creates, in order."""
         return tuple(each.id for each in self.changes if each.act == "create")
 
 
 @frozen
 class Applied:
-    """One change that is durable on disk. Paths are relative to the root; hashes are None where there is no file."""
+    """One change that is on disk. Paths are relative to the root; a hash is None where there is no file."""
 
     id: str
     act: str
@@ -91,12 +92,12 @@ class Applied:
     before_hash: str | None
     after_hash: str | None
     title: str = ""
-    """For people; none of a secret note."""
+    """The title, for people; None for a secret note."""
 
 
 @frozen
 class Dropped:
-    """One thing that was not done, and why, in words."""
+    """Something that was not done, and why."""
 
     subject: str
     reasons: tuple[str, ...]
@@ -104,12 +105,12 @@ class Dropped:
 
 @frozen
 class Receipt:
-    """What a batch did: everything else of it stands; a dropped change was refused by the state of its note."""
+    """The outcome of a batch: the changes that were made, and those dropped because of the state of their notes."""
 
     applied: tuple[Applied, ...] = ()
     dropped: tuple[Dropped, ...] = ()
     touched: tuple[str, ...] = ()
-    """Every path written or removed, once: what a recorder is told."""
+    """Every path that was written or removed, once; for the recorder."""
 
 
 # -- what changes come to, and how many one run may make ----------------------------------------------------------------
@@ -124,20 +125,20 @@ def max_changes(live_at_start: int) -> int:
 
 
 def entries_written(changes: Iterable[Change]) -> dict[str, MemoryEntry]:
-    """Returns the notes that these write, as they write them, by id."""
+    """Returns the notes that these changes write, as they will be, by id."""
     return {each.id: each.entry for each in changes if each.entry is not None}
 
 
 def changed_ids(changes: Iterable[Change]) -> frozenset[str]:
-    """Returns the live notes that these change or archive."""
+    """Returns the ids of the live notes that these change or archive."""
     return frozenset(each.id for each in changes if each.expected_hash is not None)
 
 
 def admit(
     changes: Iterable[Change], changed_before: frozenset[str], live_at_start: int
 ) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
-    """Returns the changes within the run's limit, and the rest, to be taken up again by the next run. New notes always
-    pass; an id that the run has changed before counts once."""
+    """Returns the changes within the run's limit, and the rest for the next run. New notes always pass; an id that the
+    run has already changed counts once."""
     limit = max_changes(live_at_start)
     changed = set(changed_before)
     now: list[Change] = []
@@ -158,7 +159,7 @@ def admit(
 
 @frozen
 class FileState:
-    """What a file holds, and when it was last written; None for what is still to be written: at that moment."""
+    """What a file holds and when it was last written; `mtime_ns` is None for a file that is still to be written."""
 
     data: bytes
     mtime_ns: int | None = None
@@ -166,7 +167,7 @@ class FileState:
 
 @frozen
 class FileChange:
-    """One file becomes `after`, provided that it still is `before`. None stands for no file."""
+    """`path` becomes `after`, provided that it is still `before`. None means that there is no file."""
 
     path: SomeText
     """Relative to the root, with `/`."""
@@ -175,5 +176,5 @@ class FileChange:
 
 
 def hash_of(state: FileState | None) -> str | None:
-    """Returns the content's hash; None where there is no file."""
+    """Returns the hash of the content; None where there is no file."""
     return None if state is None else content_hash(state.data)

@@ -1,5 +1,5 @@
-"""What `git commit` is given: a message that is readable, bounded, free of secrets and unable to forge a trailer, and the options of
-`storage.commitHook`. No shell ever sees them (P21)."""
+"""What `git commit` is given: a message that is readable, bounded, free of secrets and cannot forge a trailer, and the
+options from `storage.commitHook`. No shell ever sees them (P21)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FALLBACK = "Update memories"
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 _GAP = re.compile(r"\n{3,}")
 _TRAILER = re.compile(r"[A-Za-z0-9-]+[ \t]*:|\(cherry picked from|---(?:\s|$)")
-"""What git takes for a trailer, or for the end of the message, where it begins a line (git-interpret-trailers(1))."""
+"""A line beginning that git takes for a trailer, or for the end of the message (git-interpret-trailers(1))."""
 
 
 def _cut(text: str, chars: int) -> str:
@@ -33,10 +33,10 @@ def _body_line(line: str) -> str:
 
 
 def commit_message(subject: str, body: str = "") -> str:
-    """Returns the message that git is given: one subject line, then the body after an empty line; both without secrets.
+    """Returns the message for git: one subject line, an empty line, the body; all without secrets.
 
-    A line of the body that git would read as a trailer, or as what comes after them, becomes a list item, so that only the template writes trailers. Git's
-    own `whitespace` cleanup would change nothing in it.
+    A line of the body that git would read as a trailer, or as following the trailers, becomes a list item, so that only
+    the template writes trailers. Git's own `whitespace` clean-up would change nothing in it.
     """
     first = _cut(" ".join(_CONTROL.sub(" ", redact(subject).text).split()), _SUBJECT_CHARS) or _FALLBACK
     lines = [_body_line(line) for line in redact(body).text.splitlines()]
@@ -49,7 +49,7 @@ def commit_message(subject: str, body: str = "") -> str:
 # -- the template -----------------------------------------------------------------------------------------------------
 
 PLACEHOLDERS = ("threadId", "harness")
-"""What a template may name, as `{threadId}`."""
+"""The names that a template may use, as in `{threadId}`."""
 
 _PLACEHOLDER = re.compile(r"\{(\w*)\}")
 _NOT_ALLOWED = re.compile(r"[^A-Za-z0-9._:/@+~=-]+")
@@ -64,10 +64,10 @@ CommandTemplate = tuple[tuple[str, ...], ...]
 
 
 def parse_command_template(text: str) -> Result[CommandTemplate, str]:
-    """Returns the template, or what is wrong with it as a phrase.
+    """Returns the template, or a phrase that says what is wrong with it.
 
-    It must begin with `git commit`; after that only options that describe the commit are let through: the ones that
-    choose what is committed, rewrite history, run an editor or ask for a key are ours to decide.
+    It must begin with `git commit`. After that, only options that describe the commit are allowed; those that choose
+    what is committed, rewrite history, run an editor or ask for a key are not for a template to decide.
     """
     try:
         elements = shlex.split(text)
@@ -95,12 +95,13 @@ def parse_command_template(text: str) -> Result[CommandTemplate, str]:
 
 
 def one_word(value: str) -> str:
-    """`value` as one line of letters, digits and `._:/@+~=-`, at most 200 characters; anything else becomes `_`."""
+    """Returns `value` as one line of letters, digits and `._:/@+~=-`, at most 200 characters; anything else becomes
+    `_`."""
     return _NOT_ALLOWED.sub("_", value.strip())[:_LONGEST_VALUE_CHARS]
 
 
 def filled(template: CommandTemplate, values: Mapping[str, str | None]) -> tuple[str, ...]:
-    """Returns the options with every `{name}` replaced by its cleaned value. An option that names what has no value is left
+    """Returns the options with every `{name}` replaced by its cleaned value. An option whose name has no value is left
     out."""
     known = {name: word for name, value in values.items() if value is not None and (word := one_word(value))}
     filled_in: list[str] = []
@@ -111,18 +112,18 @@ def filled(template: CommandTemplate, values: Mapping[str, str | None]) -> tuple
 
 
 # -- paths ------------------------------------------------------------------------------------------------------------
-# What a recorder keeps, and whose: the paths of a store as git sees them.
+# Which paths of a store a recorder commits, and to whom they are attributed.
 
 
 IGNORED = ("inbox/", "histories/", "runs/", ".cache/", ".transaction/", ".tmp-*", ".git.broken-*")
-"""The lines of the store's `.gitignore`: what is transient, derived, or kept elsewhere."""
+"""The lines of the store's `.gitignore`: transient and derived files, and what is kept elsewhere."""
 
 IGNORE_FILE = ".gitignore"
 IGNORE_TEXT = "".join(f"{line}\n" for line in IGNORED)
-"""What a new store's `IGNORE_FILE` holds."""
+"""The content of a new store's `.gitignore`."""
 
 BOOKKEEPING = ("state", "usage")
-"""Directories that only we write. Their changes ride along with the next record and are nobody's hand edit."""
+"""Directories that only memory writes. Their changes go into the next commit and never count as a hand edit."""
 
 _IGNORED_DIRECTORIES = tuple(line.rstrip("/") for line in IGNORED if line.endswith("/"))
 _IGNORED_PREFIXES = tuple(line.rstrip("*") for line in IGNORED if line.endswith("*"))
@@ -143,18 +144,19 @@ def path_problem(path: str) -> str | None:
 
 
 def is_ignored(path: str) -> bool:
-    """Returns True for what `IGNORED` keeps out of the history, whatever the `.gitignore` on disk says."""
+    """Returns whether `IGNORED` keeps a path out of the history, whatever the `.gitignore` on disk says."""
     parts = path.split("/")
     return parts[0] in _IGNORED_DIRECTORIES or any(part.startswith(_IGNORED_PREFIXES) for part in parts)
 
 
 def is_bookkeeping(path: str) -> bool:
-    """Returns True for a file of ours that rides along."""
+    """Returns whether a path is one of `BOOKKEEPING`."""
     return path.split("/")[0] in BOOKKEEPING
 
 
 def wanted_of(changed: Iterable[str], asked: Iterable[str]) -> tuple[str, ...]:
-    """Returns those of the changed paths that are asked for, or lie in a directory that is; compared under NFC, in order."""
+    """Returns those of the changed paths that are asked for, or lie in a directory that is asked for; compared under
+    NFC, in order."""
     names = {_plain(path) for path in asked}
 
     def is_asked(path: str) -> bool:
@@ -169,11 +171,11 @@ def _plain(path: str) -> str:
 
 
 def holds_secret(path: str, text: str) -> bool:
-    """Returns whether redaction finds something in the text of a file, or in its name."""
+    """Returns whether redaction finds something in the text of a file or in its name."""
     return bool(redact(text).found or redact(path).found)
 
 
 def hand_edit_words(paths: tuple[str, ...]) -> tuple[str, str]:
-    """Subject and body of the commit of a person's own changes."""
+    """Returns subject and body of the commit of a person's own changes."""
     count = len(paths)
     return f"hand edits: {count} file{'' if count == 1 else 's'}", "\n".join(paths)

@@ -1,5 +1,5 @@
-"""What a person or an agent asks to be stored or changed, and a proposed text made fit to be stored: nothing hidden in it (P18),
-no secret (P20), within the limits, written out whole."""
+"""Drafts: what a person or an agent asks to be stored or changed, made fit to be stored: nothing hidden (P18), no
+secret (P20), within the limits, written out in full."""
 
 from __future__ import annotations
 
@@ -43,14 +43,15 @@ from agent_memory.text.plain_text import clean_text, one_line, spliced
 
 @frozen
 class Expiry:
-    """When a note is to expire; None: never. What expired goes to the archive with the next defrag."""
+    """When a note expires; None means never. The next defrag archives an expired note."""
 
     at_ms: int | None
 
 
 @frozen
 class NoteDraft:
-    """A note to be stored at once. A missing title is the body's first line; a missing scope is `global`."""
+    """A note to be stored at once. A missing title becomes the first line of the body; a missing scope becomes
+    `global`."""
 
     body: str
     title: str | None = None
@@ -62,17 +63,17 @@ class NoteDraft:
     sensitivity: Sensitivity = Sensitivity.NORMAL
     cwd: str | None = None
     agent: str | None = None
-    """Which of the agents of a client writes, as it calls itself."""
+    """The agent that writes, where a client runs several, as it calls itself."""
     expiry: Expiry = Expiry(None)
     supersedes: tuple[str, ...] = ()
-    """Ids of live entries that it takes the place of: they go to the archive, and were true until now."""
+    """Ids of live notes that this one replaces: they are archived as no longer true."""
     here: str | None = None
-    """The scope key of the place where it is said, which the note need not be about; None: its own scope."""
+    """The scope key of the place where the note was written, which may differ from its scope; None: the same."""
 
 
 @frozen
 class MetaPatch:
-    """New values for some of an entry's frontmatter; None keeps what is there."""
+    """New values for some of a note's frontmatter; None keeps the present value."""
 
     title: str | None = None
     description: str | None = None
@@ -129,9 +130,10 @@ _LONG_RUN = re.compile(r"([^\s=*_#~+-])\1{99}")
 
 
 def text_problems(text: str, before: str = "") -> tuple[str, ...]:
-    """Returns why a text must not become part of an entry, in words; nothing for honest text.
+    """Returns the reasons why a text must not become part of a note; empty for honest text.
 
-    `before` is the text that it replaces: an elision that was already there is no new one. Length is not checked here.
+    `before` is the text that it replaces: an elision that was already there is not a new one. Length is not checked
+    here.
     """
     elisions = dict.fromkeys(found[0].strip()[:80] for pattern in _ELISIONS for found in pattern.finditer(text))
     problems = [f"leaves text out: {phrase!r}" for phrase in elisions if phrase.lower() not in before.lower()]
@@ -161,7 +163,7 @@ _MAX_REASON_CHARS = 500
 
 
 class Refused(Exception):
-    """A proposed text or action may not become part of the store, for these reasons, in words."""
+    """Raised where a proposed text or action may not become part of the store; holds the reasons, in words."""
 
     def __init__(self, reasons: tuple[str, ...]) -> None:
         super().__init__(reasons)
@@ -169,12 +171,12 @@ class Refused(Exception):
 
 
 def has_secret(text: str) -> bool:
-    """Returns whether the text holds a secret: an agent that was shown it did not see all of it."""
+    """Returns whether the text holds a secret: an agent that was shown the note has not seen all of it then."""
     return redact(text).text != text
 
 
 def why_untouchable(listed: Listed) -> tuple[str, ...]:
-    """Returns why no program may replace or archive an entry, whoever proposes it, in words; nothing if one may."""
+    """Returns the reasons why no program may replace or archive a note, whoever proposes it; empty if one may."""
     rules = (
         (listed.meta.pinned, "it is pinned"),
         (listed.conflicted, "it holds an unresolved conflict"),
@@ -184,18 +186,18 @@ def why_untouchable(listed: Listed) -> tuple[str, ...]:
 
 
 def stored_subject(title: str) -> str:
-    """Returns what an entry is called in a report."""
+    """Returns the name of a note in a report."""
     return stored_line(title, _MAX_SUBJECT_CHARS) or "a note without a title"
 
 
 def stored_refusal(dropped: Dropped) -> Dropped:
-    """Returns what a report says of an item that was refused before it came here."""
+    """Returns what a report says of an item that was refused earlier."""
     reasons = tuple(stored_line(reason, _MAX_REASON_CHARS) for reason in dropped.reasons)
     return Dropped(stored_subject(dropped.subject), reasons)
 
 
 def stored_title(text: str) -> str:
-    """Returns a clean title without secrets and links; it may be too long or empty."""
+    """Returns a clean title without secrets and links; it may still be too long, or empty."""
     return without_links(stored_line(text))
 
 
@@ -205,7 +207,8 @@ def stored_description(text: str) -> str:
 
 
 def stored_agent(text: str) -> str | None:
-    """Returns what an agent calls itself, as it is kept and looked for; None where nothing of it is left."""
+    """Returns the name of an agent in the form in which it is stored and searched for; None where nothing of it is
+    left."""
     return stored_line(text, _MAX_AGENT_CHARS) or None
 
 
@@ -215,12 +218,12 @@ def stored_body(text: str) -> str:
 
 
 def stored_tags(texts: Iterable[str]) -> tuple[str, ...]:
-    """Returns the normal tags without those that hold a secret; at most `MAX_TAGS`."""
+    """Returns the normal tags, without those that hold a secret, at most `MAX_TAGS`."""
     return normal_tags(text for text in texts if not has_secret(text))[:MAX_TAGS]
 
 
 def title_problems(title: str) -> tuple[str, ...]:
-    """Returns why a stored title is not acceptable."""
+    """Returns the reasons why a stored title is not acceptable."""
     if not any(character.isalnum() for character in title):
         return ("the title is empty",)
     if len(title) > MAX_TITLE_CHARS:
@@ -229,7 +232,7 @@ def title_problems(title: str) -> tuple[str, ...]:
 
 
 def body_problems(body: str, before: str = "") -> tuple[str, ...]:
-    """Returns why a stored body is not acceptable; `before` is the body that it replaces."""
+    """Returns the reasons why a stored body is not acceptable; `before` is the body that it replaces."""
     if not any(character.isalnum() for character in body):
         return ("the body is empty",)
     if len(body) > MAX_BODY_CHARS:
@@ -237,24 +240,24 @@ def body_problems(body: str, before: str = "") -> tuple[str, ...]:
     return tuple(f"the body {problem}" for problem in text_problems(body, before))
 
 
-# In code too: whoever checks a file for links that lead nowhere need not know what is code.
+# In code too: a tool that checks a file for broken links may not know what is code.
 _ID_LINK = re.compile(rf"\[\[({ID_PATTERN})(?:\|([^\[\]\n]*))?\]\]")
 _MAX_TARGET_CHARS = 80
 Unknown = tuple[str, ...]
-"""Targets of links that lead nowhere and are plain text now."""
+"""Targets of links that lead nowhere and were turned into plain text."""
 NOT_KEPT = "a note that was not kept"
 
 
 @frozen
 class Targets:
-    """What a link of one reply may point at."""
+    """The notes to which links in a reply may point."""
 
     by_ref: Mapping[str, str]
-    """Ids of the entries of the same reply, by ref."""
+    """Ids of the notes in the same reply, by ref."""
     live: Mapping[str, str]
-    """Ids of live and planned entries and their aliases as they are spelled, by casefolded id."""
+    """Ids of live and planned notes and their aliases in their original spelling, by casefolded id."""
     taken: Container[str]
-    """Every id in use, casefolded, archived ones too."""
+    """Every id in use, casefolded, including archived ones."""
 
     def id_of(self, target: str) -> str | None:
         """Returns the id that `id__…`, `ref:…` or a bare ref stands for; None where there is no such note."""
@@ -265,10 +268,11 @@ class Targets:
 
 
 def link_body(body: str, also: tuple[str, ...], targets: Targets, own_id: str) -> tuple[str, Unknown]:
-    """Returns the body with refs and ids resolved and the missing ones of `also` appended under `See also:`, and the unknown.
+    """Returns the body with refs and ids resolved and the missing ids of `also` appended under `See also:`, and the
+    unknown targets.
 
-    A link to an unknown entry becomes its label, else the bare id; one to a note of the same reply that was not kept is
-    called that, and not by a title that nobody checked. An entry does not link to itself.
+    A link to an unknown note becomes its label, else the bare id; a link to a note of the same reply that was not kept
+    becomes plain words, not a title that nobody checked. A note does not link to itself.
     """
     links = [(link, targets.id_of(link.target)) for link in find_links(body)]
     unknown = [link.target for link, id in links if id is None]
@@ -287,16 +291,16 @@ def link_body(body: str, also: tuple[str, ...], targets: Targets, own_id: str) -
 
 
 def with_links(entry: MemoryEntry, before: MemoryEntry, targets: Targets) -> tuple[MemoryEntry, Unknown]:
-    """Returns the entry with its links resolved; links that the earlier version held already are left alone."""
+    """Returns the note with its links resolved; links that the earlier version held are left alone."""
     kept = {link.target.casefold(): link.target for link in find_links(before.body)}
     own = evolve(targets, live={**kept, **targets.live})
     body, unknown = link_body(entry.body, (), own, entry.meta.id)
-    description = entry.meta.description or derive_description(body)  # the links may be all that it says
+    description = entry.meta.description or derive_description(body)  # the links may have been all that it said
     return evolve(entry, meta=evolve(entry.meta, description=description), body=body), unknown
 
 
 def unlinked(subject: str, unknown: Iterable[str]) -> list[Dropped]:
-    """Returns what a report says of the links of one entry that lead nowhere."""
+    """Returns what a report says of the links of one note that lead nowhere."""
     links = tuple(
         f"a link to {stored_line(target, _MAX_TARGET_CHARS)} leads nowhere and was left out" for target in unknown
     )
@@ -304,12 +308,12 @@ def unlinked(subject: str, unknown: Iterable[str]) -> list[Dropped]:
 
 
 def taken_ids(live: Listing, archive: Listing) -> frozenset[str]:
-    """Returns every id that is not free, casefolded: live, archived, and their aliases."""
+    """Returns every id that is in use, casefolded: live ones, archived ones, and their aliases."""
     return frozenset(id for each in (*live.entries, *archive.entries) for id in folded_ids(each))
 
 
 # -- edits ------------------------------------------------------------------------------------------------------------
-# What editing an entry changes of it, and what it must not.
+# What an edit changes in a note, and what it must not change.
 
 
 EDITABLE = (
@@ -325,11 +329,11 @@ EDITABLE = (
     "valid_from_ms",
     "valid_until_ms",
 )
-"""The fields of `Meta` that editing a note changes."""
+"""The fields of `Meta` that an edit may change."""
 
 
 def patched(meta: Meta, patch: MetaPatch) -> Meta:
-    """Returns the frontmatter with what the patch names."""
+    """Returns the frontmatter with the values of the patch."""
     return evolve(
         meta,
         title=meta.title if not patch.title else edited_title(patch.title),
@@ -344,15 +348,16 @@ def patched(meta: Meta, patch: MetaPatch) -> Meta:
 
 
 def promoted(meta: Meta) -> Meta:
-    """Returns the frontmatter once a person vouches for the entry."""
+    """Returns the frontmatter of the note once a person vouches for it."""
     return evolve(meta, status=furthest((meta.status, Status.PROMOTED)), promoted_by=BY_A_PERSON)
 
 
 def trusted_after(before: MemoryEntry, after: MemoryEntry, caller: Caller) -> Meta:
-    """Returns the frontmatter of `after`, with the origin and the promotion that are left once the caller made it of `before`.
+    """Returns the frontmatter of `after` with the origin and promotion that remain once the caller has turned `before`
+    into it.
 
-    A note that became secret is nobody's to promote. A person vouches for what they saw (P19): where a program has
-    changed it, their word ends if the note is external, or if what it says now would need it.
+    A secret note cannot be promoted. A person vouches for what they saw (P19): if a program changes it, the promotion
+    ends where the note is external, or where its new text would need one.
     """
     meta = evolve(after.meta, origin=least_trusted((after.meta.origin, caller.origin)))
     needs_another_word = meta.origin is Origin.EXTERNAL or (before.texts != after.texts and meta.needs_vouching)
@@ -361,11 +366,11 @@ def trusted_after(before: MemoryEntry, after: MemoryEntry, caller: Caller) -> Me
 
 
 def edited_title(text: str) -> str:
-    """Returns the title of an entry for which a person or an agent gave this one: clean, on one line, never empty."""
+    """Returns the title that a person or an agent gave, clean, on one line and never empty."""
     return one_line(stored_title(text), MAX_TITLE_CHARS) or "untitled"
 
 
 def kept_description(old: MemoryEntry, body: str) -> str:
-    """Returns the description of an entry whose body becomes another: derived anew where it was derived."""
+    """Returns the description of a note whose body changes: derived anew if it was derived before."""
     was_derived = old.meta.description in ("", derive_description(old.body))
     return derive_description(body) if was_derived and body != old.body else old.meta.description

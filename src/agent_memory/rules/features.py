@@ -1,5 +1,5 @@
-"""What an analysis keeps of each note, computed from its text, and which of several notes is to be believed. What a note claims is
-kept as statements reduced to what can be compared with those of another note, in English and Portuguese."""
+"""The features that an analysis keeps of each note, and which of several notes wins. Statements are reduced to claims
+that can be compared with those of another note, in English and Portuguese."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from agent_memory.text.salience import content_terms, statements, term_of, words
 
 @frozen
 class Alternatives:
-    """A question with several answers."""
+    """A question with several possible answers."""
 
     question: str
     exclusive: bool
-    """A project has one of them and no other, so that nothing else need be said: "we use pnpm"."""
+    """Whether a project has exactly one of them, so that nothing else need be said: "we use pnpm"."""
     about: frozenset[str]
     """Content words that only repeat the question."""
 
@@ -36,7 +36,7 @@ _CHOOSING_VERBS = "managed chosen adopted standardised prefer picked gerido geri
 def _group(
     question: str, words: str, about: str = "", exclusive: bool = True
 ) -> tuple[Alternatives, Mapping[str, str]]:
-    """Returns a question, and its answers by each way of writing them; `a=b` says that `a` is written for `b`."""
+    """Returns a question and its answers, by every spelling; `a=b` means that `a` is another spelling of `b`."""
     pairs = (word.partition("=") for word in words.split())
     answers = {name.replace("+", " "): (same or name).replace("+", " ") for name, _, same in pairs}
     return Alternatives(question, exclusive, content_terms(f"{question} {about} {_CHOOSING_VERBS}")), answers
@@ -64,7 +64,7 @@ _GROUPS = (
     _group("license", "mit apache-2.0 gpl-3.0 agpl-3.0 bsd-3-clause mpl-2.0", exclusive=False),
 )  # fmt: skip
 QUESTIONS: Mapping[str, Alternatives] = {group.question: group for group, _ in _GROUPS}
-"""Every question by its words."""
+"""Every question by the words of its answers."""
 _BY_WORD = {word: (group, answer) for group, answers in _GROUPS for word, answer in answers.items()}
 _WORD = rf"`?(?<![\w./-])(?:{'|'.join(map(re.escape, sorted(_BY_WORD, key=len, reverse=True)))})(?![\w/-]|\.\w)`?"
 _ANY = re.compile(_WORD, re.IGNORECASE)
@@ -86,8 +86,8 @@ _CHOSEN = re.compile(r"\s+(?:is|are|was chosen|é)\s+(?:used|the|our|o|a)\b", re
 
 
 def choice_in(sentence: str) -> tuple[Alternatives, str, str] | None:
-    """Returns the one alternative that a sentence says is used: of what, the answer, and the sentence without it and
-    without what it rejects. None where it names none, several, or only rejects."""
+    """Returns the one alternative that a sentence says is used: the question, the answer, and the sentence without the
+    answer and without what it rejects. None where it names none or several, or only rejects."""
     if not _ANY.search(sentence):
         return None
     kept = _REJECTED.sub(" ", sentence)
@@ -123,7 +123,7 @@ _DENYING = _set(
     """
 )
 _DENYING_TERMS = content_terms(" ".join(_DENYING)) | {"longer"}
-"""The stems of words that deny, as far as they are content."""
+"""The stems of negating words, as far as they are content words."""
 # `no` denies in English and means "in the" in Portuguese.
 _PORTUGUESE = _set(
     """
@@ -150,7 +150,7 @@ _WEAK = _DENYING_TERMS | content_terms(
     "now current currently default set changed moved switched updated raised lowered increased decreased reduced exactly really "
     "agora atualmente padrão passou mudou alterado atual value valor usamos usa usam utiliza utilizamos prefer prefers standardised"
 )
-"""Words that say nothing about which thing is meant."""
+"""Words that do not tell which thing is meant."""
 _SPAN = re.compile(r"`([^`\n]{1,80})`")
 _CHANGE = re.compile(r"\b(?:from|de)\s+(`?v?[\d.,:]+ ?[a-z%]{0,8}`?)\s+(?=(?:to|para)\b)", re.IGNORECASE)
 _PLACED = re.compile(
@@ -163,7 +163,7 @@ _ROLES = """
     name host hostname domain branch region bucket cluster queue topic channel namespace account user registry
     owner manager maintainer lead contact reviewer nome domínio ramo região conta dono responsável
     """
-# What is no plain word is a name; behind what has one, so is a word with a capital or hyphens.
+# A token that is not a plain word is a name; after words that introduce a name, so is a word with a capital or hyphens.
 _NAMED = re.compile(
     rf"(?:(?:\b(?:is|é)|[:=])\s+(?=`|\S*[\d_@/:]|\S+\.\w)|\b(?:{'|'.join(_ROLES.split())})(?:\s+(?:is|é)|:|\s*=)\s+(?=[A-Z]\w|\w+-\w)"
     r"(?!\w+-(?:only|free|based|wide|ready|safe|like|limited)\b))(?P<name>`[^`\n]{2,80}`|[^\s`,;()]{2,80})[.!]?\s*\Z"
@@ -173,10 +173,10 @@ _MORE_PLACES = re.compile(r"\s*(?:,|and|or|e|ou)\s+[`/\w]")
 
 @frozen
 class Claim:
-    """Something said about a thing that has one value at a time."""
+    """A statement about a thing that has one value at a time."""
 
     slot: str
-    """What kind of value; only claims of one slot can conflict."""
+    """The kind of value; only claims of one slot can conflict."""
     frame: frozenset[str]
     """The content words of the statement without its values, and the code that it names."""
     values: tuple[str, ...]
@@ -185,15 +185,15 @@ class Claim:
     conditional: bool = False
     dates: tuple[str, ...] = ()
     exclusive: bool = False
-    """Nothing else can be meant, even if the frame is empty."""
+    """Whether nothing else can be meant, even if the frame is empty."""
 
 
 @frozen
 class Assertion:
-    """A statement that is affirmed or denied as a whole; the snippet is empty where it is affirmed."""
+    """A statement that is affirmed or denied as a whole; `snippet` is empty where it is affirmed."""
 
     frame: tuple[str, ...]
-    """Its content words, in the order of the alphabet."""
+    """Its content words in alphabetical order."""
     denied: bool
     snippet: str
 
@@ -222,13 +222,13 @@ def assertions_of(sentences: Iterable[str]) -> tuple[Assertion, ...]:
 
 
 def _looked_at(sentences: Iterable[str]) -> Iterator[str]:
-    """Returns those of the sentences that are short enough to claim one thing, without the clause that says why."""
+    """Returns the sentences that are short enough to make one claim, each without its clause of reasons."""
     first = islice(sentences, _MOST_STATEMENTS)
     return (_REASON.sub("", each) or each for each in first if len(each) <= _LONGEST_CHARS)
 
 
 def words_without_values(text: str) -> frozenset[str]:
-    """Returns the content words of a title or description without the values and choices in it: what it is about."""
+    """Returns the content words of a title or description without the values and choices in it: its subject."""
     if choice := choice_in(text):
         among, _, rest = choice
         return frozenset(term for term in _terms(rest) if not has_digits(term)) - among.about
@@ -276,7 +276,7 @@ def _claims_in(text: str) -> Iterator[Claim]:
 
 
 def _snippet(text: str) -> str:
-    """Returns the beginning of a text in whole words: the first half of a token would not be recognised as a secret (P20)."""
+    """Returns the beginning of a text in whole words: half a token would not be recognised as a secret (P20)."""
     return text if len(text) <= _SNIPPET_CHARS else text[: _SNIPPET_CHARS + 1].rpartition(" ")[0]
 
 
@@ -297,7 +297,7 @@ def _terms(text: str) -> frozenset[str]:
 
 
 def _is_denying(sentence: str) -> bool:
-    """Returns whether an odd number of its words deny."""
+    """Returns whether an odd number of its words negate."""
     words = _LETTERS.findall(sentence.lower())
     found = [word for word in words if word in _DENYING or (word[-1] == "t" and word.endswith(("n't", "n’t")))]
     if "no" in found and (_ENGLISH.isdisjoint(words) or not _PORTUGUESE.isdisjoint(words)):
@@ -306,12 +306,12 @@ def _is_denying(sentence: str) -> bool:
 
 
 def _is_conditional(sentence: str) -> bool:
-    """Returns whether what is said holds only sometimes, or has an exception in the same sentence."""
+    """Returns whether the statement holds only sometimes, or has an exception in the same sentence."""
     return not _CONDITIONAL.isdisjoint(_LETTERS.findall(sentence.lower()))
 
 
 def _is_beside_the_present(sentence: str) -> bool:
-    """Returns whether the sentence tells what once was, gives an example, or asks."""
+    """Returns whether the sentence is about the past, gives an example, or asks."""
     return sentence.rstrip().endswith("?") or _PAST.search(sentence.lower()) is not None
 
 
@@ -369,7 +369,7 @@ _NAMING = _set(
     """
 )
 _REPORTING = _set("took was were foi eram era levou demorou spent cost gave measured")
-"""What was so once says nothing about what is so."""
+"""What was once so says nothing about what is so."""
 
 
 @frozen
@@ -381,11 +381,11 @@ class Quantity:
     measure: str
     """`time`, `size`, `share`, `pixels`, `version` (dotted) or `number`."""
     value: str
-    """In the measure's base unit, normal."""
+    """In the base unit of the measure, normalised."""
 
 
 def quantities(sentence: str) -> tuple[Quantity, ...] | None:
-    """Returns the values in a sentence, in order; None where it only reports what was measured or what was so."""
+    """Returns the values in a sentence, in order; None where it only reports a measurement or the past."""
     if not has_digits(sentence):
         return ()
     found: list[Quantity] = []
@@ -410,7 +410,7 @@ def quantities(sentence: str) -> tuple[Quantity, ...] | None:
 
 
 def has_digits(sentence: str) -> bool:
-    """Returns whether there is a digit of any script in it."""
+    """Returns whether the text has a digit of any script."""
     return any(map(str.isdigit, sentence))
 
 
@@ -428,11 +428,11 @@ def _is_value(number: re.Match[str], introduced: str) -> bool:
 
 _NAMED_SPAN = re.compile(r"`([^`\n]{2,80})`")
 _MOMENTARY = (Kind.HANDOFF, Kind.TASK)
-"""What these say was so at one moment, and the next one may say otherwise: they claim nothing."""
+"""Notes of these kinds describe one moment; the next one may differ, so they claim nothing."""
 
 
 def said_in(body: str) -> str:
-    """Returns the body with each link replaced by its label, without the links at its end; code stays."""
+    """Returns the body with each link replaced by its label and without the links at its end; code stays."""
     text = without_see_also(body)
     return "\n".join(map(without_links, text.split("\n"))) if "[[" in text else text
 
@@ -443,7 +443,7 @@ def said_terms(text: str) -> frozenset[str]:
 
 
 MOST_IN_GROUP = 12
-"""More entries side by side are more than anybody can judge at once."""
+"""Nobody can judge more notes than this side by side."""
 
 _MOST_KEPT_TERMS = 2_000
 _TRUST = list(Origin)
@@ -451,21 +451,20 @@ _TRUST = list(Origin)
 
 @frozen
 class AnalysisFacts:
-    """All that an analysis may depend on besides the entries themselves."""
+    """Everything that an analysis may depend on besides the notes themselves."""
 
     now_ms: int
     taken_ids: Container[object] = frozenset[str]()
-    """Every id that is not free, casefolded: live ones, aliases, archived ones (`planning.taken_ids`). The ids and aliases
-    of the entries that are analysed count as taken anyway."""
+    """Every id in use, casefolded: live ones, aliases, archived ones (`drafts.taken_ids`). The ids and aliases of the
+    analysed notes count as taken anyway."""
     usage: Mapping[str, Usage] = field(factory=dict[str, Usage])
-    """Reads by id; an entry that is not in it has the reads of its frontmatter."""
+    """Reads by id; a note that is missing here has the reads of its frontmatter."""
     stale_days: int = 120
     left_alone: frozenset[str] = frozenset()
-    """Entries that changed in 3 of the last 10 runs. They are in no finding that asks for another rewrite: only
-    contradictions and dangling links name them, which are wrong however often they are touched."""
+    """Notes that changed in 3 of the last 10 runs. No finding that asks for another rewrite names them; contradictions
+    and broken links do, however often a note is touched."""
     hot_or_new: frozenset[str] = frozenset()
-    """Entries of which time alone makes nothing, since they are read uncounted or came into the store lately: they are not
-    stale, and no orphans."""
+    """Notes that are read without being counted, or came into the store lately: they are neither stale nor orphans."""
 
 
 @frozen_by_identity(eq=False)
@@ -474,20 +473,20 @@ class Features:
 
     meta: Meta
     digest: bytes
-    """Of the body without links and white space; empty where nothing else is in it."""
+    """The hash of the body without links and white space; empty for a body that holds nothing else."""
     terms: frozenset[str]
     """The content words of title and body, and the code that they name."""
     title: frozenset[str]
     """The content words of the title, without values."""
     about: frozenset[str]
-    """Those of title, description and tags."""
+    """The content words of title, description and tags."""
     claims: tuple[Claim, ...]
     assertions: tuple[Assertion, ...]
     links: tuple[str, ...]
-    """Ids that it links to, outside code, each once, in their order."""
+    """Ids to which it links outside code, each once, in order."""
     body_chars: int
     body_lines: int
-    """Those that are not blank."""
+    """Lines that are not blank."""
     code_lines: int
     """Lines of fenced code that are not blank."""
     code_chars: int
@@ -502,12 +501,12 @@ class Features:
 
     @property
     def is_vouched_for(self) -> bool:
-        """Whether a person pinned it, or promoted it."""
+        """Returns whether a person pinned or promoted it."""
         return self.meta.pinned or self.meta.promoted_by is not None
 
 
 def features_of(stored: StoredEntry) -> Features:
-    """Returns the features of one note, after which its body can be forgotten."""
+    """Returns the features of one note; its body is no longer needed after that."""
     meta, body = stored.meta, stored.body
     said = said_in(body)
     on_one_line = " ".join(said.split())
@@ -523,7 +522,7 @@ def features_of(stored: StoredEntry) -> Features:
         digest=sha256(on_one_line.encode("utf-8", "surrogatepass")).digest()[:16]
         if any(map(str.isalnum, on_one_line))
         else b"",
-        # Of a very long text some words will do; which ones must not depend on anything but the text.
+        # For a very long text a sample of its words will do, but the choice must depend on the text alone.
         terms=frozenset(sorted(said_terms(f"{meta.title}\n{said}"))[:_MOST_KEPT_TERMS]),
         title=title,
         about=title | words_without_values(meta.description) | content_terms(tags),
@@ -545,9 +544,9 @@ def _lines(text: str) -> int:
 
 
 def in_precedence(entries: Iterable[Features]) -> tuple[Features, ...]:
-    """Returns the entries, the one that should win first: what a person pinned or promoted, then what is newer, then
-    what is better sourced (the user before the agent, with cited turns before without). What is external wins against
-    nothing else: a page must not get its way by being read last."""
+    """Returns the notes in order of precedence: what a person pinned or promoted, then the newer, then the better
+    sourced (the user before the agent, with cited turns before without). An external note wins against nothing else: a
+    page must not get its way by being read last."""
 
     def precedence(entry: Features) -> tuple[bool, bool, int, int, bool, str]:
         meta = entry.meta
@@ -569,7 +568,7 @@ def across_scopes(one: Features, other: Features) -> str:
 
 
 def stars(pairs: Iterable[tuple[Features, Features]]) -> Iterator[tuple[Features, ...]]:
-    """Groups of 2 to `MOST_IN_GROUP` entries, each of which is paired with the first. Every pair is in some group.
+    """Returns groups of 2 to `MOST_IN_GROUP` notes, each paired with the first. Every pair is in some group.
 
     The first of a group takes precedence. The same pairs in any order give the same groups.
     """

@@ -1,4 +1,4 @@
-"""What a deterministic look at the store finds: what an agent should judge, and what a person should know."""
+"""Findings of the analysis: what an agent should judge, and what a person should know."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agent_memory.note.note import Listed
 
 
 class FindingKind(StrEnum):
-    """Declared from the worst to the least."""
+    """The kinds of findings, worst first."""
 
     CONTRADICTION = "contradiction"
     DUPLICATE = "duplicate"
@@ -21,15 +21,15 @@ class FindingKind(StrEnum):
     OVERLAP = "overlap"
     EXPIRED = "expired"
     SURPLUS = "surplus"
-    """Over a cap that a person has set on the size of the store, and worth least."""
+    """Over a limit that a person has set on the size of the store, and of least value."""
     OVERSIZED = "oversized"
     FRAGMENTED = "fragmented"
     """Several very short entries about one subject."""
     DANGLING_LINK = "dangling-link"
     ORPHAN = "orphan"
-    """No link leads to it or away from it, it has no tag in common with any other, and nobody has read it."""
+    """No link leads to it or from it, it shares no tag with another note, and nobody has read it."""
     STALE = "stale"
-    """Neither read nor changed for long."""
+    """Neither read nor changed for a long time."""
 
 
 WORST_FIRST = {kind: place for place, kind in enumerate(FindingKind)}
@@ -37,20 +37,20 @@ WORST_FIRST = {kind: place for place, kind in enumerate(FindingKind)}
 
 @frozen
 class Finding:
-    """One thing found about some entries."""
+    """Something found about one or several notes."""
 
     kind: FindingKind
     ids: tuple[str, ...]
-    """The entry that should win comes first: newer, better sourced."""
+    """The note that should win comes first: newer, better sourced."""
     reason: str
-    """In words, with the measure and the value that made it a finding."""
+    """In words, with the measured value that made it a finding."""
     score: float = 0.0
-    """How bad, 0 to 1, among findings of the same kind."""
+    """Severity from 0 to 1, among findings of the same kind."""
 
 
 @frozen
 class Analysis:
-    """All findings, worst first, and the characters of each live entry's body, by id."""
+    """All findings, worst first, and the characters of each live note's body, by id."""
 
     findings: tuple[Finding, ...] = ()
     body_chars: Mapping[str, int] = field(factory=dict[str, int])
@@ -60,13 +60,13 @@ class Analysis:
         return tuple(each for each in self.findings if each.kind is kind)
 
     def with_findings(self, more: Iterable[Finding]) -> Analysis:
-        """With more findings, each after those of its kind."""
+        """Returns the analysis with more findings, each after those of its kind."""
         together = sorted((*self.findings, *more), key=lambda each: WORST_FIRST[each.kind])
         return evolve(self, findings=tuple(together))
 
     def without(self, ids: frozenset[str]) -> Analysis:
-        """Returns the findings that name none of these entries, and the sizes of the others: what may be told to
-        someone who must not know of these."""
+        """Returns the findings that name none of these notes, and the sizes of the others: the part that may be shown
+        to somebody who must not know of these."""
         if not ids:
             return self
         return Analysis(
@@ -76,44 +76,44 @@ class Analysis:
 
 
 def store_fingerprint(live: Iterable[Listed]) -> str:
-    """SHA-256 over the ids of the live entries and their files' bytes, in any order, hex."""
+    """Returns the SHA-256 over the ids of the live notes and the bytes of their files, in any order, in hex."""
     lines = sorted(f"{each.meta.id} {each.content_hash}\n" for each in live)
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 _NEEDS_NO_JUDGEMENT = frozenset({FindingKind.EXPIRED, FindingKind.SURPLUS})
-"""Findings for which no agent has to be asked."""
+"""Findings that do not need an agent's judgement."""
 
 
 @frozen
 class Candidates:
-    """Findings by their fingerprints. Of two with the same one the last stands in the place of the first."""
+    """Findings by their fingerprints. Of two with the same one, the last replaces the first."""
 
     findings: Mapping[str, Finding]
 
     def any_new(self, judged: frozenset[str]) -> bool:
-        """Returns whether there is any to be judged that was not."""
+        """Returns whether any finding has not been judged before."""
         return any(key not in judged and each.kind not in _NEEDS_NO_JUDGEMENT for key, each in self.findings.items())
 
     def new_first(self, judged: frozenset[str]) -> tuple[Finding, ...]:
-        """Returns those that nobody has judged yet before the others: a large store is gone through in several runs."""
+        """Returns the findings with those that nobody has judged yet first: a large store takes several runs."""
         return tuple(self.findings[key] for key in sorted(self.findings, key=judged.__contains__))
 
     def without(self, hidden: frozenset[str]) -> Candidates:
-        """Returns those that name none of these entries."""
+        """Returns the findings that name none of these notes."""
         return Candidates({key: each for key, each in self.findings.items() if hidden.isdisjoint(each.ids)})
 
     def judged(self, seen: frozenset[str], before: frozenset[str]) -> frozenset[str]:
-        """Returns those that an agent has judged once it saw these entries, or knows what there is to be known of them.
-        Where it could be shown none that is new, the rest will not fit next time either, and counts as judged."""
+        """Returns the findings that count as judged once an agent saw these notes. If no new one could be shown to it,
+        the rest will not fit next time either, and counts as judged."""
         whole = {key for key, each in self.findings.items() if seen.issuperset(each.ids)}
         every = frozenset(self.findings)
         return (before & every) | whole if whole - before else every
 
 
 def candidates_of(findings: Iterable[Finding], hashes: Mapping[str, str]) -> Candidates:
-    """Returns all findings, given the content hash of each live entry by id. Two are the same by their kind, and a
-    digest of the entries byte for byte, in any order."""
+    """Returns all findings by fingerprint, given the content hash of each live note by id. The fingerprint covers the
+    kind and the bytes of the notes, in any order."""
     found: dict[str, Finding] = {}
     for each in findings:
         text = "\n".join(sorted({f"{id} {hashes.get(id, '')}" for id in each.ids}))
@@ -125,9 +125,9 @@ _KINDS = (FindingKind.CONTRADICTION, FindingKind.DUPLICATE, FindingKind.NEAR_DUP
 
 
 def left_to_judge(analysis: Analysis, touched: Set[str]) -> tuple[Finding, ...]:
-    """Contradictions, duplicates and near-duplicates of which at least two entries are as they were, the worst first.
+    """Returns contradictions, duplicates and near duplicates of which at least two notes are unchanged, worst first.
 
-    Duplicates of which a run has merged some are no question any more: the next run goes on.
+    Duplicates that a run has merged in part are left out: the next run goes on with them.
     """
     findings = (finding for kind in _KINDS for finding in analysis.of_kind(kind))
     return tuple(

@@ -1,7 +1,7 @@
-"""What a person wants forgotten: how it is known, all that goes with it, and the tombstone that keeps it from being learnt again
-(P28).
+"""Forgetting: how a note or session to be forgotten is recognised, everything that goes with it, and the tombstone that
+keeps it from being learnt again (P28).
 
-What a note states is compared line by line, by words, and kept as hashes where the words must not be kept.
+The statements of a note are compared line by line, by their words, and kept as hashes where the words must not be kept.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from agent_memory.text.plain_text import counted, one_line, spliced
 from agent_memory.text.salience import content_terms, coverage
 
 SAME_SHARE = 0.6
-"""Of a forgotten note's statements that must be in a text for it to say the same."""
+"""The share of a forgotten note's statements that a text must hold to say the same."""
 MENTION_SHARE = 0.6
-"""Of a note's statements that another one must hold to be told of."""
+"""The share of a note's statements that another text must hold to be mentioned to the person."""
 
 _HASH_DIGITS = 16
 _TELLING_TERMS = 4
-"""A line of fewer content words is no proof by itself that a text was made from it."""
+"""A line with fewer content words does not prove that a text was made from it."""
 
 REASON = "it was forgotten (`memory forget`)"
 
 
 def statements_of(title: str, body: str) -> tuple[Line, ...]:
-    """Returns the lines of a body that state something; of an empty one its title."""
+    """Returns the lines of a body that state something; for an empty body, the title."""
     return claims_among(distinct_lines([body])) or distinct_lines([title])
 
 
@@ -50,8 +50,8 @@ def statement_hashes(title: str, body: str) -> frozenset[str]:
 
 
 def share_held(statements: Iterable[Line], text: str) -> float:
-    """Returns which part of the statements is in a text, 0 to 1: a statement is when most of its content words are. Nothing is
-    held of none."""
+    """Returns the share of the statements that a text holds, 0 to 1. It holds a statement if it has most of its content
+    words. The share of no statements is 0."""
     lines = tuple(statements)
     said = content_terms(text)
     held = sum(coverage(line.terms, said) >= KEPT_SHARE for line in lines)
@@ -60,34 +60,34 @@ def share_held(statements: Iterable[Line], text: str) -> float:
 
 @frozen
 class SessionTombstone:
-    """A session that is not to be learnt from again."""
+    """A session that must not be learnt from again."""
 
     session_id: str = field(metadata={"key": "session"})
     harness: Harness | None
-    """None: of whatever harness."""
+    """None: any harness."""
     at_ms: Instant
 
 
 @frozen
 class StateTombstone:
-    """A state value that is not to come back from another machine; what was set after it is another value."""
+    """A state value that must not come back from another machine. A value set later is a new one."""
 
     path: str = field(metadata={"key": "state"})
-    """Of its file, relative to the root."""
+    """The path of its file, relative to the root."""
     at_ms: Instant
 
 
 @frozen
 class EntryTombstone:
-    """A note that is not to be learnt again from what was said before it was forgotten."""
+    """A note that must not be learnt again from what was said before it was forgotten."""
 
     id: EntryId = field(metadata={"key": "entry"})
     at_ms: Instant
     statements: frozenset[str]
-    """Hashes of what it last said (`statement_hashes`)."""
+    """Hashes of the statements in its last text (`statement_hashes`)."""
 
     def is_said_by(self, title: str, body: str) -> bool:
-        """Returns whether most of what the note said is in this text."""
+        """Returns whether the text holds most of what the note said."""
         said = statement_hashes(title, body)
         return bool(self.statements) and len(self.statements & said) >= SAME_SHARE * len(self.statements)
 
@@ -95,8 +95,8 @@ class EntryTombstone:
 def forgotten_note(
     tombstones: Iterable[EntryTombstone], title: str, body: str, said_at_ms: int
 ) -> EntryTombstone | None:
-    """Returns the forgotten note that this text would bring back; None for one that says something else, and for what was said
-    after the forgetting: who says it again wants it known again."""
+    """Returns the forgotten note that this text would bring back; None where it says something else, or was said after
+    the forgetting: a person who says it again wants it known again."""
     return next((each for each in tombstones if said_at_ms <= each.at_ms and each.is_said_by(title, body)), None)
 
 
@@ -110,8 +110,8 @@ def without_forgotten(
     captured_at_ms: int,
     shown: Mapping[str, StoredEntry],
 ) -> ChangeSet:
-    """Returns the change set without what says again what a forgotten note said, and why as dropped items. The time of a
-    proposal is that of its last cited turn, else that of the capture. With nothing left it says so as `skipped`."""
+    """Returns the change set without the items that repeat a forgotten note, and these as dropped items. An item counts
+    as said at the time of its last cited turn, else of the capture. If nothing is left, `skipped` says so."""
     if not tombstones:
         return change_set
     times = {turn.number: turn.at_ms for turn in window.turns}
@@ -130,7 +130,7 @@ def without_forgotten(
     gone = [each for each in change_set.entries if each not in entries]
     gone_updates = [each for each in change_set.updates if each not in updates]
     dropped = (
-        *(Dropped("a note", (REASON,)) for _ in gone),  # its title would be in the report for good
+        *(Dropped("a note", (REASON,)) for _ in gone),  # its title would stay in the report for ever
         *(Dropped(each.id, (REASON,)) for each in gone_updates),
     )
     if not dropped:
@@ -144,32 +144,32 @@ def without_forgotten(
 Share = Literal["all", "some", "none"]
 
 FORGOTTEN = "(forgotten)"
-"""What stands where something was."""
+"""Stands where a forgotten text was."""
 
 _SHOWN_ID_CHARS = 12
-"""Of a session's id in the subject of a commit."""
+"""Characters of a session's id in the subject of a commit."""
 _TITLE_CHARS = 40
-"""A longer title may have been cut where it was shown; a beginning of this length is one."""
+"""A longer title may have been cut where it was shown, so its first this many characters count as the title."""
 _MIN_TITLE_CHARS = 4
-"""A shorter title is a word like any other."""
+"""A shorter title could be any word."""
 _VERB = re.compile(r"[a-z][a-z ]{0,20}(?=:)")
 
 
 @frozen
 class SessionKey:
-    """A session; of whatever harness where none is named."""
+    """A session; without a harness, one of any harness."""
 
     session_id: str
     harness: Harness | None = None
 
     def is_of(self, source: Source) -> bool:
-        """Returns whether the source is some part of this session."""
+        """Returns whether the source is a part of this session."""
         return source.thread_id == self.session_id and self.harness in (None, source.harness)
 
 
 def share_of(meta: Meta, session: SessionKey, recorded: frozenset[str] = frozenset()) -> Share:
-    """Returns how much of a note comes from the session, by its sources. One without any, that was recorded as made of the
-    session, comes from nothing else."""
+    """Returns how much of a note comes from the session, by its sources. A note without sources that was recorded as
+    made from the session comes from nothing else."""
     if not meta.sources:
         return "all" if meta.id in recorded else "none"
     count = sum(session.is_of(source) for source in meta.sources)
@@ -182,8 +182,8 @@ def without_session(meta: Meta, session: SessionKey) -> Meta:
 
 
 def unlinked(entry: MemoryEntry, ids: Collection[str]) -> MemoryEntry:
-    """Returns the same note without these ids: no alias, nothing superseded; a link becomes its label, or the plain id, and
-    goes altogether from the list of links at the end of the body. The rest of the text stays."""
+    """Returns the note without these ids: they are no alias and nothing superseded any more. A link becomes its label,
+    or the plain id; in the list of links at the end of the body it is removed. The rest of the text stays."""
     meta = evolve(
         entry.meta,
         aliases=tuple(id for id in entry.meta.aliases if id not in ids),
@@ -200,7 +200,7 @@ def unlinked(entry: MemoryEntry, ids: Collection[str]) -> MemoryEntry:
 
 @frozen
 class TraceWords:
-    """All of it is empty where nothing goes."""
+    """The words by which traces of what is forgotten are recognised. All are empty where nothing is forgotten."""
 
     ids: frozenset[str] = field(default=frozenset())
     session_id: str | None = None
@@ -208,15 +208,14 @@ class TraceWords:
     statements: tuple[Line, ...] = ()
 
     def names_one(self, text: str, *, shortened: bool = False) -> bool:
-        """Returns whether a text holds one of the ids, that of the session as it is written anywhere; with `shortened` also
-        where only its beginning is."""
+        """Returns whether a text holds one of the ids, or the session's id in any spelling; with `shortened` also where
+        only its beginning is there."""
         session = self.session_id or ""
         names = (*self.ids, session, one_word(session), json.dumps(session)[1:-1])
         return any(name in text for name in (*names, *([session[:_SHOWN_ID_CHARS]] if shortened else [])) if name)
 
     def is_in(self, text: str) -> bool:
-        """Returns whether a text holds a title, as far as it is sure to be shown, or all content words of a telling statement
-        of what was forgotten."""
+        """Returns whether a text holds a title, or all content words of a telling statement of what was forgotten."""
         titles = (title[:_TITLE_CHARS] for title in self.titles if len(title.strip()) >= _MIN_TITLE_CHARS)
         if any(title in text for title in titles):
             return True
@@ -225,9 +224,10 @@ class TraceWords:
 
 
 def forgetful_message(message: str, words: TraceWords, *, touched: bool) -> str:
-    """Returns a commit's message without what was forgotten: of its subject the verb stays, other lines go.
+    """Returns a commit message without what was forgotten: the verb of the subject stays, other lines go.
 
-    Titles count only where the commit touched a file of what was forgotten: they are words like any others.
+    Titles count only where the commit touched a file of what was forgotten: elsewhere they may be words like any
+    others.
     """
     lines = message.split("\n")
     is_trace = [words.names_one(line, shortened=True) or (touched and words.is_in(line)) for line in lines]
@@ -246,7 +246,7 @@ _LINE_CHARS = 160
 
 @frozen
 class ForgetTarget:
-    """What a person names: a note, or a session."""
+    """The note or session that a person names."""
 
     id: str | None = None
     session: SessionKey | None = None
@@ -255,20 +255,20 @@ class ForgetTarget:
 
 @frozen
 class GoneNote:
-    """A note that goes, or earlier versions of one that stays."""
+    """A note that is forgotten, or earlier versions of a note that stays."""
 
     id: str
     title: str | None
-    """None for a secret one."""
+    """None for a secret note."""
     paths: tuple[str, ...]
-    """Its files that are removed, relative to the root."""
+    """Its files to be removed, relative to the root."""
     versions_only: bool = False
-    """Other files of the note stay: only versions that came from the session alone go."""
+    """Whether other files of the note stay, and only the versions that came from the session alone are removed."""
 
 
 @frozen
 class SharedNote:
-    """A note that other sources taught as well: its text stays, the session is taken out of its sources."""
+    """A note that has other sources too: its text stays, the session is removed from its sources."""
 
     id: str
     title: str
@@ -277,18 +277,18 @@ class SharedNote:
 
 @frozen
 class Mention:
-    """Something that stays and holds most of what a forgotten note states."""
+    """Something that stays although it holds most of what a forgotten note states."""
 
     id: str
     title: str
     archived: bool
     percent: int
-    """Of the forgotten statements."""
+    """Per cent of the forgotten statements."""
 
 
 @frozen
 class ForgettingAtWork:
-    """A forgetting that was begun: all that is to be carried out to its end."""
+    """A forgetting that has begun and has to be carried out to its end."""
 
     at_ms: Instant
     purge: bool
@@ -300,25 +300,25 @@ class ForgettingAtWork:
     titles: frozenset[str]
     statements: tuple[str, ...]
     runs: tuple[str, ...]
-    """Those that lose their details, and cannot be shown or undone any more."""
+    """The runs that lose their details, and cannot be shown or undone any more."""
     inbox: tuple[str, ...]
     marks: tuple[str, ...]
     histories: tuple[tuple[Harness, str], ...]
 
     @property
     def session(self) -> SessionKey | None:
-        """The session that is forgotten; None for a note or a value."""
+        """Returns the session that is forgotten; None for a note or a value."""
         return None if self.session_id is None else SessionKey(self.session_id, self.harness)
 
     @property
     def words(self) -> TraceWords:
-        """What a trace is known by."""
+        """Returns the words by which a trace is recognised."""
         return TraceWords(self.ids, self.session_id, self.titles, distinct_lines(self.statements))
 
 
 @frozen
 class Forgetting:
-    """What `memory forget` does, or did. Paths are relative to the root."""
+    """What `memory forget` will do, or did. Paths are relative to the root."""
 
     target: ForgetTarget
     work: ForgettingAtWork
@@ -328,28 +328,28 @@ class Forgetting:
     """Ids of notes that lose a link, an alias or a mention in `supersedes`."""
     mentions: tuple[Mention, ...] = ()
     has_history: bool = False
-    """There is a git history, which holds what goes unless it is rewritten."""
+    """Whether there is a git history, which keeps the forgotten text unless it is rewritten."""
     changes: tuple[FileChange, ...] = ()
-    """Of the files of notes, as one transaction."""
+    """Changes to the files of notes, made as one transaction."""
     said: Mapping[str, frozenset[str]] = field(factory=dict[str, frozenset[str]])
-    """Hashes of what each note last said, by id (`statement_hashes`)."""
+    """Hashes of the statements in each note's last text, by id (`statement_hashes`)."""
     trouble_keys: frozenset[str] = field(default=frozenset())
-    """Under which the queue keeps what went wrong with the inbox files that go."""
+    """The keys under which the queue keeps the trouble of the inbox files that are removed."""
 
     @property
     def is_known(self) -> bool:
-        """Whether the store holds anything of it."""
+        """Returns whether the store holds anything of it."""
         work = self.work
         return any((self.notes, self.shared, self.linked, work.inbox, work.runs, work.histories, work.marks))
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Of the notes that go altogether."""
+        """Returns the ids of the notes that are removed altogether."""
         return tuple(each.id for each in self.notes if not each.versions_only)
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Of the notes' files that go."""
+        """Returns the paths of the notes' files that are removed."""
         return tuple(path for each in self.notes for path in each.paths)
 
 
@@ -357,7 +357,7 @@ class Forgetting:
 
 
 def lines_of(forgetting: Forgetting) -> Iterator[str]:
-    """Returns what goes, what changes, and what stays although it states the same: for a person, one thing a line."""
+    """Returns what is removed, what changes, and what stays although it states the same, one line each."""
     if forgetting.target.session is not None and not forgetting.is_known:
         yield "  nothing  is kept of this session; it is only marked, so that it is never learnt"
     for note in forgetting.notes:
@@ -384,7 +384,7 @@ def lines_of(forgetting: Forgetting) -> Iterator[str]:
 
 
 def what_stays(forgetting: Forgetting) -> tuple[str, ...]:
-    """Returns what forgetting does not reach, as sentences."""
+    """Returns sentences about what forgetting does not reach."""
     target = forgetting.target
     sentences: list[str] = []
     if forgetting.has_history and target.purge:

@@ -1,9 +1,9 @@
-"""The information check: what a rewrite must not lose without saying so (design §5.2), the heart of P12; and what it may not do to
-what was claimed (P12, P19): turn a claim round ("never push to main" that became "push to main"), put other words in the place of
-some, quote what nobody said, or say of a person what no source does.
+"""The information check: what a rewrite must not lose without saying so (design §5.2), the heart of P12, and what it
+must not do to a claim (P12, P19): reverse it ("never push to main" becomes "push to main"), swap words in it, quote
+what nobody said, or report that a person said what no source says.
 
-A bag of words does not show a turned claim where some other sentence denies something about the same things, so claims are
-compared clause by clause.
+A bag of words does not show a reversed claim where some other sentence denies something about the same things, so
+claims are compared clause by clause.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _CIRCUMSTANCE = re.compile(
 )
 
 _NAMES = re.compile(r"`[^`\n]*`|(?<!\w)-{0,2}\w+(?:-\w+)+|(?<!\w)--?\w+")
-"""What denies nothing though it holds a `no`: code, flags, hyphenated names."""
+"""Negates nothing although it holds a `no`: code, flags, hyphenated names."""
 
 
 @frozen
@@ -56,12 +56,12 @@ class Clause:
 
     @property
     def is_claim(self) -> bool:
-        """Whether it can stand alone: one word ("…, yarn") or a circumstance ("…, to install it") belongs to what was
-        said before it."""
+        """Returns whether the clause can stand alone: one word ("…, yarn") or a circumstance ("…, to install it")
+        belongs to what precedes it."""
         return " " in self.text and (self.leads or not _CIRCUMSTANCE.match(self.text))
 
     def likeness(self, other: Clause) -> float:
-        """Share of the content words of both that they have in common (Jaccard), 0 to 1."""
+        """Returns the share of content words that both have in common (Jaccard), 0 to 1."""
         return len(self.terms & other.terms) / len(self.terms | other.terms)
 
 
@@ -71,7 +71,7 @@ def clauses_of(text: str) -> tuple[Clause, ...]:
 
 
 def denying_sentences(text: str) -> tuple[Clause, ...]:
-    """Returns the sentences that do nothing but deny, whole: a negation can reach over a comma."""
+    """Returns the sentences that only deny something, uncut: a negation can reach beyond a comma."""
     return tuple(
         Clause(statement.rstrip(".,;:!?"), content_terms(statement), True)
         for statement in statements(text)
@@ -99,9 +99,9 @@ def _denies(text: str) -> bool:
 
 
 _MOST_SWAPPED = 3
-"""Words in a row. More is a sentence said in other words."""
+"""The most words in a row that count as swapped. With more, the sentence is a new wording."""
 _STAYING = 0.5
-"""Share of the words of both sentences that are the same in the same order."""
+"""The share of words that both sentences must have in the same order."""
 _SAME_WORD = 0.75
 """How alike two spellings of one word are: "fires" and "fire", "teh" and "the"."""
 _WORD = re.compile(r"[^\W_](?:[\w.,:/@'’-]*\w)?")
@@ -112,7 +112,7 @@ _SMALL = frozenset(
         "does did and or of to o a os as um uma de da e é são foi",
     )
 )
-"""Words that may change without a change of sense. What is denied is looked at elsewhere (`salience`, `turned`)."""
+"""Words that may change without changing the meaning. Negations are checked elsewhere (`salience`, `turned`)."""
 _END = re.compile(r"\n+|(?<=[.!?])\s+")
 _LINK = re.compile(r"\[\[[^\[\]|]*\|?([^\[\]]*)\]\]")
 _QUOTE = re.compile(r"[“\"«„]([^“”\"«»„\n]{8,}?)[”\"»“]")
@@ -127,8 +127,8 @@ _ATTRIBUTED = re.compile(
 
 
 def swapped_words(before: str, after: str, drops: Iterable[str] = ()) -> tuple[str, ...]:
-    """Returns the words of `before` that other words stand for in `after`, in a sentence that stays the same otherwise,
-    unless `drops` names them: "fires twice" that became "fires once", "Rejected" that became "Chosen"."""
+    """Returns the words of `before` that were replaced in `after` within a sentence that is otherwise the same, unless
+    `drops` names them: "fires twice" that became "fires once", "Rejected" that became "Chosen"."""
     named = frozenset(_words("\n".join(drops)))
     old = [words for each in sentences(before) if (words := _words(each))]
     found: dict[str, None] = {}
@@ -141,21 +141,21 @@ def swapped_words(before: str, after: str, drops: Iterable[str] = ()) -> tuple[s
 
 
 def sentences(text: str) -> tuple[str, ...]:
-    """Returns the sentences of a text; a label ("Rejected: …") belongs to what it stands before."""
+    """Returns the sentences of a text; a label ("Rejected: …") belongs to the sentence that follows it."""
     return tuple(each for each in _END.split(text) if each and not each.startswith(SEE_ALSO))
 
 
 def invented_words(before: str, after: str, spoken: str = "") -> tuple[str, ...]:
-    """Returns why `after` tells of somebody what neither `before` nor what the person has `spoken` does: quotations
-    that stand nowhere in it, and sentences that name a person as the one who said or confirmed something."""
+    """Returns what `after` reports without a source, neither in `before` nor in what the person has `spoken`:
+    quotations that occur in neither, and sentences that say that a person said or confirmed something."""
     plain = " ".join(f"{before} {spoken}".split()).casefold()
     quotes = (each for each in _QUOTE.findall(after) if " ".join(each.split()).strip(" .,;!?").casefold() not in plain)
     known = statements(before)
     said = [*clauses_of("\n".join(filter(_ATTRIBUTED.search, known))), *clauses_of(words_of_person(spoken))]
 
     def is_told(claim: str) -> bool:
-        """Returns whether a claim of what a person said is about what some clause says, and does not turn it into its
-        contrary."""
+        """Returns whether a claim about what a person said has a clause among its sources with the same subject and the
+        same polarity."""
         about, denies = content_terms(_ATTRIBUTED.sub(" ", claim)) or content_terms(claim), is_negated(claim)
         return any(about & clause.terms and (denies or not clause.denied) for clause in said)
 
@@ -199,7 +199,7 @@ _MOST_PHRASE_CHARS = 80
 
 
 def turned_claims(before: str, after: str, drops: Iterable[str] = ()) -> tuple[str, ...]:
-    """Returns the clauses of `before` that `after` holds with the opposite polarity only, unless `drops` names them."""
+    """Returns the clauses of `before` that `after` holds only with the opposite polarity, unless `drops` names them."""
     dropped_terms = content_terms("\n".join(drops))
     old = _once(clause for clause in clauses_of(before) if clause.is_claim)
     new = _once((*clauses_of(after), *denying_sentences(after)))
@@ -213,7 +213,7 @@ def turned_claims(before: str, after: str, drops: Iterable[str] = ()) -> tuple[s
             if each.denied != clause.denied
             and each.is_claim
             and not (clause.denied and denying_words(each.text) - denying_words(clause.text))
-            # Nor do the sources make it themselves, beside the one that it looks like.
+            # Nor may the sources themselves make that claim beside the one it resembles.
             and (each.terms == clause.terms or (each.terms, each.denied) not in old)
         )
         likest = max(map(clause.likeness, opposite), default=0.0)
@@ -228,29 +228,29 @@ _Claims = Mapping[tuple[frozenset[str], bool], Clause]
 
 
 def _once(clauses: Iterable[Clause]) -> _Claims:
-    """Returns the clauses by what they say; of two that say the same, one that stands alone."""
+    """Returns each clause once, by what it says; of two that say the same, the one that can stand alone."""
     return {(clause.terms, clause.denied): clause for clause in sorted(clauses, key=lambda each: each.is_claim)}
 
 
 _SAID = 0.6
-"""Share of the content words that must be in a text for it to have said them."""
+"""The share of a sentence's content words that a text must have to have said it."""
 _MOST_JOINED = 3
-"""So many clauses of the sources may have become one."""
+"""The most clauses of the sources that may have been joined into one."""
 _FEWEST_NEW_WORDS = 3
-"""Below this many, words in common are chance."""
+"""With fewer words, having some in common is chance."""
 _SPACES = re.compile(r"\s+")
 
 
 @frozen
 class Untrusted:
-    """One entry whose text only a tool, a page or a file said, and no person vouches for."""
+    """A note whose text comes only from a tool, a page or a file, and that no person vouches for."""
 
     terms: frozenset[str]
     actionable: frozenset[str]
 
 
 def untrusted_entries(live: Iterable[Listed], shown: Iterable[StoredEntry]) -> tuple[Untrusted, ...]:
-    """Returns what an agent could have read of such entries: titles and descriptions, and the bodies it was shown."""
+    """Returns what an agent could have read of such notes: titles and descriptions, and the bodies it was shown."""
     bodies = {each.meta.id: each.body for each in shown}
     metas = (each.meta for each in live if each.meta.origin is Origin.EXTERNAL)
     texts = (
@@ -262,9 +262,9 @@ def untrusted_entries(live: Iterable[Listed], shown: Iterable[StoredEntry]) -> t
 
 
 def origin_of_fresh_text(before: str, after: str, untrusted: tuple[Untrusted, ...] = ()) -> Origin:
-    """Returns the least trusted origin of the sentences of `after` that `before` does not hold.
+    """Returns the least trusted origin of the sentences of `after` that are not in `before`.
 
-    `external` for a directive that is no directive of the sources in other words, and for what an untrusted entry says;
+    `external` for a directive that does not restate a directive of the sources, and for what an untrusted note says;
     `agent` for any other sentence that no source holds, or that names something to type or open that no source names;
     else `user`, so that rewording changes nothing.
     """
@@ -328,15 +328,15 @@ _SLASHED = re.compile(r"(?<![\w/.-])(\d{4})/(\d{2})/(\d{2})(?![\w/-])")
 
 
 def with_iso_dates(text: str) -> str:
-    """Returns the text with whole dates as `2026-02-13`: English and Portuguese months, and year, month and day with
-    slashes."""
+    """Returns the text with complete dates as `2026-02-13`: with English and Portuguese month names, or year, month and
+    day separated by slashes."""
     text = _DAY_FIRST.sub(lambda date: _iso(date[3], date[2], date[1]) or date[0], text)
     text = _MONTH_FIRST.sub(lambda date: _iso(date[3], date[1], date[2]) or date[0], text)
     return _SLASHED.sub(r"\1-\2-\3", text)
 
 
 def _iso(year: str, month: str, day: str) -> str | None:
-    number = _NUMBER_OF.get(month.lower())  # "ſeptember" is matched without case, and is no month
+    number = _NUMBER_OF.get(month.lower())  # "ſeptember" matches when case is ignored, but is not a month
     return None if number is None else f"{year}-{number:02}-{int(day):02}"
 
 
@@ -344,34 +344,35 @@ _LIST_NUMBER = re.compile(r"(?m)^([ \t>]*)\d{1,3}[.)](?=[ \t])")
 _SHOUTED = re.compile(
     r"\b(?:NEVER|ALWAYS|MUST|NOT|DO|DON|ONLY|ALL|ANY|NO|NOTE|IMPORTANT|WARNING|CAUTION|ATTENTION|NUNCA|SEMPRE|NÃO|IMPORTANTE)\b"
 )
-"""Function words in capitals, which are acronyms to nobody."""
+"""Function words in capitals, which are not acronyms."""
 _PATH_AT_END = re.compile(r"(?<!\S)(?=\S*/)(\S*[^\W_]|\S*/)([.,;:!?]+)(?!\S)")
 
 
 def said_by(entry: MemoryEntry) -> str:
-    """Returns all that an entry says: title, description where it is more than the body's beginning, and body."""
+    """Returns the whole text of a note: title, description if it is more than the beginning of the body, and body."""
     meta, body = entry.meta, entry.body
     is_derived = meta.description == derive_description(body) or meta.description.rstrip("…") in body
     return "\n".join((meta.title, *(() if is_derived else (meta.description,)), body))
 
 
 def comparable(text: str) -> str:
-    """Returns the text without targets of links and numbers of lists, dates in one spelling, shouted words in lower case.
+    """Returns the text without link targets and list numbers, with dates in one spelling and shouted words in lower
+    case.
 
-    What is in code stays as it is.
+    Code stays as it is.
     """
     parts, position = list[str](), 0
     text = without_targets(text)
     for start, end in (*find_code(text).ranges, (len(text), len(text))):
         spoken = _SHOUTED.sub(lambda word: word[0].lower(), _LIST_NUMBER.sub(r"\1", text[position:start]))
-        # Of a path or URL, the end of its sentence is set apart from it.
+        # A full stop after a path or URL is not part of it.
         parts += [with_iso_dates(_PATH_AT_END.sub(r"\1 \2", spoken)), text[start:end]]
         position = end
     return "".join(parts)
 
 
 def without_targets(text: str) -> str:
-    """Returns the text with each link replaced by its label, or by nothing where it has none."""
+    """Returns the text with each link replaced by its label, or removed where it has none."""
     return spliced(text, ((link.start, link.end, link.label or "") for link in find_links(text)))
 
 
@@ -379,19 +380,19 @@ def without_targets(text: str) -> str:
 
 
 KEPT_SHARE = 0.6
-"""Of the content words of a line that must be in the result."""
+"""The share of a line's content words that the result must hold."""
 
 _HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
 _FENCE = re.compile(r"[ \t>]*(?:`{3,}|~{3,})[^`]*$")
 _MARKS = re.compile(r"^\s*(?:(?:[-*+•]|\d{1,3}[.)]|#{1,6}|>|\[[ xX]\])\s+|>)+")
 _SAME_LINE = 0.6
 _MOST_COMPARED = 2_000
-"""Distinct lines that are compared with one another: with more, only equal ones count as one."""
+"""The most distinct lines that are compared with one another; with more, only equal lines count as one."""
 
 
 @frozen
 class Line:
-    """One line that says something, without list, heading and quote marks and targets of links."""
+    """A line that says something, without list, heading and quote marks and without link targets."""
 
     text: str
     terms: frozenset[str]
@@ -399,8 +400,8 @@ class Line:
 
 
 def lines_of(body: str) -> tuple[Line, ...]:
-    """Returns the lines that hold a content word, in order, without the line of links at the end and the marks of code
-    blocks."""
+    """Returns the lines that hold a content word, in order, without the line of links at the end and without the fences
+    of code blocks."""
     lines: list[Line] = []
     for line in without_targets(without_see_also(body)).split("\n"):
         bare = " ".join(_MARKS.sub("", line).split())
@@ -411,7 +412,7 @@ def lines_of(body: str) -> tuple[Line, ...]:
 
 
 def distinct_lines(bodies: Iterable[str]) -> tuple[Line, ...]:
-    """Returns the lines of all bodies, each once however often it occurs, compared without case and white space."""
+    """Returns the lines of all bodies, each once, compared without case and white space."""
     found: dict[str, Line] = {}
     for body in bodies:
         for line in lines_of(body):
@@ -420,12 +421,12 @@ def distinct_lines(bodies: Iterable[str]) -> tuple[Line, ...]:
 
 
 def claims_among(lines: tuple[Line, ...]) -> tuple[Line, ...]:
-    """Returns the lines that count: not headings, which may be worded anew, unless there is nothing else."""
+    """Returns the lines that count: no headings, which may be reworded, unless there is nothing else."""
     return tuple(line for line in lines if not line.heading) or lines
 
 
 def chars_of(lines: Iterable[Line]) -> int:
-    """Characters of the lines together."""
+    """Returns the characters of all lines together."""
     return sum(len(line.text) for line in lines)
 
 
@@ -448,9 +449,9 @@ def unlike_lines(lines: tuple[Line, ...]) -> tuple[Line, ...]:
 Reasons = tuple[str, ...]
 
 LEAST_KEPT = 0.9
-"""Share of the distinct lines."""
+"""The share of the distinct lines that must be kept."""
 MOST_SIZE, LEAST_SIZE = 1.1, 0.25
-"""Of the distinct lines together."""
+"""Bounds of the size, relative to the distinct lines together."""
 
 _MOST_NAMED = 12
 _MOST_QUOTED_CHARS = 80
@@ -464,12 +465,12 @@ _ABBREVIATIONS = frozenset({"e.g", "i.e", "p.ex", "and/or", "e/ou"})
 
 
 def lost_content(sources: Iterable[str], after: str, drops: Iterable[str] = ()) -> tuple[str, ...]:
-    """Returns what the sources say and `after` does not, unless it is named in `drops`: salient tokens, negations,
-    turned claims.
+    """Returns what the sources say and `after` does not, unless `drops` names it: salient tokens, negations, reversed
+    claims.
 
-    Nothing is lost by other list numbers, spellings of dates, hyphens, a unit set apart, or the end of a sentence.
+    Other list numbers, spellings of dates, hyphens, a space before a unit, or another end of a sentence lose nothing.
     """
-    old = tuple(map(comparable, sources))  # each alone: a code block that is left open ends with its text
+    old = tuple(map(comparable, sources))  # each alone: a code block that is never closed ends with its text
     new, named = with_iso_dates(after), tuple(map(with_iso_dates, drops))
     said = "\n".join((new, *named)).lower()
     words = frozenset(_WORD_OR_NUMBER.findall(said))
@@ -484,7 +485,7 @@ def lost_content(sources: Iterable[str], after: str, drops: Iterable[str] = ()) 
 
 
 def loss_problems(sources: Iterable[str], after: str, drops: Iterable[str] = ()) -> Reasons:
-    """Returns why a text must not take the place of others, in words."""
+    """Returns the reasons why a text must not replace others, in words."""
     lost = lost_content(sources, after, drops)
     if not lost:
         return ()
@@ -494,8 +495,7 @@ def loss_problems(sources: Iterable[str], after: str, drops: Iterable[str] = ())
 def information_problems(
     sources: tuple[MemoryEntry, ...], results: tuple[MemoryEntry, ...], drops: tuple[str, ...] = ()
 ) -> Reasons:
-    """Returns why these results must not take the place of these sources, in words; nothing for what keeps all that
-    they say."""
+    """Returns the reasons why these results must not replace these sources, in words; empty if they keep everything."""
     after = "\n\n".join(each.whole for each in results)
     problems = loss_problems(map(said_by, sources), after, drops)
     problems += invented_words("\n".join(map(said_by, sources)), after)

@@ -1,9 +1,9 @@
-"""Whose knowledge an entry is, computed by comparing its text with all turns of the session, never taken from the agent's
+"""The origin of a note, computed by comparing its text with all turns of the session and never taken from the agent's
 word (P19).
 
-`user`: its title or a sentence says what a cited turn of the person says, or quotes it, and every order in it is the
-person's. `external`: a foreign source (a page, a search, an MCP answer, a file of somebody else) holds most of a sentence
-that the person did not say, whoever repeats it and whatever the entry cites. Else `agent`.
+`user`: its title or a sentence repeats or quotes what a cited turn of the person says, and every order in it is the
+person's. `external`: a foreign source (a page, a search, an MCP answer, somebody else's file) holds most of a sentence
+that the person did not say, whoever repeats it and whatever the note cites. Else `agent`.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from agent_memory.text.salience import (
 )
 
 _HELD = 0.6
-"""Share of a sentence's content words that a passage must hold to say the same."""
+"""The share of a sentence's content words that a passage must hold to say the same."""
 _FEWEST_TERMS = 3
-"""Of fewer content words, only the very words count."""
+"""With fewer content words, only the exact words count."""
 _FEWEST_IN_CLAUSE = 4
 _HEARD = 0.34
-"""Below this share, nobody in the session spoke of what a sentence says."""
+"""Below this share, nobody in the session has spoken of the subject of the sentence."""
 _QUOTED_CHARS = 20
 _VERBATIM_CHARS = 8
 
@@ -46,7 +46,7 @@ _ASKED_ABOUT = r"(?=[^.!?\n]*\?)"
 _QUOTATION = re.compile(
     rf"[“\"«](?:[^”\"»\n]{{60,}}[”\"»]|(?:(?![.!?]\s)[^\n]){{20,400}}[”\"»]{_ASKED_ABOUT}|[^”\"»\n]{{20,}}[”\"»]{_ASKED_ABOUT})"
 )
-"""A long one, or one that somebody asks about."""
+"""A long quotation, or one that somebody asks about."""
 _TRIPLE_QUOTED = re.compile(r"(\"\"\"|''').*?(?:\1|\Z)", re.DOTALL)
 _QUOTE = re.compile(rf"[“\"«„]([^“”\"«»„\n]{{{_VERBATIM_CHARS},}})[”\"»“]|^\s*>\s*(.+)$", re.MULTILINE)
 _SHORT_FENCE_LINES = 7
@@ -71,13 +71,14 @@ _UNSPACED = re.compile(
 
 @frozen
 class Claim:
-    """What an entry says, as its origin is judged: all of its text that can reach a reader unasked."""
+    """The text of a note as its origin is judged: everything in it that can reach a reader unasked."""
 
     title: str
     text: str
     """Description and body."""
     place: str = ""
-    """Names of where the session was (repository, directory): an entry may name them without anybody having said them."""
+    """Names of where the session was (repository, directory): a note may mention them without anybody having said them.
+    """
 
     @property
     def whole(self) -> str:
@@ -85,9 +86,9 @@ class Claim:
 
 
 def origin_of(claim: Claim, cited: Iterable[int], session: History) -> Origin:
-    """Returns the origin of a claim that cites these turns; numbers that the session does not have are ignored.
+    """Returns the origin of a claim that cites these turns; turn numbers that the session does not have are ignored.
 
-    `session` is all that is known of it so far, not only the window that the agent was shown.
+    `session` is everything known of it so far, not only the window that the agent was shown.
     """
     numbers = frozenset(cited)
     foreign = foreign_turns(session)
@@ -103,7 +104,7 @@ def origin_of(claim: Claim, cited: Iterable[int], session: History) -> Origin:
     if not is_said_by(claim, said, person):
         return Origin.AGENT
     if pages or session.tools_answered_before:
-        # A sentence of which nobody but a foreign source may have spoken is one of a page, translated.
+        # A sentence that nobody but a foreign source may have spoken of is one of a page, translated.
         heard = frozenset[str]().union(*map(_terms, others), content_terms(claim.place))
         sentences = map(_terms, statements(_QUOTE.sub("", claim.whole)))
         if any(len(terms) >= _FEWEST_TERMS and coverage(terms, heard) < _HEARD for terms in sentences):
@@ -112,8 +113,8 @@ def origin_of(claim: Claim, cited: Iterable[int], session: History) -> Origin:
 
 
 def is_said_by(claim: Claim, said: Iterable[str], person: Iterable[str] | None = None) -> bool:
-    """Returns whether the title or a sentence of the claim says what one of these turns of a person says, or quotes it,
-    and the person gave every order in it. `person`: all that the person said, where that is more."""
+    """Returns whether the title or a sentence of the claim repeats or quotes one of these turns of a person, and the
+    person gave every order in it. `person`: everything the person said, where that is more."""
     said = tuple(said)
     everything = said if person is None else tuple(person)
     sentences = statements(claim.whole)
@@ -127,9 +128,10 @@ def is_said_by(claim: Claim, said: Iterable[str], person: Iterable[str] | None =
 
 
 def is_correction(sentence: str, before: Iterable[str], said: Iterable[str]) -> bool:
-    """Returns whether the sentence is one of those before with other words in it, all of which one of these turns of a
-    person says. What is no value (a word with a digit) counts only where the turn speaks of something else in the
-    sentence, too; and where the one affirms what the other denies, the turn has to say the sentence."""
+    """Returns whether the sentence is one of those before with some words replaced, all of them by words of one of
+    these turns of a person. A replacement other than a value (a word with a digit) counts only where the turn also
+    speaks of something else in the sentence; where one affirms what the other denies, the turn has to say the whole
+    sentence."""
     words = frozenset(_WORD.findall(sentence.casefold()))
     spoken = {own: frozenset(_WORD.findall(own.casefold())) for own in map(words_of_person, said)}
     for old in before:
@@ -148,13 +150,14 @@ def is_correction(sentence: str, before: Iterable[str], said: Iterable[str]) -> 
 
 @lru_cache(maxsize=4096)
 def words_of_person(text: str) -> str:
-    """Returns what a person said in their own words: without quotations, pasted code and questions; one statement a line."""
+    """Returns what a person said in their own words: without quotations, pasted code and questions; one statement a
+    line."""
     said = statements(_without_quotes(text))
     return "\n".join(_TAG_QUESTION.sub("", statement) for statement in said if not _is_question(statement))
 
 
 def holds_quotation(text: str) -> bool:
-    """Returns whether somebody else's words stand in it: a quoted line, a long quotation, a block of pasted text."""
+    """Returns whether the text holds somebody else's words: a quoted line, a long quotation, a block of pasted text."""
     return any(found.search(text) for found in (_FENCE, _QUOTED_LINE, _QUOTATION, _TRIPLE_QUOTED))
 
 
@@ -162,10 +165,10 @@ def holds_quotation(text: str) -> bool:
 
 
 def _says(text: str, sentence: str) -> bool:
-    """Returns whether a turn of the person, questions and objections included, says this sentence."""
+    """Returns whether a turn of the person, including questions and objections, says this sentence."""
     own = _without_quotes(text)
     terms = _terms(sentence)
-    if len(terms) < _FEWEST_TERMS:  # a name is no statement
+    if len(terms) < _FEWEST_TERMS:  # a name is not a statement
         return bool(terms) and is_directive(sentence) and _supports(words_of_person(text), sentence, "")
     if not _holds(own, terms, _HELD):
         return False
@@ -175,7 +178,7 @@ def _says(text: str, sentence: str) -> bool:
 
 
 def _gave_all_orders(claim: Claim, person: tuple[str, ...]) -> bool:
-    """Returns whether each order of the claim is one of the person's; what it quotes of them is not looked at."""
+    """Returns whether the person gave each order in the claim; quotations of the person are not checked."""
     said = tuple(_plain(_without_quotes(each)) for each in person)
 
     def unless_said(quote: re.Match[str]) -> str:
@@ -186,8 +189,8 @@ def _gave_all_orders(claim: Claim, person: tuple[str, ...]) -> bool:
 
 
 def _supports(words: str, directive: str, place: str) -> bool:
-    """Returns whether a person's words give this order: everything in it to type or open, and half of each clause's words,
-    affirmed or denied as it does."""
+    """Returns whether a person's words give this order: everything in it to type or open, and half of the words of each
+    clause, with the same polarity."""
     spoken = frozenset(_WORD.findall(f"{words}\n{place}".lower()))
     if any(not spoken.issuperset(_WORD.findall(token)) for token in actionable_tokens(directive)):
         return False
@@ -200,7 +203,8 @@ def _supports(words: str, directive: str, place: str) -> bool:
 
 
 def _denies(clause: str) -> bool:
-    """ "Never push without a review" is not the contrary of "push without a review": two denials are none."""
+    """Returns whether one text denies what the other affirms. "Never push without a review" is not the contrary of
+    "push without a review": two negations cancel out."""
     return len(negations(clause)) % 2 == 1
 
 
@@ -242,7 +246,7 @@ def _is_question(statement: str) -> bool:
 
 def _is_of_pages(piece: str, pages: tuple[str, ...], person: tuple[str, ...], place: str) -> bool:
     """Returns whether a foreign source says this sentence or clause, and the person does not."""
-    # A command or an address that the page gives stays the same in every language.
+    # A command or an address on the page is the same in every language.
     verbatim = list(map(_plain, typed_tokens(piece)))
     terms = _terms(piece) - content_terms(place)
     if 0 < len(terms) < _FEWEST_TERMS and len(_plain(piece)) >= _VERBATIM_CHARS:
@@ -268,7 +272,7 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _holds(text: str, terms: frozenset[str], share: float) -> bool:
-    """Returns whether some passage of the text, about twice as long as what is looked for, holds this share of the terms."""
+    """Returns whether some passage of the text, about twice as long as the terms, holds this share of them."""
     sequence, needed, length = _sequence(text), share * len(terms), 2 * len(terms) + 6
     if len(terms & _terms(text)) < needed:
         return False
@@ -292,7 +296,8 @@ def _terms(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def _sequence(text: str) -> tuple[str, ...]:
-    """Returns the content words in order; where a script puts no spaces, each pair of neighbouring characters is one."""
+    """Returns the content words in order; where a script has no spaces, each pair of neighbouring characters counts as
+    one."""
 
     def in_pairs(run: re.Match[str]) -> str:
         return f" {' '.join(map(''.join, zip(run[0], run[0][1:], strict=False)))} "
@@ -309,7 +314,8 @@ def _plain(text: str) -> str:
 
 
 def with_source(sources: tuple[Source, ...], source: Source) -> tuple[Source, ...]:
-    """Returns the sources with this one, its turns united with those of an earlier source of the same session."""
+    """Returns the sources with this one added; its turns are united with those of an earlier source of the same
+    session."""
     for at, known in enumerate(sources):
         if known.thread_id is not None and (known.harness, known.thread_id) == (source.harness, source.thread_id):
             turns = tuple(sorted({*known.turns, *source.turns}))

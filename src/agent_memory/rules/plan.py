@@ -1,4 +1,4 @@
-"""What the replies of an agent propose, all that checking them may depend on, and the plans: what of it will be written."""
+"""What an agent's reply proposes, everything that checking it may depend on, and the plans: what will be written."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _ref_problem(ref: str) -> str | None:
 
 @frozen
 class ProposedEntry:
-    """A new entry. `links` and `[[…]]` in `body` hold `id__…` or `ref:…` of the same reply."""
+    """A new note. `links` and `[[…]]` in `body` hold `id__…`, or `ref:…` of the same reply."""
 
     title: Words
     body: Words
@@ -57,7 +57,7 @@ class ProposedEntry:
 
 @frozen
 class ProposedUpdate:
-    """A change of a live entry that was shown in full; what is None stays as it is."""
+    """A change to a live note that was shown in full; None leaves a field as it is."""
 
     id: EntryId
     title: Words | None = None
@@ -71,7 +71,7 @@ class ProposedUpdate:
 
 @frozen
 class ChangeSet:
-    """A consolidate reply. `dropped` are the items that were not of the contract's shape."""
+    """A consolidate reply. `dropped` are the items that did not have the contract's shape."""
 
     entries: tuple[ProposedEntry, ...] = ()
     updates: tuple[ProposedUpdate, ...] = ()
@@ -81,18 +81,18 @@ class ChangeSet:
 
 @frozen
 class Plan:
-    """What one session changes. Stored before it is applied, so that a replay writes the same bytes."""
+    """What one session changes. It is stored before it is applied, so that a replay writes the same bytes."""
 
     changes: tuple[Change, ...] = ()
     dropped: tuple[Dropped, ...] = ()
     skipped: str | None = None
     deferred: tuple[Change, ...] = ()
-    """Checked like `changes`, but over the run's limit: to be admitted first in the next run (`change.admit`)."""
+    """Checked like `changes`, but over the run's limit: the next run admits them first (`change.admit`)."""
 
 
 @frozen
 class PlanFacts:
-    """All that checking one window's change set may depend on."""
+    """Everything that checking one window's change set may depend on."""
 
     entry: InboxEntry
     window: History
@@ -100,7 +100,7 @@ class PlanFacts:
     """The session's scope key; `global` outside a repository."""
     live: Sequence[Listed]
     taken_ids: frozenset[str]
-    """Every id that is not free, casefolded: live, aliases, archived."""
+    """Every id in use, casefolded: live ones, aliases, archived ones."""
     shown: Mapping[str, StoredEntry]
     status: Status
     """`captured` for the built-in, `consolidated` for an agent command."""
@@ -115,18 +115,18 @@ class PlanFacts:
     similar: Mapping[ProposedEntry, tuple[StoredEntry, ...]] = field(
         factory=dict[ProposedEntry, tuple[StoredEntry, ...]]
     )
-    """The live notes about the same subject as a proposed entry, the likest first."""
+    """The live notes about the same subject as a proposed note, most similar first."""
     session: History | None = None
-    """All turns of the session that are known, whole, where they are more than the window: whose word something is shows
-    by comparing with all of them."""
+    """All known turns of the session, uncut, where they are more than the window: an origin is computed from all of
+    them."""
 
 
 PLANNED_HASH = "planned"
-"""In the place of the content hash of an entry that is not written yet."""
+"""Stands for the content hash of a note that is not written yet."""
 
 
 def stored_when_applied(plan: Plan, live: Sequence[Listed]) -> dict[str, StoredEntry]:
-    """Returns the entries that the plan writes as if they were read from the store, by id. A replaced one keeps its
+    """Returns the notes that the plan writes as if they had been read from the store, by id. A replaced note keeps its
     present content hash, on which its change depends; a new one has `PLANNED_HASH`."""
     planned = entries_written(plan.changes)
     known = {each.meta.id: each for each in live if each.meta.id in planned}
@@ -139,8 +139,8 @@ def stored_when_applied(plan: Plan, live: Sequence[Listed]) -> dict[str, StoredE
 
 
 def live_when_applied(plan: Plan, live: Sequence[Listed], written: Mapping[str, StoredEntry]) -> Sequence[Listed]:
-    """Returns the live entries once the plan is applied, which writes these (`stored_when_applied`): changed ones in
-    their place, retired ones gone, new ones last."""
+    """Returns the live notes as they will be once the plan, which writes these (`stored_when_applied`), is applied:
+    changed ones in their place, retired ones gone, new ones last."""
     gone = {change.id for change in plan.changes if change.act == "retire"}
     before = {each.meta.id: each for each in live if each.meta.id not in gone}
     return tuple((before | {id: each.listed for id, each in written.items()}).values())
@@ -151,31 +151,31 @@ def live_when_applied(plan: Plan, live: Sequence[Listed], written: Mapping[str, 
 
 @frozen
 class Merge:
-    """Several entries become one new one."""
+    """Several notes become a new one."""
 
     ids: tuple[EntryId, ...]
     title: Words
     body: Words
     description: str | None = None
     tags: tuple[str, ...] = ()
-    """Added to the united tags of the sources."""
+    """Added to the tags of all sources."""
     drops: tuple[str, ...] = ()
 
 
 @frozen
 class SplitPart:
-    """One of the new entries that an entry is divided into."""
+    """One of the new notes into which a note is split."""
 
     title: Words
     body: Words
     description: str | None = None
     tags: tuple[str, ...] = ()
-    """Those of the source where there are none."""
+    """Without any, the tags of the source."""
 
 
 @frozen
 class Split:
-    """One entry becomes several new ones."""
+    """One note becomes several new ones."""
 
     id: EntryId
     into: tuple[SplitPart, ...]
@@ -183,7 +183,7 @@ class Split:
 
 @frozen
 class Rename:
-    """An entry gets another title."""
+    """A note gets another title."""
 
     id: EntryId
     title: Words
@@ -192,7 +192,7 @@ class Rename:
 
 @frozen
 class Retag:
-    """An entry gets other tags."""
+    """A note gets other tags."""
 
     id: EntryId
     tags: tuple[str, ...]
@@ -200,7 +200,7 @@ class Retag:
 
 @frozen
 class Edit:
-    """A passage that occurs exactly once in an entry's body is replaced."""
+    """A passage that occurs exactly once in a note's body is replaced."""
 
     id: EntryId
     find: Words
@@ -210,7 +210,7 @@ class Edit:
 
 @frozen
 class Archive:
-    """An entry leaves the live set."""
+    """A note is archived."""
 
     id: EntryId
     reason: Words
@@ -226,12 +226,12 @@ KINDS: Mapping[type, str] = {
     Edit: "edit",
     Archive: "archive",
 }
-"""The word of each class of action in the envelope."""
+"""The word for each class of action in the envelope."""
 
 
 @frozen
 class DefragProposal:
-    """A defrag reply. `dropped` are the items that were not of the contract's shape; without `tiers` they stay."""
+    """A defrag reply. `dropped` are the items that did not have the contract's shape; without `tiers` they stay."""
 
     actions: tuple[Action, ...] = ()
     tiers: TierList | None = None
@@ -240,12 +240,12 @@ class DefragProposal:
 
 @frozen
 class Due:
-    """Archivings that a defrag carries out whatever an agent proposes, and also where none answers."""
+    """What a defrag archives whatever an agent proposes, even where none answers."""
 
     expired: tuple[Archive, ...] = ()
-    """The longest expired first."""
+    """Expired longest ago first."""
     surplus: tuple[Archive, ...] = ()
-    """The least valuable first: as many entries have to go, by these or by other actions."""
+    """Least valuable first: this many notes have to go, by these or by other actions."""
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -261,7 +261,7 @@ def kind_of(action: Action) -> str:
 
 
 def fingerprint_of(action: Action, hashes: Mapping[str, str]) -> str:
-    """Returns what makes two actions the same for undo: the kind and the inputs, byte for byte; not the words of the
+    """Returns what makes two actions the same for undo: the kind and the inputs, byte for byte, not the wording of the
     result."""
     inputs = sorted(f"{id} {hashes.get(id, '')}" for id in set(ids_of(action)))
     return hashlib.sha256("\n".join((kind_of(action), *inputs)).encode()).hexdigest()[:32]
@@ -269,7 +269,7 @@ def fingerprint_of(action: Action, hashes: Mapping[str, str]) -> str:
 
 @frozen
 class Deferred:
-    """An action over the run's limit, with the content hashes of its entries as the agent was shown them."""
+    """An action over the run's limit, with the content hashes of its notes as the agent was shown them."""
 
     action: Action
     hashes: Mapping[str, str]
@@ -277,7 +277,7 @@ class Deferred:
 
 @frozen
 class DefragPlan:
-    """What one defrag does to the entries. Stored before it is applied, so that a replay writes the same bytes."""
+    """What one defrag does to the notes. It is stored before it is applied, so that a replay writes the same bytes."""
 
     actions: tuple[ChangeGroup, ...] = ()
     dropped: tuple[Dropped, ...] = ()
@@ -286,12 +286,12 @@ class DefragPlan:
 
 @frozen
 class DefragFacts:
-    """All that checking a defrag proposal may depend on."""
+    """Everything that checking a defrag proposal may depend on."""
 
     live: Sequence[Listed]
-    """As the agent saw them in the catalog."""
+    """The live notes as the agent saw them in the catalog."""
     taken_ids: frozenset[str]
-    """Every id that is not free, casefolded: live, aliases, archived."""
+    """Every id in use, casefolded: live ones, aliases, archived ones."""
     shown: Mapping[str, StoredEntry]
     status: Status
     """`captured` for the built-in, `consolidated` for an agent command."""
@@ -301,7 +301,7 @@ class DefragFacts:
     undone: frozenset[str] = frozenset()
     live_at_start: int = 0
     force: bool = False
-    """A person lifts the limit on how much one run may change."""
+    """Whether a person lifted the limit on how much one run may change."""
     at_hand: Mapping[str, StoredEntry] = field(factory=dict[str, StoredEntry])
-    """Entries as the store is now that an action names and that were not shown in full, by id: those of an action that an
-    earlier run deferred, and those that are only renamed or retagged (`plan_defrag.ids_to_read`)."""
+    """Notes as they are in the store now that an action names and that were not shown in full, by id: those of an
+    action that an earlier run deferred, and those that are only renamed or retagged (`plan_defrag.ids_to_read`)."""

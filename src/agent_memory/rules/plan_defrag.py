@@ -1,4 +1,4 @@
-"""From what an agent proposes to exactly what one defrag will write.
+"""Turns an agent's defrag proposal into exactly what one defrag will write.
 
 Pure and deterministic: the same proposal and facts give the same plan, to the byte.
 """
@@ -99,16 +99,16 @@ _MOST_IDS = 4
 def plan_defrag(
     proposal: DefragProposal, facts: DefragFacts, deferred: tuple[Deferred, ...] = (), due: Due | None = None
 ) -> DefragPlan:
-    """Returns all that may be done of the proposal, after what earlier runs deferred; the rest is dropped with its reasons, or
-    deferred where only the run's limit stands against it.
+    """Returns everything in the proposal that may be done, after what earlier runs deferred; the rest is dropped with
+    its reasons, or deferred if only the run's limit stands against it.
 
-    What is due to be archived goes too. What the proposal says of an entry that has expired comes first, then the clock;
-    and so many entries as the proposal leaves too many.
+    Notes that are due to be archived go too: first what the proposal says of an expired note, then the expired ones,
+    then as many surplus ones as the proposal leaves over.
 
-    Guarantees of the result: only entries whose bytes are those that the agent saw are touched, each by one destructive
+    Guarantees of the result: only notes whose bytes are those that the agent saw are touched, each by one destructive
     action, and none that is pinned, conflicted, secret or without an id of its own; every salient token of what is
-    replaced is in what takes its place or was named as dropped; ids and file names are unique; every link of what is
-    written leads to an entry; no more entries change than a run may change (unless `force`), and at least one stays live.
+    replaced is in what replaces it or was named as dropped; ids and file names are unique; every link in what is
+    written leads to a note; no more notes change than a run may change (unless `force`), and at least one stays live.
     """
     run, due = _Planning(facts), due or Due()
     spoken_for = {id for action in proposal.actions for id in ids_of(action)}
@@ -131,20 +131,20 @@ def plan_defrag(
 def ids_to_read(
     proposal: DefragProposal, deferred: Iterable[Deferred], shown: Mapping[str, StoredEntry], due: Due | None = None
 ) -> tuple[str, ...]:
-    """Returns the entries that checking needs whole beside those that were shown: to be given as `DefragFacts.at_hand`."""
+    """Returns the notes that checking needs in full beside those that were shown, for `DefragFacts.at_hand`."""
     earlier = {id: None for each in deferred for id in ids_of(each.action)}
     named = (*(due.ids if due else ()), *earlier, *(id for action in proposal.actions for id in ids_of(action)))
     return tuple(dict.fromkeys(id for id in named if id not in shown or id in earlier))
 
 
 def subject_of(action: Action) -> str:
-    """Returns the kind and the ids, cleaned: they are an agent's words until they are checked."""
+    """Returns the kind and the ids, cleaned: until they are checked they are an agent's words."""
     ids = tuple(map(stored_subject, dict.fromkeys(ids_of(action))))
     return f"{kind_of(action)} of {first_few(ids, _MOST_IDS)}"
 
 
 def _words_of(action: Action, new_ids: str) -> str:
-    """Returns one action in words: `merge id__a, id__b into id__c (title)`."""
+    """Returns an action in words: `merge id__a, id__b into id__c (title)`."""
     match action:
         case Merge(ids, title):
             return f"merge {', '.join(ids)} into {new_ids} ({title})"
@@ -162,22 +162,22 @@ def _words_of(action: Action, new_ids: str) -> str:
 
 @define(slots=False)
 class _Planning:
-    """One run, action by action: what was decided so far, and what the next action is planned upon."""
+    """One run, action by action: what was decided so far, on which the next action is planned."""
 
     facts: DefragFacts
     actions: list[ChangeGroup] = field(factory=list[ChangeGroup])
     dropped: list[Dropped] = field(factory=list[Dropped])
     deferred: list[Deferred] = field(factory=list[Deferred])
     gone: int = 0
-    """How many live entries fewer there will be than before; negative for more."""
+    """How many fewer live notes there will be; negative for more."""
     _taken: dict[str, list[Action]] = field(factory=dict[str, list[Action]])
-    """What is done or put off for each entry."""
+    """The actions done or deferred for each note."""
     _waiting: set[str] = field(factory=set[str])
     _changed: set[str] = field(factory=set[str])
     _versions: dict[str, MemoryEntry] = field(factory=dict[str, MemoryEntry])
     """The new versions so far, by id."""
     _minted: set[str] = field(factory=set[str])
-    """Ids of the entries that accepted actions write."""
+    """Ids of the notes that accepted actions write."""
 
     @cached_property
     def live(self) -> Mapping[str, Listed]:
@@ -193,25 +193,26 @@ class _Planning:
 
     @cached_property
     def untrusted(self) -> tuple[Untrusted, ...]:
-        """What of the prompt no person said and no agent concluded."""
+        """Returns the texts in the prompt that no person said and no agent concluded."""
         return untrusted_entries(self.facts.live, self.facts.shown.values())
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """The file names of the live entries, folded."""
+        """Returns the file names of the live notes, folded."""
         return frozenset(folded_name(each.path.rpartition("/")[2]) for each in self.facts.live)
 
     @cached_property
     def titles(self) -> dict[tuple[str, str], str]:
-        """The live and planned entries by scope and folded title."""
+        """Returns the titles of live and planned notes, by scope and folded title."""
         return {(each.meta.scope, folded_name(each.meta.title)): each.meta.id for each in self.facts.live}
 
     # -- one action after the other ----------------------------------------------------------------------------------
 
     def seen_by_agent(self, action: Action) -> Mapping[str, str]:
-        """Content hashes of the action's entries as the agent saw them: in full, or for a title and tags in the catalog.
+        """Returns content hashes of the action's notes as the agent saw them: in full, or for a title and tags in the
+        catalog.
 
-        An entry that it did not see so is not among them.
+        A note that it did not see that way is missing.
         """
         if isinstance(action, Rename | Retag):
             return {id: self.live[id].content_hash for id in ids_of(action) if id in self.live}
@@ -219,7 +220,7 @@ class _Planning:
         return {id: shown[id].listed.content_hash for id in ids_of(action) if id in shown}
 
     def take(self, action: Action, seen: Mapping[str, str], prefix: str = "") -> None:
-        """Plan the action, put it off, or say why not. `seen` are content hashes (`seen_by_agent`)."""
+        """Plans the action, defers it, or records why it is dropped. `seen` are content hashes (`seen_by_agent`)."""
         ids = frozenset(ids_of(action))
         try:
             changes, unknown = self._permitted(action, seen)
@@ -236,7 +237,8 @@ class _Planning:
             self._taken.setdefault(id, []).append(action)
 
     def take_due(self, archive: Archive) -> None:
-        """Plan it unless anything stands against it: every run looks anew at what is due, so nothing is told or put off."""
+        """Plans the action unless anything stands against it: every run looks again at what is due, so nothing is
+        reported or deferred."""
         if archive.id not in self.live or archive.id in self._taken or self._must_wait(frozenset((archive.id,))):
             return
         seen = {archive.id: self.live[archive.id].content_hash}
@@ -248,8 +250,8 @@ class _Planning:
         self._taken[archive.id] = [archive]
 
     def _permitted(self, action: Action, seen: Mapping[str, str]) -> _Outcome:
-        """Returns what the action comes to, where nothing but the run's limit stands against it; and its links that
-        lead nowhere."""
+        """Returns the changes of the action, if nothing but the run's limit stands against it, and its links that lead
+        nowhere."""
         ids = tuple(dict.fromkeys(ids_of(action)))
         named = ((id, reason) for id in ids for reason in self._protection(id, seen.get(id)))
         problems = tuple(f"{stored_subject(id)}: {reason}" if len(ids) > 1 else reason for id, reason in named)
@@ -267,7 +269,7 @@ class _Planning:
         return changes, unknown
 
     def _protection(self, id: str, seen: str | None) -> Reasons:
-        """Returns why no action may touch this entry, in words (P8, P11, P13); nothing if one may."""
+        """Returns the reasons why no action may touch this note, in words (P8, P11, P13); empty if one may."""
         listed = self.live.get(id)
         if listed is None:
             return ("it is not live any more",) if id.casefold() in self.taken_ids else ("there is no such note",)
@@ -292,8 +294,8 @@ class _Planning:
         return next((each for each in held if each is not None and each.listed.content_hash == content_hash), None)
 
     def _clashes(self, action: Action, ids: Iterable[str]) -> Reasons:
-        """Returns why the action does not go together with earlier ones: of a run an entry may undergo one edit, and
-        get one title and one set of tags."""
+        """Returns the reasons why the action conflicts with earlier ones: in one run a note gets at most one edit, one
+        title and one set of tags."""
         clashing: list[str] = []
         for id in ids:
             kinds = [kind_of(each) for each in (action, *self._taken.get(id, ()))]
@@ -325,7 +327,7 @@ class _Planning:
                     new, unknown = _edited(action, old, self)
                 if new == old:
                     raise Refused((_CHANGES_NOTHING,))
-                # Kind, scope, status and trust never rise by it.
+                # Kind, scope, status and trust never rise in an update.
                 new = self.judged(evolve(new, meta=self.told_now(new.meta)), said_by(old))
                 return (Change.of(new, sources[0].listed.content_hash),), unknown
 
@@ -339,7 +341,7 @@ class _Planning:
             meta = change.entry.meta
             self.titles[meta.scope, folded_name(meta.title)] = change.id
             if change.act == "replace":
-                # Earlier actions on the entry write this version too: one write carries out all of them, and each of them
+                # Earlier actions on the note write this version too: one write carries out all of them, and each finds it written.
                 # finds it written.
                 self.actions = [
                     evolve(each, changes=(change,)) if each.ids == (change.id,) else each for each in self.actions
@@ -359,24 +361,24 @@ class _Planning:
 
     @property
     def taken_ids(self) -> set[str]:
-        """Every id that is not free, casefolded; to be added to for one action."""
+        """Returns every id in use, casefolded, as a set that one action may add to."""
         return {*self._known_ids, *map(str.casefold, self._minted)}
 
     def targets(self, now_called: Mapping[str, str]) -> Targets:
-        """Returns what links may point at; `now_called` says what ids become by the action itself."""
+        """Returns the notes to which links may point; `now_called` maps ids to what they become by the action itself."""
         renamed = {old.casefold(): new for old, new in now_called.items()}
         minted = {id.casefold(): id for id in self._minted}
         return Targets({}, ChainMap(renamed, minted, self._spelled), self._known_ids)
 
     def told_now(self, meta: Meta) -> Meta:
-        """Returns the frontmatter as it is written in this run: changed now, with the reads that are known."""
+        """Returns the frontmatter as this run writes it: updated now, with the reads known so far."""
         used = reads_of(meta, self.facts.usage)
         at_ms = max(self.facts.now_ms, meta.updated_at_ms)
         return evolve(meta, updated_at_ms=at_ms, used=used.count, last_used_at_ms=used.last_at_ms)
 
     def judged(self, entry: MemoryEntry, before: str) -> MemoryEntry:
-        """Returns the entry with the origin that its text gives it beside what stood there before (P19): what comes out
-        external has lost a person's promotion."""
+        """Returns the note with the origin that its text has beside the earlier text (P19): if it comes out external,
+        it loses a person's promotion."""
         origin = least_trusted((entry.meta.origin, self.origin_of(entry, before)))
         promoted_by = None if origin is Origin.EXTERNAL else entry.meta.promoted_by
         return evolve(entry, meta=evolve(entry.meta, origin=origin, promoted_by=promoted_by))
@@ -393,7 +395,7 @@ def _gone_by(changes: Iterable[Change]) -> int:
 
 
 def _merged(action: Merge, sources: tuple[StoredEntry, ...], run: _Planning) -> _Outcome:
-    """Returns the merge of these entries, which may be touched. Raises `Refused` with every reason why there is none."""
+    """Returns the merge of these notes, which may be touched. Raises `Refused` with every reason against it."""
     if len(sources) < 2:
         raise Refused(("a merge takes two or more different notes",))
     if len({each.meta.scope for each in sources}) > 1:
@@ -414,7 +416,7 @@ def _merged(action: Merge, sources: tuple[StoredEntry, ...], run: _Planning) -> 
 
 
 def _split(action: Split, source: StoredEntry, run: _Planning) -> _Outcome:
-    """Returns the parts of this entry, which may be touched. Raises `Refused` with every reason why there are none."""
+    """Returns the parts of this note, which may be touched. Raises `Refused` with every reason against it."""
     parts = tuple(map(_part, action.into))
     if len(parts) < 2:
         raise Refused(("a split makes two or more notes",))
@@ -453,14 +455,14 @@ def _new_entries(
 
 
 def _best_described(entry: MemoryEntry, before: str, run: _Planning) -> MemoryEntry:
-    """A description that would make the entry less trusted is not worth that: the body has its own."""
+    """Returns the note without a description that would make it less trusted: the body can do without."""
     plain = evolve(entry, meta=evolve(entry.meta, description=derive_description(entry.body)))
     fresh = run.origin_of(entry, before)
     return plain if fresh is not Origin.USER and run.origin_of(plain, before) is not fresh else entry
 
 
 def _part(proposed: Merge | SplitPart) -> SplitPart:
-    """Returns the text of one new entry, fit to be stored."""
+    """Returns the text of one new note, fit to be stored."""
     description = stored_description(proposed.description or "")
     return SplitPart(stored_title(proposed.title), stored_body(proposed.body), description, proposed.tags)
 
@@ -481,12 +483,12 @@ def _linked_bodies(
 ) -> tuple[dict[str, str], Unknown]:
     """Returns the bodies by new id with their links resolved, and the targets that lead nowhere.
 
-    The ids of the sources mean `heir` from now on. A link that a source held and no body holds any more is appended to
-    the heir's, unless `drops` names it or there is no room.
+    From now on the ids of the sources mean `heir`. A link that a source held and no body holds any more is appended to
+    the heir's body, unless `drops` names it or there is no room.
     """
     own = {id: heir for each in sources for id in each.meta.all_ids}
     targets = run.targets({**own, **{id: id for id in bodies}})
-    # Where the heir's last line of links names its sources, a bare id would be left behind.
+    # If the heir's last line of links names its sources, a bare id would be left behind.
     drafts = {**bodies, heir: without_see_also_of(bodies[heir], own)}
     linked = {id: link_body(body, (), targets, id) for id, body in drafts.items()}
     texts = {id: text for id, (text, _) in linked.items()}
@@ -504,12 +506,11 @@ def _linked_bodies(
 
 
 def united_meta(metas: Sequence[Meta]) -> Meta:
-    """Returns the first of these entries as it stands once the others are merged into it, but for what its own text
-    does to it.
+    """Returns the first of these notes after the others are merged into it, except for what follows from its own text.
 
-    Strictest sensitivity, least trusted origin, highest importance, lowest confidence, kind of the first, newest creation
-    and validity, reads added up, tags and sources united, an end only where all have one. Never pinned; what is external
-    loses a person's promotion.
+    Strictest sensitivity, least trusted origin, highest importance, lowest confidence, kind of the first, newest
+    creation and validity, reads added up, tags and sources united, an end only where all have one. Never pinned; an
+    external result loses a person's promotion.
     """
     origin = least_trusted(meta.origin for meta in metas)
     sources: tuple[Source, ...] = ()
@@ -540,8 +541,8 @@ def united_meta(metas: Sequence[Meta]) -> Meta:
 
 
 def _vouched_by(sources: tuple[StoredEntry, ...]) -> str | None:
-    """Returns whose promotion holds for all of it: what comes in beside a promoted entry must need none, or say nothing
-    more."""
+    """Returns whose promotion holds for the whole: what is merged into a promoted note must not need a promotion, or
+    must add nothing."""
     vouched = [each for each in sources if each.meta.is_vouched_for]
     if not vouched:
         return None
@@ -561,7 +562,7 @@ def _renamed(title: str, drops: tuple[str, ...], old: MemoryEntry, run: _Plannin
     if new == old:
         return new
     problems = title_problems(title) or loss_problems((old.meta.title,), said_by(new), drops)
-    # The title of a note is told without its body: it says nothing that the body says otherwise.
+    # A title is shown without the body, so it must not say anything that the body contradicts.
     if swapped := swapped_words(said_by(old), title, drops):
         problems += (f"its title would not say {', '.join(map(repr, swapped))}, and its drops do not name that",)
     problems += invented_words(said_by(old), title)
@@ -585,7 +586,7 @@ def _edited(action: Edit, old: MemoryEntry, run: _Planning) -> tuple[MemoryEntry
     body = stored_body(shown[:at] + clean_text(action.replace).text + shown[at + len(find) :])
     if body == old.body:
         raise Refused((_CHANGES_NOTHING,))
-    # Derived anew where it was derived, or where it names what the body does not name any more.
+    # Derived anew if it was derived before, or if it names something that the body does not name any more.
     is_stale = bool(salient_tokens(old.meta.description) & (salient_tokens(old.body) - salient_tokens(body)))
     description = derive_description(body) if is_stale else kept_description(old, body)
     status = furthest((old.meta.status, run.facts.status))

@@ -1,4 +1,5 @@
-"""From what an agent proposes to exactly what will be written: every rule of the contract that stands before the store.
+"""Turns an agent's change set into exactly what will be written, by every rule of the contract that applies before the
+store does.
 
 Pure and deterministic: the same change set and facts give the same plan, to the byte.
 """
@@ -67,28 +68,28 @@ from agent_memory.text.salience import actionable_tokens, content_terms, coverag
 
 _MAX_SKIPPED_CHARS = 500
 _SAID_AGAIN = 0.6
-"""Share of a note's words that must be in what an agent made of it."""
+"""The share of a note's words that a text which an agent made from it must hold."""
 _ONCE = ("a note is replaced or archived once",)
 CHANGES_NOTHING = "it changes nothing"
-"""Of an update that says what the entry says already."""
+"""Reason for dropping an update that says what the note says already."""
 IS_NEWER = "it is newer than this session"
-"""Of an entry that an old session would put something else in the place of."""
+"""Reason for not letting an old session replace a newer note."""
 
 
 def plan_window(change_set: ChangeSet, facts: PlanFacts, so_far: Plan = Plan()) -> Plan:  # noqa: B008 - a frozen value
-    """Returns the session's plan with this window's part: `so_far` and all of the change set that may be done.
+    """Returns the session's plan with this window's part: `so_far` and everything in the change set that may be done.
 
     What may not be done is in `dropped` with its reasons, what is over the run's limit is in `deferred`. A person's
     inline note that the change set leaves out is added whole. Guarantees of the result, given that `so_far` has them:
-    ids and file names are unique; every link leads to an entry; no text holds a hidden character, a sentinel or a secret
-    that is found; only entries shown in full are replaced or archived, each once, and none that is pinned, conflicted
-    or secret; every salient token of replaced text is in the new text or was named as dropped.
+    ids and file names are unique; every link leads to a note; no text holds a hidden character, a sentinel or a secret
+    that redaction finds; only notes shown in full are replaced or archived, each once, and none that is pinned,
+    conflicted or secret; every salient token of replaced text is in the new text or was named as dropped.
     """
     window = _Window(facts, so_far, list(map(stored_refusal, change_set.dropped)))
     drafts, renewals = window.drafts(change_set.entries)
     drafts = window.without_doubles(drafts)
     targets = window.targets(drafts)
-    # Told in this order, though what is retired must be known first.
+    # Reported in this order, though retirements must be known first.
     retired, not_retired = window.supersede(drafts)
     created = window.create(drafts, retired, targets)
     window.dropped += not_retired
@@ -100,10 +101,9 @@ def plan_window(change_set: ChangeSet, facts: PlanFacts, so_far: Plan = Plan()) 
 
 
 def plan_inline_fallback(facts: PlanFacts, so_far: Plan = Plan()) -> Plan:  # noqa: B008 - a frozen value
-    """Returns the plan that stores an inline note whole, as `captured`: nothing but secrets and hidden characters is
-    taken out.
+    """Returns the plan that stores an inline note whole, as `captured`: only secrets and hidden characters are removed.
 
-    For any other retrieval it is `so_far`. An identical body that lives already is not stored twice.
+    For any other retrieval it is `so_far`. A body that is live already is not stored twice.
     """
     note = facts.entry.retrieval
     if not isinstance(note, InlineNote):
@@ -123,12 +123,13 @@ def plan_inline_fallback(facts: PlanFacts, so_far: Plan = Plan()) -> Plan:  # no
 
 
 def subject_of(proposed: ProposedEntry) -> Subject:
-    """Returns the proposed entry as it is compared with known notes: cleaned, as it would be stored."""
+    """Returns the proposed note in the form in which it is compared with known notes: cleaned, as it would be stored."""
     return Subject(stored_title(proposed.title), stored_body(proposed.body), proposed.description or "", proposed.kind)
 
 
 def _merged(so_far: Plan, new: Iterable[Change], facts: PlanFacts) -> Plan:
-    """`so_far` and the new changes: one of what it plans rewrites the plan, the others stand under the run's limit."""
+    """Returns `so_far` with the new changes: a change to a planned note rewrites the plan, all others count against the
+    run's limit."""
     new, planned = tuple(new), entries_written(so_far.changes)
     rewritten = {id: entry for id, entry in entries_written(new).items() if id in planned}
     kept = tuple(evolve(each, entry=rewritten.get(each.id, each.entry)) for each in so_far.changes)
@@ -138,7 +139,7 @@ def _merged(so_far: Plan, new: Iterable[Change], facts: PlanFacts) -> Plan:
 
 
 def _with_left_out_note(plan: Plan, facts: PlanFacts) -> Plan:
-    """Returns the plan, with a person's inline note whole where nothing in it says what the note says."""
+    """Returns the plan, with a person's inline note added whole if nothing in the plan says what it says."""
     note = facts.entry.retrieval
     if not isinstance(note, InlineNote) or not is_persons_note(facts):
         return plan
@@ -151,7 +152,7 @@ def _with_left_out_note(plan: Plan, facts: PlanFacts) -> Plan:
 
 @frozen
 class _Draft:
-    """A proposed entry that will be written, before its links are resolved."""
+    """A proposed note that will be written, before its links are resolved."""
 
     proposed: ProposedEntry
     meta: Meta
@@ -168,7 +169,7 @@ class _Window:
     _by_ref: dict[str, str] = field(factory=dict[str, str])
     """Ids by ref."""
     _changed: set[str] = field(factory=set[str])
-    """What this reply archives or replaces."""
+    """Ids of the notes that this reply archives or replaces."""
 
     @cached_property
     def planned(self) -> Mapping[str, MemoryEntry]:
@@ -176,13 +177,14 @@ class _Window:
 
     @cached_property
     def taken_ids(self) -> set[str]:
-        """Every id that is not free, casefolded: of the store, planned by earlier windows, and of new drafts."""
+        """Returns every id in use, casefolded: in the store, planned by earlier windows, and of new drafts."""
         return {*self.facts.taken_ids, *map(str.casefold, self.planned)}
 
     def targets(self, drafts: Iterable[_Draft]) -> Targets:
-        """Returns what a link may point at: refs of the reply, its drafts, earlier windows' entries and the store's.
+        """Returns the notes to which a link may point: refs of the reply, its drafts, earlier windows' notes and the
+        store's.
 
-        An id goes before an alias, and of several entries the first.
+        An id wins over an alias, and of several notes the first.
         """
         metas = [each.meta for each in reversed(self.facts.live)]
         aliases = (alias for meta in metas for alias in reversed(meta.aliases))
@@ -192,10 +194,10 @@ class _Window:
     # -- new entries --------------------------------------------------------------------------------------------------
 
     def drafts(self, entries: Iterable[ProposedEntry]) -> tuple[list[_Draft], list[ProposedUpdate]]:
-        """Returns the proposed entries that may be stored, cleaned, with ids; a handoff becomes an update where the
-        session has one."""
+        """Returns the proposed notes that may be stored, cleaned, with ids; a handoff becomes an update if the session
+        has one."""
         drafts, renewals = list[_Draft](), list[ProposedUpdate]()
-        # The session's handoff, where a new one can take its place: planned by an earlier window, or shown in full.
+        # The session's handoff, if a new one can replace it: planned by an earlier window, or shown in full.
         planned = (id for id, entry in self.planned.items() if entry.meta.kind is Kind.HANDOFF)
         handoff_id = next(planned, self.facts.handoff_id if self.facts.handoff_id in self.facts.shown else None)
         for proposed in entries:
@@ -226,7 +228,8 @@ class _Window:
         return drafts, renewals
 
     def without_doubles(self, drafts: Iterable[_Draft]) -> list[_Draft]:
-        """Without the drafts that say what is stored already; a ref to such a draft means the stored entry."""
+        """Returns the drafts without those that say what is stored already; a ref to such a draft means the stored
+        note."""
         drafts = list(drafts)
         targets = evolve(self.targets(drafts), by_ref=dict(self._by_ref))
         kept: dict[str, _Draft] = {}
@@ -243,16 +246,16 @@ class _Window:
         return list(kept.values())
 
     def id_with_body(self, body: str) -> str | None:
-        """Returns the planned or live entry whose body is the same; None where there is none."""
+        """Returns the planned or live note with the same body; None where there is none."""
         wanted = body_hash(body)
         planned = (id for id, entry in self.planned.items() if body_hash(entry.body) == wanted)
         live = (each.meta.id for each in self.facts.live if each.body_hash == wanted)
         return next(chain(planned, (id for id in live if id not in self.planned)), None)
 
     def _said_already(self, proposed: ProposedEntry) -> str | None:
-        """Returns the note that says all of it already, so that it need not be stored: with the same body but for links
-        added at its end, or, for a lesson of the agent's that nobody judged, in its own words. Such a lesson is worth a
-        note when it is unlike what is known."""
+        """Returns the note that makes the draft superfluous: one with the same body except for links added at its end,
+        or, for an unjudged lesson of the agent, one that says the same in other words. Such a lesson is worth a note
+        only if it is unlike what is known."""
         subject, facts = subject_of(proposed), self.facts
         known = facts.similar.get(proposed, ())
         body = without_see_also(subject.body)
@@ -269,8 +272,8 @@ class _Window:
     def create(
         self, drafts: Iterable[_Draft], retired: Mapping[str, Sequence[Change]], targets: Targets
     ) -> list[Change]:
-        """Returns the drafts as changes, their links resolved, those to notes about the same subject among them;
-        `retired` are by id the entries that each takes the place of."""
+        """Returns the drafts as changes with their links resolved, including links to notes about the same subject;
+        `retired` are by id the notes that each replaces."""
         changes: list[Change] = []
         for draft in drafts:
             similar = (each.meta.id for each in self.facts.similar.get(draft.proposed, ()))
@@ -279,7 +282,8 @@ class _Window:
             old = tuple(each.id for each in retired.get(draft.meta.id, ()))
             meta = evolve(
                 draft.meta,
-                description=draft.meta.description or derive_description(body),  # the links may be all that it says
+                description=draft.meta.description
+                or derive_description(body),  # the links may have been all that it said
                 supersedes=old,
                 valid_from_ms=draft.meta.created_at_ms if old else None,
             )
@@ -290,7 +294,7 @@ class _Window:
     # -- entries that are there ---------------------------------------------------------------------------------------
 
     def supersede(self, drafts: Iterable[_Draft]) -> tuple[Mapping[str, Sequence[Change]], list[Dropped]]:
-        """By draft the retirement of what it may take the place of, and of what no draft may, why."""
+        """Returns by draft the notes that it may retire, and the reasons for those that no draft may retire."""
         retired: dict[str, list[Change]] = {}
         dropped: list[Dropped] = []
         for draft in drafts:
@@ -335,7 +339,7 @@ class _Window:
         return changes
 
     def _protection(self, id: str) -> tuple[str, ...]:
-        """Returns why this entry may not be replaced or archived, in words; nothing if it may."""
+        """Returns the reasons why this note may not be replaced or archived, in words; empty if it may."""
         stored, so_far = self.facts.shown.get(id), self.so_far
         if any(change.act == "retire" and change.id == id for change in so_far.changes):
             return ("it was superseded earlier in this session",)
@@ -359,7 +363,7 @@ class _Window:
 
 
 def _new_meta(proposed: ProposedEntry, title: str, body: str, facts: PlanFacts, taken: Container[str]) -> Meta:
-    """Returns the frontmatter of a new entry; everything that a model may not set is computed. `taken` holds casefolded
+    """Returns the frontmatter of a new note; everything that a model may not set is computed. `taken` holds casefolded
     ids."""
     cited = cited_turns(proposed.turns, facts)
     created_at_ms = learnt_at_ms(cited, facts)
@@ -383,11 +387,11 @@ def _new_meta(proposed: ProposedEntry, title: str, body: str, facts: PlanFacts, 
 
 
 def _updated(old: MemoryEntry, update: ProposedUpdate, facts: PlanFacts, *, freely: bool) -> MemoryEntry:
-    """Returns the new version of an entry, its links not yet resolved. Raises `Refused` with every reason why there is none.
+    """Returns the new version of a note, its links not yet resolved. Raises `Refused` with every reason against it.
 
-    What the update leaves out stays. It must not lose, turn round or invent anything (`information`), except
-    with `freely`: the session's own handoff says where things stand now. Status never goes back, the origin is the least
-    trusted of what went in, and a model's external text, or an order that no person gave, takes a promotion away.
+    What the update leaves out stays. It must not lose, reverse or invent anything (`information`), except with
+    `freely`: the session's own handoff describes the present. Status never goes back, the origin is the least trusted
+    of what went in, and a model's external text, or an order that no person gave, removes a promotion.
     """
     title = old.meta.title if update.title is None else stored_title(update.title)
     body = old.body if update.body is None else stored_body(update.body)
@@ -420,8 +424,8 @@ def _updated(old: MemoryEntry, update: ProposedUpdate, facts: PlanFacts, *, free
     fresh = [each for each in statements(new.whole) if each not in known]
     told_by = _origin_of_update(old.whole, new.whole, fresh, cited, spoken, facts)
     origin = least_trusted((old.meta.origin, told_by))
-    # A person vouches for what they saw (P19), and neither for an order that came later and that they did not give, nor for
-    # what somebody may then type.
+    # A person vouches for what they saw (P19), not for an order that came later and that they did not give, nor for what
+    # somebody might then type.
     said = "\n".join(fresh)
     typed = actionable_tokens(said) - actionable_tokens(old.whole)
     lapsed = origin is Origin.EXTERNAL or (told_by is not Origin.USER and bool(typed or is_directive(said)))
@@ -439,12 +443,12 @@ def _updated(old: MemoryEntry, update: ProposedUpdate, facts: PlanFacts, *, free
 def _origin_of_update(
     before: str, after: str, fresh: list[str], cited: tuple[Turn, ...], spoken: list[str], facts: PlanFacts
 ) -> Origin:
-    """Returns whose knowledge it is what an update adds; what only leaves text out adds nothing."""
+    """Returns the origin of what an update adds; an update that only leaves text out adds nothing."""
     told_by = computed_origin(fresh[0], "\n".join(fresh[1:]), cited, facts) if fresh else Origin.USER
     if told_by is Origin.EXTERNAL:
         return told_by
     known = sentences(before)
-    # Most words of a sentence that was turned round are those of the person who said the contrary.
+    # Most words of a reversed sentence are those of the person who said the contrary.
     uncertain = (
         each
         for each in sentences(after)
@@ -463,7 +467,8 @@ _MAX_AGENT_CHARS = 100
 
 
 def cited_turns(numbers: Iterable[int], facts: PlanFacts) -> tuple[Turn, ...]:
-    """Returns the turns of the window that an item cites, in order. Of an inline note, the person's turns, cited or not."""
+    """Returns the turns of the window that an item cites, in order; for an inline note, the person's turns whether
+    cited or not."""
     if isinstance(facts.entry.retrieval, InlineNote):
         return tuple(turn for turn in facts.window.turns if turn.role is Role.USER)
     wanted = frozenset(numbers)
@@ -471,27 +476,27 @@ def cited_turns(numbers: Iterable[int], facts: PlanFacts) -> tuple[Turn, ...]:
 
 
 def learnt_at_ms(cited: tuple[Turn, ...], facts: PlanFacts) -> int:
-    """Time of the last cited turn, else the inbox entry's."""
+    """Returns the time of the last cited turn, else of the inbox entry."""
     at_ms = cited[-1].at_ms if cited else None
     is_inline = isinstance(facts.entry.retrieval, InlineNote)
     return facts.entry.at_ms if at_ms is None or at_ms < 0 or is_inline else at_ms
 
 
 def ended_at_ms(facts: PlanFacts) -> int:
-    """Time of the last turn of the window, else the inbox entry's."""
+    """Returns the time of the last turn of the window, else of the inbox entry."""
     last = max((turn.at_ms for turn in facts.window.turns if turn.at_ms is not None), default=None)
     ended = facts.window.ended_at_ms if facts.window.ended_at_ms is not None else last
     return facts.entry.at_ms if ended is None else ended
 
 
 def handoff_expires_at_ms(facts: PlanFacts) -> int:
-    """When a handoff of this session is of no use any more."""
+    """Returns when a handoff of this session expires."""
     return ended_at_ms(facts) + facts.handoff_days * DAY_MS
 
 
 def source_of(cited: tuple[Turn, ...], facts: PlanFacts) -> Source:
-    """Returns the source of what cites these turns. Without a cited turn `turns` is empty, which keeps an entry from
-    the hot tier."""
+    """Returns the source for a note that cites these turns. Without a cited turn `turns` is empty, which keeps the note
+    from the hot tier."""
     context = facts.entry.context
     cwd = context.cwd or facts.window.cwd
     return Source(
@@ -505,8 +510,8 @@ def source_of(cited: tuple[Turn, ...], facts: PlanFacts) -> Source:
 
 
 def computed_origin(title: str, text: str, cited: tuple[Turn, ...], facts: PlanFacts) -> Origin:
-    """Returns the origin of a text of this window (P19). A person's inline note is theirs as far as the entry says what
-    it says."""
+    """Returns the origin of a text of this window (P19). An inline note is the person's as far as the text says what it
+    says."""
     claim = Claim(title, text, f"{facts.scope} {facts.entry.context.cwd or ''} {facts.window.cwd or ''}")
     note = facts.entry.retrieval
     if isinstance(note, InlineNote):
@@ -516,5 +521,5 @@ def computed_origin(title: str, text: str, cited: tuple[Turn, ...], facts: PlanF
 
 
 def is_persons_note(facts: PlanFacts) -> bool:
-    """Returns whether the window is an inline note that a person wrote, and no agent inside a harness."""
+    """Returns whether the window is an inline note that a person wrote, not an agent inside a harness."""
     return isinstance(facts.entry.retrieval, InlineNote) and facts.entry.harness is Harness.MANUAL

@@ -34,12 +34,12 @@ class KeptReply:
     nonce: str
     prompt_hash: str
     shown: dict[str, str]
-    """Content hash of each entry shown in full, by id: with any of them changed, the reply is not used again."""
+    """The content hash of each note shown in full, by id: if any of them has changed, the reply is not used again."""
 
 
 @frozen
 class Work:
-    """The session in hand. What can be had again (history, windows, request, reply) is not part of a checkpoint."""
+    """The session in hand. What can be fetched again (history, windows, request, reply) is not part of a checkpoint."""
 
     pending: Pending
     scope: str = "global"
@@ -47,31 +47,31 @@ class Work:
     mark: SessionMark | None = None
     windows: tuple[History, ...] = ()
     window_index: int = 0
-    """Of the window that the agent sees next."""
+    """Index of the window that the agent sees next."""
     request: SessionRequest | None = None
     reply: KeptReply | None = None
     reply_keys: tuple[str, ...] = ()
-    """Of the replies used so far, one a window."""
+    """Keys of the replies used so far, one for each window."""
     plan: Plan = Plan()
-    """Of all windows so far."""
+    """The plan of all windows so far."""
     fallback: Plan = Plan()
-    """Of an inline note: the note stored whole, should its attempts be used up."""
+    """For an inline note: the plan that stores it whole, if its attempts are used up."""
     receipt: Receipt | None = None
     outcome: Outcome | None = None
-    """Set as soon as it is known what becomes of the session."""
+    """Set as soon as the outcome of the session is known."""
     trouble: Trouble | None = None
-    """To be remembered with the entry, which stays pending."""
+    """To be recorded with the entry, which stays pending."""
     error: Error | None = None
     next_mark: SessionMark | None = None
     """How far the session will have been consolidated once this work is done."""
     remaining: bool = False
-    """The session holds more turns than were fetched: it is taken up again before the next one."""
+    """Whether the session holds more turns than were fetched: it is continued before the next one begins."""
     after_record_id: str | None = None
     """The record after which the history begins; None for the beginning of the session."""
     from_kept: bool = False
-    """The history is the kept one: it was redacted and kept before."""
+    """Whether the history is the kept one, which was redacted and kept before."""
     used: tuple[tuple[str, int | None], ...] = ()
-    """Entries that the session's agent opened directly and that were not counted yet, with the time of the first."""
+    """Notes that the session's agent opened directly and that were not counted yet, with the time of the first read."""
 
     @property
     def turns(self) -> tuple[Turn, ...]:
@@ -80,7 +80,7 @@ class Work:
 
 @frozen
 class Settled:
-    """One session that this run has dealt with."""
+    """A session that this run has finished with."""
 
     pending: Pending
     outcome: Outcome
@@ -104,7 +104,7 @@ class RunSummary:
 
 @frozen
 class Run:
-    """One run. `queue` holds the sessions still to come, without the one in hand."""
+    """One run of consolidate. `queue` holds the sessions still to come, without the one in hand."""
 
     id: str
     started_at_ms: int
@@ -115,18 +115,18 @@ class Run:
     settled: tuple[Settled, ...] = ()
     quarantined: tuple[Quarantined, ...] = ()
     waiting: int = 0
-    """Sessions not loaded: over the limit, or set back for a while."""
+    """Sessions that were not loaded: over the limit, or postponed."""
     waiting_reason: str = ""
     paused: Error | None = None
-    """Why the run stops early; everything not settled stays pending and nothing of it is counted."""
+    """Why the run stops early; everything not settled stays pending, and none of it counts as an attempt."""
     timeouts_in_a_row: int = 0
     live_at_start: int = 0
     changed: frozenset[str] = frozenset()
     """Ids changed or archived so far."""
     taken_up: tuple[Applied, ...] = ()
-    """What was made of the changes that earlier runs had to leave."""
+    """The outcome of changes that earlier runs had to leave."""
     resumed: bool = False
-    """It goes on from a checkpoint: sessions that it had settled before are not in `settled`."""
+    """Whether it resumes from a checkpoint: sessions settled before that are not in `settled`."""
     warnings: tuple[str, ...] = ()
 
     @property
@@ -136,7 +136,7 @@ class Run:
             applied.act for each in self.settled if each.receipt is not None for applied in each.receipt.applied
         )
         held = [each for each in self.settled if each.outcome.verdict not in DONE_VERDICTS | {"gave-up"}]
-        # A session that was taken up in several parts settles several times.
+        # A session that was processed in several parts settles several times.
         processed = len({each.pending.name for each in self.settled if each.outcome.verdict in DONE_VERDICTS})
         return RunSummary(
             processed=processed,
@@ -208,18 +208,18 @@ TARGETS_REFUSED_EXIT_CODE = 70
 
 @frozen
 class TieringMemo:
-    """What the last tiering was made from, so that nobody is asked the same again. This machine's own, in `runs/`."""
+    """The input of the last tiering, so that nobody is asked the same again. It belongs to this machine, in `runs/`."""
 
     fingerprint: str = ""
-    """Of the live entries and their bytes."""
+    """Covers the live notes and their bytes."""
     agent: str = ""
     judged: frozenset[str] = frozenset()
     """Fingerprints of the findings that the agent has been shown."""
     omitted: Mapping[str, int] = field(factory=dict[str, int])
-    """How many tierings in a row have left a hot entry out, by id."""
+    """How many tierings in a row have left out a hot note, by id."""
 
     def for_agent(self, name: str) -> TieringMemo:
-        """Returns the same for the agent that tiered; to another nothing has been shown."""
+        """Returns the memo for the agent that tiered; for another agent, one in which nothing has been shown."""
         return self if self.agent == name else TieringMemo(omitted=self.omitted)
 
 
@@ -229,7 +229,7 @@ class Scan:
 
     live: Listing
     taken_ids: frozenset[str]
-    """Every id that is not free, casefolded (`planning.taken_ids`)."""
+    """Every id in use, casefolded (`drafts.taken_ids`)."""
     usage: Mapping[str, Usage]
     tiers: TierList
     memo: TieringMemo = TieringMemo()
@@ -240,7 +240,7 @@ class Scan:
 
 @frozen
 class DefragRun:
-    """One run. What can be had again (scan, analysis, what was shown) is not part of a checkpoint."""
+    """One run of defrag. What can be computed again (scan, analysis, what was shown) is not part of a checkpoint."""
 
     id: str
     started_at_ms: int
@@ -249,13 +249,13 @@ class DefragRun:
     scan: Scan | None = None
     analysis: Analysis | None = None
     asked: bool = False
-    """An agent was asked, or a reply that was paid for earlier was found."""
+    """Whether an agent was asked, or a reply that was paid for earlier was found."""
     shown: tuple[StoredEntry, ...] = ()
     proposal: DefragProposal | None = None
     reply_key: str | None = None
     plan: DefragPlan = DefragPlan()
     left: tuple[Finding, ...] = ()
-    """What the built-in found and left, since it takes judgement."""
+    """Findings that the built-in left, since they take judgement."""
     memo: TieringMemo = TieringMemo()
     tiers_before: TierList = TierList()
     tiers: TierList = TierList()
@@ -263,19 +263,19 @@ class DefragRun:
     published: Published | None = None
     warnings: tuple[str, ...] = ()
     trouble: Error | None = None
-    """Why nobody answered: what needs no answer was done all the same."""
+    """Why nobody answered; what needs no answer was done anyway."""
 
     @property
     def retiered(self) -> tuple[str, ...]:
-        """The ids of live notes whose tier differs, in the order of the new list, then of the old one."""
+        """Returns the ids of live notes whose tier changed, in the order of the new list, then of the old one."""
         before, after = self.tiers_before, self.tiers
         gone = {change.id for each in self.plan.actions for change in each.changes if change.act == "retire"}
         ids = dict.fromkeys((*after.hot, *after.warm, *before.hot, *before.warm))
         return tuple(id for id in ids if id not in gone and before.of(id) is not after.of(id))
 
     def sentence(self, *, brief: bool = False) -> str:
-        """`2 merged, 1 split, 1 archived, 3 notes changed tier; 2 actions refused: …; 4 actions left for the next run, …`. `brief`: without
-        why actions were refused, for a list of runs."""
+        """`2 merged, 1 split, 1 archived, 3 notes changed tier; 2 actions refused: …; 4 actions left for the next run,
+        …`. With `brief` the reasons of refusals are left out, for a list of runs."""
         written = (
             [] if self.published is None else [each for each in self.published.targets if each.outcome == "written"]
         )
@@ -295,7 +295,7 @@ class DefragRun:
 
     @property
     def _done(self) -> str:
-        """What was done (in a dry run planned), and how many notes changed tier; nothing for nothing."""
+        """Returns what was done (in a dry run: planned) and how many notes changed tier; empty if nothing was."""
         kinds = Counter(each.kind for each in self.plan.actions)
         parts = [f"{kinds[kind]} {word}" for kind, word in _KINDS.items() if kinds[kind]]
         moved = len(self.retiered)
@@ -311,7 +311,7 @@ class DefragRun:
 
     @property
     def exit_code(self) -> int:
-        """70 where a target was refused; else 0: a refused action is the plan check doing its work."""
+        """Returns 70 where a target was refused, else 0: a refused action is the plan check doing its work."""
         refused = self.published is not None and self.published.refused
         return TARGETS_REFUSED_EXIT_CODE if refused else 0
 
@@ -321,8 +321,8 @@ class DefragRun:
         return not self.dry_run and state in ("apply_changes", "generate_agents_md", "commit_changes")
 
     def is_worth_a_report(self, *, failed: bool) -> bool:
-        """Returns whether the run did anything that somebody may ask about. One that found nothing new to do leaves no
-        trace."""
+        """Returns whether the run did anything that somebody may ask about. A run that found nothing new to do leaves
+        no trace."""
         published = self.published is not None and any(each.outcome != "unchanged" for each in self.published.targets)
         changed = self.receipt is not None or self.tiers != self.tiers_before
         return not self.dry_run and bool(

@@ -1,4 +1,4 @@
-"""What is known of a past run."""
+"""The log of past runs."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ Machine = Literal["consolidate", "defrag", "undo", "scope"]
 
 @frozen
 class LoggedAction:
-    """One thing that a run did to entries."""
+    """Something that a run did to notes."""
 
     has_other_keys: ClassVar[bool] = True
-    """Of the JSON that it is read from."""
+    """Whether the JSON that it is read from has other keys."""
 
     kind: str
-    """`create`, `replace`, `retire`, `restore`, of an undo also `remove`, or the kind of a defrag action."""
+    """`create`, `replace`, `retire`, `restore`, for an undo also `remove`, or the kind of a defrag action."""
     ids: tuple[str, ...]
-    """Entries that it took from or changed."""
+    """The notes that it read from or changed."""
     new_ids: tuple[str, ...] = ()
     words: str = ""
     """What was done, or why, for people."""
     fingerprint: str = ""
-    """Of a defrag action (`actions.fingerprint_of`)."""
+    """The fingerprint of a defrag action (`plan.fingerprint_of`)."""
 
     @property
     def all_ids(self) -> tuple[str, ...]:
@@ -39,7 +39,7 @@ class LoggedAction:
 
 @frozen
 class LoggedSession:
-    """What a consolidate run made of one session."""
+    """The outcome of one session in a consolidate run."""
 
     has_other_keys: ClassVar[bool] = True
 
@@ -70,15 +70,15 @@ class LoggedRun:
     dropped: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     undone_by: str | None = None
-    """The undo run that undid it."""
+    """The undo that undid the run."""
     undid: str | None = None
-    """Of an undo: the run that it undid."""
+    """For an undo: the run that it undid."""
     error: str = ""
     """Why it paused or failed, in words."""
     problems: tuple[str, ...] = ()
     """Why the report could not be read."""
     kept: bool = False
-    """What it changed is kept: it can be shown and undone. True also where that cannot be told."""
+    """Whether its changes are on record, so that it can be shown and undone. True also where that cannot be told."""
 
     @property
     def changed_ids(self) -> frozenset[str]:
@@ -86,18 +86,18 @@ class LoggedRun:
 
 
 def logged_actions(applied: Iterable[Applied]) -> tuple[LoggedAction, ...]:
-    """Returns one action for each change that was made, called by the title of its entry."""
+    """Returns one action for each change that was made, with the title of its note."""
     return tuple(logged_action(each.act, each.id, each.title) for each in applied)
 
 
 def logged_action(act: str, id: str, title: str) -> LoggedAction:
-    """Returns what was done to one entry."""
+    """Returns the action for one note."""
     return LoggedAction(act, (), (id,), title) if act == "create" else LoggedAction(act, (id,), (), title)
 
 
 def churning(runs: Iterable[LoggedRun], *, of: int = 10, at_least: int = 3) -> frozenset[str]:
-    """Returns the entries that at least so many of the first `of` runs changed which changed any that was there before:
-    what every run rewrites is left alone. Undos, and runs that are undone, are left out."""
+    """Returns the notes that at least this many of the first `of` runs changed, among runs that changed any existing
+    note: a note that every run rewrites is left alone. Undos, and runs that are undone, do not count."""
     standing = (run for run in runs if run.machine != "undo" and run.undone_by is None)
     changed = (frozenset(id for action in run.actions for id in action.ids) for run in standing)
     counts = Counter(id for ids in islice(filter(None, changed), of) for id in ids)
@@ -105,42 +105,42 @@ def churning(runs: Iterable[LoggedRun], *, of: int = 10, at_least: int = 3) -> f
 
 
 def is_named(run_id: str, text: str) -> bool:
-    """Returns whether a person may mean this run: the beginning of its id, or of what follows the time in it."""
+    """Returns whether a person may mean this run: by the beginning of its id, or of what follows the time in it."""
     return run_id.startswith(text) or short_id(run_id).startswith(text)
 
 
 def short_id(run_id: str) -> str:
-    """Returns what names the run briefly: the random digits after the time."""
+    """Returns a short name of the run: the random digits after the time."""
     return run_id.rpartition("_")[2]
 
 
 @frozen
 class UndoneMark:
-    """A run was undone, and may since have been made to stand again."""
+    """A run that was undone; the undo may have been undone since."""
 
     by: str
-    """The undo run."""
+    """The undo."""
     fingerprints: frozenset[str] = frozenset()
-    """Of the run's actions: while it is undone they are not made again (`actions.fingerprint_of`)."""
+    """Fingerprints of the run's actions: while it is undone they are not made again (`plan.fingerprint_of`)."""
 
 
 @frozen
 class Undoing:
-    """An undo at work: known before it changes anything, so that whoever comes after a crash can finish it."""
+    """An undo in progress, recorded before it changes anything, so that it can be finished after a crash."""
 
     run_id: str = field(metadata={"key": "run"})
-    """Of the undo."""
+    """The id of the undo."""
     undoes: str
     started_at_ms: Instant
 
 
 def undone_by(marks: Mapping[str, UndoneMark]) -> Mapping[str, str]:
-    """Returns the runs that are undone at present, each with the undo that holds it down."""
+    """Returns the runs that are undone at present, each with the undo in force."""
     return {run_id: mark.by for run_id, mark in marks.items() if _holds(mark.by, marks)}
 
 
 def undone_fingerprints(marks: Mapping[str, UndoneMark]) -> frozenset[str]:
-    """Returns what is not to be made again, of all runs that are undone at present."""
+    """Returns the fingerprints of all actions that must not be made again, over all runs that are undone at present."""
     return frozenset(each for run_id in undone_by(marks) for each in marks[run_id].fingerprints)
 
 
@@ -157,7 +157,7 @@ KEEP_RUNS = 200
 KEEP_DAYS = 180
 KEEP_REPORTS_DAYS = 400
 MOST_RUNS = 5_000
-"""Reports that are opened to tell of the past, the newest first: more than a year of one every two hours."""
+"""How many reports are opened to look at the past, newest first: more than a year of one every two hours."""
 
 
 @frozen
@@ -167,15 +167,15 @@ class KeptRun:
     run_id: str
     started_at_ms: int
     unfinished: bool = False
-    """A crash left it half done, or it is at work."""
+    """Whether a crash left it half done, or it is at work."""
 
 
 def prune_runs(
     runs: Iterable[KeptRun], now_ms: int, *, keep_runs: int = KEEP_RUNS, keep_days: int = KEEP_DAYS
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Returns the runs of which only the report stays, and those of which nothing does. Details (replies, plans,
-    footprints) go of runs that are neither among the newest `keep_runs` nor younger than `keep_days`; reports too after
-    `KEEP_REPORTS_DAYS`. What is unfinished stays whole."""
+    """Returns the runs of which only the report stays, and those of which nothing stays. Details (replies, plans,
+    footprints) are removed from runs that are neither among the newest `keep_runs` nor younger than `keep_days`;
+    reports after `KEEP_REPORTS_DAYS`. An unfinished run stays whole."""
     in_order = sorted(runs, key=lambda each: each.run_id, reverse=True)
     old = [
         each
@@ -194,6 +194,6 @@ class Revision:
     commit: str
     """Abbreviated."""
     at: str
-    """ISO 8601, of the author's clock."""
+    """ISO 8601, by the author's clock."""
     author: str
     subject: str

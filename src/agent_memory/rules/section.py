@@ -1,4 +1,4 @@
-"""The managed section of a target, as values."""
+"""The managed section of a target."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ class SectionBudget:
     """What a section may hold."""
 
     hot_chars: int = 6_000
-    """Characters of the rendered hot entries."""
+    """Characters of the rendered hot notes."""
     warm_lines: int = 60
 
 
 @frozen
 class Target:
-    """A file in which we own one managed section."""
+    """A file with a managed section of ours."""
 
     path: str
-    """Absolute."""
+    """Absolute path."""
     scopes: frozenset[str] = frozenset({GLOBAL_SCOPE})
-    """Scopes whose entries it shows."""
+    """Scopes whose notes it shows."""
     in_repository: bool = False
-    """Then nothing private is shown in it."""
+    """If so, nothing private is shown in it."""
     once_it_shows: bool = False
-    """It gets its first section with the first note that there is to show."""
+    """Whether it gets its first section only when there is a note to show."""
 
 
 @frozen
@@ -49,7 +49,7 @@ class RenderedSection:
 
 @frozen
 class PublishedTarget:
-    """What became of one target."""
+    """The outcome for one target."""
 
     path: str
     outcome: Literal["written", "unchanged", "refused", "planned"]
@@ -58,11 +58,11 @@ class PublishedTarget:
     warnings: tuple[str, ...] = ()
     diff: str = ""
     kept: str | None = None
-    """Where a copy is of what stood between the markers, if that was not memory's own."""
+    """Path of the copy of what stood between the markers, if that was not memory's own."""
 
     @property
     def notice(self) -> str | None:
-        """What a person is to know of the copy."""
+        """Returns what a person should know about the copy."""
         if self.kept is None:
             return None
         return (
@@ -73,7 +73,7 @@ class PublishedTarget:
 
 @frozen
 class Published:
-    """All targets."""
+    """The outcome for all targets."""
 
     targets: tuple[PublishedTarget, ...] = field(default=())
 
@@ -84,18 +84,18 @@ class Published:
 
 @frozen
 class TargetFile:
-    """What is read before a managed section is put into a file."""
+    """The file as it is read before a managed section is put into it."""
 
     path: str
-    """As it was named."""
+    """The path as it was given."""
     real_path: str
-    """Where it really is: links are followed inside the home."""
+    """The real path: links are followed inside the home."""
     data: bytes | None
     in_repository: bool = False
     chain_bytes: int = 0
-    """Size of all files that are read together with this one by a harness that reads no more than so much, this one
-    included; 0 where no such harness reads it."""
+    """Size of all files that a harness with a size limit reads together with this one, this one included; 0 where no
+    such harness reads it."""
     overridden_by: str | None = None
-    """The file beside it that such a harness reads in its place."""
+    """The file beside it that such a harness reads instead."""
     missing_directories: tuple[str, ...] = ()
-    """Directories on the way to it that do not exist, the outermost first, where they are to be made."""
+    """Directories on the way to it that do not exist, outermost first, if they are to be created."""

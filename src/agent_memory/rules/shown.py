@@ -1,4 +1,5 @@
-"""Which entries a prompt lists first and shows in full: those that a session is about, and those that an analysis found."""
+"""Which notes a prompt lists first and shows in full: those that a session is about, and those in the findings of an
+analysis."""
 
 from __future__ import annotations
 
@@ -19,23 +20,23 @@ MOST_SHOWN = 12
 """More notes in full would bury the transcript."""
 
 _SHARE_OF_BEST = 0.35
-"""An entry much less related than the best one is listed in the catalog only."""
+"""A note much less related than the best one is only listed in the catalog."""
 
 NOTE_OVERHEAD_CHARS = 320
-"""What a prompt may write around a note that it shows in full: fences, dates, names of fields."""
+"""The most characters that a prompt puts around a note that it shows in full: fences, dates, names of fields."""
 
 _SAME_SESSION = 1_000.0
 _WIDELY_USED, _FEW_ENTRIES = 0.5, 10
-"""A word in more than this share of the entries tells nothing about any of them, unless they are few."""
+"""A word in more than this share of the notes tells nothing about any of them, unless there are few notes."""
 
 
 def rank_related(
     window: History, live: Sequence[Listed], scope: str, session_id: str | None = None
 ) -> Mapping[str, float]:
-    """Returns the ids of the entries that have anything to do with the window, of those that `visible` lets through,
-    and how much, more than 0: the most related first, then the newest.
+    """Returns the ids of notes that have anything to do with the window, among those that `visible` lets through, each
+    with a relatedness above 0: most related first, then newest.
 
-    What came from the same session comes first of all: it is what a grown session corrects. Others count by the words that
+    Notes from the same session come first of all: a session that has grown corrects them. Others count by the words
     they share with what was said and done, rare words more.
     """
     known = visible(live, scope)
@@ -62,12 +63,12 @@ def rank_related(
 
 
 def visible(live: Sequence[Listed], scope: str) -> Sequence[Listed]:
-    """Returns those that an agent may know of: of the scope and of `global`, and not secret."""
+    """Returns the notes that an agent may know of: of the scope and of `global`, and not secret."""
     return without_secret([each for each in live if each.meta.scope in (scope, GLOBAL_SCOPE)])
 
 
 def catalog_of(related: Iterable[str], live: Sequence[Listed], scope: str) -> Sequence[Listed]:
-    """Returns all that are visible: the related in their order, then the newest."""
+    """Returns all visible notes: the related ones in their order, then the newest."""
     known = visible(live, scope)
     by_id = {each.meta.id: each for each in known}
     ordered = dict.fromkeys((*related, *(each.meta.id for each in newest_first(known))))
@@ -75,8 +76,8 @@ def catalog_of(related: Iterable[str], live: Sequence[Listed], scope: str) -> Se
 
 
 def ids_to_show(related: Mapping[str, float]) -> tuple[str, ...]:
-    """Returns the ids worth reading in full, best first: all of the same session, since what it says again must not be stored
-    again, and of the others those not far behind the most related, as long as there are fewer than `MOST_SHOWN`."""
+    """Returns the ids worth reading in full, best first: all notes of the same session, since what it repeats must not
+    be stored again, and others that are not far behind the most related, up to `MOST_SHOWN`."""
     own = tuple(id for id, score in related.items() if score >= _SAME_SESSION)
     best = max((score for score in related.values() if score < _SAME_SESSION), default=0.0)
     near = tuple(id for id, score in related.items() if _SHARE_OF_BEST * best <= score < _SAME_SESSION)
@@ -84,9 +85,9 @@ def ids_to_show(related: Mapping[str, float]) -> tuple[str, ...]:
 
 
 def choose_shown(stored: Iterable[StoredEntry], max_chars: int) -> tuple[StoredEntry, ...]:
-    """Returns those of the entries, in their order, that fit the room whole; one too long is passed over, never cut (P11).
+    """Returns the notes, in their order, that fit the room whole; one that is too long is skipped, never cut (P11).
 
-    An entry that is secret or holds a secret is never shown: the agent would not see all of it.
+    A note that is secret or holds a secret is never shown: the agent would not see all of it.
     """
     chosen: list[StoredEntry] = []
     room = max_chars
@@ -106,8 +107,8 @@ def note_chars(meta: Meta, body_chars: int) -> int:
 
 
 def tag_vocabulary(live: Sequence[Listed], vocabulary: TagVocabulary | None = None, most: int = 100) -> tuple[str, ...]:
-    """Returns the tags to choose from: those that a person has accepted, then others in use; the most used first, then
-    by name."""
+    """Returns the tags to choose from: those that a person has accepted, then others in use; most used first, then by
+    name."""
     known = vocabulary or TagVocabulary()
     counts = tag_counts((known.current(each.meta.tags) for each in live), known)
     best_first = sorted(counts, key=lambda tag: (known.standing(tag) is not Standing.ACCEPTED, -counts[tag], tag))
@@ -118,17 +119,17 @@ _PAIR = 2
 
 
 def most_urgent_ids(analysis: Analysis, live: Sequence[Listed], max_chars: int, tiers: TierList) -> tuple[str, ...]:
-    """Returns the ids to show in full within `max_chars` characters of prompt, the most urgent first.
+    """Returns the ids to show in full within `max_chars` characters of prompt, most urgent first.
 
-    All that may be shown, if they fit. Else the entries of findings, worst first, each group whole before any in part (a
-    part has at least two, the winner among them: one side of a duplicate says nothing); then hot and warm ones while there
-    is room. Never secret or conflicted ones, and none for a finding of which every entry is pinned.
+    All that may be shown, if they fit. Else the notes in findings, worst first, each group whole before any in part (a
+    part has at least two notes, the winner among them: one side of a duplicate says nothing); then hot and warm ones
+    while there is room. Never secret or conflicted ones, and none for a finding of which every note is pinned.
     """
     showable = [each.meta for each in live if not (each.conflicted or each.meta.is_secret)]
     sizes = {meta.id: note_chars(meta, analysis.body_chars.get(meta.id, 0)) for meta in showable}
     pinned = frozenset(meta.id for meta in showable if meta.pinned)
     tiered = [(id,) for id in (*tiers.hot, *tiers.warm) if id in sizes]
-    # Only findings of which all entries may be shown, and one of them changed.
+    # Only findings of which all notes may be shown, and one of them has changed.
     urgent = [
         each.ids for each in analysis.findings if sizes.keys() >= set(each.ids) and not pinned.issuperset(each.ids)
     ]

@@ -1,7 +1,8 @@
-"""Which notes are about the same subject: by the words they have in common, and where there are vectors, by meaning too.
+"""Which notes are about the same subject: by the words they have in common, and, where there are vectors, by meaning
+too.
 
-A word counts by how rare it is among the candidates that it was compared with: what half of them say, as the name of the
-project or the words of a form, tells nothing. A wrong match is worse than a missed one: whoever is told too often stops to look.
+A word counts by how rare it is among the candidates: a word that half of them use, such as the name of the project,
+tells nothing. A wrong match is worse than a missed one: people who are told too often stop looking.
 """
 
 from __future__ import annotations
@@ -19,31 +20,31 @@ from agent_memory.rules.features import said_in, said_terms
 from agent_memory.text.salience import content_terms, coverage, lost_salience, negations, term_of, words_of
 
 MOST_NAMED = 3
-"""More similar notes than these are no help to whoever writes one."""
+"""More similar notes than these do not help whoever writes one."""
 
 _SHARED = 0.65
-"""Share of the words of the smaller note that both have, weighted: the same subject by words alone."""
+"""The weighted share of the smaller note's words that both must have: the same subject by words alone."""
 _SHARED_FAR = 0.85
 """The same where one note is `_FAR` times as long: it holds many words by chance."""
 _FAR = 8
 _FEWEST_SHARED = 5
 _FEW_SHARED = 3
 _SHARED_OF_FEW = 0.6
-"""Share of the words of both (Jaccard) where they have fewer than `_FEWEST_SHARED` in common."""
+"""The share of all their words (Jaccard) where they have fewer than `_FEWEST_SHARED` in common."""
 _SHARED_AND_NEAR = 1.25
-"""Share of the smaller note and cosine together: the same subject by words and meaning."""
+"""The sum of the shared part of the smaller note and the cosine: the same subject by words and meaning."""
 _LEAST_SHARED = 0.45
 _TITLES = 0.2
-"""What equal titles add."""
+"""The bonus for equal titles."""
 _MOST_MEANING_CHARS = 8_000
-"""What follows in a longer body changes the meaning little."""
+"""Beyond this length a body changes the meaning little."""
 _SAID_AGAIN = 0.8
-"""Share of a note's words that another must have to say all of it."""
+"""The share of a note's words that another must have to say all of it."""
 
 
 @frozen
 class Subject:
-    """A note that is to be written."""
+    """A note that is about to be written."""
 
     title: str
     body: str
@@ -52,7 +53,8 @@ class Subject:
 
 
 def meaning_text(title: str, description: str, body: str) -> str:
-    """Title, description and what the body says, each once: a title that only begins the body and a description that only repeats it are left out."""
+    """Returns title, description and body, without a title that only begins the body and a description that only
+    repeats it."""
     said = said_in(body)[:_MOST_MEANING_CHARS]
     on_one_line = " ".join(said.split())
     begins = on_one_line.startswith(" ".join(title.removesuffix("…").split()))
@@ -61,15 +63,14 @@ def meaning_text(title: str, description: str, body: str) -> str:
 
 
 _Words = tuple[frozenset[str], frozenset[str]]
-"""The content words of a note's title, and of all of it."""
+"""The content words of a note's title, and of the whole note."""
 
 
 def similar_among(
     subject: Subject, notes: Sequence[StoredEntry], cosines: Sequence[float | None]
 ) -> tuple[StoredEntry, ...]:
-    """Returns the known notes about the same subject, the likest first, at most `MOST_NAMED`; `cosines` say how near
-    the meaning of each is, -1 to 1, None where nobody knows. A handoff is never one, nor like one: it says how things
-    stood at one moment."""
+    """Returns the known notes about the same subject, most similar first, at most `MOST_NAMED`; `cosines` tell how near
+    each is in meaning, -1 to 1, None if unknown. Handoffs are left out on both sides: they describe one moment."""
     if subject.kind is Kind.HANDOFF:
         return ()
     wanted = _words(subject.title, subject.description, subject.body)
@@ -88,7 +89,7 @@ def similar_among(
 
 def says_nothing_new(subject: Subject, stored: StoredEntry) -> bool:
     """Returns whether a known note says all that this one does: nearly all of its words, and every number, name and
-    negation; and denies none of it."""
+    negation, and denies none of it."""
     said = f"{subject.title}\n{said_in(subject.body)}"
     known = f"{stored.meta.title}\n{stored.meta.description}\n{stored.body}"
     words, lost = content_terms(said), lost_salience(known, said)
@@ -101,7 +102,8 @@ def _words(title: str, description: str, body: str) -> _Words:
 
 
 def _likeness(one: _Words, other: _Words, cosine: float | None, spread: Counter[str], total: int) -> float:
-    """Returns how alike two notes are, 0 where they are not about the same; `other` is among those that `spread` counts."""
+    """Returns how similar two notes are, 0 if they are not about the same subject; `other` is among those that `spread`
+    counts."""
     (title, words), (other_title, other_words) = one, other
 
     def weight(some: frozenset[str]) -> float:
@@ -127,7 +129,7 @@ _LARGEST = 127
 
 
 def packed(components: Sequence[float]) -> bytes:
-    """Returns the vector as one signed byte a component, the largest at ±127; zeros stay zeros."""
+    """Returns the vector as one signed byte for each component, the largest at ±127; zeros stay zeros."""
     largest = max(map(abs, components), default=0.0)
     if not largest or not math.isfinite(largest):
         return bytes(len(components))
@@ -136,16 +138,15 @@ def packed(components: Sequence[float]) -> bytes:
 
 
 def cosine(one: bytes, other: bytes) -> float:
-    """Returns the cosine of two packed vectors, -1 to 1; 0 where one is all zeros or they are of different lengths. It
-    takes some 20 µs for 256 components, and no numpy."""
+    """Returns the cosine of two packed vectors, -1 to 1; 0 where one is all zeros or their lengths differ. It takes
+    some 20 µs for 256 components, without numpy."""
     mine, theirs = memoryview(one).cast("b"), memoryview(other).cast("b")
     lengths = sum(map(mul, mine, mine)) * sum(map(mul, theirs, theirs))
     return sum(map(mul, mine, theirs)) / math.sqrt(lengths) if lengths and len(one) == len(other) else 0.0
 
 
 def about_terms(meta: Meta) -> AbstractSet[str]:
-    """Returns the `content_terms` of title, description and tags, in the order of these. Of a tag the prefix does not
-    count."""
+    """Returns the `content_terms` of title, description and tags, in that order, without the prefixes of tags."""
     tags = (tag.partition("__")[2] or tag for tag in meta.tags)
     terms = dict.fromkeys(map(term_of, words_of(" ".join((meta.title, meta.description, *tags)))))
     terms.pop("", None)

@@ -1,4 +1,4 @@
-"""The built-in's answer to "how should the store be tidied?": no language model, no network, the same every time."""
+"""The built-in answer to a defrag request: no language model, no network, the same every time."""
 
 from __future__ import annotations
 
@@ -33,25 +33,25 @@ from agent_memory.text.instants import day_of, has_passed
 from agent_memory.text.markdown import append_see_also, find_links, without_see_also, without_see_also_of
 
 _LASTING = (Kind.PREFERENCE, Kind.CONVENTION, Kind.DECISION, Kind.LESSON, Kind.PROJECT)
-"""What a session should know before it begins, where a person said it. A fact is looked up, and an agent's conclusion is
-worth a line, unless they are opened again and again."""
+"""What a session should know from the start, if a person said it. A fact is looked up, and an agent's conclusion is
+worth a line unless it is opened again and again."""
 _PASSING = (Kind.TASK, Kind.HANDOFF)
-"""What is over soon is worth a line, and no room among what holds always."""
+"""What is over soon is worth a line, but no room among what always holds."""
 _READ_OFTEN = 3
 _LARGEST_SHARE = 3
-"""An entry that would take more than a third of the room is read when it is needed."""
+"""A note that would take more than a third of the room is read when it is needed."""
 _MOST_LISTED = 5_000
-"""In a store of many repositories, each of which has lines of its own."""
+"""The limit for a store of many repositories, each of which has lines of its own."""
 _RIVALS = (FindingKind.CONTRADICTION, FindingKind.DUPLICATE, FindingKind.NEAR_DUPLICATE)
-"""Findings of entries of which only the winner is hot: the others say nearly the same, or the contrary."""
+"""In these findings only the winner may be hot: the others say nearly the same, or the contrary."""
 MAX_ACTIONS = 100
-"""As many as one reply may hold (design §5.2)."""
+"""The limit of one reply (design §5.2)."""
 
 
 def tidied(request: DefragRequest) -> DefragProposal:
-    """Returns what is there twice is merged; and the tiers. What is due to be archived goes anyway (`due_archivings`).
+    """Returns the merges of identical notes, and the tiers. What is due to be archived goes anyway (`due_archivings`).
 
-    Only entries that were shown in full are touched, and no more of them than one run may change. Near-duplicates and
+    Touches only notes that were shown in full, and no more of them than one run may change. Near duplicates and
     contradictions take judgement: they stay as they are (`left_to_judge`).
     """
     expired = sum(_is_open(each) and has_passed(each.meta.expires_at_ms, request.now_ms) for each in request.live)
@@ -61,15 +61,16 @@ def tidied(request: DefragRequest) -> DefragProposal:
 
 
 def ids_without_room(request: DefragRequest, proposed: Iterable[Action]) -> frozenset[str]:
-    """Returns the entries that `tidied` would have merged too, had one run room for it; `proposed` is what it answered."""
+    """Returns the notes that `tidied` would also have merged if the run had room for it; `proposed` is what it
+    answered."""
     taken = {id for action in proposed for id in ids_of(action)}
     merges = _merges(request, len(request.live), len(request.live))
     return frozenset(chain.from_iterable(each.ids for each in merges if taken.isdisjoint(each.ids)))
 
 
 def _merges(request: DefragRequest, room: int, most: int) -> tuple[Merge, ...]:
-    """Returns those that the plan check lets through, no more than `most`, and of no more than `room` live entries: of
-    many twins it may be some. What it refuses it would refuse in every run."""
+    """Returns the merges that the plan check lets through: at most `most`, of at most `room` live notes, so that of
+    many twins only some may be merged. What it refuses now it would refuse in every run."""
     hashes = {each.meta.id: each.content_hash for each in request.live}
     shown = (
         each
@@ -95,7 +96,7 @@ def _is_open(listed: Listed) -> bool:
 
 
 def due_archivings(live: Iterable[Listed], analysis: Analysis, now_ms: int) -> Due:
-    """Returns what has expired by now, and what the analysis found over a cap."""
+    """Returns the notes that have expired by now, and those that the analysis found over a limit."""
     ends = ((each.meta.expires_at_ms, each.meta.id) for each in live)
     ended = sorted((at_ms, id) for at_ms, id in ends if has_passed(at_ms, now_ms))
     expired = tuple(Archive(id, f"it expired on {day_of(at_ms)}") for at_ms, id in ended)
@@ -111,18 +112,18 @@ def surplus(
     max_chars: int | None,
     now_ms: int,
 ) -> tuple[Finding, ...]:
-    """Returns what has to leave a live set so that it keeps its caps, the least valuable first, as much as one run may
-    archive.
+    """Returns the notes that have to go so that the store keeps its limits, least valuable first, as many as one run
+    may archive.
 
-    Pinned, promoted, secret and conflicted entries are never among it, so that a store of nothing else stays over its
-    cap. Of an entry whose size is not known the characters do not count.
+    Pinned, promoted, secret and conflicted notes are never among them, so a store of nothing else stays over its limit.
+    The characters of a note of unknown size do not count.
     """
     if max_entries is None and max_chars is None:
         return ()
     sizes = {each.meta.id: body_chars.get(each.meta.id, 0) for each in live}
     count, chars = len(live), sum(sizes.values())
     metas = (each.meta for each in live if _is_open(each) and each.meta.promoted_by is None)
-    # However old, what a person said that lasts goes after all that only an agent noted.
+    # Anything lasting that a person said, however old, goes after everything that only an agent noted.
     least_valuable_first = sorted(
         (is_lasting_word(meta), score(meta, reads_of(meta, usage), now_ms), meta.updated_at_ms, meta.id)
         for meta in metas
@@ -146,14 +147,14 @@ def surplus(
 
 
 def twins_among(entries: Iterable[StoredEntry]) -> tuple[tuple[StoredEntry, ...], ...]:
-    """Groups of two and more entries that may become one, in a stable order; in each the best sourced, then the newest first.
+    """Returns groups of notes that may become one, in a stable order; in each the best sourced first, then the newest.
 
-    They say the same but for white space and the line of links at the end. A merge takes the least trusted origin of what
-    goes in and is refused across scopes. So an entry that every agent may be shown is not merged with one that none may be
-    shown.
+    They say the same but for white space and the line of links at the end. A merge takes the least trusted origin of
+    its sources and is refused across scopes, so a note that every agent may be shown is not merged with one that none
+    may be shown.
     """
     groups: dict[Hashable, list[StoredEntry]] = defaultdict(list)
-    # A handoff belongs to its session, which goes on writing it.
+    # A handoff belongs to its session, which will write it again.
     lasting = (each for each in entries if _is_open(each.listed) and each.meta.kind is not Kind.HANDOFF)
     for each in sorted((each for each in lasting if len(each.body) <= MAX_BODY_CHARS), key=_worth):
         said, meta = " ".join(without_see_also(each.body).split()), each.meta
@@ -162,7 +163,7 @@ def twins_among(entries: Iterable[StoredEntry]) -> tuple[tuple[StoredEntry, ...]
             groups[key].append(each)
     alike = (group for group in groups.values() if len(group) > 1)
     sound = (tuple(each for each in group if not has_secret(each.body)) for group in alike)
-    # The merge may be where its parts may be.
+    # The merged note may be as hot as each of its parts.
     return tuple(
         twins
         for twins in sound
@@ -180,7 +181,7 @@ def _worth(stored: StoredEntry) -> tuple[object, ...]:
 def merge_of(twins: tuple[StoredEntry, ...]) -> Merge:
     """Returns the merge of twins: title, description and body of the first, with the links of all.
 
-    What titles and descriptions of the others say besides is named in `drops`; it stays in the archive.
+    What the titles and descriptions of the others say besides is named in `drops`; it stays in the archive.
     """
     first = twins[0]
     own = {id for each in twins for id in each.meta.all_ids}
@@ -200,12 +201,12 @@ def merge_of(twins: tuple[StoredEntry, ...]) -> Merge:
 
 
 def chosen_tiers(request: DefragRequest, merges: Iterable[Merge]) -> TierList:
-    """Returns the tiers by score, once these merges and what is due are done; a merge is named by its first entry.
+    """Returns the tiers by score as of after these merges and due archivings; a merge is named by its first note.
 
-    Pinned entries are hot. Else hot is what a person said that lasts, and what has shown its worth (a person vouches for
-    it, it is important, it is opened again and again), unless another entry wins over it that says nearly the same or the
-    contrary; warm is the rest of what may be shown. That nobody has opened an entry for long counts against it in its
-    score only: what is shown to every session needs no opening.
+    Pinned notes are hot. So is what a person said that lasts, and what has proved its worth (a person vouches for it,
+    it is important, it is opened again and again), unless another note that says nearly the same or the contrary wins
+    over it. Warm is the rest of what may be shown. A note that nobody has opened for long loses score, nothing else:
+    what every session is shown needs no opening.
     """
     body_chars, now_ms, budget = request.analysis.body_chars, request.now_ms, request.budget
     facts = (
@@ -235,8 +236,8 @@ def _is_pinned(candidate: TierFacts) -> bool:
 
 
 def _staying(request: DefragRequest, merges: Iterable[Merge]) -> list[Meta]:
-    """Returns the entries with their reads as they are once the merges are done, without what has expired, ceased to be
-    true or is over a cap."""
+    """Returns the notes with their reads as they will be after the merges, without what has expired, ceased to be true
+    or is over a limit."""
     staying: dict[str, Meta] = {}
     for each in request.live:
         reads = reads_of(each.meta, request.usage)
@@ -263,5 +264,5 @@ def _earns_hot(candidate: TierFacts) -> bool:
 
 
 def is_lasting_word(meta: Meta) -> bool:
-    """Returns whether a person said it, and it is what holds on."""
+    """Returns whether a person said it and it is of a lasting kind."""
     return meta.origin is Origin.USER and meta.kind in _LASTING and meta.importance is not Importance.LOW

@@ -17,14 +17,14 @@ from agent_memory.text.markdown import find_code
 from agent_memory.text.plain_text import counted
 from agent_memory.text.salience import statements, typed_tokens
 
-if TYPE_CHECKING:  # a prompt's hook scores notes, and plans nothing
+if TYPE_CHECKING:  # the prompt hook scores notes, but plans nothing
     from agent_memory.rules.plan import DefragPlan
     from agent_memory.rules.section import SectionBudget
 
 HEADING_CHARS = 100
-"""What is written around an entry that is shown whole, besides its title: heading mark, origin, date, blank lines."""
+"""Characters written around a note that is shown whole, besides its title: heading mark, origin, date, blank lines."""
 CLEARLY_BETTER = 1.25
-"""A challenger takes the place of another only with at least this many times its score."""
+"""A challenger replaces another note only with at least this many times its score."""
 
 _STEP_DAYS = 30
 _OF_IMPORTANCE: Mapping[Importance, float] = {
@@ -43,7 +43,7 @@ _OLDEST_STEP = 8
 
 @frozen
 class TierFacts:
-    """What tiering knows of one live entry."""
+    """What tiering knows of one live note."""
 
     meta: Meta
     body_chars: int
@@ -53,13 +53,13 @@ class TierFacts:
 
     @property
     def whole_chars(self) -> int:
-        """About as many characters as the entry takes where it is shown whole."""
+        """Returns about how many characters the note takes where it is shown whole."""
         return len(self.meta.title) + HEADING_CHARS + self.body_chars
 
 
 @frozen
 class ScoreParts:
-    """What a score is made of: the product of the four, and the pin added."""
+    """The four factors of a score, and the bonus of a pin."""
 
     importance: float
     use: float
@@ -79,11 +79,12 @@ class ScoreParts:
 
 
 def score(meta: Meta, usage: Usage, now_ms: int) -> float:
-    """Importance (1, 2, 4, 8) x use x recency x origin; a pin adds 1,000. Always above 0.
+    """Returns importance (1, 2, 4, 8) x use x recency x origin, plus 1,000 for a pin; always above 0.
 
-    Use: 1, and 0.2 more for each doubling of the reads, up to 8. Recency: 0.85 for each whole 30 days since the last read
-    or change, down to 8 steps; always 1 for what a person prefers or has agreed on (`is_ageless`). Origin: the person 1, an
-    agent 0.8, anything else 0.7. No single step of use or time makes one entry `CLEARLY_BETTER` than its equal, so that a score does not swing from run to run.
+    Use: 1, and 0.2 more for each doubling of the reads, up to 8. Recency: 0.85 for each whole 30 days since the last
+    read or change, down to 8 steps; always 1 for what a person prefers or has agreed on (`is_ageless`). Origin: the
+    person 1, an agent 0.8, anything else 0.7. No single step of use or time makes one note `CLEARLY_BETTER` than its
+    equal, so that a score does not swing from run to run.
     """
     return score_parts(meta, usage, now_ms).total
 
@@ -103,32 +104,32 @@ def score_parts(meta: Meta, usage: Usage, now_ms: int) -> ScoreParts:
 
 
 def is_ageless(meta: Meta) -> bool:
-    """Returns whether the entry holds until it is replaced: what a person prefers, or has agreed on. Such an entry is
-    in front of every session, where nobody has to open it, so that no read would ever show that it is of use."""
+    """Returns whether the note holds until it is replaced: what a person prefers or has agreed on. Every session is
+    shown such a note, so nobody opens it, and its reads would never show that it is of use."""
     return meta.kind in (Kind.PREFERENCE, Kind.CONVENTION) and (meta.origin is Origin.USER or meta.is_vouched_for)
 
 
 def tier_facts(meta: Meta, body_chars: int, usage: Usage, now_ms: int) -> TierFacts:
-    """Returns the facts of one live entry."""
+    """Returns the facts of one live note."""
     return TierFacts(meta, body_chars, best_now(meta, now_ms), score(meta, usage, now_ms))
 
 
 def best_now(meta: Meta, now_ms: int) -> Tier:
-    """Returns the nearest tier that a live entry may have. What has expired is cold, unless a person pinned it."""
+    """Returns the nearest tier that a live note may have. An expired note is cold, unless a person pinned it."""
     has_expired = has_passed(meta.expires_at_ms, now_ms)
     return Tier.COLD if has_expired and not meta.pinned else meta.best_tier
 
 
 # -- eligibility ------------------------------------------------------------------------------------------------------
-# How near to an agent an entry may come unasked, and how much of it (P19).
+# How near to an agent a note may come unasked, and how much of it (P19).
 
 
 _SENTENCE = re.compile(r"\s*(?:[A-Z¿]|[^\x00-\x7f]).{12,}[\w`)][.!?。？！]\s*")
-"""A line in a block of code that is none."""
+"""A line in a block of code that is prose."""
 
 
 def why_not_nearer(meta: Meta) -> str:
-    """Returns why an entry may not be hot, in words; empty where it may."""
+    """Returns the reason why a note may not be hot, in words; empty where it may."""
     if meta.best_tier is Tier.HOT:
         return ""
     if meta.is_secret:
@@ -139,11 +140,12 @@ def why_not_nearer(meta: Meta) -> str:
 
 
 def told_of(stored: StoredEntry) -> StoredEntry | None:
-    """Returns what of an entry may be told unasked; None for nothing.
+    """Returns the part of a note that may be told unasked; None for nothing.
 
-    The person's word is told as it is. Of what an agent concluded, the sentences that tell somebody to do something are
-    left out and counted: nobody can tell from the note alone that a person gave that order. Where no turn of a session
-    is cited, there was nothing to compare the note with, so what somebody may type goes, too, in whatever language.
+    A person's words are told as they are. Of what an agent concluded, sentences that tell somebody to do something are
+    left out and counted: the note alone does not show whether a person gave that order. Where no turn of a session is
+    cited, there was nothing to compare the note with, so anything that somebody might type is left out too, in whatever
+    language.
     """
     meta = stored.meta
     best = meta.best_tier
@@ -160,7 +162,7 @@ def told_of(stored: StoredEntry) -> StoredEntry | None:
         at += len(line) + 1
     title = meta.title if _told_of_line(meta.title, is_compared) == meta.title else ""
     description = _told_of_line(meta.description, is_compared)
-    if not title and lines and lines[0][:1].islower():  # the order goes on there
+    if not title and lines and lines[0][:1].islower():  # the order continues there
         lines, left_out = lines[1:], left_out + 1
     if not title and description[:1].islower():
         description = ""
@@ -197,7 +199,7 @@ def _is_untold(text: str, is_compared: bool) -> bool:
 
 
 def _without_empty_lists(lines: list[str]) -> list[str]:
-    """Without names of lists of which no item is left."""
+    """Returns the text without headings of lists that have no items left."""
     kept: list[str] = []
     for at, line in enumerate(lines):
         following = next((each for each in lines[at + 1 :] if each.strip()), "")
@@ -211,14 +213,14 @@ def _without_empty_lists(lines: list[str]) -> list[str]:
 
 
 TIERINGS_LEFT_OUT = 2
-"""As often in a row must a proposal leave a hot entry out before it goes."""
+"""A hot note goes after this many proposals in a row have left it out."""
 
 
 @define
 class SectionRoom:
-    """What is taken of a budget, in each scope's section.
+    """How much of a budget is taken, in each scope's section.
 
-    Pins are always in. A scope whose pins alone are over the budget takes nothing else, and does not keep what is global
+    Pins are always in. A scope whose pins alone are over the budget takes nothing else, and does not keep global notes
     out of the other sections.
     """
 
@@ -227,10 +229,10 @@ class SectionRoom:
     _pinned: Counter[str] = field(factory=Counter[str])
 
     def takes(self, scope: str, size: int, *, pinned: bool = False) -> bool:
-        """Put an entry of this scope and size in if it is pinned or fits; whether it is in."""
+        """Adds a note of this scope and size if it is pinned or fits. Returns whether it is in."""
         taken = self._taken + Counter({scope: size})
         sections = {scope}
-        if scope == GLOBAL_SCOPE:  # in every section, but for those that their own pins have filled
+        if scope == GLOBAL_SCOPE:  # in every section, except those that their own pins have filled
             sections.update(each for each in taken if not self._is_over(self._pinned, each))
         is_in = pinned or not any(self._is_over(taken, each) for each in sections)
         if is_in:
@@ -249,11 +251,11 @@ class SectionRoom:
 
 @frozen
 class Resolved:
-    """The tiers that hold, and what was made of the proposal."""
+    """The resulting tiers, and the outcome of the proposal."""
 
     tiers: TierList
     omitted: Mapping[str, int] = field(factory=dict[str, int])
-    """How many tierings in a row have left a hot entry out, by id."""
+    """How many tierings in a row have left out a hot note, by id."""
     dropped: tuple[Dropped, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -265,15 +267,15 @@ def resolve_tiers(
     budget: SectionBudget,
     omitted: Mapping[str, int],
 ) -> Resolved:
-    """Returns the tier list to be kept. `facts`, by id, are those of the live entries that either list names, that are
-    pinned and that a person vouches for; those of others make no difference.
+    """Returns the tier list to be kept. `facts`, by id, are those of the live notes that either list names, that are
+    pinned, or that a person vouches for; others make no difference.
 
-    Pinned entries that may be hot are hot, and always fit. An entry that a person promoted and that no list has held is
-    hot like one that is proposed, and stays at least warm while there is room. Without a proposal nothing else changes
-    than what must. The same again with nothing newly proposed changes nothing.
+    Pinned notes that may be hot are hot, and always fit. A promoted note that has been in no list is treated like one
+    that is proposed as hot, and stays at least warm while there is room. Without a proposal only the necessary changes.
+    Proposing the same again changes nothing.
     """
     first = last = _resolved_once(proposed, current, facts, budget, omitted)
-    # A promoted entry that found no line may find room among what is hot; each time round takes one more in.
+    # A promoted note that found no line may find room among the hot ones; each round takes one more in.
     while (again := _resolved_once(None, last.tiers, facts, budget, last.omitted)).tiers != last.tiers:
         last = again
     hot = dict.fromkeys((*(id for id in current.hot if id in last.tiers.hot), *last.tiers.hot))
@@ -294,7 +296,7 @@ def _resolved_once(
     promoted.sort(key=lambda id: (-facts[id].score, id))
     wanted = (*wish.hot, *(id for id in promoted if id not in wish.hot))
 
-    # How often in a row each hot entry has been left out, this time included where somebody proposes.
+    # How often in a row each hot note has been left out, including this time if there is a proposal.
     left_out = [id for id in known.hot if not facts[id].meta.pinned]
     if proposed is not None:
         counts = {id: omitted.get(id, 0) + 1 for id in left_out if id not in wanted}
@@ -306,7 +308,7 @@ def _resolved_once(
     challengers = [id for id in wanted if id not in staying]
     pins = [id for id, each in facts.items() if each.meta.pinned and each.best is Tier.HOT and id not in staying]
     pins.sort(key=lambda id: (wanted.index(id) if id in wanted else len(wanted), facts[id].meta.created_at_ms, id))
-    # Each in its own order: who was there, pins that are new (as they are proposed, then the oldest), who was proposed.
+    # Each group in its own order: those already there, new pins (as proposed, then the oldest), those proposed.
     hot = [id for id in (*staying, *pins, *challengers) if id in members]
 
     failed = [id for id in challengers if id not in members]
@@ -314,11 +316,11 @@ def _resolved_once(
     dismissed = [id for id in known.hot if id not in staying and (id in wish.warm or id in vouched)]
     leaving = dict.fromkeys((*failed, *pushed_out, *dismissed))
     waiting = [id for id in known.warm if id in wish.warm or id in leaving or id in vouched]
-    # Who stays keeps its place, also where it would rather have been hot.
+    # A note that stays keeps its place, even if it was proposed as hot.
     lines = dict.fromkeys((*(id for id in leaving if id not in waiting), *waiting, *wish.warm))
     warm = [id for id in lines if id not in members]
     warm_room = SectionRoom(budget.warm_lines)
-    # What a person vouches for finds a line first, and of that the newcomers last.
+    # Promoted notes find a line first, and of these the newcomers last.
     by_rank = sorted(warm, key=lambda id: (id not in vouched, id in promoted))
     with_line = {id for id in by_rank if warm_room.takes(facts[id].meta.scope, 1)}
 
@@ -336,8 +338,8 @@ def _resolved_once(
 
 
 def _allowed(tiers: TierList, facts: Mapping[str, TierFacts], *, named: bool) -> tuple[TierList, tuple[Dropped, ...]]:
-    """Returns what of a list is live and may be there. Reasons are given for what somebody named now, and for what may not be
-    shown any more; what is simply gone needs none."""
+    """Returns the notes in a list that are live and may be there. Reasons are given for what was named in this
+    proposal, and for what may not be shown any more; a note that is simply gone needs none."""
     hot, warm, dropped = list[str](), list[str](), list[Dropped]()
     for id in dict.fromkeys((*tiers.hot, *tiers.warm)):
         if id not in facts:
@@ -368,8 +370,8 @@ def _fill_hot(
     facts: Mapping[str, TierFacts],
     room: SectionRoom,
 ) -> set[str]:
-    """Returns what is hot: the pins; of what stays the strongest first, so that the weakest gives way; then newcomers
-    in their order, each before what it may push out, which is what is left out and clearly weaker."""
+    """Returns the hot notes: the pins; the strongest of those that stay, so that the weakest gives way; then newcomers
+    in their order, each before what it may displace, which is anything left out and clearly weaker."""
     members: set[str] = set()
 
     def put(id: str, *, pinned: bool = False) -> None:
@@ -394,14 +396,14 @@ def _fill_hot(
                 tried.add(id)
                 put(id)
         put(newcomer)
-    for id in (*strongest, *newcomers):  # who left may have made room for one that came too early
+    for id in (*strongest, *newcomers):  # one that left may have made room for one that came too early
         put(id)
     return members
 
 
 def tiers_after(tiers: TierList, plan: DefragPlan) -> TierList:
-    """Returns the list in which the new entries of a merge or split stand where the first of their sources stood, in
-    the best tier of any of them; what is archived is gone. No id is twice."""
+    """Returns the list in which the new notes of a merge or split stand in the place of the first of their sources, in
+    the best tier of any of them; archived notes are gone. No id occurs twice."""
     heirs = {change.id: group.new_ids for group in plan.actions for change in group.changes if change.act == "retire"}
     hot, warm = (dict.fromkeys(heir for id in ids for heir in heirs.get(id, (id,))) for ids in (tiers.hot, tiers.warm))
     return TierList(tuple(hot), tuple(id for id in warm if id not in hot))

@@ -1,4 +1,4 @@
-"""What a run changed: its files and managed sections, as they were before and after."""
+"""The footprint of a run: its files and managed sections, as they were before and after."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from agent_memory.rules.change import FileChange, hash_of
 from agent_memory.text.plain_text import SomeText
 
 CHANGED_SINCE = "was changed since"
-"""Ends the reason for which a note that somebody changed after the run cannot be put back."""
+"""Ends the reason why a note that somebody changed after the run cannot be restored."""
 
 
 @frozen
 class SectionChange:
-    """How a run changed the managed section of one target."""
+    """The change of one target's managed section."""
 
     path: SomeText
-    """Absolute, of the real file."""
+    """Absolute path of the real file."""
     before: str | None
     """The section with its markers; None where there was none."""
     after: str | None
     separator: str = ""
-    """What was put between the file's own text and a section that was appended."""
+    """What was put between the file's own text and an appended section."""
     created: bool = False
 
 
 @frozen
 class Footprint:
-    """The files under the root in the order in which they were changed, and the sections. Neither may be absent in a file: half of
-    a footprint must not be undone."""
+    """The files under the root in the order in which they were changed, and the sections. Both keys must be present in
+    a file: half a footprint must not be undone."""
 
     files: tuple[FileChange, ...] = field(default=(), metadata={"stated": True})
     sections: tuple[SectionChange, ...] = field(default=(), metadata={"stated": True})
@@ -38,7 +38,7 @@ class Footprint:
 
 @frozen
 class Folded:
-    """What a run came to."""
+    """The net changes of a run."""
 
     files: tuple[FileChange, ...]
     """One for each path, in the order of the last change of each; none for a file that is as it was before."""
@@ -47,7 +47,7 @@ class Folded:
 
 
 def fold_files(changes: Sequence[FileChange]) -> Folded:
-    """Returns the changes, as if each file had been changed once."""
+    """Returns the changes as if each file had been changed once."""
     whole: dict[str, FileChange] = {}
     interrupted: dict[str, None] = {}
     for change in changes:

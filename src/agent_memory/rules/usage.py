@@ -1,4 +1,4 @@
-"""Records of the usage ledger, and what they come to."""
+"""Records of the usage ledger, and their totals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agent_memory.text.instants import DAY_MS, latest
 
 @frozen
 class Read:
-    """One read of an entry, by a harness or `manual`."""
+    """One read of a note, by a harness or `manual`."""
 
     id: str
     at_ms: int
@@ -22,7 +22,7 @@ class Read:
 
 @frozen
 class Total:
-    """Many reads of an entry, counted together by a compaction."""
+    """Many reads of a note, added up by a compaction."""
 
     id: str
     count: int
@@ -31,7 +31,7 @@ class Total:
 
 @frozen
 class Base:
-    """The reads that an imported or hand-written entry brought along in its frontmatter.
+    """The reads that an imported or hand-written note brought along in its frontmatter.
 
     Of several the greatest counts, so that it counts once however many processes and hosts record it.
     """
@@ -43,7 +43,7 @@ class Base:
 
 @frozen
 class DayReads:
-    """How often a reader read on a UTC day, of reads that a compaction counted together: a `Total` no longer tells by whom."""
+    """How often a reader read on a UTC day, in reads that a compaction added up: a `Total` no longer tells by whom."""
 
     day: int
     reader: str
@@ -51,11 +51,11 @@ class DayReads:
 
 
 LARGEST = (1 << 53) - 1
-"""Of counts and instants that a person may write: what every JSON reader takes for the same number."""
+"""The largest count or instant that a person may write: every JSON reader takes it for the same number."""
 
 
 def base_of(id: str, usage: Usage) -> Base:
-    """Returns what a frontmatter brought along, whatever numbers a person wrote there."""
+    """Returns the base that a frontmatter brings along, whatever numbers a person wrote there."""
     last = usage.last_at_ms
     known = last if last is not None and 0 <= last <= LARGEST else None
     return Base(id, min(max(usage.count, 0), LARGEST), known)
@@ -66,12 +66,12 @@ LedgerRecord = Read | Total | Base | DayReads
 
 @frozen
 class LedgerCounts:
-    """What records come to, in any order: a record is added at a time."""
+    """The totals of records added one at a time, in any order."""
 
     read: dict[str, Usage] = field(factory=dict[str, Usage])
     based: dict[str, Usage] = field(factory=dict[str, Usage])
     by_day: Counter[tuple[int, str]] = field(factory=Counter[tuple[int, str]])
-    """Reads by day and reader. Of who compacted before this was kept they are missing."""
+    """Reads by day and reader. Reads that were compacted before this was kept are missing."""
 
     def add(self, record: LedgerRecord) -> None:
         match record:
@@ -83,12 +83,12 @@ class LedgerCounts:
             case Base(id, count, last_at_ms):
                 known = self.based.get(id, Usage(0, None))
                 self.based[id] = Usage(max(known.count, count), latest(known.last_at_ms, last_at_ms))
-            case DayReads(day, reader, count):  # of reads that a total counts already
+            case DayReads(day, reader, count):  # of reads that are part of a total
                 self.by_day[day, reader] += count
 
     @property
     def totals(self) -> dict[str, Usage]:
-        """The reads of each id, in the order in which they first occur."""
+        """Returns the reads of each id, in the order in which they first occur."""
         return {
             id: _sum(self.read.get(id), self.based.get(id, Usage(0, None)))
             for id in dict.fromkeys((*self.read, *self.based))
@@ -96,12 +96,12 @@ class LedgerCounts:
 
     @property
     def day_reads(self) -> tuple[DayReads, ...]:
-        """How often each reader read on each day, by day and reader."""
+        """Returns how often each reader read on each day, by day and reader."""
         return tuple(DayReads(day, reader, count) for (day, reader), count in sorted(self.by_day.items()))
 
     @property
     def records(self) -> tuple[Total | Base | DayReads, ...]:
-        """The least records that come to the same."""
+        """Returns the smallest set of records with the same totals."""
         totals = (Total(id, each.count, each.last_at_ms) for id, each in self.read.items())
         bases = (Base(id, each.count, each.last_at_ms) for id, each in self.based.items())
         return (*totals, *bases, *self.day_reads)
