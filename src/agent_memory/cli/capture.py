@@ -24,8 +24,9 @@ from agent_memory.cli.arguments import (
     tags_of,
     text_of,
 )
-from agent_memory.cli.console import Console, fields_of, iso_or_none
+from agent_memory.cli.console import Console
 from agent_memory.cli.dialogue import open_here
+from agent_memory.documents import fields_of, iso_or_none
 from agent_memory.errors import (
     ActRefused,
     Error,

@@ -11,21 +11,11 @@ from typing import TYPE_CHECKING, Any
 from agent_memory.care.checks import DoctorReport, Severity
 from agent_memory.care.statistics import LARGEST_DAYS, Counts, Days, Statistics
 from agent_memory.cli.arguments import add_flag, add_number, set_command
-from agent_memory.cli.console import (
-    BOLD,
-    RED,
-    Console,
-    broken_lines,
-    fields_of,
-    iso_or_none,
-    styled,
-    table_lines,
-    terminal_columns,
-)
+from agent_memory.cli.console import BOLD, RED, Console, broken_lines, styled, table_lines, terminal_columns
 from agent_memory.cli.dialogue import first_of, open_here, short_age, time_until
+from agent_memory.documents import fields_of, health_document, statistics_document
 from agent_memory.results import unwrap
 from agent_memory.setup.schedule import JobHealth, in_words
-from agent_memory.text.instants import day_of
 from agent_memory.text.plain_text import counted, first_few, one_line
 
 if TYPE_CHECKING:
@@ -145,46 +135,9 @@ def configure_status(parser: argparse.ArgumentParser) -> None:
 
 def _status(arguments: argparse.Namespace, console: Console) -> int:
     health = unwrap(open_here(console).health())
-    last = health.last_runs[0] if health.last_runs else None
-    document = {
-        **fields_of(health, "root", "entries", "archived", "unreadable", "pending", "oldest_pending_at_ms", "failed"),
-        "setBack": [
-            {"key": key, **fields_of(trouble, "code", "message", "attempts")} for key, trouble in health.troubles
-        ],
-        "lastCaptures": {harness: iso_or_none(at_ms) for harness, at_ms in health.last_captures},
-        **fields_of(health, "deliveries"),
-        "lastRun": last
-        and {
-            "run": last.run_id,
-            **fields_of(last, "machine", "ended_at_ms", "result", "summary"),
-            "message": last.error,
-            "sessions": len(last.sessions),
-        },
-        "schedule": job_documents(health),
-        **fields_of(health, "hook_problems", "agent"),
-        "spend": {
-            "day": day_of(health.now_ms),
-            **fields_of(health.spent_today, "calls", "prompt_chars", "reply_chars"),
-            "maxCallsPerDay": health.max_calls_per_day,
-        },
-        **fields_of(health, "problems"),
-    }
     width = terminal_columns() if console.is_terminal else None
-    console.answer(document, *health_lines(health, width, colour=console.colour))
+    console.answer(health_document(health), *health_lines(health, width, colour=console.colour))
     return 1 if health.problems else 0
-
-
-def job_documents(health: Health) -> list[dict[str, Any]]:
-    """Returns the scheduled jobs, as `--json` shows them."""
-    return [
-        {
-            **fields_of(each, "name", "scheduler", "interval_seconds", "next_at_ms"),
-            "failures": each.record.failures,
-            "lastRun": each.record.last
-            and fields_of(each.record.last, "started_at_ms", "ended_at_ms", "exit_code", "message"),
-        }
-        for each in health.jobs
-    ]
 
 
 _COLOURS = {"ok": "\x1b[1;32m", "problem": "\x1b[1;31m"}
@@ -283,39 +236,7 @@ def configure_stats(parser: argparse.ArgumentParser) -> None:
 
 def _stats(arguments: argparse.Namespace, console: Console) -> None:
     found = unwrap(open_here(console).statistics(arguments.days))
-    # Days are in UTC and oldest first, every day of the period among them.
-    names = found.names
-    counts = {name: dict(each) for name, each in found.counts.items()}
-
-    def days(**series: str) -> list[dict[str, Any]]:
-        return [
-            {"day": day, **{key: found.days[name][at] for key, name in series.items()}} for at, day in enumerate(names)
-        ]
-
-    spent = {"calls": "calls", "promptChars": "prompt characters", "replyChars": "reply characters"}
-    document = {
-        "since": names[0],
-        "until": names[-1],
-        "notes": {
-            **fields_of(found, "live", "archived", "unreadable"),
-            "kinds": counts["kind"],
-            "scopes": counts["scope"],
-            "origins": counts["origin"],
-            "statuses": counts["status"],
-            "tiers": counts["tier"],
-            "days": days(created="notes", known="known"),
-        },
-        "reads": {"ever": found.reads_ever, "harnesses": counts["reads"], "days": days(count="reads")},
-        "captures": {"harnesses": counts["captures"], "days": days(count="captures")},
-        "deliveries": {"harnesses": counts["deliveries"], "days": days(count="deliveries", tokens="tokens")},
-        "spend": {**{key: sum(found.days[name]) for key, name in spent.items()}, "days": days(**spent)},
-        "runs": {
-            "machines": {machine: dict(results) for machine, results in found.machines.items()},
-            "sessions": counts["sessions"],
-            "days": days(count="runs", failed="failed runs"),
-        },
-    }
-    console.answer(document, *(table(found) if console.is_terminal else plain_lines(found)))
+    console.answer(statistics_document(found), *(table(found) if console.is_terminal else plain_lines(found)))
 
 
 def plain_lines(found: Statistics) -> Iterator[str]:

@@ -6,16 +6,10 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
-from enum import Enum
-from functools import cache
 from typing import Any, TextIO
 
-from attrs import fields, fields_dict, has
-
+from agent_memory.documents import error_document
 from agent_memory.errors import Error
-from agent_memory.note.note import Listed, Status, Tier, UnreadableFile, Usage
-from agent_memory.text.instants import iso_of
-from agent_memory.text.json_shape import is_object, is_row
 
 # -- terminal ---------------------------------------------------------------------------------------------------------
 # Text for a terminal, measured in its cells: two for a wide character, none for a combining one. Cut and padded texts, tables,
@@ -107,103 +101,7 @@ def marked_lines(text: str, marks: Sequence[tuple[int, int]], width_cells: int, 
     return [re.sub(_LAST_SPACES, r"\1", line) for line in broken_lines(written + text[at:], width_cells)]
 
 
-# -- documents --------------------------------------------------------------------------------------------------------
-# Values of ours as JSON, for `--json`: one rule for all of them, and by hand what differs from it.
-
-
-_AS_IT_IS = frozenset({str, int, float, bool, type(None)})
-
-
-def json_of(value: Any) -> Any:
-    """Returns a value as JSON has it: an object of ours by its attributes, of a word of a vocabulary its text."""
-    kind: type[Any] = (
-        value.__class__
-    )  # in the order in which they are met: two thousand notes have fifty thousand values
-    if kind in _AS_IT_IS:
-        return value
-    if is_row(value):
-        return [json_of(each) for each in value]
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, Error):
-        return {"code": value.code, "message": str(value)}
-    if isinstance(value, UnreadableFile):
-        return fields_of(value, "path", "problems")  # of the notes that are missing from an answer (P6)
-    if kind is dict:
-        return {json_of(key): json_of(each) for key, each in value.items()}
-    return fields_of(value)
-
-
-def fields_of(value: Any, *names: str) -> dict[str, Any]:
-    """Returns the attributes of a value, or only those with these names: keys in camelCase, or as its class names them;
-    an instant, whose name ends with `at_ms`, in ISO 8601."""
-    document: dict[str, Any] = {}
-    for name in names or [each.name for each in fields(value.__class__)]:
-        key, is_instant = _key(value.__class__, name)
-        member = getattr(value, name)
-        document[key] = iso_or_none(member) if is_instant else json_of(member)
-    return document
-
-
-@cache
-def _key(cls: type, name: str) -> tuple[str, bool]:
-    is_instant = name.endswith("at_ms")
-    known = fields_dict(cls) if has(cls) else {}
-    stated: str | None = known[name].metadata.get("key") if name in known else None
-    return stated or camel_case(name.removesuffix("_ms") if is_instant else name), is_instant
-
-
-def rows_of(values: Iterable[Any], *names: str) -> list[dict[str, Any]]:
-    """Returns a list of such objects."""
-    return [fields_of(each, *names) for each in values]
-
-
-def iso_or_none(at_ms: int | None) -> str | None:
-    return None if at_ms is None else iso_of(at_ms)
-
-
-def camel_case(name: str) -> str:
-    """Returns `notBefore` of `not_before`."""
-    head, *rest = name.split("_")
-    return head + "".join(part.capitalize() for part in rest)
-
-
-def mapped_texts(value: Any, mapped: Callable[[str], str]) -> Any:
-    """Returns a JSON value with each of its texts, but no key, made another."""
-    if isinstance(value, str):
-        return mapped(value)
-    if is_object(value):
-        return {key: mapped_texts(each, mapped) for key, each in value.items()}
-    return [mapped_texts(each, mapped) for each in value] if is_row(value) else value
-
-
-def entry_document(
-    listed: Listed, usage: Usage | None = None, body: str | None = None, *, tier: Tier = Tier.COLD
-) -> dict[str, Any]:
-    """Returns a note: the frontmatter keys of design §3.2, with `path`, `tier` and, where it is given, `body`. `used`
-    and `last_used` include every host's ledger, where `usage` says so; `status` is `promoted` for what is hot. Instants
-    are epoch ms, `last_used` ISO 8601."""
-    meta = listed.meta
-    usage = usage or Usage(meta.used, meta.last_used_at_ms)
-    return {
-        **fields_of(meta, "id", "title", "description", "kind", "tags"),
-        "status": (Status.PROMOTED if tier is Tier.HOT else meta.status).value,
-        **fields_of(meta, "origin", "scope", "importance", "confidence", "sensitivity", "pinned", "promoted_by"),
-        "used": usage.count,
-        "last_used": iso_or_none(usage.last_at_ms),
-        "createdAt": meta.created_at_ms,
-        "updatedAt": meta.updated_at_ms,
-        "expiresAt": meta.expires_at_ms,
-        "validFrom": meta.valid_from_ms,
-        "validUntil": meta.valid_until_ms,
-        **fields_of(meta, "aliases", "supersedes"),
-        "sources": rows_of(meta.sources, "harness", "thread_id", "repo", "cwd", "agent", "turns"),
-        "path": listed.path,
-        "archived": listed.archived,
-        "tier": tier.value,
-        **({} if body is None else {"body": body}),
-    }
-
+# -- the two streams -------------------------------------------------------------------------------------------------
 
 _ERASE = "\r\x1b[K"
 BOLD, DIM, RED, GREEN, CYAN = "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[36m"
@@ -254,14 +152,11 @@ class Console:
     def fail(self, error: Error) -> int:
         """Report an error on stderr, as a sentence or as JSON, without what the call may have quoted of secrets (P20);
         the exit code to end with."""
-        from agent_memory.redaction.redact import redact  # only what fails pays for it
-
+        failure = error_document(error)
         if not self.json:
-            self.err(f"memory: {redact(str(error)).text}")
+            self.err(f"memory: {failure['error']['message']}")
             return error.exit_code
-        details = {camel_case(key): value for key, value in error.facts.items()}
-        failure = {"error": {"code": error.code, "message": str(error), "details": details}}
-        self._failure = mapped_texts(failure, lambda text: redact(text).text)
+        self._failure = failure
         if not self._holds:
             self._say_failure()
         return error.exit_code

@@ -6,8 +6,9 @@ import argparse
 
 from agent_memory.app import Memory
 from agent_memory.cli.arguments import ENTRY, add_choice, add_flag, add_id, set_command
-from agent_memory.cli.console import Console, fields_of
+from agent_memory.cli.console import Console
 from agent_memory.cli.dialogue import is_agreed, open_here
+from agent_memory.documents import fields_of
 from agent_memory.errors import UsageInvalid
 from agent_memory.note.note import Harness
 from agent_memory.results import unwrap

@@ -17,9 +17,10 @@ from agent_memory.app import Memory
 from agent_memory.caller import caller_of
 from agent_memory.capture.repository import work_tree_above
 from agent_memory.cli.arguments import Run, add_flag, add_harnesses, add_number, set_command
-from agent_memory.cli.care import job_documents, job_in_words
-from agent_memory.cli.console import CYAN, GREEN, RED, Console, broken_lines, fields_of, rows_of, terminal_columns
+from agent_memory.cli.care import job_in_words
+from agent_memory.cli.console import CYAN, GREEN, RED, Console, broken_lines, terminal_columns
 from agent_memory.cli.dialogue import home_here, is_agreed, open_here
+from agent_memory.documents import fields_of, job_documents, rows_of
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.files.paths import as_store_io
 from agent_memory.presets import PRESETS

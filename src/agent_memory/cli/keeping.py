@@ -11,8 +11,9 @@ from typing import Any
 from agent_memory.app import Memory
 from agent_memory.capture.repository import stated_scope
 from agent_memory.cli.arguments import add_flag, set_command, text_of
-from agent_memory.cli.console import Console, json_of, rows_of, table_lines
+from agent_memory.cli.console import Console, table_lines
 from agent_memory.cli.dialogue import open_here, warn_unreadable
+from agent_memory.documents import json_of, rows_of, scopes_document
 from agent_memory.errors import StateNotFound, UsageInvalid
 from agent_memory.note.tagging import Standing
 from agent_memory.results import unwrap
@@ -214,8 +215,7 @@ def _scope(arguments: argparse.Namespace, console: Console) -> None:
         if arguments.scopes:
             raise UsageInvalid("`memory scope list` takes no scopes", "`memory list --scope SCOPE` does.")
         uses = unwrap(open_here(console).scopes.list())
-        documents = [{"scope": each.scope, "notes": each.notes, "gone": each.is_gone, "now": each.now} for each in uses]
-        console.answer({"scopes": documents})
+        console.answer(scopes_document(uses))
         rows: list[tuple[str, ...]] = []
         for each in uses:
             gone = f"gone; now {each.now}?" if each.now else "gone" if each.is_gone else ""

@@ -11,8 +11,9 @@ from returns.result import Result
 from agent_memory.acts.service import MemoryService
 from agent_memory.app import Memory
 from agent_memory.cli.arguments import add_choice, add_expires, add_id, scope_of, set_command, tags_of, text_of
-from agent_memory.cli.console import Console, entry_document
+from agent_memory.cli.console import Console
 from agent_memory.cli.dialogue import edited_by_hand, open_here
+from agent_memory.documents import entry_document
 from agent_memory.errors import EntryInvalid, EntryUnreadable, Error, UsageInvalid
 from agent_memory.note.note import Importance, Kind, MemoryEntry, Sensitivity, StoredEntry
 from agent_memory.note.note_format import read_note, render_note

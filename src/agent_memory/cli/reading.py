@@ -6,8 +6,9 @@ import argparse
 from collections.abc import Iterator, Sequence
 
 from agent_memory.cli.arguments import add_choice, add_flag, add_id, add_number, add_since, set_command
-from agent_memory.cli.console import BOLD, Console, entry_document, json_of
+from agent_memory.cli.console import BOLD, Console
 from agent_memory.cli.dialogue import open_here, short_age, warn_unreadable
+from agent_memory.documents import entry_document, json_of
 from agent_memory.note.note import Harness, Kind, Origin, Source, Status, Tier
 from agent_memory.recall.reading import ListFilter, ReadEntry, ShownEntry, status_shown
 from agent_memory.results import unwrap

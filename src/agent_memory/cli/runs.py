@@ -8,8 +8,9 @@ from typing import Any
 
 from agent_memory.app import Memory
 from agent_memory.cli.arguments import add_flag, add_number, set_command
-from agent_memory.cli.console import BOLD, Console, fields_of, rows_of, table_lines
+from agent_memory.cli.console import BOLD, Console, table_lines
 from agent_memory.cli.dialogue import open_here, short_age
+from agent_memory.documents import diff_document, fields_of, rows_of, run_document, undone_document
 from agent_memory.errors import UsageInvalid
 from agent_memory.pipelines.undo import called, sentence_of
 from agent_memory.recall.reading import ListFilter
@@ -26,7 +27,6 @@ from agent_memory.text.plain_text import counted, one_line
 
 _LINE_CHARS = 2_000
 _TITLE_CHARS = 120
-_ACTION = ("kind", "ids", "new_ids", "words")
 
 
 def _print_foreseen(memory: Memory, changes: Sequence[Change | ChangeGroup], console: Console) -> None:
@@ -210,18 +210,7 @@ def _log(arguments: argparse.Namespace, console: Console) -> None:
         lines = _table(console, runs, memory.clock.now_ms())
     else:
         lines = list(_lines(runs, in_full=day is not None))
-    documents = [
-        {
-            **fields_of(each, "run_id", "machine", "started_at_ms", "ended_at_ms", "result", "summary"),
-            "error": each.error or None,
-            **fields_of(each, "undone_by", "undid", "kept"),
-            "actions": rows_of(each.actions, *_ACTION),
-            "sessions": rows_of(each.sessions, "harness", "session_id", "verdict", "reason", "entry_ids"),
-            **fields_of(each, "dropped", "warnings", "problems"),
-        }
-        for each in runs
-    ]
-    document: dict[str, Any] = {"runs": documents}
+    document: dict[str, Any] = {"runs": list(map(run_document, runs))}
     if day is not None:
         listed = (each.listed.meta for each in unwrap(memory.reading.list(ListFilter())).entries)
         notes = [each for each in listed if day in (day_of(each.created_at_ms), day_of(each.updated_at_ms))]
@@ -280,10 +269,8 @@ def configure_diff(parser: argparse.ArgumentParser) -> None:
 
 def _diff(arguments: argparse.Namespace, console: Console) -> None:
     logged, parts = unwrap(open_here(console).run_diff(arguments.run))
-    changes = [fields_of(each, "subject", "act", "words") | {"diff": "\n".join(each.lines)} for each in parts]
-    document = {**fields_of(logged, "run_id", "machine", "summary"), "changes": changes}
     heading = f"# {called(logged)}: {one_line(logged.summary, _SUMMARY_CHARS)}".rstrip(": ")
-    console.answer(document, heading, *([render_diff(parts)] if parts else []))
+    console.answer(diff_document(logged, parts), heading, *([render_diff(parts)] if parts else []))
 
 
 # -- undo -------------------------------------------------------------------------------------------------------------
@@ -316,12 +303,4 @@ def _undo(arguments: argparse.Namespace, console: Console) -> None:
             lines.append(f"  {action.kind:8} {ids}  {one_line(action.words, _TITLE_CHARS)}".rstrip())
         lines += [f"  section  {path}" for path in undone.sections]
     console.warn(*undone.warnings)
-    document = {
-        "run": undone.run_id or None,
-        "undid": undone.undid.run_id,
-        "machine": undone.undid.machine,
-        "summary": sentence_of(undone),
-        "actions": rows_of(undone.actions, *_ACTION),
-        **fields_of(undone, "dry_run", "sections", "left", "warnings"),
-    }
-    console.answer(document, *lines)
+    console.answer(undone_document(undone), *lines)

@@ -5,22 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from agent_memory.app import Memory
 from agent_memory.cli.arguments import add_choice, add_flag, add_number, add_since, set_command, text_of
-from agent_memory.cli.console import (
-    BOLD,
-    DIM,
-    Console,
-    broken_lines,
-    entry_document,
-    json_of,
-    marked_lines,
-    styled,
-    terminal_columns,
-)
+from agent_memory.cli.console import BOLD, DIM, Console, broken_lines, marked_lines, styled, terminal_columns
 from agent_memory.cli.dialogue import open_here, short_age
+from agent_memory.documents import search_document
 from agent_memory.errors import UsageInvalid
-from agent_memory.note.note import GLOBAL_SCOPE, Kind, Usage, reads_of
+from agent_memory.note.note import GLOBAL_SCOPE, Kind, Usage
 from agent_memory.recall.search_values import MAX_HITS, Mode, ScorePart, SearchAnswer, SearchHit, SearchRequest
 from agent_memory.results import unwrap, warning_of
 from agent_memory.text.ids import normal_tag, split_tags
@@ -29,7 +19,6 @@ from agent_memory.text.plain_text import counted, one_line
 
 DEFAULT_HITS = 10
 _QUERY_CHARS = 60
-_SCORE_DIGITS = 4
 
 
 def configure_search(parser: argparse.ArgumentParser) -> None:
@@ -79,7 +68,9 @@ def _run(arguments: argparse.Namespace, console: Console) -> None:
     answer = unwrap(memory.search(request))
     console.warn(*answer.notices)
     if console.json:
-        console.answer(_document(memory, console, request, answer))
+        totals = memory.ledger.totals()  # where they cannot be read, the frontmatter's counts are told
+        console.warn(*warning_of(totals))
+        console.answer(search_document(request.query, answer, totals.value_or(dict[str, Usage]())))
     elif not answer.hits:
         query = one_line(request.query, _QUERY_CHARS)
         advice = "Try fewer or other words, another --mode, --archived, or `memory list`."
@@ -92,35 +83,6 @@ def _run(arguments: argparse.Namespace, console: Console) -> None:
     else:
         console.out(*(plain_line(hit, explain=arguments.explain) for hit in answer.hits))
         console.warn(closing_line(answer))
-
-
-def _document(memory: Memory, console: Console, request: SearchRequest, answer: SearchAnswer) -> dict[str, object]:
-    """Returns the JSON document: `marks` are half-open ranges of code points of `snippet`; `mode` is what answered, `matched` how many notes had something
-    of the query. Where the ledgers cannot be read the frontmatter's counts of reads are told."""
-    totals = memory.ledger.totals()
-    console.warn(*warning_of(totals))
-    usage = totals.value_or(dict[str, Usage]())
-    entries = [
-        {
-            **entry_document(hit.listed, reads_of(hit.listed.meta, usage), tier=hit.tier),
-            "score": round(hit.score, _SCORE_DIGITS),
-            "snippet": hit.snippet.text,
-            "marks": json_of(hit.snippet.marks),
-            "parts": [
-                {"name": each.name, "value": round(each.value, _SCORE_DIGITS), "detail": each.detail}
-                for each in hit.parts
-            ],
-            "superseded_by": hit.superseded_by,
-        }
-        for hit in answer.hits
-    ]
-    return {
-        "query": request.query,
-        "mode": answer.mode.value,
-        "matched": answer.matched,
-        "notices": list(answer.notices),
-        "entries": entries,
-    }
 
 
 # -- for people -------------------------------------------------------------------------------------------------------

@@ -14,8 +14,9 @@ from typing import Any
 from agent_memory.agent.agent_command import REDACTED, is_secret_name, shown_command, shown_words
 from agent_memory.caller import caller_of
 from agent_memory.cli.arguments import add_flag, set_command
-from agent_memory.cli.console import Console, fields_of
+from agent_memory.cli.console import Console
 from agent_memory.cli.dialogue import current_directory, edited_by_hand, home_here
+from agent_memory.documents import fields_of
 from agent_memory.errors import ConfigUnreadable, UsageInvalid
 from agent_memory.files.root import LOCAL_NAME, config_path, home_of
 from agent_memory.prompt.shipped_files import read_shipped

@@ -6,8 +6,9 @@ import argparse
 import os
 
 from agent_memory.cli.arguments import add_flag, set_command
-from agent_memory.cli.console import Console, fields_of
+from agent_memory.cli.console import Console
 from agent_memory.cli.dialogue import first_of, open_here
+from agent_memory.documents import fields_of
 from agent_memory.errors import PathRefused
 from agent_memory.files.durable import replace_file
 from agent_memory.files.paths import as_store_io, read_image

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 
 from agent_memory.cli.arguments import add_choice, add_flag, add_number, set_command
-from agent_memory.cli.console import Console, fields_of, rows_of
+from agent_memory.cli.console import Console
 from agent_memory.cli.dialogue import current_directory, open_here
 from agent_memory.cli.inject_hook import run_inject_hook
+from agent_memory.documents import fields_of, injection_document, rows_of
 from agent_memory.errors import ActRefused, Error, TargetRefused, UsageInvalid
 from agent_memory.files.root import DEPTH_VARIABLE, is_marked, is_own_call
 from agent_memory.inject import inject
@@ -50,12 +51,7 @@ def _inject(arguments: argparse.Namespace, console: Console) -> None:
         raise ActRefused("inject", DEPTH_VARIABLE)
     asked = (arguments.query, arguments.profile, arguments.budget, arguments.session, arguments.harness)
     injection = unwrap(inject(memory, InjectRequest(*asked)))
-    document = {
-        "entries": list(injection.ids),
-        "profile": injection.profile or None,
-        **fields_of(injection, "text", "tokens", "budget", "shortened", "left_out"),
-    }
-    console.answer(document, *([injection.text] if injection.text else []))
+    console.answer(injection_document(injection), *([injection.text] if injection.text else []))
 
 
 # -- handoff ----------------------------------------------------------------------------------------------------------

@@ -9,8 +9,9 @@ from functools import partial
 from agent_memory.care.why_note import NamedNote, NoteHistory, instant, source_in_words
 from agent_memory.care.why_session import NEVER_CAPTURED, FoundSessions
 from agent_memory.cli.arguments import ENTRY, add_flag, add_id, set_command
-from agent_memory.cli.console import Console, fields_of
+from agent_memory.cli.console import Console
 from agent_memory.cli.dialogue import first_of, open_here, warn_unreadable
+from agent_memory.documents import fields_of
 from agent_memory.errors import UsageInvalid
 from agent_memory.note.note import Relation
 from agent_memory.recall.links import Link, LinkGraph, LinkSheet, Succession, Whereabouts
