@@ -1,7 +1,7 @@
 """The composition root: one store with everything that acts on it.
 
-What an act needs is imported where the act is: a hook and `memory list` run all day long, and are not to load what only defrag
-needs. Nothing is created on disk until something is written.
+What an act needs is imported in its method: a hook and `memory list` run all day long, and must not load what only
+defrag needs. Nothing is created on disk until something is written.
 """
 
 from __future__ import annotations
@@ -82,9 +82,9 @@ Warn = Callable[[str], None]
 Progress = Callable[[str], None]
 
 BY_HAND = "generate-agents-md"
-"""What stands in a harness's place for files that a person named."""
+"""Stands for a harness in the records of files that a person named."""
 WORTH_TELLING = 1_000
-"""Fewer notes are taken into the index before anybody has read that they are."""
+"""From this many new notes on, the person is told that the index is being built."""
 
 
 def _silent(_: str) -> None:
@@ -100,7 +100,7 @@ class SystemClock:
 
 @as_result
 def open_memory(environ: Mapping[str, str], cwd: Path | str | None, warn: Warn) -> Memory:
-    """Returns the memory that this environment names. Nothing is created or changed until something is written."""
+    """Returns the memory for this environment. Nothing is created or changed until something is written."""
     directory = None if cwd is None else str(cwd)
     effective = unwrap(load_config(environ, directory))
     for warning in effective.warnings:
@@ -110,7 +110,7 @@ def open_memory(environ: Mapping[str, str], cwd: Path | str | None, warn: Warn) 
 
 @define(slots=False, eq=False)
 class Memory:
-    """One store with everything that acts on it. Its parts are made when they are first asked for."""
+    """One store with everything that acts on it. Its parts are made when they are first needed."""
 
     environ: Mapping[str, str]
     cwd: str | None
@@ -120,7 +120,7 @@ class Memory:
     clock: SystemClock = field(factory=SystemClock, init=False)
 
     def called_by(self, caller: Caller) -> Memory:
-        """Returns the same store on behalf of somebody else, for a process that serves several."""
+        """Returns the same store on behalf of another caller, for a process that serves several."""
         other = Memory(self.environ, self.cwd, self.effective, self.warn, caller)
         other.locks, other.store = self.locks, self.store
         return other
@@ -131,7 +131,7 @@ class Memory:
 
     @property
     def caller(self) -> Caller:
-        """Who is calling: whoever was named, else by the variables of the environment."""
+        """Returns the caller: the one that was named, else the one that the variables of the environment tell."""
         if self._caller is not None:
             return self._caller
         from agent_memory.caller import caller_of
@@ -150,7 +150,7 @@ class Memory:
 
     @cached_property
     def root(self) -> Path:
-        from pathlib import Path  # what lists and reads does without
+        from pathlib import Path  # listing and reading do without
 
         return Path(self.real_root)
 
@@ -189,14 +189,14 @@ class Memory:
 
     @cached_property
     def embedder(self) -> Embedder | str:
-        """What gives texts their vectors of meaning; where it is not installed or damaged, a sentence that says so."""
+        """Returns the embedder; if it is not installed or damaged, a sentence that says so."""
         from agent_memory.recall.embedding import open_static_vectors
 
         return open_static_vectors(home_of(self.environ))
 
     @cached_property
     def known(self) -> KnownNotes:
-        """What finds notes about the same subject before another is written."""
+        """Returns the search for notes about the same subject as one that is about to be written."""
         from agent_memory.recall.known_notes import KnownNotes
 
         return KnownNotes(self.store, self.index, None if isinstance(self.embedder, str) else self.embedder)
@@ -262,7 +262,7 @@ class Memory:
         return GitRecorder(self.root, self.config.storage, self.environ, self.locks)
 
     def warnings(self) -> tuple[str, ...]:
-        """Returns what the person should know of what was done through this object, one sentence each."""
+        """Returns what the person should know about the acts of this object, one sentence each."""
         return self.recorder.warnings() if "recorder" in self.__dict__ else ()
 
     def agent(self) -> Result[Agent, Error]:
@@ -272,7 +272,7 @@ class Memory:
         return open_agent(self.config.llm, self.spend, self.clock, self.environ)
 
     def surroundings(self, project_directories: Callable[[], Iterable[Result[str, Error]]] = tuple) -> Surroundings:
-        """Returns what histories and finders of sessions are built from."""
+        """Returns what session histories and finders are built from."""
         from agent_memory.harness import Surroundings
 
         roots = self.config.capture.transcript_roots
@@ -289,7 +289,7 @@ class Memory:
 
     @property
     def reading(self) -> Reading:
-        """For what only looks at notes."""
+        """Reads, lists and links notes."""
         from agent_memory.recall.reading import Reading
 
         return Reading(self.store, self.ledger, self.clock, self.caller)
@@ -303,7 +303,7 @@ class Memory:
 
     @property
     def service(self) -> MemoryService:
-        """For what changes notes."""
+        """Changes notes."""
         from agent_memory.acts.service import MemoryService
 
         return MemoryService(self.writes, self.ledger, self.clock, lambda: self.known, self.kept_vocabulary)
@@ -315,21 +315,22 @@ class Memory:
         return TagVocabularyFile(self.root)
 
     def kept_vocabulary(self) -> TagVocabulary:
-        """For whoever writes notes; an empty one where it cannot be read, which `memory doctor` tells."""
+        """Returns the vocabulary for whoever writes notes; an empty one if it cannot be read, which `memory doctor`
+        reports."""
         from agent_memory.note.tagging import TagVocabulary
 
         return self._vocabulary_file.get().value_or(TagVocabulary())
 
     @property
     def tags(self) -> TagKeeping:
-        """For the tags of all notes together."""
+        """The tags of all notes together."""
         from agent_memory.acts.keeping import TagKeeping
 
         return TagKeeping(self.writes, self._vocabulary_file)
 
     @property
     def state(self) -> StateKeeping:
-        """For small values by key."""
+        """Small values by key."""
         from agent_memory.acts.keeping import StateKeeping
         from agent_memory.store.bookkeeping import StateKeysFiles
 
@@ -337,7 +338,7 @@ class Memory:
 
     @property
     def scopes(self) -> ScopeKeeping:
-        """For the places that notes belong to."""
+        """The scopes of notes."""
         from agent_memory.acts.keeping import ScopeKeeping
         from agent_memory.capture.places import known_places
 
@@ -353,7 +354,7 @@ class Memory:
 
     @property
     def arriving(self) -> Callable[[str | None], str]:
-        """`scope_of` for whoever comes to work there: notes that a place had under an earlier key follow."""
+        """Returns the scope of the directory as `scope_of` does; notes that it had under an earlier key follow."""
         from agent_memory.capture.places import known_places, scope_of
 
         known = known_places(self.environ, self.real_root)
@@ -387,10 +388,10 @@ class Memory:
         keep: KeepSections | None = None,
         after_act: bool = False,
     ) -> Result[Published, Error]:
-        """Bring the managed section of every configured target up to date, or of these files. `keep` is told how sections
-        are about to change. `after_act`: a file without a section is left alone while there is nothing to show, and one whose
-        directory is missing is not spoken of. A configured path is absolute or below `~`; another counts from the working
-        directory."""
+        """Updates the managed section of every configured target, or of these files. `keep` is told how sections are
+        about to change. `after_act`: a file without a section is left alone while there is nothing to show, and one
+        whose directory is missing is not mentioned. A configured path is absolute or below `~`; any other is relative
+        to the working directory."""
         from agent_memory.section.targets import expanded
 
         home = home_of(self.environ)
@@ -414,7 +415,7 @@ class Memory:
         return chosen_targets(paths, home_of(self.environ), self.scope_of, is_committed)
 
     def _keep_for_uninstall(self, sections: Sequence[SectionChange]) -> None:
-        """Files that a person names get their first section: what they were before is kept, as setup keeps it."""
+        """Keeps what files that a person names were before they get their first section, as setup does."""
         from agent_memory.setup.installation import keep_before_section
         from agent_memory.setup.setup_files import SetupState
 
@@ -465,8 +466,8 @@ class Memory:
 
     @as_result
     def upgrades(self) -> Upgrades:
-        """Returns the sessions that `consolidate(upgrade=True)` would hand to the configured command; none where that is the
-        built-in itself."""
+        """Returns the sessions that `consolidate(upgrade=True)` would hand to the configured command; none if that is
+        the built-in itself."""
         from agent_memory.pipelines.backfill import Upgrades, plan_upgrades
 
         if unwrap(self.agent()).status is not Status.CONSOLIDATED:
@@ -500,8 +501,8 @@ class Memory:
 
     @as_result
     def defrag(self, *, dry_run: bool = False, force: bool = False, progress: Progress = _silent) -> DefragRun:
-        """Runs once under the run lock; `Busy` when another is at work. Where no agent may be called, only what
-        needs none is done."""
+        """Runs once under the run lock; `Busy` when another is at work. Where no agent may be called, it does only what
+        needs none."""
         from agent_memory.agent.agent_command import UnusableAgent
         from agent_memory.pipelines.defrag import defrag
         from agent_memory.rules.run import DefragRun
@@ -544,8 +545,8 @@ class Memory:
 
     @as_result
     def _tidy_up(self) -> None:
-        """Compact what grows with every run: the usage ledger, the records of old runs, the repository. What earlier versions
-        kept goes."""
+        """Compacts what grows with every run (the usage ledger, the records of old runs, the repository) and removes
+        files of earlier versions."""
         from agent_memory.files.paths import remove_former
         from agent_memory.git.git_process import pack_history
         from agent_memory.store.run_files import prune_run_files
@@ -559,7 +560,7 @@ class Memory:
 
     @as_result
     def undo(self, name: str | None = None, *, dry_run: bool = False) -> Undone:
-        """Put everything back to what it was before a run. Refused where an agent is calling: it would take away what a
+        """Restores everything as it was before a run. Refused where an agent is calling: it would take away what a
         person's memory holds, and could bring back what they got rid of."""
         from agent_memory.pipelines.undo import undo
 
@@ -587,13 +588,13 @@ class Memory:
     # -- what a crash left half done is carried out before anything else begins ---------------------------------------
 
     def finish_all(self) -> None:
-        """Carry out the rest of whatever crashed, and record what a person changed as theirs."""
+        """Finishes whatever crashed, and records what a person changed as theirs."""
         self._finish_others("")
         self.writes.tolerate(self.recorder.adopt_hand_edits())
 
     def _finish_others(self, machine: str) -> None:
-        """The rest of a sync, of an undo, of the runs of all machines but this one, which finishes its own, and of a forgetting."""
-        if exists(f"{self.root}/runs/syncing.json"):  # what a merge brought is nobody's hand edit
+        """Finishes a sync, an undo, the runs of all machines but this one, which finishes its own, and a forgetting."""
+        if exists(f"{self.root}/runs/syncing.json"):  # what a merge brought is not a hand edit
             from agent_memory.sync.synchroniser import Commits
 
             with self.locks.write():
@@ -607,7 +608,8 @@ class Memory:
         self._finish_forgetting()
 
     def finish_runs(self, *, but: str = "") -> None:
-        """Carry out the rest of a machine's run that crashed. Its writes are not a person's, and nobody may take them for that."""
+        """Finishes a run of this machine that crashed. Its writes are not a person's, and nobody may take them for
+        that."""
         from agent_memory.store.run_files import CHECKPOINT_FILE, DEFRAG_CHECKPOINT, runs_with
 
         if but != "consolidate" and runs_with(self.real_root, CHECKPOINT_FILE):
@@ -637,14 +639,15 @@ class Memory:
 
     @property
     def meanings(self) -> IndexedMeanings | str:
-        """What compares meanings, which is loaded only where it is asked for; else a sentence that says why there is nothing."""
+        """Returns what compares meanings, loaded only where it is needed; else a sentence that says why there is
+        nothing."""
         from agent_memory.recall.embedding import IndexedMeanings
 
         embedder = self.embedder
         return embedder if isinstance(embedder, str) else IndexedMeanings(self.index, self.store, embedder)
 
     def index_all(self, progress: Progress = _silent, *, by_meaning: bool = True) -> None:
-        """Bring the index of searches up to date, however long it takes: so that no search answers from half of it; where
+        """Brings the search index up to date, however long it takes, so that no search answers from half of it; if
         meanings are installed, theirs too. Best effort: an index that cannot be kept is made by the next search."""
 
         def told(left: int) -> None:
@@ -659,7 +662,7 @@ class Memory:
     # -- past sessions ------------------------------------------------------------------------------------------------
 
     def backfill_io(self, progress: Progress = _silent, *, watching: bool = False) -> BackfillIo:
-        """For backfill and watch; `watching` leaves out the harnesses whose sessions no file tells of."""
+        """Returns what backfill and watch act on; `watching` leaves out the harnesses whose sessions no file announces."""
         from agent_memory.capture.repository import read_repository
         from agent_memory.files.root import is_marked
         from agent_memory.harness import session_finders, watched_finders
@@ -669,10 +672,10 @@ class Memory:
         from agent_memory.session.turns import cut_windows
 
         def known_directories() -> Iterable[Result[str, Error]]:
-            # A watch looks every few seconds: it is not to read the inbox and the store each time.
+            # A watch looks every few seconds: it must not read the inbox and the store each time.
             return () if watching else project_directories(self.inbox.directories(MAX_DIRECTORIES), self.store.list())
 
-        # One that cannot be run now will be asked just as often once it can.
+        # If it cannot be run now, it will be asked just as often once it can.
         most_chars = self.agent().map(lambda agent: agent.max_prompt_chars).value_or(self.config.llm.max_prompt_chars)
         window_chars: int | None = None
         if most_chars is not None and not watching:
@@ -704,15 +707,15 @@ class Memory:
         *,
         wait_for_transcripts: bool = False,
     ) -> Watching:
-        """Capture sessions as they come to rest, until `stop` is set. UsageInvalid where there are no transcripts yet and
-        they are not to be waited for."""
+        """Captures sessions as they come to rest, until `stop` is set. UsageInvalid where there are no transcripts yet
+        and they are not to be waited for."""
         from agent_memory.harness import watched_directories
         from agent_memory.pipelines.backfill import WatchIo, watch
 
         io = self.backfill_io(watching=True)
         chosen = {harness: finder for harness, finder in io.finders.items() if not harnesses or harness in harnesses}
         directories = watched_directories(chosen)
-        # A directory of which it cannot be told whether it is there is watched like the others.
+        # A directory that may or may not be there is watched like the others.
         are_missing = all(as_result(is_directory)(each) == Success(False) for each in directories)
         if chosen and not wait_for_transcripts and are_missing:
             problem = f"There are no transcripts yet in {', '.join(directories) or 'any known directory'}"
@@ -721,7 +724,7 @@ class Memory:
 
     @as_result
     def _hand_over(self, found: FoundSession) -> str | None:
-        """Bring the handoff note of a session up to date; None where nobody asked for anything in it."""
+        """Updates the handoff note of a session; None where nobody asked for anything in it."""
         from agent_memory.pipelines.handing_over import keep_handover
 
         try:
@@ -738,7 +741,7 @@ class Memory:
 
         if session_id is None:
             return take_newest(self.handing_over_io(), self.scope_here(), harness)
-        # Amp and opencode name their sessions in a way of their own.
+        # Amp and opencode have their own form of session ids.
         begins = {Harness.AMP: "T-", Harness.OPENCODE: "ses"}
         could_be = [each for each in Harness if session_id.startswith(begins.get(each, ""))]
         retrievals = [(each, retrieval_of(each, session_id)) for each in ([harness] if harness else could_be)]
@@ -763,14 +766,14 @@ class Memory:
     # -- what is told of the store ------------------------------------------------------------------------------------
 
     def why_entry(self, id: str, told_where: Callable[[Listed], tuple[str, ...]]) -> Result[NoteHistory, Error]:
-        """For `memory why ID`: counts no read. `told_where` says to whom a note is told."""
+        """`memory why ID`: counts no read. `told_where` says to whom a note is told."""
         from agent_memory.care.why_note import note_history
         from agent_memory.git.git_history import revisions_of
 
         return note_history(id, self.reading, self.log, partial(revisions_of, self.git_process), told_where)
 
     def why_session(self, session_id: str) -> Result[FoundSessions, Error]:
-        """For `memory why --session`: changes nothing."""
+        """`memory why --session`: changes nothing."""
         from agent_memory.care.why_session import find_sessions
 
         deferred = self.run_records.deferred
@@ -778,7 +781,7 @@ class Memory:
 
     @as_result
     def find_session(self, session_id: str) -> tuple[SessionKey, ...]:
-        """Returns the sessions with this id, or else the one whose id begins so; none where nothing is known of it."""
+        """Returns the sessions with this id, or else the one whose id begins with it; none if nothing is known of it."""
         from agent_memory.rules.forgotten import SessionKey
 
         found = unwrap(self.why_session(session_id)).sessions
@@ -786,7 +789,7 @@ class Memory:
 
     @as_result
     def run_diff(self, name: str | None = None, *, backwards: bool = False) -> tuple[LoggedRun, tuple[DiffPart, ...]]:
-        """Returns what a run changed, or, backwards, what undoing it would change. An agent is not shown what is secret."""
+        """Returns what a run changed, or, backwards, what undoing it would change. An agent does not see secret notes."""
         from agent_memory.pipelines.undo import chosen_run, footprint_of, newest_run
         from agent_memory.store import diffs
 
@@ -809,7 +812,7 @@ class Memory:
 
     @as_result
     def statistics(self, days: int) -> Statistics:
-        """Returns what the store and its use come to, over so many days up to now. Counts no read."""
+        """Returns the size of the store and its use over so many days up to now. Counts no read."""
         from agent_memory.capture.inbox_files import captures
         from agent_memory.care.statistics import period_of, statistics_of
         from agent_memory.recall.delivery_log import DeliveryLog
@@ -817,7 +820,7 @@ class Memory:
         from agent_memory.rules.run_log import MOST_RUNS
 
         live = unwrap(self.reading.list(ListFilter()))
-        if live.untiered is not None:  # there are all other numbers
+        if live.untiered is not None:  # all other numbers are there
             self.warn(f"The tiers are not known. {live.untiered!s}")
         archive = unwrap(self.reading.list(ListFilter(), archived=True))
         ids = {each.listed.meta.id for each in live.entries}
@@ -846,7 +849,7 @@ class Memory:
         return Repairer(doctor, self.git_process, self.writes, self.publish, self.finish_runs).repair()
 
     def doctor(self, progress: Progress = _silent) -> Doctor:
-        """Returns what looks at everything, and changes nothing."""
+        """Returns the doctor, which looks at everything and changes nothing."""
         from agent_memory.care.doctor import Doctor
 
         return Doctor(
@@ -866,15 +869,15 @@ class Memory:
 
     @as_result
     def look_at_forgetting(self, target: ForgetTarget) -> Forgetting:
-        """Returns all that `forget` would do: nothing is changed. Refused where an agent is calling, as forgetting
-        itself is."""
+        """Returns everything that `forget` would do; nothing is changed. Refused where an agent is calling, as
+        forgetting itself is."""
         self.caller.only_a_person("forget")
         return self._forgetter().look(target)
 
     @as_result
     def forget(self, seen: Forgetting) -> Forgetting:
-        """Forget what was looked at; EntryChanged where there is more by now than what was seen. `Busy` when a run is at
-        work. For a person alone."""
+        """Forgets what was looked at; EntryChanged where there is more by now than what was seen. `Busy` when a run is
+        at work. Only for a person."""
         self.caller.only_a_person("forget")
         with self.locks.run():
             self.finish_all()
@@ -882,8 +885,8 @@ class Memory:
 
     @as_result
     def purge_state(self, key: str) -> None:
-        """Delete what is kept under a key, and rewrite the git history without it. StateNotFound where neither holds anything
-        of it; `Busy` when a run is at work. For a person alone."""
+        """Deletes what is kept under a key, and rewrites the git history without it. StateNotFound where neither holds
+        anything of it; `Busy` when a run is at work. Only for a person."""
         from agent_memory.git.git_history import is_in_history
         from agent_memory.store.bookkeeping import key_problem, path_of
 
@@ -911,8 +914,8 @@ class Memory:
 
     @as_result
     def sync(self, request: SyncRequest, progress: Progress = _silent) -> Synced:
-        """Merge with the store's git remote, both ways. `Busy` when a run is at work. To name a remote, and to confirm a
-        purge, is for a person."""
+        """Merges with the store's git remote, both ways. `Busy` when a run is at work. Only a person may name a remote
+        or confirm a purge."""
         from agent_memory.prompt.shipped_files import memory_program
         from agent_memory.sync.remote import whole_address
         from agent_memory.sync.synchroniser import Commits, Synchroniser
@@ -961,7 +964,7 @@ class Memory:
         return open_scheduling(home, program, self.config.schedule, files, self.real_root, self.environ)
 
     def _home_and_program(self) -> tuple[str, str]:
-        """Returns the person's home, and the `memory` that others are to call."""
+        """Returns the person's home, and the `memory` program that schedulers and hooks should call."""
         from agent_memory.prompt.shipped_files import memory_program
 
         home, program = home_of(self.environ), memory_program(self.environ)

@@ -33,7 +33,7 @@ def _key(meaning: str, default: Any = None, **facts: Any) -> Any:
 
 
 def _argv_problem(command: str) -> str | None:
-    import shlex  # as a whole config asks for little of what there is to check
+    import shlex  # since a whole config checks few of its keys
 
     try:
         argv = shlex.split(command)

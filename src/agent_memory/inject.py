@@ -1,4 +1,4 @@
-"""Notes come before an agent: what is ready for a place, what a query finds, and what a session was given."""
+"""Brings notes before an agent: what is prepared for a place, what a query finds, and what a session was given."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
     from agent_memory.app import Memory
 
 _MOST_HITS = 20
-"""Hits that are looked at for a query; not all of them may be shown."""
+"""How many hits of a query are looked at; not all of them may be shown."""
 _FITS = 0.6
-"""From this score on a note answers a query: it has a third of its words by their worth, or is so near in meaning."""
+"""From this score on a note answers a query: it has a third of its words by their weight, or is as near in meaning."""
 _MOST_FOUND = 12
-"""So many of them are made ready: more than a profile shows, since a session may know some already."""
+"""How many of them are prepared: more than a profile shows, since a session may know some already."""
 
 
 @as_result
 def inject(memory: Memory, request: InjectRequest) -> Injection:
-    """Returns what an agent is to know, within a budget of tokens; recorded as a delivery, so that the session is not
-    given the same twice. Where it cannot be recorded it is given all the same: the record only saves repetition."""
+    """Returns what an agent should know, within a budget of tokens. It is recorded as a delivery, so that the session
+    is not given the same twice. If that fails it is returned anyway: the record only saves repetition."""
     config, asked = memory.config.inject, (request.query or "").strip()
     name = request.profile or (QUERY if request.query else SESSION_START)
     budget = config.token_budget if request.budget is None else request.budget
@@ -73,8 +73,7 @@ def inject(memory: Memory, request: InjectRequest) -> Injection:
 
 @as_result
 def prepare(memory: Memory, around: Place | None = None) -> Prepared:
-    """Returns the passages for sessions in the working directory, or around another place, the best first, and the
-    settings."""
+    """Returns the passages for sessions in the working directory, or in another place, best first, with the settings."""
     from agent_memory.note.note import standing_tiers
     from agent_memory.recall.candidates import candidates, good_until_ms
     from agent_memory.recall.neutral_markdown import passage_of
@@ -88,7 +87,7 @@ def prepare(memory: Memory, around: Place | None = None) -> Prepared:
         except StoreIo:
             raise
         except Error:
-            pass  # a damaged tier list hinders nobody from being told the notes; doctor tells of it
+            pass  # a damaged tier list does not keep the notes from being told; doctor reports it
     unread: list[Error | None] = [each.io_error for each in live.unreadable]
 
     def read(listed: Listed) -> StoredEntry | None:
@@ -101,15 +100,15 @@ def prepare(memory: Memory, around: Place | None = None) -> Prepared:
     hot = standing_tiers(tiers, (each.meta for each in live.entries)).hot
     found, more = candidates(live.entries, read, around, hot)
     passages = tuple(passage for passage in map(passage_of, found) if passage is not None)
-    # What could not be read just now is not to stay away until another note changes (P6).
+    # What could not be read just now must not stay away until another note changes (P6).
     until_ms = 0 if any(isinstance(each, StoreIo) for each in unread) else good_until_ms(live.entries, around)
     config = memory.config.inject
     return Prepared(passages, config.token_budget, config.profiles, until_ms, more)
 
 
 def told_where(memory: Memory, listed: Listed) -> tuple[str, ...]:
-    """Returns what is told of a note, in sentences: by the files with a managed section, and to a session that starts
-    in its place, both as if they were made now."""
+    """Returns where a note is told, in sentences: in the files with a managed section, and to a session that starts in
+    its place, both as if they were made now."""
     if listed.archived:
         return ("No session sees it, because it is archived.",)
     meta = listed.meta
@@ -133,8 +132,8 @@ def told_where(memory: Memory, listed: Listed) -> tuple[str, ...]:
 
 
 def find_passages(memory: Memory, query: str, mode: Mode, least_score: float = _FITS) -> tuple[Passage, ...]:
-    """Returns the notes that have to do with a query and that may be shown, the best first: by enough words in common
-    with it, or by such a score. Where none is left, the caller is warned of what could not be read or searched (P6)."""
+    """Returns the notes that are about the query and may be shown, best first: by enough words in common, or by their
+    score. If there are none, the caller is warned of what could not be read or searched (P6)."""
     around = place_of(memory)
     request = SearchRequest(query, limit=_MOST_HITS, mode=mode, here=around.scope, scopes=around.scopes)
     answer = unwrap(memory.search(request))
@@ -146,7 +145,7 @@ def find_passages(memory: Memory, query: str, mode: Mode, least_score: float = _
         and (each.score >= least_score or is_relevant(query, each.stored))
     ]
     ready: tuple[Passage, ...] = ()
-    if found:  # for most prompts nothing is, which need none of what judges and redacts a note
+    if found:  # most prompts find nothing, and need none of what judges and redacts a note
         from agent_memory.recall.candidates import shown, with_contradicted
         from agent_memory.recall.neutral_markdown import passage_of
 
@@ -160,14 +159,14 @@ def find_passages(memory: Memory, query: str, mode: Mode, least_score: float = _
 
 @as_result
 def find_relevant(memory: Memory, prompt: str) -> tuple[Passage, ...]:
-    """Returns the notes that have enough to do with what a person just asked. By words alone: a hook has no time to
-    load a model, and a prompt says more than what it is about, so no score tells."""
+    """Returns the notes that are about what a person just asked. By words alone: a hook has no time to load a model,
+    and a prompt contains more than its subject, so a score would tell nothing."""
     return find_passages(memory, prompt, Mode.BM25, least_score=math.inf)
 
 
 def recover(memory: Memory, harness: str, session_id: str) -> tuple[Passage, ...]:
-    """Returns the last words of a session that was cut off; nothing where it was not, or cannot be read."""
-    from agent_memory.recall.neutral_markdown import recovery_passage  # what hands over sessions takes long to load
+    """Returns the last words of a session that was cut off; empty if it was not, or cannot be read."""
+    from agent_memory.recall.neutral_markdown import recovery_passage  # handing over sessions takes long to load
 
     taken = memory.take_over(session_id, Harness(harness))
     passage = taken.map(lambda found: recovery_passage(found.handover)).value_or(None)

@@ -26,7 +26,7 @@ C = TypeVar("C")
 
 @define
 class Model(Generic[C]):
-    """Where a machine stands: the context of its run, its state, and the error that ended it."""
+    """The state of a machine: the context of its run, its state, and the error that ended it."""
 
     context: C
     state: str | None = None
@@ -90,7 +90,7 @@ class Consolidate(Pipeline[Run]):
         return not context.queue or context.paused is not None
 
     def settled(self, context: Run) -> bool:
-        """Returns what becomes of the session in hand is known, and nothing is to be written."""
+        """Returns whether the outcome of the session in hand is known and there is nothing to write."""
         return context.work is None or context.work.outcome is not None
 
     def windows_left(self, context: Run) -> bool:
@@ -124,12 +124,12 @@ class Defrag(Pipeline[DefragRun]):
     )
 
     def planned_only(self, context: DefragRun) -> bool:
-        """The plan is what was asked for."""
+        """Returns whether only the plan was asked for."""
         return context.dry_run
 
 
 # -- the driver -------------------------------------------------------------------------------------------------------
-# What both pipelines share: the one driver, which is the one place where an exception becomes a value, and the asking of an agent.
+# Shared by both pipelines: the one driver, which is the one place where an exception becomes a value, and asking an agent.
 
 
 Step = Callable[[C], Result[C, Error]]
@@ -147,9 +147,9 @@ def drive(
 ) -> Result[C, Error]:
     """Returns the context in which the machine completed, or the error with which it failed.
 
-    Before each step `checkpoint` is told the state and the context: a machine started anew with these two goes on from
-    there. A bug in a step goes to `rescue`, which may know a context to go on with. The context at a failure stays in
-    `machine.model.context`.
+    Before each step `checkpoint` is given the state and the context: a machine started anew with these two continues
+    from there. A bug in a step goes to `rescue`, which may return a context to go on with. The context at a failure
+    stays in `machine.model.context`.
     """
     while not machine.is_terminated:
         state, context = str(machine.current_state_value), machine.model.context
@@ -168,8 +168,8 @@ def drive(
 def run_machine(
     machine: Pipeline[C], steps: Mapping[str, Step[C]], records: RunRecords[C, Any], rescue: Rescue[C] = no_rescue
 ) -> C:
-    """As `drive`, with what it fails with raised; the report of the run is written, whatever the end was. Its own failure is
-    that of a run that completed."""
+    """Runs `drive` and raises its failure; the report of the run is written in any case. If that fails, a completed run
+    fails with it."""
     ended = drive(machine, steps, records.checkpoint, rescue)
     reported = records.finish(machine.model.context, ended.failure() if isinstance(ended, Failure) else None)
     context = unwrap(ended)
@@ -183,13 +183,13 @@ def finish_run(
     records: RunRecords[C, Any],
     rescue: Rescue[C] = no_rescue,
 ) -> C | None:
-    """Carry out the rest of a run that crashed after it had begun to write, from where it stood; None where there is none."""
+    """Finishes a run that crashed after it had begun to write, from where it stood; None where there is none."""
     found = unwrap(records.unfinished())
     return None if found is None else run_machine(chart(Model(found[1]), start_value=found[0]), steps, records, rescue)
 
 
 def answered(agent: Agent, records: RunRecords[Any, Any], run_id: str, key: str, request: AgentRequest) -> KeptReply:
-    """Returns a stored reply to the same question about the same entries, which was paid for, else a new one: redacted,
+    """Returns a stored reply to the same question about the same notes, which was paid for, else a new one: redacted,
     and durable before anybody looks at it. Each keeps the nonce of its own prompt."""
     shown = {each.meta.id: each.listed.content_hash for each in request.shown}
     kept = unwrap(records.find_reply(key))

@@ -1,5 +1,5 @@
-"""Tags, state and scopes kept in order: what `memory tags`, `memory state`, `memory scope` and the state tools of MCP do, and how notes
-follow a repository that is known again under another key. Every change is on disk before it returns."""
+"""Keeps tags, state and scopes in order: what `memory tags`, `memory state`, `memory scope` and the state tools of MCP
+do, and how notes follow a repository that comes back under another key. Every change is on disk before it returns."""
 
 from __future__ import annotations
 
@@ -38,37 +38,37 @@ _CONFLICTED = "it holds unresolved merge conflicts"
 
 @frozen
 class Tags:
-    """What there is."""
+    """All tags of a store."""
 
     uses: tuple[TagUse, ...]
     renamed: Mapping[str, str]
-    """What a tag is called now, by its earlier name."""
+    """The present name of a tag, by its earlier name."""
     unreadable: tuple[UnreadableFile, ...] = ()
-    """Notes whose tags are not known (P6)."""
+    """Notes whose tags are unknown (P6)."""
 
 
 @frozen
 class Retagged:
-    """What a renaming did."""
+    """The result of renaming a tag."""
 
     old: str
     new: str
     notes: tuple[str, ...]
-    """The ids of those that were retagged."""
+    """The ids of the notes that were retagged."""
     left: tuple[Dropped, ...] = ()
-    """Those that stay as they are, and why."""
+    """The notes that stay as they are, and why."""
 
 
 @frozen
 class TagKeeping:
-    """Tags on behalf of a caller. To accept and to rename is a person's: all notes and all agents go by it."""
+    """Tags on behalf of a caller. Only a person accepts and renames tags: all notes and all agents go by them."""
 
     writes: RecordedWrites
     vocabulary: TagVocabularyFile
 
     @as_result
     def list(self) -> Tags:
-        """Returns every tag in use or accepted. An agent is told of none that only secret notes have."""
+        """Returns every tag in use or accepted. An agent does not learn of tags that only secret notes have."""
         vocabulary, live = unwrap(self.vocabulary.get()), unwrap(self.writes.store.list())
         hidden = Sensitivity.SECRET if self.writes.caller.is_agent else None
         seen = (each.meta.tags for each in live.entries if each.meta.sensitivity is not hidden)
@@ -78,7 +78,7 @@ class TagKeeping:
 
     @as_result
     def accept(self, tags: Iterable[str]) -> TagVocabulary:
-        """Take these into the vocabulary; one commit. UsageInvalid where one of them cannot be a tag."""
+        """Takes these into the vocabulary, in one commit. UsageInvalid where one of them cannot be a tag."""
         with self.writes.locks.write():
             self.writes.caller.only_a_person("tags accept")
             normal = _all_normal(tags)
@@ -92,8 +92,8 @@ class TagKeeping:
 
     @as_result
     def rename(self, old: str, new: str) -> Retagged:
-        """Give every live note `new` in the place of `old`, now and whenever one is written later; one commit. Conflicted
-        notes stay as they are. Where it is cut short, doing it again does the rest."""
+        """Gives every live note `new` instead of `old`, now and whenever one is written later, in one commit.
+        Conflicted notes stay as they are. If it is interrupted, running it again does the rest."""
         writes = self.writes
         with writes.act():
             self.writes.caller.only_a_person("tags rename")
@@ -117,7 +117,7 @@ class TagKeeping:
 
 
 def _stays(listed: Listed) -> str:
-    """Returns why a note is not retagged; empty where it is."""
+    """Returns the reason why a note is not retagged; empty if it is."""
     if listed.conflicted:
         return _CONFLICTED
     return "it has no id of its own yet (`memory doctor --fix` gives it one)" if listed.provisional_id else ""
@@ -156,8 +156,8 @@ class StateKeeping:
 
     @as_result
     def get(self, key: str) -> StateValue | None:
-        """Returns what is kept under the key; None for nothing. Where nobody has kept anything under `project_tags`,
-        where agents look for the tags of a project, it is the vocabulary of tags."""
+        """Returns the value kept under the key; None if there is none. `project_tags`, where agents look for the tags
+        of a project, is the vocabulary of tags unless somebody set it."""
         kept = self._kept(key)
         if kept is not None or key != VOCABULARY_KEY:
             return kept
@@ -166,14 +166,14 @@ class StateKeeping:
         return StateValue(VOCABULARY_KEY, json.dumps({"vocabulary": tags})) if tags else None
 
     def list(self) -> KeptState:
-        """Returns everything there is, by key."""
+        """Returns all values by key."""
         found = list(self.keys.all())
         values = sorted((each.unwrap() for each in found if isinstance(each, Success)), key=lambda value: value.key)
         return KeptState(tuple(values), tuple(each.failure() for each in found if isinstance(each, Failure)))
 
     @as_result
     def set(self, key: str, value: object) -> StateValue:
-        """Keep any JSON value under the key, in the place of what was there; one commit. Of two at once the last wins."""
+        """Keeps any JSON value under the key, replacing the present one, in one commit. Of two at once the last wins."""
         with self.writes.locks.write():
             new = unwrap(state_value(key, value, self.clock.now_ms()))
             self._record(unwrap(self.keys.put(new)), f"state: set {key}")
@@ -181,7 +181,7 @@ class StateKeeping:
 
     @as_result
     def delete(self, key: str) -> StateValue:
-        """Take the key away; git keeps what was there. What was there."""
+        """Removes the key and returns its value; git keeps it."""
         with self.writes.locks.write():
             value = self._kept(key)
             if value is None:
@@ -204,7 +204,7 @@ class StateKeeping:
 
 @frozen
 class Moved:
-    """The notes that have the scope `new` since the run; none where none had to be changed."""
+    """The notes that have the scope `new` since the run; none if none had to be changed."""
 
     new: str
     notes: tuple[str, ...] = ()
@@ -243,14 +243,14 @@ class ScopeKeeping:
                 each.scope for each in places if each.root_commit in roots and each not in had and self._is_there(each)
             )
             now = next(same, None) if is_gone else None
-            # Of a repository with a remote nothing is missing because it is not on this disk just now.
+            # A repository with a remote does not miss anything because it is not on this disk just now.
             uses.append(ScopeUse(scope, count, is_gone and (is_path or now is not None), now))
         return tuple(uses)
 
     @as_result
     def rename(self, old: str, new: str, *, merge: bool = False) -> Moved:
-        """Give the live notes of one scope another, as one run. UsageInvalid where there are none, and, unless they are to be
-        merged, where the other has notes already."""
+        """Moves the live notes of one scope to another, as one run. UsageInvalid where there are none, and, unless they
+        are to be merged, where the other has notes already."""
         with self.writes.locks.write():
             live = unwrap(self.writes.store.list())
             scopes = Counter([each.meta.scope for each in live.entries])
@@ -264,8 +264,8 @@ class ScopeKeeping:
         return moved
 
     def arrive(self, repository: Repository) -> None:
-        """Remember where a repository is; notes that it had under an earlier key follow it, which the caller is told. A
-        trouble is told, too: the next command there does it then."""
+        """Records where a repository is. Notes that it had under an earlier key follow it, and the caller is told; so
+        is any trouble, in which case the next command there tries again."""
         common = repository.common
         if self.known is None or common is None:
             return
@@ -294,8 +294,8 @@ class ScopeKeeping:
     def _is_same(
         self, old: str, here: KnownPlace, top: str, before: KnownPlace | None, places: Sequence[KnownPlace]
     ) -> bool:
-        """Returns whether a scope was that of the repository that is here. One that is still elsewhere is another
-        (forks, templates); one that had a remote is followed only by the very directory that had it."""
+        """Returns whether a scope was that of the repository that is here. One that is still elsewhere is a different
+        one (forks, templates); one that had a remote is followed only by the very directory that had it."""
         are_known = before is not None and _is_known(before) and _is_known(here)
         is_other = are_known and before is not None and before.root_commit != here.root_commit
         if old in (redacted_scope(f"path:{here.common}"), redacted_scope(f"path:{top}")):
@@ -308,14 +308,14 @@ class ScopeKeeping:
         return before is not None and redacted_scope(before.scope) == old and not is_other
 
     def _is_there(self, place: KnownPlace) -> bool:
-        """Returns whether the repository is where it was, as it was; also where that cannot be told (P6)."""
+        """Returns whether the repository is where it was, unchanged; also if that cannot be told (P6)."""
         return scope_there(place.common, self.environ) in (None, place.scope)
 
     # -- moving -------------------------------------------------------------------------------------------------------
 
     def _moved(self, live: Listing, olds: Sequence[str], new: str) -> Moved:
         for each in tuple(self.known.all()) if self.known else ():
-            # A session that took place there, and is read only now, belongs to the new one as well.
+            # A session that took place there, and is read only now, belongs to the new scope as well.
             if self.known and redacted_scope(each.scope) in olds and not self._is_there(each):
                 self.known.put(KnownPlace(each.common, new, each.root_commit))
         concerned = [each for each in live.entries if each.meta.scope in olds]

@@ -1,4 +1,4 @@
-"""The service: what a person or a program does with single entries. Every change is on disk before it returns."""
+"""The service: what a person or a program does with single notes. Every change is on disk before it returns."""
 
 from __future__ import annotations
 
@@ -61,28 +61,28 @@ _EMPTY = ("body: is empty (`memory archive` archives a note)",)
 
 @frozen
 class Remembered:
-    """A stored note; `existing` when its very body was stored already, and nothing was written."""
+    """A stored note; `existing` if the same body was stored already and nothing was written."""
 
     stored: StoredEntry
     similar: tuple[Listed, ...] = ()
     contradicted: tuple[Listed, ...] = ()
-    """Those that give another value for the same thing."""
+    """Notes that give another value for the same thing."""
     existing: bool = False
     unresolved: tuple[str, ...] = ()
-    """Ids that its text links to and no note bears (P15): they are told, since only the writer knows what was meant."""
+    """Ids in its text that no note has (P15). They are reported, since only the writer knows what was meant."""
 
 
 @frozen
 class MemoryService:
-    """Operations on entries over the ports."""
+    """Operations on notes over the ports."""
 
     writes: RecordedWrites
     ledger: UsageLedger
     clock: Clock
     known: Callable[[], KnownNotes] | None = None
-    """Makes what finds notes about the same subject; without it the listing does."""
+    """Makes the search for notes about the same subject; without it the listing is searched."""
     vocabulary: Callable[[], TagVocabulary] = TagVocabulary
-    """By which tags get their present names."""
+    """The vocabulary from which tags get their present names."""
 
     @property
     def store(self) -> Store:
@@ -96,17 +96,17 @@ class MemoryService:
 
     @as_result
     def remember(self, draft: NoteDraft) -> Remembered:
-        """Store a note at once as `captured`. A similar entry is linked; an identical body is not stored twice."""
+        """Stores a note at once as `captured`. Similar notes are linked; an identical body is not stored twice."""
         draft = evolve(draft, tags=self._by_present_names(draft.tags))
         body = stored_body(draft.body)
         if not body.strip():
             raise EntryInvalid(("body: is empty",))
         title = edited_title(draft.title or derive_title(body))
         subject = Subject(title, body, stored_description(draft.description or derive_description(body)), draft.kind)
-        # Before the write lock is taken: an index may have to catch up with the files first.
+        # Before the write lock is taken, since an index may have to catch up with the files.
         known = self.known() if self.known else KnownNotes(self.store)
         (near,) = unwrap(known.near_each([(subject, draft.scope)]))
-        with self.writes.act():  # locked, or two that remember the same at once both find it new
+        with self.writes.act():  # under the lock, or two that remember the same at once would both find it new
             live, archive = unwrap(self.store.list()), unwrap(self.store.list(archived=True))
             return self._stored(draft, subject, near, live, archive)
 
@@ -123,13 +123,13 @@ class MemoryService:
         similar, compared = (
             tuple(each for each in known if each.meta.id in left) for known in (near.similar, near.compared)
         )
-        # An agent that guesses what a secret note says is not to learn that it guessed right (P20).
+        # An agent that guesses the text of a secret note must not learn that it guessed right (P20).
         linked = append_see_also(subject.body, [each.meta.id for each in similar])
-        # Somebody may have stored it just now, with the same links: what is similar was looked for before.
+        # Somebody may have stored it just now, with the same links: similar notes were looked up before.
         hashes = (body_hash(subject.body), body_hash(linked))
         same = (each for hash in hashes for each in live.entries if each.body_hash == hash)
         shown = (each for each in same if not (self.caller.is_agent and each.meta.is_secret))
-        # The very body, but for the links that were added when it was stored.
+        # The same body, but for the links that were added when it was stored.
         plain = without_see_also(subject.body)
         alike = (each.listed for each in similar if without_see_also(each.body) == plain)
         twin = next(shown, None) or next(alike, None)
@@ -192,8 +192,8 @@ class MemoryService:
 
     @as_result
     def edit(self, id: str, patch: MetaPatch = MetaPatch(), body: str | None = None) -> StoredEntry:  # noqa: B008
-        """Change some frontmatter and, unless `body` is None, the text, in one write; the earlier version goes to the archive
-        byte for byte. An agent's change makes the entry's origin at best `agent`."""
+        """Changes some frontmatter and, unless `body` is None, the text, in one write; the earlier version goes to the
+        archive byte for byte. An agent's change makes the note's origin at best `agent`."""
         text = None if body is None else stored_body(body)
         if text is not None and not text.strip():
             raise EntryInvalid(_EMPTY)
@@ -212,9 +212,9 @@ class MemoryService:
 
     @as_result
     def replace(self, id: str, text: MemoryEntry, expected_hash: str) -> StoredEntry:
-        """Change the text and what `EDITABLE` names at once, unless the entry changed since `expected_hash`.
+        """Changes the text and the `EDITABLE` fields at once, unless the note changed since `expected_hash`.
 
-        EntryInvalid where `text` changes anything else: what raises trust has its own commands, and the rest is history.
+        EntryInvalid where `text` changes anything else: raising trust has its own commands, and the rest is history.
         """
         from agent_memory.note.note_format import META_FIELDS
 
@@ -243,23 +243,23 @@ class MemoryService:
 
     @as_result
     def pin(self, id: str) -> StoredEntry:
-        """Promote the entry and keep it hot; the targets show it at once."""
+        """Promotes the note and keeps it hot; the targets show it at once."""
         return self._trust(id, "pin", lambda meta: evolve(promoted(meta), pinned=True))
 
     @as_result
     def unpin(self, id: str) -> StoredEntry:
-        """Take the pin off; the promotion stays."""
+        """Removes the pin; the promotion stays."""
         return self._change(id, lambda entry: MemoryEntry(evolve(entry.meta, pinned=False), entry.body), "unpin")
 
     @as_result
     def promote(self, id: str) -> StoredEntry:
-        """Vouch for an entry: it may be hot whatever its origin, and is so until defrag decides otherwise."""
+        """Vouches for a note: it may be hot whatever its origin, and is so until defrag decides otherwise."""
         return self._trust(id, "promote", promoted)
 
     @as_result
     def archive(self, id: str) -> Listed:
-        """Move a live entry to the archive. A pinned one only at a person's word. Nothing deletes knowledge."""
-        with self.writes.act():  # locked, or a tier list that somebody else writes would be lost
+        """Moves a live note to the archive; a pinned one only if a person asks. Nothing deletes knowledge."""
+        with self.writes.act():  # under the lock, or a tier list that somebody else writes would be lost
             stored = self._mine(id, "archiving")
             if stored.meta.pinned and self.caller.is_agent:
                 raise EntryProtected(id, "archiving by an agent", "pinned")
@@ -270,8 +270,8 @@ class MemoryService:
 
     @as_result
     def restore(self, id: str) -> StoredEntry:
-        """Bring an archived entry back to life. What comes before agents only at a person's word is a person's to bring back
-        (P19): to archive it was to take that word back."""
+        """Brings an archived note back to life. A note that reaches agents only because a person vouches for it can be
+        restored only by a person (P19): archiving it withdrew that."""
         with self.writes.act():
             stored = self._mine(id, "restoring", archived=True)
             if self.caller.is_agent and stored.meta.promoted_by is not None and stored.meta.needs_vouching:
@@ -293,8 +293,8 @@ class MemoryService:
     def _change(
         self, id: str, change: Callable[[StoredEntry], MemoryEntry], act: str, *, hot: bool = False
     ) -> StoredEntry:
-        """Write the entry as `change` makes it, with `hot` as a hot one."""
-        with self.writes.act():  # locked, or of two at once one would find the entry changed
+        """Writes the note as `change` makes it; with `hot`, as a hot one."""
+        with self.writes.act():  # under the lock, or of two at once one would find the note changed
             stored = self._mine(id, act)
             entry = change(stored)
             id, subject = stored.meta.id, f"{act}: {entry.meta.title}"
@@ -320,14 +320,14 @@ class MemoryService:
             raise EntryProtected(before.id, "making it secret", "pinned (run `memory unpin` first)")
 
     def _mine(self, id: str, act: str, *, archived: bool = False) -> StoredEntry:
-        """Returns the entry, if this caller may act on it: what is secret is none of an agent's business."""
+        """Returns the note, if this caller may act on it: secret notes are not an agent's business."""
         stored = unwrap(self.store.read(id, archived=archived))
         if stored.meta.sensitivity is Sensitivity.SECRET and self.caller.is_agent:
             raise EntryProtected(id, f"{act} by an agent", "secret")
         return stored
 
     def _with_usage(self, meta: Meta) -> Meta:
-        """Returns the frontmatter with a fresh copy of what the ledgers say of the entry."""
+        """Returns the frontmatter with the present totals of the ledgers."""
         totals = self.ledger.totals()
         if isinstance(totals, Failure):
             self.writes.warn(str(totals.failure()))
@@ -343,7 +343,7 @@ def _once(*ids: str) -> tuple[str, ...]:
 def _contradicted(new: StoredEntry, known: Sequence[StoredEntry]) -> tuple[Listed, ...]:
     if not known:
         return ()
-    # A command that finds nothing alike needs none of it.
+    # A command that finds no similar note needs none of this.
     from agent_memory.rules.analyze import contradictions_among
 
     against = {id for each in contradictions_among((new, *known)) if new.meta.id in each.ids for id in each.ids}

@@ -1,1 +1,1 @@
-"""The two stories: one function per state, in the order of the states, and the driver."""
+"""The two pipelines: one function per state, in the order of the states, and the driver."""

@@ -1,8 +1,8 @@
-"""Backfill (past sessions are found, and those that say something new go into the inbox), upgrade (a command is asked to look
-again at what the built-in consolidated) and watch (transcripts are captured as they come to rest).
+"""Backfill (finds past sessions and puts those that say something new into the inbox), upgrade (asks a command to look
+again at what the built-in consolidated) and watch (captures transcripts as they come to rest).
 
-A session's marks and the inbox say what was done; no offset and no time of a file does. So all of it may be run at any time,
-as often as one likes, and beside any other command.
+A session's marks and the inbox tell what has been done; file offsets and times do not. So all of it may be run at any
+time, as often as you like, and beside any other command.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ if TYPE_CHECKING:
 MAX_DIRECTORIES = 1_000
 
 _UNIQUE_ID_CHARS = 16
-"""A shorter record id may be a count, which another session has too."""
+"""A shorter record id may be a counter, which another session has too."""
 
 
 @frozen
 class BackfillIo:
-    """The adapters, and the few facts about this machine that steps need."""
+    """The adapters, and the few facts about this machine that the steps need."""
 
     finders: Mapping[Harness, SessionFinder]
     histories: Mapping[str, HistorySource]
@@ -57,23 +57,23 @@ class BackfillIo:
     marks: SessionMarks
     clock: Clock
     calls_for: Callable[[History], int]
-    """How often the agent command is asked about a history."""
+    """How many calls of the agent command a history takes."""
     repo_of: Callable[[str], str | None]
-    """The scope key of a directory; None where that is `global`."""
+    """The scope key of a directory; None for `global`."""
     is_private: Callable[[str], bool]
-    """Whether a directory is one in which agent commands of ours run (P23)."""
+    """Whether a directory is one in which our own agent commands run (P23)."""
     tombstones: Tombstones | None = None
     progress: Callable[[str], object] = str
 
     def chosen(self, harnesses: Sequence[Harness], wanted: str = "found", hint: str = ".") -> tuple[Harness, ...]:
-        """Returns these harnesses, each once, or all; UsageInvalid for one whose sessions no finder finds."""
+        """Returns these harnesses, each once, or all; UsageInvalid for one whose sessions cannot be found."""
         if unknown := next((each for each in harnesses if each not in self.finders), None):
             known = f"There are {', '.join(sorted(self.finders))}{hint.format(unknown)}"
             raise UsageInvalid(f"Sessions of {unknown} cannot be {wanted}", known)
         return tuple(dict.fromkeys(harnesses)) or tuple(sorted(self.finders))
 
     def put(self, sighted: Sighted) -> None:
-        """Puts a wanted session into the inbox; of one that goes on from another, its mark is put first."""
+        """Puts a wanted session into the inbox; if it continues another one, its mark is put first."""
         if sighted.begins_at is not None:
             unwrap(self.marks.put(sighted.begins_at))
         if sighted.entry is not None:
@@ -81,8 +81,8 @@ class BackfillIo:
 
 
 def _put(inbox: Inbox, entry: InboxEntry) -> None:
-    """Puts an entry into the inbox, without branch and directory where they are nothing that an entry may hold: the session
-    is what counts."""
+    """Puts an entry into the inbox, without branch and directory if an entry may not hold them: the session is what
+    counts."""
     try:
         unwrap(inbox.put(entry))
     except InboxEntryInvalid:
@@ -94,22 +94,22 @@ def _put(inbox: Inbox, entry: InboxEntry) -> None:
 
 @define
 class _Looking:
-    """Looks at sessions one after the other, and knows what was in those before."""
+    """Looks at sessions one after the other, and knows what was in the earlier ones."""
 
     io: BackfillIo
     known: KnownSessions
     event: str
-    """Of the inbox entries that come of it."""
+    """The event of the inbox entries that it makes."""
     ends: frozenset[tuple[Harness, str]]
-    """The records at which consolidated sessions end, of harnesses whose copies of a session share its record ids."""
+    """The records at which consolidated sessions end, for harnesses whose copies of a session share record ids."""
     since_ms: int | None = None
     seen: IdSet = field(factory=IdSet)
     """Records of the sessions looked at so far."""
     first: dict[tuple[Harness, str], str | None] = field(factory=dict[tuple[Harness, str], "str | None"])
-    """The transcript of each session that was looked at first."""
+    """For each session, the transcript that was looked at first."""
 
     def at(self, found: FoundSession) -> Sighted:
-        """Returns what there is to be done about a session. Nothing is written, and its text is not kept."""
+        """Returns what there is to do about a session. Nothing is written, and its text is not kept."""
         io = self.io
         entry = InboxEntry(found.changed_at_ms, found.harness, found.retrieval, Context(event=self.event))
         self.first.setdefault(found.key, found.path)
@@ -119,7 +119,7 @@ class _Looking:
         if max(self.known.given_up_at_ms.get(key, -1) for key in keys) >= found.changed_at_ms:
             return Sighted(found, "given-up")
         try:
-            # A person may have had it forgotten (P28).
+            # A person may have forgotten it (P28).
             if (
                 io.tombstones is not None
                 and unwrap(io.tombstones.of_session(found.harness, found.session_id)) is not None
@@ -164,9 +164,9 @@ class _Looking:
         )
 
     def _begins_at(self, found: FoundSession, history: History) -> SessionMark | None:
-        """Returns the mark from which a fork or a resumed copy says something new; None for a session of its own. It covers
-        the first turns that are in a session that was consolidated, or looked at before this one."""
-        # Another transcript of the very session is no copy of another: its mark would be that of both.
+        """Returns the mark from which a fork or a resumed copy says something new; None for a session of its own. The
+        mark covers the first turns, which are in a session that was consolidated or looked at before."""
+        # Another transcript of the same session is not a copy: its mark would be that of both.
         if not found.shares_record_ids or self.first[found.key] != found.path:
             return None
         turns = history.turns
@@ -192,7 +192,7 @@ def _ends(io: BackfillIo, found: Sequence[FoundSession], problems: list[str]) ->
 
 
 def _why_not(error: Error) -> str:
-    """Nothing waits in the inbox yet, so it is not told as what does."""
+    """Nothing waits in the inbox yet, so it is not reported as waiting."""
     return error.reason if isinstance(error, HistoryUnavailable) else str(error)
 
 
@@ -205,7 +205,7 @@ def _named(found: FoundSession) -> str:
 
 @as_result
 def plan_backfill(io: BackfillIo, harnesses: Sequence[Harness] = (), since_ms: int | None = None) -> Backfill:
-    """Returns what was found of these harnesses (of all, if none is named), oldest first. Nothing is written."""
+    """Returns what was found for these harnesses (for all, if none is named), oldest first. Nothing is written."""
     known, problems, found = unwrap(io.inbox.known()), list[str](), list[FoundSession]()
     for harness in io.chosen(harnesses):
         io.progress(f"looking for sessions of {harness}")
@@ -216,7 +216,7 @@ def plan_backfill(io: BackfillIo, harnesses: Sequence[Harness] = (), since_ms: i
                 found.append(each.unwrap())
     looking = _Looking(io, known, BACKFILL_EVENT, _ends(io, found, problems), since_ms)
     sighted: list[Sighted] = []
-    # A copy comes after what it was copied from.
+    # A copy comes after its original.
     for number, session in enumerate(sorted(found, key=lambda each: (each.changed_at_ms, each.session_id)), 1):
         io.progress(f"{number:,} of {len(found):,}: {_named(session)}")
         sighted.append(looking.at(session))
@@ -226,11 +226,12 @@ def plan_backfill(io: BackfillIo, harnesses: Sequence[Harness] = (), since_ms: i
 
 @as_result
 def put_backfill(io: BackfillIo, backfill: Backfill) -> Backfill:
-    """Returns the same, once its wanted sessions wait in the inbox, oldest first; those that could not be put there are told."""
+    """Returns the plan once its wanted sessions wait in the inbox, oldest first, with those that could not be put
+    there."""
     problems: list[str] = []
     for copy in backfill.sighted:
         if copy.sight == "copy":
-            # What it was copied from may go on elsewhere: then nothing would tell any more that it is a copy.
+            # The original may continue elsewhere: then nothing would tell any more that this is a copy.
             io.put(copy)
     for each in backfill.wanted:
         try:
@@ -245,26 +246,26 @@ def put_backfill(io: BackfillIo, backfill: Backfill) -> Backfill:
 
 @frozen
 class Upgrades:
-    """Which sessions a command is to look at again."""
+    """The sessions that a command should look at again."""
 
     entries: tuple[InboxEntry, ...] = ()
-    """Oldest first; they do not wait in the inbox yet."""
+    """Oldest first; not in the inbox yet."""
     waiting: int = 0
-    """How many wait there already."""
+    """How many are in the inbox already."""
     warnings: tuple[str, ...] = ()
 
 
 @as_result
 def plan_upgrades(inbox: Inbox, marks: SessionMarks, store: Store, clock: Clock) -> Upgrades:
-    """Returns the sessions that the built-in consolidated last. Those given up are left out: `--retry-failed` brings them back.
-    Nothing is written."""
+    """Returns the sessions that the built-in consolidated last. Those given up are left out: `--retry-failed` brings
+    them back. Nothing is written."""
     known, now_ms = unwrap(inbox.known()), clock.now_ms()
     sources = (source for each in unwrap(store.list()).entries for source in each.meta.sources)
     places = {(source.harness, source.thread_id): source for source in sources if source.thread_id and source.cwd}
     entries: list[InboxEntry] = []
     warnings: list[str] = []
     waiting = 0
-    # What was given up may name a transcript of the session, at the end of its key.
+    # What was given up may name a transcript of the session at the end of its key.
     given_up = {key for each in known.given_up_at_ms for key in (each, each.rpartition(" ")[0])}
     for each in marks.all():
         if isinstance(each, Failure):
@@ -287,7 +288,7 @@ def plan_upgrades(inbox: Inbox, marks: SessionMarks, store: Store, clock: Clock)
 
 @as_result
 def ask_again(inbox: Inbox, upgrades: Upgrades) -> None:
-    """Puts them into the inbox, where they wait behind all others, over as many days as the calls allow."""
+    """Puts them into the inbox behind all others, spread over as many days as the allowed calls take."""
     for entry in upgrades.entries:
         _put(inbox, entry)
 
@@ -302,49 +303,50 @@ _LEFT_OUT = {"own-call": "memory's own call", "automated": "automated, without a
 
 @define
 class Watching:
-    """What a watch has done."""
+    """What a watch has done so far."""
 
     captured: int = 0
     handed_over: int = 0
     problems: tuple[str, ...] = ()
-    """The first thousand."""
+    """The first thousand problems."""
 
 
 @define
 class _Watched:
-    """One session that changed while it was watched."""
+    """A session that changed while it was watched."""
 
     found: FoundSession
     changed_at_ms: int
-    """When the change was seen, by our own clock: the file's may be another machine's."""
+    """When the change was seen, by our own clock: the file's time may be another machine's."""
     is_captured: bool = False
     is_ended: bool = False
-    """It was handed over, or is nobody's to hand over."""
+    """Whether it was handed over, or is not to be handed over."""
 
 
 @frozen
 class WatchIo:
-    """All that the story acts on, and what it has done."""
+    """Everything that a watch acts on, and what it has done."""
 
     backfill: BackfillIo
     stop: Event
-    """Is set when the watch is to end."""
+    """Set when the watch should end."""
     hand_over: Callable[[FoundSession], Result[str | None, Error]]
-    """Write the handoff of a session that seems to have ended; the id of its note, None where there is nothing to hand
-    over."""
+    """Writes the handoff of a session that seems to have ended. Returns the id of its note, None where there is nothing
+    to hand over."""
     tell: Callable[[str], None]
-    """One line about what was done."""
+    """Reports one line about what was done."""
     warn: Callable[[str], None]
     done: Watching = field(factory=Watching)
 
     def found(self, harnesses: Sequence[Harness], since_ms: int) -> tuple[list[FoundSession], str]:
-        """Returns the sessions that changed since, and why not all could be listed."""
+        """Returns the sessions that changed since, and the reasons why some could not be listed."""
         listed = [each for harness in harnesses for each in self.backfill.finders[harness].find(since_ms)]
         troubles = (warning for each in listed for warning in warning_of(each))
         return [each.unwrap() for each in listed if not isinstance(each, Failure)], " ".join(troubles)
 
     def capture(self, watched: _Watched) -> None:
-        """One line a capture. What waits in the inbox already, or says nothing new, is nothing to tell."""
+        """Captures a session, and reports it in one line. One that waits in the inbox already, or says nothing new, is
+        not reported."""
         found, io = watched.found, self.backfill
         try:
             sighted = _Looking(io, unwrap(io.inbox.known()), WATCH_EVENT, _ends(io, [found], [])).at(found)
@@ -384,32 +386,36 @@ class WatchIo:
 
 @as_result
 def watch(io: WatchIo, harnesses: Sequence[Harness], rest: Rest) -> Watching:
-    """Captures transcripts that changed and then rested, and hands them over once they seem to have ended; returns what was
-    done until the watch was stopped. What was there before it began is backfill's, but for what changed just before.
+    """Captures transcripts that changed and then rested, and hands them over once they seem to have ended; returns what
+    was done until the watch was stopped. Earlier transcripts are left to backfill, except for changes just before the
+    start.
 
-    A session's trouble, and that of the disk, is told and the watch goes on: the session is due again at its next change, and
-    backfill finds it in any case."""
+    Trouble with a session or the disk is reported and the watch goes on: the session is due again at its next change,
+    and backfill finds it in any case.
+    """
     chosen = io.backfill.chosen(harnesses, "watched", "; `memory backfill {}` may find its past ones.")
     since_ms = io.backfill.clock.now_ms() - rest.debounce_ms
-    # Whatever is set shorter, a session is captured before it is taken for ended.
+    # Even if the other time is set shorter, a session is captured before it counts as ended.
     idle_ms = None if rest.idle_ms is None else max(rest.idle_ms, rest.debounce_ms)
     sessions: dict[tuple[Harness, str], _Watched] = {}
     last_trouble = ""
     while not io.stop.is_set():
         found, trouble = io.found(chosen, since_ms)
-        if trouble and trouble != last_trouble:  # a directory that cannot be listed cannot be listed every two seconds
+        if (
+            trouble and trouble != last_trouble
+        ):  # a directory that cannot be listed is not tried again every two seconds
             io.note_problem(trouble)
         last_trouble = trouble
         now_ms = io.backfill.clock.now_ms()
-        before, sessions = sessions, {}  # what is gone is watched no more
+        before, sessions = sessions, {}  # what is gone is no longer watched
         for each in found:
             watched = before.get(each.key)
             if watched is None or watched.found.looks != each.looks:  # it has changed just now
                 watched = _Watched(each, now_ms)
-            # With a clock set back (P24) the rest begins anew.
+            # If the clock was set back (P24), the rest begins anew.
             watched.changed_at_ms = min(watched.changed_at_ms, now_ms)
             sessions[each.key] = watched
-        times: list[int] = []  # when something is to be done next
+        times: list[int] = []  # when something has to be done next
         for watched in sorted(sessions.values(), key=lambda each: (each.changed_at_ms, each.found.key)):
             rested_at_ms = watched.changed_at_ms + rest.debounce_ms
             if not watched.is_captured and rested_at_ms <= now_ms:
@@ -433,8 +439,9 @@ def watch(io: WatchIo, harnesses: Sequence[Harness], rest: Rest) -> Watching:
 def project_directories(
     of_sessions: Iterable[Result[str, Error]], listing: Result[Listing, Error]
 ) -> Iterator[Result[str, Error]]:
-    """Yields where sessions are known to have been: the absolute directories `of_sessions`, then those that notes come from, the
-    notes changed last first: each once, at most `MAX_DIRECTORIES`; errors come with them."""
+    """Yields the absolute directories where sessions are known to have been: those `of_sessions`, then those in the
+    sources of notes, most recently changed notes first; each once, at most `MAX_DIRECTORIES`. Errors are yielded with
+    them."""
     of_notes: Iterable[Result[str, Error]]
     if isinstance(listing, Failure):
         of_notes = [Failure(listing.failure())]

@@ -1,7 +1,7 @@
-"""The story of consolidate: one function per state, in the order of the states.
+"""The consolidate pipeline: one function per state, in the order of the states.
 
-Every step takes a run over the adapters and gives the run after it. A failure that belongs to one session becomes that
-session's outcome; an error that a step raises ends the run.
+Every step takes a run and returns the run after it. A failure that belongs to one session becomes that session's
+outcome; an error that a step raises ends the run.
 """
 
 from __future__ import annotations
@@ -76,11 +76,11 @@ from agent_memory.text.plain_text import counted
 
 
 def fetch(io: ConsolidateIo, work: Work) -> Work:
-    """Returns the work with the turns after its mark, from the transcript, else, where that is not there or cannot be
-    read now, from what was kept of it; in the second case `remaining`, since nobody knows what came after that.
+    """Returns the work with the turns after its mark: from the transcript or, if that is missing or cannot be read now,
+    from what was kept of it. In the second case `remaining` is set, since nobody knows what came after that.
 
-    Of a session that is to be looked at again, all turns: from what was kept where its beginning is, since the transcript
-    may be gone or rewritten by now, else from the transcript.
+    A session that is looked at again gets all its turns: from what was kept if that has its beginning, since the
+    transcript may be gone or rewritten by now, else from the transcript.
     """
     mark = work.mark
     if mark is not None and is_looked_at_again(io, work.pending.entry, mark):
@@ -88,10 +88,10 @@ def fetch(io: ConsolidateIo, work: Work) -> Work:
         if kept is None:
             return _from_source(io, work, None)
         remaining = kept.remaining
-        try:  # what came since the mark was looked at by nobody yet: it is taken up right after this
+        try:  # nobody has seen what came since the mark yet: it is processed right after this
             remaining = remaining or bool(_from_source(io, work, mark).turns)
         except Error as error:
-            # Of a transcript that cannot be read now, what is in it would wait for the next capture.
+            # If a transcript cannot be read now, its contents would otherwise wait for the next capture.
             if isinstance(error, StoreIo) or (isinstance(error, HistoryUnavailable) and not error.is_missing):
                 raise
         return evolve(kept, remaining=remaining)
@@ -112,13 +112,13 @@ def _with(work: Work, history: History, after: SessionMark | None, next_mark: Se
 
 
 def is_looked_at_again(io: ConsolidateIo, entry: InboxEntry, mark: SessionMark) -> bool:
-    """Returns whether this is for a command to look at what the built-in consolidated."""
+    """Returns whether a command is to look again at what the built-in consolidated."""
     is_asked_for = entry.context.event == UPGRADE_EVENT
     return is_asked_for and mark.agent_name == BUILTIN and io.agent.status is Status.CONSOLIDATED
 
 
 def _marked_id(entry: InboxEntry) -> str | None:
-    """Returns the id of the session, of which it is marked how far it was read; None for what is whole in itself."""
+    """Returns the session's id under which its mark is kept; None for an entry that is complete in itself."""
     return None if isinstance(entry.retrieval, InlineNote | FileSnapshot) else session_id_of(entry)
 
 
@@ -135,9 +135,9 @@ def _from_source(io: ConsolidateIo, work: Work, mark: SessionMark | None) -> Wor
 
 
 def _without_shared(io: ConsolidateIo, work: Work, mark: SessionMark, history: History) -> Work:
-    """Returns what a transcript of a known session holds that was never read: the session moved with its project, was
-    resumed in another directory or copied. What it has in common with what was consolidated is left out, by what was
-    kept of that, else by the records at which it ends."""
+    """Returns the part of a known session's transcript that was never read: the session moved with its project, was
+    resumed in another directory, or was copied. What it shares with the consolidated session is left out, judged by
+    what was kept of that, else by the records at which it ends."""
     kept = _from_kept(io, work, None)
     if kept is not None:
         said = frozenset(map(_said, kept.turns))
@@ -162,8 +162,8 @@ def _said(turn: Turn) -> tuple[str, Role, str]:
 
 
 def _from_kept(io: ConsolidateIo, work: Work, mark: SessionMark | None) -> Work | None:
-    """Returns what was kept of the session. That it cannot be read now is an error (P6); that it is damaged is as if
-    there were none."""
+    """Returns what was kept of the session. If it cannot be read now, that is an error (P6); if it is damaged, it
+    counts as missing."""
     session_id = _marked_id(work.pending.entry)
     if io.kept is None or session_id is None:
         return None
@@ -180,8 +180,8 @@ def _from_kept(io: ConsolidateIo, work: Work, mark: SessionMark | None) -> Work 
 
 
 def why_forgotten(io: ConsolidateIo, entry: InboxEntry) -> str | None:
-    """Returns why the entry is not to be looked at, if so: its session was forgotten, or its note, which was put down
-    before."""
+    """Returns the reason why the entry must not be looked at, if there is one: its session was forgotten, or its note,
+    which was written down before that."""
     note = entry.retrieval
     if isinstance(note, InlineNote):
         known = unwrap(io.tombstones.of_entries())
@@ -194,14 +194,14 @@ def why_forgotten(io: ConsolidateIo, entry: InboxEntry) -> str | None:
 
 TIMEOUTS_THAT_PAUSE = 2
 WHOLE_SESSION_SHOWN_CHARS = 200_000
-"""Of entries in full for an agent that takes a session whole."""
+"""The room for notes in full, for an agent that takes a session whole."""
 NEW_NOTES_CHARS = 12_000
-"""What the earlier parts of a session may have brought, in full and in the catalog."""
+"""The room for notes that earlier parts of a session may have brought, in full and in the catalog."""
 
 
 @frozen
 class ConsolidateIo:
-    """The adapters, and the few settings that steps need."""
+    """The adapters, and the few settings that the steps need."""
 
     inbox: Inbox
     histories: Mapping[str, HistorySource]
@@ -222,7 +222,7 @@ class ConsolidateIo:
     known: KnownNotes
     handoff_days: int = 7
     kept: KeptHistories | None = None
-    """None where no histories are kept."""
+    """None if no histories are kept."""
     vocabulary: Callable[[], TagVocabulary] = TagVocabulary
     """The tags that a person has accepted or renamed."""
     progress: Callable[[str], object] = str
@@ -242,7 +242,7 @@ def settle(
     trouble: Trouble | None = None,
     entry_ids: tuple[str, ...] = (),
 ) -> Run:
-    """Returns the run with the outcome of the session in hand known and nothing left to write for it."""
+    """Returns the run with the outcome of the session in hand, for which nothing is left to write."""
     if error is not None:  # its traceback would keep the session's history in memory until the run ends
         error.__traceback__ = error.__context__ = None
     outcome = Outcome(verdict, run.id, io.clock.now_ms(), entry_ids, reason, _told(work.plan))
@@ -250,9 +250,9 @@ def settle(
 
 
 def set_back(io: ConsolidateIo, run: Run, work: Work, error: Error, verdict: Verdict = "refused") -> Run:
-    """The session stays pending with its trouble: one attempt more, unless its history is only not there yet
-    (`unavailable`). The last attempt gives it up, or stores an inline note whole. Two calls in a row that took too long
-    (`timed-out`) are the command's fault: the run pauses."""
+    """Returns the run with the session left pending with its trouble. That is one attempt more, unless its history is
+    only not there yet (`unavailable`). The last attempt gives it up, or stores an inline note whole. Two calls in a row
+    that took too long (`timed-out`) are the command's fault: the run pauses."""
     before, told = work.pending.trouble, (error.code, str(error), io.clock.now_ms())
     if verdict == "unavailable":
         trouble = after_unavailable(before, *told)
@@ -272,12 +272,12 @@ def set_back(io: ConsolidateIo, run: Run, work: Work, error: Error, verdict: Ver
 
 
 def pause(io: ConsolidateIo, run: Run, work: Work, error: Error) -> Run:
-    """Stop the run: the fault is not the session's, so everything stays pending and nothing is counted."""
+    """Stops the run: the fault is not the session's, so everything stays pending and nothing is counted."""
     return evolve(settle(io, run, work, "paused", str(error), error=error), paused=error)
 
 
 def fingerprint(history: History | None) -> str:
-    """Returns what identifies the content that was tried: another content starts the attempts afresh."""
+    """Returns what identifies the content that was tried: with new content the attempts start afresh."""
     if history is None or not history.turns:
         return ""
     last = history.turns[-1]
@@ -301,7 +301,8 @@ def run_agent(io: ConsolidateIo, run: Run) -> Run:
     ranked = rank_related(history, entries, work.scope, session_id)
 
     def shown_of(related: Mapping[str, float], max_chars: int) -> tuple[StoredEntry, ...]:
-        """Returns the session's own handoff and the most related entries, as many as fit; what cannot be read is not shown."""
+        """Returns the session's own handoff and the most related notes, as many as fit; what cannot be read is not
+        shown."""
         handoff = _handoff_id(work, planned, (each.meta for each in entries))
         ids = dict.fromkeys((*((handoff,) if handoff else ()), *ids_to_show(related)))
         found = (Success(planned[id]) if id in planned else io.store.read(id) for id in ids)
@@ -317,7 +318,7 @@ def run_agent(io: ConsolidateIo, run: Run) -> Run:
     except Error as error:
         return pause(io, run, work, error)
     windows = work.windows
-    if not windows:  # what the first notes do not take of their third is the transcript's
+    if not windows:  # what the first notes do not use of their third goes to the transcript
         notes_chars = sum(note_chars(each.meta, len(each.body)) for each in shown_of(ranked, budget.shown_chars))
         windows = cut_windows(history, budget.window_chars(notes_chars))
         if len(windows) > 1:  # later parts are shown the notes of the earlier ones too
@@ -378,7 +379,8 @@ def _ask(
 
 
 def _handoff_id(work: Work, entries: Mapping[str, StoredEntry], live: Iterable[Meta]) -> str | None:
-    """Returns the handoff that the session has: of an earlier run, planned by an earlier window, or of `memory handoff`."""
+    """Returns the id of the session's handoff: from an earlier run, planned by an earlier window, or written by `memory
+    handoff`."""
     if work.mark is not None and work.mark.handoff_id is not None:
         return work.mark.handoff_id
     created = (change.id for change in work.plan.changes if change.act == "create")
@@ -389,7 +391,7 @@ def _handoff_id(work: Work, entries: Mapping[str, StoredEntry], live: Iterable[M
 
 
 def reply_key(io: ConsolidateIo, work: Work, window: History) -> str:
-    """Returns what a stored reply is found by: session, record range, agent."""
+    """Returns the key of a stored reply: session, record range, agent."""
     entry = work.pending.entry
     first, last = window.turns[0], window.turns[-1]
     records = f"{first.number}:{first.record_id}..{last.number}:{last.record_id}:{len(last.text)}"
@@ -401,7 +403,7 @@ def reply_key(io: ConsolidateIo, work: Work, window: History) -> str:
 
 
 def parse_output(io: ConsolidateIo, run: Run) -> Run:
-    """Returns the plan with this window's part; after the last window, what becomes of the session."""
+    """Returns the plan with this window's part; after the last window, the outcome of the session."""
     work = run.work
     if work is None or work.reply is None or work.request is None:
         return run
@@ -430,7 +432,7 @@ def parse_output(io: ConsolidateIo, run: Run) -> Run:
     except ReplyRefused as refused:
         return _refused(io, run, done, refused)
     if not isinstance(entry.retrieval, InlineNote):
-        # What of an inline note was forgotten was never asked about (`why_forgotten`), and what came later is meant.
+        # Forgotten parts of an inline note were never sent (`why_forgotten`); what is meant here came later.
         known = unwrap(io.tombstones.of_entries())
         change_set = without_forgotten(change_set, known, request.window, entry.at_ms, facts.shown)
     wanted = [(subject_of(each), GLOBAL_SCOPE if each.scope == "global" else work.scope) for each in change_set.entries]
@@ -450,7 +452,7 @@ def parse_output(io: ConsolidateIo, run: Run) -> Run:
     if _is_useless(done, io.agent):
         return _refused(io, run, done, ReplyRefused(("nothing in it passed the checks", *_told(done.plan)[:5])))
     if io.kept is not None and work.history is not None and done.next_mark and not (run.dry_run or work.from_kept):
-        # Before anything that could only be finished without it: a run that goes on from a checkpoint has no history.
+        # Before anything that could only be finished without the history: a run that goes on from a checkpoint has none.
         history_kept = io.kept.keep(work.history, work.after_record_id)
         run = evolve(run, warnings=(*run.warnings, *warning_of(history_kept)))  # the notes are what counts
     if done.plan.changes:
@@ -468,9 +470,9 @@ def _told(plan: Plan) -> tuple[str, ...]:
 
 
 def _is_useless(work: Work, agent: Agent) -> bool:
-    """Returns whether the agent proposed something, and nothing of it may be done. That a note would be stored whole
-    instead (as one is that the agent left out) makes no reply of it, but for the built-in, which does nothing else with
-    a note. What memory holds already, or knows better by now, is no fault."""
+    """Returns whether the agent proposed something and nothing of it may be done. An inline note that would be stored
+    whole instead does not make the reply useful, except from the built-in, which does nothing else with a note.
+    Proposals that memory holds already, or knows better by now, are not useless."""
     plan = work.plan
     stored_whole = () if agent.status is Status.CAPTURED else work.fallback.changes
     if plan.skipped or any(change not in stored_whole for change in plan.changes):
@@ -482,9 +484,9 @@ def _is_useless(work: Work, agent: Agent) -> bool:
 
 
 def _marked(io: ConsolidateIo, work: Work, live: Listing) -> Work:
-    """Returns the work with the mark that its session will have, and with the entries that the session's agent opened
-    directly and that were not counted yet. The mark knows them, and those that memory counted itself when it printed
-    them."""
+    """Returns the work with the mark that its session will have, and with the notes that the session's agent opened
+    directly and that were not counted yet. The mark remembers them, and those that memory counted when it printed them.
+    """
     entry, history, session_id = work.pending.entry, work.history, _marked_id(work.pending.entry)
     if history is None or session_id is None:
         return work
@@ -514,15 +516,15 @@ def _marked(io: ConsolidateIo, work: Work, live: Listing) -> Work:
 
 
 PENDING_VERDICTS = frozenset({"refused", "unavailable", "timed-out"})
-"""The session stays in the inbox, with its trouble."""
+"""With these, the session stays in the inbox, with its trouble."""
 
 UNTOUCHED_VERDICTS = frozenset({"paused", "planned"})
-"""The session stays in the inbox as it was."""
+"""With these, the session stays in the inbox as it was."""
 
 
 @as_result
 def consolidate(io: ConsolidateIo, run: Run) -> Run:
-    """Returns the finished run. First whatever a crash left half done is finished, and hand edits are recorded as such."""
+    """Returns the finished run. It first finishes whatever a crash left half done, and records hand edits as such."""
     if not run.dry_run:
         finished = unwrap(finish_interrupted(io))
         told = f"An interrupted run was finished first: {finished.sentence}." if finished else None
@@ -533,12 +535,12 @@ def consolidate(io: ConsolidateIo, run: Run) -> Run:
 
 @as_result
 def finish_interrupted(io: ConsolidateIo) -> Run | None:
-    """Carry out the rest of a run that crashed after it had begun to write; None where there is none."""
+    """Finishes a run that crashed after it had begun to write; None where there is none."""
     return finish_run(Consolidate, steps(io), io.runs, partial(rescue, io))
 
 
 def steps(io: ConsolidateIo) -> Mapping[str, Step[Run]]:
-    """Returns the table of steps, by state, of which each has the name."""
+    """Returns the steps by state; each has the name of its state."""
     middle = (load_queue, fetch_history, run_agent, parse_output)
     return {
         step.__name__: partial(as_result(step), io) for step in (*middle, write_entries, mark_processed, commit_changes)
@@ -546,7 +548,7 @@ def steps(io: ConsolidateIo) -> Mapping[str, Step[Run]]:
 
 
 def load_queue(io: ConsolidateIo, run: Run) -> Run:
-    """Returns the sessions to look at, and how many entries live now (the run's limit on changes is a share of them)."""
+    """Loads the sessions to look at, and counts the live notes (the run's limit on changes is a share of them)."""
     queue = unwrap(io.inbox.load(run.limit, io.clock.now_ms()))
     left_alone = (f"inbox/{each.name} was left where it is: {each.reason}" for each in queue.unreadable)
     return evolve(
@@ -561,7 +563,7 @@ def load_queue(io: ConsolidateIo, run: Run) -> Run:
 
 
 def fetch_history(io: ConsolidateIo, run: Run) -> Run:
-    """Take the next session in hand, with its turns since the mark, redacted."""
+    """Takes the next session in hand, with its turns since the mark, redacted."""
     pending, queue = run.queue[0], run.queue[1:]
     work = Work(pending)
     taken = evolve(run, queue=queue, work=work)
@@ -573,7 +575,7 @@ def fetch_history(io: ConsolidateIo, run: Run) -> Run:
             return settle(io, taken, work, "skipped", forgotten)
         session_id = _marked_id(pending.entry)
         mark = None if session_id is None else unwrap(io.marks.get(pending.entry.harness, session_id))
-    except Error as error:  # the store's fault and not the session's: it waits, and no attempt is counted
+    except Error as error:  # the store's fault and not the session's: the session waits, and no attempt is counted
         return set_back(io, taken, work, error, "unavailable")
     work = evolve(work, mark=mark)
     try:
@@ -581,7 +583,7 @@ def fetch_history(io: ConsolidateIo, run: Run) -> Run:
     except (HistoryUnavailable, StoreIo) as absent:
         is_gone = isinstance(absent, HistoryUnavailable) and absent.is_missing
         if is_gone and mark is not None and is_looked_at_again(io, pending.entry, mark):
-            # It was there once, and whoever wants to look again cannot wait for it.
+            # It existed once, and a second look cannot wait for it to come back.
             return settle(io, taken, work, "gave-up", str(absent), error=absent)
         return set_back(io, taken, work, absent, "unavailable")
     except Error as error:
@@ -590,7 +592,7 @@ def fetch_history(io: ConsolidateIo, run: Run) -> Run:
 
 
 def _looked_at(io: ConsolidateIo, run: Run, work: Work) -> Run:
-    """Returns the run with the fetched turns redacted, or with the outcome of a session of which there is nothing to learn."""
+    """Returns the run with the fetched turns redacted, or with the outcome of a session that has nothing to learn from."""
     history, nothing = work.history, evolve(work, history=None, remaining=False)
     assert history is not None
     if history.own_call:
@@ -608,7 +610,7 @@ def _looked_at(io: ConsolidateIo, run: Run, work: Work) -> Run:
 
 
 def write_entries(io: ConsolidateIo, run: Run) -> Run:
-    """Apply the session's plan as one transaction."""
+    """Applies the session's plan as one transaction."""
     work = run.work
     if work is None or not work.plan.changes:
         return run
@@ -629,7 +631,7 @@ def write_entries(io: ConsolidateIo, run: Run) -> Run:
 
 
 def mark_processed(io: ConsolidateIo, run: Run) -> Run:
-    """Move the mark, then take the entry out of the inbox (P3): its results are durable by now."""
+    """Moves the mark, then takes the entry out of the inbox (P3): its results are durable by now."""
     work = run.work
     if work is None or work.outcome is None or run.dry_run or work.outcome.verdict in UNTOUCHED_VERDICTS:
         return run
@@ -645,14 +647,14 @@ def mark_processed(io: ConsolidateIo, run: Run) -> Run:
     if work.plan.deferred:  # for the next run; what is kept already is kept once
         known = unwrap(io.runs.deferred())
         unwrap(io.runs.put_deferred(tuple(dict.fromkeys((*known, *work.plan.deferred)))))
-    # Replies to a session that said again what a person had forgotten go: they say it as well (P28).
+    # Replies to a session that repeated what a person had forgotten are removed: they repeat it too (P28).
     forgets = any(REASON in each.reasons for each in work.plan.dropped)
     for key in work.reply_keys:
         unwrap(io.runs.drop_reply(key) if forgets else io.runs.spend_reply(key))
     if not work.remaining:
         unwrap(io.inbox.retire(work.pending, work.outcome))
-    # After the mark, which knows them, and not by a run that goes on from a checkpoint: a use may then be forgotten, but none
-    # is ever counted twice.
+    # After the mark, which remembers them, and not by a run that goes on from a checkpoint: a read may be missed then, but
+    # none is ever counted twice.
     warnings = list(run.warnings)
     if not run.resumed:
         for id, at_ms in work.used:
@@ -681,7 +683,7 @@ def commit_changes(io: ConsolidateIo, run: Run) -> Run:
 
 
 def rescue(io: ConsolidateIo, state: str, run: Run, defect: Defect) -> Result[Run, Error]:
-    """A bug met while reading one session costs that session an attempt, not the others their turn."""
+    """A bug met while reading one session costs that session an attempt, and the others nothing."""
     if state == "fetch_history":
         work = Work(run.queue[0])
         return Success(set_back(io, evolve(run, queue=run.queue[1:], work=work), work, defect))
@@ -694,8 +696,8 @@ def rescue(io: ConsolidateIo, state: str, run: Run, defect: Defect) -> Result[Ru
 
 
 def take_up_deferred(io: ConsolidateIo, run: Run) -> Run:
-    """Apply what earlier runs had to leave, as far as this run may; they count for its limit. Entries that changed
-    meanwhile stay as they are (P8)."""
+    """Applies what earlier runs had to leave, within this run's limit. Notes that changed meanwhile stay as they are
+    (P8)."""
     changes = unwrap(io.runs.deferred())
     if not changes:
         return run

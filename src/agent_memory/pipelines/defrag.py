@@ -1,7 +1,7 @@
-"""The story of defrag: one function per state, in the order of the states.
+"""The defrag pipeline: one function per state, in the order of the states.
 
-Every step takes a run over the adapters and gives the run after it. An error before `apply_changes` leaves the store
-as it was; after it, the run is finished by whoever comes next.
+Every step takes a run and returns the run after it. An error before `apply_changes` leaves the store as it was; after
+it, the next command finishes the run.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ from agent_memory.section.publishing import KeepSections
 from agent_memory.text.instants import DAY_MS
 
 WHOLE_STORE_SHOWN_CHARS = 4_000_000
-"""Of entries in full for an agent that reads values and no prompt."""
+"""The room for notes in full, for an agent that reads values and not a prompt."""
 
 
 @frozen
 class DefragIo:
-    """The adapters, and the few settings that steps need."""
+    """The adapters, and the few settings that the steps need."""
 
     store: Store
     agent: Agent
@@ -79,8 +79,9 @@ class DefragIo:
 
 
 def run_agent(io: DefragIo, run: DefragRun) -> DefragRun:
-    """Returns the checked plan: of a stored reply that was paid for, else of a new one; of no reply where nothing is
-    new: no entry changed since the last tiering, and the analysis found nothing that this agent has not judged."""
+    """Returns the run with its checked plan: from a stored reply that was paid for, else from a new one. There is no
+    reply if nothing is new: no note changed since the last tiering, and the analysis found nothing that this agent has
+    not judged."""
     scan, analysis = run.scan, run.analysis
     if scan is None or analysis is None:
         return run
@@ -91,7 +92,7 @@ def run_agent(io: DefragIo, run: DefragRun) -> DefragRun:
     io.progress(f"asking {io.agent.name}")
     try:
         return _asked(io, run, scan, analysis, candidates)
-    except Error as error:  # the run does what needs no answer, and ends with the error once that is done
+    except Error as error:  # the run does what needs no answer, and then ends with the error
         alone = planned(io, run, scan)
         if not alone.plan.actions:
             raise
@@ -107,12 +108,12 @@ def _asked(io: DefragIo, run: DefragRun, scan: Scan, analysis: Analysis, candida
     room = WHOLE_STORE_SHOWN_CHARS if budget is None else budget.shown_chars
     wanted = most_urgent_ids(new_first, live, room, scan.tiers)
     opened = wanted
-    if io.agent.status is Status.CAPTURED:  # of most notes the built-in judges by what is known of them
+    if io.agent.status is Status.CAPTURED:  # for most notes the built-in needs no body
         touched = {id for each in analysis.of_kind(FindingKind.DUPLICATE) for id in each.ids}
         opened = tuple(id for id in wanted if id in touched)
     found = _read(io.store.read_again(each) for id in opened if (each := scan.live.by_id.get(id)) is not None)
     unchanged = [each for each in found if scan.live.hashes.get(each.meta.id) == each.listed.content_hash]
-    shown = choose_shown(unchanged, room)  # without what holds a secret: it would not be all of it
+    shown = choose_shown(unchanged, room)  # without what holds a secret: the agent would not see all of it
     request = DefragRequest(
         prompt="",
         nonce=io.random_word(),
@@ -146,7 +147,7 @@ def _asked(io: DefragIo, run: DefragRun, scan: Scan, analysis: Analysis, candida
         unwrap(io.records.spend_reply(key))
         raise
     if listed is not None and proposal.tiers is not None:
-        # The tiers of what the catalog had no room for stay as they are.
+        # Notes for which the catalog had no room keep their tiers.
         proposal = evolve(proposal, tiers=proposal.tiers.where_unseen(request.tiers, listed))
     return _with_left(io, planned(io, evolve(asked, proposal=proposal), scan), analysis, candidates, request)
 
@@ -154,8 +155,8 @@ def _asked(io: DefragIo, run: DefragRun, scan: Scan, analysis: Analysis, candida
 def _with_left(
     io: DefragIo, run: DefragRun, analysis: Analysis, candidates: Candidates, request: DefragRequest
 ) -> DefragRun:
-    """Returns the run with what it leaves to judge, and with what the built-in had no room for not judged; of an agent
-    command, silence is a judgement, and what it proposes beyond the room is kept for later."""
+    """Returns the run with what it leaves to judge, and with what the built-in had no room for as not judged. For an
+    agent command, silence is a judgement, and what it proposes beyond the limit is kept for later."""
     if io.agent.status is not Status.CAPTURED or run.proposal is None:
         return run
     waiting = ids_without_room(request, run.proposal.actions)
@@ -198,7 +199,7 @@ def planned(io: DefragIo, run: DefragRun, scan: Scan) -> DefragRun:
 
 
 def still_possible(run: DefragRun, live: Listing) -> DefragRun:
-    """Returns the run without the actions on entries that are not what the plan was made from (P8)."""
+    """Returns the run without the actions on notes that have changed since the plan was made (P8)."""
     unread = {id_in_name(each.path): each.problems for each in live.unreadable}
     kept: list[ChangeGroup] = []
     dropped: list[Dropped] = []
@@ -217,13 +218,13 @@ def still_possible(run: DefragRun, live: Listing) -> DefragRun:
 
 
 def with_tiers(io: DefragIo, run: DefragRun, scan: Scan) -> DefragRun:
-    """Returns the run with the tiers that its proposal comes to, given the store and the tier list as they are now."""
+    """Returns the run with the tiers that follow from its proposal, given the store and the tier list as they are now."""
     proposal = run.proposal
     proposed = None if proposal is None or proposal.tiers is None else tiers_after(proposal.tiers, run.plan)
     current = tiers_after(scan.tiers, run.plan)
     named = frozenset(id for each in (proposed, current) if each is not None for id in (*each.hot, *each.warm))
     plan, body_chars = run.plan, (run.analysis or Analysis()).body_chars
-    # What the tiers depend on: what will be live and is named, is marked by a person, or is written by the plan.
+    # What the tiers depend on: live notes that are named, marked by a person, or written by the plan.
     live = (each.meta for each in scan.live.entries if each.meta.id in body_chars)
     wanted = (meta for meta in live if meta.id in named or meta.pinned or meta.promoted_by is not None)
     entries = {meta.id: (meta, body_chars[meta.id]) for meta in wanted}
@@ -253,8 +254,8 @@ _LOOKED_BACK_RUNS = 1_500
 
 @as_result
 def defrag(io: DefragIo, run: DefragRun) -> DefragRun:
-    """Returns the finished run; one in which nobody answered says so in `trouble`, where something could be done
-    without an answer. First whatever a crash left half done is finished, and hand edits are recorded as such."""
+    """Returns the finished run; if nobody answered, `trouble` says so, and what needs no answer was done. It first
+    finishes whatever a crash left half done, and records hand edits as such."""
     if not run.dry_run:
         finished = unwrap(finish_interrupted(io))
         told = f"An interrupted run was finished first: {finished.sentence(brief=True)}." if finished else None
@@ -264,25 +265,25 @@ def defrag(io: DefragIo, run: DefragRun) -> DefragRun:
 
 @as_result
 def finish_interrupted(io: DefragIo) -> DefragRun | None:
-    """Carry out the rest of a run that crashed after it had begun to write; None where there is none."""
+    """Finishes a run that crashed after it had begun to write; None where there is none."""
     return finish_run(Defrag, steps(io), io.records)
 
 
 def steps(io: DefragIo) -> Mapping[str, Step[DefragRun]]:
-    """Returns the table of steps, by state, of which each has the name."""
+    """Returns the steps by state; each has the name of its state."""
     first, last = (scan_entries, analyze_structure, run_agent), (apply_changes, generate_agents_md, commit_changes)
     return {step.__name__: partial(as_result(step), io) for step in (*first, *last)}
 
 
 def scan_entries(io: DefragIo, run: DefragRun) -> DefragRun:
-    """Returns the store as it is, with what reads, earlier runs and the person say about it."""
+    """Returns the run with the store as it is, and what reads, earlier runs and the person say about it."""
     io.progress("reading the notes")
     scan = scanned(io)
     return evolve(run, scan=scan, tiers_before=scan.tiers, tiers=scan.tiers, memo=scan.memo)
 
 
 def scanned(io: DefragIo) -> Scan:
-    """Returns everything about the store but the bodies."""
+    """Returns everything about the store except the bodies."""
     live, archive = unwrap(io.store.list()), unwrap(io.store.list(archived=True))
     return Scan(
         live=live,
@@ -297,13 +298,13 @@ def scanned(io: DefragIo) -> Scan:
 
 
 def analyze_structure(io: DefragIo, run: DefragRun) -> DefragRun:
-    """Returns what a look at every note finds; the bodies are not kept. What cannot be read is told, also where the
-    listing knew of it before."""
+    """Returns the run with the findings about every note; the bodies are not kept. What cannot be read is reported,
+    even if the listing knew of it before."""
     scan = run.scan
     if scan is None:
         return run
     missed = [f"{each.path} was left out: {'; '.join(each.problems)}" for each in scan.live.unreadable]
-    # What a run wrote lately, from however old a session, is not stale. A log that cannot be read tells of none.
+    # What a run wrote lately, even from an old session, is not stale. A log that cannot be read lists nothing.
     now_ms = io.clock.now_ms()
     since_ms = now_ms - io.limits.stale_days * DAY_MS
     runs = (each for each in io.log.runs(_LOOKED_BACK_RUNS).value_or(()) if each.started_at_ms >= since_ms)
@@ -329,12 +330,12 @@ def analyze_structure(io: DefragIo, run: DefragRun) -> DefragRun:
 
 
 def notes_as_listed(io: DefragIo, live: Iterable[Listed], missed: list[str]) -> Iterator[StoredEntry]:
-    """Yields the notes, one after the other. What cannot be read is added to `missed`, in words."""
+    """Yields the notes one after the other. Adds a sentence to `missed` for each that cannot be read."""
     for listed in live:
         try:
             stored = unwrap(io.store.read_again(listed))
         except (EntryNotFound, EntryChanged):
-            continue  # it went away meanwhile
+            continue  # it is gone meanwhile
         except Error as error:
             missed.append(f"{listed.path} was left out: {error!s}")
             continue
@@ -343,13 +344,13 @@ def notes_as_listed(io: DefragIo, live: Iterable[Listed], missed: list[str]) -> 
 
 
 def apply_changes(io: DefragIo, run: DefragRun) -> DefragRun:
-    """Carry out the plan and the tiers as one transaction, under the write lock from the last look to the last byte.
+    """Carries out the plan and the tiers as one transaction, under the write lock from the last look to the last byte.
 
     What was written meanwhile stays: an action of which any input has changed is dropped whole (P8), and a note pinned
     meanwhile is hot (P13). After a crash, a transaction that had been made is not made again.
     """
     with io.locks.write():
-        # The store recovers first: in the midst of a transaction its footprint is there, and may be taken back with it.
+        # The store recovers first: in the middle of a transaction its footprint is there, and may be rolled back with it.
         unwrap(io.store.apply(()))
         if footprint_if_any(io.log, run.id) is not None:
             return run
@@ -371,15 +372,15 @@ def apply_changes(io: DefragIo, run: DefragRun) -> DefragRun:
             dropped=(*ready.plan.dropped, *receipt.dropped),
         )
         memo = ready.memo
-        # What the agent saw and decided on need not be put before it again; where somebody wrote while it thought, the next run asks
-        # about that.
+        # What the agent saw and decided on need not be shown to it again; what somebody wrote while it thought is for the next
+        # run.
         if done and store_fingerprint(scan.live.entries) == memo.fingerprint:
             memo = evolve(memo, fingerprint=store_fingerprint(unwrap(io.store.list()).entries))
         return evolve(ready, receipt=receipt, plan=plan, memo=memo)
 
 
 def generate_agents_md(io: DefragIo, run: DefragRun) -> DefragRun:
-    """Returns the managed section of every target. One that is refused hinders neither the others nor the run."""
+    """Publishes the managed section of every target. One that is refused hinders neither the others nor the run."""
     published = unwrap(io.publish(lambda sections: io.log.put_sections(run.id, sections)))
     warnings = [warning for each in published.targets for warning in each.warnings]
     warnings += [each.notice for each in published.targets if each.notice is not None]
@@ -388,7 +389,8 @@ def generate_agents_md(io: DefragIo, run: DefragRun) -> DefragRun:
 
 
 def commit_changes(io: DefragIo, run: DefragRun) -> DefragRun:
-    """Returns what this run leaves for the next one, then one commit. Git trouble is a warning: the notes are on disk (P4)."""
+    """Keeps what this run leaves for the next one, then makes one commit. Git trouble is a warning: the notes are on
+    disk (P4)."""
     unwrap(io.records.put_deferred(run.plan.deferred))
     unwrap(io.records.put_tiering(run.memo))
     if run.reply_key is not None:

@@ -1,4 +1,4 @@
-"""The story of `memory handoff`: the session is found and read, put into words, and kept as its one handoff note."""
+"""`memory handoff`: finds and reads the session, puts it into words, and keeps it as its one handoff note."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
     from agent_memory.store.recorded_writes import RecordedWrites
 
 _MOST_FETCHES = 256
-"""Of about 16 MiB each."""
+"""Fetches of about 16 MiB each."""
 _HEAD_TURNS = 200
-"""Of a session that needs several fetches: what it began with, and its last part."""
+"""For a session that needs several fetches: its first turns, kept with its last part."""
 _MOST_TRIED = 20
-"""Of the newest sessions of a place, should some be automated, empty or gone."""
+"""How many of the newest sessions of a place are tried, should some be automated, empty or gone."""
 
 
 @frozen
 class HandingOverIo:
-    """All that the story acts on."""
+    """Everything that a handoff acts on."""
 
     histories: Mapping[str, HistorySource]
     """By retrieval method."""
@@ -48,8 +48,7 @@ class HandingOverIo:
     writes: RecordedWrites
     clock: Clock
     recent: Callable[[], Iterator[Result[InboxEntry, Error]]]
-    """The sessions that are known, the newest first, a session as often as it was captured; an error where one cannot be
-    looked at."""
+    """The known sessions, newest first, each as often as it was captured; an error where one cannot be looked at."""
     handoff_days: int = 7
 
 
@@ -70,7 +69,7 @@ class Taken:
 
 @frozen
 class Kept:
-    """What became of the note."""
+    """The outcome for the note."""
 
     id: str | None
     why_not: str = ""
@@ -82,12 +81,14 @@ class Kept:
 @as_result
 def take_named(io: HandingOverIo, session_id: str, harness: Harness | None, guesses: Sequence[InboxEntry]) -> Taken:
     """Returns the session with this id, by its newest capture, else by the first of `guesses` that can be read.
-    SessionForgotten, or why it cannot be read; UsageInvalid where nobody asked for anything in it."""
+    SessionForgotten, or the reason why it cannot be read; UsageInvalid where nobody asked for anything in it."""
     known: InboxEntry | None = None
     trouble: Error = UsageInvalid(f"Nothing is known of a session {session_id}", "Name its harness with --harness.")
     for each in io.recent():
         if isinstance(each, Failure):
-            trouble = each.failure()  # what cannot be looked at may be a later capture of it, which says no more (P6)
+            trouble = (
+                each.failure()
+            )  # an entry that cannot be read may be a later capture of it, which says no more (P6)
             continue
         entry = each.unwrap()
         if session_id_of(entry) == session_id and harness in (None, entry.harness):
@@ -112,7 +113,7 @@ def take_newest(io: HandingOverIo, scope: str, harness: Harness | None) -> Taken
     tried: set[tuple[str, str | None]] = set()
     trouble: Error | None = None
     for each in io.recent():
-        entry = unwrap(each)  # one that cannot be looked at may be the newest (P6)
+        entry = unwrap(each)  # an entry that cannot be read may be the newest (P6)
         key = (entry.harness.value, session_id_of(entry))
         if key in tried or (harness is not None and entry.harness is not harness) or _scope_of(io, entry) != scope:
             continue
@@ -134,7 +135,7 @@ def _scope_of(io: HandingOverIo, entry: InboxEntry) -> str:
 
 
 def _take(io: HandingOverIo, entry: InboxEntry) -> Taken | None:
-    """Returns the session; None where no person worked in it."""
+    """Returns the session; None if no person worked in it."""
     session_id = session_id_of(entry) or ""
     tombstone = unwrap(io.tombstones.of_session(entry.harness, session_id))
     if tombstone is not None:
@@ -148,8 +149,8 @@ def _take(io: HandingOverIo, entry: InboxEntry) -> Taken | None:
 
 
 def _history(io: HandingOverIo, entry: InboxEntry, session_id: str) -> History:
-    """From its transcript, of a very long one the beginning and the last part; where the harness has removed that, what was kept of
-    it."""
+    """Returns the history from the transcript (for a very long one the beginning and the last part) or, if the harness
+    has removed that, what was kept of it."""
     source = io.histories[entry.retrieval.method]
     try:
         history = unwrap(source.fetch(entry, None))
@@ -175,13 +176,13 @@ def _history(io: HandingOverIo, entry: InboxEntry, session_id: str) -> History:
 
 @as_result
 def keep_handover(io: HandingOverIo, taken: Taken) -> Kept:
-    """Returns the session's handoff note: a new one, or the one that it has, brought up to date in place. None for a session
-    that ended longer ago than a handoff lives, and for one whose note a person pinned or had forgotten."""
+    """Returns the session's handoff note: a new one, or the present one updated in place. None for a session that ended
+    longer ago than a handoff lives, and for one whose note a person pinned or forgot."""
     expires_at_ms = taken.ended_at_ms + io.handoff_days * DAY_MS
     if expires_at_ms <= io.clock.now_ms():
         return Kept(None, f"it ended more than {io.handoff_days} days ago")
     title, body = stored_title(taken.handover.handoff.title), stored_body(handover_body(taken.handover))
-    with io.writes.locks.write():  # or two that hand over the same session at once make two notes of it
+    with io.writes.locks.write():  # or two that hand over the same session at once would make two notes
         live, archive = unwrap(io.writes.store.list()), unwrap(io.writes.store.list(archived=True))
         if forgotten_note(unwrap(io.tombstones.of_entries()), title, body, taken.ended_at_ms) is not None:
             return Kept(None, "its note was forgotten")

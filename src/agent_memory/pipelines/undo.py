@@ -1,7 +1,7 @@
-"""Undo: the store, its tiers and the managed sections as they were before a run, byte for byte (P16).
+"""Undo: restores the store, its tiers and the managed sections as they were before a run, byte for byte (P16).
 
-The store goes back first, in one transaction with the footprint of the undo itself; the rest follows from what is then on
-disk, so that whoever comes after a crash carries it out to the end.
+The store is restored first, in one transaction with the footprint of the undo itself; the rest follows from what is
+then on disk, so that it can be finished after a crash.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ class UndoIo:
     records: DefragRecords
     clock: Clock
     finish_interrupted: Callable[[], Result[object, Error]]
-    """Carries out the rest of a consolidation or defrag that crashed half way."""
+    """Finishes a consolidation or defrag that crashed half way."""
     new_run_id: Callable[[int], str]
     """The id of a run that begins at this instant."""
 
 
 @frozen
 class SectionLeft:
-    """A managed section that was not put back."""
+    """A managed section that was not restored."""
 
     path: str
     reason: str
@@ -57,13 +57,13 @@ class SectionLeft:
 
 @frozen
 class Undone:
-    """An undo that was carried out, or in a dry run could be."""
+    """The result of an undo, or in a dry run what it would be."""
 
     run_id: str
-    """Of the undo itself; empty in a dry run."""
+    """The id of the undo itself; empty in a dry run."""
     undid: LoggedRun
     root: LoggedRun
-    """Where an undo was undone: the run that stands again by it; else the same as `undid`."""
+    """For the undo of an undo: the run that stands again; else the same as `undid`."""
     actions: tuple[LoggedAction, ...] = ()
     sections: tuple[str, ...] = ()
     left: tuple[SectionLeft, ...] = ()
@@ -78,17 +78,18 @@ class _Undoable:
     run: LoggedRun
     root: LoggedRun
     files: tuple[FileChange, ...]
-    """As the run made them."""
+    """As the run changed them."""
     sections: tuple[SectionChange, ...]
 
 
 @as_result
 def undo(io: UndoIo, name: str | None = None, *, dry_run: bool = False) -> Undone:
-    """Returns what was undone. The caller holds the run lock. First whatever a crash left half done is finished, and hand edits
-    are recorded as the person's. A refusal changes nothing: RunNotFound, UndoRefused, UsageInvalid for an ambiguous name.
+    """Returns what was undone. The caller holds the run lock. It first finishes whatever a crash left half done, and
+    records hand edits as the person's. A refusal changes nothing: RunNotFound, UndoRefused, UsageInvalid for an
+    ambiguous name.
 
-    Without a name it is the newest run that changed something and still stands; naming an undo makes what it had undone
-    stand again.
+    Without a name it undoes the newest run that changed something and still stands. Undoing an undo brings back what it
+    had undone.
     """
     if dry_run:
         found = _undoable(io, name)
@@ -110,8 +111,8 @@ def undo(io: UndoIo, name: str | None = None, *, dry_run: bool = False) -> Undon
         unwrap(io.log.put_undoing(None))
         raise
     if was_tiered:
-        # A defrag that was undone is not to be done all again, unless something changes: the store as it is counts as
-        # tiered, if it did before.
+        # An undone defrag must not be repeated unless something changes: the store as it is counts as tiered, if it did
+        # before.
         unwrap(io.records.put_tiering(evolve(unwrap(memo), fingerprint=unwrap(_fingerprint(io)))))
     done = _complete(io, undoing, found)
     return evolve(done, warnings=(*warnings, *done.warnings))
@@ -119,12 +120,12 @@ def undo(io: UndoIo, name: str | None = None, *, dry_run: bool = False) -> Undon
 
 @as_result
 def finish_undo(io: UndoIo) -> tuple[str, ...]:
-    """Carries out the rest of an undo that crashed, and returns what a person should know of it, in sentences. One that had
-    not yet changed anything is forgotten."""
+    """Finishes an undo that crashed. Returns sentences for the person. An undo that had not yet changed anything is
+    dropped."""
     undoing = unwrap(io.log.undoing())
     if undoing is None:
         return ()
-    # What a crash left of a transaction is settled first: its footprint tells nothing before that.
+    # What a crash left of a transaction is settled first: before that its footprint tells nothing.
     unwrap(io.store.apply(()))
     begun = footprint_if_any(io.log, undoing.run_id)
     if (run := _exact_run(io.log, undoing.undoes)) is not None:
@@ -141,9 +142,9 @@ def finish_undo(io: UndoIo) -> tuple[str, ...]:
 
 
 def chosen_run(log: RunLog, name: str | None) -> LoggedRun:
-    """Returns the one run that is named, by the beginning of its id or of the last part of it; without a name the newest that
-    changed something, still stands, and is no undo. UndoRefused where that is not known, since a newer one cannot be read:
-    it is never an older one for that (P6)."""
+    """Returns the run with this name, the beginning of its id or of the last part of it; without a name the newest that
+    changed something, still stands, and is not an undo. UndoRefused if that is unknown because a newer one cannot be
+    read: it never falls back to an older one (P6)."""
     if name is None:
         run = newest_run(log, lambda run: _stands(run) or _may_stand(run))
         if _may_stand(run):
@@ -163,7 +164,7 @@ def chosen_run(log: RunLog, name: str | None) -> LoggedRun:
 
 
 def newest_run(log: RunLog, is_meant: Callable[[LoggedRun], bool]) -> LoggedRun:
-    """Returns the newest of such runs. Mostly it is among the newest few, so that not every report has to be opened."""
+    """Returns the newest of such runs. It is usually among the newest few, so that not every report has to be opened."""
     for limit in (_FEW_RUNS, None):
         found = next((each for each in unwrap(log.runs(limit)) if is_meant(each)), None)
         if found is not None:
@@ -202,7 +203,7 @@ def _undoable(io: UndoIo, name: str | None) -> _Undoable:
 
 
 def _root_of(log: RunLog, run: LoggedRun) -> LoggedRun:
-    """Returns the run that an undo, an undo of an undo and so on is about; a run that is no undo is about itself."""
+    """Returns the run that an undo, an undo of an undo and so on is about; any other run is its own root."""
     while run.undid is not None and (before := _exact_run(log, run.undid)) and before.run_id < run.run_id:
         run = before
     return run
@@ -234,7 +235,8 @@ def _fingerprint(io: UndoIo) -> Result[str, Error]:
 
 
 def _put_files_back(io: UndoIo, found: _Undoable, undo_id: str, *, dry_run: bool = False) -> frozenset[str]:
-    """Returns the paths that go back, or would. A refusal tells who changed the notes since, as far as that is known."""
+    """Restores the files of the run, or would; returns their paths. A refusal says who changed the notes since, as far
+    as that is known."""
     if not found.files:
         return frozenset()
     try:
@@ -260,7 +262,7 @@ def _put_files_back(io: UndoIo, found: _Undoable, undo_id: str, *, dry_run: bool
 
 
 def _complete(io: UndoIo, undoing: Undoing, found: _Undoable) -> Undone:
-    """Does all that comes after the files; doing any of it twice is harmless."""
+    """Does everything that comes after the files; doing any of it twice is harmless."""
     fingerprints = frozenset(each.fingerprint for each in found.run.actions if each.fingerprint)
     unwrap(io.log.mark_undone(found.run.run_id, undoing.run_id, fingerprints))
     own = footprint_if_any(io.log, undoing.run_id)
@@ -286,7 +288,7 @@ def _complete(io: UndoIo, undoing: Undoing, found: _Undoable) -> Undone:
 
 
 def _undone(io: UndoIo, undo_id: str | None, found: _Undoable, files: Sequence[FileChange]) -> Undone:
-    """Returns what comes of an undo that changes these files, once its sections are put back; without an undo nothing is
+    """Returns the result of an undo that changes these files, after restoring its sections; without an undo nothing is
     written."""
     put_back = {each.path for each in files}
     others = [each for each in fold_files(found.files).files if each.path not in (TIERS_FILE, *put_back)]
@@ -294,7 +296,7 @@ def _undone(io: UndoIo, undo_id: str | None, found: _Undoable, files: Sequence[F
     staying = [f"{each.title} ({each.id}) stays as it is: {why}." for each in note_changes(others)]
     done: list[str] = []
     left: list[SectionLeft] = []
-    for change in found.sections:  # a target's trouble is its own, and hinders no other
+    for change in found.sections:  # trouble with one target does not hinder the others
         try:
             refusal = "not all notes are as they were before the run" if staying else _put_back(io, undo_id, change)
         except Error as error:
@@ -318,8 +320,7 @@ def _undone(io: UndoIo, undo_id: str | None, found: _Undoable, files: Sequence[F
 
 
 def _put_back(io: UndoIo, undo_id: str | None, change: SectionChange) -> str | None:
-    """Puts a managed section back; returns why the managed section was not put back, if so. Without an undo nothing is
-    written."""
+    """Restores a managed section, or returns why it was not restored. Without an undo nothing is written."""
     file = unwrap(io.targets.read(change.path))
     if file.data is None and change.after is not None:
         return None if change.created else "the file is gone"
@@ -327,7 +328,7 @@ def _put_back(io: UndoIo, undo_id: str | None, change: SectionChange) -> str | N
     if isinstance(restored, Failure):
         return str(restored.failure())
     data = restored.unwrap()
-    # A file that came with the section goes with it, unless there is more in it by now.
+    # A file that was created with the section is removed with it, unless there is more in it by now.
     after = None if change.created and change.before is None and not data else data
     if undo_id is not None and after != file.data:
         own = SectionChange(change.path, change.after, change.before, change.separator, file.data is None)
@@ -345,7 +346,7 @@ _ACTS = {
     "remove": "taken away",
     "retire": "moved to the archive",
 }
-"""By what undoing did to a note; in the order in which it is told."""
+"""What undoing did to a note; in the order in which it is reported."""
 
 
 def called(run: LoggedRun) -> str:
@@ -355,7 +356,7 @@ def called(run: LoggedRun) -> str:
 
 
 def _did_what(undone: Undone) -> str:
-    """`undid the defrag run 4dbfbe (2 merged)`, or for a redo that it stands again."""
+    """Returns `undid the defrag run 4dbfbe (2 merged)`, or for a redo that it stands again."""
     said = f" ({undone.root.summary})" if undone.root.summary else ""
     is_redo = undone.undid.machine == "undo"
     return f"redid {called(undone.root)}{said}" if is_redo else f"undid {called(undone.root)}{said}"

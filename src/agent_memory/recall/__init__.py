@@ -1,1 +1,1 @@
-"""Notes are found again: index, ranking, search by words and by meaning, and what a session is told."""
+"""Finding notes again: index, ranking, search by words and by meaning, and what a session is told."""

@@ -1,7 +1,9 @@
-"""What is injected: notes as passages, how much of them a profile allows, and the text that is made of them. Imports nothing that takes time.
+"""Assembles an injection: notes as passages, how many of them a profile allows, and the resulting text. Imports nothing
+that takes time.
 
-The budget holds for the whole text, frame included. A note is shown whole, as one line, or by its title, never cut. First each
-section takes its share; what is left goes to the titles of the others, then to lines, then to showing notes whole, by rank.
+The budget covers the whole text, frame included. A note is shown whole, as one line, or by its title, never cut. First
+each section takes its share; what is left goes to the titles of the others, then to lines, then to showing notes whole,
+by rank.
 """
 
 from agent_memory.text.json_shape import Record
@@ -14,43 +16,43 @@ if TYPE_CHECKING:
 
 
 class Passage(Record):
-    """One note in one section: whole, as one line, and by its title alone; never anything between."""
+    """One note in one section: whole, as one line, and by its title alone; nothing in between."""
 
     id: str
     section: str
     whole: str
-    """Several lines; empty for a note of which only the brief form may be shown."""
+    """Several lines; empty for a note that may only be shown in its brief form."""
     brief: str
-    """One line, a list item."""
+    """One line, as a list item."""
     title: str = ""
-    """The same without a description; empty where it has none."""
+    """The list item without a description; empty if there is none."""
 
     @property
     def forms(self) -> tuple[str, ...]:
-        """Returns the forms that may be shown, from the shortest to the longest."""
+        """Returns the forms that may be shown, shortest first."""
         return tuple(dict.fromkeys(each for each in (self.title, self.brief, self.whole) if each))
 
     @property
     def values(self) -> tuple[str, str, str, str, str]:
-        """Returns all members, as the cache keeps them."""
+        """Returns all members, for the cache."""
         return (self.id, self.section, self.whole, self.brief, self.title)
 
 
 class Injection(Record):
-    """What is put into a session."""
+    """The text that is put into a session."""
 
     text: str = ""
-    """Between the marks of a context; empty where there is nothing to say."""
+    """The text between the marks of a context; empty where there is nothing to say."""
     ids: tuple[str, ...] = ()
-    """Of the notes in it, in their order."""
+    """The notes in the text, in order."""
     tokens: int = 0
-    """By the estimate of `tokens`, of the whole text."""
+    """The estimated tokens of the whole text (`token_units`)."""
     budget: int = 0
     profile: str = ""
     shortened: int = 0
-    """Notes of which not all found room."""
+    """How many notes are shown in a shorter form for want of room."""
     left_out: int = 0
-    """Notes that were chosen and found no room."""
+    """How many chosen notes found no room."""
 
 
 NOTHING = Injection()
@@ -59,10 +61,10 @@ NOTHING = Injection()
 # -- tokens -------------------------------------------------------------------------------------------------------------
 
 UNITS_PER_TOKEN = 100
-"""How many tokens a text takes at most is told without any model's tokenizer. Each character adds its share, so the estimate of a
-whole is that of its parts: a budget can be kept without counting anything twice. The shares below are some 20 % above a
-tokenizer with a small vocabulary of 32,000 on English documentation, Python and Chinese: it is better to leave a note out than to exceed the budget.
-"""
+"""An upper bound on the tokens of a text, without any model's tokenizer. Each character adds its share, so the estimate
+of a whole is the sum of its parts', and nothing has to be counted twice. The shares below are some 20 % above a
+tokenizer with a small vocabulary of 32,000 on English documentation, Python and Chinese: it is better to leave a note
+out than to exceed the budget."""
 
 _LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _DIGITS = b"0123456789"
@@ -79,11 +81,11 @@ _UNITS_UP_TO = (
     (0xFFFF, 170),  # Chinese, Japanese, Korean, symbols
     (0x10FFFF, 400),  # emoji and rare characters
 )
-"""Of a character that is not ASCII: the last that takes so many."""
+"""For characters that are not ASCII: the last code point of a range, and its share."""
 
 
 def token_units(text: str) -> int:
-    """Returns the estimate in hundredths of a token: that of a whole text is the sum of those of its parts."""
+    """Returns the estimate in hundredths of a token; that of a whole text is the sum of its parts'."""
     plain = text.encode("ascii", "ignore")
     letters = len(plain) - len(plain.translate(None, _LETTERS))
     spaces = len(plain) - len(plain.translate(None, _SPACES))
@@ -115,11 +117,11 @@ _HEADINGS = {
     "notes": "## Notes that may bear on this",
 }
 SECTIONS = tuple(_HEADINGS)
-"""In the order in which they are shown. `hot`: what is pinned or hot, of whatever kind; `recovery`: the last words of a session
-that was cut off; `conventions`: preferences, too; `notes`: what was found."""
+"""The sections in the order in which they are shown. `hot`: pinned or hot notes of any kind; `recovery`: the last words
+of a session that was cut off; `conventions`: preferences too; `notes`: what was found."""
 
 SHARES_ADD_UP_TO = 2_000
-"""The shares below are those of this budget, and grow and shrink with it."""
+"""The shares below belong to this budget, and scale with it."""
 
 SESSION_START = "session-start"
 PROMPT = "prompt"
@@ -155,19 +157,19 @@ BUILT_IN: "Mapping[str, Mapping[str, int]]" = {
 
 
 class Profile(Record):
-    """What one kind of injection may hold."""
+    """The limits of one kind of injection."""
 
     name: str
     budget: int
-    """Tokens of the whole text at most."""
+    """The most tokens of the whole text."""
     shares: "Mapping[str, int]"
     """Tokens of each section, all above 0; what one does not need the others take."""
 
 
 def profile_named(name: str, own: "Mapping[str, Mapping[str, int]]", budget: int) -> Profile | None:
-    """Returns the person's own profile of this name, whose shares are tokens as they stand, else the built-in one,
-    whose shares grow and shrink with the budget; None for an unknown name. Neither takes more than the budget, nor more
-    than its shares together."""
+    """Returns the person's own profile of this name, whose shares are taken as they are, else the built-in one, whose
+    shares scale with the budget; None for an unknown name. Neither takes more than the budget, nor more than its shares
+    together."""
     if name in own:
         return _within(name, own[name], budget)
     if name not in BUILT_IN:
@@ -202,13 +204,14 @@ INTRODUCTION = (
     "`memory read ID` prints a whole note."
 )
 _WHOLE_FIRST = frozenset(("hot", "project", "recovery", "handoff", "notes"))
-"""Of the others it is better to know of many than to know all of a few."""
+"""For the other sections it is better to know of many notes than to see a few whole."""
 _HEAD = f"{CONTEXT_START}\n{INTRODUCTION}"
 _TAIL = f"\n{CONTEXT_END}"
 
 
 class _Draft:
-    """What is chosen so far, and the room that is left. A text's size is at most the sum of its parts' (`_size_of`)."""
+    """The notes chosen so far, and the room that is left. The size of a text is at most the sum of its parts'
+    (`_size_of`)."""
 
     def __init__(self, max_units: int, max_chars: int) -> None:
         self.chosen: dict[str, tuple[Passage, str]] = {}
@@ -219,7 +222,7 @@ class _Draft:
         self._units_of: dict[str, int] = {}
 
     def take(self, passage: Passage, form: str, share_units: int | None = None) -> bool:
-        """Take the note in this form, in place of the one chosen before. Returns False where it does not fit the text or
+        """Adds the note in this form, replacing the form chosen before. Returns False if it does not fit the text or
         its section."""
         before = self.chosen.get(passage.id)
         section = passage.section
@@ -269,10 +272,10 @@ def assemble(
     max_chars: int = 1 << 30,
     more: int = 0,
 ) -> Injection:
-    """Returns the injection of these passages, the best of all first, without those that the session knows already.
+    """Returns the injection of these passages, best first, without those that the session knows already.
 
-    `max_chars` is what the harness takes, in UTF-16 units; the profile's budget holds besides. `more`: notes that might be
-    told, too, and were not made ready. Nothing for nothing, and where not one line fits.
+    `max_chars` is the limit of the harness, in UTF-16 units, besides the profile's budget. `more`: how many other notes
+    might be told that were not prepared. Empty if there are no passages, or not one line fits.
     """
     offered: dict[str, Passage] = {}
     for each in passages:

@@ -1,5 +1,5 @@
-"""Which notes may be injected, in which section, in which order (P19, P20): of those that `place` lets through what the person
-said, or vouched for, or an agent concluded unless it is an order."""
+"""Which notes may be injected, in which section and order (P19, P20): those that `place` lets through, if a person said
+them or vouched for them, or an agent concluded them and they are not an order."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SECTION_OF: Mapping[Kind, str] = {
 }
 
 MOST_A_SECTION = 40
-"""So many of each section are made ready: as one line each they take more than any budget."""
+"""How many notes of a section are prepared: as one line each they exceed any budget."""
 
 _POINTS: Mapping[Importance, int] = {importance: points for points, importance in enumerate(Importance)}
 _PINNED = 8
@@ -44,18 +44,18 @@ _HERE = 2
 
 @frozen
 class InjectRequest:
-    """What to bring before an agent. What is None is decided by the config."""
+    """What to bring before an agent. None: the config decides."""
 
     query: str | None = None
-    """Notes that have to do with this; without it those that every session is to know."""
+    """Asks for notes about this; without it, for those that every session should know."""
     profile: str | None = None
     """A profile of the config or a built-in one; `session-start`, or with a query `query`."""
     budget: int | None = None
-    """Tokens at most, whatever the profile says."""
+    """The most tokens, whatever the profile says."""
     session: str | None = None
-    """Its id: what it was given before is left out, and what it is given now is remembered."""
+    """The session's id: what it was given before is left out, and what it is given now is recorded."""
     harness: Harness | None = None
-    """The session's; the calling one where it is not named."""
+    """The session's harness; by default the calling one."""
 
 
 @frozen
@@ -72,7 +72,7 @@ class Place:
 
 
 def may_be_injected(listed: Listed, around: Place) -> bool:
-    """Returns whether a note passes all that is known without its body; `shown` judges the rest."""
+    """Returns whether a note passes every check that needs no body; `shown` judges the rest."""
     meta = listed.meta
     if listed.archived or meta.sensitivity is Sensitivity.SECRET:
         return False
@@ -94,12 +94,12 @@ class Shown:
     whole: bool
     """False: only its title and description may be shown."""
     contradicted_by: str = ""
-    """The id of a note that is told, too, says otherwise, and is to be believed."""
+    """The id of another injected note that contradicts this one and outranks it."""
 
 
 def shown(stored: StoredEntry, section: str | None = None) -> Shown | None:
-    """Returns how much of a note may be shown; None for nothing. `section` is that of its kind unless it is named."""
-    # For most prompts no note is found, and what tells orders takes long to load.
+    """Returns how much of a note may be shown; None for nothing. `section` defaults to that of its kind."""
+    # Most prompts find no note, and recognising orders takes long to load.
     from agent_memory.rules.tiers import told_of
 
     told = told_of(stored)
@@ -115,14 +115,15 @@ def candidates(
     around: Place,
     hot: Sequence[str] = (),
 ) -> tuple[list[Shown], int]:
-    """Returns the best notes for a session, of every section, and how many notes beyond these were not looked at: only
-    of the best are the bodies read. `hot`: ids, the best first."""
+    """Returns the best notes for a session, in every section, and how many other notes were not looked at: only the
+    bodies of the best are read. `hot`: ids, best first."""
     order = {id: at for at, id in enumerate(hot)}
 
     def rank(each: Listed) -> tuple[int, int, int, str, str]:
-        """Sorts hot notes first, in their order; then pinned ones, important ones and those of this place; then the newest."""
+        """Returns a sort key: hot notes first, in their order; then pinned ones, important ones and those of this
+        place; then the newest."""
         meta = each.meta
-        # A handoff is of the last session, so only its age counts.
+        # A handoff is always of the last session, so only its age counts.
         points = 0 if meta.kind is Kind.HANDOFF else _POINTS[meta.importance]
         points += _PINNED * meta.pinned + (_HERE if meta.scope == around.scope != GLOBAL_SCOPE else 0)
         return (
@@ -153,7 +154,7 @@ def with_contradicted(found: Sequence[Shown]) -> list[Shown]:
     """Returns these notes, each with the id of the one among them that contradicts and outranks it."""
     if len(found) < 2:
         return list(found)
-    # What compares notes takes long to load.
+    # Comparing notes takes long to load.
     from agent_memory.rules.analyze import contradicted_in
 
     by = contradicted_in([each.stored for each in found])
@@ -161,15 +162,15 @@ def with_contradicted(found: Sequence[Shown]) -> list[Shown]:
 
 
 def good_until_ms(listed: Sequence[Listed], around: Place) -> int | None:
-    """Returns when the first of these notes runs out; None where none ever does."""
+    """Returns when the first of these notes expires; None where none ever does."""
     of_here = (each.meta for each in listed if each.meta.scope in around.scopes)
     ends = chain.from_iterable((meta.expires_at_ms, meta.valid_until_ms) for meta in of_here)
     return min((end for end in ends if end is not None and end > around.now_ms), default=None)
 
 
 # -- relevance --------------------------------------------------------------------------------------------------------
-# Whether a note has to do with what the person just asked. Told by words in common, not by a score: the best of a hundred
-# notes that have nothing to do with it would score as well as a match.
+# Whether a note is about what the person just asked. Decided by words in common, not by a score: the best of a hundred
+# unrelated notes would score as well as a match.
 
 
 _LEAST_IN_COMMON = 2
@@ -177,7 +178,7 @@ _LEAST_IN_BODY = 3
 _LEAST_SHARE = 0.2
 _ENOUGH_IN_COMMON = 5
 
-# What a person says to any agent about any code: alone it connects nothing.
+# What a person says to any agent about any code: these words alone connect nothing.
 _EVERYDAY_WORDS = """
     agent answer app application apply area begin better bit branch bug build button case change check claude clean code codex
     command commit continue correct create current data day debug default delete deploy detail doc document done down edit end
@@ -203,8 +204,8 @@ def can_connect(prompt: str) -> bool:
 
 
 def is_relevant(prompt: str, stored: StoredEntry) -> bool:
-    """Returns whether they have enough telling words in common: two of which one is in the note's title, description or
-    tags, or three anywhere in it; and of a long prompt a fifth of its own, or five."""
+    """Returns whether they have enough telling words in common: two, one of them in the note's title, description or
+    tags, or three anywhere; and, for a long prompt, a fifth of its words, or five."""
     asked = telling_terms(prompt)
     meta = stored.meta
     head = content_terms(" ".join((meta.title, meta.description, *(tag.rpartition("__")[2] for tag in meta.tags))))

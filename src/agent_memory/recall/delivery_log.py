@@ -1,15 +1,16 @@
-"""The log of what was delivered: `runs/deliveries/log.jsonl`, and its predecessor once it is full. It belongs to this machine,
-and git ignores it. Imports C modules only, since a hook uses it before every answer of every agent.
+"""The log of what was delivered: `runs/deliveries/log.jsonl`, and its predecessor once it is full. It belongs to this
+machine, and git ignores it. Imports C modules only, since a hook uses it before every answer of every agent.
 
-Whoever reads it in order to deliver holds the directory's lock until its own line is written, so that two hooks that are
-told of one event do not both deliver. A damaged line is passed over; a lost log costs no more than a repetition.
+Whoever reads it in order to deliver holds the directory's lock until its own line is written, so that two hooks that
+are told of one event do not both deliver. A damaged line is skipped; a lost log costs no more than a repetition.
 
-One line a delivery, without a word of any note:
+One line for each delivery, without a word of any note:
 
-    {"at_ms": 1771000205123, "harness": "codex", "session": "…", "event": "start", "ids": ["id__…"], "tokens": 812,
-     "scope": "github.com/owner/repo", "transcript": "/home/…"}
+{"at_ms": 1771000205123, "harness": "codex", "session": "…", "event": "start", "ids": ["id__…"], "tokens": 812, "scope":
+"github.com/owner/repo", "transcript": "/home/…"}
 
-`event` is `start`, `prompt`, `command` (by `memory inject` itself), or `compact`: what was injected before is gone from there.
+`event` is `start`, `prompt`, `command` (by `memory inject` itself), or `compact`: what was injected before is gone from
+the session then.
 """
 
 import fcntl
@@ -29,16 +30,17 @@ DELIVERIES = "runs/deliveries"
 _LOG = "log.jsonl"
 _PREVIOUS = "log.previous.jsonl"
 MAX_BYTES = 512 * 1024
-"""Of each of the two files; the older one is dropped when the newer one is full."""
+"""The size limit of each of the two files; the older one is dropped when the newer one is full."""
 
 LOCK_SECONDS = 1.0
 _POLL_SECONDS = 0.01
 COMMAND = "command"
-"""By `memory inject` itself, not by a hook."""
+"""A delivery by `memory inject` itself, not by a hook."""
 
 RECOVERY_MS = 7 * 24 * 60 * 60 * 1000
 SAME_MOMENT_MS = 10_000
-"""Two hooks that are told of one event, as Cursor runs its own and those of Claude Code, are not further apart."""
+"""Two hooks that are told of one event, as when Cursor runs its own and Claude Code's, are closer together than this.
+"""
 
 
 class Delivery(Record):
@@ -47,13 +49,13 @@ class Delivery(Record):
     at_ms: int
     harness: str
     session: str
-    """Empty where none was named."""
+    """Empty if none was named."""
     event: str
     ids: tuple[str, ...] = ()
     tokens: int = 0
     scope: str = ""
     transcript: str = ""
-    """Where the harness says that it keeps the session; empty where it does not."""
+    """Path of the session's file, if the harness says so; else empty."""
 
     @property
     def members(self) -> "dict[str, object]":
@@ -61,7 +63,7 @@ class Delivery(Record):
 
 
 def delivery_of(members: object) -> Delivery | None:
-    """Returns the delivery that a line tells of; None for a line that tells of none."""
+    """Returns the delivery that a line records; None for any other line."""
     if not is_object(members):
         return None
     harness, session, event = (members.get(key) for key in ("harness", "session", "event"))
@@ -83,7 +85,7 @@ class DeliveryLog:
         self._descriptor: int | None = None
 
     def __enter__(self) -> "DeliveryLog":
-        """Hold the lock; after a second without it go on all the same. It is let go with the process at the latest."""
+        """Holds the lock; after a second without it, goes on without it. It is released with the process at the latest."""
         make_directories(self._directory)
         self._descriptor = os.open(self._directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         deadline = time.monotonic() + LOCK_SECONDS
@@ -104,7 +106,7 @@ class DeliveryLog:
             self._descriptor = None
 
     def deliveries(self, mentioning: str = "") -> "Iterator[Delivery]":
-        """Yields all that is known, oldest first, of lines that hold this text. What is not there, or damaged, is left out."""
+        """Yields all deliveries on lines that hold this text, oldest first. A missing or damaged one is left out."""
         for name in (_PREVIOUS, _LOG):
             data = read_loosely(f"{self._directory}/{name}", 2 * MAX_BYTES)
             for line in data.decode("utf-8", "replace").split("\n"):
@@ -116,7 +118,7 @@ class DeliveryLog:
                     yield delivery
 
     def append(self, delivery: Delivery) -> None:
-        """Add one line, in one write. OSError where the disk takes only a part of it, which is passed over later."""
+        """Adds one line, in one write. OSError if the disk takes only a part of it, which is skipped later."""
         make_directories(self._directory)
         line = f"{json_object(delivery.members)}\n".encode("utf-8", "backslashreplace")
         path = f"{self._directory}/{_LOG}"
@@ -127,7 +129,7 @@ class DeliveryLog:
 def known_ids(
     deliveries: "Iterable[Delivery]", harness: str, session: str, now_ms: int, *, is_fresh: bool = False
 ) -> "frozenset[str]":
-    """Returns the notes that a session has in front of it. `is_fresh`: it has just lost what it had, but for what
+    """Returns the notes that a session has in front of it. `is_fresh`: it has just lost what it had, except for what
     another hook gave it at this very moment."""
     known: dict[str, int] = {}
     for each in deliveries:
@@ -143,7 +145,7 @@ def _since(known: "dict[str, int]", at_ms: int) -> "dict[str, int]":
 
 
 def last_other_session(deliveries: "Iterable[Delivery]", scope: str, session: str, now_ms: int) -> Delivery | None:
-    """Returns the newest line of another session of this place than this one, if it is younger than seven days."""
+    """Returns the newest delivery to another session of this place, if it is less than seven days old."""
     others = (
         each
         for each in deliveries

@@ -49,9 +49,9 @@ _SAMPLE_BYTES = 1 << 16
 _FLOAT16_BYTES = 2
 
 _RECIPE = 1
-"""To be raised whenever a text would get another vector than before."""
+"""To be raised whenever a text would get a different vector than before."""
 _MOST_CHARS = 8_000
-"""What follows in a longer text changes its mean little."""
+"""Beyond this length a text changes its mean little."""
 _WORD = re.compile(r"\w+")
 _WORD_START = "▁"
 _MOST_WORD_CHARS = 48
@@ -62,7 +62,7 @@ _FREQUENT = 300
 
 
 def open_static_vectors(home: str | None) -> StaticVectors | str:
-    """Returns the embedder over an installed model, or over that of `model` in this home's state directory; else a
+    """Returns the embedder over an installed model, or over the one in `model` of this home's state directory; else a
     sentence that says why there is none. No network, no exception."""
     try:
         found = PathFinder.find_spec("wordllama")
@@ -94,13 +94,13 @@ def open_model(weights: str, tokenizer: str) -> StaticVectors | str:
 
 
 class _DamagedError(Exception):
-    """Its text says which file and what is wrong with it."""
+    """A damaged model file; the text names it and says what is wrong."""
 
 
 def _table_in(path: str) -> tuple[int, int, int, str]:
     """Returns where in a file the table of vectors starts, its rows and columns, and a checksum of the header and the
-    first rows (8 hex digits), which tells one model's file from another's. Eight bytes of length, then JSON that says
-    where each tensor's numbers are (https://huggingface.co/docs/safetensors)."""
+    first rows (8 hex digits), which identifies the model. A safetensors file begins with eight bytes of length, then
+    JSON that says where each tensor's numbers are (https://huggingface.co/docs/safetensors)."""
     with open(path, "rb", buffering=0) as file:
         size = os.fstat(file.fileno()).st_size
         sample = os.pread(file.fileno(), _SAMPLE_BYTES, 0)
@@ -117,8 +117,8 @@ def _table_in(path: str) -> tuple[int, int, int, str]:
 
 
 def _read_vocabulary(path: str, rows: int) -> dict[str, int]:
-    """Returns the number of each piece, from a file of the `tokenizers` library; the merges after them, two thirds of
-    it, are left."""
+    """Returns the number of each piece, from a file of the `tokenizers` library; the merges that follow, two thirds of
+    the file, are not read."""
     with open(path, "rb") as file:
         data = file.read()
     start = data.find(b"{", data.find(b'"vocab":') + 1)
@@ -135,16 +135,16 @@ def _read_vocabulary(path: str, rows: int) -> dict[str, int]:
 
 @frozen
 class StaticVectors:
-    """`Embedder` by static vectors: a text's is the mean of those of its word pieces. The same text always has the same vector,
-    whatever else is embedded with it."""
+    """`Embedder` by static vectors: the vector of a text is the mean of those of its word pieces. The same text always
+    has the same vector, whatever else is embedded with it."""
 
     name: str
     dimensions: int
     path: str
-    """Of the file with the table, rows of little-endian 16-bit floats. It is opened for each reading and not mapped: a file cut
-    short under a map ends the process."""
+    """Of the file with the table: rows of little-endian 16-bit floats. It is opened for each reading and not mapped,
+    since truncating a mapped file would end the process."""
     start: int
-    """Of the table in the file."""
+    """Offset of the table in the file."""
     pieces: WordPieces
 
     @as_result
@@ -160,7 +160,7 @@ class StaticVectors:
         return self._sum(total)
 
     def _weighed(self, text: str) -> dict[int, float]:
-        """Returns the pieces of a text, each with what all its occurrences count."""
+        """Returns the pieces of a text, each with the total weight of its occurrences."""
         total: dict[int, float] = {}
         for number in self.pieces.numbers(text[:_MOST_CHARS]):
             total[number] = total.get(number, 0.0) + number / (number + _FREQUENT)
@@ -180,12 +180,13 @@ class StaticVectors:
 
 
 class WordPieces:
-    """Cuts texts into numbered pieces by a vocabulary of pieces; `▁` begins a word, `<0x41>` is a byte of a character that
-    the vocabulary lacks.
+    """Cuts texts into numbered pieces of a vocabulary; `▁` begins a word, `<0x41>` is a byte of a character that the
+    vocabulary lacks.
 
-    Byte-pair merging as SentencePiece does it: of all neighbours whose union is a piece, the one of the lowest number is merged
-    first, the leftmost of equals. Words are lower case and without punctuation (measured: that finds a tenth more turns of
-    conversation, and half a note in 42 fewer), and a word is never merged with the next, so each is cut only once.
+    Byte-pair merging as in SentencePiece: of all neighbours whose union is a piece, the one with the lowest number is
+    merged first, the leftmost of equals. Words are lower case and without punctuation (measured: that finds a tenth
+    more turns of conversation, and half a note in 42 fewer), and a word is never merged with the next, so each is cut
+    only once.
     """
 
     def __init__(self, vocabulary: Mapping[str, int]) -> None:
@@ -223,18 +224,18 @@ class WordPieces:
 # -- how near the notes are to a query ------------------------------------------------------------------------------
 
 _AT_ONCE = 256
-"""Notes that are embedded and kept together: a search that is killed loses no more than these."""
+"""Notes that are embedded and stored together: a search that is killed loses no more than these."""
 _PATIENCE_SECONDS = 1.0
 """How long a search waits for the vectors of new notes: some thousand."""
 _NO_LENGTH = 1e-6
 _NO_DEVIATION = 1e-6
-"""All notes are equally near, but for rounding."""
+"""Below this deviation all notes are equally near, except for rounding."""
 
 
 @frozen
 class IndexedMeanings:
-    """How near in meaning the notes are to a query. A note's vector is made when a search first misses it, and kept until the
-    note changes."""
+    """How near in meaning the notes are to a query. A note's vector is made when a search first needs it, and kept
+    until the note changes."""
 
     index: NoteIndex
     store: Store
@@ -243,11 +244,10 @@ class IndexedMeanings:
 
     @as_result
     def near(self, words: Sequence[tuple[str, float]]) -> Nearness:
-        """Returns how near all notes are, by the index's numbers, to these words as they are written, each with what it
-        counts."""
+        """Returns how near each note is, by its number in the index, to these weighted words."""
         try:
             by_all = unwrap(self.embedder.embed_words([(word, 1.0) for word, _ in words]))
-        except Error as error:  # the words are searched all the same
+        except Error as error:  # the words are searched anyway
             return Nearness(notices=(f"Search by meaning failed. {error!s}",))
         by_worth = unwrap(self.embedder.embed_words(words))
         left = unwrap(self.fill(_PATIENCE_SECONDS))
@@ -260,34 +260,34 @@ class IndexedMeanings:
 
     @as_result
     def fill(self, patience_seconds: float = math.inf) -> int:
-        """Give the notes that have none their vectors, as far as time suffices; how many are left."""
+        """Makes vectors for notes that have none, as far as time allows. Returns how many are left."""
         end = self.seconds() + patience_seconds
         numbers = unwrap(self.index.without_vector(self.embedder.name))
         for start in range(0, len(numbers), _AT_ONCE):
             is_late = start > 0 and self.seconds() > end
-            # Where they cannot be kept just now (another process writes, the disk is full) the others are searched.
+            # If they cannot be stored just now (another process writes, the disk is full) the others are searched.
             if is_late or isinstance(self._put(numbers[start : start + _AT_ONCE]), Failure):
                 return len(numbers) - start
         return 0
 
     @as_result
     def _put(self, numbers: Sequence[int]) -> None:
-        from agent_memory.rules.similarity import meaning_text  # most searches find a vector of each note
+        from agent_memory.rules.similarity import meaning_text  # most searches find that every note has a vector
 
         texts: dict[int, str] = {}
         for number, listed in unwrap(self.index.notes(numbers)).items():
             stored = self.store.read_again(listed).value_or(None)
-            if stored is not None:  # else it went, or cannot be read just now: another search tries again
+            if stored is not None:  # else it is gone, or cannot be read just now: another search tries again
                 texts[number] = meaning_text(stored.meta.title, stored.meta.description, stored.body)
         vectors = unwrap(self.embedder.embed(tuple(texts.values())))
         unwrap(self.index.put_vectors(self.embedder.name, dict(zip(texts, vectors, strict=True))))
 
 
 def _nearness(vectors: Mapping[int, bytes], wanted: tuple[bytes, bytes], notices: tuple[str, ...]) -> Nearness:
-    """Returns how near these vectors are to the wanted two: all words alike find notes on the subject, rare words those
-    on the very thing, and the mean of both found more than either. Cosines are those with the first of the wanted vectors, 0 where either is all zeros;
-    deviations are of cosines after the mean of all rows is taken off both: what all texts of a store have in common
-    tells none from another."""
+    """Returns how near these vectors are to the two wanted ones: with all words weighted alike they find notes on the
+    subject, with rare words weighted up the very thing, and the mean of both finds more than either. Cosines are those
+    with the first wanted vector, 0 where either is all zeros; deviations are of cosines after the mean of all rows is
+    subtracted from both: what all texts of a store have in common distinguishes none of them."""
     numpy = load_numpy()
 
     def over(table: Any, lengths: Any) -> Any:
@@ -315,7 +315,7 @@ def _nearness(vectors: Mapping[int, bytes], wanted: tuple[bytes, bytes], notices
 
 
 def load_numpy() -> Any:
-    """Returns numpy. Its import takes 80 ms, so only what compares meanings pays for it."""
+    """Returns numpy. Importing it takes 80 ms, so only comparing meanings pays for it."""
     import numpy
 
     return numpy

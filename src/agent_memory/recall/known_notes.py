@@ -1,5 +1,5 @@
-"""The notes that are known, asked which of them are about the same as one that is to be written: the search before every
-write, the same for a person's `remember`, for MCP clients and for what a consolidation creates."""
+"""Which known notes are about the same subject as one that is about to be written: the search before every write, the
+same for a person's `remember`, for MCP clients and for what a consolidation creates."""
 
 from __future__ import annotations
 
@@ -24,28 +24,27 @@ if TYPE_CHECKING:
     from agent_memory.recall.note_index import NoteIndex
 
 MOST_CANDIDATES = 20
-"""Notes that are read and compared. Of 187 real notes the one that was said again in other words was always among the
-first five (24 of 24)."""
+"""How many notes are read and compared. Of 187 real notes, the one that was repeated in other words was always among
+the first five (24 of 24)."""
 
 _PATIENCE_SECONDS = 0.5
-"""How long a write may wait for an index to catch up with the files; what it has not seen by then is looked for in the
-listing."""
+"""How long a write may wait for an index to catch up with the files; newer files are looked up in the listing."""
 
 
 @frozen
 class Near:
-    """The notes that have words in common with one that is to be written."""
+    """The notes that have words in common with one that is about to be written."""
 
     similar: tuple[StoredEntry, ...]
-    """Those about the same subject, the likest first."""
+    """The notes about the same subject, most similar first."""
     compared: tuple[StoredEntry, ...]
-    """These and the others that were compared: a value of one thing may be all that two notes have in common."""
+    """These and all others that were compared: two notes may have only a value of one thing in common."""
 
 
 @frozen
 class KnownNotes:
-    """The notes of a store. Without an index they are looked for in the listing, without an embedder compared by words
-    alone: whatever is wrong with either hinders no write."""
+    """The notes of a store. Without an index they are looked up in the listing, without an embedder they are compared
+    by words alone: a problem with either hinders no write."""
 
     store: Store
     index: NoteIndex | None = None
@@ -54,7 +53,7 @@ class KnownNotes:
     @as_result
     def near_each(self, subjects: Iterable[tuple[Subject, str]]) -> tuple[Near, ...]:
         """Returns, for each of these subjects and scopes, the live notes of the scope and of `global` that have most in
-        common with it; never a secret one. An error only where the store cannot be listed."""
+        common with it; never a secret one. Fails only where the store cannot be listed."""
         index = self.index
         if index is not None:
             refreshed = index.refresh(_PATIENCE_SECONDS)
@@ -67,7 +66,7 @@ class KnownNotes:
             if likely is None:
                 likely = _likeliest(subject, unwrap(self.store.list()).entries, scopes)
             read = (self.store.read_again(listed).value_or(None) for listed in likely)
-            # One that cannot be read, or went meanwhile: nobody can say that it is about the same.
+            # A note that cannot be read, or went meanwhile, cannot be called similar.
             near = tuple(
                 each for each in read if each is not None and each.meta.scope in scopes and not each.meta.is_secret
             )
@@ -91,7 +90,7 @@ def _indexed(subject: Subject, scopes: frozenset[str], index: NoteIndex) -> Sequ
         matches = found(f"{subject.title}\n{subject.description}\n{subject.body}")
         numbers = dict.fromkeys(matches.scores)
         if matches.matched > MOST_CANDIDATES:
-            # What gives another value for one thing may have no more in common than the sentence that says so.
+            # A note that gives another value for one thing may share no more than the sentence that says so.
             from agent_memory.rules.features import claims_of
 
             for claim in claims_of(statements(subject.body)):
@@ -99,12 +98,12 @@ def _indexed(subject: Subject, scopes: frozenset[str], index: NoteIndex) -> Sequ
         notes = unwrap(index.notes(tuple(numbers)))
     except Error:
         return None
-    # Where the index was made anew meanwhile, the numbers may mean other notes.
+    # If the index was rebuilt meanwhile, the numbers may mean other notes.
     return list(notes.values()) if index.renewals == renewals else None
 
 
 def _likeliest(subject: Subject, listed: Sequence[Listed], scopes: frozenset[str]) -> list[Listed]:
-    """Returns the notes that share most words with the subject, by what a listing knows of them."""
+    """Returns the notes that share most words with the subject, judged by the listing."""
     wanted = content_terms(f"{subject.title} {subject.description} {subject.body}")
     nameable = without_secret([each for each in listed if each.meta.scope in scopes])
     about = ((each, about_terms(each.meta)) for each in nameable)

@@ -16,21 +16,21 @@ class Whereabouts(StrEnum):
 
     LIVE = "live"
     ALIAS = "alias"
-    """It was merged into, or divided up by, a live note."""
+    """It became a part of a live note by a merge or a split."""
     ARCHIVED = "archived"
     UNRESOLVED = "unresolved"
 
 
 @frozen
 class Link:
-    """One note named in the body of another."""
+    """A note named in the body of another."""
 
     target: str
-    """As it is written there: an id, or an alias."""
+    """The id or alias as it is written there."""
     label: str | None
     where: Whereabouts
     id: str | None
-    """Of the note that it leads to; None for an unresolved one."""
+    """The id of the note to which it leads; None for an unresolved one."""
     title: str | None
 
 
@@ -41,13 +41,13 @@ class Backlink:
     id: str
     title: str
     target: str
-    """The id or the alias by which it does."""
+    """The id or alias that it uses."""
     label: str | None
 
 
 @frozen
 class Succession:
-    """A note that another one supersedes, or is superseded by."""
+    """A note that another one supersedes, or that supersedes another one."""
 
     id: str
     where: Whereabouts
@@ -56,7 +56,7 @@ class Succession:
 
 @frozen
 class LinkSheet:
-    """The answer of `memory links ID`; each link once, in the order in which it stands."""
+    """The answer of `memory links ID`; each link once, in order."""
 
     id: str
     title: str
@@ -67,16 +67,16 @@ class LinkSheet:
     superseded_by: tuple[Succession, ...]
     aliases: tuple[str, ...]
     unreadable: tuple[UnreadableFile, ...] = ()
-    """Notes of which it is not known what they link to (P6)."""
+    """Notes whose links are unknown (P6)."""
 
 
 @frozen
 class Edge:
-    """One note naming another, once for each relation and label."""
+    """One note that names another, once for each relation and label."""
 
     source: str
     target: str
-    """The id of the note that it leads to; as it is written where it leads to none."""
+    """The id of the note to which it leads; if it leads to none, the target as it is written."""
     relation: Relation
     label: str | None
     where: Whereabouts
@@ -89,7 +89,7 @@ class LinkGraph:
     notes: tuple[Listed, ...]
     links: tuple[Edge, ...]
     unreadable: tuple[UnreadableFile, ...] = ()
-    """Notes of which it is not known what they link to (P6)."""
+    """Notes whose links are unknown (P6)."""
 
 
 _LinkTarget = tuple[Whereabouts, str | None, str | None]
@@ -97,7 +97,7 @@ _NOWHERE: _LinkTarget = (Whereabouts.UNRESOLVED, None, None)
 
 
 def _known(live: Listing, archive: Listing) -> Mapping[str, _LinkTarget]:
-    """Returns for each id that leads anywhere: where it is, and id and title of the note that it leads to."""
+    """Returns, for each id that leads anywhere, where it leads, and id and title of the note."""
     aliases = {alias: each for each in reversed(live.entries) for alias in each.meta.aliases}
     kinds = (
         (Whereabouts.ARCHIVED, archive.by_id),
@@ -108,7 +108,7 @@ def _known(live: Listing, archive: Listing) -> Mapping[str, _LinkTarget]:
 
 
 def links_of(entry: StoredEntry, bodies: Iterable[StoredEntry], live: Listing, archive: Listing) -> LinkSheet:
-    """Returns the links of a note, live or archived; `bodies` are those that may link to it, each looked at once."""
+    """Returns the links of a note, live or archived; `bodies` are those that may link to it, each read once."""
     known, id = _known(live, archive), entry.meta.id
     # What an earlier version of a live note said does not count.
     newest = {**archive.by_id, **live.by_id}
@@ -138,8 +138,8 @@ def links_of(entry: StoredEntry, bodies: Iterable[StoredEntry], live: Listing, a
 def graph_of(
     bodies: Iterable[StoredEntry], live: Listing, archive: Listing, left_out: Collection[str] = ()
 ) -> LinkGraph:
-    """Returns all that these notes name, by the order of `live`; `bodies` are its notes, each looked at once. What is
-    named in `left_out` (ids and aliases) is there, but not to be shown, and neither is that it is named."""
+    """Returns everything that these notes name, in the order of `live`; `bodies` are theirs, each read once. Ids and
+    aliases in `left_out` exist but must not be shown, nor that they are named."""
     known = _known(live, archive)
     edges: list[Edge] = []
     for entry in bodies:
@@ -154,7 +154,7 @@ def graph_of(
 
 
 def _links_in(entry: StoredEntry) -> Iterable[tuple[str, str | None]]:
-    """Returns target and label of each link of a body, each once."""
+    """Returns target and label of each link in a body, each once."""
     if "[[" not in entry.body:
         return ()
     return dict.fromkeys((link.target, link.label) for link in find_links(entry.body))

@@ -1,4 +1,5 @@
-"""When something may be injected, what an agent has in front of it already, and how its harness wants to be told the rest.
+"""When something may be injected, what an agent has in front of it already, and how its harness wants to be told the
+rest.
 
 One parser of payloads for all harnesses, over the shapes of `capture.session_event`. Imports nothing that takes time.
 """
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 START = "start"
 ASKED = "prompt"
 COMPACTED = "compact"
-"""What was put into the session is no longer in front of the agent."""
+"""After it, what was put into the session is no longer in front of the agent."""
 
 _EVENTS = {
     **dict.fromkeys(("sessionstart",), START),
@@ -24,20 +25,20 @@ _EVENTS = {
     **dict.fromkeys(("precompress", "precompact", "postcompact", "sessioncompact", "sessioncompacted"), COMPACTED),
 }
 _FORGETFUL_SOURCES = frozenset(("compact", "clear"))
-"""Sources of a session's start after which nothing that was injected before is in front of the agent."""
+"""Sources of a session start after which nothing that was injected before is in front of the agent."""
 
 MAX_PROMPT_CHARS = 4_000
 
 
 class Moment(Record):
-    """Something may be said now."""
+    """An event at which something may be said."""
 
     event: SessionEvent
     kind: str
     prompt: str
-    """What the person asked, as far as it counts; empty at a session's start."""
+    """The part of the person's prompt that counts; empty at a session start."""
     is_fresh: bool
-    """What was injected into the session earlier is not in front of the agent any more."""
+    """Whether what was injected earlier is no longer in front of the agent."""
 
     @property
     def harness(self) -> str:
@@ -45,13 +46,13 @@ class Moment(Record):
 
 
 def moment_of(named: str, payload: object) -> "Moment | str | None":
-    """Returns the moment that a payload tells of; None where nothing is to be said (another event, a sub-agent); in
-    words what is wrong with an unusable one. `named` is whose hook was called."""
+    """Returns the moment of a payload; None where nothing is to be said (another event, a sub-agent); a sentence about
+    an unusable payload. `named` is the harness whose hook was called."""
     event = located_event(named, payload)
     if not isinstance(event, SessionEvent) or not is_object(payload):
         return event if isinstance(event, str) else None
     kind = _EVENTS.get(plain_name(event.event or ""))
-    # Nothing for a sub-agent: by the payload's own word, or because the session is another than the one that speaks.
+    # Nothing for a sub-agent, which the payload says, or which shows in a session other than the one that speaks.
     is_named = bool(payload.get("agent_id") or payload.get("agentId"))
     if kind is None or is_named or event.session_id != own_session_id(event.harness, payload):
         return None
@@ -76,7 +77,7 @@ _AT_HOME: "Mapping[str, tuple[str, ...]]" = {
     "pi": ("{pi}/AGENTS.md",),
     "goose": ("{config}/goose/.goosehints",),
 }
-"""The first that exists is read, except by Goose, Copilot, Pi, Claude Code and Gemini, which have one only."""
+"""The first that exists is read, except by Goose, Copilot, Pi, Claude Code and Gemini, which have only one."""
 _IN_REPOSITORY: "Mapping[str, tuple[str, ...]]" = {
     "claude-code": ("CLAUDE.md", ".claude/CLAUDE.md"),
     "gemini": ("GEMINI.md",),
@@ -95,7 +96,7 @@ _ID_CHARS = len("id__a1b2c3")
 def read_files(
     harness: str, home: str, environ: "Mapping[str, str]", work_tree: str | None
 ) -> tuple[tuple[str, ...], ...]:
-    """Groups of files; the harness reads the first of each group that exists, at the session's start."""
+    """Returns groups of files; at the session start the harness reads the first existing one of each group."""
     named = {"home": home, **harness_directories(home, environ)}
     groups = [tuple(path.format(**named) for path in _AT_HOME.get(harness, ()))]
     if work_tree is not None:
@@ -114,8 +115,8 @@ def read_in_repository(harness: str) -> tuple[str, ...]:
 
 
 def harness_directories(home: str, environ: "Mapping[str, str]") -> dict[str, str]:
-    """Returns the directories of harnesses that variables name (only absolute paths count), else their defaults. Goose
-    and opencode follow `config`."""
+    """Returns the directories of harnesses: those that variables name (only absolute paths count), else the defaults.
+    Goose and opencode follow `config`."""
 
     def named(variable: str, default: str) -> str:
         value = environ.get(variable, "")
@@ -132,8 +133,8 @@ def harness_directories(home: str, environ: "Mapping[str, str]") -> dict[str, st
 
 
 def shown_whole(text: str) -> frozenset[str]:
-    """Returns the ids of the notes that the managed section of a file shows whole. Behind the heading of each stands
-    the line that begins with its id; no note's own text can have a heading of that level."""
+    """Returns the ids of the notes that the managed section of a file shows whole. After the heading of each comes a
+    line that begins with its id; no note's own text can have a heading of that level."""
     start, end = text.find(SECTION_START), text.rfind(SECTION_END)
     if start < 0 or end < start:
         return frozenset()
@@ -150,8 +151,8 @@ def shown_whole(text: str) -> frozenset[str]:
 
 
 def unread_session(harness: str, session: str, told: str = "") -> Passage:
-    """Returns the passage that says, without its last words, that a session was cut off or goes on. `told` replaces the
-    sentence."""
+    """Returns the passage that says that a session was cut off or is still running, without its last words. `told`
+    replaces the sentence."""
     told = told or f"The {harness} session {session} was cut off, or is still at work"
     brief = f"- {told}: `memory handoff --session {session}` shows what it was about"
     return Passage(f"session:{harness}:{session}", "recovery", "", brief)
@@ -161,18 +162,18 @@ def unread_session(harness: str, session: str, told: str = "") -> Passage:
 # `memory setup` writes: `additionalContext`. (The harnesses' documentation of hooks.)
 _NESTED = frozenset(("claude-code", "codex", "gemini"))
 _MAX_CHARS = {"claude-code": 9_500}
-"""Claude Code puts a longer context than 10,000 characters into a file, of which the agent sees only the beginning."""
+"""Claude Code puts a context of more than 10,000 characters into a file, of which the agent sees only the beginning."""
 _NO_LIMIT = 1 << 30
 
 
 def hook_output(named: str, event_name: str, text: str) -> "Mapping[str, object]":
-    """Returns the document for the harness whose hook was called. It, not the harness that runs the session, reads the
-    answer in its own form: Cursor and Copilot run the hooks of Claude Code as such."""
+    """Returns the document for the harness whose hook was called. That harness, not the one that runs the session,
+    reads the answer in its own form: Cursor and Copilot run Claude Code's hooks as such."""
     if named in _NESTED:
         return {"hookSpecificOutput": {"hookEventName": event_name, "additionalContext": text}}
     return {"additional_context" if named == "cursor" else "additionalContext": text}
 
 
 def max_chars(named: str) -> int:
-    """Returns what the harness takes at once, in UTF-16 units."""
+    """Returns how much the harness takes at once, in UTF-16 units."""
     return _MAX_CHARS.get(named, _NO_LIMIT)

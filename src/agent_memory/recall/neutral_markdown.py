@@ -1,8 +1,8 @@
-"""Markdown of a note as it may stand in somebody else's file (P18): nothing in it acts, and nothing in it hides.
+"""A note's markdown made safe for somebody else's file (P18): nothing in it acts, and nothing in it hides.
 
-What comes out reads the same to every parser, CommonMark or a tool's regular expressions: fences stand at the margin and
-are closed, a code span ends on its line, and outside of code there is no heading above a given level, no import, no tag, no
-comment, no image, no link definition. The text stays readable: what would act is escaped, not removed.
+The result reads the same to every parser, CommonMark or a tool's regular expressions: fences start at the margin and
+are closed, a code span ends on its line, and outside code there is no heading above a given level, no import, no tag,
+no comment, no image, no link definition. The text stays readable: what would act is escaped, not removed.
 """
 
 from __future__ import annotations
@@ -48,14 +48,15 @@ _MANAGED_BLOCK = re.compile(r"\b(BEGIN|START|END)(?= (?:[A-Z]+ )*(?:MANAGED|GENE
 
 
 def neutral_body(text: str, top_level: int) -> str:
-    """Returns the text with its highest heading at `top_level` and the others below it in proportion; fences closed."""
+    """Returns the text with its highest heading at `top_level`, the others below it in proportion, and fences closed."""
     lines = clean_text(text).text.strip("\n").rstrip().split("\n")
     shift = max(top_level - _highest_heading(lines), 0)
     return "\n".join(_neutral_lines(lines, shift))
 
 
 def neutral_line(text: str, max_chars: int) -> str:
-    """Returns the text on one line of at most about `max_chars` characters, for a heading or a list item; code spans stay."""
+    """Returns the text on one line of at most about `max_chars` characters, for a heading or a list item; code spans
+    stay."""
     return _neutral_inline(one_line(text, max_chars))
 
 
@@ -102,21 +103,21 @@ def _neutral_inline(text: str) -> str:
     parts, position = list[str](), 0
     for span in _CODE_SPAN.finditer(text):
         code = _neutral_code(span[0])
-        # In a table a bar ends the cell, and with it the span.
+        # In a table a bar ends the cell, and the span with it.
         parts += [_neutral_words(text[position : span.start()]), _IMPORT.sub("@ ", code) if "|" in code else code]
         position = span.end()
     return "".join((*parts, _neutral_words(text[position:])))
 
 
 def _neutral_words(text: str) -> str:
-    """Neutralises prose without code. A lone backtick would pair with one of another line, and turn code and prose inside out."""
+    """Neutralises prose without code. A lone backtick would pair with one on another line, and swap code and prose."""
     text = _neutral_code(text.replace("`", "'"))
     text = _ENTITY.sub("&amp;", _TAG.sub("&lt;", text))
     return _IMPORT.sub("@ ", text).replace("![", "!\\[")
 
 
 def _neutral_code(text: str) -> str:
-    """Neutralises code: only what other tools look for with regular expressions is broken."""
+    """Neutralises code: only what other tools look for with regular expressions is broken up."""
     text = _HIDING.sub("&lt;", text) if "<" in text else text
     return _MANAGED_BLOCK.sub(lambda found: found[1].lower(), text)
 
@@ -140,18 +141,18 @@ def _closes(line: str, fence: str) -> bool:
 
 
 def _dedented(line: str, columns: int) -> str:
-    """Returns the line without as much indentation, or as many quotation marks, as the line with the fence had."""
+    """Returns the line with its indentation or quotation marks reduced by those of the line with the fence."""
     kept = re.match(r"[ \t>]*", line[:columns])
     return line[kept.end() :] if kept else line
 
 
 # -- a note, shown ----------------------------------------------------------------------------------------------------
-# A note as it is shown to an agent that did not ask for it, and what is injected of it and of a session that was cut off: redacted,
+# How a note, or the end of a session that was cut off, is shown to an agent that did not ask for it: redacted,
 # neutral, with its origin (P18-P20).
 
 
 TITLE_LEVEL = 3
-"""Of the heading above each note that is shown whole; no heading in its text stands as high."""
+"""The level of the heading above each note that is shown whole; no heading in its text is as high."""
 
 _MOST_BOXES = 20
 _BOX_CHARS = 300
@@ -164,8 +165,8 @@ _SAID_BY = {
 
 
 def whole_note(stored: StoredEntry, contradicted_by: str = "") -> str:
-    """Returns title as a heading, a line of facts that begins with the id, and the body. `contradicted_by`: the id of a note that is
-    told, too, says otherwise, and is to be believed; also below."""
+    """Returns title as a heading, a line of facts that begins with the id, and the body. `contradicted_by`, here and
+    below: the id of another injected note that contradicts this one and outranks it."""
     meta, body = stored.meta, redact(stored.body).text
     first, _, rest = body.lstrip("\n").partition("\n")
     if rest.strip() and first.startswith("#") and first.lstrip("#").strip() == meta.title:
@@ -178,7 +179,7 @@ def _whole(meta: Meta, contradicted_by: str, body: str) -> str:
 
 
 def brief_note(meta: Meta, contradicted_by: str = "") -> str:
-    """Returns one list item: title, description, which note it is, of when, and whether an agent concluded it."""
+    """Returns one list item: title, description, id, date, and whether an agent concluded it."""
     title = shown_title(meta)
     description = neutral_line(redact(meta.description).text, MAX_DESCRIPTION_CHARS)
     said = "" if not description or description == title else f": {description}"
@@ -186,7 +187,7 @@ def brief_note(meta: Meta, contradicted_by: str = "") -> str:
 
 
 def title_note(meta: Meta, contradicted_by: str = "") -> str:
-    """Returns the same without description and date."""
+    """Returns the list item without description and date."""
     return f"- {shown_title(meta)} ({_mark(meta)}{contradiction(contradicted_by)})"
 
 
@@ -200,7 +201,7 @@ def _mark(meta: Meta) -> str:
 
 
 def facts_line(meta: Meta, contradicted_by: str = "") -> str:
-    """Returns which note it is, of what kind, who says it, and when it was last changed."""
+    """Returns the id of the note, its kind, who says it, and when it was last changed."""
     vouched = ", vouched for by the person" if meta.promoted_by and meta.origin is not Origin.USER else ""
     said = f"{_SAID_BY[meta.origin]}{vouched}"
     changed = f"{day_of(meta.updated_at_ms)}{contradiction(contradicted_by)}"
@@ -213,8 +214,7 @@ def shown_title(meta: Meta) -> str:
 
 
 def passage_of(shown: Shown) -> Passage | None:
-    """Returns the note as a passage; None for a task of which nothing is open. Of a note that is only its title, one
-    line says all."""
+    """Returns the note as a passage; None for a task with nothing open. A note that is only its title is one line."""
     stored, meta, by = shown.stored, shown.stored.meta, shown.contradicted_by
     boxes = check_boxes(stored.body) if meta.kind is Kind.TASK else CheckBoxes()
     if boxes.done and not boxes.open:
@@ -235,8 +235,8 @@ def passage_of(shown: Shown) -> Passage | None:
 
 
 def recovery_passage(handover: Handover) -> Passage | None:
-    """Returns the last words of a session that was cut off; None where there are none. What an agent said counts as its
-    conclusion: it is left out where it tells an agent what to do, or repeats what only a foreign source said."""
+    """Returns the last words of a session that was cut off; None where there are none. An agent's words count as its
+    conclusion: they are left out where they tell an agent what to do, or repeat what only a foreign source said."""
     lines: list[str] = []
     for each in handover.exchanges:
         if each.role is Role.AGENT and (each.repeats_a_page or is_directive(each.text)):

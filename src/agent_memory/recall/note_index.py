@@ -1,4 +1,4 @@
-"""What finds notes in the database: FTS5 says how often each note has a word, and `scoring` what that is worth."""
+"""The index of notes in the database: FTS5 says how often each note has a word, and `scored` what that is worth."""
 
 from __future__ import annotations
 
@@ -39,10 +39,11 @@ _MOST_MS = (1 << 63) - 1
 
 
 class NoteIndex:
-    """The words, places and links of all notes, for searching. Derived: whatever is wrong with it, it is made anew.
+    """The words, places and links of all notes, for searching. It is derived: a damaged one is made anew.
 
-    Nothing of a secret note is in it (P20). Numbers stay the same until a note changes; a number that is no more is left
-    out of every answer. One object may be asked by several threads."""
+    Nothing of a secret note is in it (P20). Numbers stay the same until a note changes; a number that no longer exists
+    is left out of every answer. One object may be used by several threads.
+    """
 
     def __init__(self, files: FollowedFiles) -> None:
         self._database = files.database
@@ -50,18 +51,19 @@ class NoteIndex:
 
     @property
     def renewals(self) -> int:
-        """Returns how often the database was replaced because it was damaged or gone: numbers from before mean nothing
+        """Returns how often the database was replaced because it was damaged or gone: earlier numbers mean nothing
         then, or another note."""
         return self._database.renewals
 
     @as_result
     def refresh(self, patience_seconds: float = math.inf, left: Left | None = None) -> Refreshed:
-        """Bring it into line with the files, as far as that time suffices, newest files first. `left` is told, before each
-        batch, how many changed files are still to be taken in. Files that cannot be read, or are no notes, are left out:
-        `Store.list` reports them.
+        """Brings the index into line with the files, as far as that time allows, newest files first. Before each batch,
+        `left` is told how many changed files are still to be read. Files that cannot be read, or are not notes, are
+        left out: `Store.list` reports them.
 
-        StoreIo or PathRefused only where the directories themselves cannot be listed. An index that cannot be kept on disk
-        is kept in memory, and the answer says so."""
+        StoreIo or PathRefused only where the directories themselves cannot be listed. An index that cannot be kept on
+        disk is kept in memory, and the answer says so.
+        """
         refreshed = self._files.refresh(patience_seconds, left)
         if not self._database.is_damage_untold:
             return refreshed
@@ -70,7 +72,7 @@ class NoteIndex:
 
     @as_result
     def match(self, words: Sequence[QueryWord], limit: int, among: SearchRequest) -> Matches:
-        """Returns the notes with at least one of the words, the best first. What was not refreshed is not seen."""
+        """Returns the notes with at least one of the words, best first. What was not refreshed is not seen."""
 
         def asked(connection: sqlite3.Connection) -> Matches:
             matched = _matched_words(connection, words)
@@ -87,7 +89,7 @@ class NoteIndex:
 
     @as_result
     def among(self, request: SearchRequest) -> frozenset[int]:
-        """Returns all notes that the request lets through."""
+        """Returns all notes that the request admits."""
         return self._asked(lambda connection: _through(connection, request))
 
     @as_result
@@ -104,7 +106,8 @@ class NoteIndex:
 
     @as_result
     def numbers_of(self, ids: Sequence[str]) -> Mapping[str, int]:
-        """Returns the note of each id: the live one with this id, else the live one with this alias, else the archived one."""
+        """Returns the number for each id: of the live note with this id, else the live note with this alias, else the
+        archived one."""
         sql = "SELECT number FROM names WHERE name = ? ORDER BY rank, number LIMIT 1"
 
         def asked(connection: sqlite3.Connection) -> Mapping[str, int]:
@@ -128,7 +131,7 @@ class NoteIndex:
 
     @as_result
     def links(self, numbers: Sequence[int]) -> tuple[NoteLink, ...]:
-        """Returns the links from and to these notes, successors and predecessors among them."""
+        """Returns the links from and to these notes, including supersession."""
         marks = _marks(numbers)
         sql = (
             "SELECT source, (SELECT number FROM names WHERE name = links.target ORDER BY rank, number LIMIT 1), relation "
@@ -159,7 +162,7 @@ class NoteIndex:
 
     @as_result
     def put_vectors(self, model: str, vectors: Mapping[int, bytes]) -> None:
-        """Keep the vectors of these notes; those of notes that are no more, or of another model than this, are dropped."""
+        """Stores the vectors of these notes; those of notes that are gone, or of another model, are dropped."""
 
         def put(connection: sqlite3.Connection) -> None:
             connection.execute("DELETE FROM vectors WHERE model <> ?", (model,))
@@ -171,12 +174,12 @@ class NoteIndex:
         self._database.write(put)
 
     def close(self) -> None:
-        """Let go of the file; the next question opens it again."""
+        """Closes the file; the next question opens it again."""
         self._database.close()
 
     def _asked(self, ask: Callable[[sqlite3.Connection], Value]) -> Value:
-        """Returns the answer; of a database that proves to be damaged, that of its successor, brought into line with
-        the files."""
+        """Returns the answer; if the database proves to be damaged, that of its successor, brought into line with the
+        files."""
         renewals = self._database.renewals
         answer = self._database.read(ask)
         if self._database.renewals == renewals:
@@ -186,17 +189,17 @@ class NoteIndex:
 
 
 def note_index(root: Path | str) -> NoteIndex:
-    """Returns the index of a root, beside nothing else that asks its database."""
+    """Returns the index of a root, for callers that need nothing else from its database."""
     return NoteIndex(FollowedFiles(StoreDatabase(real_root(root))))
 
 
 def _matched_words(connection: sqlite3.Connection, words: Sequence[QueryWord]) -> tuple[MatchedWord, ...]:
-    """Returns the words that are looked for, and that any note has, with what they add to each note."""
+    """Returns the search words that any note has, with what they add to each note."""
     notes, total = connection.execute("SELECT count(*), total(length) FROM notes").fetchone()
     mean_length = total / notes if notes else 0.0
 
     def scored(term: str) -> tuple[float, dict[int, float]]:
-        """Returns what the term is worth, and its score in each note that has it."""
+        """Returns the weight of the term, and its score in each note that has it."""
         sql = (
             "SELECT number, sum(col = 'title'), sum(col = 'text'), length "
             "FROM occurrences JOIN notes ON number = doc WHERE term = ? GROUP BY doc"
@@ -219,7 +222,7 @@ def _matched_words(connection: sqlite3.Connection, words: Sequence[QueryWord]) -
 
 
 def _standing_for(connection: sqlite3.Connection, term: str, *, is_known: bool) -> list[str]:
-    """Returns the terms that the term begins; where no note has it, those that it may be a slip of, too."""
+    """Returns the terms that begin with this term; if no note has it, also those of which it may be a misspelling."""
 
     def terms(first: str, columns: str, *, more: str = "") -> list[Any]:
         sql = f"SELECT {columns} FROM vocabulary WHERE term > ? AND term < ? {more}"
@@ -233,7 +236,7 @@ def _standing_for(connection: sqlite3.Connection, term: str, *, is_known: bool) 
 
 
 def _through(connection: sqlite3.Connection, request: SearchRequest) -> frozenset[int]:
-    """Returns the notes that a request lets through."""
+    """Returns the notes that a request admits."""
     single = {"kind": request.kind, "scope": request.scope, "session": request.session, "agent": request.agent}
     labels = [[(sort, label)] for sort, label in single.items() if label is not None]
     if request.scopes is not None:

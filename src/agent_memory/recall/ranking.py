@@ -1,4 +1,4 @@
-"""The order of what was found: every reason adds to one sum, and each is told."""
+"""The order of search results: every reason adds to one sum, and each is reported."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from agent_memory.text.instants import DAY_MS, has_passed
 from agent_memory.text.plain_text import first_few
 
 # -- hints in a query -------------------------------------------------------------------------------------------------
-# What a query asks for beside its words: a kind of note, the newest, a period, an id.
+# What a query asks for besides its words: a kind of note, the newest, a period, an id.
 
 
 _LOOKED_AT_CHARS = 2_000
-"""Who asks for a kind or a time does so in a sentence: a pasted log does not."""
+"""A sentence that asks for a kind or a time is short; a pasted log is not."""
 
 _ABOUT = r"(?=\s+(?:about|of|on|for|regarding|concerning|around|behind|sobre|acerca|para|de|do|da|del)\b|\s*[?:]|\s*$)"
 _KIND_CUES = {
@@ -41,7 +41,7 @@ _NEWEST = (
 )
 
 _PLAIN = re.IGNORECASE | re.ASCII
-"""Case ignored as a look-up by `lower` does it: without ASCII, `ı` would be an `i`."""
+"""Case is ignored as a look-up by `lower` does: without ASCII, `ı` would be an `i`."""
 
 _MONTHS = {
     name: number
@@ -64,7 +64,7 @@ _MONTHS = {
     )
     for name in names.split()
 }
-_MONTH = r"(?P<month>[a-zç]{3,9})\b\.?"  # a word; whether it is a month, the table tells
+_MONTH = r"(?P<month>[a-zç]{3,9})\b\.?"  # any word; the table tells whether it is a month
 _DAY = r"(?P<day>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?\b"
 _YEAR = r"(?P<year>(?:19|20)\d\d)\b"
 _IN_A_MONTH = rf"(?:in|since|during|until|before|after|desde|em|en)\s+{_MONTH}"
@@ -98,31 +98,31 @@ _MOST_IDS = 20
 
 @frozen
 class Period:
-    """From `start_ms` up to but not including `end_ms`, epoch ms in UTC; None is open."""
+    """The time from `start_ms` up to but not including `end_ms`, epoch ms in UTC; None is open."""
 
     start_ms: int | None
     end_ms: int | None
 
     def holds(self, at_ms: int) -> bool:
-        """Returns whether an instant is in it."""
+        """Returns whether an instant lies in it."""
         return (self.start_ms is None or self.start_ms <= at_ms) and (self.end_ms is None or at_ms < self.end_ms)
 
 
 @frozen
 class QueryHints:
-    """What a query asks for beside its words; mostly nothing."""
+    """What a query asks for besides its words; usually nothing."""
 
     kinds: frozenset[Kind] = frozenset()
     newest: bool = False
-    """It asks for what is new or holds now."""
+    """Whether it asks for what is new or holds now."""
     periods: tuple[Period, ...] = ()
     ids: tuple[str, ...] = ()
     """In the order in which they are named, each once."""
 
 
 def hints_of(query: str, now_ms: int) -> QueryHints:
-    """Returns what the query asks for. Any text has hints; a date that there is not (`31 February`) is none. A month or a day
-    without a year is the last one that is not in the future."""
+    """Returns the hints in the query. A date that does not exist (`31 February`) is not one. A month or a day without a
+    year is the last one that is not in the future."""
     asked = query[:_LOOKED_AT_CHARS]
     return QueryHints(
         frozenset(kind for kind, cues in _KIND_CUES.items() if re.search(rf"(?i)(?<!\w)(?:{cues})", asked)),
@@ -134,7 +134,7 @@ def hints_of(query: str, now_ms: int) -> QueryHints:
 
 def _periods(asked: str, now_ms: int) -> tuple[Period, ...]:
     found: list[tuple[re.Match[str], Period]] = []
-    has_number = any(map(str.isdigit, asked))  # which nearly all forms of a date have
+    has_number = any(map(str.isdigit, asked))  # in nearly every form of a date
     for form in _DATES if has_number else (_IN_A_MONTH,):
         for named in re.finditer(rf"\b(?:{form})", asked, _PLAIN):
             is_free = not any(other.start() < named.end() and named.start() < other.end() for other, _ in found)
@@ -158,8 +158,8 @@ def _periods(asked: str, now_ms: int) -> tuple[Period, ...]:
 
 
 def _period_of(named: dict[str, str | None], now_ms: int) -> Period | None:
-    """Returns the day, the month or the year that is named, in UTC; without a year the last one that is not in the
-    future. None for a day that there is not."""
+    """Returns the day, month or year that is named, in UTC; without a year the last one that is not in the future. None
+    for a day that does not exist."""
     name, number = named.get("month"), named.get("monthnumber")
     month = _MONTHS.get(name.lower(), 0) if name else int(number or 0)
     if name and not month:
@@ -191,30 +191,33 @@ _STEPS = list(Importance)
 
 @frozen
 class RankingWeights:
-    """What each reason to show a note is worth. The unit is the score that the best note has by its words alone.
+    """What each reason to show a note is worth. The unit is the score of the best note by its words alone.
 
-    One recipe for every store, judged on ten sets of which each was left out in turn (docs/adr/0034-ranking-by-few-signals.md).
+    One recipe for every store, judged on ten sets of which each was left out in turn
+    (docs/adr/0034-ranking-by-few-signals.md).
     """
 
     meaning: float = 0.12
-    """For each standard deviation by which the meaning is nearer to the query than that of the store's other notes."""
+    """For each standard deviation by which a note's meaning is nearer to the query than that of the store's other
+    notes."""
     near: tuple[float, ...] = (0.4, 0.2)
-    """Share of the own score of a note one turn before or after in the same session, and of one two turns away."""
+    """The share of its own score that a note gives to those one turn before or after in the same session, and two turns
+    away."""
     near_terms: float = 30.0
-    """Only short turns say so little that what stands around them counts: of notes that are longer than so many terms in the
-    mean of both, the share falls with the square of the length."""
+    """Only short turns say so little that their neighbours count: if notes have more terms than this on average, the
+    share falls with the square of the length."""
     links: float = 0.1
-    """Share of the own score of the best note that it links to, or that links to it."""
+    """The share of the score of the best note to which it links, or that links to it."""
     asked_for: float = 0.15
-    """The note is of the kind that the query asks for (`decision about …`), of a time that it names, or the newest where it asks
-    for that; half as much for each `newest_half_life_days` before the newest."""
+    """For a note of the kind that the query asks for (`decision about …`), of a time that it names, or the newest if it
+    asks for that; half as much for each `newest_half_life_days` before the newest."""
     newest_half_life_days: float = 30.0
     here: float = 0.05
-    """The note is of the scope of whoever asks; one of another repository loses as much."""
+    """For a note in the scope of whoever asks; one of another repository loses as much."""
     importance: float = 0.02
-    """For each step above `medium`, and taken off for one below."""
+    """For each step above `medium`; subtracted for one below."""
     outdated: float = 0.6
-    """What is left of a note that is archived, has expired, is no longer true, or is superseded."""
+    """The factor for a note that is archived, expired, no longer true, or superseded."""
 
 
 WEIGHTS = RankingWeights()
@@ -222,19 +225,19 @@ WEIGHTS = RankingWeights()
 
 @frozen
 class Ranked:
-    """One note with its place in the order."""
+    """A note with its place in the order."""
 
     number: int
     listed: Listed
     total: float
-    """The sum of the parts; 1 is what the best note has by its words alone."""
+    """The sum of the parts; 1 is the best note by its words alone."""
     parts: tuple[ScorePart, ...]
     successor: int | None = None
     """The note that supersedes it."""
 
 
 def from_near(own: Mapping[int, float], near: Iterable[NearNote], weights: RankingWeights) -> dict[int, float]:
-    """Returns what notes get from the turns around them, by what those have of their own."""
+    """Returns what notes gain from the turns around them, given their own scores."""
     given: dict[int, float] = {}
     for each in near:
         score = own.get(each.number, 0.0)
@@ -245,7 +248,7 @@ def from_near(own: Mapping[int, float], near: Iterable[NearNote], weights: Ranki
 
 
 def from_links(own: Mapping[int, float], links: Iterable[NoteLink], weights: RankingWeights) -> dict[int, float]:
-    """Returns what notes get from those that they are linked with, both ways: of each the best one counts."""
+    """Returns what notes gain from those they are linked with, both ways: for each, the best one counts."""
     given: dict[int, float] = {}
     for link in links:
         if link.relation is Relation.LINKS:
@@ -263,7 +266,7 @@ def weigh(
     now_ms: int,
     asked_from: str = GLOBAL_SCOPE,
 ) -> dict[int, Ranked]:
-    """Returns each note with what its frontmatter adds for whoever asks now and from this scope. Notes without a
+    """Returns each note with what its frontmatter adds for somebody who asks now and from this scope. Notes without a
     positive score are left out."""
     newest_ms = max((each.meta.since_ms for number, each in listed.items() if number in parts), default=0)
     ranked: dict[int, Ranked] = {}
@@ -306,7 +309,8 @@ def with_successors(
     weights: RankingWeights,
 ) -> dict[int, Ranked]:
     """Returns the ranking with each superseded note below its successor, which it names. A successor with a lower score
-    gets that of the superseded note, since it says now what that one said. One that is not among `listed` may not be shown."""
+    gets that of the superseded note, since it now says what that one said. A successor that is not among `listed` may
+    not be shown."""
     successors = {
         link.target: link.source
         for link in sorted(links, key=lambda link: (link.target, -link.source))
@@ -331,7 +335,7 @@ def with_successors(
 
 
 def _last_successor(number: int, successors: Mapping[int, int]) -> int | None:
-    """Returns the end of the chain; None where it goes round."""
+    """Returns the end of the chain; None for a circle."""
     seen = {number}
     while number in successors:
         number = successors[number]
@@ -342,7 +346,7 @@ def _last_successor(number: int, successors: Mapping[int, int]) -> int | None:
 
 
 def in_order(ranked: Iterable[Ranked]) -> list[Ranked]:
-    """Returns the best first; of equals the one that changed last, then by id."""
+    """Returns the notes best first; of equals the one that changed last, then by id."""
     return sorted(ranked, key=lambda each: (-each.total, -each.listed.meta.updated_at_ms, each.listed.meta.id))
 
 
@@ -363,7 +367,7 @@ def strength_of(
 
 
 def with_words(parts: Sequence[ScorePart], said: Sequence[TermPart]) -> tuple[ScorePart, ...]:
-    """Returns the parts, that of the words with the words themselves, those worth most first."""
+    """Returns the parts, with that of the words split into the words themselves, most valuable first."""
     best = sorted(said, key=lambda part: -part.value)
     words = [part.found if part.found == part.term else f"{part.found} for {part.term}" for part in best]
     detail = first_few(words, _TOLD_WORDS)
@@ -372,29 +376,30 @@ def with_words(parts: Sequence[ScorePart], said: Sequence[TermPart]) -> tuple[Sc
 
 TITLE_WEIGHT = 1.5
 K1 = 1.2
-"""How late a word that occurs again stops to count."""
+"""How late repeated occurrences of a word stop counting."""
 B = 0.5
-"""How much a long note counts less: 0 not at all, 1 in proportion to its length."""
+"""How much less a long note counts: 0 not at all, 1 in proportion to its length."""
 RESEMBLING = 0.25
-"""What a term that stands for the wanted one is worth, relative to the least of the exact hits."""
+"""The value of a term that stands in for the wanted one, relative to the weakest exact hit."""
 
 MAX_LOOKED_FOR = 64
-"""Of a longer query the rarest words are looked for, the first ones of equals."""
+"""For a longer query, the rarest words are looked for, the first ones of equals."""
 MAX_STRETCHED = 8
-"""Words of one query that others may stand for."""
+"""How many words of one query may be matched by similar terms."""
 MAX_OTHERS = 16
-"""Terms that stand for one word: the most frequent that it begins, the nearest that it may be a slip of."""
+"""How many terms may stand in for one word: the most frequent that it begins, the nearest of which it may be a
+misspelling."""
 
 _LONG_CHARS, _VERY_LONG_CHARS = 5, 9
 
 
 def idf(df: int, notes: int) -> float:
-    """Returns what a word is worth that `df` of the notes have: above 0, and the more, the rarer."""
+    """Returns the weight of a word that `df` of the notes have: above 0, and higher the rarer it is."""
     return math.log(1.0 + (notes - df + 0.5) / (df + 0.5))
 
 
 def saturated(in_title: int, in_text: int, length: int, mean_length: float) -> float:
-    """Returns, from 0 to 1, how much of a word's worth a note earns."""
+    """Returns how much of a word's weight a note earns, 0 to 1."""
     norm = 1.0 - B + B * length / mean_length if mean_length else 1.0
     weighted = (TITLE_WEIGHT * in_title + in_text) / norm
     return weighted / (K1 + weighted)
@@ -403,8 +408,8 @@ def saturated(in_title: int, in_text: int, length: int, mean_length: float) -> f
 def resembling_scores(
     exact: Mapping[int, float], others: Iterable[tuple[str, Mapping[int, float]]]
 ) -> tuple[dict[int, float], dict[int, str]]:
-    """Returns the scores by terms that stand for a word, of notes without the word itself, and the best such term of
-    each. `exact` and `others` have full scores; none that only resembles comes near the least of the exact ones."""
+    """Returns the scores of notes that lack the word itself, by terms that stand in for it, and the best such term for
+    each. `exact` and `others` are full scores; a similar term never comes near the weakest exact hit."""
     least = min(exact.values(), default=math.inf)
     scores: dict[int, float] = {}
     terms: dict[int, str] = {}
@@ -418,33 +423,36 @@ def resembling_scores(
 
 
 def stretched(words: Sequence[QueryWord]) -> tuple[QueryWord, ...]:
-    """Returns the words of a query that others may stand for: the first few, and none of a query that is a whole text."""
+    """Returns the words of a query that similar terms may match: the first few, and none for a query that is a whole
+    text."""
     return () if len(words) > MAX_LOOKED_FOR else tuple(word for word in words if word.stretches)[:MAX_STRETCHED]
 
 
 def rarest(words: Mapping[QueryWord, int]) -> list[QueryWord]:
-    """Returns the words that are looked for, in their order, from the words and how many notes have each."""
+    """Returns the words to look for, in their order, given the words and how many notes have each."""
     wanted = set(sorted(words, key=words.__getitem__)[:MAX_LOOKED_FOR])
     return [word for word in words if word in wanted]
 
 
 def standing_for(longer: Iterable[tuple[str, int]], slips: Iterable[str]) -> list[str]:
-    """Returns the terms that stand for a word: of those that it begins (with the notes that have each) and those that
-    it may be a slip of (the nearest first)."""
+    """Returns the terms that stand in for a word: of those that it begins (with how many notes have each) and those of
+    which it may be a misspelling (nearest first)."""
     begun = [term for term, _ in sorted(longer, key=lambda each: (-each[1], each[0]))[:MAX_OTHERS]]
     return list(dict.fromkeys((*begun, *slips)))[:MAX_OTHERS]
 
 
 def slips_allowed(term: str) -> int:
-    """Returns how many slips a term of this length may have: none, one, or two. Names with digits or signs have none."""
+    """Returns how many typing errors a term of this length may have: none, one, or two. Names with digits or signs have
+    none."""
     if not term.isalpha() or len(term) < _LONG_CHARS:
         return 0
     return 1 if len(term) < _VERY_LONG_CHARS else 2
 
 
 def slips_of(term: str, candidates: Iterable[str]) -> tuple[str, ...]:
-    """Returns the candidates that begin with the same character and differ by as many slips as are allowed, the least
-    first; and the term's own beginnings, up to three characters shorter: what an ending has hidden from the stemmer."""
+    """Returns the candidates that begin with the same character and differ by at most the allowed number of typing
+    errors, fewest first; and the term's own beginnings, up to three characters shorter, which an ending may have hidden
+    from the stemmer."""
     most = slips_allowed(term)
     if not most:
         return ()

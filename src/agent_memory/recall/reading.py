@@ -1,4 +1,5 @@
-"""Looking at notes: what `list` and `read` do. Apart from the service, so that neither loads what only writing needs."""
+"""Looking at notes: what `list` and `read` do. It is apart from the service, so that neither loads what only writing
+needs."""
 
 from __future__ import annotations
 
@@ -46,15 +47,16 @@ class ReadEntry:
     stored: StoredEntry
     usage: Usage
     uncounted: Error | None = None
-    """Why this read could not be counted: a disk that is full or read-only keeps nobody from reading."""
+    """Why this read could not be counted: a full or read-only disk keeps nobody from reading."""
     tier: Tier = Tier.COLD
 
 
 @frozen
 class ListFilter:
-    """Which notes to list; None accepts all. Every word of `query` must occur in title, description, tags or id. What is
-    hot counts as promoted, though its note does not say so. `is_open`: only what has a check-box to tick, and tasks without
-    any. `expired_by_ms`: only what has expired by then. `since_ms`: only what was changed then or later."""
+    """Which notes to list; None accepts all. Every word of `query` must occur in title, description, tags or id. A hot
+    note counts as promoted, though its file does not say so. `is_open`: only notes with an unticked check-box, and
+    tasks without any. `expired_by_ms`: only notes that have expired by then. `since_ms`: only notes changed then or
+    later."""
 
     status: Status | None = None
     kind: Kind | None = None
@@ -64,15 +66,15 @@ class ListFilter:
     is_open: bool = False
     expired_by_ms: int | None = None
     session: str | None = None
-    """The session that it comes from, maybe among others."""
+    """A session that is among its sources."""
     origin: Origin | None = None
     tier: Tier | None = None
     harness: Harness | None = None
-    """That a session of which it comes from ran in."""
+    """The harness of a session that is among its sources."""
     since_ms: int | None = None
 
     def accepts(self, meta: Meta, tier: Tier) -> bool:
-        """Returns whether a note of this tier is wanted, by all that is known without its body."""
+        """Returns whether a note of this tier is wanted, as far as can be told without its body."""
         words = (self.query or "").casefold().split()
         said = f"{meta.id} {meta.title} {meta.description} {' '.join(meta.tags)}".casefold() if words else ""
         return (
@@ -92,23 +94,23 @@ class ListFilter:
 
 @frozen
 class ShownEntry:
-    """A note as `list` shows it: usage includes every host's ledger."""
+    """A note as `list` shows it; usage includes every host's ledger."""
 
     listed: Listed
     usage: Usage
     tier: Tier = Tier.COLD
     open_boxes: tuple[str, ...] = ()
-    """What is not ticked off in it, where that was asked for."""
+    """Its unticked check-boxes, if they were asked for."""
 
 
 @frozen
 class ListedEntries:
-    """What `list` found, newest first, and the files that could not be read."""
+    """The answer of `list`, newest first, and the files that could not be read."""
 
     entries: Sequence[ShownEntry]
     unreadable: tuple[UnreadableFile, ...]
     untiered: Error | None = None
-    """Why the tier list could not be read: only what a person vouches for is then known to be hot."""
+    """Why the tier list could not be read: then only notes that a person vouches for are known to be hot."""
 
 
 @frozen
@@ -138,7 +140,7 @@ class Reading:
         unread: list[UnreadableFile] = []
         to_do: list[ShownEntry] = []
         for each in entries:
-            if each.listed.meta.is_secret:  # it is shown by `read --secret` alone
+            if each.listed.meta.is_secret:  # only `read --secret` shows it
                 continue
             stored = self._read_now(each.listed, unread.append)
             boxes = None if stored is None else check_boxes(stored.body)
@@ -147,7 +149,7 @@ class Reading:
         return ListedEntries(tuple(to_do), (*listing.unreadable, *unread), untiered)
 
     def tier_of(self, listed: Listed) -> Tier:
-        """Returns the tier of one note; without a tier list that can be read, hot is what a person vouches for."""
+        """Returns the tier of one note; without a readable tier list, a note is hot if a person vouches for it."""
         if listed.archived:
             return Tier.COLD
         return tiers_of(self._tiers()[0], [listed]).get(listed.meta.id, Tier.COLD)
@@ -158,7 +160,7 @@ class Reading:
 
     @as_result
     def read(self, id: str, *, archived: bool = False, secret: bool = False) -> ReadEntry:
-        """Returns the whole note, by id or alias, and one more read in the ledger.
+        """Returns the whole note, by id or alias, and counts one more read in the ledger.
 
         At the first read the ledger takes over what an imported or hand-written note says of earlier reads.
         """
@@ -178,7 +180,7 @@ class Reading:
 
     @as_result
     def links(self, id: str) -> LinkSheet:
-        """Returns all that ties a note, live or archived, by id or alias, to others. Counts no read."""
+        """Returns the links of a note, live or archived, by id or alias. Counts no read."""
         from agent_memory.recall.links import links_of
 
         try:
@@ -196,8 +198,8 @@ class Reading:
 
     @as_result
     def link_graph(self, *, private: bool = False) -> LinkGraph:
-        """Returns all links between the live notes, and to archived ones. Nothing secret is in it, and nothing private
-        unless asked for: it is made to be taken elsewhere. Counts no read."""
+        """Returns all links between live notes, and to archived ones. Secret notes are left out, private ones unless
+        asked for: the graph is meant to be taken elsewhere. Counts no read."""
         from agent_memory.recall.links import graph_of
 
         kept = frozenset({Sensitivity.NORMAL, *((Sensitivity.PRIVATE,) if private else ())})
@@ -213,12 +215,12 @@ class Reading:
         return evolve(links, unreadable=(*live.unreadable, *unread))
 
     def _bodies(self, live: Listing, tell: Callable[[UnreadableFile], None]) -> Iterator[StoredEntry]:
-        """Returns those that may be seen, one after the other; what cannot be read just now is told."""
+        """Yields the notes that the caller may see; warns of what cannot be read just now."""
         read = (self._read_now(each, tell) for each in self._seen(live).entries)
         return (each for each in read if each is not None)
 
     def _read_now(self, listed: Listed, tell: Callable[[UnreadableFile], None]) -> StoredEntry | None:
-        """Returns the whole note; None where it is gone since it was listed, or cannot be read, which is told (P6)."""
+        """Returns the whole note; None if it is gone since it was listed, or cannot be read, of which it warns (P6)."""
         try:
             return unwrap(self.store.read(listed.meta.id, archived=listed.archived))
         except EntryNotFound:
@@ -228,10 +230,10 @@ class Reading:
             return None
 
     def _seen(self, listing: Listing) -> Listing:
-        """Returns the listing without secret notes where an agent asks: they are not even named to it."""
+        """Returns the listing without secret notes where an agent asks: it does not even learn of them."""
         return Listing(without_secret(listing.entries)) if self.caller.is_agent else listing
 
 
 def status_shown(status: Status, tier: Tier) -> Status:
-    """Returns the status that people see: `promoted` for what is hot, whether a person or defrag made it so."""
+    """Returns the status that people see: `promoted` for a hot note, whether a person or defrag made it hot."""
     return Status.PROMOTED if tier is Tier.HOT else status

@@ -1,4 +1,4 @@
-"""What a search is asked and answers, and what the index finds for it."""
+"""What a search is asked and answers, and what the index finds."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Mode(StrEnum):
 
 
 def _wanted_tags(tags: Iterable[str]) -> tuple[str, ...]:
-    """As notes bear them; without prefix where they were asked for without."""
+    """Returns the tags as notes have them; without prefix if they were asked for without."""
     wanted: dict[str, None] = {}
     for tag in tags:
         normal = normal_tag(tag) or tag
@@ -38,15 +38,15 @@ def _wanted_tags(tags: Iterable[str]) -> tuple[str, ...]:
 
 @frozen
 class SearchRequest:
-    """A question to the store. Any text is a query; what is None or empty does not filter. Secret notes are not in the index at
-    all."""
+    """A question to the store. Any text is a query; None, or empty, does not filter. Secret notes are not in the index
+    at all."""
 
     query: str
     limit: int = 10
     mode: Mode = Mode.HYBRID
     kind: Kind | None = None
     tags: tuple[str, ...] = field(default=(), converter=_wanted_tags)
-    """Only notes that have one of these; one without prefix matches under every prefix."""
+    """Only notes with one of these; one without prefix matches under every prefix."""
     scope: str | None = None
     """Only notes of this scope."""
     since_ms: int | None = None
@@ -54,18 +54,18 @@ class SearchRequest:
     session: str | None = None
     """Only notes that come from this session."""
     agent: str | None = None
-    """Only notes of which a source names this agent, or is of the harness of this name."""
+    """Only notes with a source that names this agent, or a harness of this name."""
     min_score: float | None = None
     """Only hits of at least this score, 0 to 1."""
     archived: bool = False
     """Archived notes too, below the live ones."""
     here: str = GLOBAL_SCOPE
-    """The scope of whoever asks: its notes come first where others are as good."""
+    """The scope of whoever asks: its notes come first among equals."""
     scopes: frozenset[str] | None = None
-    """Only notes of these scopes; for what is shown unasked."""
+    """Only notes of these scopes; for text that is shown unasked."""
 
     def lets_through(self, listed: Listed) -> bool:
-        """Returns whether a note may be found, its sensitivity aside."""
+        """Returns whether the request admits a note, apart from its sensitivity."""
         meta = listed.meta
         sources = meta.sources
         return (
@@ -82,7 +82,7 @@ class SearchRequest:
 
 @frozen
 class ScorePart:
-    """One reason for a score: `name` is a word for it, `value` what it adds to (or takes from) the sum."""
+    """One reason for a score: `name` is its name, `value` what it adds to (or takes from) the sum."""
 
     name: str
     value: float
@@ -91,17 +91,17 @@ class ScorePart:
 
 @frozen(slots=False)
 class SearchHit:
-    """One note that was found, as it is now; of a secret one the text is left out."""
+    """A note that was found, as it is now; the text of a secret note is left out."""
 
     stored: StoredEntry
     score: float
-    """0 to 1, for the best hit of a good match about 1; comparable within one answer, not between answers."""
+    """0 to 1, about 1 for the best hit of a good match; comparable within one answer, not between answers."""
     worth: Mapping[str, float] = field(factory=dict[str, float])
-    """What each term is worth in a passage of it: those it was found by, and whatever else the query says."""
+    """The value of each term in a passage of the note: those it was found by, and the other words of the query."""
     tier: Tier = Tier.COLD
     parts: tuple[ScorePart, ...] = ()
     superseded_by: str | None = None
-    """The live note that says what has become of it."""
+    """The live note that replaced it."""
 
     @property
     def listed(self) -> Listed:
@@ -109,8 +109,8 @@ class SearchHit:
 
     @cached_property
     def snippet(self) -> Snippet:
-        """Returns the passage that answers most of the query; an empty one for a secret note."""
-        from agent_memory.recall.snippet import Snippet, snippet_of  # what is shown to nobody needs none
+        """Returns the passage that answers most of the query; empty for a secret note."""
+        from agent_memory.recall.snippet import Snippet, snippet_of  # computed only if somebody looks at it
 
         meta = self.stored.meta
         return Snippet("") if meta.is_secret else snippet_of((meta.description, self.stored.body), self.worth)
@@ -118,15 +118,15 @@ class SearchHit:
 
 @frozen
 class SearchAnswer:
-    """The best hits first, and how they were found."""
+    """The hits, best first, and how they were found."""
 
     hits: tuple[SearchHit, ...]
     mode: Mode
-    """What answered: not what was asked for where that is not installed."""
+    """The mode that answered: another than the one asked for if that is not installed."""
     notices: tuple[str, ...] = ()
-    """What the reader should know of it, a sentence each: what could not be read, another mode answered."""
+    """Sentences for the reader: about what could not be read, or that another mode answered."""
     matched: int = 0
-    """Notes that had something of the query, before `limit`."""
+    """How many notes matched the query at all, before `limit`."""
 
 
 @frozen
@@ -136,7 +136,7 @@ class TermPart:
     term: str
     """The word of the query."""
     found: str
-    """The term that the note has: another one where it only begins alike or may be a slip."""
+    """The term in the note: another one if it only begins alike or may be a misspelling."""
     value: float
 
 
@@ -149,7 +149,7 @@ class MatchedWord:
     scores: Mapping[int, float] = field(factory=dict[int, float])
     """What it adds to each note."""
     others: Mapping[int, str] = field(factory=dict[int, str])
-    """The term that was taken for it, for notes without the word itself."""
+    """The term that stands in for it, for notes without the word itself."""
 
 
 @frozen
@@ -157,14 +157,14 @@ class Matches:
     """The notes that have at least one of the words."""
 
     words: tuple[MatchedWord, ...] = ()
-    """The words that were looked for, and that any note has; of a long query the rarest."""
+    """The words that were looked for and that any note has; for a long query, the rarest."""
     scores: Mapping[int, float] = field(factory=dict[int, float])
-    """Score by note number, the best first, at most as many as were wanted; of equal ones the newer first."""
+    """Score by note number, best first, at most as many as were wanted; newer first among equals."""
     matched: int = 0
     """Notes that matched, before the limit."""
 
     def parts(self, number: int) -> tuple[TermPart, ...]:
-        """Returns what each word adds to a note: they sum up to its score."""
+        """Returns what each word adds to a note; the sum is its score."""
         return tuple(
             TermPart(word.term, word.others.get(number, word.term), word.scores[number])
             for word in self.words
@@ -174,19 +174,19 @@ class Matches:
 
 @frozen
 class NearNote:
-    """Two notes from turns of one session that are near to each other."""
+    """Two notes from neighbouring turns of one session."""
 
     number: int
     other: int
     turns: int
-    """From the one to the other; 0 where they come from the same turn."""
+    """Turns from one to the other; 0 if they come from the same turn."""
     terms: float
-    """In the mean of both: their length."""
+    """The mean of their lengths, in terms."""
 
 
 @frozen
 class NoteLink:
-    """One note refers to another; both are in the index, the target by its id or an alias."""
+    """A link from one note to another; both are in the index, the target by its id or an alias."""
 
     source: int
     target: int
@@ -198,8 +198,8 @@ class Nearness:
     """How near in meaning some notes are to a query."""
 
     deviations: Mapping[int, float] = field(factory=dict[int, float])
-    """By how many standard deviations a note is nearer than all notes are in the mean."""
+    """By how many standard deviations each note is nearer than the average note."""
     cosines: Mapping[int, float] = field(factory=dict[int, float])
     """Cosine with the query, -1 to 1, of the same notes."""
     notices: tuple[str, ...] = ()
-    """What the reader of the answer should know, a sentence each."""
+    """Sentences for the reader of the answer."""

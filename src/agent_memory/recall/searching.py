@@ -1,5 +1,5 @@
-"""The service behind `memory search`. Apart from `reading`: it looks at notes, and counts no read. What it is asked and what it
-answers is in `search_values`."""
+"""The service behind `memory search`; its requests and answers are in `search_values`. Unlike `reading`, it counts no
+read."""
 
 from __future__ import annotations
 
@@ -45,36 +45,36 @@ if TYPE_CHECKING:
     from agent_memory.recall.note_index import NoteIndex
 
 PATIENCE_SECONDS = 1.0
-"""How long a search waits for the index to take in what has changed."""
+"""How long a search waits for the index to read what has changed."""
 _CANDIDATES = 1_000
-"""Notes with words of the query whose scores are looked at; more where more hits are wanted."""
+"""How many notes with words of the query are scored; more if more hits are wanted."""
 _LENDING = 100
-"""Of these, the best so many give a share of their score to notes around them."""
+"""How many of the best lend a share of their score to the notes around them."""
 _NEAREST = 100
-"""Notes that are looked at for their meaning alone."""
+"""How many notes are considered for their meaning alone."""
 _LEAST_COSINE = 0.3
-"""What is found by its meaning alone is at least so near. Of the right notes of three data sets (`bench.retrieval`) none was farther;
-of those nearest to ten questions about anything else than code nearly all were."""
+"""The least cosine of a note that is found by its meaning alone. Of the right notes in three data sets
+(`bench.retrieval`) none was farther; of those nearest to ten questions about anything but code, nearly all were."""
 _WEIGHED = 50
-"""Notes whose frontmatter is looked at."""
+"""How many notes have their frontmatter looked at."""
 
 
 @frozen
 class _Found:
-    """What is known of an answer before its notes are read. Numbers are the index's."""
+    """What is known of an answer before its notes are read. Numbers are those of the index."""
 
     hints: QueryHints
     words: tuple[QueryWord, ...]
-    """Of the query."""
+    """The words of the query."""
     matches: Matches
     nearness: Nearness
     listed: Mapping[int, Listed]
-    """What was found, what the query names, and what supersedes any of it; whether or not it may be shown."""
+    """What was found, what the query names, and what supersedes any of it, whether or not it may be shown."""
     named: tuple[int, ...]
-    """Notes whose id the query says, in its order."""
+    """Notes whose id is in the query, in its order."""
     page: tuple[Ranked, ...] = ()
     count: int = 0
-    """Notes that have something of the query."""
+    """How many notes match the query at all."""
 
 
 @frozen
@@ -84,7 +84,7 @@ class Searching:
     store: Store
     index: NoteIndex
     meanings: IndexedMeanings | str
-    """A sentence says why there are none; it is told where nothing but meaning was asked for."""
+    """A sentence instead says why there are none; it is shown if the search asked for meaning alone."""
     clock: Clock
     caller: Caller
     weights: RankingWeights = WEIGHTS
@@ -93,9 +93,9 @@ class Searching:
     def search(self, request: SearchRequest) -> SearchAnswer:
         """Returns the best notes, and how they were found. Any text is a query; one without a word finds nothing.
 
-        A note whose id or alias the query names comes first. What is secret is found by its id alone and by a person
-        alone, who is shown that it is there and nothing of its text (P20). UsageInvalid for a limit that is not from 1 to
-        `MAX_HITS`, and for a least score that is not from 0 to 1.
+        A note whose id or alias the query names comes first. A secret note is found only by its id and only by a
+        person, who is shown that it exists and nothing of its text (P20). UsageInvalid for a limit that is not from 1
+        to `MAX_HITS`, and for a least score that is not from 0 to 1.
         """
         if not 1 <= request.limit <= MAX_HITS:
             raise UsageInvalid(f"The limit of hits is {request.limit}, expected a number from 1 to {MAX_HITS:,}")
@@ -105,7 +105,7 @@ class Searching:
         renewals = self.index.renewals
         found = self._ranked(request)
         if self.index.renewals != renewals:
-            # It was made anew meanwhile: what was found bears numbers that mean nothing now.
+            # The index was rebuilt meanwhile: the numbers found mean nothing now.
             notices = unwrap(self.index.refresh(PATIENCE_SECONDS)).notices
             found = self._ranked(request)
         tiers = self.store.tiers()
@@ -122,7 +122,7 @@ class Searching:
         hints, words = hints_of(request.query, now_ms), query_words(request.query)
         matches = unwrap(index.match(words, max(_CANDIDATES, 2 * request.limit), request))
         if not isinstance(self.meanings, str) and request.mode is Mode.SEMANTIC:
-            # What each word is worth counts there too.
+            # The value of each word counts there too.
             matches = evolve(matches, scores={}, matched=0)
         nearness = self._nearness(request, matches)
         given = self._given(request, matches, nearness)
@@ -138,22 +138,22 @@ class Searching:
         return evolve(found, page=page, count=max(matches.matched, count))
 
     def _nearness(self, request: SearchRequest, matches: Matches) -> Nearness:
-        """Returns how near in meaning all notes are."""
+        """Returns how near in meaning each note is."""
         if request.mode is Mode.BM25:
             return Nearness()
         if isinstance(self.meanings, str):
-            # Hybrid is the rule, and says itself that words answered; who asks for meaning alone is told why not.
+            # Hybrid is the default, and says itself that words answered; if meaning alone was asked for, the answer says why not.
             return Nearness(notices=(self.meanings,) if request.mode is Mode.SEMANTIC and self.meanings else ())
         worth = {word.term: word.idf for word in matches.words}
         return unwrap(self.meanings.near(weighed_words(request.query, worth)))
 
     def _given(self, request: SearchRequest, matches: Matches, nearness: Nearness) -> dict[int, list[ScorePart]]:
-        """Returns what words, meaning and the notes around give to each of the notes that are given most, the best
-        first. What the frontmatter adds is too little to bring up another one. The best score by words becomes 1."""
+        """Returns what words, meaning and neighbours give to each of the notes that gain most, best first. What the
+        frontmatter adds is too little to bring up another one. The best score by words becomes 1."""
         best_by_words = max(matches.scores.values(), default=0.0) or 1.0
         words = {number: score / best_by_words for number, score in matches.scores.items()}
         meaning = {number: self.weights.meaning * each for number, each in nearness.deviations.items()}
-        # Of the nearest those that may be shown, what is at a right angle or farther left out; of equals the newest.
+        # Of the nearest notes, those that may be shown, without those at a right angle or farther; newest first among equals.
         allowed = unwrap(self.index.among(request)) if nearness.cosines else ()
         nearest = [number for number, cosine in nearness.cosines.items() if cosine > 0 and number in allowed]
         nearest.sort(key=lambda number: (nearness.deviations[number], number), reverse=True)
@@ -189,12 +189,12 @@ class Searching:
         links: Sequence[NoteLink],
         now_ms: int,
     ) -> tuple[tuple[Ranked, ...], int]:
-        """Returns the best notes, what the query names before the others, and how many there are in all."""
+        """Returns the best notes, those that the query names first, and how many there are in all."""
         shown = {number: each for number, each in found.listed.items() if request.lets_through(each)}
 
         def is_found(number: int) -> bool:
-            """Returns whether anything but a faint likeness in meaning speaks for it: what is least unlike the query is
-            no answer."""
+            """Returns whether more than a faint likeness in meaning speaks for the note: the least unlike note is no
+            answer."""
             by_more = any(part.name != "meaning" for part in given[number])
             is_asked_for = shown[number].meta.kind in found.hints.kinds or bool(found.hints.periods)
             return by_more or is_asked_for or found.nearness.cosines.get(number, 0.0) >= _LEAST_COSINE
@@ -214,7 +214,7 @@ class Searching:
     def _hits(
         self, request: SearchRequest, found: _Found, tier_list: TierList, unread: list[str]
     ) -> Iterator[SearchHit]:
-        """Yields each note of the page, as it is now. What could not be read is added to `unread`, in words."""
+        """Yields each note of the page, as it is now. Adds a sentence to `unread` for each that could not be read."""
         tiers = tiers_of(tier_list, [each for each in found.listed.values() if not each.archived])
         known_worth = {word.term: word.idf for word in found.matches.words}
         for ranked in found.page:
@@ -232,7 +232,7 @@ class Searching:
                 unread.append(str(error))
                 continue
             if stored.meta.is_secret or not request.lets_through(stored.listed):
-                continue  # it has become another meanwhile
+                continue  # it has become a different note meanwhile
             worth = {**known_worth, **{part.found: known_worth.get(part.term, 1.0) for part in said}}
             successor = None if ranked.successor is None else found.listed.get(ranked.successor)
             yield SearchHit(
@@ -245,7 +245,7 @@ class Searching:
             )
 
     def _secret_hits(self, request: SearchRequest, found: _Found) -> list[SearchHit]:
-        """Returns the secret notes that a person names by id: that they are there, and nothing of their text."""
+        """Returns the secret notes that a person names by id: that they exist, and nothing of their text."""
         if self.caller.is_agent:
             return []
         known = {each.meta.id for each in found.listed.values()}

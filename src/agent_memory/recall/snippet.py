@@ -1,4 +1,4 @@
-"""The passage of a note that says most of what the query asks."""
+"""The passage of a note that says most of what the query asks for."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agent_memory.text.plain_text import clean_text, cut_chars
 
 SNIPPET_CHARS = 160
 _MOST_CHARS = 1 << 20
-"""What follows in a longer text is not looked through."""
+"""The rest of a longer text is not searched."""
 _LONG_CHUNK_CHARS = 40
 _MOST_HITS_INSIDE = 500
 _CUT = "…"
@@ -45,19 +45,20 @@ class Snippet:
 
 @frozen
 class _Hit:
-    """A chunk of the text that says a word of the query."""
+    """A chunk of the text with a word of the query."""
 
     start: int
     end: int
     worth: Mapping[str, float]
-    """By the query's word."""
+    """The value by word of the query."""
 
 
 def snippet_of(texts: Sequence[str], worth: Mapping[str, float]) -> Snippet:
-    """Returns the best passage of the first of these texts that says most, on one line of at most `SNIPPET_CHARS`.
+    """Returns the best passage of the best of these texts, the first among equals, on one line of at most
+    `SNIPPET_CHARS`.
 
-    `worth` has the terms that are looked for, as `terms.chunk_terms` makes them, and what each is worth. Where no text has
-    one, the beginning of the first that is not empty. Cut at words, or between graphemes; `…` marks a cut.
+    `worth` has the terms to look for, as `terms.chunk_terms` makes them, and the value of each. If no text has one, the
+    beginning of the first text that is not empty. Cut at words, or between graphemes; `…` marks a cut.
     """
     cleaned = (clean_text(text[:_MOST_CHARS]).text for text in texts)
     plain = (_NOISE.sub(" ", _LABELLED_LINK.sub(lambda link: link[1] or link[2] or "", text)) for text in cleaned)
@@ -69,7 +70,7 @@ def snippet_of(texts: Sequence[str], worth: Mapping[str, float]) -> Snippet:
 
 
 def _joined(marks: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Marks in order, those that overlap or touch as one."""
+    """Returns the marks in order, with those that overlap or touch joined."""
     joined: list[tuple[int, int]] = []
     for start, end in marks:
         if joined and start <= joined[-1][1]:
@@ -107,8 +108,8 @@ def _hits(line: str, worth: Mapping[str, float]) -> Iterator[_Hit]:
 
 
 def _inside(chunk: str, start: int, said: Mapping[str, float]) -> list[_Hit]:
-    """Returns where in a chunk the terms are: a script without spaces makes a whole sentence one chunk. All of it where they
-    cannot be seen in it, as accents hide them."""
+    """Returns where in a chunk the terms are: in a script without spaces a whole sentence is one chunk. The whole chunk
+    if they cannot be located, as when accents hide them."""
     lowered = chunk.lower()
     if len(lowered) != len(chunk):
         return [_Hit(start, start + len(chunk), said)]
@@ -124,7 +125,7 @@ def _inside(chunk: str, start: int, said: Mapping[str, float]) -> list[_Hit]:
 
 
 def _densest(hits: Sequence[_Hit]) -> tuple[int, int, float]:
-    """First and last hit of the window that says most, and what it says: a word that is said again adds a tenth."""
+    """Returns first and last hit of the most valuable window, and its value: a repeated word adds a tenth."""
     best = (0, 0, -1.0)
     counts: dict[str, int] = {}
     worth: dict[str, float] = {}
@@ -146,13 +147,13 @@ def _densest(hits: Sequence[_Hit]) -> tuple[int, int, float]:
 
 
 def _from(line: str, wanted: int, kept: int | None = None) -> tuple[str, int, int]:
-    """Returns the line from about `wanted` on, where in the line that begins, and by how much what precedes it moves
-    it. `kept` is where it must begin at the latest."""
+    """Returns the line from about `wanted` on, the offset at which it begins, and by how much the prefix shifts it.
+    `kept` is the latest offset at which it may begin."""
     if len(line) <= SNIPPET_CHARS:
         return line, 0, 0
     wanted = min(wanted, max(0, len(line) - SNIPPET_CHARS + 1))
     latest = wanted if kept is None else kept
-    # At a border of words; without one near, of graphemes, counted from the beginning of this run of characters.
+    # At a word boundary; without one nearby, at a grapheme, counted from the beginning of this run of characters.
     start = line.find(" ", wanted - 1, latest) + 1 if wanted else 0
     if wanted and not start:
         run = line.rfind(" ", 0, wanted) + 1

@@ -1,8 +1,9 @@
-"""The cache of what a session of one place is told at its start: `.cache/inject/<place>`. Imports C modules only.
+"""The cache of what a session in one place is told at its start: `.cache/inject/<place>`. Imports C modules only.
 
-To list, read, judge and redact the notes takes longer than a hook may, so the result is kept as long as everything that it was
-made from has the same fingerprint. Layout: digest of the rest (16 bytes) · marshal of `(key, good until, budget, profiles,
-more, passages)`. The digest is checked first, since marshal must not be fed damaged bytes.
+Listing, reading, judging and redacting the notes takes longer than a hook may, so the result is kept as long as
+everything from which it was made has the same fingerprint. Layout: digest of the rest (16 bytes) · marshal of `(key,
+good until, budget, profiles, more, passages)`. The digest is checked first, since marshal must not be fed damaged
+bytes.
 """
 
 import marshal
@@ -23,25 +24,25 @@ _DIGEST_BYTES = 16
 _MAX_BYTES = 8 << 20
 _MOST_PLACES = 64
 _GRAIN_NS = 2_000_000_000
-"""The coarsest times of a file system that we know (FAT)."""
+"""The coarsest time stamps of a file system that we know (FAT)."""
 _NEVER_NS = 1 << 63
 
 
 class Prepared(Record):
-    """Passages of one place, the best first, with the settings that go with them."""
+    """The passages of one place, best first, with the settings that go with them."""
 
     passages: tuple[Passage, ...]
     budget: int
     profiles: "Mapping[str, Mapping[str, int]]"
-    """The person's own."""
+    """The person's own profiles."""
     good_until_ms: int | None = None
-    """When the first note runs out."""
+    """When the first of the notes expires."""
     more: int = 0
-    """Notes that might be told, too, and were not made ready."""
+    """How many other notes might be told that were not prepared."""
 
 
 class Fingerprint(Record):
-    """The state of everything that a cached result is made from."""
+    """The state of everything from which a cached result was made."""
 
     place: str
     key: bytes
@@ -49,8 +50,8 @@ class Fingerprint(Record):
 
 
 def fingerprint_of(root: str, place: str, others: "Iterable[str]", version: str) -> Fingerprint:
-    """Returns the fingerprint of `topics/` of a real root, and other files by path. OSError where `topics/` cannot be
-    listed."""
+    """Returns the fingerprint of `topics/` in a real root, and of other files by path. OSError where `topics/` cannot
+    be listed."""
     changed_ns = 0
     seen = [f"{_LAYOUT}\n{version}\n{root}\n{place}"]
     for path in others:
@@ -61,7 +62,7 @@ def fingerprint_of(root: str, place: str, others: "Iterable[str]", version: str)
             continue
         except OSError:
             seen.append(f"{path} ?")
-            changed_ns = _NEVER_NS  # nothing made from what may be there is kept (P6)
+            changed_ns = _NEVER_NS  # nothing made from what might be there is kept (P6)
             continue
         seen.append(f"{path} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_size} {status.st_ino}")
         changed_ns = max(changed_ns, status.st_mtime_ns, status.st_ctime_ns)
@@ -72,11 +73,11 @@ def fingerprint_of(root: str, place: str, others: "Iterable[str]", version: str)
 
 
 def _state_of(directory: str) -> tuple[int, int]:
-    """Returns a number that is another one after any change of what is in the directory, and when the last of it was
-    touched (epoch ns); zeros for a directory that is not there. A link is not followed.
+    """Returns a number that changes with any change in the directory, and when the last of it was touched (epoch ns);
+    zeros for a directory that does not exist. Links are not followed.
 
-    A sum has no order, so that nothing need be sorted. Names need not be in it: a new name is a new time of change of the
-    file, and of its directory. The hash of whole numbers is the same in every process, other than that of texts.
+    A sum has no order, so nothing need be sorted. Names need not be in it: a new name changes the times of the file and
+    of its directory. Unlike those of texts, hashes of whole numbers are the same in every process.
     """
     try:
         # Through its descriptor each `stat` looks up one name, and not the whole path again.
