@@ -21,16 +21,16 @@ from agent_memory.text.plain_text import clean_text, counted
 
 
 class Severity(StrEnum):
-    """Declared from the worst to the least."""
+    """Worst first."""
 
     PROBLEM = "problem"
-    """Wants a person, or `--fix`; `memory doctor` then ends with 1."""
+    """Needs a person, or `--fix`; `memory doctor` then ends with 1."""
     NOTE = "note"
     """Worth knowing, and a matter of judgement."""
 
 
 class Area(StrEnum):
-    """What of the store a finding is about; declared in the order in which they are shown."""
+    """The part of the store that a finding is about, in the order in which they are shown."""
 
     NOTES = "notes"
     LINKS = "links"
@@ -42,7 +42,7 @@ class Area(StrEnum):
 
 @frozen
 class Finding:
-    """One finding. `subject` is the file, the id or the setting that it is about."""
+    """One finding. `subject` is the file, the id or the setting concerned."""
 
     code: str
     area: Area
@@ -51,12 +51,12 @@ class Finding:
     message: str
     """What is wrong and what to do, without a final full stop; it never quotes a secret."""
     fix: str | None = None
-    """What `--fix` does about it; None where a person must."""
+    """What `--fix` does about it; None if a person must act."""
 
 
 @frozen
 class Check:
-    """A kind of finding: something that a person can act on."""
+    """A kind of finding that a person can act on."""
 
     code: str
     area: Area
@@ -64,7 +64,7 @@ class Check:
     fix: str | None = None
 
     def found(self, subject: str, message: str, severity: Severity | None = None) -> Finding:
-        """Returns one case of it; with another severity where the case calls for that."""
+        """Returns a finding of this kind, with another severity if the case calls for it."""
         return Finding(self.code, self.area, severity or self.severity, subject, message, self.fix)
 
 
@@ -112,7 +112,7 @@ UNREADABLE_STORE = Check("unreadable-store", Area.FILES, _PROBLEM)
 SETTING = Check("setting", Area.FILES, _NOTE)
 
 CATALOGUE: tuple[Check, ...] = tuple(each for each in globals().values() if isinstance(each, Check))
-"""All of them, in the order in which they are shown."""
+"""All checks, in the order in which they are shown."""
 
 
 @frozen
@@ -123,9 +123,9 @@ class DoctorReport:
     entries: int
     archived: int
     problems: int
-    """What counts for the exit code."""
+    """How many problems, for the exit code."""
     findings: tuple[Finding, ...] = field(default=(), metadata={"key": "symptoms"})
-    """In the order of the catalogue; of one kind the problems first."""
+    """In the order of the catalogue; within one kind, problems first."""
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -136,8 +136,7 @@ def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def trouble(error: Error, check: Check | None = None, subject: str = "") -> Finding:
-    """Returns the finding that tells of an error: by itself that the file which it names is damaged, or cannot be
-    read."""
+    """Returns the finding for an error: by default, that the file it names is damaged or cannot be read."""
     check = check or (DAMAGED_STATE if isinstance(error, StateCorrupt) else UNREADABLE_STORE)
     return check.found(subject or getattr(error, "path", "") or "store", str(error).rstrip("."))
 
@@ -149,9 +148,9 @@ class ScopeUse:
     scope: str
     notes: int
     is_gone: bool = False
-    """Nothing is where it was, or something else."""
+    """Whether nothing is where it was, or something else is."""
     now: str | None = None
-    """A repository of the same history that is there, where one is known."""
+    """A repository with the same history that exists, if one is known."""
 
 
 # -- notes, one by one -------------------------------------------------------------------------------------------------
@@ -159,7 +158,7 @@ class ScopeUse:
 
 @frozen
 class NoteFile:
-    """One readable file of `topics/`."""
+    """One readable file in `topics/`."""
 
     path: str
     """Relative to the root."""
@@ -167,9 +166,9 @@ class NoteFile:
     """The whole file."""
     stored: StoredEntry
     mtime_ms: int = 0
-    """When the file was last written, whatever it says of itself."""
+    """When the file was last written, whatever its frontmatter says."""
     copy_of: str | None = None
-    """The path of the live note whose id this file bears too."""
+    """The path of the live note with the same id."""
 
     @property
     def name(self) -> str:
@@ -177,11 +176,11 @@ class NoteFile:
 
 
 _HARMLESS_HIDDEN = frozenset({"invisible characters", "variation selectors"})
-"""What emoji and some scripts are written with."""
+"""Characters that emoji and some scripts are written with."""
 
 
 def examine_note(file: NoteFile) -> Iterator[Finding]:
-    """Yields everything about this one file. Of its text only kinds are told, never what it says."""
+    """Yields the findings about one file. They name kinds of problems, never the text."""
     note, meta = file.stored.listed, file.stored.meta
     if note.provisional_id:
         yield MISSING_ID.found(note.path, f"It has no id yet: until it has one, links to {meta.id} may break")
@@ -203,7 +202,7 @@ def examine_note(file: NoteFile) -> Iterator[Finding]:
 
 
 def examine_name(listed: Listed) -> Iterator[Finding]:
-    """Yields what is wrong with the name of one live file, whatever others are called."""
+    """Yields the findings about the name of one live file, regardless of other names."""
     name = listed.path.rpartition("/")[2]
     size = len(name.encode("utf-8", "surrogatepass"))
     if size > MAX_NAME_BYTES:
@@ -217,7 +216,7 @@ def examine_name(listed: Listed) -> Iterator[Finding]:
 _SYNC_MARK = re.compile(
     r"\.sync-conflict-\d{8}-\d{6}|\(.*conflicted copy.*\)|\(.*'s conflicted copy\b|_conf\(\d+\)", re.I
 )
-"""Syncthing; Dropbox, Nextcloud and their like; Baidu and pCloud."""
+"""The marks of Syncthing; of Dropbox, Nextcloud and the like; of Baidu and pCloud."""
 
 
 def is_sync_conflict(name: str) -> bool:
@@ -226,7 +225,7 @@ def is_sync_conflict(name: str) -> bool:
 
 
 def examine_clashes(paths: Iterable[str]) -> Iterator[Finding]:
-    """Yields live files whose names many disks would not keep apart."""
+    """Yields live files whose names many file systems do not tell apart."""
     first: dict[str, str] = {}
     for path in paths:
         name = folded_name(path)
@@ -236,8 +235,9 @@ def examine_clashes(paths: Iterable[str]) -> Iterator[Finding]:
 
 
 def examine_tags(notes: Iterable[Sequence[str]], vocabulary: TagVocabulary) -> Iterator[Finding]:
-    """Yields a finding for each tag in use that looks like a better one (accepted, else more used; two that are
-    accepted are two), and for each other one that the vocabulary does not have. `notes` are the tags of each."""
+    """Yields a finding for each tag in use that looks like a better one (an accepted one, else one used more; two
+    accepted tags are never confused), and for each other one that the vocabulary lacks. `notes` are the tags of each
+    note."""
     counts = tag_counts(notes, vocabulary)
     near = alike(counts)
     told = [tag for tag in (counts if vocabulary.accepted else near) if counts[tag]]
@@ -273,11 +273,12 @@ _OF_KIND = {
     FindingKind.STALE: STALE,
     FindingKind.DANGLING_LINK: UNRESOLVED_LINK,
 }
-"""Of the others a person has nothing to do: the next defrag archives what has expired, and joins fragments."""
+"""A person need not do anything about the other kinds: the next defrag archives what has expired, and joins fragments.
+"""
 
 
 def examine_analysis(analysis: Analysis, paths: Mapping[str, str]) -> Iterator[Finding]:
-    """Yields a finding for each one of the analysis that a person can act on, worst first. `paths` are those of the
+    """Yields a finding for each finding of the analysis that a person can act on, worst first. `paths` are those of the
     live notes, by id."""
     for finding in analysis.findings:
         if check := _OF_KIND.get(finding.kind):
@@ -294,12 +295,12 @@ def examine_analysis(analysis: Analysis, paths: Mapping[str, str]) -> Iterator[F
 
 @frozen
 class NoteRepair:
-    """What one file becomes."""
+    """The repair of one file."""
 
     note: NoteFile
     meta: Meta | None
-    """The frontmatter with which it is written again; None where a live note says the same under the same id, in body
-    and frontmatter, and the file moves to the archive as it is."""
+    """The frontmatter to be written; None if a live note has the same id, body and frontmatter: then the file moves to
+    the archive as it is."""
     name: str
     words: str
     """What was done, for people."""
@@ -308,9 +309,9 @@ class NoteRepair:
 def plan_repairs(
     notes: Iterable[NoteFile], live: Mapping[str, Listed], taken_ids: Iterable[str], names: Iterable[str]
 ) -> tuple[NoteRepair, ...]:
-    """Returns the repairs of those notes that need one, in the order of the notes, each of which is looked at once.
-    `live` by path; `taken_ids` of everything but provisional ids; `names` are all of `topics/`. Both are compared as on
-    a disk that ignores case."""
+    """Returns the repairs for those notes that need one, in the order of the notes, each of which is read once. `live`
+    by path; `taken_ids` of everything but provisional ids; `names` are all in `topics/`. Both are compared as on a disk
+    that ignores case."""
     taken = _Taken(taken_ids, names)
     repairs = (
         _rewritten(note, taken) if note.copy_of is None else _separated(note, live.get(note.copy_of), taken)
@@ -320,7 +321,7 @@ def plan_repairs(
 
 
 class _Taken:
-    """Ids and names that are given already, and those that are given along the way."""
+    """Ids and names in use, and those assigned along the way."""
 
     def __init__(self, ids: Iterable[str], names: Iterable[str]) -> None:
         self._ids = {id.casefold() for id in ids}
@@ -350,8 +351,7 @@ class _Taken:
 
 
 def _separated(note: NoteFile, original: Listed | None, taken: _Taken) -> NoteRepair | None:
-    """Makes a copy of another file's id a note of its own where it says something else, else moves it out of the
-    way."""
+    """Makes a copy of another file's id a note of its own if it says something else; otherwise moves it out of the way."""
     if original is None:
         return None
     copy = note.stored.listed

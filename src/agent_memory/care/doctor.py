@@ -1,4 +1,4 @@
-"""Examines a whole store. Nothing is changed, and whatever is damaged hides nothing else."""
+"""Examines a whole store. Nothing is changed, and no damage hides anything else."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from agent_memory.text.plain_text import counted, one_line
 T = TypeVar("T")
 
 _LOOKED_BACK_RUNS = 300
-"""A month of runs every two hours, and then some: what came before says nothing of a schedule."""
+"""More than a month of runs every two hours: older ones say nothing about a schedule."""
 _INTERVALS_BEFORE_LATE = 3
 """How many intervals of its schedule a run may be late."""
 _MESSAGE_CHARS = 600
@@ -60,7 +60,7 @@ _NOTES_A_REPORT = 500
 
 @frozen
 class Doctor:
-    """`examine()` looks at everything that `memory doctor` tells of."""
+    """`examine()` makes all findings of `memory doctor`."""
 
     root: Path
     environ: Mapping[str, str]
@@ -70,7 +70,7 @@ class Doctor:
     runs: RunLog
     health: Callable[[], Result[Health, Error]]
     scopes: Callable[[], Result[tuple[ScopeUse, ...], Error]]
-    """The places that notes belong to."""
+    """The scopes of notes."""
     dry_publish: Callable[[], Result[Published, Error]]
     progress: Callable[[str], None]
 
@@ -79,7 +79,7 @@ class Doctor:
         findings = [of.SETTING.found("config", warning.rstrip(".")) for warning in self.effective.warnings]
         root, store, now_ms = str(self.root), self.reading.store, self.reading.clock.now_ms()
         walked: list[Found] = []
-        for each in walk(root):  # what cannot be looked at is told, and missing nowhere unsaid (P6)
+        for each in walk(root):  # what cannot be looked at is reported, so that nothing is missing unnoticed (P6)
             if isinstance(each, Found):
                 walked.append(each)
             else:
@@ -106,7 +106,7 @@ class Doctor:
                 program = unwrap(choose_command(self.effective.config.llm, home_of(self.environ))).argv[:1]
                 if shutil.which(program[0], path=self.environ.get("PATH", os.defpath)) is None:
                     raise AgentMissing(shown_command(program))
-        # File names and titles may hold what would not print, or would do more than print, and settings a secret.
+        # File names and titles may hold control characters, and settings a secret.
         cleaned = in_order(
             evolve(each, subject=printable(each.subject), message=one_line(redact(each.message).text, _MESSAGE_CHARS))
             for each in findings
@@ -115,7 +115,7 @@ class Doctor:
         return DoctorReport(root, len(live.entries), len(archive.entries), problems, cleaned)
 
     def _notes(self, live: Listing, archive: Listing, now_ms: int) -> Iterator[Finding]:
-        """Yields all that is wrong with notes, each by itself and with one another."""
+        """Yields everything that is wrong with notes, each by itself and together."""
         root, stale_days, unread = str(self.root), self.effective.config.limits.stale_days, list[Finding]()
         copies = {each.path: each for each in read_copies(root, live.unreadable, live.entries)}
         for file in (*live.unreadable, *archive.unreadable):
@@ -130,8 +130,8 @@ class Doctor:
         yield from of.examine_clashes(paths.values())
         vocabulary = _known(unread, TagVocabularyFile(self.root).get(), TagVocabulary())
         yield from of.examine_tags([each.meta.tags for each in live.entries], vocabulary)
-        # Neither what is hot, and so is read without a count, nor what came into the store lately, from however old a
-        # session, is stale.
+        # Hot notes are read without being counted, and notes that came into the store lately may be of an old session:
+        # neither is stale.
         hot_or_new = {*_known(unread, self.reading.store.tiers(), TierList()).hot}
         features: list[Features] = []
         for seen, listed in enumerate(live.entries, 1):
@@ -140,7 +140,7 @@ class Doctor:
             note = None
             with _telling(unread):
                 note = read_note(root, listed.path, listed)
-            if note is None:  # it is gone since the listing, is no note any more or cannot be read
+            if note is None:  # it is gone since the listing, is no longer a note, or cannot be read
                 yield from of.examine_name(listed)
                 continue
             features.append(features_of(note.stored))
@@ -166,7 +166,7 @@ class Doctor:
                 yield of.GONE_PLACE.found(use.scope, words)
 
     def _targets(self) -> Iterator[Finding]:
-        """Yields what a dry run of publishing says of each target."""
+        """Yields the findings of a dry run of publishing for each target."""
         for target in unwrap(self.dry_publish()).targets:
             if target.outcome == "planned":
                 words = "Its section is out of date; `memory generate-agents-md` updates it"
@@ -178,10 +178,10 @@ class Doctor:
                 yield of.TARGET_WARNING.found(target.path, warning.rstrip("."))
 
     def _runs(self, now_ms: int) -> Iterator[Finding]:
-        """Yields what `memory status` says of the inbox, the runs, the hooks and the schedule, and work that waits for
-        a run."""
+        """Yields what `memory status` reports about the inbox, the runs, the hooks and the schedule, and work that
+        waits for a run."""
         health = unwrap(self.health())
-        for problem in evolve(health, unreadable=()).problems:  # the notes are told one by one
+        for problem in evolve(health, unreadable=()).problems:  # notes have findings of their own
             yield of.STATUS.found("memory status", problem.rstrip("."))
         if not health.jobs:
             runs = unwrap(self.runs.runs(_LOOKED_BACK_RUNS))
@@ -190,7 +190,7 @@ class Doctor:
 
 @contextmanager
 def _telling(findings: list[Finding], check: Check | None = None, subject: str = "") -> Generator[None, None, None]:
-    """Makes an error within a finding."""
+    """Turns an error in the block into a finding."""
     try:
         yield
     except Error as error:
@@ -198,7 +198,7 @@ def _telling(findings: list[Finding], check: Check | None = None, subject: str =
 
 
 def _known(findings: list[Finding], result: Result[T, Error], otherwise: T) -> T:
-    """Returns the value; where it is an error, that is a finding."""
+    """Returns the value; an error becomes a finding."""
     try:
         return unwrap(result)
     except Error as error:
@@ -210,8 +210,7 @@ def _known(findings: list[Finding], result: Result[T, Error], otherwise: T) -> T
 
 
 def read_note(root: str, path: str, listed: Listed | None = None) -> NoteFile | None:
-    """Returns the file; None for one that is gone, or no note. What the bytes of a listed one say is not found out once
-    more while they are the same."""
+    """Returns the file; None if it is gone, or is not a note. An unchanged file that is listed is not parsed again."""
     image = read_image(root, path)
     if image is None:
         return None
@@ -226,7 +225,7 @@ def read_note(root: str, path: str, listed: Listed | None = None) -> NoteFile | 
 
 
 def read_notes(root: str, files: Iterable[UnreadableFile | Listed]) -> Iterator[NoteFile]:
-    """Yields these files, but for those that are gone, cannot be read, or are no notes."""
+    """Yields these files, except those that are gone, cannot be read, or are not notes."""
     for each in files:
         with suppress(PathRefused, StoreIo):
             if (note := read_note(root, each.path)) is not None:
@@ -234,7 +233,7 @@ def read_notes(root: str, files: Iterable[UnreadableFile | Listed]) -> Iterator[
 
 
 def read_copies(root: str, unreadable: Sequence[UnreadableFile], live: Sequence[Listed]) -> Iterator[NoteFile]:
-    """Yields files that are only unreadable because another one bears their id."""
+    """Yields files that are only unreadable because another one has their id."""
     path_of = {each.meta.id: each.path for each in live}
     for note in read_notes(root, unreadable):
         original = path_of.get(note.stored.meta.id)
@@ -246,13 +245,13 @@ def read_copies(root: str, unreadable: Sequence[UnreadableFile], live: Sequence[
 
 _STATE = re.compile(r"state/(?:.*/)?[^./][^/]*\.json|runs/[^./][^/]*\.json")
 _READ_ELSEWHERE = (TIERS_FILE, VOCABULARY_FILE, "runs/spend.json")
-"""Files of state that other checks read, and tell of."""
+"""Files of state that other checks read and report on."""
 _MAX_STATE_BYTES = 64 << 20
 
 
 def check_files(root: str, walked: Sequence[Found], now_ms: int) -> Iterator[Finding]:
-    """Yields what is wrong with owners and modes, litter, and copies that synchronising programs made."""
-    # Behind a closed root nobody gets at a file that is open: that is worth a remark.
+    """Yields findings about owners and modes, leftovers, and copies that synchronising programs made."""
+    # Behind a closed root nobody can reach an open file: that is only worth a remark.
     is_open = not walked or walked[0].is_loose
     for each in walked:
         subject = each.path or "."
@@ -274,7 +273,7 @@ def check_files(root: str, walked: Sequence[Found], now_ms: int) -> Iterator[Fin
 
 
 def check_state(root: str, walked: Sequence[Found]) -> Iterator[Finding]:
-    """Yields every file of state that cannot be understood."""
+    """Yields a finding for each file of state that cannot be parsed."""
     for each in walked:
         if not _STATE.fullmatch(each.path) or each.path in _READ_ELSEWHERE:
             continue
@@ -295,8 +294,9 @@ def check_state(root: str, walked: Sequence[Found]) -> Iterator[Finding]:
 def check_schedule(
     schedule: ScheduleConfig, runs: Sequence[LoggedRun], oldest_pending_at_ms: int | None, now_ms: int
 ) -> Iterator[Finding]:
-    """Yields work that has waited for three intervals without a run. A run that finds nothing to do leaves no trace, so
-    it is the waiting that tells, not the silence. `runs` are newest first, at least all since the last defrag."""
+    """Yields a finding for work that has waited for three intervals without a run. A run that finds nothing to do
+    leaves no trace, so only waiting work proves that runs are missing. `runs` are newest first, at least all since the
+    last defrag."""
 
     def is_late(since_ms: int, interval_hours: float) -> bool:
         return now_ms - since_ms > _INTERVALS_BEFORE_LATE * max(interval_hours, 1 / 6) * HOUR_MS
@@ -338,14 +338,14 @@ _UNFINISHED = {
     "REVERT_HEAD": "revert",
 }
 _DETACHED = 1
-"""How `git symbolic-ref --quiet` ends where HEAD is on no branch; any other status but 0 is damage."""
-# Asked of a path that is never tracked, so that history and index are read, and fifty thousand files not looked at.
+"""The exit code of `git symbolic-ref --quiet` if HEAD is not on a branch; any other but 0 means damage."""
+# Asks about a path that is never tracked, so that git reads history and index, but not fifty thousand files.
 _STATUS = ("status", "--porcelain=v1", "-z", "--untracked-files=no", "--ignore-submodules=all", "--", _GIT)
 
 
 def check_repository(git: GitProcess, *, has_notes: bool) -> Iterator[Finding]:
-    """Yields what is wrong with the repository. Nothing is changed, not even the index. No remote is no trouble; nor is
-    no repository where there is nothing yet."""
+    """Yields findings about the repository. Nothing is changed, not even the index. A missing remote is not a problem;
+    nor is a missing repository in an empty store."""
     if not exists(str(git.directory)):
         if is_directory(str(git.root)):  # there is something to record
             git.run("--version")

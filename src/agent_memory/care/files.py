@@ -1,5 +1,4 @@
-"""Everything below the root as `lstat` sees it, and the secrets in it and in all that its git keeps. Changes
-nothing."""
+"""Lists everything below the root by `lstat`, and finds secrets in it and in all that its git keeps. Changes nothing."""
 
 from __future__ import annotations
 
@@ -24,13 +23,13 @@ from agent_memory.redaction.redact import redact
 from agent_memory.text.instants import HOUR_MS
 
 _LITTER = re.compile(r"\.tmp-[0-9a-f]{16}", re.ASCII)
-"""Names of our own temporary files, and nobody else's."""
+"""Names of our own temporary files only."""
 _STAGED = re.compile(r"\.transaction/\d+\.new", re.ASCII)
 
 
 @frozen
 class Found:
-    """One file, directory or other thing below the root, as `lstat` sees it."""
+    """A file, directory or other thing below the root, by `lstat`."""
 
     path: str
     """Relative to the root, printable; the root itself is empty."""
@@ -54,17 +53,17 @@ class Found:
 
     @property
     def is_temporary(self) -> bool:
-        """It is a temporary file of ours: litter, unless a living process writes it."""
+        """Returns whether it is a temporary file of ours: a leftover, unless a living process writes it."""
         return self.is_file and bool(_LITTER.fullmatch(self.name) or _STAGED.fullmatch(self.path))
 
     @property
     def is_loose(self) -> bool:
-        """Others than the owner have a right to it."""
+        """Returns whether others than the owner have a right to it."""
         return (self.is_file or self.is_directory) and bool(self.mode & 0o077)
 
 
 def walk(root: str) -> Iterator[Found | OSError]:
-    """Yields the root and all below it, but what is git's business; directories before what is in them, by name. An
+    """Yields the root and everything below it except git's own files; directories before their contents, by name. An
     error where something cannot be looked at."""
     if isinstance(found := _look(root, ""), FileNotFoundError):
         return
@@ -96,9 +95,8 @@ def _look(root: str, path: str) -> Found | OSError:
 
 @contextmanager
 def unwritten(root: str, found: Found, now_ms: int) -> Generator[bool, None, None]:
-    """Tells whether no living process writes this temporary file, and none will go on with it: a writer holds it
-    locked. Where that cannot be told (a file system without locks, what a transaction stages) it is so after an
-    hour."""
+    """Returns whether no living process writes this temporary file, and none will resume it: a writer holds it locked.
+    Where locks cannot tell (a file system without them, files staged by a transaction) an age of one hour decides."""
     descriptor, is_free = None, found.mtime_ms <= now_ms - HOUR_MS
     if found.name.startswith(TEMPORARY_PREFIX):
         with suppress(OSError):
@@ -123,35 +121,34 @@ class SecretKind:
 
 @frozen
 class SecretFind:
-    """One file, one object of git or one name in which redaction finds something."""
+    """A file, an object in git or a name in which redaction finds something."""
 
     path: str | None
-    """Relative to the root, without secrets. None for an object of git that no commit holds any more."""
+    """Relative to the root, without secrets. None for a git object that no commit holds any more."""
     commit: str | None
-    """The first commit that holds it, in full; None for a file as it stands on disk."""
+    """The first commit that holds it, in full; None for a file on disk."""
     in_history: bool
-    """It is what git keeps, and no file."""
+    """Whether it is in git's history rather than in a file."""
     kinds: tuple[SecretKind, ...]
 
 
 @frozen
 class SecretSearch:
-    """What `memory doctor --secrets` tells: files first, and how much was looked at."""
+    """The findings of `memory doctor --secrets`, files first, and how much was searched."""
 
     secrets: tuple[SecretFind, ...]
     files: int
     objects: int
-    """Of git: versions of files and messages of commits."""
+    """Git objects: versions of files and messages of commits."""
     unread: tuple[str, ...] = ()
-    """What could not be looked at, each with the reason: where this is not empty, silence proves nothing."""
+    """What could not be searched, each with the reason: if there is any, finding nothing proves nothing."""
 
 
 _SHOWN_EVERY = 500
 
 
 def search_secrets(root: str, git: GitProcess, progress: Callable[[str], None] = lambda _: None) -> SecretSearch:
-    """Looks at everything below the root but what is derived from it, and at every object of its repository. Changes
-    nothing."""
+    """Searches everything below the root except derived files, and every object of its repository. Changes nothing."""
     finds: list[SecretFind] = []
     unread: list[str] = []
     files = objects = 0
@@ -186,15 +183,15 @@ def _kinds(counts: Counter[str]) -> tuple[SecretKind, ...]:
 # -- files ------------------------------------------------------------------------------------------------------------
 
 _MOST_BYTES = 64 << 20
-"""Of one file, unpacked, or of one object. A larger one is not looked at."""
+"""The limit for one file, unpacked, or one object. A larger one is not searched."""
 _DERIVED = (".cache", ".git")
-"""Made from the rest, or looked at by git itself."""
+"""Derived files, or files that git itself is asked about."""
 _SECRET_NOTE = re.compile(rb"""\A---\n(?:[^\n]*\n){0,60}?sensitivity:[ ]*["']?secret["']?[ ]*\n""")
 _HEAD_BYTES = 4096
 
 
 def _files(root: str) -> Iterator[SecretFind | str | None]:
-    """Yields for each file a find, None when there is none, or why it could not be looked at."""
+    """Yields for each file the find, None if there is none, or the reason why it could not be searched."""
     for found in walk(root):
         if isinstance(found, OSError):
             yield str(store_io(found, "read", str(found.filename or root)))
@@ -216,8 +213,8 @@ def _files(root: str) -> Iterator[SecretFind | str | None]:
 
 
 def _content_of(path: str) -> bytes:
-    """Returns what is in a file, with one byte more than is looked at; nothing of a note whose sensitivity is `secret`,
-    which may hold what it holds."""
+    """Returns the content of a file, with one byte more than is searched; nothing for a note whose sensitivity is
+    `secret`: it may hold secrets."""
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
         if path.endswith(".md") and _SECRET_NOTE.match(file.read(_HEAD_BYTES)):
             return b""
@@ -229,7 +226,7 @@ def _content_of(path: str) -> bytes:
 # -- what git keeps ---------------------------------------------------------------------------------------------------
 
 _BATCH_BYTES = 4 << 20
-"""Objects are asked for in batches of about so much."""
+"""Objects are requested in batches of about this size."""
 _LISTED = ("--batch-all-objects", "--unordered", "--batch-check=%(objecttype) %(objectname) %(objectsize)")
 _ORIGINS = ("--all", "--reflog", "--reverse", "--raw", "-m", "-z", "--no-abbrev", "--no-renames", "--format=%x01%H")
 
@@ -244,10 +241,10 @@ def _finds_among(objects: list[_Object], git: GitProcess) -> Iterator[SecretFind
     for _, group in groupby(zip(objects, totals, strict=True), key=lambda each: each[1] // _BATCH_BYTES):
         batch = [each for each, _ in group]
         held = contents_of(git, [name for name, _, _ in batch])
-        for name, _, is_blob in batch:  # one that was pruned meanwhile holds nothing
+        for name, _, is_blob in batch:  # an object pruned meanwhile holds nothing
             if kinds := redact(held.get(name, b"").decode("utf-8", "replace")).found:
                 found.append((name, is_blob, Counter(dict(kinds))))
-    # For each blob the first commit that holds it, and its path there.
+    # For each blob, the first commit that holds it, and its path there.
     origins = dict(_first_places(git)) if found else {}
     for name, is_blob, counts in found:
         commit, path = origins.get(name, ("", "")) if is_blob else (name, "")

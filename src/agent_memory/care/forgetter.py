@@ -1,7 +1,8 @@
-"""Forgetting, from the first look to the last byte: what goes is decided, noted, and then carried out to the end (P28).
+"""Forgets: decides what goes, records it, and then carries it out to the end (P28).
 
-Each step may be the last before a crash. The tombstones come first, so that whatever else happens nothing is learnt
-again; then the notes, as one transaction; then what knew of them. The journal says what is left to do, and goes last.
+Any step may be the last before a crash. The tombstones come first, so that whatever else happens nothing is learnt
+again; then the notes, as one transaction; then everything that knew of them. The journal says what is left to do, and
+is removed last.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ class Forgetter:
     # -- looking: all that would go, all that would change, and what states the same -------------------------------------
 
     def look(self, target: ForgetTarget) -> Forgetting:
-        """Returns all that would go, and changes nothing. EntryNotFound for an id of which there is nothing."""
+        """Returns everything that would go, and changes nothing. EntryNotFound for an id of which there is nothing."""
         real, session, id = self._real, target.session, target.id or ""
         recorded = frozenset[str]() if session is None else inbox_traces(real, session).made_ids
 
@@ -87,7 +88,7 @@ class Forgetter:
         gone = _ids_of(removed) - kept_ids if session is not None else frozenset((id,))
         rewritten, linked = _rewritten(files, session, gone | (_ids_of(removed) - kept_ids))
         if session is None and not (removed or linked):
-            # The note may have gone before, and the history may still hold it, or what knew of it.
+            # The note may be gone already, while the history or other records still hold it.
             begun = journal_of(self.git.root).read()
             is_left = target.purge or (begun is not None and id in begun.ids)
             if not (is_left and self._was_forgotten(id)):
@@ -146,8 +147,8 @@ class Forgetter:
     # -- carrying out -------------------------------------------------------------------------------------------------
 
     def forget_what_was_seen(self, seen: Forgetting) -> Forgetting:
-        """Looks again, and forgets. EntryChanged where there is more of it by now than what was seen; where nothing is left of
-        it, since what had been begun before was finished meanwhile, all that was seen is forgotten."""
+        """Looks again, and forgets. EntryChanged where there is more by now than what was seen; if nothing is left,
+        since an earlier forgetting was finished meanwhile, everything that was seen is forgotten."""
         with self._writing():
             try:
                 found = self.look(seen.target)
@@ -162,7 +163,7 @@ class Forgetter:
         return found
 
     def forget(self, target: ForgetTarget) -> bool:
-        """Forgets all of it, whatever that is by now; False where the store holds nothing of it."""
+        """Forgets everything, whatever that is by now; False if the store holds nothing of it."""
         with self._writing():
             found = self.look(target)
             if found.is_known:
@@ -172,7 +173,7 @@ class Forgetter:
         return found.is_known
 
     def purge_state(self, path: str) -> None:
-        """Take the file of a state value away, and every version of it out of the git history."""
+        """Removes the file of a state value, and every version of it from the git history."""
         at_ms, none = self.clock.now_ms(), frozenset[str]()
         work = ForgettingAtWork(at_ms, True, None, None, none, none, (), none, (), (), (), (path,), ())
         unwrap(TombstoneFiles(self.git.root).put(StateTombstone(path, at_ms)))
@@ -180,8 +181,8 @@ class Forgetter:
         self._finish(work)
 
     def resume(self) -> None:
-        """Carries out the rest of a forgetting that a crash interrupted. One that had not come to its notes is decided anew:
-        they may have changed."""
+        """Finishes a forgetting that a crash interrupted. One that had not reached its notes is decided anew: they may
+        have changed."""
         work = journal_of(self.git.root).read()
         if work is None:
             return
@@ -193,14 +194,14 @@ class Forgetter:
 
     @contextmanager
     def _writing(self) -> Generator[None, None, None]:
-        """Holds the write lock, over files of which none is half changed."""
+        """Holds the write lock, with no file half changed."""
         with self.writes.locks.write():
             Transactions(self._real).recover()
             yield
 
     def _begin(self, found: Forgetting) -> None:
-        """Tombstones, journal and notes, under the write lock. EntryChanged, and nothing of any note changed, where somebody
-        changes the same notes."""
+        """Writes tombstones and journal and changes the notes, under the write lock. EntryChanged, with no note
+        changed, where somebody changes the same notes."""
         tombstones, at_ms, session = TombstoneFiles(self.git.root), found.work.at_ms, found.target.session
         if session is not None:
             unwrap(tombstones.put(SessionTombstone(session.session_id, session.harness, at_ms)))
@@ -210,19 +211,19 @@ class Forgetter:
         self._remove_notes(found)
 
     def _remove_notes(self, found: Forgetting) -> None:
-        """Changes the notes' files and the tier list, as one transaction, and clears what troubles they had. StateCorrupt for
-        a damaged tier list, which is not replaced."""
+        """Changes the notes' files and the tier list, as one transaction, and clears their recorded troubles.
+        StateCorrupt for a damaged tier list, which is not replaced."""
         changes = [*found.changes]
         if (image := read_image(self._real, TIERS_FILE)) is not None:
             tiers = tiers_in(self._real, image)
             if (left := tiers.without(found.work.ids)) != tiers:
                 changes.append(FileChange(TIERS_FILE, FileState(image.data), FileState(render_tiers(left))))
-        if not Transactions(self._real).commit(changes):  # somebody edits one of them at this very moment
+        if not Transactions(self._real).commit(changes):  # somebody is editing one of them right now
             raise _changed(found)
         QueueTroubles(self._real).change(dict.fromkeys(found.trouble_keys))
 
     def _finish(self, work: ForgettingAtWork) -> None:
-        """Does all that comes after the notes; doing any of it twice is harmless."""
+        """Does everything that comes after the notes; doing any of it twice is harmless."""
         for path in (*work.inbox, *work.marks):
             remove_file(self._real, path)
         for harness, session_id in work.histories:
@@ -231,13 +232,13 @@ class Forgetter:
             purge_mark_of(self.git.root).write(work.at_ms)
         RunTraces(self._real, work).remove()
         remove_directory(self._real, ".cache")
-        for found in walk(self._real):  # what a killed process left half written may hold it, too
+        for found in walk(self._real):  # a file that a killed process left half written may hold it too
             if not isinstance(found, OSError) and found.is_temporary:
                 with unwritten(self._real, found, self.clock.now_ms()) as is_free:
                     if is_free:
                         remove_file(self._real, found.path)
         what = "a session" if work.session is not None else "a note" if work.ids else "a state value"
-        # Git is history, not durability (P4): it fails nothing but a purge.
+        # Git is history, not durability (P4): its failure fails nothing but a purge.
         writes, paths = self.writes, (*work.paths, TIERS_FILE, *work.marks)
         writes.tolerate(writes.recorder.record(paths, f"forget: {what}"))
         self.publish()
@@ -255,11 +256,11 @@ class Forgetter:
 
 
 def remove_directory(root: str, relative: str) -> None:
-    """Removes a directory of derived files with all that is in it; no link is followed. One that is not there is gone."""
+    """Removes a directory of derived files with its contents; no link is followed. A missing one counts as removed."""
     directory = directory_in(root, relative)
     with as_store_io("remove", directory):
         while exists(directory):
-            with suppress(FileNotFoundError):  # that one file is gone already does not mean that the others are
+            with suppress(FileNotFoundError):  # if one file is gone already, the others may still be there
                 shutil.rmtree(directory)
                 fsync_directory(os.path.dirname(directory))
 
@@ -278,8 +279,8 @@ def _ids_of(files: Iterable[NoteFile]) -> frozenset[str]:
 def _rewritten(
     files: Sequence[tuple[NoteFile, str]], session: SessionKey | None, gone: Collection[str]
 ) -> tuple[tuple[FileChange, ...], tuple[str, ...]]:
-    """Returns the changes of the files that stay, without the session as a source and without links to what goes, and the ids of
-    the notes that lose a link."""
+    """Returns the changes of the files that stay, without the session as a source and without links to what goes, and
+    the ids of the notes that lose a link."""
     changes: list[FileChange] = []
     linked: dict[str, None] = {}
     for file, whose in files:
@@ -298,7 +299,7 @@ def _rewritten(
 
 
 def _newest_of_each(files: Iterable[NoteFile]) -> dict[str, StoredEntry]:
-    """Returns, of several files of one note, the live one, else the one that was changed last; by id."""
+    """Returns by id the live one of several files of one note, else the one that was changed last."""
     newest: dict[str, tuple[tuple[bool, int], StoredEntry]] = {}
     for file in files:
         if file.stored is not None:
@@ -330,7 +331,7 @@ def _shared_notes(files: Iterable[NoteFile], session: SessionKey) -> tuple[Share
 
 
 def _mentions(staying: Iterable[NoteFile], gone: Iterable[StoredEntry]) -> tuple[Mention, ...]:
-    """Returns the notes that stay and hold most of what a forgotten one states: the likest first."""
+    """Returns the notes that stay and hold most of what a forgotten one states, most similar first."""
     forgotten = [statements_of(each.meta.title, each.body) for each in gone]
     mentions: dict[str, Mention] = {}
     for file in staying if forgotten else ():

@@ -1,4 +1,4 @@
-"""What `memory status` tells: what waits, what went wrong, what was spent."""
+"""What `memory status` reports: what waits, what went wrong, what was spent."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def deliveries_by_harness(deliveries: Iterable[Delivery], now_ms: int) -> tuple[
 
 @frozen
 class HookProblem:
-    """A capture or an injection that did not arrive; hooks themselves stay silent."""
+    """A capture or an injection that failed; hooks themselves stay silent."""
 
     at: str
     harness: str
@@ -81,9 +81,9 @@ class Health:
     oldest_pending_at_ms: int | None
     failed: tuple[FailedEntry, ...]
     troubles: tuple[tuple[str, Trouble], ...]
-    """Sessions that were set back, by key."""
+    """Sessions that were postponed, by key."""
     last_runs: tuple[LoggedRun, ...]
-    """The newest run of each machine, newest first: none of them makes good what another could not do."""
+    """The newest run of each machine, newest first: one machine's success does not make up for another's failure."""
     hook_problems: tuple[HookProblem, ...]
     spent_today: DaySpend
     unrecorded: int
@@ -99,7 +99,7 @@ class Health:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What a person should look at, one sentence each; empty when all is well."""
+        """Returns what a person should look at, one sentence each; empty when all is well."""
         found: list[str] = []
         if self.unreadable:
             found.append(f"{counted(len(self.unreadable), 'file')} in topics/ cannot be read: {self.unreadable[0]}")
@@ -112,7 +112,7 @@ class Health:
             what = "last run" if last is self.last_runs[0] else f"last {last.machine}"
             if last.result != "completed":
                 found.append(f"the {what} {last.result}: {last.error}")
-            elif len(refused) == len(last.sessions) >= _SEVERAL:  # it is no longer the fault of one session
+            elif len(refused) == len(last.sessions) >= _SEVERAL:  # not the fault of one session any more
                 found.append(f"the {what} failed for all of its {len(refused)} sessions; the last: {refused[-1]}")
         for kind, injects in (("capture", False), ("injection", True)):
             if missed := [each for each in self.hook_problems if (each.act == "inject") is injects]:
@@ -129,7 +129,7 @@ class Health:
 # -- the health of a store ---------------------------------------------------------------------------------------------
 
 RECENT_RUNS = 100
-"""So far back the newest run of each machine is looked for."""
+"""How many runs are searched for the newest of each machine."""
 
 
 def read_health(
@@ -140,17 +140,17 @@ def read_health(
     log: RunLog,
     spend: SpendLedgerFiles,
 ) -> Health:
-    """Returns the health of the store and of all around it; it changes nothing and calls nothing. A file of ours that
+    """Returns the health of the store and its surroundings; it changes nothing and calls nothing. A file of ours that
     cannot be read is an error, not "all is well" (P6)."""
     root, environ, now_ms = inbox.root, inbox.environ, reading.clock.now_ms()
     live, archive = unwrap(reading.store.list()), unwrap(reading.store.list(archived=True))
     names = unwrap(inbox.names())
     recent = log.runs(RECENT_RUNS)
     logged = recent.value_or(())
-    # The newest run of each machine, newest first; a damaged report hides no other.
+    # The newest run of each machine, newest first; a damaged report does not hide others.
     last = {run.machine: run for run in reversed(logged) if run.result in RESULTS}
     runs = tuple(sorted(last.values(), key=lambda each: each.run_id, reverse=True))
-    # Nobody can tell what became of a run whose report is damaged, so that the last may not be the last (P6).
+    # What became of a run with a damaged report is unknown, so the last readable one may not be the last (P6).
     newest = [each for each in logged[:1] if each.problems]
     damaged = (str(StateCorrupt(f"{root}/runs/{each.run_id}/report.json", each.problems)) for each in newest)
     since = next((each.ended_at_ms for each in runs if each.machine == "consolidate"), None) or 0
@@ -164,7 +164,7 @@ def read_health(
         if not os.path.isdir(os.path.dirname(path))
     ]
     if installed is not None and not os.access(installed.program, os.X_OK):
-        # A job that fails since an executable is gone says so nowhere else.
+        # A job that fails because an executable is gone says so nowhere else.
         problems.insert(0, f"{installed.program}, which the schedule calls, is gone: `memory schedule on` repairs it")
     return Health(
         root=str(root),
@@ -197,9 +197,8 @@ def read_health(
 
 
 def hook_log_of(root: Path, environ: Mapping[str, str]) -> tuple[tuple[HookProblem, ...], tuple[Error, ...]]:
-    """Returns what the logs of hooks tell of a root: every capture and injection that is known not to have arrived,
-    oldest first, and why some of it cannot be read, since nobody can say what is in that (P6). What is damaged in them
-    is passed over."""
+    """Returns the failures in the hook logs of a root, oldest first: every capture and injection that is known not to
+    have arrived, and why some of the log cannot be read, since that part is unknown (P6). Damaged lines are skipped."""
     problems: list[HookProblem] = []
     unread: list[Error] = []
     for directory in hook_log_directories(home_of(environ), str(root)):
@@ -216,7 +215,7 @@ def hook_log_of(root: Path, environ: Mapping[str, str]) -> tuple[tuple[HookProbl
                     if not is_object(told):
                         continue
                     named = told.get("root")
-                    # A hook tells the root that it was given, which may lead there by a link.
+                    # A hook records the root that it was given, which may lead there by a link.
                     if named is None or (isinstance(named, str) and os.path.realpath(named) == os.path.realpath(root)):
                         at, harness, message = (str(told.get(key, "")) for key in ("at", "harness", "message"))
                         problems.append(HookProblem(at, harness, str(told.get("act") or "capture"), message))

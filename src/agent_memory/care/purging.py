@@ -1,7 +1,8 @@
-"""What a purge takes out of the git history: every version of the notes that went, and what else came from the session.
+"""Rewrites the git history for a purge: without any version of the notes that went, and without what else came from the
+session.
 
-It is a program: `python -m agent_memory.care.purging ROOT GONE` rewrites the repository in the directory where it
-is started (`git.git_history`), by the journal of the forgetting at work in ROOT.
+It is a program: `python -m agent_memory.care.purging ROOT GONE` rewrites the repository in the directory where it is
+started (`git.git_history`), by the journal of the forgetting at work in ROOT.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from agent_memory.store.note_files import ARCHIVE, TOPICS, entry_or_none
 
 _WORDS = (
     *("--force", "--quiet"),
-    "--partial",  # which leaves remotes and refs alone; the caller expires the reflog and collects the garbage
+    "--partial",  # leaves remotes and refs alone; the caller expires the reflog and collects the garbage
     *("--prune-empty", "never", "--prune-degenerate", "never"),
     *("--replace-refs", "delete-no-add"),
     "--preserve-commit-encoding",
@@ -36,11 +37,11 @@ _SUBMODULE = b"160000"
 
 
 Verdict = Literal["stays", "goes"] | bytes
-"""Bytes: what it holds from now on."""
+"""Bytes are the new content."""
 
 
 def main() -> None:
-    """Rewrites the history for a forgetting whose notes are gone by now."""
+    """Rewrites the history for a forgetting whose notes are gone already."""
     root, listed = map(Path, sys.argv[1:])
     work = journal_of(root).read()
     if work is None:
@@ -48,7 +49,7 @@ def main() -> None:
     still_there = those_there(real_root(root), work.paths)
     gone = (frozenset(work.paths) - frozenset(still_there)) | frozenset(work.marks)
     words, titles, session = work.words, set(work.titles), work.session
-    """What was forgotten is called, and was called in the history: that is known only from there."""
+    """The titles that the forgotten notes have and had: only the history knows them."""
 
     def version(path: str, read: Callable[[], bytes]) -> Verdict:
         is_note = path.startswith((f"{TOPICS}/", f"{ARCHIVE}/"))
@@ -80,7 +81,7 @@ def main() -> None:
 
 
 class _Filter(filter_repo.RepoFilter):
-    """Leaves the work tree alone: whoever called sees to the index and to what is left of the old objects."""
+    """Leaves the work tree alone: the caller takes care of the index and of what is left of the old objects."""
 
     def cleanup(
         self, repo: bytes, repack: bool, reset: bool, run_quietly: bool = False, show_debuginfo: bool = False
@@ -91,15 +92,15 @@ class _Filter(filter_repo.RepoFilter):
 def rewrite(
     version: Callable[[str, Callable[[], bytes]], Verdict], message: Callable[[str, bool], str], gone: Path
 ) -> None:
-    """Rewrite every commit and tag of the repository of this process. `gone` becomes a list of the objects that are not to
-    be there any more: those that stay nowhere, at no path.
+    """Rewrites every commit and tag of the repository in the current directory. `gone` becomes a list of the objects
+    that must not exist any more: those that stay at no path.
 
-    `version` tells what becomes of a version of a file, by its path and what reads it; `message` what a message is from
-    now on, with whether its commit touched anything that goes.
+    `version` decides what becomes of a version of a file, given its path and a reader; `message` returns the new
+    message, given the old one and whether its commit touched anything that goes.
     """
     kept, dropped = set[bytes](), set[bytes]()
     decided: dict[tuple[str, bytes], bytes | int | None] = {}
-    """What a file, by its path and object, is from now on: the same object, a new one, or nothing."""
+    """The new content of each file, by path and object: the same object, a new one, or none."""
 
     def contents(id: bytes) -> bytes:
         assert reader.stdin is not None
@@ -133,7 +134,7 @@ def rewrite(
         return True
 
     def rewrite_message(item: filter_repo.Commit | filter_repo.Tag, _: object) -> None:
-        # All of a commit's files come before its message: what they were called is known by then.
+        # A commit's files come before its message, so their titles are known by then.
         touched = [True] if isinstance(item, filter_repo.Tag) else [is_changed(each) for each in item.file_changes]
         text = item.message.decode("utf-8", "surrogateescape")
         item.message = message(text, any(touched)).encode("utf-8", "surrogateescape")
@@ -142,7 +143,7 @@ def rewrite(
     with subprocess.Popen(["git", "cat-file", "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as reader:
         filtering = _Filter(arguments, commit_callback=rewrite_message, tag_callback=rewrite_message)
         filtering.run()
-    # What an earlier attempt took out, and could not be shown to be gone, is looked for again.
+    # Objects that an earlier attempt removed, but could not prove to be gone, are looked for again.
     before = set(gone.read_bytes().splitlines()) if gone.exists() else set[bytes]()
     gone.write_bytes(b"".join(b"%s\n" % id for id in sorted((before | dropped) - kept)))
 

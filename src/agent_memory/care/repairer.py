@@ -1,4 +1,4 @@
-"""`memory doctor --fix`: what is safe to repair, under the run lock. Knowledge is moved, never deleted."""
+"""`memory doctor --fix`: repairs what is safe to repair, under the run lock. Knowledge is moved, never deleted."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ from agent_memory.text.plain_text import counted
 
 @define
 class Repair:
-    """What became of the repairs so far."""
+    """The repairs so far."""
 
     did: list[str] = field(factory=list[str])
     """One sentence each."""
     failed: list[str] = field(factory=list[str])
     """What could not be done, and why."""
     touched: list[str] = field(factory=list[str])
-    """Paths that were written or removed and that git is to be told of, relative to the root."""
+    """Paths that were written or removed, for git, relative to the root."""
 
     @contextmanager
     def tolerating(self) -> Generator[None, None, None]:
-        """Tells what goes wrong within, which stops nothing else."""
+        """Records an error in the block, so that it stops nothing else."""
         try:
             yield
         except Error as error:
@@ -63,15 +63,15 @@ class Repairer:
     writes: RecordedWrites
     publish: Callable[[], Result[Published, Error]]
     finish_runs: Callable[[], object]
-    """Carries out the rest of runs that crashed."""
+    """Finishes runs that crashed."""
 
     @as_result
     def repair(self) -> tuple[Repair, DoctorReport]:
-        """Returns what was done, and how the store is afterwards. `Busy` while a run is at work."""
+        """Returns what was done, and the state of the store afterwards. `Busy` while a run is at work."""
         log = Repair()
         repairs: tuple[Callable[[Repair], object], ...] = (
             self._finish_write,
-            lambda _: self.finish_runs(),  # their writes are nobody's hand edits
+            lambda _: self.finish_runs(),  # their writes are not hand edits
             self._adopt,
             self._restore_heads,
             self._repair_notes,
@@ -89,12 +89,12 @@ class Repairer:
 
     def _finish_write(self, log: Repair) -> None:
         was_cut_short = exists(f"{self.git.root}/{JOURNAL}")
-        unwrap(self.writes.store.apply(()))  # whoever changes nothing still finishes, or undoes, what is half done
+        unwrap(self.writes.store.apply(()))  # even without changes, what is half done is finished or undone
         if was_cut_short:
             log.did.append("an interrupted change is undone or finished")
 
     def _adopt(self, log: Repair) -> None:
-        """What a person changed is recorded as theirs before anything is repaired, and what git missed with it."""
+        """Records what a person changed as theirs before anything is repaired, and what git missed with it."""
         owed = 0
         with log.tolerating():
             owed = len(unwrap(pending_commits(self.git.root)))
@@ -116,11 +116,11 @@ class Repairer:
         root = str(self.git.root)
         live, archive = unwrap(self.writes.store.list()), unwrap(self.writes.store.list(archived=True))
         notes = chain(read_copies(root, live.unreadable, live.entries), read_notes(root, live.entries))
-        # Every id that is given, also those of files that cannot be read; not those that files without one would get.
+        # Every id in use, also in files that cannot be read; not those that files without an id would get.
         stated = Listing(tuple(each for each in live.entries if not each.provisional_id))
         named = (id_in_name(each.path) for each in (*live.unreadable, *archive.unreadable))
         repairs = plan_repairs(
-            # A file in which a merge is unresolved is not written again: something would be lost.
+            # A file with an unresolved merge is not rewritten: something would be lost.
             (note for note in notes if not note.stored.listed.conflicted),
             {each.path: each for each in live.entries},
             taken_ids(stated, archive) | {id.casefold() for id in named if id is not None},
@@ -131,13 +131,13 @@ class Repairer:
                 repair_notes(root, self.writes.locks, log, repairs[start : start + _A_BATCH])
 
     def _repair_files(self, log: Repair) -> None:
-        """Remove litter, and close what is open to others; a file that goes away meanwhile is no failure."""
+        """Removes leftovers, and closes what is open to others; a file that disappears meanwhile is not a failure."""
         root, home, now_ms = str(self.git.root), home_of(self.doctor.environ), self.doctor.reading.clock.now_ms()
         beside = [] if home is None else [local_state_directory(home)]
         closed = 0
         for directory in (root, f"{root}/.git/info", *beside):
             for each in walk(directory):
-                # Beside the notes only what we write ourselves is ours to tidy.
+                # Apart from notes, only our own files are ours to tidy.
                 if not isinstance(each, Found) or not (each.is_temporary or directory == root):
                     continue
                 path = f"{directory}/{each.path}" if each.path else directory
@@ -173,10 +173,10 @@ class Repairer:
 
 
 def _close(path: str, mode: int) -> None:
-    """Set the mode of the file itself, whatever a link of that name would lead to by now."""
+    """Sets the mode of the file itself, even if a link has taken its name by now."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except PermissionError:  # it is closed to its owner too, and `is_loose` has seen that it is no link
+    except PermissionError:  # it is closed to its owner too, and `is_loose` has seen that it is not a link
         os.chmod(path, mode)
         return
     try:
@@ -216,7 +216,7 @@ def repair_notes(root: str, locks: Locks, log: Repair, repairs: Sequence[NoteRep
 
 
 def _changes(root: str, repair: NoteRepair, planned: Mapping[str, FileState]) -> tuple[FileChange, ...]:
-    """Returns what the repair changes; `planned` is what those before it in the batch write."""
+    """Returns what the repair changes; `planned` is what earlier repairs in the batch write."""
     note, stored = repair.note, repair.note.stored
     image = read_image(root, note.path)
     if image is None or image.data != note.text.encode():
@@ -228,7 +228,7 @@ def _changes(root: str, repair: NoteRepair, planned: Mapping[str, FileState]) ->
         versions = ((path, planned.get(path) or read_image(root, path)) for path in paths)
         path, same = next(each for each in versions if each[1] is None or each[1].data == before.data)
         return (gone,) if same is not None else (FileChange(path, None, before), gone)
-    # The file has to be read back as the same note, but for what was repaired; else it must not be written so.
+    # The file must read back as the same note, except for the repair; else it must not be written.
     path = f"{TOPICS}/{repair.name}"
     data = render_note(MemoryEntry(repair.meta, stored.body), note.text).encode()
     read = entry_or_none(path, data, 0)
@@ -241,7 +241,7 @@ def _changes(root: str, repair: NoteRepair, planned: Mapping[str, FileState]) ->
 # -- frontmatter that was lost ----------------------------------------------------------------------------------------
 
 _LOOKED_BACK = 20
-"""Commits of one file. The newest but one has the frontmatter, unless the loss went unnoticed through many edits."""
+"""Commits of one file. The last but one has the frontmatter, unless the loss went unnoticed through many edits."""
 
 
 def restore_head(git: GitProcess, locks: Locks, path: str) -> bool:
@@ -253,7 +253,7 @@ def restore_head(git: GitProcess, locks: Locks, path: str) -> bool:
         if image is None or block is None:
             return (), False
         text = image.data.decode("utf-8", "replace")
-        # The text below the whole frontmatter: the lines of it that the text still begins with are not doubled.
+        # The text after the whole frontmatter: those of its lines with which the text still begins are not doubled.
         lines = [*block.splitlines(keepends=True), "---\n"]
         tails = ("".join(lines[at:]) for at in range(len(lines)))
         left = next((tail for tail in tails if text.startswith(tail)), "")

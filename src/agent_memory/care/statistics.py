@@ -1,4 +1,4 @@
-"""What `memory stats` tells: what a store and its use come to, in numbers, over some days."""
+"""`memory stats`: a store and its use in numbers, over some days."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from agent_memory.rules.usage import DayReads
 from agent_memory.text.instants import DAY_MS, day_of
 
 # -- what `memory stats` tells ------------------------------------------------------------------------------------------
-# What a store and its use come to, in numbers, over some days. Nothing is kept of a fact but its counts.
+# Only counts are kept, no facts.
 
 
 LARGEST_DAYS = 3_650
@@ -26,19 +26,19 @@ _EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
 _WENT_WELL = ("completed", "unfinished")
 
 Counts = tuple[tuple[str, int], ...]
-"""How often each of some names occurs, the most frequent first where nothing else is said."""
+"""How often each of some names occurs; most frequent first, unless said otherwise."""
 
 Days = tuple[int, ...]
 """An amount for each day of the period, oldest first."""
 
 
 def period_of(last_day: int, days: int) -> range:
-    """Consecutive UTC days, the last of them `last_day`. A day is a number since 1970, and never before."""
+    """The consecutive UTC days up to `last_day`. A day is a number since 1970, never negative."""
     return range(max(last_day - days + 1, 0), last_day + 1)
 
 
 def by_day(period: range, amounts: Iterable[tuple[int, int]]) -> Days:
-    """Returns what falls on each day of a period, of amounts with the day of each; other days are left out."""
+    """Returns the amount for each day of a period, given amounts with their days; other days are left out."""
     found = [0] * len(period)
     for day, amount in amounts:
         if day in period:
@@ -56,14 +56,14 @@ class Statistics:
     archived: int
     unreadable: int
     reads_ever: int
-    """By whatever counts them, which `list`, `search` and injection do not; before the period too."""
+    """All reads that are counted (`list`, `search` and injection are not), including those before the period."""
     counts: Mapping[str, Counts]
-    """Of live notes by kind, scope, origin, status and tier, the last three in the order of their words; in the period
-    reads, captures and deliveries by harness, and sessions by what consolidation made of them."""
+    """Live notes by kind, scope, origin, status and tier, the last three in the order of their vocabularies; reads,
+    captures and deliveries in the period by harness, and sessions by the outcome of their consolidation."""
     machines: Mapping[str, Counts]
     """How the runs of each machine ended in the period: `completed`, `paused`, `failed`, …"""
     days: Mapping[str, Days]
-    """`notes` are those made on each day, and `known` those made until its end, live or archived today."""
+    """`notes` are those made on each day, `known` those made until its end, whether live or archived today."""
 
 
 def statistics_of(
@@ -79,10 +79,11 @@ def statistics_of(
     deliveries: Iterable[Delivery],
     runs: Iterable[LoggedRun],
 ) -> Statistics:
-    """Returns the statistics of a period; what is not of its days is left out here, and need not be before.
+    """Returns the statistics of a period; anything outside its days is left out.
 
-    `notes` are the live ones, with status and tier as they are shown (what is hot counts as promoted); `archived` are
-    notes that are not live; `captures` are harness and instant of each inbox entry, whatever became of it."""
+    `notes` are the live ones, with status and tier as they are shown (a hot note counts as promoted); `archived` are
+    all others; `captures` are harness and instant of each inbox entry, whatever became of it.
+    """
     metas = [meta for meta, _, _ in notes]
     born = [each.created_at_ms // DAY_MS for each in (*metas, *archived)]
     created = by_day(period, ((day, 1) for day in born))
@@ -139,7 +140,7 @@ def _in_order(words: type[StrEnum], found: Iterable[StrEnum]) -> Counts:
 
 
 def _day_named(name: str) -> int:
-    """Days since 1970 of `2026-02-13`; what is no day falls on none of a period."""
+    """Returns the days since 1970 of `2026-02-13`; anything else is on no day of a period."""
     try:
         return date.fromisoformat(name).toordinal() - _EPOCH_ORDINAL
     except ValueError:

@@ -1,7 +1,7 @@
 """The files of forgetting: tombstones, the journal of a forgetting at work, and the mark of a purge (P28).
 
-Tombstones are `state/forgotten/<harness>_<session>.json`, `any_<session>.json`, `<id>.json` and `state_<key>.json`: a hook sees
-by a name alone that a session is not to be captured, and two machines never write the same file.
+Tombstones are `state/forgotten/<harness>_<session>.json`, `any_<session>.json`, `<id>.json` and `state_<key>.json`: the
+name alone tells a hook that a session must not be captured, and two machines never write the same file.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class TombstoneFiles:
 
     @as_result
     def of_session(self, harness: Harness, session_id: str) -> SessionTombstone | None:
-        """See the port. A file that is another session's is StateCorrupt."""
+        """See the port. A file about another session is StateCorrupt."""
         for whose in (harness, None):
             path = session_path(whose, session_id)
             tombstone = self._read(path)
@@ -71,16 +71,16 @@ class TombstoneFiles:
 
 
 def session_path(harness: str | None, session_id: str) -> str:
-    """Returns where the tombstone of a session is kept, relative to the root."""
+    """Returns the path of a session's tombstone, relative to the root."""
     return f"{FORGOTTEN}/{harness or ANY_HARNESS}_{slug_of(session_id)}.json"
 
 
 def journal_of(root: Path) -> JsonFile[ForgettingAtWork]:
-    """Returns the file of the forgetting that was begun and not finished."""
+    """Returns the journal of a forgetting that has begun and not ended."""
     return JsonFile(root, _JOURNAL, FORGETTING, _MAX_JOURNAL_BYTES)
 
 
 def purge_mark_of(root: Path) -> JsonFile[int]:
-    """Returns the file that says when the git history was last rewritten (epoch ms): until clones are told, nothing is pushed or
-    pulled."""
+    """Returns the file that says when the git history was last rewritten (epoch ms): until the clones are dealt with,
+    nothing is pushed or pulled."""
     return JsonFile(root, PURGE_MARK, PURGE)

@@ -1,4 +1,5 @@
-"""The traces of what is forgotten: among notes, live and archived with every version, in the inbox, and in what runs keep (P28)."""
+"""Finds the traces of what is forgotten: in notes, live and archived with every version, in the inbox, and in the
+records of runs (P28)."""
 
 from __future__ import annotations
 
@@ -51,7 +52,7 @@ _ANY_ID = re.compile(ID_PATTERN)
 
 @frozen
 class NoteFile:
-    """One file below `topics/` or `archive/`. `stored` is None for one that is no note."""
+    """One file below `topics/` or `archive/`. `stored` is None if it is not a note."""
 
     path: str
     image: FileImage
@@ -59,7 +60,7 @@ class NoteFile:
 
     @property
     def id(self) -> str | None:
-        """The note's: as the file states it, else as its name or directory does."""
+        """Returns the note's id: as the file states it, else as its name or directory does."""
         return id_at(self.path) if self.stored is None else self.stored.meta.id
 
     @property
@@ -72,7 +73,7 @@ class NoteFile:
 
 
 def id_at(path: str) -> str | None:
-    """Returns the id that a path states: `archive/<id>/…`, or the last one in the file's name."""
+    """Returns the id in a path: `archive/<id>/…`, or the last one in the file's name."""
     directory, _, name = path.rpartition("/")
     owner = directory.rpartition("/")[2]
     found = _ANY_ID.findall(name)
@@ -98,14 +99,14 @@ class InboxTraces:
     paths: tuple[str, ...] = ()
     """Relative to the root."""
     keys: frozenset[str] = field(default=frozenset())
-    """Under which their trouble is kept."""
+    """The keys of their recorded troubles."""
     made_ids: frozenset[str] = field(default=frozenset())
-    """Of the notes that were recorded as made of what is in them."""
+    """Ids of notes that were recorded as made from them."""
 
 
 def inbox_traces(root: str, session: SessionKey | None, ids: frozenset[str] = frozenset()) -> InboxTraces:
-    """Finds every file that names the session, malformed ones too, and notes and copies of files that these ids were made of:
-    they hold the text."""
+    """Finds every file that names the session, malformed ones too, and the inline notes and copies of files from which
+    these ids were made: they hold the text."""
     paths: dict[str, None] = {}
     keys, made_ids = set[str](), set[str]()
     places = (INBOX, PROCESSED, FAILED)
@@ -113,7 +114,7 @@ def inbox_traces(root: str, session: SessionKey | None, ids: frozenset[str] = fr
         try:
             data = read_bytes(root, path, MAX_RETIRED_BYTES)
         except PathRefused:
-            continue  # a link, a directory, something huge: no entry of ours, and nothing of it was ever read
+            continue  # a link, a directory, something huge: not an entry of ours, and it was never read
         if data is None:
             continue
         entry = parse_inbox_entry(data.decode("utf-8", "replace")).value_or(None)
@@ -143,10 +144,10 @@ _REPLIES = "replies"
 
 @frozen
 class RunTraces:
-    """Looks through `runs/` of a real root for traces, and removes them.
+    """Finds traces in `runs/` of a real root, and removes them.
 
-    A run of which a footprint, a section or a plan held one loses its details, but for what it did to other notes: that can still
-    be undone. The file `forgotten.json` in its directory says so; it is written first.
+    A run whose footprint, section or plan held one loses its details, except for what it did to other notes: that can
+    still be undone. The file `forgotten.json` in its directory says so; it is written first.
     """
 
     root: str
@@ -158,7 +159,8 @@ class RunTraces:
         return tuple(filter(self._holds_trace, reversed(self._names())))
 
     def remove(self) -> None:
-        """Takes the details of the runs that lose them, what waits for the next run, and every other trace; twice is harmless."""
+        """Removes the details of the runs that lose them, matching work for the next run, and every other trace; twice
+        is harmless."""
         for run in self.work.runs:
             mark, first = f"{RUNS}/{run}/{FORGOTTEN_MARK}", f"{RUNS}/{run}/footprint-1.json"
             write_text(self.root, mark, json.dumps({"version": 1, "at": iso_of(self.work.at_ms)}) + "\n")
@@ -182,7 +184,7 @@ class RunTraces:
         )
         self._rewrite(f"{RUNS}/owed.json", lambda data: forgetful_commits(data, self.words))
         if self.words.names_one(self._text(memo := f"{RUNS}/tiering.json") or ""):
-            remove_file(self.root, memo)  # what is derived is made anew
+            remove_file(self.root, memo)  # derived data is made anew
 
     # -- looking ------------------------------------------------------------------------------------------------------
 
@@ -193,10 +195,10 @@ class RunTraces:
         for path in self._files(f"{RUNS}/{run}"):
             name = path.rpartition("/")[2]
             if name in (FORGOTTEN_MARK, REPORT) or _REPLIES in path.split("/"):
-                continue  # reports and replies are looked at one by one
+                continue  # reports and replies are checked one by one
             if name.startswith("footprint-"):
                 footprint = as_result(FOOTPRINT.parse)(self._read(path) or b"", path).value_or(None)
-                # A damaged one can be undone no more, and nobody can tell what is in it.
+                # A damaged one cannot be undone any more, and nobody can tell what is in it.
                 if footprint is None or any(map(self._is_trace_in, footprint.files)):
                     return True
             elif self.words.names_one(self._text(path) or ""):
@@ -213,7 +215,7 @@ class RunTraces:
     # -- removing -----------------------------------------------------------------------------------------------------
 
     def _of_others(self, run: str) -> tuple[FileChange, ...]:
-        """Returns what the run did to notes that have nothing to do with what goes; nothing where that cannot be told."""
+        """Returns what the run did to unrelated notes; nothing where that cannot be told."""
         footprint = RunLogFiles(self.root).footprint(run)
         if isinstance(footprint, Failure):
             return ()
@@ -238,8 +240,8 @@ class RunTraces:
         )
 
     def _remove_replies(self, run: str) -> None:
-        """Removes the replies of a run that dealt with what went, or of which no report says whose they are, where a session is
-        forgotten; and others that state it."""
+        """Removes the replies of a run that processed what is forgotten, or, for a session, of which no report tells
+        whose they are; and others that state it."""
         report = self._text(f"{RUNS}/{run}/{REPORT}")
         all_go = self.words.names_one(report) if report is not None else self.work.session is not None
         for path in self._files(f"{RUNS}/{run}/{_REPLIES}"):
@@ -249,7 +251,8 @@ class RunTraces:
                 remove_file(self.root, path)
 
     def _other_changes(self, data: bytes) -> bytes:
-        """Returns what waits to be written and comes from the session goes as a whole: nobody has seen it yet."""
+        """Returns what waits to be written, without changes that come from the session: they go whole, since nobody has
+        seen them yet."""
 
         def stays(change: Change) -> bool:
             if change.id in self.work.touched_ids:
@@ -275,7 +278,8 @@ class RunTraces:
         return None if data is None else data.decode("utf-8", "replace")
 
     def _rewrite(self, path: str, rewritten: Callable[[bytes], bytes]) -> None:
-        """A file that cannot be understood goes where it names what is forgotten; else whoever uses it tells of it (P6)."""
+        """Rewrites a file. One that cannot be parsed is removed if it names what is forgotten; else whoever uses it
+        reports it (P6)."""
         data = self._read(path)
         if data is None:
             return
@@ -293,15 +297,16 @@ class RunTraces:
 
 
 def forgetful_report(data: bytes, words: TraceWords) -> bytes:
-    """Returns the report of a run without the session, and without any text that states what was forgotten: `(forgotten)` is
-    in its place. Ids of notes stay, so that the log still tells what the run changed. The same bytes where nothing goes."""
+    """Returns the report of a run without the session and with `(forgotten)` in place of any text that states what was
+    forgotten. Ids of notes stay, so that the log still tells what the run changed. The same bytes if nothing is
+    forgotten."""
     report = _document(data)
     if not is_object(report):
         raise StateCorrupt(REPORT, ("it is not a report",))
     sessions = filter(is_object, _list_at(report, "sessions") if words.session_id is not None else ())
     gone = [each for each in sessions if each.get("session") == words.session_id]
     outcomes = filter(is_object, (each.get("outcome") for each in gone))
-    # What it says of a session that goes, the report may say again elsewhere.
+    # The report may repeat elsewhere what it says of the session.
     said = {text for outcome in outcomes for text in _list_at(outcome, "dropped") if isinstance(text, str) and text}
 
     def without(value: Any) -> Any:
@@ -321,7 +326,7 @@ def forgetful_report(data: bytes, words: TraceWords) -> bytes:
 
 
 def forgetful_commits(data: bytes, words: TraceWords) -> bytes:
-    """Pending commits without the words of those that tell of what was forgotten: their paths stay."""
+    """Returns pending commits without the words of those about what was forgotten: their paths stay."""
     commits = _document(data)
     if not is_list(commits):
         raise StateCorrupt("owed.json", ("it is not a list of pending commits",))

@@ -1,4 +1,4 @@
-"""What is known of a note: whose word it is, what changed it, why it is in its tier. The fields of the values are those of
+"""What is known of a note: who said it, what changed it, why it is in its tier. The fields of the values are those of
 `--json`. Changes and counts nothing."""
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def instant(at_ms: int) -> str:
 
 @frozen
 class NamedNote:
-    """A note that another one, or a session, leads to."""
+    """A note to which another one, or a session, leads."""
 
     id: str
     title: str
@@ -41,7 +41,7 @@ def named(notes: Iterable[Listed]) -> tuple[NamedNote, ...]:
 
 
 def unread_notes(*listings: Listing) -> tuple[str, ...]:
-    """Returns one sentence for each file that is no note, or could not be read (P6)."""
+    """Returns one sentence for each file that is not a note, or could not be read (P6)."""
     files = (each for listing in listings for each in listing.unreadable)
     return tuple(str(EntryUnreadable(each.path, each.problems)) for each in files)
 
@@ -117,7 +117,7 @@ _DONE: Mapping[str, str] = {
 
 @frozen
 class HistoryEvent:
-    """One thing that a run did to the note."""
+    """Something that a run did to the note."""
 
     at_ms: int
     run_id: str = field(metadata={"key": "run"})
@@ -165,11 +165,11 @@ class TierStanding:
 
     tier: Tier
     best: Tier
-    """The nearest tier that it may have by whose word it is."""
+    """The nearest tier that its origin allows."""
     pinned: bool
     reasons: tuple[str, ...]
     score: Mapping[str, float]
-    """`total`, the factors of it, and what a pin adds, rounded to four digits."""
+    """`total`, its factors, and the bonus of a pin, rounded to four digits."""
 
 
 def tier_reasons(
@@ -181,7 +181,7 @@ def tier_reasons(
     is_seen: bool = True,
     weakest_hot: float | None = None,
 ) -> tuple[str, str]:
-    """Returns why a live note is where it is: what the tier means, and what put it there. `is_decided`: there was a
+    """Returns why a live note is in its tier: what the tier means, and what put it there. `is_decided`: there was a
     defrag; `is_seen`: there was one since the note was written; `weakest_hot` is the lowest score among the hot notes
     that are not pinned and share a section with it."""
     return _SHOWN[tier], _why(meta, tier, now_ms, is_decided, is_seen, weakest_hot)
@@ -243,7 +243,7 @@ class NoteHistory:
     told: tuple[str, ...]
     """Where it is told, in sentences."""
     unread: tuple[str, ...]
-    """What could not be read, one sentence each: there may be more to tell."""
+    """What could not be read, one sentence each: more may be unknown."""
 
 
 # -- a note -----------------------------------------------------------------------------------------------------------
@@ -259,11 +259,12 @@ def note_history(
     revisions_of: Callable[[str, int], Result[tuple[Revision, ...], Error]],
     told_where: Callable[[Listed], tuple[str, ...]],
 ) -> NoteHistory:
-    """Returns the history of the live note with this id or alias, else of the archived one. `revisions_of` has the
-    newest commits that touched a path, at most so many.
+    """Returns the history of the live note with this id or alias, else of the archived one. `revisions_of` returns the
+    newest commits that touched a path, up to a limit.
 
-    EntryProtected where an agent asks for what is secret. A run log or a repository that cannot be read takes its part
-    of the history away, and is named, as is each note and run that cannot be."""
+    EntryProtected where an agent asks for a secret note. A run log or a repository that cannot be read leaves a gap in
+    the history, and is named, as is each unreadable note and run.
+    """
     store = reading.store
     try:
         stored = unwrap(store.read(id))

@@ -1,5 +1,5 @@
-"""What became of a session: its captures, what runs made of them, and the notes that name it. The fields of the values are
-those of `--json`. Changes nothing."""
+"""The trace of a session: its captures, what runs made of them, and the notes that name it. The fields of the values
+are those of `--json`. Changes nothing."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class FoundCapture:
     place: Place
     name: str
     trouble: Trouble | None = None
-    """Of one that waits."""
+    """The trouble of a capture that waits."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -62,7 +62,7 @@ class CaptureTrouble:
 
 @frozen
 class SessionOutcome:
-    """What one run made of the session."""
+    """The outcome of one run for the session."""
 
     run: str
     machine: str
@@ -102,38 +102,38 @@ class ReadUpTo:
 
 @frozen
 class SessionTrace:
-    """What became of one session of one harness."""
+    """The trace of one session of one harness."""
 
     harness: str
     session_id: str
     state: SessionState
     words: tuple[str, ...]
-    """Where it stands, and what is known besides in the order in which it happened: one sentence each."""
+    """Its present state, and what else is known in chronological order: one sentence each."""
     cwd: str | None
-    """Where it took place, by its newest capture that says so, else by its notes."""
+    """Its directory, by the newest capture that names it, else by its notes."""
     reopen: str | None
     captures: tuple[Capture, ...]
     """Newest first, as are the runs."""
     read_up_to: ReadUpTo | None
     runs: tuple[SessionOutcome, ...]
     entries: tuple[NamedNote, ...]
-    """Live and archived ones that name the session as a source, or that it was recorded to have made."""
+    """Live and archived notes that name the session as a source, or were recorded as made from it."""
     dropped: tuple[str, ...]
-    """What of the agent's answers was not applied and why, each once, newest first."""
+    """Parts of the agent's answers that were not applied, and why, each once, newest first."""
     deferred: tuple[str, ...]
-    """Ids of notes of which a change waits for the next run, since it was over a run's limit."""
+    """Ids of notes with a change that waits for the next run because it was over a run's limit."""
 
 
 @frozen
 class FoundSessions:
-    """The answer of `memory why --session`: the sessions that an id means, of several harnesses that have the same, or
+    """The answer of `memory why --session`: the sessions that an id may mean (several harnesses may have the same), or
     none."""
 
     asked: str
     sessions: tuple[SessionTrace, ...]
     unopened_inbox_files: int = 0
     unread: tuple[str, ...] = ()
-    """What could not be read, one sentence each: there may be more to tell."""
+    """What could not be read, one sentence each: more may be unknown."""
 
 
 _MOST_OUTCOMES = 10
@@ -163,8 +163,8 @@ def trace_session(
     mark: SessionMark | None = None,
     deferred: tuple[str, ...] = (),
 ) -> SessionTrace:
-    """Returns what became of a session (harness and id), of its captures and of what runs tell of it, both newest
-    first. Of the notes those are its own that name it as a source or were recorded as made of it."""
+    """Returns the trace of a session (harness and id) from its captures and from what runs tell of it, both newest
+    first. Its notes are those that name it as a source or were recorded as made from it."""
     captures = tuple(map(_capture, found))
     retired = sorted(
         ((each.outcome, each.place) for each in captures if each.outcome is not None), key=lambda each: -each[0].at_ms
@@ -215,7 +215,7 @@ def trace_session(
 
 
 def keys_of(meta: Meta) -> tuple[tuple[str, str], ...]:
-    """Returns harness and id of each session that a note comes from."""
+    """Returns harness and id of each session among a note's sources."""
     return tuple((source.harness.value, source.thread_id) for source in meta.sources if source.thread_id)
 
 
@@ -264,8 +264,8 @@ def find_sessions(
     marks: SessionMarksFiles,
     deferred: Callable[[], Result[tuple[Change, ...], Error]],
 ) -> FoundSessions:
-    """Returns what became of the session with this id, of every harness that has one, or else of the one whose id
-    begins so; none where nothing is known of it. UsageInvalid where several begin so."""
+    """Returns the trace of the session with this id, for every harness that has one, or else of the one whose id begins
+    with it; none if nothing is known of it. UsageInvalid where several begin with it."""
     captures, unopened, unread = captures_beginning_with(str(root), session_id)
     listings = unwrap(reading.store.list()), unwrap(reading.store.list(archived=True))
     runs = unwrap(log.runs(MOST_RUNS))
@@ -279,7 +279,7 @@ def find_sessions(
                 told = (each.verdict, each.reason, each.entry_ids, each.dropped)
                 outcome = SessionOutcome(run.run_id, run.machine, run.started_at_ms, *told)
                 by_runs[each.harness, each.session_id].append(outcome)
-    # What is secret is not even named to an agent.
+    # An agent does not even learn of secret notes.
     notes = [each for listing in listings for each in listing.entries]
     notes = [*without_secret(notes)] if reading.caller.is_agent else notes
     changed = [each.meta for each in entries_written(unwrap(deferred())).values()]
@@ -309,14 +309,15 @@ def find_sessions(
 # -- the captures of a session ----------------------------------------------------------------------------------------
 
 MOST_OPENED = 100_000
-"""Files of each directory, the newest first: what is older is told by the session's mark, its notes and the runs."""
+"""Files in each directory, newest first: older captures are covered by the session's mark, its notes and the runs."""
 
 _PLACES: tuple[tuple[str, Place], ...] = ((INBOX, "waiting"), (PROCESSED, "processed"), (FAILED, "given-up"))
 
 
 def captures_beginning_with(root: str, session_id: str) -> tuple[tuple[FoundCapture, ...], int, tuple[str, ...]]:
-    """Returns the captures of every session whose id begins so, of any harness, newest first; how many files were not
-    looked into; and what could not be read, one sentence each. Of what is no entry, `memory status` tells."""
+    """Returns the captures of every session whose id begins like this, of any harness, newest first; how many files
+    were not looked into; and what could not be read, one sentence each. `memory status` reports files that are not
+    entries."""
     troubles = unwrap(QueueTroubles(root).read())
     captures: list[FoundCapture] = []
     unread: list[str] = []

@@ -30,8 +30,8 @@ _ID = re.compile(r"(?:\A(?:id__)?|id__)([1-9A-HJ-NP-Za-km-z]{6})(?:\.md)?\Z")
 
 
 def set_command(parser: argparse.ArgumentParser, run: Run, epilog: str = "", example: str = "") -> None:
-    """Tell the parser what its command does, and what its help says after the options; `example` is a call that makes sense
-    as it is, where the epilog shows none."""
+    """Tells the parser what its command does, and the part of its help after the options; `example` is a call that
+    makes sense as it is, if the epilog shows none."""
     parser.set_defaults(command=run)
     parser.epilog = "\n\n".join(filter(None, (epilog, example and f"Example:\n  {example}")))
 
@@ -74,7 +74,7 @@ def add_choice(options: Options, name: str, words: type[StrEnum], meaning: str, 
     known = [each.value for each in words]
     options.add_argument(
         name,
-        type=lambda word: words(word) if word in known else word,  # argparse says what is wrong with another
+        type=lambda word: words(word) if word in known else word,  # argparse reports anything else
         choices=known,
         metavar=name.removeprefix("--").upper(),
         default=default,
@@ -93,7 +93,7 @@ def add_expires(options: Options, meaning: str) -> None:
 
 
 def add_harnesses(parser: argparse.ArgumentParser, meaning: str, known: Sequence[str]) -> None:
-    """The argument HARNESS …, each of which stands for one of the known ones."""
+    """Adds the argument HARNESS …, each one of the known harnesses."""
 
     def harness(word: str) -> str:
         if word not in known:
@@ -107,8 +107,8 @@ def add_harnesses(parser: argparse.ArgumentParser, meaning: str, known: Sequence
 
 
 def entry_id(text: str) -> str:
-    """Returns the id that a person means by `id__a1b2c3`, `a1b2c3` or `…/title -- id__a1b2c3.md`; other text as it is, so that
-    the store can say that there is no such note."""
+    """Returns the id that a person means by `id__a1b2c3`, `a1b2c3` or `…/title -- id__a1b2c3.md`; other text as it is,
+    so that the store can say that there is no such note."""
     found = _ID.search(text)
     return f"id__{found[1]}" if found else text
 
@@ -132,7 +132,7 @@ def text_of(argument: str) -> str:
 
 
 def tags_of(words: str) -> tuple[str, ...]:
-    """Returns the normal tags in a list separated by commas or spaces, each once; refused where nothing of one can be a
+    """Returns the normal tags in a list separated by commas or spaces, each once; refuses a text that cannot become a
     tag."""
     tags: dict[str, None] = {}
     for word in split_tags(words):
@@ -161,7 +161,7 @@ _PERIOD = r"(?a)(\d{1,6})\s*(m|h|d|w|y)"
 _DATE = r"(?a)\d{4}-\d\d-\d\d"
 _UNITS_MS = {"m": 60_000, "h": HOUR_MS, "d": DAY_MS, "w": 7 * DAY_MS, "y": 365 * DAY_MS}
 _LATEST_MS = 253_402_300_799_999
-"""The last instant of the year 9999, beyond which no date can be written."""
+"""The end of the year 9999, the last instant that can be written as a date."""
 
 
 def _now_ms() -> int:
@@ -183,8 +183,8 @@ def since_ms_of(text: str, now_ms: int) -> int:
 
 def expiry_of(text: str, now_ms: int) -> Expiry:
     """Returns the end that `30d` from now (also `m h w y`), the end of the day `2026-12-31` (UTC), an instant, or
-    `never` means; refused where that is past."""
-    from agent_memory.rules.drafts import Expiry  # few commands ask
+    `never` means; refuses one that is past."""
+    from agent_memory.rules.drafts import Expiry  # few commands ask for one
 
     word = text.strip()
     if word == "never":

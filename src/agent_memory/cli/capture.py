@@ -1,4 +1,4 @@
-"""`memory capture`, `memory backfill` and `memory watch`: what comes into the inbox."""
+"""`memory capture`, `memory backfill` and `memory watch`: everything that fills the inbox."""
 
 from __future__ import annotations
 
@@ -125,9 +125,9 @@ def _usage(problem: str) -> UsageInvalid:
 
 
 def put_note(memory: Memory, note: InlineNote, harness: Harness | None = None) -> str:
-    """Returns the name of the new inbox entry. Redacted before it is written (P20). The entry names the harness that
-    was given, else the one that is calling; inside a harness it is never `manual`, so that what an agent says is never
-    taken for a person's word."""
+    """Returns the name of the new inbox entry. It is redacted before it is written (P20). The entry names the given
+    harness, else the calling one; inside a harness it is never `manual`, so that an agent's words are never taken for a
+    person's."""
     title, body = (redact(clean_text(text).text).text for text in (note.title, note.body))
     safe = evolve(note, title=" ".join(title.split()), body=body.strip("\n"))
     return _put(memory, memory.caller.harness if harness in (None, Harness.MANUAL) else harness, safe)
@@ -142,8 +142,8 @@ def _put_session(memory: Memory, harness: Harness, session_id: str, transcript: 
     if retrieval is None:
         raise UsageInvalid(f"A session has a harness other than {harness}", "Name it with --harness.")
     if path is None and isinstance(retrieval, SessionFile) and harness is not Harness.OPENCODE:
-        # Where no transcript is there and nothing was kept, no run would ever find it. A harness that has to be asked for
-        # its sessions is asked by the run.
+        # Without a transcript and without kept history, no run would ever find the session. A harness that has to be asked
+        # for its sessions is asked by the run.
         entry = InboxEntry(memory.clock.now_ms(), harness, retrieval, Context(cwd=memory.cwd))
         try:
             unwrap(history_sources(memory.surroundings())[retrieval.method].fetch(entry, None))
@@ -151,7 +151,7 @@ def _put_session(memory: Memory, harness: Harness, session_id: str, transcript: 
             if absent.is_missing and memory.kept_histories.fetch(harness, session_id, None) == Success(None):
                 raise
         except Error:
-            pass  # it is there; the run says what is wrong with it
+            pass  # it exists; the run says what is wrong with it
     return _put(memory, harness, retrieval)
 
 
@@ -226,13 +226,13 @@ def configure_backfill(parser: argparse.ArgumentParser) -> None:
 
 
 def _backfill(arguments: argparse.Namespace, console: Console) -> None:
-    from agent_memory.pipelines.backfill import plan_backfill, put_backfill  # which capturing does without
+    from agent_memory.pipelines.backfill import plan_backfill, put_backfill  # capturing does without
 
     memory = open_here(console)
     io = memory.backfill_io(console.progress)
     found = unwrap(plan_backfill(io, tuple(arguments.harness), arguments.since))
     plan = limited(found, arguments.limit)
-    # Said before anything is done about it.
+    # Printed before anything is done about it.
     console.out(f"{sentence_of(plan, memory.config.llm.max_calls_per_day)}.")
     for harness in plan.harnesses:
         counts = plan.counts(harness)
@@ -303,7 +303,7 @@ def _watch(arguments: argparse.Namespace, console: Console) -> None:
     stop = Event()
 
     def end(*_: object) -> None:
-        stop.set()  # what is at work is finished first, so that nothing is left half done
+        stop.set()  # work in progress is finished first, so that nothing is left half done
 
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, end)

@@ -1,4 +1,4 @@
-"""`memory doctor`, `memory status` and `memory stats`: how the store and its use are."""
+"""`memory doctor`, `memory status` and `memory stats`: the state of the store and its use."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from agent_memory.care.health import Health
 
 MOST_SHOWN = 10
-"""Findings of one kind, sessions set back, and entries failed, that are shown to a person."""
+"""How many findings of one kind, postponed sessions, and failed entries a person is shown."""
 
 # -- doctor -----------------------------------------------------------------------------------------------------------
 
@@ -60,7 +60,7 @@ def _doctor(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _findings(report: DoctorReport, console: Console) -> Iterator[str]:
-    """Yields one line a finding, the first ones of each kind; on a terminal below the name of their area."""
+    """Yields one line for each finding, the first ones of each kind; on a terminal below the name of their area."""
     for area, found in groupby(report.findings, key=lambda each: each.area):
         if console.is_terminal:
             yield console.styled(BOLD, area)
@@ -147,7 +147,7 @@ _LINE_CHARS = 4096
 
 
 def health_lines(health: Health, width_cells: int | None, *, colour: bool) -> Iterator[str]:
-    """Yields what is well and what is not first, then the rest, a word before each; broken to the width, if there is
+    """Yields first what is well and what is not, then the rest, each after a label; broken to the width, if there is
     one."""
     for name, text in _facts(health):
         line = one_line(text, _LINE_CHARS)
@@ -170,7 +170,7 @@ def _facts(health: Health) -> Iterator[tuple[str, str]]:
     oldest = health.oldest_pending_at_ms
     since = f", the oldest from {short_age(oldest, now_ms)}" if oldest is not None else ""
     yield "inbox", f"{health.pending:,} waiting{since}, {len(health.failed):,} failed"
-    if health.last_captures:  # of each harness when last: a hook that stopped working is seen here first
+    if health.last_captures:  # when each harness was last captured: a hook that stopped working shows here first
         yield "captured", ", ".join(f"{harness} {short_age(at_ms, now_ms)}" for harness, at_ms in health.last_captures)
     if delivered := health.deliveries:  # in the last week, and to whom last
         newest = max(delivered, key=lambda each: each.last_at_ms)
@@ -199,7 +199,7 @@ def _last_run(health: Health) -> str:
 
 
 def job_in_words(job: JobHealth, now_ms: int) -> str:
-    """Returns how often a job is to run, when it ran last, what became of it, and when it is due."""
+    """Returns how often a job should run, when it ran last, the outcome, and when it is due."""
     by = "" if job.scheduler is None else f" by {job.scheduler}"
     every = f"every {in_words(job.interval_seconds)}{by}"
     return f"{job.name} {every}: {_ran(job, now_ms)}; next {time_until(job.next_at_ms, now_ms)}"
@@ -240,7 +240,7 @@ def _stats(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def plain_lines(found: Statistics) -> Iterator[str]:
-    """Fields separated by tabs; each day with what came on it, days without anything left out."""
+    """Yields fields separated by tabs; each day with its count, without days that have none."""
     daily = [
         (f"{what} a day", tuple(zip(found.names, amounts, strict=True))) for what, amounts in _flows(found).items()
     ]
@@ -250,7 +250,7 @@ def plain_lines(found: Statistics) -> Iterator[str]:
 
 
 def table(found: Statistics, width_cells: int | None = None) -> list[str]:
-    """For a terminal: of each thing the most frequent names, and what the days come to together."""
+    """Yields lines for a terminal: the most frequent names of each thing, and the sums of the days."""
     period = f"{found.names[0]} to {found.names[-1]}"
     together = [(what, ((period, sum(amounts)),)) for what, amounts in _flows(found).items()]
     rows = [
@@ -272,12 +272,12 @@ def _totals(found: Statistics) -> list[tuple[str, Counts]]:
 
 
 def _flows(found: Statistics) -> dict[str, Days]:
-    """Returns what comes day by day: not what there is in all."""
+    """Returns the figures that are flows day by day, not totals."""
     return {what: amounts for what, amounts in found.days.items() if what != "known"}
 
 
 def _most_frequent(counts: Counts) -> Counts:
-    """Returns the first ones, and all others together."""
+    """Returns the first ones, and the others added up."""
     shown = counts if len(counts) <= _MOST_NAMES else counts[: _MOST_NAMES - 1]
     rest = counts[len(shown) :]
     return (*shown, *(((f"{len(rest):,} others", sum(count for _, count in rest)),) if rest else ()))

@@ -12,13 +12,13 @@ from agent_memory.documents import error_document
 from agent_memory.errors import Error
 
 # -- terminal ---------------------------------------------------------------------------------------------------------
-# Text for a terminal, measured in its cells: two for a wide character, none for a combining one. Cut and padded texts, tables,
-# and passages in lines with some of their characters marked.
+# Text for a terminal, measured in its cells: two for a wide character, none for a combining one. Cutting and padding,
+# tables, and passages in lines with some of their characters marked.
 
 
 def terminal_columns() -> int:
-    """Cells in a line of the terminal, 80 where there is none; `COLUMNS` of the environment goes before."""
-    import shutil  # loads every compressor there is: only whoever prints for a person needs it
+    """Returns the cells in a line of the terminal, 80 without one; `COLUMNS` of the environment goes before."""
+    import shutil  # loads every compressor there is: only printing for a person needs it
 
     return shutil.get_terminal_size().columns
 
@@ -31,7 +31,7 @@ def cells_of(text: str) -> int:
 
 
 def cut(text: str, room: int) -> str:
-    """Returns the text, or as much of it as leaves room for an ellipsis of one cell; never half of a grapheme."""
+    """Returns the text, cut to leave room for an ellipsis of one cell if it is longer; never cuts a grapheme."""
     from wcwidth import clip
 
     return text if cells_of(text) <= room else f"{clip(text, 0, max(room - 1, 0), fillchar='')}…"
@@ -41,7 +41,7 @@ def cut(text: str, room: int) -> str:
 
 _GAP = "  "
 _ENOUGH_CELLS = 36
-"""For the last column: with less, other columns give way."""
+"""If the last column has less, other columns give way."""
 _LEAST_CELLS = 8
 
 
@@ -51,9 +51,9 @@ def table_lines(
     width_cells: int | None = None,
     give_way: Sequence[str] = (),
 ) -> list[str]:
-    """Returns the headings, then one line a row, without trailing white space: columns as wide as they need to be, the
-    last one cut to what is left of the line. On a narrow line the columns with the headings in `give_way` are left out,
-    one after the other, until the last column has room."""
+    """Returns the headings, then one line for each row, without trailing white space: columns as wide as they need to
+    be, the last one cut to the rest of the line. On a narrow line the columns with the headings in `give_way` are left
+    out, one after the other, until the last column has room."""
     line_cells = width_cells if width_cells is not None else terminal_columns()
     columns = [(max(map(cells_of, column)), column) for column in zip(headings, *rows, strict=True)]
 
@@ -88,7 +88,7 @@ def broken_lines(text: str, width_cells: int) -> list[str]:
 
 
 def marked_lines(text: str, marks: Sequence[tuple[int, int]], width_cells: int, *, colour: bool) -> list[str]:
-    """Returns the same; with `colour` the marked ranges, half-open ones of characters in their order, stand out."""
+    """Returns the same; with `colour` the marked ranges, half-open and in order, stand out."""
     if not colour:
         return broken_lines(text, width_cells)
     written, at = "", 0
@@ -97,7 +97,7 @@ def marked_lines(text: str, marks: Sequence[tuple[int, int]], width_cells: int, 
         if first < last:
             written += f"{text[at:first]}{_MARK}{text[first:last]}{_OFF}"
             at = last
-    # A space at which a line is broken within a mark stays in front of the end of the mark.
+    # A space at which a line is broken within a mark stays before the end of the mark.
     return [re.sub(_LAST_SPACES, r"\1", line) for line in broken_lines(written + text[at:], width_cells)]
 
 
@@ -109,35 +109,35 @@ _PLAIN = "\x1b[0m"
 
 
 class Console:
-    """Two streams and the choice between text and JSON. One that `holds` says what goes to stderr when it is closed, as
-    one document where the call failed: `{"error": …}`, with `"warnings"` where there were any."""
+    """Two streams and the choice between text and JSON. With `holds`, what goes to stderr is printed on closing, as one
+    document if the call failed: `{"error": …}`, with `"warnings"` if there were any."""
 
     def __init__(self, stdout: TextIO, stderr: TextIO, *, json: bool = False, holds: bool = False) -> None:
         self.stdout = stdout
         self.stderr = stderr
         self.json = json
         self.closing: list[Callable[[], Iterable[str]]] = []
-        """Asked, when the console is closed, for the warnings that are left to say."""
+        """Called when the console is closed; each returns the remaining warnings."""
         self._holds = holds
         self._held: list[str] = []
         self._failure: dict[str, Any] | None = None
         self._has_line = False
 
     def out(self, *lines: str) -> None:
-        """Print for people; with `--json` nothing but the document goes to stdout."""
+        """Prints lines for people; with `--json` nothing but the document goes to stdout."""
         if lines and not self.json:
             self._clear_line()
             # At once: ten thousand calls of `print` take as long as reading the store.
             print("\n".join(lines), file=self.stdout)
 
     def answer(self, document: dict[str, Any], *lines: str) -> None:
-        """Print what the command has to say: the one document of a `--json` call, else the lines."""
+        """Prints the answer of the command: the document of a `--json` call, else the lines."""
         if self.json:
             print(self._encoded(document, self.stdout), file=self.stdout)
         self.out(*lines)
 
     def warn(self, *sentences: str) -> None:
-        """Print remarks on stderr."""
+        """Prints remarks on stderr."""
         for each in sentences:
             if self._holds:
                 self._held.append(each)
@@ -145,13 +145,13 @@ class Console:
                 self.err(f"memory: {each}")
 
     def err(self, text: str) -> None:
-        """Print a line on stderr, at once."""
+        """Prints a line on stderr, at once."""
         self._clear_line()
         print(text, file=self.stderr)
 
     def fail(self, error: Error) -> int:
-        """Report an error on stderr, as a sentence or as JSON, without what the call may have quoted of secrets (P20);
-        the exit code to end with."""
+        """Reports an error on stderr, as a sentence or as JSON, without any secrets that the call quoted (P20). Returns
+        the exit code."""
         failure = error_document(error)
         if not self.json:
             self.err(f"memory: {failure['error']['message']}")
@@ -162,7 +162,7 @@ class Console:
         return error.exit_code
 
     def close(self) -> None:
-        """Say what is left to say: where remarks were held and the call failed, all of it as one document."""
+        """Prints what was held; if the call failed, as one document."""
         for warnings_of in self.closing:
             self.warn(*warnings_of())
         self.closing.clear()
@@ -179,14 +179,15 @@ class Console:
         self._failure = None
 
     def _encoded(self, document: Any, stream: TextIO) -> str:
-        """Characters as they are where the stream can show them all; else escaped, as JSON and not the stream would."""
+        """Returns the JSON, with characters as they are if the stream can show them all; else escaped as JSON does it,
+        not as the stream would."""
         encoding = (stream.encoding or "").lower().replace("_", "-")
         return json.dumps(document, ensure_ascii=encoding not in ("utf-8", "utf8"), indent=2)
 
     def progress(self, text: str) -> None:
-        """Show what long work is at, on a terminal only: in place of what was shown before, until something is printed.
-        The beginning stays in view; the cursor is in front of it, so that whatever else is printed does not follow it.
-        On a terminal that cannot erase (TERM=dumb) each report stays as a line of its own."""
+        """Shows what long work is doing, on a terminal only; each report replaces the last, until something is printed.
+        The beginning stays in view, with the cursor before it, so that other output does not follow it. On a terminal
+        that cannot erase (TERM=dumb) each report stays as a line of its own."""
         if not self.stderr.isatty() or self.json:
             return
         from agent_memory.text.plain_text import one_line
@@ -224,5 +225,5 @@ def styled(style: str, text: str, *, colour: bool) -> str:
 
 
 def can_erase(stream: TextIO) -> bool:
-    """Returns whether what was printed on this stream's line can be taken back."""
+    """Returns whether a line that was printed on this stream can be erased."""
     return stream.isatty() and os.environ.get("TERM", "dumb") != "dumb"

@@ -1,5 +1,5 @@
-"""What commands have in common when they talk with a person: the memory that is meant, ages, lists that are cut, and the question
-before something is changed."""
+"""Shared by commands that talk with a person: which memory is meant, ages, lists that are cut, and the question before
+something is changed."""
 
 from __future__ import annotations
 
@@ -18,15 +18,14 @@ from agent_memory.text.instants import DAY_MS, HOUR_MS
 
 
 def open_here(console: Console) -> Memory:
-    """Returns the memory of this environment. What it has to say of what was done through it is said when the console is
-    closed."""
+    """Returns the memory of this environment. Its warnings are printed when the console is closed."""
     memory = unwrap(open_memory(os.environ, current_directory(), console.warn))
     console.closing.append(memory.warnings)
     return memory
 
 
 def home_here() -> str:
-    """Returns the home; HomeUnknown where there is none."""
+    """Returns the home; HomeUnknown if there is none."""
     home = home_of(os.environ)
     if home is None:
         raise HomeUnknown()
@@ -34,7 +33,7 @@ def home_here() -> str:
 
 
 def current_directory() -> str | None:
-    """Returns the working directory; None where it was removed under us."""
+    """Returns the working directory; None if it was removed under us."""
     try:
         return os.getcwd()
     except OSError:
@@ -54,28 +53,28 @@ _UNITS = (
 
 
 def short_age(at_ms: int, now_ms: int) -> str:
-    """Writes `3 d ago`, in the largest unit that fits; `just now` within a minute, and for what a fast clock wrote."""
+    """Returns `3 d ago`, in the largest unit that fits; `just now` within a minute, and for times in the future."""
     return f"{_short(now_ms - at_ms)} ago" if now_ms - at_ms >= _MINUTE_MS else "just now"
 
 
 def time_until(at_ms: int, now_ms: int) -> str:
-    """Writes `in 55 min`; `now` within a minute, and for what is past."""
+    """Returns `in 55 min`; `now` within a minute, and for the past."""
     return f"in {_short(at_ms - now_ms)}" if at_ms - now_ms >= _MINUTE_MS else "now"
 
 
 def _short(period_ms: int) -> str:
-    """Writes a period of a minute or more."""
+    """Returns a period of a minute or more in words."""
     return next(f"{period_ms // unit_ms} {name}" for unit_ms, name in _UNITS if period_ms >= unit_ms)
 
 
 def first_of(texts: Sequence[str], most: int, where: str) -> list[str]:
-    """Returns the first ones, and how many more there are; `where` says who has them all."""
+    """Returns the first ones, and how many more there are; `where` says where all of them are."""
     rest = len(texts) - most
     return [*texts[:most], *([f"… and {rest} more ({where})"] if rest > 0 else [])]
 
 
 def warn_unreadable(console: Console, files: Iterable[UnreadableFile]) -> None:
-    """Says which notes are missing from the answer because they cannot be read (P6)."""
+    """Warns of notes that are missing from the answer because they cannot be read (P6)."""
     console.warn(*(str(EntryUnreadable(each.path, each.problems)) for each in files))
 
 
@@ -83,7 +82,7 @@ def warn_unreadable(console: Console, files: Iterable[UnreadableFile]) -> None:
 
 
 def is_agreed(console: Console, command: str, question: str) -> bool:
-    """Tells whether the person at the terminal says yes; UsageInvalid where there is nobody to ask."""
+    """Returns whether the person at the terminal says yes; UsageInvalid if there is nobody to ask."""
     if console.json or sys.stdin is None or not sys.stdin.isatty() or not console.stderr.isatty():
         raise UsageInvalid(
             "Nothing was changed, because there is no terminal to ask on",
@@ -95,8 +94,8 @@ def is_agreed(console: Console, command: str, question: str) -> bool:
 
 @contextmanager
 def edited_by_hand(console: Console, name: str, before: bytes, hint: str) -> Generator[bytes, None, None]:
-    """Yields what the person makes of a file's bytes in their editor. What they typed is never thrown away: where the block
-    cannot store it, the file stays. `hint` says what to do without an editor."""
+    """Yields the file's bytes as the person leaves them in their editor. What they typed is never thrown away: if the
+    block cannot store it, the file stays. `hint` says what to do without an editor."""
     import shlex
     import shutil
     import subprocess

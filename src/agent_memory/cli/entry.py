@@ -1,4 +1,4 @@
-"""The console script. A hook's call takes the short way before anything else is imported."""
+"""The console script. A hook's call branches off before anything else is imported."""
 
 import os
 import sys
@@ -8,18 +8,19 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 _ALLOCATIONS_BETWEEN_COLLECTIONS = 200_000
-"""What the modules of a command leave to be looked at by the cyclic collector stays for as long as the process does: with
-Python's 700, a tenth of a search was spent on that."""
+"""Modules stay for as long as the process does, so collecting cycles among them is wasted: with Python's threshold of
+700, it took a tenth of a search."""
 
 
 _BLAS_THREADS = "1"
-"""For numpy, where meanings are compared: its threads turn in circles for as long as half a search before they have anything to
+"""For numpy, where meanings are compared: its threads spin for as long as half a search before they have anything to
 do, and then one of them has done it."""
 
 
 def run() -> "NoReturn":
-    """`main`, as a process. Every file is closed and synced when a command is done: that the interpreter then takes each of
-    its objects apart would be a tenth of a search, so it does not. Where something else is still at work, it is waited for."""
+    """Runs `main` as a process. Every file is closed and synced when a command is done; letting the interpreter take
+    apart each object then would be a tenth of a search, so it is skipped. If other threads are still at work, they are
+    waited for."""
     code = main()
     threading = sys.modules.get("threading")
     if threading is not None and threading.active_count() > 1:
@@ -32,7 +33,7 @@ def run() -> "NoReturn":
         try:
             if stream is not None:
                 stream.flush()
-        except (OSError, ValueError):  # what is refused was told of by `main`; nobody is there to be told any more
+        except (OSError, ValueError):  # `main` has reported what was refused; nobody is left to be told
             pass
     os._exit(code)
 
@@ -53,7 +54,7 @@ def main() -> int:
         from agent_memory.cli.main import main as run_command
 
         return run_command()
-    except KeyboardInterrupt:  # before the command could take it, or while the process was ending
+    except KeyboardInterrupt:  # before the command could handle it, or while the process was ending
         return 130
 
 
@@ -72,13 +73,13 @@ def _run_hook(command: str, *words: str) -> None:
 
 
 def _go_on_in_utf_8() -> None:
-    """Starts again in Python's UTF-8 mode where the locale is another: no title would fit into a file's name, and two
-    people's locales would read one store differently. The arguments mean what they meant; the terminal keeps its own."""
-    # Documented for CPython, and nothing else tells of a `-X utf8=0`.
+    """Restarts in Python's UTF-8 mode if the locale is another: a title could not become a file name, and two people's
+    locales would read one store differently. The arguments keep their meaning; the terminal keeps its encoding."""
+    # Documented for CPython, and nothing else shows a `-X utf8=0`.
     is_chosen = "utf8" in sys._xoptions  # pyright: ignore[reportPrivateUsage]
     if sys.getfilesystemencoding() == "utf-8" or is_chosen or not sys.executable:
         return
     shown = sys.stdout.encoding if sys.stdout is not None else "utf-8"
-    # What the locale could not read goes on as it came.
+    # What the locale could not decode is passed on as it came.
     words = [word.encode("utf-8", "surrogateescape") for word in (sys.executable, "-X", "utf8", *sys.orig_argv[1:])]
     os.execve(sys.executable, words, {"PYTHONIOENCODING": shown, **os.environ})

@@ -1,10 +1,11 @@
-"""`memory inject --harness X --hook`: a hook's payload on stdin is answered with notes, in the harness's own form on stdout.
+"""`memory inject --harness X --hook`: answers a hook's payload on stdin with notes, in the harness's own form on
+stdout.
 
-Runs before an agent answers, so nothing may go wrong with it: it exits 0 whatever happens, prints one JSON document or nothing,
-and ends itself after some seconds. What went wrong is in the hook log, which `memory status` shows. Where the notes are as they
-were the last time (`recall.start_cache`), it loads C modules and our own light ones only.
+It runs before an agent answers, so nothing may go wrong: it exits 0 whatever happens, prints one JSON document or
+nothing, and ends itself after some seconds. What went wrong is in the hook log, which `memory status` shows. If the
+notes are unchanged since the last time (`recall.start_cache`), it loads C modules and our own light ones only.
 
-Silent for sub-agents, for agent commands of our own (P23), and where there is nothing to say.
+Silent for sub-agents, for agent commands of our own (P23), and if there is nothing to say.
 """
 
 import gc
@@ -75,23 +76,23 @@ if TYPE_CHECKING:
 
 ACT = "inject"
 RECOVERY_SECONDS = 1.0
-"""So long the transcript of a session that was cut off may take to be read."""
+"""How long reading the transcript of a session that was cut off may take."""
 _MAX_SECTION_BYTES = 1 << 20
 _AT_WORK_SECONDS = 60.0
-"""A session whose transcript was written to so shortly ago is taken for one that goes on."""
+"""A session whose transcript was written to within this time counts as still running."""
 _INBOX_PLACES = ("inbox", "inbox/.processed", "inbox/.failed")
 LIMIT_SECONDS = 8.0
 """After this it ends itself, so that no agent waits for a store on a disk that does not answer."""
 
 
 def run_inject_hook(words: list[str]) -> "NoReturn":
-    """Answer and end the process with code 0, whatever happens."""
+    """Answers and ends the process with code 0, whatever happens."""
     gc.disable()  # the process ends before it would pay
     run_silently(lambda: inject_hook(words, os.environ))
 
 
 def inject_hook(words: list[str], environ: "Mapping[str, str]") -> None:
-    """Answer the payload on stdin, if there is something to say; problems go to the hook log."""
+    """Answers the payload on stdin, if there is something to say; problems go to the hook log."""
     if is_own_call(environ) or is_marked(current_directory()):
         return
     harness = None
@@ -109,7 +110,7 @@ def inject_hook(words: list[str], environ: "Mapping[str, str]") -> None:
 
 
 def _end_in_time(environ: "Mapping[str, str]", harness: str) -> None:
-    # What `signal` is built on: that loads `enum`, which takes longer than all the rest.
+    # What `signal` is built on: that loads `enum`, which takes longer than everything else.
     import _signal  # pyright: ignore[reportMissingModuleSource] - built into the interpreter
 
     def end(*_: object) -> None:
@@ -129,14 +130,14 @@ def _answer(named: str, moment: Moment, environ: "Mapping[str, str]") -> None:
         raise HookProblem("home-unknown", "no home directory is known; set HOME or AGENT_MEMORY_ROOT")
     notes = trouble = ""
     try:
-        has_notes = is_directory(f"{root}/topics")  # else there is no note yet, and nothing is to be created
+        has_notes = is_directory(f"{root}/topics")  # otherwise there are no notes yet, and nothing must be created
     except OSError as error:
         has_notes, trouble = False, f"{root}/topics cannot be looked at: {error.strerror}"
     if has_notes:
         answer = HookInjection(named, moment, environ, home, os.path.realpath(root))
         notes, trouble = answer.injection().text, answer.trouble
     failed = take_notice(home, SESSION) if home is not None and moment.kind == START else None
-    if failed is not None:  # in marks of its own, so that no session learns it (P26)
+    if failed is not None:  # in marks of its own, so that it is not learnt from a session (P26)
         told = f"{CONTEXT_START}\n{failed} Please tell the person so: `memory status` says more.\n{CONTEXT_END}"
         notes = f"{told}\n\n{notes}" if notes else told
     if notes:
@@ -157,7 +158,7 @@ def _answer(named: str, moment: Moment, environ: "Mapping[str, str]") -> None:
 
 
 class HookInjection:
-    """The answer to one moment. `named` is whose hook was called; `root` is real."""
+    """The answer to one moment. `named` is the harness whose hook was called; `root` is real."""
 
     def __init__(self, named: str, moment: Moment, environ: "Mapping[str, str]", home: str | None, root: str) -> None:
         self.named = named
@@ -170,11 +171,11 @@ class HookInjection:
         self.scope = self.repository.scope
         self.now_ms = time.time_ns() // 1_000_000
         self.trouble = ""
-        """What went wrong beside what can be said, as a sentence for the log."""
+        """A sentence for the log about what went wrong, although something can be said."""
 
     def injection(self) -> Injection:
-        """Returns what to say, without what the session has already, and records it as said. The log is held meanwhile: of
-        two hooks that are told of one event the second finds nothing more to say."""
+        """Returns what to say, without what the session has already, and records it as said. The log is locked
+        meanwhile: of two hooks that are told of one event the second finds nothing more to say."""
         moment, session = self.moment, self.moment.event.session_id
         passages: tuple[Passage, ...] = ()
         profile, more = None, 0
@@ -199,12 +200,12 @@ class HookInjection:
             raise HookProblem("store-io", f"could not write to {self.root}: {error.strerror or error}") from None
 
     def _shown_whole(self) -> "frozenset[str]":
-        """Returns the ids that the managed sections show which this harness reads by itself."""
+        """Returns the ids that are shown in managed sections which this harness reads by itself."""
         if self.home is None:
             return frozenset()
         try:
             work_tree = work_tree_above(self.directory)
-        except OSError:  # what a session may have read of it is said once more then
+        except OSError:  # then what a session may have read of it is repeated
             work_tree = None
         groups = read_files(self.moment.harness, self.home, self.environ, work_tree)
         return frozenset(id for group in groups for id in shown_whole(_first_text(group)))
@@ -239,8 +240,9 @@ class HookInjection:
         )
 
     def _recovery(self) -> "tuple[Passage, ...]":
-        """Returns the last words of the last session here, where the person asked and nothing came after. To read them takes ten
-        times as long as all the rest, so of a session that is at work, as its transcript tells, only that is said."""
+        """Returns the last words of the last session here, if the person asked something and nothing came after.
+        Reading them takes ten times as long as everything else, so of a session that is still running, by its
+        transcript, only that is said."""
         deliveries = DeliveryLog(self.root).deliveries(self.scope)
         last = last_other_session(deliveries, self.scope, self.moment.event.session_id, self.now_ms)
         if last is None or last.event != ASKED:
@@ -248,7 +250,7 @@ class HookInjection:
         try:
             if was_captured_since(self.root, last.harness, last.session, last.at_ms):
                 return ()
-        except OSError as error:  # what is known already is not said again as if it were lost
+        except OSError as error:  # what is known already is not repeated as if it were lost
             self.trouble = f"{error.filename} cannot be read: {error.strerror}"
             return ()
         if last.transcript:
@@ -319,8 +321,8 @@ def _first_text(paths: "Iterable[str]") -> str:
 
 
 def was_captured_since(root: str, harness: str, session_id: str, at_ms: int) -> bool:
-    """Returns whether an entry of the session was captured at that time or later, whatever became of it since. OSError for a place that
-    cannot be looked into: what was captured is not known then (P6)."""
+    """Returns whether an entry of the session was captured at that time or later, whatever became of it. OSError for a
+    place that cannot be looked into: what was captured is unknown then (P6)."""
     stamp = timestamp_of(at_ms).replace(":", "-")
     for place in _INBOX_PLACES:
         try:

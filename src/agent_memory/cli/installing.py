@@ -1,5 +1,5 @@
-"""`memory setup`, `uninstall` and `schedule`: what is put into harnesses and the machine's scheduler, with the diffs, the question,
-and what became of each file; and what the scheduler calls."""
+"""`memory setup`, `uninstall` and `schedule`: the diffs, the question, and the outcome for each file; and what the
+scheduler calls."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ Changed = TypeVar("Changed", Installation, Scheduling)
 def _locked(
     act: str, arguments: argparse.Namespace, console: Console, opened: Callable[[Memory], Changed]
 ) -> Generator[tuple[Memory, Changed], None, None]:
-    """Holds the lock of what `opened` gives for a change of it. Refused inside a harness: what an agent is told and what runs
-    by itself is for a person to decide. A dry run is neither refused nor locked, since it writes nothing."""
+    """Holds the lock of what `opened` returns, to change it. Refused inside a harness: what an agent is told and what
+    runs by itself is for a person to decide. A dry run is neither refused nor locked, since it writes nothing."""
     if not arguments.dry_run:
         caller_of(os.environ).only_a_person(act)
     memory = open_here(console)
@@ -56,7 +56,7 @@ def _locked(
 
 
 def _show_plan(console: Console, plan: InstallPlan, arguments: argparse.Namespace, home: str) -> None:
-    """Prints a line for each harness: what changes for it, and where; before that with --diff all of it."""
+    """Prints a line for each harness: what changes for it, and where; with --diff all of it before that."""
     if arguments.diff:
         _show_diffs(console, plan.changed)
     parts: dict[str, list[str]] = {}
@@ -86,7 +86,7 @@ def _show_diffs(console: Console, changed: Iterable[PlannedFile]) -> None:
 # -- setup ------------------------------------------------------------------------------------------------------------
 
 NOT_ARRIVED = 30
-"""Exit code where a trial did not reach the inbox."""
+"""The exit code if a trial did not reach the inbox."""
 
 
 def configure_setup(parser: argparse.ArgumentParser) -> None:
@@ -129,7 +129,7 @@ def _setup(arguments: argparse.Namespace, console: Console) -> int:
         attention = [str(each.error) for each in plan.refused] + [*plan.notes, *map(str, plan.own_memories)]
         trials: list[dict[str, Any]] = []
         if plan.changed and not arguments.dry_run and not arguments.yes:
-            console.warn(*attention)  # what a person answers to is what stands last
+            console.warn(*attention)  # the question refers to what was printed last
             attention = []
             if not is_agreed(console, "memory setup", "Write these changes?"):
                 console.out(_NOTHING_WRITTEN)
@@ -159,7 +159,7 @@ def _setup(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _tried(console: Console, memory: Memory, installation: Installation, plan: InstallPlan) -> list[dict[str, Any]]:
-    """Says what became of a made-up session through each new hook; returns the same as documents."""
+    """Prints the outcome of a made-up session through each new hook; returns the same as documents."""
     trials: list[dict[str, Any]] = []
     tested = installation.self_test(plan)
     memory.index_all(console.progress)
@@ -232,13 +232,12 @@ def _repository_here(memory: Memory) -> str:
 
 
 def _is_scheduled(installation: Installation) -> bool:
-    """Tells whether this machine runs our jobs by itself, as far as can be seen."""
+    """Returns whether this machine runs our jobs by itself, as far as can be seen."""
     return as_result(ScheduleState(installation.context.home).receipt.read)().value_or(None) is not None
 
 
 def _show_outcomes(console: Console, outcomes: Iterable[FileOutcome]) -> None:
-    """Prints how many files changed, a sentence for each that did not let itself be changed, and where what was edited is
-    kept."""
+    """Prints how many files changed, a sentence for each that could not be changed, and where edited versions are kept."""
     outcomes = tuple(outcomes)
     counts = Counter(each.outcome for each in outcomes if each.outcome in ("written", "removed"))
     if counts:
@@ -343,7 +342,7 @@ def _schedule_on(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def _missing_keys(memory: Memory) -> tuple[str, ...]:
-    """Names keys of the agent command's vendor: they are not written into files of a scheduler."""
+    """Names the keys of the agent command's vendor: they are not written into files of a scheduler."""
     llm = memory.config.llm
     preset = PRESETS.get(llm.preset) if llm.command is None else None
     names = (*(preset.variables if preset is not None else ()), *llm.pass_env)
@@ -391,7 +390,7 @@ _NICENESS = 10
 def _schedule_run(arguments: argparse.Namespace, console: Console) -> int:
     job: str = arguments.job
     state = ScheduleState(home_here())
-    # Unread, what it says of the root is not known, and it is not to be another one (P6).
+    # An unreadable config may name another root, so no guess is made (P6).
     installed = state.receipt.read()
     if installed is not None and installed.scheduler == "cron":  # whose line is short
         os.environ.update(installed.environment)
@@ -411,8 +410,8 @@ def _schedule_run(arguments: argparse.Namespace, console: Console) -> int:
     ended = ScheduledRun(started_ms, time.time_ns() // 1_000_000, code, said if code else "")
     _try(console, lambda: state.put_run(job, ended))
     if code != BUSY_CODE:
-        # What the next command and the next session are told of a failure; a success takes back what they were not told yet.
-        # Why may be in somebody else's words, of an agent command for one: no session is told those unasked (P19).
+        # The next command and the next session are told of a failure; a success withdraws what they were not told yet.
+        # The reason may be in somebody else's words, such as an agent command's: no session is told those unasked (P19).
         failed = f"The scheduled {job} of {iso_of(started_ms)[:16].replace('T', ' ')} (UTC) failed"
         notice = (f"{failed}: {said or f'exit code {code}'}", f"{failed}.") if ended.failed else None
         _try(console, lambda: state.put_notice(notice))
@@ -421,7 +420,7 @@ def _schedule_run(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _called(job: str, console: Console) -> tuple[int, str]:
-    """Returns the exit code of the command, and the last line that it wrote to stderr."""
+    """Returns the exit code of the command, and its last line on stderr."""
     from agent_memory.cli.main import main
 
     heard = _Heard(console.stderr)
@@ -432,7 +431,7 @@ def _called(job: str, console: Console) -> tuple[int, str]:
 
 
 def _try(console: Console, act: Callable[[], None]) -> None:
-    """Writes something down; a disk that is full keeps no job from running."""
+    """Writes a record; a full disk keeps no job from running."""
     try:
         act()
     except Error as error:
@@ -460,4 +459,4 @@ _ACTS: Mapping[str, tuple[Run, tuple[str, ...]]] = {
     "run": (_schedule_run, ("job", "every")),
     "status": (_schedule_status, ()),
 }
-"""What can be done with the schedule, and which arguments go with it."""
+"""The actions of `memory schedule`, and their arguments."""

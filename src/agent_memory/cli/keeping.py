@@ -1,4 +1,4 @@
-"""`memory state`, `memory tags` and `memory scope`: what is kept by its name."""
+"""`memory state`, `memory tags` and `memory scope`: everything that is kept by name."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ def _add_act(parser: argparse.ArgumentParser, acts: Iterable[str], *, default: s
 
 
 def _print_rows(console: Console, headings: Sequence[str], rows: Sequence[Sequence[str]], nothing: str) -> None:
-    """A table on a terminal, else one row a line, its fields separated by tabs; on stderr that there is nothing."""
+    """Prints a table on a terminal, else one row a line with fields separated by tabs; if it is empty, a sentence on
+    stderr."""
     if console.json:
         return
     if not rows:
@@ -54,7 +55,7 @@ def _left(left: Iterable[Dropped]) -> list[dict[str, Any]]:
 
 _TABLE_CHARS = 60
 _WORDS = {"get": 1, "set": 2, "list": 0, "delete": 1}
-"""What can be done, and how many words follow."""
+"""The actions, and how many words follow each."""
 
 
 def configure_state(parser: argparse.ArgumentParser) -> None:
@@ -96,7 +97,7 @@ def _state(arguments: argparse.Namespace, console: Console) -> None:
     elif act == "set":
         new: object = text_of(arguments.value)
         if not arguments.text:
-            with suppress(ValueError, RecursionError):  # text that is no JSON is kept as it is
+            with suppress(ValueError, RecursionError):  # text that is not JSON is kept as it is
                 new = json.loads(str(new))
         value = unwrap(memory.state.set(key, new))
         console.answer(_state_document(value), f"Set {value.key}")

@@ -1,4 +1,4 @@
-"""The `memory` command: which module answers which word."""
+"""The `memory` command: finds the module for each command."""
 
 from __future__ import annotations
 
@@ -79,24 +79,24 @@ _EARLIER: Mapping[str, Sequence[str]] = {
     "uninstall-cron": ("schedule", "off"),
     "run-scheduled": ("schedule", "run"),
 }
-"""Names that commands had, by which schedulers and scripts call them."""
+"""Earlier names of commands, by which schedulers and scripts still call them."""
 
 
 _SILENT = frozenset({"capture", "inject", "mcp", "schedule run", "merge-driver"})
-"""Commands that no person reads: they leave it to others to tell of what went wrong in the background."""
+"""Commands that no person reads: they leave it to others to report what went wrong in the background."""
 
 
 _GO_ON = frozenset({"mcp", "schedule run", "watch"})
-"""Commands that say what there is to say when it happens."""
+"""Commands that print messages as they happen."""
 
 
 _UNSHOWN = partial(argparse.RawDescriptionHelpFormatter, width=80)
-"""With this argparse tries each argument as it is added: it does not ask how wide the terminal is, for which it would load
-every compressor there is."""
+"""With this argparse checks each argument as it is added without asking for the width of the terminal, for which it
+would load every compressor there is."""
 
 
 class Parser(argparse.ArgumentParser):
-    """Errors become one sentence on stderr and exit code 2. Paragraphs of an epilog without line breaks are set in lines of
+    """Errors become one sentence on stderr and exit code 2. Paragraphs of an epilog without line breaks are wrapped at
     80."""
 
     def format_help(self) -> str:
@@ -122,7 +122,7 @@ def _sentence(message: str) -> str:
 
 
 def _failed(error: Error) -> int:
-    """Tell of what ends the process; the exit code."""
+    """Reports what ends the process; returns the exit code."""
     return Console(sys.stdout, sys.stderr, json="--json" in sys.argv).fail(error)
 
 
@@ -149,7 +149,7 @@ def overview() -> argparse.ArgumentParser:
 
 
 def command_parser(name: str) -> argparse.ArgumentParser:
-    """Returns the parser of one command, with `--json`; what it parses has the function that carries the command out as
+    """Returns the parser of one command, with `--json`; its result has the function that carries out the command as
     `command`."""
     command = COMMANDS[name]
     parser = Parser(
@@ -165,11 +165,11 @@ def command_parser(name: str) -> argparse.ArgumentParser:
 
 
 def run_command(argv: Sequence[str]) -> int:
-    """Carry out one call; the exit code. `argv` is without the program's name."""
+    """Carries out one call and returns the exit code. `argv` is without the program's name."""
     for word in argv:
         try:
             word.encode()
-        except UnicodeEncodeError:  # bytes that are not UTF-8 reach us as halves of surrogate pairs
+        except UnicodeEncodeError:  # bytes that are not UTF-8 arrive as halves of surrogate pairs
             return _failed(UsageInvalid(f"The argument {word!r} is not UTF-8 text"))
     words = [word for word in argv if word != "--json"] if argv[:1] == ["--json"] else list(argv)
     if words[:1] == ["help"]:
@@ -191,7 +191,7 @@ def run_command(argv: Sequence[str]) -> int:
     try:
         arguments = _parsed(command_parser(name), words[1:])
         if act not in _SILENT and not as_json:
-            # Said once: that a scheduled run has failed.
+            # Reported once: that a scheduled run has failed.
             from agent_memory.files.root import home_of
             from agent_memory.setup.notices import COMMAND, take_notice
 
@@ -208,7 +208,7 @@ def run_command(argv: Sequence[str]) -> int:
 
 def _parsed(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
     """Returns the arguments in these words. Operands may stand on both sides of an option, as in `search lock --kind
-    lesson zebra`: argparse alone takes them from one place. Ends the process with what is wrong where they are none."""
+    lesson zebra`: argparse alone takes them from one place. Ends the process with a sentence if the words are wrong."""
     if mute := next((word for word in words if word.startswith("--") and word.endswith("=--")), None):
         parser.error(
             f"argument {mute.removesuffix('=--')}: -- is not a value"
@@ -220,7 +220,7 @@ def _parsed(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Names
     try:
         if not any(word.startswith("-") for word in before):
             return parser.parse_intermixed_args(words)
-    except TypeError:  # of a parser in which an operand and an option exclude each other
+    except TypeError:  # for a parser in which an operand and an option exclude each other
         pass
     return parser.parse_args(words)  # which says what is wrong
 
@@ -230,7 +230,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     with guarded_streams() as out:
         code = _ended(sys.argv[1:] if argv is None else argv)
         out.flush()
-        if out.refused is None or code > 1:  # 1 is no error: what was found is what could not be printed
+        if out.refused is None or code > 1:  # 1 is not an error: what was found could not be printed
             return code
         from agent_memory.files.paths import store_io
 
@@ -257,7 +257,7 @@ def _ended(argv: Sequence[str]) -> int:
 
 
 def _erase_line() -> None:
-    """Take away what a console that is out of reach may have left on the line."""
+    """Erases what an unfinished progress report may have left on the line."""
     if can_erase(sys.stderr):
         sys.stderr.write("\x1b[K")
 
@@ -269,13 +269,14 @@ def _closest(word: str, known: Iterable[str]) -> str | None:
 
 
 class Output:
-    """Writes to a stream until the stream refuses, then into the void. A character that its encoding lacks is escaped."""
+    """Writes to a stream until the stream refuses, then discards everything. A character that its encoding lacks is
+    escaped."""
 
     def __init__(self, stream: TextIO | None, descriptor: int) -> None:
         self._stream = stream if stream is not None else open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for as long as the process lasts
         self._descriptor = descriptor
         self.refused: OSError | None = None
-        """What the stream refused with; None for a reader that went away, which is its right."""
+        """The stream's refusal; None for a reader that went away, which is its right."""
         reconfigure = getattr(self._stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
@@ -296,7 +297,7 @@ class Output:
             self._give_up(error)
 
     def __getattr__(self, name: str) -> Any:
-        """Returns what else the stream has: its encoding, whether it is a terminal."""
+        """Returns the stream's other attributes: its encoding, whether it is a terminal."""
         return getattr(self._stream, name)
 
     def _give_up(self, error: OSError) -> None:
@@ -308,8 +309,12 @@ class Output:
 
 @contextmanager
 def guarded_streams() -> Generator[Output, None, None]:
-    """Within it `sys.stdout` and `sys.stderr` are `Output`s; the one for stdout."""
-    for descriptor in (0, 1, 2):  # the number of one that was closed goes to the void, lest a file of the store gets it
+    """Makes `sys.stdout` and `sys.stderr` `Output`s in the block; yields the one for stdout."""
+    for descriptor in (
+        0,
+        1,
+        2,
+    ):  # the descriptor of a closed stream gets the null device, lest a file of the store gets it
         try:
             os.fstat(descriptor)
         except OSError:

@@ -77,7 +77,7 @@ _MAX_BYTES = 4_096
 
 @frozen
 class HttpToken:
-    """A token and where it is kept."""
+    """A token and the path where it is kept."""
 
     value: str = field(repr=False)
     path: str
@@ -86,7 +86,7 @@ class HttpToken:
 
 @as_result
 def http_token(home: str, *, renew: bool = False) -> HttpToken:
-    """Returns the token of this home; made where there is none yet, and anew where that is asked for."""
+    """Returns the token of this home; creates it if there is none yet, or a new one if asked to."""
     path = f"{local_state_directory(home)}/mcp-token"
     image = read_image(path, _MAX_BYTES)
     if image is None or renew:

@@ -50,7 +50,7 @@ _MOST_CALLERS = 32
 _REFUSED_BYTES = 1 << 20
 _REFUSED_SECONDS = 0.5
 LOOK_SECONDS = 1.0
-"""How long a note that somebody edits in place may be told as it was."""
+"""How long a note that somebody edits in place may be told in its old form."""
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 _LISTED_TOOLS = wire.ListToolsResult(
@@ -110,7 +110,7 @@ class MemoryServer:
         """The SDK's server."""
 
     def close(self) -> None:
-        """Finishes what is at work, drops what waits, and tells what the person should know of it all."""
+        """Finishes the work in progress, drops what waits, and reports what the person should know."""
         self._thread.shutdown(wait=True, cancel_futures=True)
         for warning in dict.fromkeys(each for memory in self._callers.values() for each in memory.warnings()):
             self._memory.warn(warning)
@@ -174,7 +174,7 @@ def _always(result: Any) -> Callable[[Any, Any], Awaitable[Any]]:
     return answer
 
 
-# Who is calling, as far as a client's own word for itself tells
+# The caller, as far as a client's own name tells
 
 _HARNESS_BY_WORD = {
     "claude": Harness.CLAUDE_CODE,
@@ -183,8 +183,8 @@ _HARNESS_BY_WORD = {
 
 
 def client_caller(name: str, version: str, trusted: Collection[str]) -> Caller:
-    """Returns the caller that a client is. Its harness is a label taken from its name (`cursor-vscode`, `codex-mcp-client`);
-    trust goes by the whole name and to nobody who has none."""
+    """Returns the caller for a client. Its harness is a label taken from its name (`cursor-vscode`,
+    `codex-mcp-client`); trust goes by the whole name, and a client without one has none."""
     client = f"{stored_line(name, 60) or 'unnamed'} {stored_line(version, 20)}".rstrip()
     words = re.findall(r"[a-z]+", name.lower())
     harness = next((_HARNESS_BY_WORD[word] for word in words if word in _HARNESS_BY_WORD), Harness.MANUAL)
@@ -195,8 +195,8 @@ def client_caller(name: str, version: str, trusted: Collection[str]) -> Caller:
 
 
 def serve_stdio(server: MemoryServer) -> None:
-    """Serves one client until it goes away or a signal comes. From now on 0 is empty and 1 is standard error: what anything
-    else prints never reaches the client."""
+    """Serves one client until it goes away or a signal comes. From now on 0 is empty and 1 is standard error: other
+    output never reaches the client."""
     pipe = Pipe(*own_descriptors())
 
     async def serve() -> None:
@@ -223,7 +223,7 @@ def serve_stdio(server: MemoryServer) -> None:
 
 
 def own_descriptors() -> tuple[int, int]:
-    """Returns standard input and output under numbers of our own."""
+    """Returns standard input and output under descriptors of our own."""
     reading, writing = (fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, 3) for number in (0, 1))
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -233,15 +233,16 @@ def own_descriptors() -> tuple[int, int]:
 
 
 class Pipe:
-    """The client's end of two descriptors, as the SDK's transport reads and writes files.
+    """The client's end of two descriptors, which the SDK's transport reads and writes like files.
 
-    The SDK's own reads in a thread that no signal interrupts, and lines of any length. This one waits for its descriptors,
-    drops lines that are too long, and comes to its end when all is answered: the SDK then drops what is at work.
+    The SDK's own reads in a thread that no signal interrupts, and lines of any length. This one waits for its
+    descriptors, drops lines that are too long, and ends when everything is answered: the SDK then drops its work in
+    progress.
     """
 
     def __init__(self, reading: int, writing: int) -> None:
         self._reading, self._writing = reading, writing
-        self._unanswered = list[object]()  # twice where a client uses an id again
+        self._unanswered = list[object]()  # twice if a client reuses an id
         self._answered = anyio.Event()
 
     async def __aiter__(self) -> AsyncIterator[str]:
@@ -264,7 +265,7 @@ class Pipe:
         view = memoryview(text.encode())
         while view:
             await _ready(anyio.wait_writable, self._writing)
-            # A pipe that is ready takes so much without waiting (POSIX).
+            # A pipe that is ready takes this much without blocking (POSIX).
             view = view[os.write(self._writing, view[: select.PIPE_BUF]) :]
         self._settle(json.loads(text).get("id"))
 
@@ -286,7 +287,7 @@ class Pipe:
                 case wire.JSONRPCNotification(
                     method="notifications/cancelled", params={"requestId": str() | int() as id}
                 ):
-                    self._settle(id)  # which the SDK leaves without an answer
+                    self._settle(id)  # which the SDK leaves unanswered
                 case _:
                     pass
         return line
@@ -300,7 +301,7 @@ class Pipe:
 async def _ready(wait: Callable[[int], Awaitable[None]], number: int) -> None:
     try:
         await wait(number)
-    except OSError:  # a plain file, which is always ready, and which nothing can be waited for on
+    except OSError:  # a regular file, which is always ready, and on which nothing can wait
         await anyio.lowlevel.checkpoint()
 
 
@@ -308,7 +309,7 @@ async def _ready(wait: Callable[[int], Awaitable[None]], number: int) -> None:
 
 
 def listening_socket(port: int) -> socket.socket:
-    """Returns a socket that listens at this port of the loopback address; 0 takes any that is free."""
+    """Returns a socket that listens at this port of the loopback address; 0 takes a free one."""
     opened = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -322,9 +323,10 @@ def listening_socket(port: int) -> socket.socket:
 
 
 def serve_http(server: MemoryServer, listening: socket.socket, token: str, started: Callable[[], None]) -> None:
-    """Serves clients that show the token, until a signal comes. `started` is called once it would end us in order."""
+    """Serves clients that present the token, until a signal comes. `started` is called once a signal would end us in
+    order."""
     app = server.protocol.streamable_http_app(
-        # Host and Origin are checked by the guard, more strictly, before anything of this is reached.
+        # The guard checks Host and Origin more strictly before any request gets here.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False)
     )
     config = uvicorn.Config(
@@ -337,7 +339,7 @@ def serve_http(server: MemoryServer, listening: socket.socket, token: str, start
         timeout_graceful_shutdown=3,
     )
     serving = uvicorn.Server(config)
-    for number in _SIGNALS:  # uvicorn raises the signal again when it has ended: that must not end us as if by a fault
+    for number in _SIGNALS:  # uvicorn raises the signal again when it has ended: that must not look like a crash
         signal.signal(number, serving.handle_exit)
     started()
     try:
@@ -369,7 +371,7 @@ class Guard:
             await _drained(receive)
         headers = [
             (b"content-type", b"text/plain; charset=utf-8"),
-            (b"connection", b"close"),  # who has not shown the token keeps no connection open
+            (b"connection", b"close"),  # a client without the token may not keep a connection open
             *([(b"www-authenticate", b'Bearer realm="agent-memory"')] if status == 401 else []),
         ]
         await send({"type": "http.response.start", "status": status, "headers": headers})

@@ -1,4 +1,4 @@
-"""`memory list` and `memory read`. They run all day long, and load nothing of what writes."""
+"""`memory list` and `memory read`. They run all day long, and load nothing that only writing needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`memory consolidate`, `defrag`, `log`, `diff` and `undo`: runs, what past ones did, and how to take that back."""
+"""`memory consolidate`, `defrag`, `log`, `diff` and `undo`: runs, what past ones did, and how to undo it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _TITLE_CHARS = 120
 
 
 def _print_foreseen(memory: Memory, changes: Sequence[Change | ChangeGroup], console: Console) -> None:
-    """What a plan would change, as a diff."""
+    """Prints what a plan would change, as a diff."""
     if parts := diff_parts(unwrap(memory.store.foresee(changes)), {}):
         console.out(render_diff(parts))
 

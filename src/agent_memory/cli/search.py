@@ -47,7 +47,7 @@ def configure_search(parser: argparse.ArgumentParser) -> None:
 
 def _run(arguments: argparse.Namespace, console: Console) -> None:
     memory = open_here(console)
-    if console.is_terminal:  # a person rather waits than searches half of the notes
+    if console.is_terminal:  # a person would rather wait than search half of the notes
         memory.index_all(console.progress, by_meaning=arguments.mode != Mode.BM25)
     tags = tuple(dict.fromkeys(word for each in arguments.tag for word in split_tags(each)))
     if wrong := [tag for tag in tags if normal_tag(tag) is None]:
@@ -68,7 +68,7 @@ def _run(arguments: argparse.Namespace, console: Console) -> None:
     answer = unwrap(memory.search(request))
     console.warn(*answer.notices)
     if console.json:
-        totals = memory.ledger.totals()  # where they cannot be read, the frontmatter's counts are told
+        totals = memory.ledger.totals()  # if they cannot be read, the frontmatter's counts are shown
         console.warn(*warning_of(totals))
         console.answer(search_document(request.query, answer, totals.value_or(dict[str, Usage]())))
     elif not answer.hits:
@@ -115,7 +115,7 @@ def plain_line(hit: SearchHit, *, explain: bool = False) -> str:
 
 
 def hit_lines(number: int, hit: SearchHit, now_ms: int, *, colour: bool, explain: bool = False) -> Iterator[str]:
-    """Yields the lines of one hit: its title, the facts, the passage with what was found in it, and a blank one."""
+    """Yields the lines of one hit: its title, the facts, the passage with the matches in it, and a blank one."""
     meta = hit.listed.meta
     facts = [_place(hit), meta.kind.value, f"from {meta.origin.value}", short_age(meta.updated_at_ms, now_ms)]
     if meta.scope != GLOBAL_SCOPE:
@@ -138,7 +138,7 @@ def hit_lines(number: int, hit: SearchHit, now_ms: int, *, colour: bool, explain
 
 
 def closing_line(answer: SearchAnswer) -> str:
-    """Returns how many notes are shown, and what answered."""
+    """Returns how many notes are shown, and which mode answered."""
     count = len(answer.hits)
     of = f" of {answer.matched:,} that match" if answer.matched > count else ""
     return f"{counted(count, 'note')}{of}, found {_HOW[answer.mode]} ({answer.mode.value})."

@@ -42,11 +42,11 @@ from agent_memory.text.plain_text import one_line
 
 _SHOWN_CHARS = 400
 _COLUMN_CHARS = 48
-"""Longer values are not cut for the sake of the columns."""
+"""Longer values are not cut to fit the columns."""
 
 
 _ACTS = {"get": ("KEY",), "set": ("KEY", "VALUE"), "unset": ("KEY",), "edit": ()}
-"""What can be done with the settings, and the words that follow."""
+"""The actions of `memory config`, and the words that follow."""
 
 
 def configure_config(parser: argparse.ArgumentParser) -> None:
@@ -129,7 +129,7 @@ def _change(act: str, words: list[str], console: Console) -> None:
 
 
 def _is_put(document: dict[str, Any], act: str, words: list[str], path: str) -> bool:
-    """Sets or unsets a setting in the document; tells whether there was anything to do."""
+    """Sets or unsets a setting in the document; returns whether there was anything to do."""
     *sections, last = words[0].split(".")
     node = document
     for section in sections:
@@ -160,7 +160,7 @@ def _config_lines(rows: list[tuple[str, Any, str]]) -> Iterator[str]:
 
 
 def _without_secrets(value: Any) -> Any:
-    """Hides secrets; what a variable with a telling name holds is one, whatever it looks like."""
+    """Hides secrets; the value of a variable with a telling name is one, whatever it looks like."""
     if isinstance(value, str):
         try:
             words = shlex.split(value)  # it may be a command
@@ -227,7 +227,7 @@ def _trust(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def _state(config: TrustedConfig) -> str:
-    """Tells whether it still counts."""
+    """Returns whether it still counts."""
     try:
         content = read_config(config.path)
     except ConfigUnreadable:
@@ -259,7 +259,7 @@ def _completions(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def completion_script(shell: str) -> str:
-    """Returns the script for one shell, made of the parsers of all commands, for both names of the program."""
+    """Returns the script for one shell, made from the parsers of all commands, for both names of the program."""
     import shtab
 
     from agent_memory.cli.main import COMMANDS, command_parser

@@ -1,4 +1,4 @@
-"""`memory sync`, and the merge driver that git calls for it."""
+"""`memory sync`, and the merge driver that git calls."""
 
 from __future__ import annotations
 

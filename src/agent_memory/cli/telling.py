@@ -1,4 +1,4 @@
-"""`memory inject`, `memory handoff` and `memory generate-agents-md`: what is put before an agent."""
+"""`memory inject`, `memory handoff` and `memory generate-agents-md`: everything that puts notes before an agent."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _handoff(arguments: argparse.Namespace, console: Console) -> None:
     memory = open_here(console)
     session: str | None = arguments.session
     known = () if session is None else memory.find_session(session).value_or(())
-    if known:  # a person may give the beginning of an id only
+    if known:  # a person may give only the beginning of an id
         session = known[0].session_id
     taken = unwrap(memory.take_over(session, arguments.harness))
     handover = taken.handover
@@ -92,7 +92,7 @@ def _handoff(arguments: argparse.Namespace, console: Console) -> None:
         try:
             kept = unwrap(keep_handover(memory.handing_over_io(), taken))
             stored, why_not = kept.id, kept.why_not
-        except Error as error:  # the handoff itself is there, and is what was asked for
+        except Error as error:  # the handoff itself is there, which was asked for
             console.warn(str(error))
             why_not = error.code
     document = {

@@ -1,4 +1,4 @@
-"""`memory why` and `memory links`: where a note comes from, what became of a session, and what is tied to what."""
+"""`memory why` and `memory links`: where a note comes from, what became of a session, and how notes are linked."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from agent_memory.results import unwrap
 from agent_memory.text.plain_text import counted, one_line
 
 MOST_SHOWN = 20
-"""Of each list; `--json` has all."""
+"""The limit of each list; `--json` has all."""
 
 _LINE_CHARS = 400
 
@@ -39,7 +39,7 @@ def _why(arguments: argparse.Namespace, console: Console) -> None:
         raise UsageInvalid("Give either a note's id or --session", "See `memory why --help`.")
     memory = open_here(console)
     if arguments.session is None:
-        from agent_memory.inject import told_where  # which links and sessions do without
+        from agent_memory.inject import told_where  # links and sessions do without
 
         note = unwrap(memory.why_entry(arguments.id, partial(told_where, memory)))
         console.answer(fields_of(note), *_note_lines(note))
@@ -206,8 +206,8 @@ _DOT_TITLE_CHARS = 80
 
 
 def render_link_dot(graph: LinkGraph) -> str:
-    """Returns one `digraph`, as Graphviz draws it: a node for each note, dashed where it is archived, dotted where
-    there is none; an edge for each link. The same links give the same text."""
+    """Returns one `digraph` for Graphviz: a node for each note, dashed if it is archived, dotted if it does not exist;
+    an edge for each link. The same links give the same text."""
     missing = dict.fromkeys(edge.target for edge in graph.links if edge.where is Whereabouts.UNRESOLVED)
     lines: list[str] = []
     for each in graph.notes:

@@ -39,14 +39,15 @@ Document: TypeAlias = Mapping[str, Any]
 
 @frozen
 class Effective:
-    """The configuration that counts, and where each part of it comes from."""
+    """The effective configuration, and where each part of it comes from."""
 
     config: Config
     """`storage.root` is set and absolute; `~` in paths is the home."""
     sources: Mapping[str, str]
-    """For each dotted key (`llm.command`, `llm.presets.mine`) the file or variable that set it; an absent key is default."""
+    """For each dotted key (`llm.command`, `llm.presets.mine`) the file or variable that set it; a missing key has its
+    default."""
     warnings: tuple[str, ...] = ()
-    """Whole sentences about what of an untrusted config was ignored."""
+    """Whole sentences about what was ignored in an untrusted config."""
 
     def source_of(self, key: str) -> str:
         """Returns the file or variable that set a key, or `default`."""
@@ -58,7 +59,7 @@ def load_config(environ: Mapping[str, str], cwd: str | None) -> Effective:
     """Returns the effective configuration; `cwd` is None where there is no current directory.
 
     ConfigUnreadable and ConfigInvalid (with every problem) for the person's own file and for a trusted one; HomeUnknown
-    where no root can be named. A link that leads nowhere is a config that cannot be read, not one that is missing (P6).
+    where no root can be determined. A dangling link is a config that cannot be read, not a missing one (P6).
     """
     home = home_of(environ)
     layers: dict[str, Document] = {}
@@ -95,7 +96,8 @@ def load_config(environ: Mapping[str, str], cwd: str | None) -> Effective:
 
 
 def read_config(path: str) -> bytes | None:
-    """Returns the bytes of a config file, through links; None where there is none. Never waits, never reads a special file."""
+    """Returns the bytes of a config file, through links; None if there is none. Never waits, never reads a special
+    file."""
     try:
         image = read_image(os.path.realpath(path), MAX_CONFIG_BYTES)
     except (StoreIo, PathRefused) as error:
@@ -108,7 +110,7 @@ def read_config(path: str) -> bytes | None:
 
 
 def parse_config(content: bytes, path: str) -> dict[str, Any]:
-    """Returns the keys that a config file sets, all known and all well formed; ConfigInvalid with every problem."""
+    """Returns the keys that a config file sets, all known and valid; ConfigInvalid with every problem."""
     try:
         document = load_document(content)
         if not is_object(document):
@@ -121,8 +123,8 @@ def parse_config(content: bytes, path: str) -> dict[str, Any]:
 
 
 def write_own_config(path: str, content: bytes) -> None:
-    """Makes these the bytes of the person's own file, through links. ConfigInvalid with every problem where they set what
-    cannot be; then nothing was changed."""
+    """Writes the person's own config file, through links. ConfigInvalid with every problem if the bytes are not a valid
+    config; nothing is changed then."""
     config: Config = value_of(parse_config(content, path), Config)
     if problem := preset_problem(config.llm):
         raise ConfigInvalid(path, (problem,))
@@ -163,14 +165,14 @@ def _merged(far: Document, near: Document, path: str = "") -> dict[str, Any]:
 
 
 def _holds_keys(where: str) -> bool:
-    """Tells whether what stands here is merged key by key: a section, or an object of names of the person's own choice, like
+    """Returns whether the value is merged key by key: a section, or an object of names of the person's own choice, like
     `llm.presets`. A single preset is taken whole."""
     section, _, key = where.partition(".")
     return not key or ("." not in key and is_object(attributes_of(attributes_of(Config)[section].type)[key].default))
 
 
 def _local_config(path: str, home: str | None) -> tuple[Document | None, tuple[str, ...]]:
-    """Returns what the current directory's file sets, None for a file that sets nothing, and what to warn of."""
+    """Returns what the current directory's file sets, None for a file that sets nothing, and the warnings."""
     try:
         content = read_config(path)
     except ConfigUnreadable as error:
@@ -200,7 +202,7 @@ def _local_config(path: str, home: str | None) -> tuple[Document | None, tuple[s
 
 
 def _placed(config: Config, root: str, home: str | None) -> Config:
-    # Like `storage.root`: a relative path counts from the home, since a config means one place wherever it is read.
+    # As for `storage.root`, a relative path counts from the home, since a config means one place wherever it is read.
     def placed(paths: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(absolute(path, home, lambda: home or "") or path for path in paths)
 
@@ -217,16 +219,17 @@ def _placed(config: Config, root: str, home: str | None) -> Config:
 
 @frozen
 class TrustedConfig:
-    """Exactly these bytes at exactly this place; one more byte, or another place, is another file."""
+    """A trusted file: exactly these bytes at exactly this place. With one more byte, or at another place, it is a
+    different file."""
 
     path: str
     """Its real path."""
     sha256: Annotated[str, matching("[0-9a-f]{64}", "is no SHA-256")]
-    """Of its bytes, in lower-case hexadecimal."""
+    """SHA-256 of its bytes, in lower-case hexadecimal."""
     trusted_at_ms: Instant
 
     def is_of(self, content: bytes) -> bool:
-        """Tells whether these are the bytes."""
+        """Returns whether these are the bytes."""
         return self.sha256 == content_hash(content)
 
 
@@ -234,10 +237,10 @@ TRUSTED = Format(tuple[TrustedConfig, ...], member="configs")
 
 
 class TrustFile:
-    """The trusted configs of the person with this home. It lies outside every store and every repository, so that nothing that is
-    cloned or synchronised can bring its own trust.
+    """The trusted configs of the person with this home. It lies outside every store and every repository, so that
+    nothing that is cloned or synchronised can bring its own trust.
 
-        {"version": 1, "configs": [{"path": …, "sha256": …, "trustedAt": "2026-…Z"}]}
+    {"version": 1, "configs": [{"path": …, "sha256": …, "trustedAt": "2026-…Z"}]}
     """
 
     def __init__(self, home: str) -> None:
@@ -247,25 +250,25 @@ class TrustFile:
         self._file = JsonFile(directory, "trusted.json", TRUSTED)
 
     def configs(self) -> tuple[TrustedConfig, ...]:
-        """Returns all of them, in the order in which they were trusted. A damaged list is an error, and trusts nothing."""
+        """Returns all of them in the order in which they were trusted. A damaged list is an error, and trusts nothing."""
         return self._file.read() or ()
 
     def vouches_for(self, path: str, content: bytes) -> bool:
-        """Tells whether the person trusts this content at this real path."""
+        """Returns whether the person trusts this content at this real path."""
         return any(each.path == path and each.is_of(content) for each in self.configs())
 
     def add(self, path: str, content: bytes, at_ms: int) -> TrustedConfig:
-        """Trusts exactly this content at this real path, in place of what was trusted there before. Durable."""
+        """Trusts exactly this content at this real path, replacing what was trusted there before. Durable."""
         record = TrustedConfig(path, content_hash(content), at_ms)
         self._change(path, (record,))
         return record
 
     def remove(self, path: str) -> bool:
-        """Trusts nothing at this real path any more; tells whether something was."""
+        """Removes the trust in this real path. Returns whether there was any."""
         return self._change(path, ())
 
     def _change(self, path: str, records: tuple[TrustedConfig, ...]) -> bool:
-        """Replaces what is trusted at `path`; tells whether something was."""
+        """Replaces what is trusted at `path`. Returns whether anything was."""
         with file_lock(self._lock_path, 10.0):
             trusted = self.configs()
             others = tuple(each for each in trusted if each.path != path)

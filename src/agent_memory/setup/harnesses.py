@@ -1,10 +1,12 @@
-"""What each harness wants, where it keeps its files, and how it calls memory: a new one is one function here, and one line in `SETUPS`.
+"""What setup needs to know of each harness: where it keeps its files, and how it calls memory. A new one is one
+function here, and one line in `SETUPS`.
 
-Sources: code.claude.com/docs (hooks, memory, skills, mcp), developers.openai.com/codex, cursor.com/docs, ampcode.com/manual,
-google-gemini/gemini-cli docs, opencode.ai/docs, docs.github.com (copilot-cli), earendil-works/pi docs,
-aaif-goose/goose documentation, code.visualstudio.com/docs; skills: agentskills.io/specification. Of their own memories: Claude
-Code's is on by default (code.claude.com/docs/en/memory), Codex's not (openai/codex#31804), Gemini's not (docs/cli/auto-memory.md);
-Copilot's is for personal plans, and `/memory off` writes its setting (github/copilot-cli#3859).
+Sources: code.claude.com/docs (hooks, memory, skills, mcp), developers.openai.com/codex, cursor.com/docs,
+ampcode.com/manual, google-gemini/gemini-cli docs, opencode.ai/docs, docs.github.com (copilot-cli), earendil-works/pi
+docs, aaif-goose/goose documentation, code.visualstudio.com/docs; skills: agentskills.io/specification. Their own
+memories: Claude Code's is on by default (code.claude.com/docs/en/memory), Codex's is not (openai/codex#31804), nor is
+Gemini's (docs/cli/auto-memory.md); Copilot's is for personal plans, and `/memory off` writes its setting
+(github/copilot-cli#3859).
 """
 
 from __future__ import annotations
@@ -21,12 +23,12 @@ from agent_memory.recall.moment import harness_directories
 from agent_memory.setup.plan import Act, Element, HarnessSetup, Member, Part, Setting, Syntax, Wanted, Whole
 
 SERVER_NAME = "agent-memory"
-"""The name of our MCP server. Not `memory`: a widely used other server has that name, and so has an extension of Goose."""
+"""The name of our MCP server. Not `memory`: a widely used server has that name, and so has an extension of Goose."""
 
 
 @frozen
 class Context:
-    """Absolute directories, as the environment names them or by default."""
+    """Absolute directories, from the environment or by default."""
 
     home: str
     program: str
@@ -37,9 +39,9 @@ class Context:
     pi: str
     config: str
     exists: Callable[[str], bool] = lambda _: False
-    """Whether there is something at a path; may raise OSError."""
+    """Returns whether something exists at a path; may raise OSError."""
     skill: str = ""
-    """The text of the skill file; empty where none is to be installed."""
+    """The text of the skill file; empty if none should be installed."""
     plugins: Mapping[str, str] = field(factory=dict[str, str])
     """The templates in `plugins/`, by name."""
 
@@ -48,12 +50,13 @@ class Context:
         return f"{shlex.quote(self.program)} {hook_mark(harness, act)}"
 
     def either(self, preferred: str, *others: str) -> str:
-        """Returns the first of these files that exists; the preferred one where none does."""
+        """Returns the first of these files that exists; the preferred one if none does."""
         return next((path for path in (preferred, *others) if self.exists(path)), preferred)
 
 
 def hook_mark(harness: str, act: Act = "capture") -> str:
-    """Returns the words of a hook behind the program's name: by them one is known, whatever the program is called."""
+    """Returns the part of a hook's command after the program's name, which identifies it whatever the program is
+    called."""
     return f"{act} --harness {harness} --hook"
 
 
@@ -202,9 +205,9 @@ def _gemini(context: Context) -> HarnessSetup:
 
 
 def _opencode(context: Context) -> HarnessSetup:
-    """Installs a plugin; `session.idle` is the end of a turn, of child sessions too, which name their parent. It reads
-    `~/.claude/CLAUDE.md` where it has no `AGENTS.md` of its own: to make one would hide the person's from it, so then the
-    section goes into `CLAUDE.md`."""
+    """Installs a plugin; `session.idle` is the end of a turn, also in child sessions, which name their parent. opencode
+    reads `~/.claude/CLAUDE.md` if it has no `AGENTS.md` of its own: creating one would hide the person's file, so then
+    the section goes into `CLAUDE.md`."""
     directory = f"{context.config}/opencode"
     config = context.either(f"{directory}/opencode.json", f"{directory}/opencode.jsonc")
     server = {"type": "local", "command": [context.program, "mcp"], "enabled": True}
@@ -222,8 +225,8 @@ def _opencode(context: Context) -> HarnessSetup:
 
 
 def _copilot(context: Context) -> HarnessSetup:
-    """Writes a hooks file of our own below `~/.copilot/hooks/`. The answer of `sessionStart` is put into the session by newer
-    versions; older ones pass it over."""
+    """Writes a hooks file of our own below `~/.copilot/hooks/`. Newer versions put the answer of `sessionStart` into
+    the session; older ones ignore it."""
     directory = context.copilot
     settings = f"{directory}/settings.json"
 
@@ -294,8 +297,9 @@ def _goose(context: Context) -> HarnessSetup:
 
 
 def _vscode(context: Context) -> HarnessSetup:
-    """VS Code runs no hooks of ours: its agent gets the server in the person's own `mcp.json`, and the skill that it shares
-    with others. Only at its name, and not whenever the editor is there: who has the editor need not use its agent."""
+    """VS Code runs no hooks of ours: its agent gets the server in the person's own `mcp.json`, and the skill that it
+    shares with others. Only if it is named, not whenever the editor is found: people who have the editor need not use
+    its agent."""
     directory = context.either(
         f"{context.config}/Code/User",
         f"{context.home}/Library/Application Support/Code/User",
@@ -326,7 +330,7 @@ SETUPS: Mapping[str, Callable[[Context], HarnessSetup]] = {
     "vscode": _vscode,
     "manual": lambda _: HarnessSetup(acts=()),
 }
-"""By the harness's name; `manual` is a person without any: nothing but their own config, which every setup writes."""
+"""The function of each harness; `manual` is a person without any: nothing but the config, which every setup writes."""
 
 
 def _groups(
@@ -338,8 +342,8 @@ def _groups(
     name: str | None = None,
     act: Act = "capture",
 ) -> tuple[Element, ...]:
-    """Returns one hook for each event, in the shape that Claude Code has made common: `{"hooks": {"Stop": [{"hooks": [{"type":
-    "command", …}]}]}}`. Timeouts are in the harness's own unit."""
+    """Returns one hook for each event, in the form that Claude Code has made common: `{"hooks": {"Stop": [{"hooks":
+    [{"type": "command", …}]}]}}`. Timeouts are in the harness's own unit."""
     command = context.hook(harness, act)
     named = {"name": name} if name else {}
     matched = {} if matcher is None else {"matcher": matcher}
@@ -353,20 +357,20 @@ def _groups(
 def _server(
     context: Context, path: str, servers: str, server: Mapping[str, Any] | None = None, syntax: Syntax = "jsonc"
 ) -> Wanted:
-    """Returns our MCP server, among the others that this file names under the key `servers`."""
+    """Returns our MCP server, beside the others in this file under the key `servers`."""
     server = server or {"command": context.program, "args": ["mcp"]}
     return Wanted(Part.MCP, path, syntax, (Member((servers, SERVER_NAME), server, context.program),), "MCP server")
 
 
 def _skill(context: Context, directory: str | None = None) -> tuple[Wanted, ...]:
-    """Returns the skill file in a directory of skills, or in the one that several harnesses read; nothing where it has no
+    """Returns the skill file in a directory of skills, or in the one that several harnesses read; empty if there is no
     text."""
     path = f"{directory or f'{context.home}/.agents/skills'}/{SERVER_NAME}/SKILL.md"
     return (Wanted(Part.SKILL, path, "whole", (Whole(context.skill),), "skill"),) if context.skill else ()
 
 
 def _hooks(path: str, entries: Sequence[Element | Member]) -> Wanted:
-    """Hooks among the person's own settings."""
+    """Returns hooks that go among the person's own settings."""
     events = dict.fromkeys(each.keys[-1] for each in entries if isinstance(each, Element))
     return Wanted(Part.HOOKS, path, "jsonc", tuple(entries), f"hooks {', '.join(events)}")
 
@@ -391,7 +395,7 @@ _TRIAL_EVENTS: Mapping[Act, str] = {"capture": "stop", "inject": "session_start"
 
 
 def trial_payload(harness: str, act: Act, session: str, directory: str) -> dict[str, Any]:
-    """Returns what a made-up session sends to a hook, in the harness's own shape."""
+    """Returns the payload of a made-up session for a hook, in the harness's own form."""
     payload: dict[str, Any] = {}
     for fact, value in (("session_id", session), ("cwd", directory), ("event", _TRIAL_EVENTS[act])):
         *above, key = SHAPES[harness][fact][0].split(".")

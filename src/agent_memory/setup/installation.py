@@ -1,4 +1,4 @@
-"""Memory in the harnesses of one person: what is installed, what would be, and the doing of it."""
+"""Setup and uninstall for the harnesses of one person: plans what is to be installed or removed, and does it."""
 
 from __future__ import annotations
 
@@ -72,14 +72,14 @@ _TRACKING = {
 
 
 def shipped_context(home: str, program: str, environ: Mapping[str, str]) -> Context:
-    """Returns the places of this environment, with the skill and the plugins that are shipped with the code."""
+    """Returns the context of this environment, with the skill and the plugins that ship with the code."""
     skill = read_shipped("skills/agent-memory/SKILL.md")
     plugins = {name: read_shipped(f"plugins/{name}.ts") for name in _PLUGINS}
     return evolve(context_of(home, program, environ), exists=lies_there, skill=skill, plugins=plugins)
 
 
 def root_without(environ: Mapping[str, str], *variables: str) -> str | None:
-    """Returns the real root of a process that has this environment but for these variables; None where no config names one."""
+    """Returns the real root of a process with this environment except for these variables; None if no config names one."""
     bare = {name: value for name, value in environ.items() if name not in variables}
     found = load_config(bare, None).value_or(None)
     return None if found is None else os.path.realpath(found.config.storage.root or "")
@@ -111,9 +111,9 @@ class Installation:
     # -- what setting up would do -------------------------------------------------------------------------------------
 
     def plan(self, harnesses: tuple[str, ...], parts: Collection[Part], top: str | None = None) -> InstallPlan:
-        """Returns what setting up these harnesses with these parts would do; nothing is written. `top` is that of a work tree
-        whose own instruction file is to be a target. A file that is refused hinders no other; an error is that of the receipt
-        or of a backup."""
+        """Returns what setting up these harnesses with these parts would do; nothing is written. `top` is the top of a
+        work tree whose own instruction file should become a target. A file that is refused does not stop the others; an
+        error is about the receipt or a backup."""
         receipt = self.state.receipt()
         setups = self._setups(harnesses)
         in_repository = dict.fromkeys(() if top is None else (_read_by(top, each) for each in harnesses or ("",)))
@@ -172,15 +172,15 @@ class Installation:
         return config_path(self.context.home)
 
     def _setups(self, names: Iterable[str]) -> dict[str, HarnessSetup]:
-        """Returns what these harnesses want. That nobody can look at what is there is an error: else another file than the
-        person's own would be written (P6)."""
+        """Returns the setups of these harnesses. If existing files cannot be looked at, that is an error: otherwise
+        another file than the person's own would be written (P6)."""
         try:
             return {name: SETUPS[name](self.context) for name in names}
         except OSError as error:
             raise store_io(error, "look at", error.filename or self.context.home) from None
 
     def _for_config(self, names: Iterable[str], sections: Iterable[PlannedFile]) -> list[Element | Member]:
-        """Returns what our own config is to say, so that a scheduled run sees what this shell saw."""
+        """Returns what our own config should say, so that a scheduled run sees what this shell saw."""
         home = self.context.home
         everyone = tuple(sorted(names))
         root = told_path(self.config.storage.root or "", home)
@@ -217,7 +217,7 @@ class Installation:
         return (*thrown, *(note for setup in setups.values() for note in setup.notes))
 
     def _is_so(self, setting: Setting) -> bool:
-        """Tells whether a setting has its value, as far as the harness's settings and this environment tell."""
+        """Returns whether a setting has its value, as far as the harness's settings and this environment tell."""
         document = self._document(setting.path, setting.syntax)
         off = self.environ.get(setting.variable) or value_at(document, ("env", setting.variable))
         found = value_at(document, setting.keys)
@@ -226,7 +226,7 @@ class Installation:
         )
 
     def _document(self, path: str, syntax: Syntax) -> Any:
-        """Returns what a settings file says; nothing where it cannot be read."""
+        """Returns the value of a settings file; empty if it cannot be read."""
         with suppress(Error, EditRefused):
             return parse_settings(text_of(self.files.read(path).data or b""), syntax)
         return None
@@ -250,8 +250,8 @@ class Installation:
     # -- what uninstalling would do -----------------------------------------------------------------------------------
 
     def plan_removal(self, harnesses: frozenset[str] | None) -> InstallPlan:
-        """Returns what uninstalling would do: take out what is there for these harnesses alone, or, with None, for all. A file
-        that is refused hinders no other; an error is that of the receipt or of a backup."""
+        """Returns what uninstalling would do: remove what is there for these harnesses alone, or, with None, for all. A
+        file that is refused does not stop the others; an error is about the receipt or a backup."""
         receipt = self.state.receipt()
         gone = receipt.harnesses if harnesses is None else harnesses
         files, refused = list[PlannedFile](), list[FileOutcome]()
@@ -274,9 +274,9 @@ class Installation:
     # -- carrying out -------------------------------------------------------------------------------------------------
 
     def install(self, plan: InstallPlan) -> tuple[FileOutcome, ...]:
-        """Carries out a plan of `plan`; returns what became of each file. Backups first, then the receipt, then the files, so
-        that a crash or a full disk at any point leaves files whole and a receipt that knows of them. An error is that of the
-        first two, and then no file was touched."""
+        """Carries out a plan of `plan`; returns the outcome for each file. Backups first, then the receipt, then the
+        files, so that a crash or a full disk at any point leaves files whole and a receipt that knows of them. An error
+        is about the first two, and then no file was touched."""
         self._back_up(plan)
         earlier = self.state.receipt()
         new = _with_records(earlier, plan)
@@ -284,30 +284,31 @@ class Installation:
         outcomes = tuple(self._carry_out(each) for each in plan.files)
         errors = {each.path for each in outcomes if each.error is not None}
         failed = {each.path for each in plan.files if each.path in errors and not self._is_there(each)}
-        if failed:  # what was not written is not ours: the receipt says of it what it said before
+        if failed:  # what was not written is not ours: the receipt keeps what it said before
             left = _with_records(earlier, plan, failed)
             self.state.put_receipt(evolve(left, made_directories=without_empty(new.made_directories)))
         return outcomes
 
     def uninstall(self, plan: InstallPlan) -> tuple[FileOutcome, ...]:
-        """Carries out a plan of `plan_removal`; returns what became of each file. The files first, then the receipt: what a
-        crash leaves in the receipt is found to be gone the next time."""
+        """Carries out a plan of `plan_removal`; returns the outcome for each file. The files first, then the receipt:
+        what a crash leaves in the receipt is found to be gone the next time."""
         if not plan.files:
             if self.state.receipt() == Receipt():
-                self.state.put_receipt(Receipt())  # what an earlier uninstall could not remove of its own any more goes
+                self.state.put_receipt(
+                    Receipt()
+                )  # files of ours that an earlier uninstall could not remove are removed now
             return ()
         outcomes = tuple(self._carry_out(each) for each in plan.files)
         self._back_up(plan)
         left = _with_records(self.state.receipt(), plan, {each.path for each in outcomes if each.error is not None})
         standing = without_empty(left.made_directories)
-        # What is left in directories of ours when nothing else of ours is, is the person's.
+        # Anything left in directories of ours when all of ours is gone belongs to the person.
         self.state.put_receipt(evolve(left, made_directories=standing if left.records else ()))
         return outcomes
 
     def self_test(self, plan: InstallPlan) -> tuple[tuple[SelfTest, str], ...]:
-        """Calls memory as each harness of the plan will; returns each call with what was wrong with it, if anything. This is
-        done without the shell's own word for the root, as a schedule or a desktop would have it, where the config leads to the
-        same root."""
+        """Calls memory as each harness of the plan will; returns each call with what was wrong with it, if anything. If
+        the config leads to the same root, the shell's variable for it is left out, as for a schedule or a desktop."""
         environ = dict(self.environ)
         if root_without(environ, ROOT_VARIABLE) == str(self.root):
             environ.pop(ROOT_VARIABLE, None)
@@ -330,8 +331,8 @@ class Installation:
         return FileOutcome(planned.path, "removed" if planned.after is None else "written", None, planned.diff, kept)
 
     def _is_there(self, planned: PlannedFile) -> bool:
-        """Tells whether a file that could not be written was after all, as far as can be seen: its new bytes may be there when
-        only making them durable failed."""
+        """Returns whether a file that could not be written was written after all, as far as can be seen: its new bytes
+        may be there if only making them durable failed."""
         try:
             return self.files.read(planned.path).data == planned.after
         except Error:
@@ -339,8 +340,8 @@ class Installation:
 
 
 def keep_before_section(state: SetupState, targets: TargetFiles, paths: Iterable[str], who: str) -> None:
-    """Keeps what these files were before they get their first section, for an uninstall. What cannot be edited is left out: it
-    will be refused."""
+    """Keeps what these files were before they get their first section, for an uninstall. Files that cannot be edited
+    are left out: they will be refused."""
     files = SettingsFiles(targets)
     with state.locked():
         receipt = state.receipt()
@@ -357,8 +358,8 @@ def keep_before_section(state: SetupState, targets: TargetFiles, paths: Iterable
 
 
 def without_section(path: str, data: bytes | None, backup: bytes | None) -> bytes | None:
-    """Returns the file with the section that it had in its backup, or without any: then without the file too, where there was
-    none and nobody has written anything else into it. MarkersAmbiguous where that cannot be told."""
+    """Returns the file with the section from its backup, or without any: then no file at all, if there was none and
+    nobody has written anything else into it. MarkersAmbiguous if that cannot be told."""
     if data is None:
         return None
     before, now = (_present(path, section_in(each)) for each in (backup or b"", data))
@@ -378,7 +379,7 @@ def _present(path: str, found: Result[T, Ambiguous]) -> T:
 
 @contextmanager
 def _refusing(path: str, refused: list[FileOutcome]) -> Generator[None, None, None]:
-    """Adds what keeps this file from being edited to `refused`; it hinders no other."""
+    """Adds what keeps this file from being edited to `refused`; it does not stop the others."""
     try:
         yield
     except EditRefused as problem:
@@ -388,7 +389,7 @@ def _refusing(path: str, refused: list[FileOutcome]) -> Generator[None, None, No
 
 
 def _with_records(receipt: Receipt, plan: InstallPlan, failed: Iterable[str] = ()) -> Receipt:
-    """Returns the receipt once the plan is carried out, but for the files that failed."""
+    """Returns the receipt after the plan is carried out, without the files that failed."""
     records: dict[str, Record | None] = {each.path: each for each in receipt.records}
     records |= {each.path: each.record for each in plan.files if each.path not in failed}
     made = (each for planned in plan.files for each in planned.file.missing_directories)
@@ -403,8 +404,8 @@ def _with_records(receipt: Receipt, plan: InstallPlan, failed: Iterable[str] = (
 
 
 def _read_by(top: str, harness: str) -> str:
-    """Returns the file that this harness reads; of those that know no AGENTS.md, the first of their own that is there, else the
-    first."""
+    """Returns the file that this harness reads; for those that do not know AGENTS.md, the first existing one of their
+    own, else the first."""
     shared, names = f"{top}/AGENTS.md", read_in_repository(harness)
     own = [] if "AGENTS.md" in names else [f"{top}/{name}" for name in names]
     for path in own:
@@ -441,15 +442,15 @@ The hook works.
 
 @frozen
 class SelfTests:
-    """Calls with this environment, whose sessions are to arrive in this root."""
+    """Calls with this environment, whose sessions should arrive in this root."""
 
     environ: Mapping[str, str]
     home: str
     root: Path
 
     def run(self, test: SelfTest) -> str:
-        """Runs the command with a made-up session, of which nothing stays; returns what is known of why it did not arrive in
-        the inbox, or a note in its answer. Empty where it did."""
+        """Runs the command with a made-up session, and removes it again; returns why the session did not arrive in the
+        inbox, or a note not in the answer. Empty if it did."""
         session = str(uuid.uuid4())
         payload = json.dumps(trial_payload(test.harness, test.act, session, self.home)).encode()
         if test.act == "inject":
@@ -471,7 +472,7 @@ class SelfTests:
         return problem or "it succeeded, but nothing arrived; see `memory status`"
 
     def _called(self, command: str, data: bytes, environ: Mapping[str, str]) -> tuple[str, bytes]:
-        """Returns what went wrong, as far as the call itself tells; and what it printed."""
+        """Returns what went wrong, as far as the call itself tells, and what it printed."""
         try:
             finished = run_child(
                 ("/bin/sh", "-c", command), stdin=data, env=environ, cwd=self.home, timeout_seconds=LIMIT_SECONDS
@@ -486,8 +487,8 @@ class SelfTests:
         return f"it exited with status {finished.exit_status}{f': {said}' if said else ''}", b""
 
     def _taken_back(self, session: str) -> bool:
-        """Removes what arrived of the session; tells whether it did. Raises OSError where that cannot be done: what lies in the
-        inbox unseen is not taken for nothing (P6)."""
+        """Removes what arrived of the session; returns whether it did. Raises OSError if that cannot be done: what lies
+        in the inbox unseen is not taken for nothing (P6)."""
         inbox = f"{self.root}/inbox"
         try:
             names = os.listdir(inbox)

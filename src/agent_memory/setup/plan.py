@@ -1,5 +1,5 @@
-"""What setup and uninstall are asked for, what they are about to do, what became of it, and the receipt: what setup has put into a
-person's files, all that uninstall needs besides the backups."""
+"""What setup and uninstall are asked for, what they are about to do, the outcome, and the receipt: everything that
+setup has put into a person's files, which is all that uninstall needs besides the backups."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from agent_memory.rules.section import TargetFile
 from agent_memory.text.json_codec import matching
 
 # -- what is wanted ---------------------------------------------------------------------------------------------------
-# What setup wants to find in a person's files, as values.
+# What setup wants to have in a person's files, as values.
 
 
 Syntax = Literal["jsonc", "toml", "yaml", "whole"]
-"""How a file is written; `whole`: all of it is ours."""
+"""How a file is written; `whole`: the file is ours alone."""
 
 Act = Literal["capture", "inject"]
-"""A hook tells memory of a session, or is told what the session is to know."""
+"""A hook reports a session to memory, or asks what the session should know."""
 
 
 class Part(StrEnum):
-    """What setup can install for a harness; each may be left out."""
+    """A part of a setup; each may be left out."""
 
     HOOKS = "hooks"
-    """Hooks in the harness's settings, or a plugin file of ours: what tells memory of sessions."""
+    """Hooks in the harness's settings, or a plugin file of ours, which report sessions to memory."""
     MCP = "mcp"
     """The entry by which the harness starts `memory mcp`."""
     SKILL = "skill"
@@ -42,14 +42,14 @@ class Part(StrEnum):
 
 @frozen
 class Element:
-    """An element of the list at `keys`. Ours is known by its `command`, wherever it stands in the element; without one
-    the element is equal to `value`."""
+    """An element of the list at `keys`. Ours is recognised by its `command`, wherever it stands in the element; without
+    one, by being equal to `value`."""
 
     keys: tuple[str, ...]
     value: Any
     command: str | None = None
     mark: str = ""
-    """Text by which an element that does the same, whoever put it there, is known; empty: only `value` itself is."""
+    """A text that identifies an element that does the same, whoever put it there; empty: only `value` itself does."""
     part: Part | None = None
     harnesses: tuple[str, ...] = ()
     kind: Literal["element"] = "element"
@@ -57,15 +57,15 @@ class Element:
 
 @frozen
 class Member:
-    """The value at `keys`. Ours holds the text `command` somewhere, or is equal to `value` where that is None."""
+    """The value at `keys`. Ours holds the text `command` somewhere, or is equal to `value` if that is None."""
 
     keys: tuple[str, ...]
     value: Any
     command: str | None = None
     optional: bool = False
-    """Whatever somebody else has put there will do."""
+    """Whether whatever somebody else has put there will do."""
     stays: bool = False
-    """It is taken out only where nothing else has come into the document that may need it."""
+    """Whether it is removed only if nothing else has come into the document that may need it."""
     part: Part | None = None
     harnesses: tuple[str, ...] = ()
     kind: Literal["member"] = "member"
@@ -73,7 +73,7 @@ class Member:
 
 @frozen
 class Whole:
-    """A file of ours from its first byte to its last."""
+    """A file that is ours from its first byte to its last."""
 
     text: str
     part: Part | None = None
@@ -82,7 +82,7 @@ class Whole:
 
 
 Entry = Element | Member | Whole
-"""An entry of ours in a file. One that is placed there names its part (None: what is in our own config) and for whom it is."""
+"""An entry of ours in a file. Once placed, it names its part (None: it is in our own config) and its harness."""
 
 
 @frozen
@@ -95,29 +95,30 @@ class Wanted:
     syntax: Syntax
     entries: tuple[Entry, ...]
     words: str
-    """What they are, in a few words: `hooks Stop, SessionEnd`."""
+    """A short description: `hooks Stop, SessionEnd`."""
 
 
 @frozen
 class Setting:
-    """A setting of a harness that a person should know of where it is `value`: one that is not there is where it is `by_default`."""
+    """A setting of a harness that a person should know of if it has this `value`, or is missing and has it
+    `by_default`."""
 
     harness: str
     title: str
-    """The harness as people call it."""
+    """The name of the harness for people."""
     path: str
     syntax: Syntax
     keys: tuple[str, ...]
     value: Any
     name: str = ""
-    """What a memory of the harness's own is called; empty for a setting that keeps hooks from running."""
+    """The name of a memory of the harness's own; empty for a setting that keeps hooks from running."""
     by_default: bool = False
     variable: str = ""
-    """An environment variable, also of the `env` in that file, which switches a memory off."""
+    """An environment variable, also in the `env` of that file, which switches the memory off."""
 
     @property
     def setting(self) -> str:
-        """Its name, as a person writes it."""
+        """Returns its name, as a person writes it."""
         return ".".join(self.keys)
 
     def __str__(self) -> str:
@@ -143,14 +144,14 @@ class HarnessSetup:
 
     files: tuple[Wanted, ...] = ()
     target: str | None = None
-    """The instruction file that it reads in every session; None where it has none."""
+    """The instruction file that it reads in every session; None if it has none."""
     acts: tuple[Act, ...] = ("capture", "inject")
     """What its hooks do."""
     settings: tuple[Setting, ...] = ()
     notes: tuple[str, ...] = ()
-    """Whole sentences: what the person has to do in the harness itself."""
+    """Whole sentences about what the person has to do in the harness itself."""
     directories: tuple[str, ...] = ()
-    """It is on this machine where one of these exists,"""
+    """The harness is on this machine if one of these exists,"""
     programs: tuple[str, ...] = ()
     """or one of these is on PATH."""
 
@@ -166,9 +167,9 @@ class FileRecord:
     path: FilePath
     syntax: Syntax
     before: Digest | None
-    """SHA-256 of the file without ours, under which its backup is kept; None where there was no file."""
+    """SHA-256 of the file without ours, the name of its backup; None if there was no file."""
     after: Digest
-    """SHA-256 of the file as we left it: while it is that, nobody has touched it since."""
+    """SHA-256 of the file as we left it: while it matches, nobody has touched it since."""
     placed: tuple[Entry, ...]
 
     @property
@@ -178,11 +179,11 @@ class FileRecord:
 
 @frozen
 class SectionRecord:
-    """An instruction file that was made a target."""
+    """An instruction file that became a target."""
 
     path: FilePath
     before: Digest | None
-    """SHA-256 of the file before, under which its backup is kept; None where there was no file."""
+    """SHA-256 of the file before, the name of its backup; None if there was no file."""
     harnesses: tuple[str, ...]
 
 
@@ -212,12 +213,12 @@ class Receipt:
 
     @property
     def harnesses(self) -> frozenset[str]:
-        """Returns the harnesses that something is installed for."""
+        """Returns the harnesses for which something is installed."""
         return frozenset(harness for each in self.records for harness in each.harnesses)
 
 
 def repository_name(top: str) -> str:
-    """Returns what stands in a harness's place for the files of the repository whose work tree begins at `top`."""
+    """Returns the name that stands for a harness in records of the repository whose work tree begins at `top`."""
     return f"repository:{top}"
 
 
@@ -226,19 +227,19 @@ def repository_name(top: str) -> str:
 
 @frozen
 class PlannedFile:
-    """One file (or the person's crontab), and what is to become of it."""
+    """One file (or the person's crontab), and its planned content."""
 
     file: TargetFile
     after: bytes | None
-    """None: there is to be none."""
+    """None: it will be removed."""
     record: Record | None = None
-    """What is kept of it from then on; None: nothing."""
+    """What is recorded of it from then on; None: nothing."""
     backup: bytes | None = None
     """The file without ours."""
     set_aside: bool = False
-    """It is a file of ours that somebody has edited: that version is kept."""
+    """Whether it is a file of ours that somebody has edited: that version is kept."""
     words: Mapping[str, str] = field(factory=dict[str, str])
-    """What is put there or taken out, in a few words, by the harness that it is for."""
+    """A short description of what is added or removed, by harness."""
 
     @property
     def path(self) -> str:
@@ -262,7 +263,7 @@ class PlannedFile:
 
 @frozen
 class FileOutcome:
-    """What became of one file."""
+    """The outcome for one file."""
 
     path: str
     outcome: Literal["planned", "written", "removed", "unchanged", "refused"]
@@ -278,7 +279,7 @@ class InstallPlan:
 
     files: tuple[PlannedFile, ...] = ()
     refused: tuple[FileOutcome, ...] = ()
-    """Files that stay as they are."""
+    """Files that stay unchanged."""
     self_tests: tuple[SelfTest, ...] = ()
     """How the harnesses will call us."""
     notes: tuple[str, ...] = ()

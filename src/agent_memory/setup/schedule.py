@@ -1,11 +1,7 @@
-"""What runs by itself: how often each job runs, what a scheduler needs to know of it, and what this machine remembers of its runs,
-in `~/.local/state/agent-memory/schedule/`: 0700, files 0600.
-
-installed.json        the receipt of `schedule on`
-<job>.json            its last runs
-<job>.log             all that they printed
-notice-command, notice-session   a failure that the next command, and the next session, is to be told of
-"""
+"""The schedule: how often each job runs, what a scheduler needs to know of it, and what this machine remembers of its
+runs, in `~/.local/state/agent-memory/schedule/` (0700, files 0600): `installed.json`, the receipt of `schedule on`;
+`<job>.json`, its last runs; `<job>.log`, everything they printed; `notice-command` and `notice-session`, a failure of
+which the next command, and the next session, is to be told."""
 
 from __future__ import annotations
 
@@ -28,8 +24,8 @@ MINUTE, HOUR, DAY = 60, 3_600, 86_400
 
 
 def interval_of(hours: float, key: str) -> int:
-    """Returns the seconds of `hours`, the value of the config key `key`; UsageInvalid below a minute, which no calendar can
-    say."""
+    """Returns the seconds of `hours`, the value of the config key `key`; UsageInvalid below a minute, the shortest
+    period of a calendar."""
     interval = round(hours * HOUR)
     if interval < MINUTE:
         raise UsageInvalid(f"schedule.{key} is under a minute", "Schedulers count in minutes: set 0.02 or more.")
@@ -37,9 +33,9 @@ def interval_of(hours: float, key: str) -> int:
 
 
 def tick_of(interval_seconds: int) -> int:
-    """Returns how often a calendar is to tick for a job that is due so often, in seconds: the longest period within the
-    interval that it can say (one that divides an hour or a day, or a day), and that divides the interval evenly if one does.
-    Where it is shorter than the interval, a tick at which the job is not due does nothing."""
+    """Returns how often a calendar should tick for a job with this interval, in seconds: the longest period within the
+    interval that a calendar can express (one that divides an hour or a day, or a day), if possible one that divides the
+    interval evenly. If it is shorter than the interval, a tick at which the job is not due does nothing."""
     periods = [
         *(minutes * MINUTE for minutes in range(1, 60) if 60 % minutes == 0),
         *(hours * HOUR for hours in range(1, 24) if 24 % hours == 0),
@@ -63,8 +59,8 @@ def calendars(tick_seconds: int) -> tuple[str, str]:
 def next_due_ms(
     interval_seconds: int, last_ms: int, now_ms: int, tick_seconds: int | None, utc_offset_seconds: int
 ) -> int:
-    """Estimates when the job runs next, in epoch ms, if it began last (or was installed) at `last_ms`: for a calendar the next
-    tick, by the clock on the wall, at which it is due; without ticks an interval later, or now."""
+    """Estimates when the job runs next, in epoch ms, if it began last (or was installed) at `last_ms`: with a calendar,
+    the next tick by the wall clock at which it is due; without ticks, an interval later, or now."""
     if tick_seconds is None:
         return max(now_ms, last_ms + interval_seconds * 1_000)
     is_exact = tick_seconds == interval_seconds
@@ -75,7 +71,7 @@ def next_due_ms(
 
 
 def in_words(seconds: int) -> str:
-    """Writes an interval for people: `2 h`, `1 day`, `90 min`."""
+    """Returns an interval in words: `2 h`, `1 day`, `90 min`."""
     for unit, one, many in ((DAY, "day", "days"), (HOUR, "h", "h"), (MINUTE, "min", "min")):
         if seconds % unit == 0 and seconds >= unit:
             number = seconds // unit
@@ -86,15 +82,15 @@ def in_words(seconds: int) -> str:
 # -- jobs --------------------------------------------------------------------------------------------------------------
 
 Scheduler = Literal["launchd", "systemd", "cron"]
-"""Who starts the jobs."""
+"""The program that starts the jobs."""
 
 
 @frozen
 class Job:
-    """A command that is to run by itself."""
+    """A command that runs by schedule."""
 
     name: str
-    """That of the command: `consolidate`."""
+    """The name of the command: `consolidate`."""
     description: str
     interval_seconds: int
 
@@ -104,39 +100,39 @@ class Job:
 
     @property
     def is_exact(self) -> bool:
-        """Tells whether a calendar can say how often it runs."""
+        """Returns whether a calendar can express its interval."""
         return self.tick_seconds == self.interval_seconds
 
     @property
     def label(self) -> str:
-        """Its name among all jobs of a machine, as launchd has it."""
+        """Returns its name among all jobs of a machine, for launchd."""
         return f"com.agent-memory.{self.name}"
 
     @property
     def unit(self) -> str:
-        """Its name among the units of systemd, without an ending."""
+        """Returns its name among the units of systemd, without an ending."""
         return f"agent-memory-{self.name}"
 
 
 @frozen
 class Place:
-    """What a scheduled run needs of the shell that installed it. Paths are absolute."""
+    """What a scheduled run needs from the shell that installed it. Paths are absolute."""
 
     home: str
     program: str
-    """The `memory` that is called."""
+    """The `memory` program."""
     environment: dict[str, str]
     """PATH, and AGENT_MEMORY_ROOT where the shell had set it."""
     log_directory: str
 
     def log_path(self, job: Job) -> str:
-        """Returns where all that it prints goes."""
+        """Returns the path of the log for everything it prints."""
         return f"{self.log_directory}/{job.name}.log"
 
 
 def arguments_of(job: Job, *, ticks: bool) -> tuple[str, ...]:
-    """Returns what stands behind the program's name. `ticks`: the scheduler has a calendar, and may call before the job is
-    due."""
+    """Returns the arguments after the program's name. `ticks`: the scheduler has a calendar, and may call before the
+    job is due."""
     every = ("--every", str(job.interval_seconds)) if ticks and not job.is_exact else ()
     return ("schedule", "run", job.name, *every)
 
@@ -144,7 +140,7 @@ def arguments_of(job: Job, *, ticks: bool) -> tuple[str, ...]:
 # -- runs --------------------------------------------------------------------------------------------------------------
 
 MISSED = 3
-"""After so many intervals without a run something is wrong."""
+"""After this many intervals without a run something is wrong."""
 BUSY_CODE = 75
 
 
@@ -154,20 +150,20 @@ class ScheduledRun:
 
     started_at_ms: int
     ended_at_ms: int | None = None
-    """None: at work, or ended by force."""
+    """None: at work, or killed."""
     exit_code: int | None = None
     message: str = ""
-    """What it said last on stderr, where it failed."""
+    """Its last line on stderr, if it failed."""
 
     @property
     def failed(self) -> bool:
-        """Tells whether it failed; another run at work is no failure."""
+        """Returns whether it failed; finding another run at work is not a failure."""
         return self.exit_code not in (None, 0, BUSY_CODE)
 
 
 @frozen
 class JobRecord:
-    """The runs of one job on this machine, oldest first, and how often it has failed since one went well."""
+    """The runs of one job on this machine, oldest first, and how often it has failed since the last success."""
 
     runs: tuple[ScheduledRun, ...]
     failures: int
@@ -182,7 +178,7 @@ NO_RUNS = JobRecord((), 0)
 
 @frozen
 class InstalledJob:
-    """What `schedule on` has installed."""
+    """A job that `schedule on` has installed."""
 
     name: str
     interval_seconds: int
@@ -204,7 +200,7 @@ class InstalledSchedule:
 
 @frozen
 class JobHealth:
-    """One job, as `memory status` tells of it."""
+    """One job, as `memory status` shows it."""
 
     name: str
     scheduler: Scheduler | None
@@ -213,7 +209,7 @@ class JobHealth:
     record: JobRecord
     installed_at_ms: int
     next_at_ms: int
-    """About: a scheduler adds a delay of its own."""
+    """Approximately: a scheduler adds a delay of its own."""
 
     def problem(self, now_ms: int) -> str | None:
         """Returns what a person should look at."""
@@ -234,7 +230,8 @@ class JobHealth:
 
 
 def recorded(record: JobRecord, run: ScheduledRun, keep: int) -> JobRecord:
-    """Returns the record with a run that begins or, where it is the one that began last, ends; of all runs the last `keep`."""
+    """Returns the record with a run that begins or, if it is the one that began last, ends; at most the last `keep`
+    runs."""
     began = record.last is not None and record.last.started_at_ms == run.started_at_ms
     runs = (*(record.runs[:-1] if began else record.runs), run)[-keep:]
     if run.ended_at_ms is None or run.exit_code == BUSY_CODE:
@@ -243,8 +240,8 @@ def recorded(record: JobRecord, run: ScheduledRun, keep: int) -> JobRecord:
 
 
 def is_due(record: JobRecord, now_ms: int, interval_seconds: int) -> bool:
-    """Tells whether the interval has passed since the last run began. A tick is never exact, so a minute early is due as well;
-    a clock that was set back makes it due."""
+    """Returns whether the interval has passed since the last run began. A tick is never exact, so a minute early is due
+    as well; a clock that was set back makes it due."""
     last = record.last
     if last is None or last.started_at_ms > now_ms:
         return True
@@ -265,10 +262,11 @@ class ScheduleState:
     def __init__(self, home: str) -> None:
         self.directory = schedule_directory(home)
         self.receipt = JsonFile(self.directory, "installed.json", INSTALLED)
-        """What is installed. A damaged one is an error, never nothing (P6)."""
+        """What is installed. A damaged file is an error, never empty (P6)."""
 
     def locked(self) -> AbstractContextManager[None]:
-        """Lets one at a time change what is here; Busy where another does for seconds. The lock dies with its holder."""
+        """Lets one process at a time change what is here; Busy if another does so for seconds. The lock dies with its
+        holder."""
         return file_lock(f"{self.directory}.lock", _LOCK_SECONDS)
 
     def record(self, job: str) -> JobRecord:
@@ -276,8 +274,9 @@ class ScheduleState:
         return self._record(job).read() or NO_RUNS
 
     def put_run(self, job: str, run: ScheduledRun) -> None:
-        """Writes down that a run began or ended. What was recorded before is left out where it cannot be understood: it is
-        for information, and must not keep a job from running. What cannot be read just now is not written over (P6)."""
+        """Records that a run began or ended. Earlier records are dropped if they cannot be parsed: they are for
+        information, and must not keep a job from running. Records that cannot be read just now are not overwritten
+        (P6)."""
         with self.locked():
             try:
                 before = self.record(job)
@@ -286,8 +285,8 @@ class ScheduleState:
             self._record(job).write(recorded(before, run, RUNS_KEPT))
 
     def put_notice(self, notice: tuple[str, str] | None) -> None:
-        """Keeps what the next command and the next session are to be told (the second in our own words alone: it is injected
-        unasked, P19), or nothing any more."""
+        """Keeps what the next command and the next session should be told (the session in our own words only: it is
+        injected unasked, P19), or nothing any more."""
         for kind, sentence in zip((COMMAND, SESSION), notice or (None, None), strict=True):
             if sentence is not None:
                 write_text(self.directory, f"notice-{kind}", sentence)
@@ -296,9 +295,9 @@ class ScheduleState:
                     os.unlink(f"{self.directory}/notice-{kind}")
 
     def turn_log(self, job: str) -> None:
-        """Begins a new log where this one has grown too large; the one before it stays."""
+        """Begins a new log if this one has grown too large; the previous one stays."""
         path = f"{self.directory}/{job}.log"
-        with suppress(OSError):  # a log that cannot be turned grows on
+        with suppress(OSError):  # a log that cannot be rotated keeps growing
             make_room(path, f"{path}.1", 0, MAX_LOG_BYTES)
 
     def _record(self, job: str) -> JsonFile[JobRecord]:
@@ -306,15 +305,16 @@ class ScheduleState:
 
 
 def interval_hours(schedule: ScheduleConfig) -> dict[str, float]:
-    """Returns how often each job is to run, as the config says."""
+    """Returns how often each job should run, by the config."""
     return {"consolidate": schedule.consolidate_interval_hours, "defrag": schedule.defrag_interval_hours}
 
 
 def job_healths(
     home: str | None, schedule: ScheduleConfig, real_root: str, now_ms: int
 ) -> tuple[InstalledSchedule | None, tuple[JobHealth, ...]]:
-    """Returns the schedule of this machine, where it is one for this root, and how its jobs do. Jobs that another program has
-    scheduled (a Nix module, a crontab of one's own) are known from their runs, and run as often as the config says."""
+    """Returns the schedule of this machine, if it has one for this root, and the state of its jobs. Jobs that another
+    program has scheduled (a Nix module, a crontab of one's own) are known from their runs, and are assumed to run as
+    often as the config says."""
     if home is None:
         return None, ()
     state = ScheduleState(home)

@@ -1,4 +1,4 @@
-"""The schedule in the words of launchd, systemd and cron, put into the machine's scheduler and taken out again."""
+"""The schedule in the formats of launchd, systemd and cron; installs it into the machine's scheduler and removes it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from agent_memory.text.plain_text import one_line
 _LIMIT_SECONDS = 30.0
 _MAX_REASON_CHARS = 300
 _NOT_HERE = frozenset((errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.ELOOP, errno.ENAMETOOLONG))
-"""What says that a directory of PATH has no such program for us, as to a shell."""
+"""Errors that say that a directory of PATH has no such program for us, as for a shell."""
 _AGAIN = "Fix that, then run the command again."
 _CRONTAB = "your crontab"
 _NO_CRONTAB_YET = re.compile(r"\bno crontab for\b", re.IGNORECASE)
@@ -56,15 +56,15 @@ _SYSTEMCTL = ("systemctl", "--user")
 
 @frozen
 class ScheduleSource:
-    """`plists/jobs.json`: the jobs, and what each scheduler is told of every one of them. The Nix modules read the same file. It is
-    our own, so that a damaged one is a broken installation and raises."""
+    """`plists/jobs.json`: the jobs, and what each scheduler is told about them. The Nix modules read the same file. It
+    is part of the program, so a damaged one is a broken installation and raises."""
 
     jobs: Mapping[str, Mapping[str, str]]
     launchd: Mapping[str, Any]
     systemd: Mapping[str, Mapping[str, Any]]
 
     def job(self, name: str, interval_seconds: int) -> Job:
-        """Returns one of `jobs`."""
+        """Returns the job with this name."""
         return Job(name, self.jobs[name]["description"], interval_seconds)
 
 
@@ -73,8 +73,8 @@ Commands = tuple[tuple[str, ...], ...]
 
 @frozen
 class SchedulePlan:
-    """Everything that is about to be done; nothing is done yet. `start` and `stop` are commands in order; one of `stop` may
-    fail, since what it stops may be gone."""
+    """Everything that is about to be done; nothing is done yet. `start` and `stop` are commands in order; one of `stop`
+    may fail, since what it stops may be gone."""
 
     scheduler: Scheduler
     units: tuple[PlannedFile, ...] = ()
@@ -86,7 +86,7 @@ class SchedulePlan:
     notes: tuple[str, ...] = ()
     """Whole sentences for the person."""
     removal: SchedulePlan | None = None
-    """What takes the jobs from another scheduler first: they would run twice."""
+    """Removes the jobs from another scheduler first: they would run twice."""
 
     @property
     def changed(self) -> tuple[PlannedFile, ...]:
@@ -114,9 +114,8 @@ class Scheduling:
     environ: Mapping[str, str]
 
     def choose(self, wanted: Scheduler | None, *, dry_run: bool = False) -> Scheduler:
-        """Returns the scheduler to use: the one that was asked for, else launchd on macOS, a systemd of the person's that
-        answers, or cron. SchedulerFailed where there is none, or where the one that was asked for does not answer; a dry run is
-        shown any."""
+        """Returns the scheduler to use: the requested one, else launchd on macOS, a user systemd that answers, or cron.
+        SchedulerFailed if there is none, or if the requested one does not answer; a dry run may show any."""
         if wanted is None and sys.platform == "darwin":
             return "launchd"
         if wanted not in (None, "systemd") or (wanted and dry_run):
@@ -145,7 +144,7 @@ class Scheduling:
         return SchedulePlan(scheduler, units, lines, crontab, stop, start, notes, removal)
 
     def plan_removal(self) -> SchedulePlan | None:
-        """Returns what uninstalling would do; None where nothing is installed."""
+        """Returns what uninstalling would do; None if nothing is installed."""
         before = self.state.receipt.read()
         if before is None:
             return None
@@ -155,8 +154,8 @@ class Scheduling:
         return SchedulePlan(before.scheduler, units, (), crontab, stop)
 
     def install(self, plan: SchedulePlan) -> tuple[str, ...]:
-        """Carries out a plan of `plan`; returns where edited files of ours were set aside. The receipt is written first:
-        whatever a crash leaves behind, it knows of."""
+        """Carries out a plan of `plan`; returns where edited files of ours were set aside. The receipt is written
+        first: it knows of whatever a crash leaves behind."""
         aside = () if plan.removal is None else self.uninstall(plan.removal)
         with as_store_io("make", self.state.directory):  # a scheduler opens the log before we run
             make_directories(self.state.directory)
@@ -173,7 +172,7 @@ class Scheduling:
         )
         aside += self._carry_out(plan)
         programs = Programs(plan.scheduler, self.environ)
-        if plan.scheduler == "launchd":  # an agent that is loaded cannot be loaded anew
+        if plan.scheduler == "launchd":  # an agent that is loaded cannot be loaded again
             programs.try_all(plan.stop)
         for argv in plan.start:
             programs.run(argv)
@@ -182,7 +181,7 @@ class Scheduling:
     def uninstall(self, plan: SchedulePlan) -> tuple[str, ...]:
         """Carries out a plan of `plan_removal`; returns where edited files of ours were set aside."""
         programs = Programs(plan.scheduler, self.environ)
-        programs.try_all(plan.stop)  # what is not loaded cannot be stopped, and that is what is wanted
+        programs.try_all(plan.stop)  # what is not loaded cannot be stopped, which is fine
         aside = self._carry_out(plan)
         if plan.scheduler == "systemd":  # the timers are stopped; without a bus nothing runs anyway
             programs.try_all([(*_SYSTEMCTL, "daemon-reload")])
@@ -191,7 +190,7 @@ class Scheduling:
         return aside
 
     def _told(self, scheduler: Scheduler) -> tuple[Mapping[str, bytes], Commands, Commands, tuple[str, ...]]:
-        """Returns what a scheduler is told of the jobs: its files, commands that stop and that start them, and notes."""
+        """Returns what a scheduler is told about the jobs: its files, commands that stop and start them, and notes."""
         source, jobs, place = self.source, self.jobs, self.place
         uneven = tuple(
             f"No calendar can say every {in_words(job.interval_seconds)}: {job.name} is looked at every "
@@ -213,14 +212,14 @@ class Scheduling:
                 files = {f"{units}/{job.unit}.service": render_service(source, job, place).encode() for job in jobs}
                 files |= {f"{units}/{job.unit}.timer": render_timer(source, job).encode() for job in jobs}
                 timers = tuple(f"{job.unit}.timer" for job in jobs)
-                # A timer that runs already takes a new time only when it is started anew.
+                # A running timer takes a new time only when it is restarted.
                 acts = (("daemon-reload",), ("enable", *timers), ("restart", *timers))
                 lingering = "systemd runs them while you are logged in; `loginctl enable-linger` lets them run always."
                 disable = ((*_SYSTEMCTL, "disable", "--now", *timers),)
                 return files, disable, tuple((*_SYSTEMCTL, *words) for words in acts), (*uneven, lingering)
 
     def _units(self, wanted: Mapping[str, bytes | None], known: Mapping[str, str]) -> tuple[PlannedFile, ...]:
-        """Plans files as they are to become; `known` has the digest of each as we left it."""
+        """Plans the new content of files; `known` has the digest of each as we left it."""
         units: list[PlannedFile] = []
         for path, after in wanted.items():
             file = self.files.read(path)
@@ -245,11 +244,11 @@ class Scheduling:
 def open_scheduling(
     home: str, program: str, schedule: ScheduleConfig, files: SettingsFiles, root: str, environ: Mapping[str, str]
 ) -> Scheduling:
-    """Returns the schedule of the store at this real root, by which `program` is called."""
+    """Returns the schedule of the store at this real root, for which `program` is called."""
     source = ScheduleSource(**json.loads(read_shipped("plists/jobs.json")))
     hours = interval_hours(schedule)
     jobs = tuple(source.job(name, interval_of(hours[name], f"{name}IntervalHours")) for name in source.jobs)
-    # A run that the person's own config does not lead to this root is told of it.
+    # If the person's own config does not lead a run to this root, the root is passed to it.
     told = {} if root_without({"HOME": home}) == root else {ROOT_VARIABLE: root}
     state = ScheduleState(home)
     place = Place(home, program, {"PATH": environ.get("PATH", os.defpath), **told}, state.directory)
@@ -261,14 +260,14 @@ def open_scheduling(
 
 @frozen
 class Programs:
-    """The programs of this environment's PATH, on behalf of one scheduler: called without a shell, for a limited time, with
-    nothing of their output lost in an error."""
+    """The programs on this environment's PATH, on behalf of one scheduler: called without a shell, for a limited time,
+    with all of their output in an error."""
 
     scheduler: str
     environ: Mapping[str, str]
 
     def has(self, name: str) -> bool:
-        """Tells whether there is such a program, as far as can be seen: where it cannot, `run` says why."""
+        """Returns whether there is such a program, as far as can be seen; if it cannot be told, `run` says why."""
         try:
             return self._path_of(name) is not None
         except SchedulerFailed:
@@ -301,8 +300,8 @@ class Programs:
                 self.run(argv)
 
     def _path_of(self, name: str) -> str | None:
-        """Returns the first on PATH; None where there is none. Where that cannot be seen it is an error, and never the next
-        one's turn (P6): a table that one program gave would be written back through another."""
+        """Returns the first on PATH; None if there is none. If that cannot be told it is an error, and the next one is
+        not tried (P6): a table read through one program would be written back through another."""
         for directory in self.environ.get("PATH", os.defpath).split(os.pathsep):
             path = f"{directory or os.curdir}/{name}"
             try:
@@ -320,7 +319,7 @@ class Programs:
 
 
 def read_crontab(programs: Programs) -> bytes:
-    """Returns the person's table; empty where there is none yet, which the program calls a failure."""
+    """Returns the person's table; empty if there is none yet, which the program calls a failure."""
     try:
         return programs.run(("crontab", "-l"))
     except SchedulerFailed as error:
@@ -330,7 +329,7 @@ def read_crontab(programs: Programs) -> bytes:
 
 
 def write_crontab(programs: Programs, data: bytes) -> None:
-    """Replaces the person's table as a whole; without anything left in it, takes it away."""
+    """Replaces the person's table as a whole; an empty one is removed."""
     if data.strip():
         programs.run(("crontab", "-"), data)
     else:
@@ -341,7 +340,7 @@ def write_crontab(programs: Programs, data: bytes) -> None:
 
 
 def render_plist(source: ScheduleSource, job: Job, place: Place) -> bytes:
-    """Returns the agent of a job at this place. Launchd has no calendar that may tick too early: it counts the interval."""
+    """Returns the launchd agent of a job. Launchd has no calendar that could tick too early: it counts the interval."""
     log = place.log_path(job)
     agent = {
         "Label": job.label,
@@ -364,7 +363,7 @@ _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "%": "%%"}
 
 
 def render_service(source: ScheduleSource, job: Job, place: Place) -> str:
-    """Returns the service of a job: one run, at a low priority, with all that it prints in its log."""
+    """Returns the systemd service of a job: one run, at a low priority, with all its output in its log."""
     # The first word may hold no quote and no backslash, and a dollar in it stays doubled.
     through = [] if _PLAIN.fullmatch(place.program) else ["/usr/bin/env"]
     words = [*through, _quoted(place.program), *arguments_of(job, ticks=True)]
@@ -380,7 +379,7 @@ def render_service(source: ScheduleSource, job: Job, place: Place) -> str:
 
 
 def render_timer(source: ScheduleSource, job: Job) -> str:
-    """Returns the timer of a job; a tick that passed while the machine was off or asleep is made up for once."""
+    """Returns the systemd timer of a job; a tick that passed while the machine was off or asleep is made up for once."""
     tick = job.tick_seconds
     delay = [("RandomizedDelaySec", f"{tick // 10}s"), ("AccuracySec", "1s")] if tick < _LONG_TICK_SECONDS else []
     timer = [("OnCalendar", calendars(tick)[0]), *_settings(source.systemd["Timer"]), *delay]
@@ -410,15 +409,15 @@ _BETWEEN_MARKS = re.compile(rb"^%s.*?^%s\n?" % (_START, _END), re.MULTILINE | re
 
 
 def cron_line(job: Job, place: Place) -> str:
-    """Returns the line of a job. A `%` would end it: cron takes the backslash before it away."""
+    """Returns the crontab line of a job. A `%` would end it: cron removes the backslash before it."""
     words = [place.program, *arguments_of(job, ticks=True)]
     command = f"{shlex.join(words)} >> {shlex.quote(place.log_path(job))} 2>&1"
     return f"{calendars(job.tick_seconds)[1]} {command}".replace("%", "\\%")
 
 
 def with_cron_lines(crontab: bytes, lines: tuple[str, ...]) -> bytes:
-    """Returns the crontab with these lines between our marks, in the place where they were before; without any, without the
-    marks. SchedulerFailed where the marks that are there are ambiguous."""
+    """Returns the crontab with these lines between our marks, where they were before; without any lines, without the
+    marks. SchedulerFailed if the existing marks are ambiguous."""
     ours = b""
     if lines:
         ours = CRON_START + b"\n" + "".join(f"{line}\n" for line in lines).encode() + CRON_END + b"\n"

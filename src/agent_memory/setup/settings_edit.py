@@ -1,8 +1,8 @@
-"""An entry put into a document of settings, and cut out again, every other byte as it was: JSON with comments and trailing commas, as
-harnesses accept it, TOML and YAML.
+"""Puts an entry into a settings document, or cuts it out again, with every other byte as it was: JSON with comments and
+trailing commas, as harnesses accept it, TOML and YAML.
 
-A library that parses and prints anew would lose what a person wrote between the values; this only ever cuts and inserts. Every
-result is read anew and must be the old value with that one change.
+A library that parses and prints again would lose what a person wrote between the values; this only ever cuts and
+inserts. Every result is parsed and must be the old value with that one change.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from agent_memory.text.json_shape import is_list, is_object
 BOM = "\ufeff"
 Spot = Element | Member
 NOTHING = object()
-"""What stands where nothing does."""
+"""Stands for a value that does not exist."""
 
 _BY_HAND = "it could not be edited without touching the rest"
 _OBJECTS = {"jsonc": "an object", "toml": "a table", "yaml": "a mapping"}
 _UNFORESEEN = (ValueError, TypeError, LookupError, AttributeError, RecursionError, YAMLError)
-"""What the libraries end in besides their own errors: in YAML a list in a list as a key, an empty `!!int`, a `!!bool` that is
-neither."""
+"""What the libraries raise besides their own errors: in YAML for a list in a list as a key, an empty `!!int`, a
+`!!bool` that is neither."""
 
 
 class EditRefused(Exception):
@@ -52,7 +52,7 @@ def parse_settings(text: str, syntax: Syntax) -> Any:
 
 
 def put(text: str, entry: Spot, syntax: Syntax) -> str:
-    """Returns the document with this entry in it, behind all others; EditRefused where it cannot hold it."""
+    """Returns the document with this entry added last; EditRefused if it cannot hold it."""
     value = parse_settings(text, syntax)
     document: Any = {} if value is None else copy.deepcopy(value)
     node = document
@@ -62,7 +62,7 @@ def put(text: str, entry: Spot, syntax: Syntax) -> str:
         last = depth == len(entry.keys) - 1
         if (
             syntax == "yaml" and not last and node.get(key, NOTHING) is None
-        ):  # a key without a value, as a person leaves it
+        ):  # a key without a value, as a person may leave it
             node[key] = {}
         if not last:
             node = node.setdefault(key, {})
@@ -79,8 +79,9 @@ def put(text: str, entry: Spot, syntax: Syntax) -> str:
 
 
 def cut(text: str, entry: Spot, syntax: Syntax, baseline: str | None) -> str:
-    """Returns the document without this entry, however often it occurs, and without what `baseline` (the document before it was
-    put in; None: there was no file) did not have above it. Unchanged where it is not there, or is somebody else's."""
+    """Returns the document without this entry, however often it occurs, and without anything above it that `baseline`
+    (the document before it was put in; None: there was no file) did not have. Unchanged if the entry is not there, or
+    is somebody else's."""
     if syntax == "jsonc":
         while (shorter := _without_one(text, entry, baseline)) != text:
             text = shorter
@@ -108,7 +109,7 @@ def cut(text: str, entry: Spot, syntax: Syntax, baseline: str | None) -> str:
 
 
 def _inserted(baseline: str, entry: Spot, syntax: Syntax) -> str:
-    """Returns what is inserted into the baseline when the entry is put in; the empty text where it cannot be."""
+    """Returns what is inserted into the baseline when the entry is put in; empty if it cannot be."""
     with suppress(EditRefused):
         after = put(baseline, entry, syntax)
         differing = (at for at, (was, now) in enumerate(zip(baseline, after, strict=False)) if was != now)
@@ -118,7 +119,7 @@ def _inserted(baseline: str, entry: Spot, syntax: Syntax) -> str:
 
 
 def _first_good(syntax: Syntax, expected: Any, candidates: Iterator[str | None]) -> str:
-    """Returns the first of these texts that has the expected value; one that cannot be made is None."""
+    """Returns the first of these texts with the expected value; None stands for a text that could not be made."""
     with suppress(*_UNFORESEEN):
         for text in candidates:
             with suppress(EditRefused):
@@ -128,22 +129,22 @@ def _first_good(syntax: Syntax, expected: Any, candidates: Iterator[str | None])
 
 
 def _comparable(value: Any) -> str:
-    """As text, since a NaN is not equal to itself. A key of the document without a value and one with an empty mapping mean the
-    same."""
+    """Returns the value as text, since a NaN is not equal to itself. A key without a value and one with an empty
+    mapping count as the same."""
     plain = {key: None if each == {} else each for key, each in value.items()} if is_object(value) else value
     return repr(_in_order(plain or None))
 
 
 def _in_order(value: Any) -> Any:
-    """Returns the value with the members of every mapping in one order, whatever its keys are: in YAML also nothing, numbers,
-    and lists."""
+    """Returns the value with the members of every mapping in one order, whatever its keys are: in YAML also null,
+    numbers, and lists."""
     if is_object(value):
         return tuple(sorted((repr(key), repr(_in_order(each))) for key, each in value.items()))
     return [_in_order(each) for each in value] if is_list(value) else value
 
 
 def _delete(document: Any, keys: tuple[str, ...], before: Any) -> None:
-    """Takes out what is at these keys, and what is empty above it then and was not there before."""
+    """Removes what is at these keys, and what is then empty above it and was not there before."""
     while keys:
         node = document
         for key in keys[:-1]:
@@ -155,13 +156,13 @@ def _delete(document: Any, keys: tuple[str, ...], before: Any) -> None:
 
 
 def is_ours(value: Any, entry: Member) -> bool:
-    """Tells whether what stands in the place of this member is ours, edited or not."""
+    """Returns whether the value at the place of this member is ours, edited or not."""
     node = value_at(value, entry.keys)
     return node is not None and (node == entry.value or (entry.command is not None and says(node, entry.command)))
 
 
 def value_at(value: Any, keys: tuple[str, ...], missing: Any = None) -> Any:
-    """Returns the value at these keys; `missing` where there is none."""
+    """Returns the value at these keys; `missing` if there is none."""
     for key in keys:
         if not is_object(value) or key not in value:
             return missing
@@ -170,7 +171,7 @@ def value_at(value: Any, keys: tuple[str, ...], missing: Any = None) -> Any:
 
 
 def says(value: Any, text: str) -> bool:
-    """Tells whether some text in a value holds this text."""
+    """Returns whether some text in a value holds this text."""
     if isinstance(value, str):
         return text in value
     each = value.values() if is_object(value) else value if is_list(value) else ()
@@ -178,7 +179,7 @@ def says(value: Any, text: str) -> bool:
 
 
 def named(keys: tuple[str, ...]) -> str:
-    """Returns keys as a person names them."""
+    """Returns the keys in the form in which a person writes them."""
     return ".".join(keys) if keys else "the document"
 
 
@@ -188,7 +189,7 @@ def _unlike(keys: tuple[str, ...], value: Any, expected: str) -> EditRefused:
 
 
 def _line_end_of(text: str) -> str:
-    """Returns the line end that most lines of a text have."""
+    """Returns the line end of most lines in a text."""
     return "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"
 
 
@@ -208,10 +209,10 @@ _PROBLEMS = {
     "Expecting ',' delimiter": "expected a comma or the end",
     "Extra data": "more text follows the end of the document",
 }
-"""In place of the words of the standard parser."""
+"""Messages in place of those of the standard parser."""
 
 Keys = tuple[str | int, ...]
-"""A way through a document: keys of objects, and places in lists."""
+"""A path through a document: keys of objects, and indexes of lists."""
 
 
 @frozen
@@ -223,20 +224,20 @@ class JsonNode:
     value: Any
     children: tuple[JsonNode, ...] = ()
     key: str | None = None
-    """Of a member of an object."""
+    """The key of a member of an object."""
     begin: int = 0
-    """Where the key of a member begins, or an element of a list."""
+    """Where a member's key, or an element of a list, begins."""
     comma: int | None = None
-    """Where the comma behind a member or an element is."""
+    """Where the comma after a member or an element is."""
 
     def number(self, key: str | int) -> int | None:
-        """Returns which of the children has this key, or is at this place of a list."""
+        """Returns the index of the child with this key, or at this index of a list."""
         if isinstance(key, int):
             return key if is_list(self.value) and key < len(self.children) else None
         return next((number for number, each in enumerate(self.children) if each.key == key), None)
 
     def at(self, keys: Keys) -> tuple[JsonNode, Keys]:
-        """Returns the deepest node on this way, and the keys that are not there."""
+        """Returns the deepest node on this path, and the keys that do not exist."""
         number = self.number(keys[0]) if keys else None
         return (self, keys) if number is None else self.children[number].at(keys[1:])
 
@@ -261,7 +262,7 @@ def parse_jsonc(text: str) -> JsonNode | None:
 
 
 def _json_node(text: str, start: int, depth: int) -> JsonNode:
-    """Returns the node that begins here, in a document that is JSON but for trailing commas."""
+    """Returns the node that begins here, in a document that is JSON except for trailing commas."""
     if depth > MAX_DEPTH:
         raise NotJson("not JSON: nested too deeply")
     if text[start] not in "{[":
@@ -301,7 +302,7 @@ def _parsed_or_none(text: str) -> JsonNode | None:
 
 def _put_into_json(text: str, entry: Spot) -> Iterator[str]:
     root = parse_jsonc(text)
-    if root is None:  # an empty object behind what there is
+    if root is None:  # an empty object after what is there
         ended = "" if not text or text.endswith(("\n", BOM)) else _line_end_of(text)
         text = f"{text}{ended}{{}}{_line_end_of(text)}"
         root = parse_jsonc(text)
@@ -340,7 +341,7 @@ def _with_child(text: str, container: JsonNode, key: str | None, value: Any) -> 
 
 
 def _rendered(key: str | None, value: Any, unit: str | None, indent: str, ending: str) -> str:
-    """Returns a member or an element; on one line without a unit of indentation."""
+    """Returns a member or an element; on one line if there is no unit of indentation."""
     text = json.dumps(value, ensure_ascii=False, indent=unit).replace("\n", ending + indent)
     return text if key is None else f"{json.dumps(key, ensure_ascii=False)}: {text}"
 
@@ -357,7 +358,8 @@ def _without_one(text: str, entry: Spot, baseline: str | None) -> str:
 
 
 def _keys_of(root: JsonNode, entry: Spot) -> Keys | None:
-    """Returns the way to what is to be cut: an entry of ours, or within an element that also holds others' the part of ours."""
+    """Returns the path of what is to be cut: an entry of ours, or the part of ours within an element that also holds
+    others'."""
     if isinstance(entry, Member):
         return entry.keys if is_ours(root.value, entry) else None
     node, missing = root.at(entry.keys)
@@ -373,7 +375,7 @@ def _keys_of(root: JsonNode, entry: Spot) -> Keys | None:
 
 
 def _within(element: JsonNode, command: str) -> Keys | None:
-    """Returns the way, inside an element, to the smallest part that is ours: () for the whole of it."""
+    """Returns the path, inside an element, of the smallest part that is ours: () for the whole of it."""
     if _has_command(element, command):
         return ()
     for number, member in enumerate(element.children):
@@ -389,15 +391,14 @@ def _has_command(node: JsonNode, command: str) -> bool:
 
 
 def _cut_up(text: str, root: JsonNode, keys: Keys, baseline: str | None) -> str:
-    """Returns the text without what is at these keys, and then without what above it has become empty and was not there
-    before."""
+    """Returns the text without what is at these keys, and then without what is empty above it and was not there before."""
     before = None if baseline is None else _parsed_or_none(baseline)
     while True:
         text, root = _cut_node(text, root, keys)
         keys = keys[:-1]
         node, _ = root.at(keys)
         was = None
-        if before is not None and all(isinstance(key, str) for key in keys):  # a place in a list means nothing there
+        if before is not None and all(isinstance(key, str) for key in keys):  # a list index means nothing there
             found, missing = before.at(keys)
             was = found if not missing and isinstance(found.value, dict | list) else None
         if node.children or (was is not None and was.children):
@@ -411,11 +412,11 @@ def _cut_up(text: str, root: JsonNode, keys: Keys, baseline: str | None) -> str:
             around = text[: node.start] + inside + text[node.end :]
             return baseline if baseline is not None and _unspaced(around) == _unspaced(baseline) else text
         if inside.strip():
-            return text  # a comment of somebody's
+            return text  # somebody's comment
 
 
 def _cut_node(text: str, root: JsonNode, keys: Keys) -> tuple[str, JsonNode]:
-    """Returns the text without what is at these keys, with the blanks before it gone, or kept where these end a comment."""
+    """Returns the text without what is at these keys, with the blanks before it gone, or kept if they end a comment."""
     container, _ = root.at(keys[:-1])
     number = container.number(keys[-1]) or 0
     expected = inner = copy.deepcopy(root.value)
@@ -455,7 +456,7 @@ def _parse_toml(text: str) -> dict[str, Any]:
 
 
 def _put_into_toml(text: str, entry: Spot) -> Iterator[str]:
-    """Adds a table of its own at the end, or in braces, where the table above it is."""
+    """Adds a table of its own at the end, or an inline one if the table above it is inline."""
     ending = _line_end_of(text)
     start = "" if not text or text.endswith("\n") else ending
     blank = ending if text.strip() else ""
@@ -467,7 +468,7 @@ def _put_into_toml(text: str, entry: Spot) -> Iterator[str]:
 
 
 def _tables(keys: tuple[str, ...]) -> re.Pattern[str]:
-    """Matches the table at these keys and those below it, but for blank lines and comments behind them."""
+    """Matches the table at these keys and those below it, without blank lines and comments after them."""
     header = rf"[ \t]*\[{re.escape('.'.join(keys))}(?:\.[^\]\n]*)?\][^\n]*\n"
     return re.compile(
         rf"^{header}(?:(?![ \t]*\[).*(?:\n|\Z))*?(?=(?:[ \t]*(?:#.*)?\r?\n)*(?:[ \t]*\[|\Z))", re.MULTILINE
@@ -490,7 +491,7 @@ def _parse_yaml(text: str) -> Any:
 
 
 def _put_into_yaml(text: str, entry: Spot) -> Iterator[str]:
-    """Adds it last in its mapping (of two keys: `extensions`, the name), where that has lines."""
+    """Adds it last in its mapping (of two keys: `extensions`, the name), if that is in block style."""
     ending = _line_end_of(text)
     root: Node | None = _yaml().compose(text)
     if root is not None and (not isinstance(root, MappingNode) or root.flow_style):
@@ -546,4 +547,4 @@ _PUT: Mapping[Syntax, Callable[[str, Spot], Iterator[str]]] = {
     "toml": _put_into_toml,
     "yaml": _put_into_yaml,
 }
-"""Gives the document with an entry in it, in one way after the other."""
+"""Returns the document with an entry in it, trying one way after the other."""

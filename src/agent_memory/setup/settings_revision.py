@@ -1,7 +1,7 @@
-"""From what a file is, what setup has put into it and what it is to hold, to what it becomes: pure.
+"""Computes what a file becomes from its content, what setup has put into it, and what it should hold. Pure.
 
-The *baseline* is the file without ours. While nobody has touched the file since, it is the backup, byte for byte; else ours
-is cut out of the file as it is now. EditRefused says why a file cannot be edited.
+The *baseline* is the file without ours. While nobody has touched the file since, it is the backup, byte for byte; else
+ours is cut out of the present file. EditRefused says why a file cannot be edited.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ def _planned(
     *,
     set_aside: bool = False,
 ) -> PlannedFile:
-    """Returns the file with these bytes, the bytes that it would have without ours, and the record of what of ours is in it."""
+    """Returns the file with these bytes, the bytes that it would have without ours, and the record of what in it is
+    ours."""
     if not placed:
         return PlannedFile(file, after, None, baseline, set_aside)
     before = None if baseline is None else content_hash(baseline)
@@ -53,8 +54,8 @@ def with_placed(
     backup: bytes | None,
     wanted: Iterable[Entry],
 ) -> PlannedFile:
-    """Returns the file with what is wanted in it, besides what is there. `backup` is the backup of the record. What was put in
-    before stays where it stands while it is as it is wanted."""
+    """Returns the file with everything wanted in it, besides what is there. `backup` is the backup of the record. An
+    entry that was put in before stays where it is as long as it is as wanted."""
     if syntax == "whole":
         return _whole(file, record, backup, tuple(wanted))
     current = file.data
@@ -116,7 +117,7 @@ def _may_stay(placed: Entry) -> bool:
 
 
 def _is_as_before(text: str, syntax: Syntax, original: str | None) -> bool:
-    """Tells whether a document holds what it held before."""
+    """Returns whether a document holds what it held before."""
     if _is_bare(text):
         return True
     try:
@@ -127,7 +128,7 @@ def _is_as_before(text: str, syntax: Syntax, original: str | None) -> bool:
 
 
 def _with_one(text: str, wanted: Entry, syntax: Syntax, placed: list[Entry], original: str | None) -> str:
-    """Returns the text with one entry in it, which then is among `placed`; the same where somebody else has put it there."""
+    """Returns the text with one entry in it, now also in `placed`; unchanged if somebody else has put it there."""
     assert not isinstance(wanted, Whole)  # the caller takes care of these
     number = next((number for number, each in enumerate(placed) if _same_spot(each, wanted)), None)
     found = value_at(parse_settings(text, syntax), wanted.keys, NOTHING)
@@ -146,7 +147,7 @@ def _with_one(text: str, wanted: Entry, syntax: Syntax, placed: list[Entry], ori
 
 
 def _holds(found: Any, wanted: Spot) -> bool:
-    """Tells whether what stands at its keys does for the entry, whoever put it there."""
+    """Returns whether the value at its keys will do for the entry, whoever put it there."""
     if isinstance(wanted, Member):
         return found is not NOTHING and (wanted.optional or found == wanted.value)
     each = found if is_list(found) else ()
@@ -154,7 +155,7 @@ def _holds(found: Any, wanted: Spot) -> bool:
 
 
 def _same_spot(placed: Entry, wanted: Entry) -> bool:
-    """Tells whether an entry that was put in earlier is the earlier form of what is wanted."""
+    """Returns whether an entry that was put in earlier is the earlier form of what is wanted."""
     match placed, wanted:
         case Element() as old, Element() as new:
             return old.keys == new.keys and (old.mark == new.mark if new.mark else old.value == new.value)
@@ -169,7 +170,7 @@ def _united(old: Entry, new: Entry) -> Entry:
 
 
 def _whole(file: TargetFile, record: FileRecord | None, backup: bytes | None, wanted: tuple[Entry, ...]) -> PlannedFile:
-    """Makes a file of ours, or brings it up to date. What somebody else has made there is left alone."""
+    """Creates or updates a file of ours. A file that somebody else has made there is left alone."""
     placed = wanted[0]
     for each in (*wanted[1:], *(() if record is None else record.placed)):
         placed = _united(each, placed)
@@ -185,7 +186,7 @@ def _whole(file: TargetFile, record: FileRecord | None, backup: bytes | None, wa
 
 
 def text_of(data: bytes) -> str:
-    """Returns the text of a settings file; EditRefused where it is none."""
+    """Returns the text of a settings file; EditRefused if it is not text."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -196,7 +197,7 @@ def text_of(data: bytes) -> str:
 
 
 def _is_bare(text: str) -> bool:
-    """Tells whether a document holds nothing at all, not even a comment."""
+    """Returns whether a document is empty, without even a comment."""
     return "".join(text.removeprefix(BOM).split()) in ("", "{}")
 
 

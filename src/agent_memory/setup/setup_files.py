@@ -1,17 +1,15 @@
 """The files that setup works on: a person's settings, its own receipt, and the backups.
 
-Settings files of harnesses are read with every doubt spoken out, replaced as a whole, and removed with the directories made for
-them. What holds for the targets of managed sections holds here too: links are followed inside the home, special files are
-refused, mode and owner stay, and what somebody else writes at the same moment is noticed.
+Settings files of harnesses are read with every doubt reported, replaced as a whole, and removed with the directories
+made for them. The rules for targets of managed sections hold here too: links are followed inside the home, special
+files are refused, mode and owner stay, and a concurrent write is noticed.
 
-What setup remembers is in `~/.local/state/agent-memory/setup/`: 0700, and never beside the files.
+The records are in `~/.local/state/agent-memory/setup/` (0700), never beside the files: `receipt.json`, what of ours is
+in which file; `backups/<sha-256>`, a file without ours, while the receipt names it; `set-aside/<hash>-<name>`, files of
+ours that somebody had edited when they were replaced or removed; these stay.
 
-    receipt.json              what of ours is in which file
-    backups/<sha-256>         a file without ours, while the receipt names it
-    set-aside/<hash>-<name>   files of ours that somebody had edited when they were replaced or removed; these stay
-
-Backups are durable before the receipt that names them, and the receipt before the file is touched: whatever is in a file of
-the person's, the receipt knows of it.
+Backups are durable before the receipt that names them, and the receipt before the file is touched: whatever is in a
+person's file, the receipt knows of it.
 """
 
 from __future__ import annotations
@@ -48,23 +46,23 @@ _HEADER_LINES = 10
 
 @frozen
 class SettingsFiles:
-    """The files of a person, each refused as SettingsRefused where it is not to be edited."""
+    """The files of a person; SettingsRefused for one that must not be edited."""
 
     targets: TargetFiles
 
     def read(self, path: str) -> TargetFile:
-        """Returns the file as it is, a missing one too, with directories that are missing. SettingsRefused: no plain file, a
-        link out of the home, read-only, managed by another program."""
+        """Returns the file as it is, even a missing one, with the missing directories. SettingsRefused: not a regular
+        file, a link out of the home, read-only, managed by another program."""
         with as_store_io("read", path):
             if os.path.realpath(path).startswith(_NIX_STORE):
                 reason = "Nix manages it (it is in the Nix store); put memory's part into your Nix config"
                 raise SettingsRefused(path, reason)
             missing = _missing_directories(path)
-            if missing:  # the last directory that exists must be one that may be written below
+            if missing:  # the last directory that exists must be writable
                 above = os.path.dirname(missing[0])
                 if not os.path.isdir(above):
                     raise SettingsRefused(path, f"{above} is not a directory")
-                # Judged as a file of that directory would be: its links and its place in or out of the home.
+                # Judged as a file in that directory would be: its links, and whether it lies in the home.
                 _of_settings(self.targets.read(f"{above}/{os.path.basename(missing[0])}"))
                 return TargetFile(path, path, None, missing_directories=missing)
             file = _of_settings(self.targets.read(path))
@@ -72,8 +70,8 @@ class SettingsFiles:
         return file
 
     def write(self, file: TargetFile, data: bytes) -> str | None:
-        """Replaces its bytes, or make it with mode 0600 and its directories with 0700; see `Targets.write`. Refused where it is
-        no longer what was read."""
+        """Replaces its bytes, or creates it with mode 0600 and its directories with 0700; see `Targets.write`. Refused
+        if it is no longer what was read."""
         with as_store_io("make the directory of", file.path):
             make_directories(os.path.dirname(file.path))
         if file.missing_directories:
@@ -81,8 +79,8 @@ class SettingsFiles:
         return _of_settings(self.targets.write(file, data))
 
     def carry_out(self, planned: PlannedFile, state: SetupState) -> str | None:
-        """Writes or removes a file as it is planned; returns where what somebody had made of it is kept, if so. Refused where
-        it is no longer what was read."""
+        """Writes or removes a file as planned; returns where somebody's edited version of it is kept, if there was one.
+        Refused if it is no longer what was read."""
         aside = None
         if planned.set_aside and planned.before is not None:
             aside = state.set_aside(planned.path, planned.before)
@@ -94,7 +92,7 @@ class SettingsFiles:
 
 
 def without_empty(made: Iterable[str]) -> tuple[str, ...]:
-    """Removes those of our directories that hold nothing; returns the ones that still stand."""
+    """Removes those of our directories that are empty; returns the ones that remain."""
     standing: list[str] = []
     for directory in sorted(set(made), key=len, reverse=True):
         try:
@@ -108,7 +106,8 @@ def without_empty(made: Iterable[str]) -> tuple[str, ...]:
 
 
 def _missing_directories(path: str) -> tuple[str, ...]:
-    """Raises OSError where it cannot be told of one: what is in it would count as not there (P6)."""
+    """Returns the missing directories. Raises OSError if that cannot be told of one: what is in it would count as
+    missing (P6)."""
     missing: list[str] = []
     directory = os.path.dirname(os.path.normpath(path))
     while not lies_there(directory):
@@ -132,7 +131,7 @@ def _require_editable(file: TargetFile) -> None:
 
 
 def _of_settings(result: Result[T, Error]) -> T:
-    """Returns the value of what was asked of the targets, whose refusals are those of settings here."""
+    """Returns the value of an answer by the targets, whose refusals become those of settings here."""
     try:
         return unwrap(result)
     except TargetRefused as error:
@@ -148,7 +147,7 @@ MAX_BACKUP_BYTES = 8 << 20
 
 
 class SetupState:
-    """What setup remembers for the person with this home."""
+    """The records of setup for the person with this home."""
 
     def __init__(self, home: str) -> None:
         self.directory = f"{local_state_directory(home)}/setup"
@@ -160,7 +159,7 @@ class SetupState:
         return file_lock(f"{self.directory}.lock", 0)
 
     def receipt(self) -> Receipt:
-        """Returns what is installed; empty where nothing is. A damaged receipt is an error, never empty (P6)."""
+        """Returns what is installed; empty if nothing is. A damaged receipt is an error, never empty (P6)."""
         return self._receipt.read() or Receipt()
 
     def put_receipt(self, receipt: Receipt) -> None:
@@ -185,8 +184,8 @@ class SetupState:
         return name
 
     def backup(self, record: Record | None) -> bytes | None:
-        """Returns the file without ours, as its record names it; None where there was none. One that is gone or damaged is an
-        error."""
+        """Returns the file without ours, as its record names it; None if there was none. A missing or damaged backup is
+        an error."""
         if record is None or record.before is None:
             return None
         path = f"{self._backups}/{record.before}"
@@ -196,7 +195,7 @@ class SetupState:
         return image.data
 
     def set_aside(self, path: str, data: bytes) -> str:
-        """Keeps what somebody has made of a file of ours; returns where."""
+        """Keeps somebody's version of a file of ours; returns where."""
         return self._keep(f"{self.directory}/set-aside", f"{content_hash(data)[:12]}-{os.path.basename(path)}", data)
 
     def _keep(self, directory: str, name: str, data: bytes) -> str:

@@ -1,4 +1,4 @@
-"""What we keep beside the notes, changed on two machines, merged: each kind of file by what it means."""
+"""Merges the files that memory keeps beside the notes, changed on two machines: each kind by its meaning."""
 
 from __future__ import annotations
 
@@ -27,13 +27,12 @@ T = TypeVar("T")
 
 
 def merged_bookkeeping(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> bytes | None:
-    """Returns both versions of a file of ours as one; None for a path that is none of them, or where one cannot be
-    understood."""
+    """Returns both versions of such a file as one; None for any other path, or if one cannot be parsed."""
 
     def merged(
         parse: Callable[[bytes, str], T], merge: Callable[[T | None, T, T], T], render: Callable[[T], str | bytes]
     ) -> bytes | None:
-        # A base that is not understood counts as none.
+        # A base that cannot be parsed counts as none.
         before = None if base is None else as_result(parse)(base, path).value_or(None)
         try:
             data = render(merge(before, parse(ours, path), parse(theirs, path)))
@@ -62,8 +61,8 @@ def merged_bookkeeping(path: str, base: bytes | None, ours: bytes, theirs: bytes
 
 
 def _tiers(base: TierList | None, ours: TierList, theirs: TierList) -> TierList:
-    """Returns each note where the side that moved it has it, nearest where both moved it; in our order, then in theirs.
-    The next defrag weighs them anew."""
+    """Returns each note in the tier to which the side that moved it has moved it, the nearer one if both did; in our
+    order, then in theirs. The next defrag weighs them anew."""
     before = base or TierList()
 
     def nearer(one: Tier, other: Tier) -> Tier:
@@ -83,7 +82,7 @@ def _tiers(base: TierList | None, ours: TierList, theirs: TierList) -> TierList:
 
 
 def _tombstone(base: Tombstone | None, ours: Tombstone, theirs: Tombstone) -> Tombstone:
-    """Returns the later, with the statements of both."""
+    """Returns the later one, with the statements of both."""
     first, second = sorted((ours, theirs), key=lambda each: (each.at_ms, TOMBSTONE.render(each)), reverse=True)
     if isinstance(first, EntryTombstone) and isinstance(second, EntryTombstone):
         return evolve(first, statements=first.statements | second.statements)
@@ -115,13 +114,13 @@ def _further(base: SessionMark | None, ours: SessionMark, theirs: SessionMark) -
 
 
 def _tags(base: TagVocabulary | None, ours: TagVocabulary, theirs: TagVocabulary) -> TagVocabulary:
-    """Returns all that is accepted on either side, but for what one of them took out; the renamings of both, ours first,
+    """Returns everything accepted on either side, except what one of them removed; the renamings of both, ours first,
     followed to their ends."""
     before = base or TagVocabulary()
-    # A tag that goes by another name is not taken out.
+    # A tag that was renamed was not removed.
     sides = (side.accepted | (before.accepted & side.renamed.keys()) for side in (ours, theirs))
     merged = TagVocabulary(frozenset(united(before.accepted, *map(sorted, sides))))
-    # The least of the tags that were renamed in a circle comes last: it is what all of them are called.
+    # If tags were renamed in a circle, the alphabetically first one is what all of them become.
     for old, new in sorted({**theirs.renamed, **ours.renamed}.items(), reverse=True):
         if (now := merged.renamed.get(new, new)) != old:
             merged = merged.with_renamed(old, now)
@@ -129,7 +128,7 @@ def _tags(base: TagVocabulary | None, ours: TagVocabulary, theirs: TagVocabulary
 
 
 def _newer_value(path: str, ours: bytes, theirs: bytes) -> bytes | None:
-    """Returns the value that was written later; the other where one cannot be understood."""
+    """Returns the value that was written later; if one cannot be parsed, the other."""
     found = [(as_result(STATE_VALUE.parse)(data, path).value_or(None), data) for data in (ours, theirs)]
     return max(((value.updated_at_ms or 0, data) for value, data in found if value is not None), default=(0, None))[1]
 
@@ -138,10 +137,10 @@ def _newer_value(path: str, ours: bytes, theirs: bytes) -> bytes | None:
 
 
 def merged_ledger(base: bytes, ours: bytes, theirs: bytes) -> bytes:
-    """Returns the ledger of one host, where two machines have that name: every read that either has counted, once.
+    """Returns the ledger of one host name that two machines share: every read that either has counted, once.
 
-    A side that still has all lines of the base has only added some: those are added to the other. Where both have compacted
-    the base away, of each note, and of each reader's day, the larger count stands.
+    A side that still has all lines of the base has only added some: those are added to the other. If both have
+    compacted the base away, the larger count stands for each note, and for each reader's day.
     """
     before, one, other = (Counter(data.splitlines(keepends=True)) for data in (base, ours, theirs))
     for added, kept in ((other, ours), (one, theirs)):

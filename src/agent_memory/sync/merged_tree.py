@@ -1,8 +1,8 @@
-"""Two commits of a store with their common ancestor, merged to one tree: notes by id, what we keep beside them by what it
-means, everything else by path.
+"""Merges two commits of a store with their common ancestor into one tree: notes by id, bookkeeping by its meaning,
+everything else by path.
 
-Nothing is lost: what one machine removed and the other changed stays changed; of two versions that cannot be one, both
-stay. Only what was forgotten goes (P28). Pure: contents are handed in, by object id.
+Nothing is lost: what one machine removed and the other changed stays changed; of two versions that cannot be merged,
+both stay. Only forgotten text goes (P28). Pure: contents are passed in, by object id.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ T = TypeVar("T")
 
 
 def merged_tree(base: Tree | None, ours: Tree, theirs: Tree, contents: Mapping[str, bytes]) -> MergedTree:
-    """Returns the tree of both. `base` is None where the two have no common history; `contents` holds at least what
+    """Returns the merged tree. `base` is None if the two have no common history; `contents` holds at least what
     `wanted_contents` names, by object id."""
     merge = _Merge(base, ours, theirs, contents)
     merge.merge_notes_and_files()
@@ -85,8 +85,8 @@ def merged_tree(base: Tree | None, ours: Tree, theirs: Tree, contents: Mapping[s
 
 
 def wanted_contents(base: Tree | None, ours: Tree, theirs: Tree) -> frozenset[str]:
-    """Returns the object ids whose contents a merge looks at: all that is not the same on both sides, notes whose names state
-    no id, tombstones and tiers."""
+    """Returns the object ids whose contents a merge needs: everything that differs between the sides, notes whose names
+    state no id, tombstones and tiers."""
     return frozenset(
         leaf.object_id
         for tree in (base or EMPTY, ours, theirs)
@@ -100,7 +100,7 @@ def wanted_contents(base: Tree | None, ours: Tree, theirs: Tree) -> frozenset[st
 
 
 def is_note(path: str) -> bool:
-    """Returns whether a path is that of a live or retired note; versions lie deeper."""
+    """Returns whether a path is that of a live or archived note; versions lie deeper."""
     return path.endswith(".md") and path.count("/") == 1 and path.startswith((TOPICS, ARCHIVE))
 
 
@@ -143,7 +143,7 @@ class _Merge:
         (notes_before, before), (ours, our_files), (theirs, their_files) = (
             self._sorted_out(tree) for tree in (self.base, self.ours, self.theirs)
         )
-        # Which live note has taken in (`aliases`) or replaced (`supersedes`) an id.
+        # Which live note has absorbed (`aliases`) or replaced (`supersedes`) an id.
         successors: dict[str, str] = {}
         for id, place in (*ours.items(), *theirs.items()):
             if place.live and (entry := self._entry(place.path, place.leaf)) is not None:
@@ -154,8 +154,8 @@ class _Merge:
             self._merge_file(path, before.get(path), our_files.get(path), their_files.get(path))
 
     def _sorted_out(self, tree: Tree) -> tuple[dict[str, _Place], dict[str, Leaf]]:
-        """Returns the notes of a tree by id, and every other file that may be on disk by path. Of two files of one id the live
-        one is the note."""
+        """Returns the notes of a tree by id, and every other file that may be on disk by path. Of two files with one id
+        the live one is the note."""
         notes: dict[str, _Place] = {}
         others: dict[str, Leaf] = {}
         for path in sorted(tree, key=lambda each: (not each.startswith(TOPICS), each)):
@@ -173,8 +173,7 @@ class _Merge:
         return notes, others
 
     def _one_sided(self, base: T | None, ours: T | None, theirs: T | None) -> T | None:
-        """Returns what stays where only one side has it, or has changed it; None where none stays, and where two are to be
-        made one."""
+        """Returns the file if only one side has it, or has changed it; None if none stays, or if two have to be merged."""
         return chosen(
             base,
             ours,
@@ -199,7 +198,7 @@ class _Merge:
         elif ours.live == theirs.live:
             self._merge_versions(id, base, ours, theirs)
         else:
-            # Archived on one machine, changed on the other: the change wins, unless another note has taken its place.
+            # Archived on one machine, changed on the other: the change wins, unless another note has replaced it.
             live, retired = (ours, theirs) if ours.live else (theirs, ours)
             if successor is None:
                 self._keep(live.path, id, live.leaf)
@@ -213,7 +212,7 @@ class _Merge:
             self.remarks.append(Remark(id, became))
 
     def _merge_versions(self, id: str, base: _Place | None, ours: _Place, theirs: _Place) -> None:
-        """Merges two versions that are both live, or both retired, and not the same."""
+        """Merges two different versions that are both live, or both archived."""
         one, other = self._data(ours.leaf), self._data(theirs.leaf)
         before = None if base is None else self._data(base.leaf)
         merged = None if one is None or other is None else merged_note(before, one, other, f"{id}.md")
@@ -227,7 +226,7 @@ class _Merge:
             return
         text = merged.text if left is merged.entry else render_note(left, merged.text)
         data = text.encode()
-        # Called as the side that renamed it calls it; where both did, by the merged title and tags.
+        # Named as on the side that renamed it; if both did, by the merged title and tags.
         if ours.path == theirs.path or (base is not None and theirs.path == base.path):
             path = ours.path
         elif base is not None and ours.path == base.path:
@@ -245,7 +244,7 @@ class _Merge:
     # -- other files --------------------------------------------------------------------------------------------------
 
     def _merge_file(self, path: str, base: Leaf | None, ours: Leaf | None, theirs: Leaf | None) -> None:
-        """Merges one file that is no note, or a version of one; at least one side has it."""
+        """Merges one file that is not a note, or a version of one; at least one side has it."""
         if ours != theirs:
             ours, theirs = (self._unless_purged(path, leaf) for leaf in (ours, theirs))
         kept = self._one_sided(base, ours, theirs)
@@ -279,7 +278,7 @@ class _Merge:
         return None
 
     def ignore_file(self) -> Held:
-        """Returns the lines of both, those that a store needs among them."""
+        """Returns the lines of both, including those that a store needs."""
         one, other, before = (tree.get(IGNORE_FILE) for tree in (self.ours, self.theirs, self.base))
         if one is not None and other in (one, before):
             return one
@@ -289,7 +288,7 @@ class _Merge:
         return "".join(f"{line}\n" for line in dict.fromkeys((*lines, *IGNORED))).encode()
 
     def outside(self) -> Tree:
-        """Returns what is never written to disk goes on in git as git has it; what is new of it is remarked on."""
+        """Returns the files that are never written to disk and stay in git as they are; new ones are reported."""
         found: dict[str, Leaf] = {}
         for path in sorted({*self.ours, *self.theirs} - {IGNORE_FILE}):
             before, one, other = (tree.get(path) for tree in (self.base, self.ours, self.theirs))
@@ -304,7 +303,7 @@ class _Merge:
         return found
 
     def settle_tiers(self) -> None:
-        """Keeps of the merged tiers only what is still live."""
+        """Removes from the merged tiers what is no longer live."""
         data = self._data(self.files.get(TIERS_FILE))
         tiers = None if data is None else parse_tiers(data, TIERS_FILE).value_or(None)
         if tiers is not None:
@@ -315,8 +314,8 @@ class _Merge:
     # -- what was forgotten -------------------------------------------------------------------------------------------
 
     def _left_of(self, entry: MemoryEntry, *, is_new: bool = False) -> MemoryEntry | None:
-        """Returns what may stay of a note: None, or the note without the sessions that were forgotten among its sources. A
-        new one that says what a forgotten note said, and was made before that was forgotten, goes, too."""
+        """Returns what may stay of a note: None, or the note without forgotten sessions among its sources. A new note
+        that repeats a forgotten one, and was made before the forgetting, goes too."""
         tombstone = self._entries_gone.get(entry.meta.id)
         if tombstone is not None and entry.meta.created_at_ms <= tombstone.at_ms:
             return None
@@ -335,15 +334,15 @@ class _Merge:
     # -- what stays ---------------------------------------------------------------------------------------------------
 
     def _put(self, path: str, held: Held) -> None:
-        """Puts the file at the path; at another where a name that only differs in case is taken."""
+        """Puts the file at the path; at another one if a name that differs only in case is taken."""
         if path not in self.files and folded_name(path) in self._taken:
             path = _beside(path, str(len(self._taken)))
         self._taken.add(folded_name(path))
         self.files[path] = held
 
     def _keep(self, path: str, id: str | None, held: Leaf, *, is_new: bool = False) -> None:
-        """Keeps a file as one side has it; a note, or a version of one, of the other machine without what was forgotten of it.
-        Our own forgetting has seen to ours."""
+        """Keeps a file as one side has it; a note of the other machine, or a version of one, without what was forgotten
+        of it. On our side that has been done."""
         if self.ours.get(path) == held or not path.startswith((TOPICS, ARCHIVE)):
             self._put(path, held)
             return
@@ -357,7 +356,7 @@ class _Merge:
             self.forgotten_count += 1
 
     def _keep_version(self, id: str, place: _Place) -> None:
-        """Keeps the bytes of a version that is live no more in the archive, under the next free millisecond (P12)."""
+        """Keeps the bytes of a version that is no longer live in the archive, under the next free millisecond (P12)."""
         entry, data = self._entry(place.path, place.leaf), self._data(place.leaf)
         if entry is None or data is None or self._left_of(entry) is not entry:
             return
@@ -376,7 +375,7 @@ class _Merge:
     # -- what files hold ----------------------------------------------------------------------------------------------
 
     def _data(self, held: Held | None) -> bytes | None:
-        """Returns the bytes; None for what is not there, was not wanted, or is too large to be ours."""
+        """Returns the bytes; None if they are missing, were not requested, or are too large to be ours."""
         return self._contents.get(held.object_id) if isinstance(held, Leaf) else held
 
     def _entry(self, path: str, held: Held) -> MemoryEntry | None:
@@ -398,8 +397,8 @@ def _beside(path: str, what: str) -> str:
 
 
 def driven_merge(path: str, base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bool] | None:
-    """Returns both versions of one file as one, as git's merge drivers are asked to, and whether both had changed the same
-    lines; None where they cannot be one, and git is to say so. An empty base is none."""
+    """Returns both versions of one file as one, as git's merge drivers are asked to, and whether both had changed the
+    same lines; None if they cannot be merged, and git should report that. An empty base counts as none."""
     before = base or None
     if is_note(path):
         merged = merged_note(before, ours, theirs, "note.md")
@@ -416,19 +415,19 @@ _KNOWN = tuple(field.key for field in META_FIELDS)
 
 @frozen
 class MergedNote:
-    """One file again, and the note in it. Where both had changed the same lines of the body, the two versions stand between
-    conflict markers."""
+    """The merged file, and the note in it. If both had changed the same lines of the body, the two versions stand
+    between conflict markers."""
 
     text: str
     entry: MemoryEntry
 
 
 def merged_note(base: bytes | None, one: bytes, other: bytes, path: str) -> MergedNote | None:
-    """Returns both files as one, the same whichever comes first; None where one of them is no readable note, or their ids
-    differ.
+    """Returns both files as one, the same whichever comes first; None if one of them is not a readable note, or their
+    ids differ.
 
-    Keys that are not ours, and comments, survive: those of the newer file as they stand, those that only the other has
-    added behind them. A base that cannot be read counts as none.
+    Foreign keys and comments survive: those of the newer file as they are, followed by those that only the other has
+    added. A base that cannot be read counts as none.
     """
     first, second = _entry(one, path), _entry(other, path)
     if first is None or second is None or first.meta.id != second.meta.id:
@@ -449,7 +448,7 @@ def merged_note(base: bytes | None, one: bytes, other: bytes, path: str) -> Merg
 
 
 def _described(meta: Meta, base: MemoryEntry | None, sides: tuple[MemoryEntry, MemoryEntry], body: str) -> Meta:
-    """A description that nobody wrote follows the body; one that only one of them wrote stays."""
+    """Returns the note with its description: a derived one follows the body, one that only one side wrote stays."""
     told = ((each.meta.description, derive_description(canonical_body(each.body))) for each in sides)
     written = [description for description, derived in told if description not in ("", derived)]
     if len(written) == len(sides):
@@ -467,8 +466,8 @@ def _entry(data: bytes, path: str) -> MemoryEntry | None:
 
 
 def _with_foreign(newer: str, older: str, base: str) -> str:
-    """Returns the newer file's text with the keys and comments that only the older has added, or changed, since the base
-    (empty where there is none)."""
+    """Returns the newer file's text with the keys and comments that only the older one has added, or changed, since the
+    base (empty if there is none)."""
     (block, here), (added, there), (before, earlier) = (_frontmatter(text) for text in (newer, older, base))
     edited = block
     foreign = {
@@ -488,7 +487,7 @@ def _with_foreign(newer: str, older: str, base: str) -> str:
 
 
 def _frontmatter(text: str) -> tuple[str, dict[str, Plain]]:
-    """Returns the block of a file, and its values; nothing of what cannot be read."""
+    """Returns the frontmatter block of a file, and its values; empty if it cannot be read."""
     block = ""
     try:
         block = split_note(text).block or ""

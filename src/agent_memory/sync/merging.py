@@ -1,6 +1,7 @@
-"""Two versions of the same thing, changed on two machines, made one: values, lists, lines, notes, and trees of files.
+"""Merges two versions of the same thing that were changed on two machines: values, lists, lines, notes, and trees of
+files.
 
-`base` is the common ancestor, None where there is none: then whatever differs counts as changed on both sides.
+`base` is the common ancestor; without one, whatever differs counts as changed on both sides.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _MOST_LINES = 20_000
 
 
 def chosen(base: T | None, ours: T, theirs: T, both: Callable[[T, T], T], *, has_base: bool) -> T:
-    """Returns the value of the side that changed it; what `both` makes of the two where both did."""
+    """Returns the value of the side that changed it; if both did, what `both` makes of the two."""
     if ours == theirs:
         return ours
     if has_base and ours == base:
@@ -38,8 +39,8 @@ def chosen(base: T | None, ours: T, theirs: T, both: Callable[[T, T], T], *, has
 
 
 def united(base: Collection[H], first: Sequence[H], second: Sequence[H]) -> tuple[H, ...]:
-    """Returns everything that either side holds, but for what was in the base and is gone from one of them; each once, in the
-    order of `first`, then what `second` adds. Where only one side changed anything, its order is kept."""
+    """Returns everything that either side holds, except what was in the base and is gone from one of them; each once,
+    in the order of `first`, then what `second` adds. If only one side changed anything, its order is kept."""
     for unchanged, changed in ((first, second), (second, first)):
         if tuple(unchanged) == tuple(base):
             return tuple(dict.fromkeys(changed))
@@ -51,9 +52,9 @@ def united(base: Collection[H], first: Sequence[H], second: Sequence[H]) -> tupl
 
 
 def merged_text(base: str | None, one: str, other: str, labels: tuple[str, str]) -> str:
-    """Returns both texts as one: no line that either side added is ever left out. Without a base the lines that they share in
-    the same order are taken for it, so that a text that only says more than the other wins. Where both had changed the same
-    lines, their two versions stand between the markers that git uses, with these `labels`."""
+    """Returns both texts as one: no line that either side added is ever left out. Without a base, the lines that they
+    share in the same order serve as one, so that a text that only says more than the other wins. If both had changed
+    the same lines, their two versions stand between git's markers, with these `labels`."""
     if one == other or base == other:
         return one
     if base == one:
@@ -90,7 +91,7 @@ def _stretches(
 
 
 def _places(before: Sequence[str], after: Sequence[str]) -> dict[int, int]:
-    """Returns where the lines of the one that both share are in the other, by where they are in the one."""
+    """Returns the positions of shared lines in the other text, by their positions in the one."""
     if max(len(before), len(after)) > _MOST_LINES:
         return {}
     blocks = SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
@@ -98,14 +99,14 @@ def _places(before: Sequence[str], after: Sequence[str]) -> dict[int, int]:
 
 
 def newer_first(one: MemoryEntry, other: MemoryEntry) -> tuple[MemoryEntry, MemoryEntry]:
-    """Returns one note as two machines have it: first that with the later `updatedAt`, for equal ones the greater by content.
-    Which of them is ours plays no part, so that both machines come to the same result."""
+    """Returns the two versions of a note: first the one with the later `updatedAt`, among equals the one with the
+    greater content. Which one is ours makes no difference, so that both machines come to the same result."""
     newer, older = sorted((one, other), key=lambda each: (each.meta.updated_at_ms, repr(each)), reverse=True)
     return newer, older
 
 
 def merged_meta(base: MemoryEntry | None, newer: MemoryEntry, older: MemoryEntry) -> Meta:
-    """Returns the frontmatter of both. The id is that of the newer, and the same of both."""
+    """Returns the frontmatter of both. The id is the newer one's, the same on both machines."""
 
     def merged(name: str) -> Any:
         before = None if base is None else getattr(base.meta, name)
@@ -120,7 +121,7 @@ def merged_meta(base: MemoryEntry | None, newer: MemoryEntry, older: MemoryEntry
         return chosen(before, one, other, both, has_base=base is not None)
 
     meta = Meta(**{each.name: merged(each.name) for each in fields(Meta)})
-    # A person's word holds for what they saw (P19): where the side without that word changed the text, it is taken back unless
+    # A person vouches for what they saw (P19): if the side without that promotion changed the text, it is withdrawn unless
     # the note is the person's own, as when a program edits.
     pairs = ((newer, older), (older, newer))
     is_changed = any(side.meta.promoted_by is None and side.texts != (base or other).texts for side, other in pairs)
@@ -131,7 +132,7 @@ def merged_meta(base: MemoryEntry | None, newer: MemoryEntry, older: MemoryEntry
 def _united_sources(
     base: tuple[Source, ...], newer: tuple[Source, ...], older: tuple[Source, ...]
 ) -> tuple[Source, ...]:
-    """Returns one source for each session and agent, its turns united too."""
+    """Returns one source for each session and agent, with united turns."""
     turns_before, turns_newer, turns_older = (
         {evolve(each, turns=()): each.turns for each in sources} for sources in (base, newer, older)
     )
@@ -151,7 +152,7 @@ _RAISED: Mapping[str, Callable[[Any, Any], Any]] = {
     "last_used_at_ms": latest,
     "updated_at_ms": max,
 }
-"""What never goes back, whichever side changed it."""
+"""Fields that never go back, whichever side changed them."""
 _IF_BOTH_CHANGED: Mapping[str, Callable[[Any, Any], Any]] = {
     "origin": lambda one, other: least_trusted((one, other)),
     "importance": lambda one, other: highest((one, other)),
@@ -164,7 +165,7 @@ _IF_BOTH_CHANGED: Mapping[str, Callable[[Any, Any], Any]] = {
     "valid_from_ms": latest,
     "valid_until_ms": latest_end,
 }
-"""Of any other field that both sides changed the newer one's value stands."""
+"""For any other field that both sides changed, the newer one's value stands."""
 
 
 _LIVE, _RETIRED = "topics/", "archive/"
@@ -172,7 +173,7 @@ _LIVE, _RETIRED = "topics/", "archive/"
 
 @frozen
 class NoteCounts:
-    """Notes by what became of them from one tree to another."""
+    """Notes by their fate from one tree to another."""
 
     created: int = 0
     changed: int = 0
@@ -215,7 +216,7 @@ def _key(path: str) -> str:
 
 @frozen
 class Remark:
-    """Something about one path or note that a person should know, in words: `what` became of `subject`."""
+    """Something about one path or note that a person should know: what happened to `subject`, in words."""
 
     subject: str
     what: str
@@ -224,10 +225,10 @@ class Remark:
 @frozen
 class SyncRequest:
     remote: str | None = None
-    """The address of a remote that is to be this store's from now on."""
+    """The address of a remote that should be this store's from now on."""
     dry_run: bool = False
     after_purge: bool = False
-    """A person says that a purge is known, here or on the other machine, and is to hold on both."""
+    """Whether a person confirmed that a purge, here or on the other machine, should hold on both."""
 
 
 @frozen
@@ -239,7 +240,7 @@ class Synced:
     received: NoteCounts = NoteCounts()
     sent: NoteCounts = NoteCounts()
     pushed: bool = False
-    """There was something to send: files, or the history of both."""
+    """Whether there was something to send: files, or the history of both."""
     merged: bool = False
     conflicts: tuple[Remark, ...] = ()
     remarks: tuple[Remark, ...] = ()
@@ -268,7 +269,7 @@ _OURS = re.compile(
     r"|state/(?:[a-z_]+|(?:sessions|forgotten|keys)/[A-Za-z0-9._-]+)\.json",
     re.ASCII,
 )
-"""Notes with their versions, ledgers, and what we keep beside them."""
+"""Notes with their versions, ledgers, and our bookkeeping."""
 _INSTRUCTIONS = frozenset(
     ("agents.md", "claude.md", "claude.local.md", "gemini.md", "memory.config.json", "mcp.json", "makefile", "justfile")
 )
@@ -304,14 +305,14 @@ class MergedTree:
     """Notes in which two versions of the same lines stand."""
     remarks: tuple[Remark, ...] = ()
     forgotten: int = 0
-    """Files that were left out since they were forgotten on one of the machines."""
+    """Files that were left out because they were forgotten on one of the machines."""
 
 
 # -- what may come to the disk ----------------------------------------------------------------------------------------
 
 
 def why_outside(path: str, leaf: Leaf) -> str | None:
-    """Returns why a file of another machine's commit is not written here; None where it may be."""
+    """Returns why a file of another machine's commit is not written here; None if it may be."""
     if leaf.mode not in PLAIN_MODES:
         odd = {"120000": "it is a symbolic link", "160000": "it is a submodule"}
         return odd.get(leaf.mode, "it is not a regular file")

@@ -1,4 +1,4 @@
-"""The remote of a store: which one it is, what it has, fetching it, pushing to it.
+"""The remote of a store: which one it is, what it has, fetching from it, pushing to it.
 
 No call asks anybody for a password, and none of the remote's tags, submodules or hooks comes along.
 """
@@ -19,7 +19,7 @@ from agent_memory.redaction.redact import redact
 from agent_memory.text.plain_text import one_line
 
 INCOMING = "refs/agent-memory/incoming"
-"""Where a fetched branch is kept while it is looked at."""
+"""The ref of a fetched branch while it is examined."""
 
 _SAID_CHARS = 300
 _BRANCHES = "refs/heads/"
@@ -55,17 +55,16 @@ _MERGED = ("topics/*.md", "archive/*.md", "state/**/*.json", "state/*.json", "us
 
 @frozen
 class Remote:
-    """One remote, by its name in the repository's configuration, or by its address."""
+    """A remote, by its name in the repository's configuration or by its address."""
 
     git: GitProcess
     address: str
     """Its name, or where it is."""
     shown: str
-    """For people: without what an address may hold of credentials."""
+    """For people: without credentials in the address."""
 
     def branches(self) -> tuple[frozenset[str], str]:
-        """Returns the names of its branches, without `refs/heads/`, and which of them is its first; empty where there is
-        none."""
+        """Returns the names of its branches, without `refs/heads/`, and its default branch; empty if there is none."""
         output = self._reach("reach", "ls-remote", "--symref", "--quiet", self.address)
         lines = [line.partition("\t") for line in output.stdout.decode("utf-8", "replace").splitlines()]
         first = next((what for what, _, name in lines if name == "HEAD" and what.startswith(f"ref: {_BRANCHES}")), "")
@@ -73,13 +72,14 @@ class Remote:
         return frozenset(branches), first.removeprefix(f"ref: {_BRANCHES}")
 
     def fetch(self, branch: str) -> None:
-        """Have its branch as `INCOMING`, complete and checked by git; the work tree is not touched."""
+        """Fetches its branch as `INCOMING`, complete and checked by git; the work tree is not touched."""
         words = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--refmap=", "--no-prune")
         self._reach("fetch from", "fetch", *words, self.address, f"+{_BRANCHES}{branch}:{INCOMING}")
 
     def push(self, commit: str, branch: str, replacing: str | None = None) -> bool:
-        """Make the commit its branch, which only ever grows; with `replacing`, after a purge, the branch is replaced as long
-        as it still is exactly that commit. False where another machine had pushed meanwhile: that is to be merged first."""
+        """Pushes the commit to its branch, which only ever grows; with `replacing`, after a purge, the branch is
+        replaced as long as it is still exactly that commit. False if another machine has pushed meanwhile: that has to
+        be merged first."""
         lease = () if replacing is None else (f"--force-with-lease={_BRANCHES}{branch}:{replacing}",)
         words = ("--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no", *lease)
         output = self._answer("push to", "push", *words, self.address, f"{commit}:{_BRANCHES}{branch}")
@@ -116,10 +116,10 @@ class Remote:
 
 
 def chosen_remote(git: GitProcess, address: str | None) -> Remote:
-    """Returns the remote that a person names, else `origin`, else the only one. SyncRefused where there is none."""
+    """Returns the remote that a person names, else `origin`, else the only one. SyncRefused if there is none."""
     names = _names(git)
     if address is not None and address not in names:
-        # What git might take for something else than an address (P21).
+        # What git might take for something other than an address (P21).
         if not address.strip() or address.startswith("-") or re.search(r"[\x00-\x1f\x7f]", address):
             raise UsageInvalid("--remote needs the address of a git repository")
         if re.match(r"[A-Za-z0-9+.-]+::", address):
@@ -134,9 +134,9 @@ def chosen_remote(git: GitProcess, address: str | None) -> Remote:
 
 
 def keep_remote(git: GitProcess, address: str, branch: str, program: str | None) -> None:
-    """From now on this is the store's remote, and git knows how to merge notes when a person pulls by hand: which merge
-    driver is for which files is in `info/attributes`, which no clone or commit brings along. `program` is that of `memory`,
-    absolute; None where it is not known."""
+    """Makes this the store's remote, and tells git how to merge notes when a person pulls by hand: `info/attributes`,
+    which no clone or commit brings along, says which merge driver is for which files. `program` is `memory`, absolute;
+    None if it is not known."""
     names = _names(git)
     if address not in names:
         git.must("remote", *(("set-url", _FIRST, address) if _FIRST in names else ("add", _FIRST, address)))
@@ -151,7 +151,9 @@ def keep_remote(git: GitProcess, address: str, branch: str, program: str | None)
             try:
                 with open(path, encoding="utf-8", errors="surrogateescape") as stream:
                     text = stream.read()
-            except FileNotFoundError:  # anything else is never taken for nothing (P6): a person may have written there
+            except (
+                FileNotFoundError
+            ):  # anything else is never taken for a missing file (P6): a person may have written there
                 text = ""
             missing = [line for each in _MERGED if (line := f"{each} merge={_DRIVER}") not in text.splitlines()]
             if missing:
@@ -168,7 +170,7 @@ def _names(git: GitProcess) -> tuple[str, ...]:
 
 
 def whole_address(address: str | None, cwd: str | None) -> str | None:
-    """Returns the address; of a directory that is there the whole path."""
+    """Returns the address; for an existing directory its absolute path."""
     if not address or "://" in address:
         return address
     there = os.path.join(cwd or "/", os.path.expanduser(address))

@@ -1,14 +1,14 @@
-"""A sync from its beginning to its end: what is there is fetched, what is here and not recorded is recorded, the two are
-merged, the result is pushed; when another machine has pushed meanwhile, once more.
+"""A sync from beginning to end: fetch, record what is not recorded here, merge, push; if another machine has pushed
+meanwhile, once more.
 
-Nothing is ever rebased and, but for a purge that a person confirms, nothing replaced. The caller holds the run lock. The
-write lock is held while the two are merged, so that nothing is written between, and never while the remote is talked to.
-After a failure anywhere everything on this machine is whole, and the next sync goes on.
+Nothing is ever rebased and, except for a purge that a person confirms, nothing replaced. The caller holds the run lock.
+The write lock is held while the two are merged, so that nothing is written in between, and never while talking to the
+remote. After a failure anywhere everything on this machine is whole, and the next sync continues.
 
-Commits are read and made without touching the work tree or the index. A merge is brought to the disk with all of its files in
-one transaction, then git is told (P2, P5). The transaction also writes `runs/syncing.json`, which exists exactly while the files
-are on disk and the branch does not lead to the merge yet: whoever comes after a crash finishes from there, and nobody takes the
-files for a person's edits.
+Commits are read and made without touching the work tree or the index. A merge is written to disk with all of its files
+in one transaction, then git is told (P2, P5). The transaction also writes `runs/syncing.json`, which exists exactly
+while the files are on disk and the branch does not lead to the merge yet: after a crash the next command finishes from
+there, and nobody takes the files for a person's edits.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ class Synchroniser:
     writes: RecordedWrites
     clock: Clock
     forgetter: Forgetter
-    """Forgets here what other machines have forgotten, and brings the managed sections up to date."""
+    """Forgets here what other machines have forgotten, and updates the managed sections."""
     program: str | None
-    """Of `memory`, for git to call; None where it is not known."""
+    """The `memory` program, for git to call; None if it is not known."""
     tell: Callable[[str], None]
 
     def sync(self, request: SyncRequest) -> Synced:
@@ -83,11 +83,11 @@ class Synchroniser:
         try:
             return self._until_landed(remote, request)
         finally:
-            # What was fetched and refused need not stay; a ref that cannot be dropped is overwritten the next time.
+            # A fetched and refused branch need not stay; a ref that cannot be dropped is overwritten the next time.
             as_result(self.commits.drop)(INCOMING)
 
     def _until_landed(self, remote: Remote, request: SyncRequest) -> Synced:
-        """Fetch, merge and push, as often as another machine pushes, or somebody here writes, meanwhile."""
+        """Fetches, merges and pushes until no other machine pushes, and nobody here writes, meanwhile."""
         done = Synced(remote.shown, "", dry_run=request.dry_run)
         merged: str | None = None
         for _ in range(_ATTEMPTS):
@@ -103,7 +103,7 @@ class Synchroniser:
                 refuse(meeting, remote.shown, request)
                 commit, tree = merge(self.commits, meeting, self.clock.now_ms(), dry_run=request.dry_run)
                 is_applied = not request.dry_run and self._apply(meeting, commit, tree)
-            if not is_applied and not request.dry_run:  # the two are to be looked at anew
+            if not is_applied and not request.dry_run:  # the two have to be examined anew
                 continue
             done = evolve(
                 done,
@@ -129,7 +129,8 @@ class Synchroniser:
     # -- before -------------------------------------------------------------------------------------------------------
 
     def _branch(self, remote: Remote) -> tuple[str, bool]:
-        """Returns the remote's branch of the same name as ours, else its first, else one that is not there yet."""
+        """Returns the remote's branch with the name of ours, else its default branch, else a name that does not exist
+        yet."""
         self.tell(f"asking {remote.shown}")
         ref = self.commits.branch()
         if ref is None:
@@ -152,9 +153,9 @@ class Synchroniser:
     # -- here ---------------------------------------------------------------------------------------------------------
 
     def _apply(self, meeting: Meeting, commit: str, tree: MergedTree) -> bool:
-        """Brings the merge to the disk and into git. False where somebody wrote here meanwhile."""
+        """Writes the merge to disk and to git. False if somebody wrote here meanwhile."""
         if self._forget_here(meeting, tree):
-            return False  # it is a commit of its own
+            return False  # it gets a commit of its own
         if commit == meeting.ours:
             return True
         head, ref = self.commits.named("HEAD"), self.commits.branch()
@@ -169,8 +170,8 @@ class Synchroniser:
             return False
 
     def _forget_here(self, meeting: Meeting, tree: MergedTree) -> bool:
-        """Forgets what another machine has forgotten, and returns whether something went: notes, kept histories, runs and
-        inbox entries (P28). Their notes are still there to be followed."""
+        """Forgets what another machine has forgotten, and returns whether anything went: notes, kept histories, runs
+        and inbox entries (P28). Their notes are still there to be followed."""
         news = {
             held.object_id
             for path, held in tree.files.items()
@@ -187,15 +188,15 @@ class Synchroniser:
                     case _:  # a state value, which the merge leaves out
                         continue
                 gone = self.forgetter.forget(target) or gone
-            except (StateCorrupt, EntryNotFound):  # of a damaged one `memory doctor` tells
+            except (StateCorrupt, EntryNotFound):  # `memory doctor` reports a damaged one
                 continue
         return gone
 
     # -- there --------------------------------------------------------------------------------------------------------
 
     def _send(self, remote: Remote, branch: str, meeting: Meeting) -> bool:
-        """Push all that was recorded here when the push began. False where it did not land. Afterwards the remote is this
-        store's, the two agree, and a purge is dealt with: nothing of the old history stays here."""
+        """Pushes everything that was recorded here when the push began. False if it did not land. Afterwards the remote
+        is this store's, the two agree, and a purge is dealt with: nothing of the old history stays here."""
         git, head = self.commits.git, self.commits.named("HEAD")
         if head is None:
             return False
@@ -214,7 +215,7 @@ class Synchroniser:
 
     @property
     def _purge_handled(self) -> JsonFile[int | None]:
-        """The purge that this machine has dealt with (epoch ms)."""
+        """Returns the purge that this machine has dealt with (epoch ms)."""
         return JsonFile(self.commits.git.root, "runs/synced.json", SYNCED)
 
 
@@ -225,21 +226,22 @@ _OURS = ("topics/", "archive/", "state/", "usage/")
 
 @frozen
 class Meeting:
-    """Ours is None in a store without a commit, theirs for an empty remote."""
+    """The two sides of a sync. Ours is None in a store without a commit, theirs for an empty remote."""
 
     ours: str | None
     theirs: str | None
     our_tree: Tree
     their_tree: Tree
     base_tree: Tree | None
-    """Of the commit that both come from: their best common ancestor, or what they had in common before a purge."""
+    """The tree of the commit that both come from: their best common ancestor, or what they had in common before a
+    purge."""
     ancestor: str | None
     our_purge_is_news: bool
-    """We have purged, and the remote does not know."""
+    """Whether we have purged, and the remote does not know."""
     their_purge_is_news: bool
-    """Another machine has purged, and we do not know."""
+    """Whether another machine has purged, and we do not know."""
     is_rewritten: bool
-    """The remote has lost what it had when we last met, and nobody has purged."""
+    """Whether the remote has lost what it had when we last met, and nobody has purged."""
 
     @property
     def purge_is_news(self) -> bool:
@@ -247,8 +249,8 @@ class Meeting:
 
 
 def meet(commits: Commits, ours: str | None, theirs: str | None, agreed: str | None, handled_ms: int | None) -> Meeting:
-    """Returns all that is known of the two. `agreed` is what they last had in common, and `handled_ms` the purge that this
-    machine has dealt with last."""
+    """Returns all that is known of the two. `agreed` is what they last had in common, and `handled_ms` the purge that
+    this machine has dealt with last."""
 
     def purge_in(tree: Tree) -> int | None:
         if (leaf := tree.get(PURGE_MARK)) is None:
@@ -259,7 +261,7 @@ def meet(commits: Commits, ours: str | None, theirs: str | None, agreed: str | N
     our_purge, their_purge = purge_in(our_tree), purge_in(their_tree)
     base = ancestor = None if ours is None or theirs is None else commits.ancestor(ours, theirs)
     common = commits.tree(ancestor)
-    # A purge that is in the commit which both come from is known to both, also where a crash kept us from noting it.
+    # A purge in the commit which both come from is known to both, even if a crash kept us from recording it.
     is_known = common.get(PURGE_MARK) == our_tree.get(PURGE_MARK) == their_tree.get(PURGE_MARK)
     may_be_news = ours is not None and theirs is not None and not is_known
     our_news = may_be_news and our_purge not in (None, handled_ms)
@@ -282,7 +284,7 @@ def meet(commits: Commits, ours: str | None, theirs: str | None, agreed: str | N
 
 
 def refuse(meeting: Meeting, remote: str, request: SyncRequest) -> None:
-    """SyncRefused where these two are not to be merged."""
+    """Raises SyncRefused if these two must not be merged."""
     if meeting.ours is None and meeting.theirs is None:
         hint = "`memory remember` or `memory consolidate` writes a first note."
         raise SyncRefused("there is nothing on either side yet", hint)
@@ -308,8 +310,8 @@ def refuse(meeting: Meeting, remote: str, request: SyncRequest) -> None:
 
 
 def merge(commits: Commits, meeting: Meeting, at_ms: int, *, dry_run: bool) -> tuple[str, MergedTree]:
-    """Returns the commit that both are to become, and what it holds; a dry run makes none, and names none where it would be a
-    new one. After a purge it leaves the history behind that was not purged."""
+    """Returns the commit that both should become, and its contents; a dry run makes none, and returns None if it would
+    be a new one. After a purge it leaves the unpurged history behind."""
     ours, theirs = meeting.ours, meeting.theirs
     if ours is not None and meeting.ancestor == theirs and not meeting.purge_is_news:
         return ours, MergedTree(meeting.our_tree)
@@ -317,14 +319,14 @@ def merge(commits: Commits, meeting: Meeting, at_ms: int, *, dry_run: bool) -> t
     merged = merged_tree(meeting.base_tree, meeting.our_tree, meeting.their_tree, data)
     secrets: list[Remark] = []
     for path, held in merged.files.items():
-        # Whoever wrote a file that came, and seems to hold a secret (P20), committed it by hand.
+        # Whoever wrote an incoming file that seems to hold a secret (P20) committed it by hand.
         if meeting.our_tree.get(path) == held or path in merged.outside or path.startswith(("state/", "usage/")):
             continue
         text = held if isinstance(held, bytes) else data.get(held.object_id, b"")
         if holds_secret(path, text.decode("utf-8", "replace")):
             secrets.append(Remark(path, "seems to hold a secret; `memory doctor --secrets` shows where"))
     merged = evolve(merged, remarks=(*merged.remarks, *secrets))
-    # Of a history that still holds what was purged nothing is taken on but the files; of two purges neither is.
+    # From a history that still holds what was purged only the files are taken; after two purges, from both.
     keeps_ours = not meeting.their_purge_is_news and (theirs is None or meeting.ancestor != ours)
     kept = (ours if keeps_ours else None, None if meeting.our_purge_is_news else theirs)
     is_new = meeting.our_purge_is_news and meeting.their_purge_is_news
@@ -350,32 +352,32 @@ def _is_same(files: Mapping[str, Held], tree: Tree, data: Mapping[str, bytes]) -
 # -- commits, and a merge on the disk ----------------------------------------------------------------------------------
 
 AGREED = "refs/agent-memory/agreed"
-"""What this machine and its remote last had in common: what was sent, or found there, and nothing that was recorded since."""
+"""What this machine and its remote last had in common: what was sent, or found there, and nothing recorded since."""
 
 _AT_WORK = "runs/syncing.json"
 _MADE = "refs/agent-memory/made"
 _NO = 1
-"""How git ends where the answer to a question is no."""
+"""The exit code of git if the answer to a question is no."""
 
 
 @frozen
 class Commits:
-    """Those of one root's repository."""
+    """The commits of one root's repository."""
 
     git: GitProcess
 
     def named(self, name: str) -> str | None:
-        """Returns the commit that a ref leads to; None where there is no such ref."""
+        """Returns the commit of a ref; None if there is no such ref."""
         output = self._asked("rev-parse", "--quiet", "--verify", f"{name}^{{commit}}")
         return output.text if output.ok else None
 
     def branch(self) -> str | None:
-        """Returns the ref that HEAD is on; None where it is on none."""
+        """Returns the ref that HEAD is on; None if it is on none."""
         output = self.git.run("symbolic-ref", "--quiet", "HEAD")
         return output.text if output.ok else None
 
     def tree(self, commit: str | None) -> Tree:
-        """Returns every file of a commit; of none nothing."""
+        """Returns every file of a commit; without a commit, none."""
         if commit is None:
             return EMPTY
         tree: dict[str, Leaf] = {}
@@ -387,11 +389,11 @@ class Commits:
         return tree
 
     def has(self, descendant: str, ancestor: str) -> bool:
-        """Returns whether a commit has the other in its history, or is the other."""
+        """Returns whether a commit is the other, or has it in its history."""
         return self._asked("merge-base", "--is-ancestor", ancestor, descendant).ok
 
     def ancestor(self, one: str, other: str) -> str | None:
-        """Returns the best common ancestor of two; None where they have none."""
+        """Returns the best common ancestor of two; None if they have none."""
         return self._asked("merge-base", one, other).text.partition("\n")[0] or None
 
     def _asked(self, *words: str) -> GitOutput:
@@ -421,12 +423,12 @@ class Commits:
         return made.decode("ascii").strip()
 
     def drop(self, ref: str) -> None:
-        """Remove a ref; one that is not there counts as removed."""
+        """Removes a ref; a missing one counts as removed."""
         self.git.must("update-ref", "-d", ref)
 
     def forget_remote_history(self) -> None:
-        """Nothing is known any more of what remotes had, and nothing stays that no ref leads to (P28)."""
-        # Below our own refs there is also what earlier versions kept, and nobody moves any more.
+        """Removes everything known of what remotes had, so that nothing stays that no ref leads to (P28)."""
+        # Below our own refs there may also be some of earlier versions.
         listed = self.git.must(
             "for-each-ref", "--format=%(refname)", "refs/remotes/", "refs/agent-memory/"
         ).splitlines()
@@ -438,8 +440,8 @@ class Commits:
     # -- a merge on disk; the caller holds the write lock ---------------------------------------------------------------
 
     def apply(self, work: SyncAtWork, before: Tree, now_ms: int) -> bool:
-        """True: the files of the merge are on disk, and git knows. False, and nothing changed, where somebody is changing the
-        same files right now. SyncRefused where a file to be changed holds what git was never told."""
+        """Returns True if the files of the merge are on disk, and git knows. False, and nothing changed, if somebody is
+        changing the same files right now. SyncRefused if a file to be changed holds what git was never told."""
         real, after = real_root(self.git.root), self.tree(work.to_commit)
         touched = [
             path
@@ -471,25 +473,24 @@ class Commits:
         return True
 
     def finish(self, now_ms: int) -> None:
-        """Carries out the rest of a merge that a crash left between disk and git, if there is one."""
-        # A transaction that was not finished is undone first, and its journal with it.
+        """Finishes a merge that a crash left between disk and git, if there is one."""
+        # An unfinished transaction is undone first, and its journal with it.
         Transactions(real_root(self.git.root)).recover()
         work = JsonFile(self.git.root, _AT_WORK, SYNCING).read()
         if work is not None:
             self._tell_git(work, now_ms)
 
     def _tell_git(self, work: SyncAtWork, now_ms: int) -> None:
-        """Makes the branch lead to the merge, the index is as it says, the journal is gone. Doing any of it twice is
-        harmless."""
+        """Moves the branch to the merge, updates the index, removes the journal. Doing any of it twice is harmless."""
         make_ready(self.git)
         head, commit = self.named(work.branch), work.to_commit
         if head not in (work.from_commit, commit, None):
             commit = self._upon(work, head, now_ms)
-        if head != commit:  # provided that the branch still leads there, or is not there yet
+        if head != commit:  # provided that the branch still leads there, or does not exist yet
             self.git.must("update-ref", "-m", "sync", work.branch, commit, head or "0" * len(commit))
         if not self.git.run("read-tree", "-m", "HEAD").ok:
             self.git.must("read-tree", "--reset", "HEAD")
-        # What is never on disk is marked, so that git does not take it for removed.
+        # Files that are never on disk are marked, so that git does not take them for removed.
         real, tree = real_root(self.git.root), self.tree("HEAD")
         outside = [path for path in tree if _is_outside(path, tree)]
         if absent := frozenset(outside) - frozenset(those_there(real, outside)):
@@ -498,7 +499,7 @@ class Commits:
         remove_file(real, _AT_WORK)
 
     def _upon(self, work: SyncAtWork, head: str, now_ms: int) -> str:
-        """Makes the commit of the merge with what somebody has recorded between a crash and now upon it."""
+        """Makes the commit of the merge with what somebody has recorded between a crash and now on top of it."""
         old, new, merge = (self.tree(each) for each in (work.from_commit, head, work.to_commit))
         changed = {path for path in {*old, *new} if old.get(path) != new.get(path)}
         files = {path: leaf for path, leaf in merge.items() if path not in changed}
