@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.cli.inject_hook import was_captured_since
+from agent_memory.hook_injection import was_captured_since
 from agent_memory.text.instants import ms_of
 
 AT_MS = ms_of("2026-02-13T14:30:05.123Z") or 0

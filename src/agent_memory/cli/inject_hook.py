@@ -10,9 +10,7 @@ Silent for sub-agents, for agent commands of our own (P23), and if there is noth
 
 import gc
 import os
-import time
 
-from agent_memory import __version__
 from agent_memory.capture.hook import (
     HookProblem,
     current_directory,
@@ -20,67 +18,35 @@ from agent_memory.capture.hook import (
     named_harness,
     payload_on_stdin,
     run_silently,
-    timestamp_of,
 )
-from agent_memory.capture.hook_files import mentions
-from agent_memory.capture.places import KnownPlaces
-from agent_memory.capture.repository import may_be_in_work_tree, read_repository, work_tree_above
 from agent_memory.files.json_lite import json_object
 from agent_memory.files.root import (
-    LOCAL_NAME,
-    config_path,
     home_of,
     is_directory,
     is_marked,
     is_own_call,
-    local_state_directory,
     root_and_doubt,
 )
+from agent_memory.hook_injection import HookInjection
 from agent_memory.recall.assembling import (
     CONTEXT_END,
     CONTEXT_START,
-    NOTHING,
-    PROMPT,
-    SESSION_START,
-    Injection,
-    Passage,
-    Profile,
-    assemble,
-    profile_named,
 )
-from agent_memory.recall.delivery_log import Delivery, DeliveryLog, known_ids, last_other_session
 from agent_memory.recall.moment import (
-    ASKED,
-    COMPACTED,
     START,
     Moment,
     hook_output,
-    max_chars,
     moment_of,
-    read_files,
-    shown_whole,
-    unread_session,
 )
-from agent_memory.recall.start_cache import Fingerprint, fingerprint_of, keep_cached, read_cached
 from agent_memory.setup.notices import SESSION, take_notice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Any, NoReturn
+    from collections.abc import Mapping
+    from typing import NoReturn
 
-    from returns.result import Result
-
-    from agent_memory.app import Memory
-    from agent_memory.errors import Error
 
 ACT = "inject"
-RECOVERY_SECONDS = 1.0
-"""How long reading the transcript of a session that was cut off may take."""
-_MAX_SECTION_BYTES = 1 << 20
-_AT_WORK_SECONDS = 60.0
-"""A session whose transcript was written to within this time counts as still running."""
-_INBOX_PLACES = ("inbox", "inbox/.processed", "inbox/.failed")
 LIMIT_SECONDS = 8.0
 """After this it ends itself, so that no agent waits for a store on a disk that does not answer."""
 
@@ -152,185 +118,3 @@ def _answer(named: str, moment: Moment, environ: "Mapping[str, str]") -> None:
         raise HookProblem("config-invalid", f"{doubt}, so {root} was looked into")
     if trouble:
         raise HookProblem("store-io", trouble)
-
-
-# -- what is said --------------------------------------------------------------------------------------------------------
-
-
-class HookInjection:
-    """The answer to one moment. `named` is the harness whose hook was called; `root` is real."""
-
-    def __init__(self, named: str, moment: Moment, environ: "Mapping[str, str]", home: str | None, root: str) -> None:
-        self.named = named
-        self.moment = moment
-        self.environ = environ
-        self.home = home
-        self.root = root
-        self.directory = moment.event.cwd or current_directory()
-        self.repository = read_repository(self.directory, environ, home)
-        self.scope = self.repository.scope
-        self.now_ms = time.time_ns() // 1_000_000
-        self.trouble = ""
-        """A sentence for the log about what went wrong, although something can be said."""
-
-    def injection(self) -> Injection:
-        """Returns what to say, without what the session has already, and records it as said. The log is locked
-        meanwhile: of two hooks that are told of one event the second finds nothing more to say."""
-        moment, session = self.moment, self.moment.event.session_id
-        passages: tuple[Passage, ...] = ()
-        profile, more = None, 0
-        if moment.kind == ASKED:
-            passages, profile = self._found()
-        elif moment.kind != COMPACTED:
-            passages, profile, more = self._ready()
-        shown = self._shown_whole() if passages else frozenset[str]()
-        injection = NOTHING
-        try:
-            with DeliveryLog(self.root) as log:
-                known = known_ids(
-                    log.deliveries(session), moment.harness, session, self.now_ms, is_fresh=moment.is_fresh
-                )
-                if profile is not None:
-                    injection = assemble(passages, profile, known | shown, max_chars(self.named), more)
-                event = COMPACTED if moment.is_fresh else moment.kind
-                told, transcript = (injection.ids, injection.tokens), moment.event.session_path or ""
-                log.append(Delivery(self.now_ms, moment.harness, session, event, *told, self.scope, transcript))
-                return injection
-        except OSError as error:
-            raise HookProblem("store-io", f"could not write to {self.root}: {error.strerror or error}") from None
-
-    def _shown_whole(self) -> "frozenset[str]":
-        """Returns the ids that are shown in managed sections which this harness reads by itself."""
-        if self.home is None:
-            return frozenset()
-        try:
-            work_tree = work_tree_above(self.directory)
-        except OSError:  # then what a session may have read of it is repeated
-            work_tree = None
-        groups = read_files(self.moment.harness, self.home, self.environ, work_tree)
-        return frozenset(id for group in groups for id in shown_whole(_first_text(group)))
-
-    # -- at the start of a session ------------------------------------------------------------------------------------
-
-    def _ready(self) -> "tuple[tuple[Passage, ...], Profile | None, int]":
-        if self.home is not None and not KnownPlaces(self.home, self.root).has(self.repository):
-            self._memory().scope_here()  # the notes of a place that was renamed come with it
-        began_ns = time.time_ns()
-        try:
-            fingerprint = self._fingerprint()
-        except OSError as error:
-            raise HookProblem("store-io", f"{self.root}/topics cannot be listed: {error.strerror}") from None
-        prepared = read_cached(self.root, fingerprint, self.now_ms)
-        if prepared is None:
-            from agent_memory.inject import prepare
-
-            prepared = _value(prepare(self._memory()))
-            keep_cached(self.root, fingerprint, prepared, began_ns)
-        profile = profile_named(SESSION_START, prepared.profiles, prepared.budget)
-        return (*self._recovery(), *prepared.passages), profile, prepared.more
-
-    def _fingerprint(self) -> Fingerprint:
-        local = f"{self.directory}/{LOCAL_NAME}"
-        others = [local, f"{self.root}/state/tiers.json"]
-        if self.home is not None:
-            others += [config_path(self.home), f"{local_state_directory(self.home)}/trusted.json"]
-        place = [self.scope, str(may_be_in_work_tree(self.directory))]
-        return fingerprint_of(
-            self.root, "\n".join((*place, local) if os.path.lexists(local) else place), others, __version__
-        )
-
-    def _recovery(self) -> "tuple[Passage, ...]":
-        """Returns the last words of the last session here, if the person asked something and nothing came after.
-        Reading them takes ten times as long as everything else, so of a session that is still running, by its
-        transcript, only that is said."""
-        deliveries = DeliveryLog(self.root).deliveries(self.scope)
-        last = last_other_session(deliveries, self.scope, self.moment.event.session_id, self.now_ms)
-        if last is None or last.event != ASKED:
-            return ()
-        try:
-            if was_captured_since(self.root, last.harness, last.session, last.at_ms):
-                return ()
-        except OSError as error:  # what is known already is not repeated as if it were lost
-            self.trouble = f"{error.filename} cannot be read: {error.strerror}"
-            return ()
-        if last.transcript:
-            try:
-                rested_seconds = time.time() - os.stat(last.transcript).st_mtime
-            except OSError:
-                return ()
-            if rested_seconds < _AT_WORK_SECONDS:
-                return (unread_session(last.harness, last.session),)
-        from threading import Thread
-
-        from agent_memory.inject import recover
-
-        memory = self._memory()
-        found: list[Passage] = []
-        thread = Thread(target=lambda: found.extend(recover(memory, last.harness, last.session)), daemon=True)
-        thread.start()
-        thread.join(RECOVERY_SECONDS)  # the process ends without it
-        return tuple(found)
-
-    # -- when the person asks -----------------------------------------------------------------------------------------
-
-    def _found(self) -> "tuple[tuple[Passage, ...], Profile | None]":
-        from agent_memory.recall.candidates import can_connect
-
-        if not can_connect(self.moment.prompt):
-            return (), None
-        from agent_memory.inject import find_relevant
-
-        memory = self._memory()
-        config = memory.config.inject
-        profile = profile_named(PROMPT, config.profiles, config.token_budget)
-        unread: list[str] = []
-        memory.warn = unread.append
-        found = _value(find_relevant(memory, self.moment.prompt))
-        if unread:
-            raise HookProblem("store-io", " ".join(unread))
-        return found, profile
-
-    def _memory(self) -> "Memory":
-        from agent_memory.app import open_memory
-
-        environ = {**self.environ, "AGENT_MEMORY_ROOT": self.root}
-        memory: Memory = _value(open_memory(environ, self.directory, lambda _: None))
-        return memory
-
-
-def _value(result: "Result[Any, Error]") -> "Any":
-    from returns.result import Failure
-
-    if isinstance(result, Failure):
-        error = result.failure()
-        raise HookProblem(error.code, str(error))
-    return result.unwrap()
-
-
-def _first_text(paths: "Iterable[str]") -> str:
-    """Returns the text of the first file that can be read and is not empty."""
-    for path in paths:
-        try:
-            with open(path, "rb") as file:
-                text = file.read(_MAX_SECTION_BYTES).decode("utf-8", "replace")
-        except OSError:
-            continue
-        if text:
-            return text
-    return ""
-
-
-def was_captured_since(root: str, harness: str, session_id: str, at_ms: int) -> bool:
-    """Returns whether an entry of the session was captured at that time or later, whatever became of it. OSError for a
-    place that cannot be looked into: what was captured is unknown then (P6)."""
-    stamp = timestamp_of(at_ms).replace(":", "-")
-    for place in _INBOX_PLACES:
-        try:
-            names = os.listdir(f"{root}/{place}")
-        except FileNotFoundError:
-            continue
-        for name in names:
-            may_be = name >= stamp and f"_{harness}_" in name and name.endswith(".json")
-            if may_be and mentions(f"{root}/{place}/{name}", f'"{session_id}"'):
-                return True
-    return False

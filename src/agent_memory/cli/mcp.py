@@ -50,7 +50,8 @@ def _run(arguments: argparse.Namespace, console: Console) -> None:
             "--port and --new-token go with --http only", "Without --http, memory talks to the client over a pipe."
         )
     memory = open_here(console)
-    from agent_memory.cli.mcp_server import MemoryServer, listening_socket, serve_http, serve_stdio
+    from agent_memory.cli.mcp_server import MemoryServer, serve_http, serve_stdio
+    from agent_memory.serve.loopback import listening_socket
 
     if not arguments.http:
         serve_stdio(MemoryServer(memory))

@@ -13,16 +13,14 @@ import json
 import os
 import re
 import select
-import signal
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 
 import anyio
 import mcp.types as wire
-import uvicorn
 from attrs import frozen
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
@@ -39,19 +37,26 @@ from agent_memory.errors import Defect, Error, UsageInvalid
 from agent_memory.note.note import Harness
 from agent_memory.redaction.redact import stored_line
 from agent_memory.results import unwrap
+from agent_memory.serve.loopback import (
+    SIGNALS,
+    App,
+    Asgi,
+    Receive,
+    Send,
+    headers_named,
+    refuse,
+    serve_until_signal,
+    stranger_refusal,
+)
 
 MAX_LINE_BYTES = 4 << 20
-LOOPBACK = "127.0.0.1"
 
 _SECTION_URI = "memory://section"
 _ENTRY_URI = "memory://entry/"
 _MARKDOWN = "text/markdown"
 _MOST_CALLERS = 32
-_REFUSED_BYTES = 1 << 20
-_REFUSED_SECONDS = 0.5
 LOOK_SECONDS = 1.0
 """How long a note that somebody edits in place may be told in its old form."""
-_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 _LISTED_TOOLS = wire.ListToolsResult(
     tools=[
@@ -203,7 +208,7 @@ def serve_stdio(server: MemoryServer) -> None:
         async with anyio.create_task_group() as everything:
 
             async def end_by_signal() -> None:
-                with anyio.open_signal_receiver(*_SIGNALS) as signals:
+                with anyio.open_signal_receiver(*SIGNALS) as signals:
                     async for _ in signals:
                         everything.cancel_scope.cancel()
 
@@ -308,20 +313,6 @@ async def _ready(wait: Callable[[int], Awaitable[None]], number: int) -> None:
 # HTTP
 
 
-def listening_socket(port: int) -> socket.socket:
-    """Returns a socket that listens at this port of the loopback address; 0 takes a free one."""
-    opened = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    try:
-        opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        opened.bind((LOOPBACK, port))
-        opened.listen()
-    except OSError as error:
-        opened.close()
-        hint = "Choose another with --port, or --port 0 for any that is free."
-        raise UsageInvalid(f"Port {port} of {LOOPBACK} cannot be had: {error.strerror}", hint) from None
-    return opened
-
-
 def serve_http(server: MemoryServer, listening: socket.socket, token: str, started: Callable[[], None]) -> None:
     """Serves clients that present the token, until a signal comes. `started` is called once a signal would end us in
     order."""
@@ -329,77 +320,33 @@ def serve_http(server: MemoryServer, listening: socket.socket, token: str, start
         # The guard checks Host and Origin more strictly before any request gets here.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False)
     )
-    config = uvicorn.Config(
-        Guard(app, token, listening.getsockname()[1]),
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        lifespan="on",
-        ws="none",
-        timeout_graceful_shutdown=3,
-    )
-    serving = uvicorn.Server(config)
-    for number in _SIGNALS:  # uvicorn raises the signal again when it has ended: that must not look like a crash
-        signal.signal(number, serving.handle_exit)
-    started()
+    guarded = Guard(app, token, listening.getsockname()[1])
     try:
-        serving.run(sockets=[listening])
+        serve_until_signal(guarded, listening, started, most_at_once=None)
     finally:
         server.close()
-
-
-Asgi = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Asgi]]
-Send = Callable[[Asgi], Awaitable[None]]
 
 
 @frozen
 class Guard:
     """An ASGI application behind checks of Host (against DNS rebinding), Origin (against web pages) and token (P22)."""
 
-    app: Callable[[Asgi, Receive, Send], Awaitable[None]]
+    app: App
     token: str
     port: int
 
     async def __call__(self, scope: Asgi, receive: Receive, send: Send) -> None:
-        refusal = None if scope["type"] == "lifespan" else self._refusal(scope)
+        refusal = None if scope["type"] == "lifespan" else stranger_refusal(scope, self.port) or self._refusal(scope)
         if refusal is None:
             await self.app(scope, receive, send)
-            return
-        status, sentence = refusal
-        if scope["type"] == "http":
-            await _drained(receive)
-        headers = [
-            (b"content-type", b"text/plain; charset=utf-8"),
-            (b"connection", b"close"),  # a client without the token may not keep a connection open
-            *([(b"www-authenticate", b'Bearer realm="agent-memory"')] if status == 401 else []),
-        ]
-        await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": f"{sentence}\n".encode()})
+        else:
+            status, sentence = refusal
+            asked = [(b"www-authenticate", b'Bearer realm="agent-memory"')] if status == 401 else []
+            await refuse(receive, send, status, sentence, asked)
 
     def _refusal(self, scope: Asgi) -> tuple[int, str] | None:
-        if scope["type"] != "http":
-            return 404, "There is nothing here."
-        headers = [(name.lower(), value.decode("latin-1")) for name, value in scope["headers"]]
-        hosts = [value.lower() for name, value in headers if name == b"host"]
-        if len(hosts) != 1 or hosts[0] not in (f"{LOOPBACK}:{self.port}", f"localhost:{self.port}"):
-            return 421, "This server answers to its loopback address only."
-        if any(value.lower() != f"http://{hosts[0]}" for name, value in headers if name == b"origin"):
-            return 403, "This server does not answer web pages."
-        given = [value for name, value in headers if name == b"authorization"]
+        given = headers_named(scope, b"authorization")
         scheme, _, token = (given[0] if len(given) == 1 else "").partition(" ")
         if scheme.lower() != "bearer" or not hmac.compare_digest(token.strip().encode(), self.token.encode()):
             return 401, "Show the token that `memory mcp --http` printed: Authorization: Bearer TOKEN."
         return None
-
-
-async def _drained(receive: Receive) -> None:
-    """Takes what a refused caller is still sending, within bounds: a connection that is closed over unread bytes is reset, and
-    the caller may never see why it was refused."""
-    left = _REFUSED_BYTES
-    with anyio.move_on_after(_REFUSED_SECONDS):
-        while left > 0:
-            message = await receive()
-            left -= len(message.get("body", b""))
-            if not message.get("more_body"):
-                return

@@ -73,16 +73,26 @@ class Place:
 
 def may_be_injected(listed: Listed, around: Place) -> bool:
     """Returns whether a note passes every check that needs no body; `shown` judges the rest."""
+    return barrier(listed, around) is None
+
+
+def barrier(listed: Listed, around: Place) -> str | None:
+    """Returns why no session of this place is told a note, as far as that is known without its body; None where one may
+    be."""
     meta = listed.meta
-    if listed.archived or meta.sensitivity is Sensitivity.SECRET:
-        return False
+    if listed.archived:
+        return "It is archived."
+    if meta.sensitivity is Sensitivity.SECRET:
+        return "It is secret."
     if meta.scope not in (GLOBAL_SCOPE, around.scope):
-        return False
+        return "It belongs to another place."
     if around.in_repository and meta.sensitivity is Sensitivity.PRIVATE:
-        return False
+        return "It is private, and this is a repository."
     if meta.origin is Origin.EXTERNAL and not meta.is_vouched_for:
-        return False
-    return not any(has_passed(end, around.now_ms) for end in (meta.expires_at_ms, meta.valid_until_ms))
+        return "It comes from outside, and you have not vouched for it."
+    if has_passed(meta.expires_at_ms, around.now_ms):
+        return "It has expired."
+    return "It is no longer true." if has_passed(meta.valid_until_ms, around.now_ms) else None
 
 
 @frozen

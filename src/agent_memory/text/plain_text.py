@@ -97,6 +97,16 @@ def clean_text(text: str) -> Cleaned:
     return Cleaned(defused, tuple(name for name in _NAMES if name in removed))
 
 
+def with_hidden_shown(text: str) -> str:
+    """Returns the text with each character that cannot be seen spelled out: `⟦U+202E⟧`."""
+
+    def spelled(found: re.Match[str]) -> str:
+        is_emoji = len(found[0]) == 1 and found[0] in "\ufe0e\ufe0f" and _one_selector(found)
+        return found[0] if is_emoji else "".join(f"⟦U+{ord(each):04X}⟧" for each in found[0])
+
+    return text if _HONEST.fullmatch(text) else re.sub(f"{_HIDDEN}|{_PRESENTATION}", spelled, text)
+
+
 def one_line(text: str, max_chars: int) -> str:
     """Returns the cleaned text on one line, white space collapsed, at most `max_chars` characters; `…` marks a cut."""
     line = " ".join(clean_text(text).text.split())
