@@ -65,7 +65,7 @@ class Caller:
 
 
 def depth_of(environ: Mapping[str, str]) -> int:
-    """Returns how many of our agent commands we are inside of; a value that is no number counts as 1."""
+    """Returns how many of our agent commands we are inside of; a value that is not a number counts as 1."""
     value = environ.get(DEPTH_VARIABLE, "").strip()
     if not value:
         return 0

@@ -247,7 +247,7 @@ def write(world: World, title: str, body: str, **facts: Any) -> str:
 
 
 def lettered(order: Order) -> str:
-    """What tells titles apart, and is no number that a rewrite would have to keep."""
+    """What tells titles apart, and is not a number that a rewrite would have to keep."""
     return f"{order.language} {'abcdefghijkl'[order.number]}"
 
 

@@ -282,7 +282,7 @@ def test_what_the_reader_of_yaml_stumbles_over_is_a_refusal(text: str) -> None:
         ("jsonc", '{"a": }', "line 1, column 7: expected a value"),
         ("jsonc", '{"a": 1 "b": 2}', "expected a comma"),
         ("jsonc", "{'a': 1}", "in double quotes"),
-        ("jsonc", '{"a": NaN}', "is no number"),
+        ("jsonc", '{"a": NaN}', "is not a number"),
         ("jsonc", '{"a": 1} x', "more text follows"),
         ("jsonc", '{"a": [,]}', "line 1, column 8: expected a value before the comma"),
         ("jsonc", "{,}", "line 1, column 2: expected a value before the comma"),

@@ -71,7 +71,7 @@ def _filled(text: str) -> str:
 def _number(value: object) -> object:
     """Accepts JSON numbers only: pydantic also takes texts and booleans."""
     if type(value) not in (int, float):
-        raise ValueError("is no number")
+        raise ValueError("is not a number")
     return value
 
 
@@ -154,7 +154,7 @@ class Tool:
             case "extra_forbidden":
                 return f"{name} is unknown, expected {', '.join(self.parameters.model_fields)}"
             case "tuple_type":
-                return f"{name} is no list"
+                return f"{name} is not a list"
             case "value_error":
                 return f"{name} {error['msg'].removeprefix('Value error, ')}"
             case _:
@@ -357,7 +357,7 @@ def delete_context(memory: Memory, id: _Id) -> str:
 
 
 @_tool(
-    "Read a variable: a phase, a run id, a flag, a counter. A missing key is no error.",
+    "Read a variable: a phase, a run id, a flag, a counter. A missing key is not an error.",
     reads_only=True,
     idempotent=True,
 )

@@ -133,7 +133,7 @@ def path_problem(path: str) -> str | None:
     """Returns why a path cannot be recorded, or None: it must be relative, and stay inside the root and outside `.git`."""
     parts = path.split("/")
     if not path or "\0" in path:
-        return "it is no path"
+        return "it is not a path"
     if path.startswith("/"):
         return "it is not relative to the root"
     if ".." in parts:

@@ -343,7 +343,7 @@ def _allowed(tiers: TierList, facts: Mapping[str, TierFacts], *, named: bool) ->
     hot, warm, dropped = list[str](), list[str](), list[Dropped]()
     for id in dict.fromkeys((*tiers.hot, *tiers.warm)):
         if id not in facts:
-            dropped += [Dropped(id, ("it is no live note",))] if named else []
+            dropped += [Dropped(id, ("it is not a live note",))] if named else []
         elif facts[id].best is Tier.COLD:
             dropped.append(Dropped(id, (_why_cold(facts[id]),)))
         elif id in tiers.hot and facts[id].best is Tier.HOT:

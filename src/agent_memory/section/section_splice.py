@@ -165,7 +165,7 @@ class _Line:
 
 def _find(data: bytes) -> _Span | None:
     if data.startswith(_BOMS) or b"\0" in data:
-        raise Ambiguous("it is no text in UTF-8")
+        raise Ambiguous("it is not UTF-8 text")
     lines, ends_in_a_fence = _lines(data)
     markers = list(_markers(lines))
     if ends_in_a_fence and (not markers or any(each.fenced and _LIKE_A_MARKER.search(each.text) for each in lines)):

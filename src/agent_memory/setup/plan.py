@@ -157,7 +157,7 @@ class HarnessSetup:
 
 
 Digest = Annotated[str, matching("[0-9a-f]{64}", "is no SHA-256")]
-FilePath = Annotated[str, matching("(?s)/.*", "is no absolute path")]
+FilePath = Annotated[str, matching("(?s)/.*", "is not an absolute path")]
 
 
 @frozen

@@ -204,7 +204,7 @@ PURGE = Format[int](_INSTANT, member="at", indent=None)
 
 # -- sync -------------------------------------------------------------------------------------------------------------
 
-_Commit = Annotated[str, matching(r"[0-9a-f]{40}|[0-9a-f]{64}", "is no commit")]
+_Commit = Annotated[str, matching(r"[0-9a-f]{40}|[0-9a-f]{64}", "is not a commit")]
 
 
 @frozen
@@ -212,7 +212,7 @@ class SyncAtWork:
     """A merge whose files are on disk. It is written in one transaction with them: it exists exactly while git does not know
     of them yet."""
 
-    branch: Annotated[str, matching("refs/heads/.*", "is no branch")]
+    branch: Annotated[str, matching("refs/heads/.*", "is not a branch")]
     from_commit: _Commit | None = field(metadata={"key": "from"})
     """None in a store that had no commit."""
     to_commit: _Commit = field(metadata={"key": "to"})
@@ -221,7 +221,7 @@ class SyncAtWork:
 SYNCING = Format(SyncAtWork, indent=None)
 
 
-SYNCED = Format[int | None](_INSTANT | None, member="purgedAt", indent=None)  # pyright: ignore[reportArgumentType] - a union is no class
+SYNCED = Format[int | None](_INSTANT | None, member="purgedAt", indent=None)  # pyright: ignore[reportArgumentType] - a union is not a class
 """The purge (epoch ms) that this machine has dealt with, None for none."""
 
 
@@ -252,7 +252,7 @@ class Step:
     path: SomeText
     before: FileState | None
     after_hash: Annotated[str, matching("[0-9a-f]{64}", "is no SHA-256")] | None
-    staged: Annotated[str, matching(r"[0-9]{1,9}\.new", "is no name of a staged file")] | None
+    staged: Annotated[str, matching(r"[0-9]{1,9}\.new", "is not the name of a staged file")] | None
 
 
 def _journal_problems(steps: tuple[Step, ...]) -> Iterator[str]:

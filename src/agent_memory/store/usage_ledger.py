@@ -123,7 +123,7 @@ class UsageLedgerFiles:
     def _record(self, record: LedgerRecord) -> None:
         line = render_ledger_line(record)
         if parse_ledger_line(line) is None:
-            raise EntryInvalid((f"{one_line(line.decode(), 200)} is no line of the usage ledger",))
+            raise EntryInvalid((f"{one_line(line.decode(), 200)} is not a line of the usage ledger",))
         directory = self._directory()
         with as_store_io("make", directory):
             make_directories(directory)

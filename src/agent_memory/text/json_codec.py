@@ -120,7 +120,7 @@ def _integer(digits: str) -> int:
 
 
 def _constant(name: str) -> Any:
-    raise NotJson(f"not JSON: {name} is no number")
+    raise NotJson(f"not JSON: {name} is not a number")
 
 
 def _look_through(value: object, depth: int) -> None:
@@ -141,7 +141,7 @@ def _look_at_text(text: str) -> None:
     if "\0" in text:
         raise NotJson("it holds the character \\u0000")
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-        raise NotJson("it holds half of a surrogate pair, which is no character")
+        raise NotJson("it holds half of a surrogate pair, which is not a character")
 
 
 # -- files ------------------------------------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ def text_problem(value: object, max_chars: int, *, lines: bool = False) -> str |
         if (code < 0x20 and not (lines and character in "\n\t")) or 0x7F <= code <= 0x9F:
             return f"holds the control character U+{code:04X}"
         if 0xD800 <= code <= 0xDFFF:
-            return f"holds half of a surrogate pair, U+{code:04X}, which is no text"
+            return f"holds half of a surrogate pair, U+{code:04X}, which is not text"
     return None
 
 
