@@ -86,7 +86,7 @@ class TestWhoMayBeShown:
         assert found.tiers == tiers("a", "w")
         reasons = {each.subject: each.reasons[0] for each in found.dropped}
         assert reasons.keys() == set("wczs")
-        for id, reason in (("c", "memory promote"), ("s", "secret"), ("z", "no live note"), ("w", "no turn")):
+        for id, reason in (("c", "memory promote"), ("s", "secret"), ("z", "not a live note"), ("w", "no turn")):
             assert reason in reasons[id]
 
     def test_what_may_not_be_shown_any_more_leaves_and_what_is_gone_needs_no_reason(self) -> None:
