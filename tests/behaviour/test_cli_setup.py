@@ -532,9 +532,9 @@ class TestRepository:
             assert {START in each.read_text() for each in repository.rglob("*.md")} <= {False}
             return found
 
-        assert written("claude-code") == {"CLAUDE.md"}
+        assert written("claude-code") == {"AGENTS.md"}
         assert written("codex", "cursor") == {"AGENTS.md"}
-        assert written("claude-code", "gemini", "codex") == {"CLAUDE.md", "GEMINI.md", "AGENTS.md"}
+        assert written("claude-code", "gemini", "codex") == {"GEMINI.md", "AGENTS.md"}
         (repository / ".claude").mkdir()
         (repository / ".claude/CLAUDE.md").write_text("# Ours\n")
         assert written("claude-code") == {".claude/CLAUDE.md"}
@@ -543,6 +543,18 @@ class TestRepository:
         (repository / "CLAUDE.md").symlink_to("AGENTS.md")
         assert written("claude-code") == {"AGENTS.md", "CLAUDE.md"}, "one file by two names"
         assert (repository / "AGENTS.md").read_text() == "# Lamp\n"
+        for each in ("AGENTS.md", "CLAUDE.md", ".claude/CLAUDE.md"):
+            (repository / each).unlink()
+        assert written("claude-code") == {"CLAUDE.md"}
+
+    def test_claude_code_reads_on_what_it_read_before(self, memory: Memory, repository: Path) -> None:
+        """A CLAUDE.md hides the AGENTS.md beside it, so one that is made here imports it."""
+        for _ in range(2):
+            assert memory("setup", "claude-code", "--yes", "--repo", cwd=repository).code == 0
+            assert (repository / "CLAUDE.md").read_text() == "@AGENTS.md\n"
+            assert START in (repository / "AGENTS.md").read_text()
+        assert memory("uninstall", "--yes", "--repo", cwd=repository).code == 0
+        assert sorted(each.name for each in repository.iterdir()) == [".git", "AGENTS.md"]
 
     def test_it_is_taken_out_alone_or_with_everything(self, memory: Memory, repository: Path) -> None:
         memory("setup", "claude-code", "codex", "--yes", "--repo", cwd=repository)

@@ -51,6 +51,7 @@ from agent_memory.setup.plan import (
     SelfTest,
     Setting,
     Syntax,
+    Whole,
     repository_name,
 )
 from agent_memory.setup.settings_edit import EditRefused, parse_settings, value_at
@@ -130,7 +131,15 @@ class Installation:
                     said = words[each.path].get(name)
                     words[each.path][name] = f"{said} and {each.words}" if said else each.words
         for path in in_repository:
-            targets[path] = [repository_name(top or "")]
+            repository = repository_name(top or "")
+            if path == f"{top}/CLAUDE.md" and lies_there(f"{top}/AGENTS.md") and not lies_there(path):
+                # By itself it would hide the repository's AGENTS.md from Claude Code.
+                wanted[path, "whole"].append(
+                    Whole(f"{_IMPORTS[0].decode()}\n", part=Part.SECTION, harnesses=(repository,))
+                )
+                words[path][repository] = "import of AGENTS.md"
+                path = f"{top}/AGENTS.md"
+            targets[path] = [repository]
         sections, refused_sections = list[PlannedFile](), list[FileOutcome]()
         for path, whose in targets.items():
             section = receipt.section(path)
