@@ -10,7 +10,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from threading import Event
 
     from agent_memory.acts.keeping import ScopeKeeping, StateKeeping, TagKeeping
+    from agent_memory.acts.review import Decided, ReviewAct, Reviewing, ReviewItem
     from agent_memory.acts.service import MemoryService
     from agent_memory.capture.inbox_files import InboxFiles
     from agent_memory.capture.repository import Repository
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from agent_memory.git.git_history import GitRecorder
     from agent_memory.git.git_process import GitProcess
     from agent_memory.harness import Surroundings
-    from agent_memory.note.note import Listed
+    from agent_memory.note.note import Listed, MemoryEntry
     from agent_memory.note.tagging import TagVocabulary
     from agent_memory.pipelines.backfill import BackfillIo, Upgrades, Watching
     from agent_memory.pipelines.consolidate import ConsolidateIo
@@ -369,6 +370,33 @@ class Memory:
         """Returns the scope key of the working directory; notes that it had under an earlier key follow
         (`ScopeKeeping.arrive`)."""
         return self.arriving(self.cwd)
+
+    # -- what waits for a person --------------------------------------------------------------------------------------
+
+    @property
+    def _reviewing(self) -> Reviewing:
+        from agent_memory.acts.review import Reviewing
+        from agent_memory.store.bookkeeping import ReviewMarks
+
+        marks = ReviewMarks(self.real_root)
+        return Reviewing(
+            self.service, self.log, self.clock, marks, self.new_run_id, lambda keep: self.publish(keep=keep)
+        )
+
+    def review_items(self, new_since: int | Literal["last"] | None = None) -> Result[tuple[ReviewItem, ...], Error]:
+        """Returns what waits for a person's decision (`Reviewing.items`)."""
+        return self._reviewing.items(new_since)
+
+    def decide(
+        self,
+        items: Sequence[ReviewItem],
+        act: ReviewAct,
+        *,
+        note_id: str | None = None,
+        text: MemoryEntry | None = None,
+    ) -> Result[Decided, Error]:
+        """Decides about items of the queue, as one run that can be undone (`Reviewing.decide`). Only for a person."""
+        return self._reviewing.decide(items, act, note_id=note_id, text=text)
 
     # -- managed sections ---------------------------------------------------------------------------------------------
 

@@ -103,6 +103,7 @@ def entry_document(
         **fields_of(meta, "id", "title", "description", "kind", "tags"),
         "status": (Status.PROMOTED if tier is Tier.HOT else meta.status).value,
         **fields_of(meta, "origin", "scope", "importance", "confidence", "sensitivity", "pinned", "promoted_by"),
+        **({"withheld": True} if meta.withheld else {}),
         "used": usage.count,
         "last_used": iso_or_none(usage.last_at_ms),
         "createdAt": meta.created_at_ms,

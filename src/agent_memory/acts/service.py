@@ -41,6 +41,7 @@ from agent_memory.rules.drafts import (
     stored_body,
     stored_description,
     stored_tags,
+    superseding,
     taken_ids,
     trusted_after,
 )
@@ -53,7 +54,6 @@ from agent_memory.text.markdown import (
     derive_title,
     find_links,
     without_see_also,
-    without_see_also_of,
 )
 
 _EMPTY = ("body: is empty (`memory archive` archives a note)",)
@@ -141,9 +141,7 @@ class MemoryService:
             entry = unwrap(self.store.read(twin.meta.id)).entry
         if replaced:
             since_ms = entry.meta.created_at_ms if twin is None else self.clock.now_ms()
-            ids = _once(*entry.meta.supersedes, *replaced)
-            meta = evolve(entry.meta, supersedes=ids, valid_from_ms=since_ms)
-            entry = evolve(entry, meta=meta, body=without_see_also_of(entry.body, replaced))
+            entry = superseding(entry, replaced, since_ms)
         if twin is None or replaced:
             stored = Change.of(entry, None if twin is None else twin.content_hash)
             retired = [Change.retire(id, each.content_hash, entry.meta.valid_from_ms) for id, each in replaced.items()]
@@ -216,30 +214,31 @@ class MemoryService:
 
         EntryInvalid where `text` changes anything else: raising trust has its own commands, and the rest is history.
         """
+        return self._change(id, lambda stored: self.edited(stored, text, expected_hash), "edit")
+
+    def edited(self, stored: StoredEntry, text: MemoryEntry, expected_hash: str) -> MemoryEntry:
+        """Returns the note with this text and these `EDITABLE` fields. EntryChanged where it is not the note of this hash
+        any more; EntryInvalid where `text` changes anything else."""
         from agent_memory.note.note_format import META_FIELDS
 
         if not text.body.strip():
             raise EntryInvalid(_EMPTY)
-
-        def edited(stored: StoredEntry) -> MemoryEntry:
-            if stored.listed.content_hash != expected_hash:
-                raise EntryChanged(id)
-            others = [
-                f"{field.key}: cannot be changed by editing"
-                for field in META_FIELDS
-                if field.attribute not in (*EDITABLE, "updated_at_ms")
-                and getattr(text.meta, field.attribute) != getattr(stored.meta, field.attribute)
-            ]
-            if others:
-                raise EntryInvalid(tuple(others))
-            meta = evolve(stored.meta, **{name: getattr(text.meta, name) for name in EDITABLE})
-            body = stored_body(text.body)
-            is_described = meta.description != stored.meta.description
-            described = stored_description(meta.description) if is_described else kept_description(stored.entry, body)
-            tags = self._by_present_names(meta.tags)
-            return MemoryEntry(evolve(meta, title=edited_title(meta.title), description=described, tags=tags), body)
-
-        return self._change(id, edited, "edit")
+        if stored.listed.content_hash != expected_hash:
+            raise EntryChanged(stored.meta.id)
+        others = [
+            f"{field.key}: cannot be changed by editing"
+            for field in META_FIELDS
+            if field.attribute not in (*EDITABLE, "updated_at_ms")
+            and getattr(text.meta, field.attribute) != getattr(stored.meta, field.attribute)
+        ]
+        if others:
+            raise EntryInvalid(tuple(others))
+        meta = evolve(stored.meta, **{name: getattr(text.meta, name) for name in EDITABLE})
+        body = stored_body(text.body)
+        is_described = meta.description != stored.meta.description
+        described = stored_description(meta.description) if is_described else kept_description(stored.entry, body)
+        tags = self._by_present_names(meta.tags)
+        return MemoryEntry(evolve(meta, title=edited_title(meta.title), description=described, tags=tags), body)
 
     @as_result
     def pin(self, id: str) -> StoredEntry:
@@ -304,13 +303,13 @@ class MemoryService:
                     touched = unwrap(self.store.apply([], tiers=tiers)).touched
                     self.writes.tolerate(self.writes.recorder.record(touched, subject))
                 return stored
-            self._require_allowed(stored.meta, entry.meta, act)
-            meta = self._with_usage(trusted_after(stored.entry, entry, self.caller))
-            new = MemoryEntry(evolve(meta, updated_at_ms=self.clock.now_ms()), entry.body)
+            new = self.allowed(stored.entry, entry, act)
             self.writes.apply(subject, Change.of(new, stored.listed.content_hash), tiers=tiers)
             return unwrap(self.store.read(id))
 
-    def _require_allowed(self, before: Meta, after: Meta, act: str) -> None:
+    def allowed(self, old: MemoryEntry, new: MemoryEntry, act: str) -> MemoryEntry:
+        """Returns the new version as this caller may write it now. EntryProtected where they may not."""
+        before, after = old.meta, new.meta
         was, will_be = before.sensitivity, after.sensitivity
         if self.caller.is_agent and before.pinned:
             raise EntryProtected(before.id, f"{act} by an agent", "pinned")
@@ -318,6 +317,8 @@ class MemoryService:
             raise EntryProtected(before.id, "a change of its sensitivity by an agent", was.value)
         if after.pinned and will_be is Sensitivity.SECRET:
             raise EntryProtected(before.id, "making it secret", "pinned (run `memory unpin` first)")
+        meta = self._with_usage(trusted_after(old, new, self.caller))
+        return MemoryEntry(evolve(meta, updated_at_ms=self.clock.now_ms()), new.body)
 
     def _mine(self, id: str, act: str, *, archived: bool = False) -> StoredEntry:
         """Returns the note, if this caller may act on it: secret notes are not an agent's business."""

@@ -128,7 +128,7 @@ class Health:
 
 # -- the health of a store ---------------------------------------------------------------------------------------------
 
-RECENT_RUNS = 100
+RECENT_RUNS = 300
 """How many runs are searched for the newest of each machine."""
 
 

@@ -228,6 +228,8 @@ class Meta:
     sensitivity: Sensitivity = Sensitivity.NORMAL
     pinned: bool = False
     promoted_by: str | None = None
+    withheld: bool = False
+    """No session is told of it before a person approves it (`memory review`)."""
     used: int = 0
     """The frontmatter's copy; the ledger is the truth."""
     last_used_at_ms: int | None = None
@@ -263,10 +265,10 @@ class Meta:
     def best_tier(self) -> Tier:
         """Returns the nearest tier that the note may have by whose word it is, whoever proposes another (P19).
 
-        Secret: cold, whatever else holds. What the person said or vouches for: hot, and nothing else is. What an agent
+        Secret or withheld: cold, whatever else holds. What the person said or vouches for: hot, and nothing else is. What an agent
         concluded: warm. What a foreign source said: cold.
         """
-        if self.is_secret:
+        if self.is_secret or self.withheld:
             return Tier.COLD
         if self.is_vouched_for or self.origin is Origin.USER:
             return Tier.HOT

@@ -123,6 +123,7 @@ META_FIELDS: tuple[MetaField, ...] = (
     MetaField("sensitivity", "sensitivity", Sensitivity, str),
     MetaField("pinned", "pinned", bool, flow_text),
     MetaField("promotedBy", "promoted_by", str, text_scalar),
+    MetaField("withheld", "withheld", bool, flow_text),
     MetaField("used", "used", Count, str),
     MetaField("last_used", "last_used_at_ms", _Iso, lambda at_ms: iso_of(at_ms).replace(".000Z", "Z"), convert=ms_of),
     MetaField("createdAt", "created_at_ms", _Epoch, str, always=True),

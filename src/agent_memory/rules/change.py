@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from attrs import frozen
+from attrs import field, frozen
 
 from agent_memory.note.note import MemoryEntry
 from agent_memory.text.ids import content_hash
@@ -69,6 +69,8 @@ class ChangeGroup:
     """The action in words: `merge id__a, id__b into id__c (title)`."""
     fingerprint: str = ""
     """The fingerprint of the action (`plan.fingerprint_of`)."""
+    marks: Mapping[str, bytes] = field(factory=dict[str, bytes])
+    """Small files below `state/` that are written with it, by path."""
 
     @property
     def ids(self) -> tuple[str, ...]:

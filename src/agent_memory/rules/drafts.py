@@ -37,6 +37,7 @@ from agent_memory.text.markdown import (
     derive_description,
     find_links,
     without_links,
+    without_see_also_of,
 )
 from agent_memory.text.plain_text import clean_text, one_line, spliced
 
@@ -350,6 +351,14 @@ def patched(meta: Meta, patch: MetaPatch) -> Meta:
 def promoted(meta: Meta) -> Meta:
     """Returns the frontmatter of the note once a person vouches for it."""
     return evolve(meta, status=furthest((meta.status, Status.PROMOTED)), promoted_by=BY_A_PERSON)
+
+
+def superseding(entry: MemoryEntry, ids: Iterable[str], since_ms: int) -> MemoryEntry:
+    """Returns the note as it takes the place of these others: it names them, and links to none of them."""
+    replaced = tuple(ids)
+    supersedes = tuple(dict.fromkeys((*entry.meta.supersedes, *replaced)))
+    meta = evolve(entry.meta, supersedes=supersedes, valid_from_ms=since_ms)
+    return MemoryEntry(meta, without_see_also_of(entry.body, replaced))
 
 
 def trusted_after(before: MemoryEntry, after: MemoryEntry, caller: Caller) -> Meta:

@@ -72,6 +72,7 @@ _SAID_AGAIN = 0.6
 _ONCE = ("a note is replaced or archived once",)
 CHANGES_NOTHING = "it changes nothing"
 """Reason for dropping an update that says what the note says already."""
+STORED_ALREADY = "it is already stored as"
 IS_NEWER = "it is newer than this session"
 """Reason for not letting an old session replace a newer note."""
 
@@ -113,7 +114,7 @@ def plan_inline_fallback(facts: PlanFacts, so_far: Plan = Plan()) -> Plan:  # no
     title = one_line(stored_title(note.title) or derive_title(body) or "untitled note", MAX_TITLE_CHARS)
     known = window.id_with_body(body)
     if known is not None:
-        double = Dropped(stored_subject(title), (f"it is already stored as {known}",))
+        double = Dropped(stored_subject(title), (f"{STORED_ALREADY} {known}",))
         return so_far if double in so_far.dropped else evolve(so_far, dropped=(*so_far.dropped, double))
     proposed = ProposedEntry(title, body, note.kind or Kind.FACT, note.tags)
     origin = Origin.USER if is_persons_note(facts) else Origin.AGENT
@@ -240,7 +241,7 @@ class _Window:
             if known is None:
                 kept[body_hash(body)] = draft
                 continue
-            self.dropped.append(Dropped(stored_subject(draft.meta.title), (f"it is already stored as {known}",)))
+            self.dropped.append(Dropped(stored_subject(draft.meta.title), (f"{STORED_ALREADY} {known}",)))
             if draft.proposed.ref:
                 self._by_ref[draft.proposed.ref] = known
         return list(kept.values())

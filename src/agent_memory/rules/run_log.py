@@ -12,7 +12,7 @@ from attrs import field, frozen
 from agent_memory.rules.change import Applied
 from agent_memory.text.instants import DAY_MS, Instant
 
-Machine = Literal["consolidate", "defrag", "undo", "scope"]
+Machine = Literal["consolidate", "defrag", "undo", "scope", "review"]
 
 
 @frozen
@@ -97,8 +97,8 @@ def logged_action(act: str, id: str, title: str) -> LoggedAction:
 
 def churning(runs: Iterable[LoggedRun], *, of: int = 10, at_least: int = 3) -> frozenset[str]:
     """Returns the notes that at least this many of the first `of` runs changed, among runs that changed any existing
-    note: a note that every run rewrites is left alone. Undos, and runs that are undone, do not count."""
-    standing = (run for run in runs if run.machine != "undo" and run.undone_by is None)
+    note: a note that every run rewrites is left alone. Undos, reviews, and runs that are undone, do not count."""
+    standing = (run for run in runs if run.machine not in ("undo", "review") and run.undone_by is None)
     changed = (frozenset(id for action in run.actions for id in action.ids) for run in standing)
     counts = Counter(id for ids in islice(filter(None, changed), of) for id in ids)
     return frozenset(id for id, count in counts.items() if count >= at_least)

@@ -24,7 +24,7 @@ from agent_memory.rules.forgotten import EntryTombstone, ForgettingAtWork, Sessi
 from agent_memory.rules.run_log import Undoing, UndoneMark
 from agent_memory.rules.undo_run import Footprint
 from agent_memory.session.history import SessionMark
-from agent_memory.text.ids import normal_tag, slug_beginning, slug_of
+from agent_memory.text.ids import ID_PATTERN, normal_tag, slug_beginning, slug_of
 from agent_memory.text.instants import Instant, day_of
 from agent_memory.text.json_codec import Documents, Format, load_document, matching, written
 from agent_memory.text.json_shape import Json
@@ -197,6 +197,50 @@ TOMBSTONE = Documents[Tombstone](written, _tombstone)
 
 
 FORGETTING = Format(ForgettingAtWork)
+
+# -- what a person decided --------------------------------------------------------------------------------------------
+
+REVIEW, REJECTED = "state/review", "state/rejected"
+MARKS = rf"{REVIEW}/[0-9a-f]+\.json|{REJECTED}/{ID_PATTERN}\.json"
+"""A regular expression for the paths of both."""
+
+
+@frozen
+class ReviewMark:
+    """An item of `memory review` that a person decided."""
+
+    act: str
+    at_ms: Instant
+    until_ms: Instant | None = field(default=None, metadata={"sparse": True})
+    """When it is shown again; None for never."""
+
+
+REVIEW_MARK = Format(ReviewMark, indent=None)
+
+
+def review_path(key: str) -> str:
+    return f"{REVIEW}/{key}.json"
+
+
+def rejected_path(id: str) -> str:
+    """Returns the path of the `EntryTombstone` of a rejected note."""
+    return f"{REJECTED}/{id}.json"
+
+
+class ReviewMarks:
+    """The marks of decisions below a root."""
+
+    def __init__(self, root: Path | str) -> None:
+        self._root = real_root(root)
+
+    def get(self, key: str) -> ReviewMark | None:
+        return JsonFile(self._root, review_path(key), REVIEW_MARK).read()
+
+    def rejected(self) -> tuple[EntryTombstone, ...]:
+        """Returns what must not be learnt again, by id."""
+        names = names_below(self._root, REJECTED, lambda name: name.endswith(".json") and not name.startswith("."))
+        found = (JsonFile(self._root, f"{REJECTED}/{name}", TOMBSTONE).read() for name in names)
+        return tuple(each for each in found if isinstance(each, EntryTombstone))
 
 
 PURGE = Format[int](_INSTANT, member="at", indent=None)

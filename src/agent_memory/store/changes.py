@@ -39,7 +39,7 @@ from agent_memory.ports import Locks
 from agent_memory.results import unwrap
 from agent_memory.rules.change import Applied, Change, ChangeGroup, Dropped, FileChange, FileState, Receipt, hash_of
 from agent_memory.rules.undo_run import Footprint
-from agent_memory.store.bookkeeping import FOOTPRINT
+from agent_memory.store.bookkeeping import FOOTPRINT, rejected_path
 from agent_memory.store.note_files import ARCHIVE, RUNS, TOPICS, entry_or_none, read_image, tiers_in, understand
 from agent_memory.store.store_database import FollowedFiles, version_ms
 from agent_memory.store.tiers_json import parse_tiers, render_tiers
@@ -263,15 +263,19 @@ def decide_batch(changes: Sequence[Change | ChangeGroup], tiers: TierList | None
     """Returns all changes that are not refused, in order, each upon what the one before it left."""
     applied: list[Applied] = []
     dropped: list[Dropped] = []
+    marked: list[str] = []
     for each in changes:
         upon = draft.copy()
         try:
             made = _decide_group(each.changes if isinstance(each, ChangeGroup) else (each,), upon)
+            marks = each.marks if isinstance(each, ChangeGroup) else {}
+            for path, data in marks.items():
+                upon.put(path, FileState(data))
         except (EntryExists, EntryChanged, EntryNotFound, EntryUnreadable) as refusal:
             dropped.append(Dropped(each.subject, (str(refusal),)))
         else:
-            draft, applied = upon, [*applied, *made]
-    touched = dict.fromkeys(path for each in applied for path in each.touched)
+            draft, applied, marked = upon, [*applied, *made], [*marked, *marks]
+    touched = dict.fromkeys([*(path for each in applied for path in each.touched), *marked])
     if tiers is not None and put_tiers(tiers, draft):
         touched[TIERS_FILE] = None
     return draft, Receipt(tuple(applied), tuple(dropped), tuple(touched))
@@ -469,6 +473,8 @@ def _restore(change: Change, draft: Draft) -> _Act:
         draft.put_live(holder.meta.id, holder)
     if _is_retired(archived):
         draft.put(archived.path, None)
+    if draft.state(rejected_path(id)) is not None:
+        draft.put(rejected_path(id), None)
     draft.put_archived(id, None)
     return _Act(listed.path, listed.meta, listed.content_hash)
 

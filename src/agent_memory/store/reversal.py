@@ -14,13 +14,14 @@ from agent_memory.errors import PathRefused, UndoRefused
 from agent_memory.note.note import TIERS_FILE, Listed, TierList
 from agent_memory.rules.change import FileChange, FileState, Receipt, hash_of
 from agent_memory.rules.undo_run import CHANGED_SINCE, Footprint, fold_files
+from agent_memory.store.bookkeeping import MARKS
 from agent_memory.store.changes import Decided, Draft, put_tiers
 from agent_memory.store.diffs import note_changes
 from agent_memory.store.note_files import ARCHIVE, TOPICS, entry_or_none, read_image, tiers_in
 from agent_memory.text.ids import ID_PATTERN
 from agent_memory.text.markdown import find_links
 
-_NOTE = re.compile(rf"{TOPICS}/[^/]+\.md|{ARCHIVE}/(?:({ID_PATTERN})/)?[^/]+\.md", re.DOTALL)
+_NOTE = re.compile(rf"{TOPICS}/[^/]+\.md|{ARCHIVE}/(?:({ID_PATTERN})/)?[^/]+\.md|{MARKS}", re.DOTALL)
 
 
 def decide_reversal(footprint: Footprint, draft: Draft) -> Decided:
@@ -28,7 +29,7 @@ def decide_reversal(footprint: Footprint, draft: Draft) -> Decided:
     where nothing is left to take back."""
     for each in footprint.files:
         if each.path != TIERS_FILE and _NOTE.fullmatch(each.path) is None:
-            raise PathRefused(each.path, "it is not a file of notes or tiers")  # P21
+            raise PathRefused(each.path, "it is not a file of notes, marks or tiers")  # P21
     folded = fold_files([each for each in footprint.files if each.path != TIERS_FILE])
     groups = files_together([*folded.files, *(FileChange(path, None, None) for path in folded.interrupted)])
     reasons = {path: f"{path} was changed by somebody else while the run was at work" for path in folded.interrupted}

@@ -1,0 +1,501 @@
+"""What waits for a person's decision, and the decisions: what `memory review` and the page show, and what they do.
+
+A decision is a run: one transaction with a footprint, so that `memory undo` takes it back, its marks included.
+`state/review/<key>.json` says that an item was decided; its key covers what the person saw, so that a note that changes is
+shown again. `state/rejected/<id>.json` keeps hashes of what a rejected note said, so that no session teaches it again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, Literal
+
+from attrs import evolve, frozen
+
+from agent_memory.errors import EntryChanged, Error, UsageInvalid
+from agent_memory.note.note import (
+    Listed,
+    MemoryEntry,
+    Meta,
+    Origin,
+    Source,
+    Status,
+    StoredEntry,
+    Tier,
+    TierList,
+    body_hash,
+)
+from agent_memory.ports import Clock, RunLog
+from agent_memory.results import as_result, unwrap
+from agent_memory.rules.analyze import analyze
+from agent_memory.rules.change import Change, ChangeGroup, Dropped, Receipt
+from agent_memory.rules.drafts import promoted, superseding, taken_ids
+from agent_memory.rules.features import AnalysisFacts
+from agent_memory.rules.findings import FindingKind
+from agent_memory.rules.forgotten import EntryTombstone, statement_hashes
+from agent_memory.rules.information import KEPT_SHARE, distinct_lines, lost_content, said_by
+from agent_memory.rules.plan import DefragFacts, DefragProposal, Merge
+from agent_memory.rules.plan_defrag import plan_defrag
+from agent_memory.rules.plan_window import CHANGES_NOTHING, IS_NEWER, STORED_ALREADY
+from agent_memory.rules.run_log import LoggedRun, logged_actions, short_id
+from agent_memory.store.bookkeeping import REVIEW_MARK, TOMBSTONE, ReviewMark, ReviewMarks, rejected_path, review_path
+from agent_memory.text.ids import ID_PATTERN
+from agent_memory.text.instants import DAY_MS, day_of, has_passed
+from agent_memory.text.plain_text import counted, one_line
+from agent_memory.text.salience import content_terms, coverage
+
+if TYPE_CHECKING:
+    from agent_memory.acts.service import MemoryService
+    from agent_memory.section.publishing import KeepSections
+
+MANY_NOTES = 10
+"""A run that makes more notes than this has them looked at."""
+PUT_OFF_DAYS = 7
+_LOOKED_BACK_DAYS = 30
+_LOOKED_BACK_RUNS = 100
+_TITLE_CHARS = 60
+_KEY_DIGITS = 16
+_FAULTLESS = (CHANGES_NOTHING, IS_NEWER, STORED_ALREADY)
+"""Reasons for which an action is dropped though nobody did anything wrong: there is nothing to decide."""
+
+
+class ReviewKind(StrEnum):
+    """Why an item waits, in the order in which they are shown."""
+
+    HELD_BACK = "held-back"
+    """It is new, and `review.before` keeps it from sessions until somebody approves it."""
+    CONTRADICTION = "contradiction"
+    EXTERNAL = "external"
+    """A foreign source said it: no session is told unless a person vouches for it."""
+    IMPORTED = "imported"
+    MANY = "many"
+    """One run made more notes than `MANY_NOTES`."""
+    NEAR_DUPLICATE = "near-duplicate"
+    EXPIRED = "expired"
+    REFUSED = "refused"
+    """An agent proposed an action that the checks refused."""
+    NEW = "new"
+    """A run made it lately; only listed when it is asked for."""
+
+
+class ReviewAct(StrEnum):
+    """A person's decision."""
+
+    KEEP = "keep"
+    """It is right as it is. For one note: a person vouches for what a foreign source said, and an end is taken away."""
+    EDIT = "edit"
+    REJECT = "reject"
+    """To the archive, and not to be learnt again."""
+    MERGE = "merge"
+    SUPERSEDE = "supersede"
+    """One takes the place of the others, which go to the archive."""
+    LATER = "later"
+
+
+_FOR_ONE = (ReviewAct.KEEP, ReviewAct.EDIT, ReviewAct.REJECT, ReviewAct.LATER)
+_FOR_SEVERAL = tuple(ReviewAct)
+
+
+@frozen
+class ReviewItem:
+    """Something that waits for a decision."""
+
+    key: str
+    """Covers the kind and what a person sees of the notes: it changes when they do."""
+    kind: ReviewKind
+    reason: str
+    """A sentence for people; it may quote a note."""
+    source: str
+    """Who said it: a session, a run, an import."""
+    notes: tuple[Listed, ...] = ()
+    """The one that would stay comes first; none for an action about notes that are gone."""
+    acts: tuple[ReviewAct, ...] = _FOR_ONE
+    put_off_until_ms: int | None = None
+
+
+@frozen
+class Decided:
+    """The outcome of a decision; `run_id` is empty where nothing was done."""
+
+    run_id: str
+    summary: str
+    left: tuple[Dropped, ...] = ()
+    """The items, by key, that stay as they are, and why."""
+
+
+@frozen
+class Reviewing:
+    """The queue and the decisions, on behalf of a caller. `publish` writes the managed sections."""
+
+    service: MemoryService
+    log: RunLog
+    clock: Clock
+    marks: ReviewMarks
+    new_run_id: Callable[[int], str]
+    publish: Callable[[KeepSections], object]
+
+    # -- the queue ----------------------------------------------------------------------------------------------------
+
+    @as_result
+    def items(self, new_since: int | Literal["last"] | None = None) -> tuple[ReviewItem, ...]:
+        """Returns what waits, each note once among the items about single notes; what was put off comes last. With
+        `new_since`, an instant in ms or the last runs, only what is about notes that runs have made since, all of them.
+
+        Secret notes are not in it. An agent does not see what is held back.
+        """
+        now_ms, store = self.clock.now_ms(), self.service.writes.store
+        is_agent = self.service.writes.caller.is_agent
+        entries = unwrap(store.list()).entries
+        live = {each.meta.id: each for each in entries if not (each.meta.is_secret or each.provisional_id)}
+        runs = self._recent_runs(now_ms if new_since is None or new_since == "last" else min(new_since, now_ms))
+        found = [*self._together(live, now_ms), *_refused(runs, live)]
+        new = _made_by(runs, new_since)
+        alone = list(_alone(live.values(), runs, now_ms))
+        if new_since is not None:
+            about = {each.meta.id for item in alone for each in item.notes}
+            alone += [_new(live[id], run) for id, run in new.items() if id in live and id not in about]
+            found = [each for each in (*found, *alone) if any(note.meta.id in new for note in each.notes)]
+        else:
+            found += alone
+        waiting: dict[str, ReviewItem] = {}
+        for item in found:
+            mark = self.marks.get(item.key)
+            if mark is not None and not (mark.until_ms is not None and has_passed(mark.until_ms, now_ms)):
+                if mark.until_ms is None:
+                    continue
+                item = evolve(item, put_off_until_ms=mark.until_ms)
+            if not (is_agent and any(note.meta.withheld for note in item.notes)):
+                waiting.setdefault(item.key, item)
+        kinds = list(ReviewKind).index
+        return tuple(sorted(waiting.values(), key=lambda each: (each.put_off_until_ms or 0, kinds(each.kind))))
+
+    def _recent_runs(self, since_ms: int) -> tuple[LoggedRun, ...]:
+        oldest_ms = min(since_ms, self.clock.now_ms() - _LOOKED_BACK_DAYS * DAY_MS)
+        runs = unwrap(self.log.runs(_LOOKED_BACK_RUNS))
+        return tuple(
+            each
+            for each in runs
+            if each.machine in ("consolidate", "defrag") and each.undone_by is None and each.started_at_ms >= oldest_ms
+        )
+
+    def _together(self, live: Mapping[str, Listed], now_ms: int) -> Iterator[ReviewItem]:
+        """Yields contradictions and near duplicates."""
+        kinds = {
+            FindingKind.CONTRADICTION: ReviewKind.CONTRADICTION,
+            FindingKind.DUPLICATE: ReviewKind.NEAR_DUPLICATE,
+            FindingKind.NEAR_DUPLICATE: ReviewKind.NEAR_DUPLICATE,
+        }
+        for finding in analyze(self._stored(live.values()), AnalysisFacts(now_ms, frozenset())).findings:
+            notes = tuple(live[id] for id in finding.ids)
+            if (kind := kinds.get(finding.kind)) is not None:
+                acts = (
+                    _FOR_SEVERAL
+                    if kind is ReviewKind.NEAR_DUPLICATE
+                    else tuple(each for each in _FOR_SEVERAL if each is not ReviewAct.MERGE)
+                )
+                source = "; ".join(dict.fromkeys(map(_source_of, (each.meta for each in notes))))
+                yield ReviewItem(_key(kind, notes), kind, finding.reason, source, notes, acts)
+
+    def _stored(self, listed: Iterable[Listed]) -> Iterator[StoredEntry]:
+        for each in listed:
+            try:
+                stored = unwrap(self.service.writes.store.read_again(each))
+            except Error:
+                continue  # it is gone, or cannot be read just now; `memory doctor` says so
+            if stored.meta.id == each.meta.id:
+                yield stored
+
+    # -- decisions ----------------------------------------------------------------------------------------------------
+
+    @as_result
+    def decide(
+        self,
+        items: Sequence[ReviewItem],
+        act: ReviewAct,
+        *,
+        note_id: str | None = None,
+        text: MemoryEntry | None = None,
+    ) -> Decided:
+        """Does this with all these items, as one run. Only for a person.
+
+        `note_id` names the note that the act is about where an item has several: which is edited or rejected, or which
+        stays when they are merged or superseded; else the first, and for rejecting the last. `text` is the note as the
+        person edited it. What was changed or decided meanwhile is left as it is; for a single item that is EntryChanged.
+        """
+        writes = self.service.writes
+        writes.caller.only_a_person("review")
+        now_ms = self.clock.now_ms()
+        run_id = self.new_run_id(now_ms)
+        with writes.locks.write():
+            groups: list[ChangeGroup] = []
+            left: list[Dropped] = []
+            for item in items:
+                try:
+                    groups.append(self._group(item, act, note_id, text, now_ms))
+                except Error as error:
+                    if len(items) == 1:
+                        raise
+                    left.append(Dropped(item.key, (str(error),)))
+            concerned = {change.id for group in groups for change in group.changes}
+            paths = [each.path for each in unwrap(writes.store.list()).entries if each.meta.id in concerned]
+            writes.tolerate(writes.recorder.adopt_hand_edits(paths))
+            tiers = writes.retiering(lambda tiers: _retiered(tiers, groups))
+            receipt = unwrap(writes.store.apply(groups, tiers=tiers, run_id=run_id))
+            left += receipt.dropped
+            not_done = {each.subject for each in left}
+            done = [each for each in items if each.key not in not_done]
+            if not done:
+                if len(items) == 1:
+                    raise EntryChanged(items[0].notes[0].meta.id if items[0].notes else items[0].key)
+                return Decided("", "nothing was done", tuple(left))
+            summary = _summary(act, done, receipt)
+            writes.tolerate(writes.recorder.record(receipt.touched, f"review: {summary}", f"Run {run_id}"))
+            actions = logged_actions(receipt.applied)
+            report = LoggedRun(run_id, "review", now_ms, self.clock.now_ms(), "completed", summary, actions)
+            unwrap(self.log.put_report(report))
+        self.publish(lambda sections: self.log.put_sections(run_id, sections))
+        return Decided(run_id, summary, tuple(left))
+
+    def _group(
+        self, item: ReviewItem, act: ReviewAct, note_id: str | None, text: MemoryEntry | None, now_ms: int
+    ) -> ChangeGroup:
+        """Returns the changes and marks of one decision. EntryChanged where the item is not what the person saw."""
+        if act not in item.acts:
+            can = ", ".join(item.acts)
+            raise UsageInvalid(f"{act} is not possible here", f"Possible are {can}.")
+        decided = self.marks.get(item.key)
+        if decided is not None and decided.until_ms is None:
+            raise EntryChanged(item.notes[0].meta.id if item.notes else item.key)
+        stored = [unwrap(self.service.writes.store.read(each.meta.id)) for each in item.notes]
+        for before, now in zip(item.notes, stored, strict=True):
+            if _seen(before) != _seen(now.listed) or now.meta.is_secret:
+                raise EntryChanged(before.meta.id)
+        until_ms = now_ms + PUT_OFF_DAYS * DAY_MS if act is ReviewAct.LATER else None
+        mark = REVIEW_MARK.render(ReviewMark(act.value, now_ms, until_ms))
+        # Other decisions change what is seen of the notes, and with it the key.
+        is_marked = act in (ReviewAct.KEEP, ReviewAct.LATER) or item.kind is ReviewKind.REFUSED
+        marks = {review_path(item.key): mark} if is_marked else {}
+        by_id = {each.meta.id: each for each in stored}
+        if note_id is not None and note_id not in by_id:
+            raise UsageInvalid(f"{note_id} is not among the notes", f"They are {', '.join(by_id)}.")
+        chosen = by_id[note_id] if note_id else stored[-1 if act is ReviewAct.REJECT else 0] if stored else None
+        changes: tuple[Change, ...] = ()
+        match act:
+            case ReviewAct.LATER:
+                pass
+            case ReviewAct.KEEP:
+                changes = _kept(item, stored)
+            case _ if chosen is None:
+                raise EntryChanged(item.key)
+            case ReviewAct.EDIT:
+                if text is None or text.meta.id != chosen.meta.id:
+                    raise UsageInvalid("The edited text is missing")
+                edited = self.service.edited(chosen, text, chosen.listed.content_hash)
+                approved = evolve(edited, meta=_approved(item, edited.meta))
+                allowed = self.service.allowed(chosen.entry, approved, "edit")
+                changes = (Change.of(allowed, chosen.listed.content_hash),)
+                if len(stored) == 1:
+                    seen = evolve(chosen.listed, meta=allowed.meta, body_hash=body_hash(allowed.body))
+                    marks[review_path(_key(item.kind, (seen,)))] = mark
+            case ReviewAct.REJECT:
+                changes = (Change.retire(chosen.meta.id, chosen.listed.content_hash),)
+                said = EntryTombstone(chosen.meta.id, now_ms, statement_hashes(chosen.meta.title, chosen.body))
+                marks[rejected_path(chosen.meta.id)] = TOMBSTONE.render(said)
+            case ReviewAct.MERGE:
+                changes = self._merged([chosen, *(each for each in stored if each is not chosen)], now_ms)
+            case ReviewAct.SUPERSEDE:
+                others = [each for each in stored if each is not chosen]
+                since_ms = chosen.meta.since_ms
+                heir = superseding(chosen.entry, [each.meta.id for each in others], since_ms)
+                changes = (
+                    Change.of(self.service.allowed(chosen.entry, heir, "edit"), chosen.listed.content_hash),
+                    *(Change.retire(each.meta.id, each.listed.content_hash, since_ms) for each in others),
+                )
+        return ChangeGroup(item.key, changes, marks={path: text.encode() for path, text in marks.items()})
+
+    def _merged(self, notes: Sequence[StoredEntry], now_ms: int) -> tuple[Change, ...]:
+        """Returns the merge of these notes into one that has the text of the first, and the lines of the others that it
+        lacks. It has to pass the checks of defrag."""
+        live, archive = unwrap(self.service.writes.store.list()), unwrap(self.service.writes.store.list(archived=True))
+        first = notes[0]
+        facts = DefragFacts(
+            live=live.entries,
+            taken_ids=taken_ids(live, archive),
+            shown={each.meta.id: each for each in notes},
+            status=Status.CAPTURED,
+            now_ms=now_ms,
+            usage=unwrap(self.service.ledger.totals()),
+            live_at_start=len(live.entries),
+            force=True,
+        )
+        body = merged_body(notes)
+        texts = "\n".join((first.meta.title, first.meta.description, body))
+        merge = Merge(
+            ids=tuple(each.meta.id for each in notes),
+            title=first.meta.title,
+            body=body,
+            description=first.meta.description or None,
+            drops=lost_content((said_by(each.entry) for each in notes), texts),
+        )
+        plan = plan_defrag(DefragProposal((merge,)), facts)
+        if not plan.actions:
+            why = "; ".join(reason for each in plan.dropped for reason in each.reasons)
+            raise UsageInvalid(
+                f"These notes cannot be merged: {why}", "Edit one of them, or let one supersede the other."
+            )
+        return plan.actions[0].changes
+
+
+def merged_body(notes: Sequence[StoredEntry]) -> str:
+    """Returns the body of the first note, and below it the lines of the others that it does not say."""
+    body = notes[0].body.rstrip()
+    for line in distinct_lines(each.body for each in notes[1:]):
+        if coverage(line.terms, content_terms(body)) < KEPT_SHARE:
+            body = f"{body}\n\n{line.text}"
+    return body
+
+
+# -- items ------------------------------------------------------------------------------------------------------------
+
+
+def _seen(listed: Listed) -> tuple[str, str, bool]:
+    return listed.meta.title, listed.body_hash, listed.meta.withheld
+
+
+def _key(kind: ReviewKind, notes: Iterable[Listed], *facts: str) -> str:
+    lines = sorted("\0".join((each.meta.id, each.meta.title, each.body_hash)) for each in notes)
+    text = "\n".join((kind.value, *lines, *facts))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_KEY_DIGITS]
+
+
+def _source_of(meta: Meta) -> str:
+    """Returns `codex session T-1, turns 3, 9`."""
+
+    def told(source: Source) -> str:
+        if source.thread_id is None:
+            return source.agent or ("a person" if meta.origin is Origin.USER else "another program")
+        turns = f", turns {', '.join(map(str, source.turns))}" if source.turns else ""
+        return f"{source.harness} session {source.thread_id}{turns}"
+
+    return "; ".join(dict.fromkeys(map(told, meta.sources))) or "not known"
+
+
+def _alone(live: Iterable[Listed], runs: Iterable[LoggedRun], now_ms: int) -> Iterator[ReviewItem]:
+    """Yields the items about single notes, one a note."""
+    many: dict[str, tuple[LoggedRun, int]] = {}
+    for run in runs:
+        made = _made(run)
+        if len(made) > MANY_NOTES:
+            many.update(dict.fromkeys(made, (run, len(made))))
+    for each in live:
+        meta = each.meta
+        kind, reason, fact = None, "", ""
+        if meta.withheld:
+            kind, reason = ReviewKind.HELD_BACK, "It is new, and no session is told of it before you approve it"
+        elif meta.origin is Origin.EXTERNAL and not meta.is_vouched_for:
+            kind, came = (
+                (ReviewKind.EXTERNAL, "came from outside") if meta.sources else (ReviewKind.IMPORTED, "was imported")
+            )
+            reason = f"It {came}: no session is told of it unless you vouch for it"
+        elif has_passed(meta.expires_at_ms, now_ms):
+            kind, fact = ReviewKind.EXPIRED, str(meta.expires_at_ms)
+            reason = f"It expired on {day_of(meta.expires_at_ms)}, and the next defrag archives it"
+        elif meta.id in many:
+            run, count = many[meta.id]
+            kind = ReviewKind.MANY
+            reason = f"It is one of {count} notes that one {run.machine} run made ({short_id(run.run_id)})"
+        if kind is not None:
+            yield ReviewItem(_key(kind, (each,), fact), kind, reason, _source_of(meta), (each,))
+
+
+def _new(listed: Listed, run: LoggedRun) -> ReviewItem:
+    reason = f"The {run.machine} run {short_id(run.run_id)} made it on {day_of(run.started_at_ms)}"
+    return ReviewItem(_key(ReviewKind.NEW, (listed,)), ReviewKind.NEW, reason, _source_of(listed.meta), (listed,))
+
+
+def _made(run: LoggedRun) -> tuple[str, ...]:
+    """Returns the ids of the notes that a run made."""
+    return tuple(dict.fromkeys(id for action in run.actions for id in action.new_ids))
+
+
+def _made_by(runs: Sequence[LoggedRun], since: int | Literal["last"] | None) -> dict[str, LoggedRun]:
+    """Returns the notes that runs have made since this instant; with `last`, the last run of each machine that made any."""
+    making = [each for each in runs if _made(each)]
+    if since == "last":
+        making = list({each.machine: each for each in reversed(making)}.values())
+    elif since is not None:
+        making = [each for each in making if (each.ended_at_ms or each.started_at_ms) >= since]
+    return {id: run for run in making for id in _made(run)}
+
+
+def _refused(runs: Iterable[LoggedRun], live: Mapping[str, Listed]) -> Iterator[ReviewItem]:
+    """Yields what the checks refused to do, each sentence once, newest first."""
+    for run in runs:
+        for text in run.dropped:
+            if any(reason in text for reason in _FAULTLESS):
+                continue
+            ids = dict.fromkeys(re.findall(ID_PATTERN, text))
+            notes = tuple(live[id] for id in ids if id in live)
+            acts = _FOR_SEVERAL if len(notes) > 1 else _FOR_ONE if notes else (ReviewAct.KEEP, ReviewAct.LATER)
+            yield ReviewItem(
+                _key(ReviewKind.REFUSED, (), text),
+                ReviewKind.REFUSED,
+                f"An agent proposed it, and the checks refused: {text}",
+                f"{run.machine} run {short_id(run.run_id)}",
+                notes,
+                acts,
+            )
+
+
+# -- changes ----------------------------------------------------------------------------------------------------------
+
+
+def _approved(item: ReviewItem, meta: Meta) -> Meta:
+    """Returns the frontmatter of a note that a person looked at by itself and found right."""
+    if len(item.notes) != 1 or item.kind is ReviewKind.REFUSED:
+        return meta
+    meta = evolve(meta, withheld=False)
+    if item.kind is ReviewKind.EXPIRED:
+        meta = evolve(meta, expires_at_ms=None)
+    return promoted(meta) if meta.origin is Origin.EXTERNAL else meta
+
+
+def _kept(item: ReviewItem, stored: Sequence[StoredEntry]) -> tuple[Change, ...]:
+    approved = ((each, _approved(item, each.meta)) for each in stored)
+    return tuple(
+        Change.of(MemoryEntry(meta, each.body), each.listed.content_hash)
+        for each, meta in approved
+        if meta != each.meta
+    )
+
+
+def _retiered(tiers: TierList, groups: Iterable[ChangeGroup]) -> TierList:
+    """Returns the tier list without what goes; what comes, or is approved now, gets a line where it may have one."""
+    for group in groups:
+        tiers = tiers.without({each.id for each in group.changes if each.act == "retire"})
+        for change in group.changes:
+            if change.entry is not None and change.entry.meta.best_tier is not Tier.COLD:
+                tiers = tiers.with_warm(change.id)
+    return tiers
+
+
+_DONE = {
+    ReviewAct.KEEP: "kept",
+    ReviewAct.EDIT: "edited",
+    ReviewAct.REJECT: "rejected",
+    ReviewAct.MERGE: "merged",
+    ReviewAct.SUPERSEDE: "superseded",
+    ReviewAct.LATER: "put off",
+}
+
+
+def _summary(act: ReviewAct, done: Sequence[ReviewItem], receipt: Receipt) -> str:
+    """Returns `rejected xstate guard patterns`, or `kept 12 items`."""
+    if len(done) > 1:
+        return f"{_DONE[act]} {counted(len(done), 'item')}"
+    gone = [each.title for each in receipt.applied if each.act == "retire"]
+    titles = gone or [each.meta.title for each in done[0].notes] or ["a refused action"]
+    return f"{_DONE[act]} {one_line(', '.join(titles), _TITLE_CHARS)}"
