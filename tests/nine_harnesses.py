@@ -19,17 +19,17 @@ from claude_transcripts import Conversation, calls as claude_calls
 from codex_rollouts import Rollout
 from copilot_sessions import CopilotEvents
 
-SHELL, PAGE, WRITE = "shell", "page", "write"
+SHELL, PAGE, WRITE, ASK = "shell", "page", "write", "ask"
 
 TOOLS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "claude-code": {SHELL: ("Bash", "command"), PAGE: ("WebFetch", "url"), WRITE: ("Write", "file_path")},
-    "codex": {SHELL: ("exec_command", "cmd"), PAGE: ("web_fetch", "url"), WRITE: ("write_file", "path")},
+    "codex": {SHELL: ("exec_command", "cmd"), PAGE: ("web_fetch", "url"), WRITE: ("write_file", "path"), ASK: ("request_user_input", "question")},
     "cursor": {SHELL: ("Shell", "command"), PAGE: ("WebFetch", "url"), WRITE: ("Write", "path")},
     "amp": {SHELL: ("Bash", "cmd"), PAGE: ("read_web_page", "url"), WRITE: ("create_file", "path")},
-    "gemini": {SHELL: ("run_shell_command", "command"), PAGE: ("web_fetch", "prompt"), WRITE: ("write_file", "file_path")},
-    "opencode": {SHELL: ("bash", "command"), PAGE: ("webfetch", "url"), WRITE: ("write", "filePath")},
-    "copilot": {SHELL: ("bash", "command"), PAGE: ("web_fetch", "url"), WRITE: ("create", "path")},
-    "pi": {SHELL: ("bash", "command"), PAGE: ("fetch", "url"), WRITE: ("write", "path")},
+    "gemini": {SHELL: ("run_shell_command", "command"), PAGE: ("web_fetch", "prompt"), WRITE: ("write_file", "file_path"), ASK: ("ask_user", "question")},
+    "opencode": {SHELL: ("bash", "command"), PAGE: ("webfetch", "url"), WRITE: ("write", "filePath"), ASK: ("question", "question")},
+    "copilot": {SHELL: ("bash", "command"), PAGE: ("web_fetch", "url"), WRITE: ("create", "path"), ASK: ("ask_user", "question")},
+    "pi": {SHELL: ("bash", "command"), PAGE: ("fetch", "url"), WRITE: ("write", "path"), ASK: ("ask_user_question", "question")},
     "goose": {SHELL: ("developer__shell", "command"), PAGE: ("fetch", "url"), WRITE: ("developer__text_editor", "path")},
 }  # fmt: skip
 """By harness: the tool for each kind of call, and the name of its argument."""

@@ -241,6 +241,15 @@ def test_answers_to_the_agents_questions_are_the_persons_words(talk: Conversatio
     assert [turn.text for turn in talk.history().turns if turn.role is Role.USER] == ["9090"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["The user wants to clarify these questions.\n(No answer)", '{"task_id":"b1","description":"Run the tests"}'],
+)
+def test_what_claude_code_says_in_the_persons_place_is_no_persons_word(talk: Conversation, text: str) -> None:
+    talk.user(text)
+    assert [turn.role for turn in talk.history().turns] == [Role.TOOL]
+
+
 # -- other records ----------------------------------------------------------------------------------------------------
 
 

@@ -106,6 +106,29 @@ def test_a_session_is_the_same_turns_whatever_keeps_it(kept: Kept) -> None:
     assert kept.read() == history
 
 
+@pytest.mark.parametrize(
+    ("harness", "output", "said"),
+    [
+        ("codex", '{"answers": {"port": {"answers": ["9191 (Recommended)"]}}}', "9191 (Recommended)"),
+        ("gemini", '{"answers": {"0": "9191", "1": "IPv6"}}', "9191\nIPv6"),
+        (
+            "opencode",
+            'User has answered your questions: "Which port?"="9191", "And "IP"?"="v6". You can now continue with them.',
+            "9191\nv6",
+        ),
+        ("copilot", "User responded: 9191, as ever", "9191, as ever"),
+        ("pi", "User selected: 9191", "9191"),
+        ("pi", "User cancelled the selection", None),
+    ],
+)
+def test_answers_to_the_agents_questions_are_the_persons_words(
+    home: Path, harness: str, output: str, said: str | None
+) -> None:
+    kept = Kept(harness, home)
+    talk = kept.read([Exchange("Serve it.", looks=[Look(nine.ASK, "Which port?", output), Look(SHELL, "x", output)])])
+    assert [turn.text for turn in talk.turns if turn.role is Role.USER] == ["Serve it.", *([said] if said else [])]
+
+
 def test_a_missing_session_may_come(kept: Kept) -> None:
     absent = kept.fetch().failure()
     assert isinstance(absent, HistoryUnavailable)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import islice
@@ -16,6 +17,7 @@ from agent_memory.session.history import UNKNOWN_TYPE, History, Role, SessionMar
 from agent_memory.session.tool_calls import tool_calls
 from agent_memory.session.turns import MAX_KEPT_BYTES, TEXT_CHARS, TURN_BYTES, Excerpt, last_time, readable
 from agent_memory.text.ids import IdSet
+from agent_memory.text.json_shape import is_object
 from agent_memory.text.plain_text import one_line
 
 MAX_CALLS_PER_RECORD = 500
@@ -29,6 +31,17 @@ _TITLE_CHARS = 300
 _RECORD_BYTES = 150
 _CALL_BYTES = 400
 _KEY_BYTES = 8
+_QUESTION_TOOLS = {
+    Harness.CODEX: "request_user_input",
+    Harness.COPILOT: "ask_user",
+    Harness.GEMINI: "ask_user",
+    Harness.OPENCODE: "question",
+    Harness.PI: "ask_user_question",
+}
+"""By which the agent puts a question to the person. Tools of MCP servers have other names: the server's is part of them."""
+_ANSWER = re.compile(
+    r"\AUser (?:selected|responded|wrote|answered): (.+)|\"=\"(.+?)\"(?=, \"|\. You can now continue)", re.DOTALL
+)
 
 
 @frozen
@@ -60,6 +73,14 @@ def asked_in(blocks: Iterable[get.Json], kinds: Container[object], arguments: st
         asked(get.text(call, "id"), get.text(call, "name"), get.mapping(call, arguments))
         for call in islice(calls, MAX_CALLS_PER_RECORD)
     ]
+
+
+def _answers_in(text: str) -> str:
+    """Returns what the person answered to the agent's questions, a line for each."""
+    answers = get.mapping(get.parsed_object(text), "answers").values()
+    given = (get.items(each, "answers") if is_object(each) else [each] for each in answers)
+    lines = [", ".join(one for one in each if isinstance(one, str)) for each in given]
+    return "\n".join(lines or (first or second for first, second in _ANSWER.findall(text)))
 
 
 @define
@@ -289,6 +310,8 @@ class Session:
         draft = self._begin(Role.TOOL, text, name)
         if draft is not None:
             draft.failed = failed
+        if name and name == _QUESTION_TOOLS.get(self.harness) and not failed:
+            self.hear("", _answers_in(text))
         return name
 
     @property

@@ -45,6 +45,8 @@ _MACHINE_TEXTS = {
     "Operation stopped by hook": "hook",  # Claude Code
     "UserPromptSubmit operation blocked by hook": "hook",
     "Stop hook feedback:": "hook",
+    "The user wants to clarify these questions.": "question",  # Claude Code, when its question is refused
+    '{"task_id":"': "task",  # Claude Code 2.1: the end of a task in the background
     "This session is being continued from a previous conversation": "summary",  # Claude Code
     "Another language model started to solve this problem": "summary",  # Codex
 }
@@ -91,8 +93,8 @@ def is_own_prompt(text: str) -> bool:
 
 
 def machine_text(text: str) -> str | None:
-    """Returns what a text in the person's place is that a program put there: `plan`, `hook`, `summary`; None for any
-    other."""
+    """Returns what a text in the person's place is that a program put there: `plan`, `hook`, `summary`, `question`,
+    `task`; None for any other."""
     return next((kind for begins, kind in _MACHINE_TEXTS.items() if text.lstrip().startswith(begins)), None)
 
 
