@@ -34,8 +34,10 @@ if TYPE_CHECKING:
     from agent_memory.acts.keeping import ScopeKeeping, StateKeeping, TagKeeping
     from agent_memory.acts.review import Decided, ReviewAct, Reviewing, ReviewItem
     from agent_memory.acts.service import MemoryService
+    from agent_memory.acts.switching import Project, Switching
     from agent_memory.capture.inbox_files import InboxFiles
     from agent_memory.capture.repository import Repository
+    from agent_memory.capture.switches import Pause
     from agent_memory.care.checks import DoctorReport
     from agent_memory.care.doctor import Doctor
     from agent_memory.care.forgetter import Forgetter
@@ -397,6 +399,36 @@ class Memory:
     ) -> Result[Decided, Error]:
         """Decides about items of the queue, as one run that can be undone (`Reviewing.decide`). Only for a person."""
         return self._reviewing.decide(items, act, note_id=note_id, text=text)
+
+    # -- switches -----------------------------------------------------------------------------------------------------
+
+    @property
+    def switching(self) -> Switching:
+        """Changes pauses and what memory stays out of."""
+        from agent_memory.acts.switching import Switching
+
+        return Switching(self.environ, self.cwd, self.real_root, self.caller, self.clock)
+
+    def pause(self, project: str | None = None, for_ms: int | None = None) -> Result[Pause, Error]:
+        """Pauses a project (a directory, or a key), or everything, for a time or until somebody resumes."""
+        return self.switching.pause(project, for_ms)
+
+    def resume(self, project: str | None = None) -> Result[tuple[Pause, ...], Error]:
+        """Ends the pause of a project, or all of them, and returns those that it ended."""
+        return self.switching.resume(project)
+
+    def paused(self) -> Result[tuple[Pause, ...], Error]:
+        """Returns the pauses that are not over."""
+        return self.switching.paused()
+
+    def exclude_project(self, project: str, *, include: bool = False) -> Result[str, Error]:
+        """Makes memory stay out of a project, or no longer, and returns the pattern in `projects.exclude`."""
+        return self.switching.exclude(project, include=include)
+
+    @as_result
+    def projects(self) -> tuple[Project, ...]:
+        """Returns every project with the number of its notes and whether memory stays out of it, most notes first."""
+        return self.switching.projects(unwrap(self.scopes.list()))
 
     # -- managed sections ---------------------------------------------------------------------------------------------
 
@@ -836,7 +868,7 @@ class Memory:
         """For `memory status`."""
         from agent_memory.care.health import read_health
 
-        return read_health(self.config, self.agent(), self.reading, self.inbox, self.log, self.spend)
+        return read_health(self.config, self.agent(), self.reading, self.inbox, self.log, self.spend, self.cwd)
 
     @as_result
     def statistics(self, days: int) -> Statistics:

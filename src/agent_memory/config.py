@@ -131,6 +131,26 @@ class CaptureConfig:
     )
 
 
+def _pattern_problem(pattern: str) -> str | None:
+    from agent_memory.capture.switches import pattern_problem  # since most configs have none
+
+    return pattern_problem(pattern)
+
+
+@frozen
+class ProjectsConfig:
+    exclude: tuple[str, ...] = _key(
+        "Projects that memory stays out of: globs on directories (`~/work/*`) and on repositories' keys (`github.com/me/*`).",
+        (),
+        check=_pattern_problem,
+    )
+    only: tuple[str, ...] = _key(
+        "If there are any, memory stays out of all other projects; globs as in `exclude`, which wins.",
+        (),
+        check=_pattern_problem,
+    )
+
+
 @frozen
 class SearchConfig:
     """No keys yet."""
@@ -174,6 +194,9 @@ class Config:
     schedule: ScheduleConfig = _key("Scheduled runs.", ScheduleConfig)
     agents_md: AgentsMdConfig = _key("The managed section.", AgentsMdConfig)
     capture: CaptureConfig = _key("Capture.", CaptureConfig)
+    projects: ProjectsConfig = _key(
+        "Which projects memory knows. Counts in your own config file alone.", ProjectsConfig
+    )
     search: SearchConfig = _key("Search; no keys yet.", SearchConfig)
     inject: InjectConfig = _key("What is injected into a session.", InjectConfig)
     mcp: McpConfig = _key("The MCP server.", McpConfig)

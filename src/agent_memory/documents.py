@@ -16,6 +16,7 @@ from agent_memory.text.instants import day_of, iso_of
 from agent_memory.text.json_shape import is_object, is_row
 
 if TYPE_CHECKING:
+    from agent_memory.capture.switches import Pause
     from agent_memory.care.checks import ScopeUse
     from agent_memory.care.health import Health
     from agent_memory.care.statistics import Statistics
@@ -221,13 +222,23 @@ def health_document(health: Health) -> dict[str, Any]:
             "sessions": len(last.sessions),
         },
         "schedule": job_documents(health),
-        **fields_of(health, "hook_problems", "agent"),
+        **fields_of(health, "hook_problems", "switches", "agent"),
         "spend": {
             "day": day_of(health.now_ms),
             **fields_of(health.spent_today, "calls", "prompt_chars", "reply_chars"),
             "maxCallsPerDay": health.max_calls_per_day,
         },
         **fields_of(health, "problems"),
+    }
+
+
+def pause_document(pause: Pause) -> dict[str, Any]:
+    """Returns a pause; its end is null until somebody resumes, its project for everything."""
+    return {
+        "project": pause.scope or None,
+        "path": pause.path or None,
+        "since": pause.since,
+        "until": pause.until or None,
     }
 
 

@@ -122,6 +122,13 @@ class ActRefused(UsageError):
     because: str
 
 
+class SwitchedOff(UsageError):
+    """Memory stays out of this place or this session; `because` is a sentence that says which switch does that."""
+
+    sentence = "{because} Nothing was read or written; `memory status` says more."
+    because: str
+
+
 # -- 10: config -------------------------------------------------------------------------------------------------------
 
 

@@ -7,8 +7,8 @@ import os
 import time
 
 from agent_memory import __version__
-from agent_memory.capture.hook import HookProblem, current_directory, timestamp_of
-from agent_memory.capture.hook_files import mentions
+from agent_memory.capture.hook import HookProblem, current_directory
+from agent_memory.capture.hook_files import mentions, timestamp_of
 from agent_memory.capture.places import KnownPlaces
 from agent_memory.capture.repository import may_be_in_work_tree, read_repository, work_tree_above
 from agent_memory.files.root import LOCAL_NAME, config_path, local_state_directory

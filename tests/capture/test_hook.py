@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from returns.result import Success
 
-from agent_memory.capture.hook import entry_text, timestamp_of
+from agent_memory.capture.hook import entry_text
+from agent_memory.capture.hook_files import timestamp_of
 from agent_memory.capture.inbox_json import parse_inbox_entry, render_inbox_entry
 from agent_memory.capture.session_event import SHAPES, SessionEvent, method_of, session_event
 from agent_memory.files.root import is_marked, is_own_call

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from returns.result import Success
 
-from agent_memory.capture.hook import entry_text, timestamp_of
+from agent_memory.capture.hook import entry_text
+from agent_memory.capture.hook_files import timestamp_of
 from agent_memory.capture.inbox_json import parse_inbox_entry
 from agent_memory.capture.session_event import SHAPES, SessionEvent, method_of, session_event
 from agent_memory.session.queue import fold_queue, session_id_of

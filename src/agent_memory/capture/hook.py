@@ -9,9 +9,11 @@ import os
 import stat
 import time
 
-from agent_memory.capture.hook_files import INBOX, log_hook_problem, put_text
+from agent_memory.capture.hook_files import INBOX, log_hook_problem, put_text, timestamp_of
 from agent_memory.capture.repository import read_repository
 from agent_memory.capture.session_event import PAYLOAD_KEYS, SHAPES, SessionEvent, session_event
+from agent_memory.capture.switches import INCOGNITO, Switches
+from agent_memory.files.durable import create_file, make_directories
 from agent_memory.files.json_lite import json_object, scan_json, scan_members
 from agent_memory.files.root import home_of, is_marked, is_own_call, root_and_doubt
 from agent_memory.text.value_rules import is_plain_name
@@ -61,6 +63,28 @@ def current_directory() -> str:
         return os.getcwd()
     except OSError:
         return "/"
+
+
+def stays_out(event: SessionEvent, environ: "Mapping[str, str]", act: str = "") -> bool:
+    """Returns whether memory stays out of a session, which the log says once. An incognito session counts as forgotten, so
+    that nothing that looks through transcripts learns from it later."""
+    off = Switches(environ).off(event.cwd or current_directory())
+    if off is None:
+        return False
+    home = home_of(environ)
+    root, _ = root_and_doubt(environ, home)
+    log_hook_problem(home, root, event.harness, off.kind, off.sentence, act, is_once=True)
+    if off.kind == INCOGNITO and root is not None and not _is_forgotten(event, root):
+        now = timestamp_of(time.time_ns() // 1_000_000)
+        tombstone = {"version": 1, "session": event.session_id, "harness": event.harness, "at": now}
+        try:
+            make_directories(f"{root}/{FORGOTTEN}")
+            create_file(_tombstone_path(event, event.harness, root), f"{json_object(tombstone)}\n".encode())
+        except FileExistsError:  # another hook of the same session
+            pass
+        except OSError as error:
+            raise HookProblem("store-io", f"could not write to {root}/{FORGOTTEN}: {error.strerror}") from None
+    return True
 
 
 def log_problem(environ: "Mapping[str, str]", harness: str | None, code: str, message: str, act: str = "") -> None:
@@ -155,7 +179,8 @@ def capture_hook(words: list[str], environ: "Mapping[str, str]") -> None:
         event = session_event(harness, payload_on_stdin())
         if isinstance(event, str):
             raise HookProblem("payload", event)
-        if event is not None and not (event.cwd is not None and is_marked(event.cwd)):
+        is_private = event is None or (event.cwd is not None and is_marked(event.cwd))
+        if event is not None and not is_private and not stays_out(event, environ):
             _put(event, environ)
     except HookProblem as problem:
         code, message = problem.args
@@ -184,16 +209,13 @@ def _is_forgotten(event: SessionEvent, root: str) -> bool:
     directory = f"{root}/{FORGOTTEN}"
     if not os.path.isdir(directory):
         return False
+    return any(os.path.lexists(_tombstone_path(event, whose, root)) for whose in (event.harness, ANY_HARNESS))
+
+
+def _tombstone_path(event: SessionEvent, harness: str, root: str) -> str:
     from agent_memory.text.ids import slug_of  # where nothing was ever forgotten it is not needed
 
-    slug = slug_of(event.session_id)
-    return any(os.path.lexists(f"{directory}/{whose}_{slug}.json") for whose in (event.harness, ANY_HARNESS))
-
-
-def timestamp_of(at_ms: int) -> str:
-    """ISO 8601 in UTC with milliseconds."""
-    seconds, millis = divmod(at_ms, 1000)
-    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{millis:03d}Z"
+    return f"{root}/{FORGOTTEN}/{harness}_{slug_of(event.session_id)}.json"
 
 
 def entry_text(event: SessionEvent, timestamp: str, environ: "Mapping[str, str]", home: str | None) -> str:

@@ -7,7 +7,7 @@ import os
 import stat
 import time
 
-from agent_memory.files.durable import FILE_MODE, append_line, create_file, make_directories, make_room
+from agent_memory.files.durable import FILE_MODE, append_line, create_file, make_directories, make_room, read_loosely
 from agent_memory.files.json_lite import json_object
 from agent_memory.files.root import local_state_directory
 
@@ -28,6 +28,12 @@ def random_digits() -> str:
         number, digit = divmod(number, 58)
         digits += _BASE58[digit]
     return digits
+
+
+def timestamp_of(at_ms: int) -> str:
+    """ISO 8601 in UTC with milliseconds."""
+    seconds, millis = divmod(at_ms, 1000)
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{millis:03d}Z"
 
 
 def mentions(path: str, text: str) -> bool:
@@ -78,9 +84,17 @@ def hook_log_directories(home: str | None, root: str | None) -> tuple[str, ...]:
 
 
 def log_hook_problem(
-    home: str | None, root: str | None, harness: str | None, code: str, message: str, act: str = ""
+    home: str | None,
+    root: str | None,
+    harness: str | None,
+    code: str,
+    message: str,
+    act: str = "",
+    *,
+    is_once: bool = False,
 ) -> None:
-    """Append one line to the first log that takes it; `act` is what failed, where that is not to capture. Never raises an OSError, and never waits for a lock."""
+    """Append one line to the first log that takes it; `act` is what failed, where that is not to capture. With `is_once` a log that
+    says so already is left as it is. Never raises an OSError, and never waits for a lock."""
     members = {
         "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "harness": harness,
@@ -94,6 +108,8 @@ def log_hook_problem(
     )
     for directory in hook_log_directories(home, root):
         path = f"{directory}/{LOG_NAME}"
+        if is_once and json_object({"message": members["message"]})[1:-1].encode() in read_loosely(path, MAX_LOG_BYTES):
+            return
         try:
             make_directories(directory)
             make_room(path, f"{directory}/{PREVIOUS_LOG_NAME}", len(line), MAX_LOG_BYTES)

@@ -13,6 +13,7 @@ from returns.result import Result
 
 from agent_memory.capture.hook_files import LOG_NAME, PREVIOUS_LOG_NAME, hook_log_directories
 from agent_memory.capture.inbox_files import InboxFiles, QueueTroubles, captures, failed_entries
+from agent_memory.capture.switches import KINDS, Switches
 from agent_memory.config import Config
 from agent_memory.errors import Error, StateCorrupt, StoreIo
 from agent_memory.files.paths import as_store_io
@@ -94,6 +95,8 @@ class Health:
     max_calls_per_day: int = 0
     agent: str = ""
     deliveries: tuple[HarnessDeliveries, ...] = ()
+    switches: tuple[str, ...] = ()
+    """What memory stays out of, one sentence each."""
     jobs: tuple[JobHealth, ...] = ()
     job_problems: tuple[str, ...] = ()
 
@@ -139,6 +142,7 @@ def read_health(
     inbox: InboxFiles,
     log: RunLog,
     spend: SpendLedgerFiles,
+    cwd: str | None,
 ) -> Health:
     """Returns the health of the store and its surroundings; it changes nothing and calls nothing. A file of ours that
     cannot be read is an error, not "all is well" (P6)."""
@@ -190,6 +194,7 @@ def read_health(
         now_ms=now_ms,
         agent=agent.map(lambda each: each.name).value_or("not usable"),
         max_calls_per_day=config.llm.max_calls_per_day,
+        switches=Switches(environ).sentences(cwd),
         deliveries=deliveries_by_harness(DeliveryLog(str(root)).deliveries(), now_ms),
         jobs=jobs,
         job_problems=tuple(problems),
@@ -213,6 +218,8 @@ def hook_log_of(root: Path, environ: Mapping[str, str]) -> tuple[tuple[HookProbl
                 with suppress(ValueError, RecursionError):
                     told = json.loads(line)
                     if not is_object(told):
+                        continue
+                    if told.get("code") in KINDS:  # as the person wants it
                         continue
                     named = told.get("root")
                     # A hook records the root that it was given, which may lead there by a link.

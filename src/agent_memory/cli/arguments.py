@@ -207,6 +207,14 @@ def expiry_of(text: str, now_ms: int) -> Expiry:
     return Expiry(at_ms)
 
 
+def duration_ms_of(text: str) -> int:
+    """Returns the milliseconds that `2h` (also `m d w y`) means."""
+    period_ms = _period_ms(text.strip())
+    if not period_ms:
+        raise UsageInvalid(f"--for is {text!r}, expected a period such as 2h (m h d w y)")
+    return period_ms
+
+
 def _period_ms(word: str) -> int | None:
     found = re.fullmatch(_PERIOD, word)
     return int(found[1]) * _UNITS_MS[found[2]] if found else None

@@ -166,6 +166,8 @@ def _facts(health: Health) -> Iterator[tuple[str, str]]:
         waiting = len(health.troubles)
         again = f"; will retry {counted(waiting, 'session')}" if waiting else ""
         yield "ok", f"nothing needs attention{again}"
+    for text in health.switches:
+        yield "off", text
     yield "store", f"{counted(health.entries, 'note')}, {health.archived:,} archived, in {health.root}"
     oldest = health.oldest_pending_at_ms
     since = f", the oldest from {short_age(oldest, now_ms)}" if oldest is not None else ""

@@ -18,6 +18,7 @@ from agent_memory.capture.hook import (
     named_harness,
     payload_on_stdin,
     run_silently,
+    stays_out,
 )
 from agent_memory.files.json_lite import json_object
 from agent_memory.files.root import (
@@ -69,7 +70,8 @@ def inject_hook(words: list[str], environ: "Mapping[str, str]") -> None:
             raise HookProblem("payload", moment)
         if moment is not None and not (moment.event.cwd is not None and is_marked(moment.event.cwd)):
             _end_in_time(environ, harness)
-            _answer(harness, moment, environ)
+            if not stays_out(moment.event, environ, ACT):
+                _answer(harness, moment, environ)
     except HookProblem as problem:
         code, message = problem.args
         log_problem(environ, harness, code, message, ACT)

@@ -59,6 +59,8 @@ COMMANDS: Mapping[str, Command] = {
     "sync": Command("sync", "merge with your other machines through a git remote"),
     "merge-driver": Command("sync", "merge two versions of a note, for git"),
     "config": Command("settings", "show and change the settings"),
+    "pause": Command("settings", "capture nothing and tell agents nothing for a while"),
+    "resume": Command("settings", "end a pause"),
     "setup": Command("installing", "connect your coding agents to memory"),
     "uninstall": Command("installing", "remove what setup added"),
     "schedule": Command("installing", "run consolidate and defrag regularly on this machine"),
@@ -70,7 +72,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
     "Get started": ("setup", "schedule", "backfill", "status"),
     "Notes": ("search", "list", "read", "remember", "edit", "pin", "archive", "forget"),
     "Runs": ("consolidate", "log", "undo", "why"),
-    "Care": ("doctor", "sync", "config"),
+    "Care": ("doctor", "sync", "pause", "config"),
 }
 """The commands that people use, as `memory --help` shows them; the others are plumbing."""
 

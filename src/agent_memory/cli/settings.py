@@ -1,4 +1,4 @@
-"""`memory config`, `memory trust` and `memory completions`: what is set, by whom, and the shell."""
+"""`memory config`, `memory pause`, `memory trust` and `memory completions`: what is set, by whom, and the shell."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from typing import Any
 
 from agent_memory.agent.agent_command import REDACTED, is_secret_name, shown_command, shown_words
 from agent_memory.caller import caller_of
-from agent_memory.cli.arguments import add_flag, set_command
+from agent_memory.capture.switches import INCOGNITO_VARIABLE
+from agent_memory.cli.arguments import add_flag, duration_ms_of, set_command
 from agent_memory.cli.console import Console
-from agent_memory.cli.dialogue import current_directory, edited_by_hand, home_here
-from agent_memory.documents import fields_of
+from agent_memory.cli.dialogue import current_directory, edited_by_hand, home_here, open_here
+from agent_memory.documents import fields_of, pause_document
 from agent_memory.errors import ConfigUnreadable, UsageInvalid
 from agent_memory.files.root import LOCAL_NAME, config_path, home_of
 from agent_memory.prompt.shipped_files import read_shipped
@@ -25,6 +26,7 @@ from agent_memory.results import unwrap
 from agent_memory.setup.config_files import (
     TrustedConfig,
     TrustFile,
+    change_own_config,
     closed_keys,
     leaves,
     load_config,
@@ -36,7 +38,7 @@ from agent_memory.setup.setup_files import SetupState
 from agent_memory.text.instants import day_of
 from agent_memory.text.json_codec import written
 from agent_memory.text.json_shape import is_list, is_object
-from agent_memory.text.plain_text import one_line
+from agent_memory.text.plain_text import counted, one_line
 
 # -- config -----------------------------------------------------------------------------------------------------------
 
@@ -111,20 +113,15 @@ def _get(key: str, console: Console) -> None:
 def _change(act: str, words: list[str], console: Console) -> None:
     """Changes the config. Of two changes at once, or while setup is at work, the second is refused: none is lost."""
     path = config_path(home_here())
-    content = changed = read_config(path) or b"{}\n"
     if act == "edit":
+        content = read_config(path) or b"{}\n"
         with edited_by_hand(
             console, "config.json", content, "`memory config set KEY VALUE` works without one."
         ) as changed:
-            if changed != content:
+            if is_changed := changed != content:
                 write_own_config(path, changed)
     else:
-        parse_config(content, path)
-        document: dict[str, Any] = json.loads(content)  # with its `$schema`
-        if _is_put(document, act, words, path):
-            changed = f"{json.dumps(document, indent=2, ensure_ascii=False)}\n".encode()
-            write_own_config(path, changed)
-    is_changed = changed != content
+        is_changed = change_own_config(path, lambda document: _is_put(document, act, words, path))
     console.answer({"path": path, "changed": is_changed}, f"{'Changed' if is_changed else 'Nothing changed in'} {path}")
 
 
@@ -176,6 +173,46 @@ def _without_secrets(value: Any) -> Any:
             for key, each in value.items()
         }
     return value
+
+
+# -- pause and resume -------------------------------------------------------------------------------------------------
+
+_PROJECT = "only this project: a directory (default: the current one) or a key such as github.com/owner/repo"
+
+
+def configure_pause(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--project", metavar="PROJECT", nargs="?", const=".", help=_PROJECT)
+    parser.add_argument(
+        "--for", dest="duration", metavar="TIME", help="how long: 2h (m h d w y); else until you resume"
+    )
+    epilog = (
+        "Nothing is captured meanwhile, and agents are told nothing and cannot ask. What is said in a session during the "
+        "pause is not learnt afterwards either. Your own commands work as ever. To stay out of a project for good, use "
+        f"`projects.exclude` (see `memory config`); to keep one session out, start it with {INCOGNITO_VARIABLE}=1. Only "
+        "you can pause memory, not an agent."
+    )
+    set_command(parser, _pause, epilog, "memory pause --project --for 2h")
+
+
+def _pause(arguments: argparse.Namespace, console: Console) -> None:
+    duration: str | None = arguments.duration
+    pause = unwrap(open_here(console).pause(arguments.project, None if duration is None else duration_ms_of(duration)))
+    sooner = " `memory resume` ends it sooner." if pause.until else ""
+    console.answer({"paused": pause_document(pause)}, f"{pause.sentence}{sooner}")
+
+
+def configure_resume(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--project", metavar="PROJECT", nargs="?", const=".", help=_PROJECT)
+    epilog = "Ends all pauses, or that of one project. Only you can end a pause, not an agent."
+    set_command(parser, _resume, epilog, "memory resume --project")
+
+
+def _resume(arguments: argparse.Namespace, console: Console) -> None:
+    memory = open_here(console)
+    ended, left = unwrap(memory.resume(arguments.project)), unwrap(memory.paused())
+    said = f"Ended {counted(len(ended), 'pause')}." if ended else "No pause was ended."
+    document = {"resumed": list(map(pause_document, ended)), "paused": list(map(pause_document, left))}
+    console.answer(document, said, *(each.sentence for each in left))
 
 
 # -- trust ------------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from agent_memory.text.json_shape import is_object
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Any
 
 ROOT_VARIABLE = "AGENT_MEMORY_ROOT"
 LOCAL_NAME = "memory.config.json"
@@ -96,8 +97,8 @@ def root_and_doubt(environ: "Mapping[str, str]", home: str | None) -> tuple[str 
         return data_root(environ), doubt or f"{error.filename} cannot be looked at: {error.strerror}"
 
 
-def _configured_root(path: str) -> tuple[str | None, str]:
-    """Returns `storage.root` of the person's config, None where it says nothing; and why that cannot be told."""
+def own_config(path: str) -> "tuple[dict[str, Any] | None, str]":
+    """Returns the person's config as it stands there, unchecked, None where there is none; and why it cannot be read."""
     try:
         config = scan_json(read_regular(path, MAX_CONFIG_BYTES).decode().removeprefix("\ufeff"))
     except FileNotFoundError:
@@ -106,7 +107,15 @@ def _configured_root(path: str) -> tuple[str | None, str]:
         return None, f"{path} cannot be read: {error.strerror}"
     except (ValueError, RecursionError):
         return None, f"{path} is not JSON"
-    storage = config.get("storage", {}) if is_object(config) else None
+    return (config, "") if is_object(config) else (None, f"{path} is not a JSON object")
+
+
+def _configured_root(path: str) -> tuple[str | None, str]:
+    """Returns `storage.root` of the person's config, None where it says nothing; and why that cannot be told."""
+    config, doubt = own_config(path)
+    if config is None:
+        return None, doubt
+    storage = config.get("storage", {})
     root = storage.get("root") if is_object(storage) else 0
     if root is None or (isinstance(root, str) and root and "\0" not in root):
         return root, ""

@@ -6,8 +6,9 @@ person has trusted exactly its bytes, it can set `search` and `inject` alone, an
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, TypeAlias
 
 from attrs import evolve, frozen
@@ -134,6 +135,18 @@ def write_own_config(path: str, content: bytes) -> None:
         replace_file(real, content)
 
 
+def change_own_config(path: str, change: Callable[[dict[str, Any]], bool]) -> bool:
+    """Changes the person's own config file by a function that says whether it changed anything, and returns whether the
+    file is another one now. The caller holds the lock of setup. ConfigInvalid where it is, or would be, no valid config; nothing is changed then."""
+    content = read_config(path) or b"{}\n"
+    parse_config(content, path)
+    document: dict[str, Any] = json.loads(content)  # with its `$schema`
+    changed = f"{json.dumps(document, indent=2, ensure_ascii=False)}\n".encode() if change(document) else content
+    if changed != content:
+        write_own_config(path, changed)
+    return changed != content
+
+
 def closed_keys(document: Document) -> tuple[str, ...]:
     """Returns the dotted keys in a config that only a trusted one may set."""
     return tuple(key for key in set_keys(document) if key.partition(".")[0] not in OPEN_SECTIONS)
@@ -192,6 +205,8 @@ def _local_config(path: str, home: str | None) -> tuple[Document | None, tuple[s
             raise
         problem = one_line(error.problems[0], 160)
         return None, (*warnings, f"{path} was ignored, because it is not valid: {problem}.")
+    if document.pop("projects", None) is not None:  # hooks do not look at it
+        warnings = (*warnings, f"`projects` in {path} was ignored: it counts in your own config file alone.")
     keys = () if is_trusted else closed_keys(document)
     if keys:
         named = one_line(", ".join(keys), 200)
