@@ -43,14 +43,15 @@ if TYPE_CHECKING:
     from agent_memory.care.forgetter import Forgetter
     from agent_memory.care.health import Health
     from agent_memory.care.repairer import Repair
+    from agent_memory.care.sessions import SessionLine
     from agent_memory.care.statistics import Statistics
     from agent_memory.care.tombstones import TombstoneFiles
-    from agent_memory.care.why_note import NoteHistory
+    from agent_memory.care.why_note import NoteHistory, NoteVersion
     from agent_memory.care.why_session import FoundSessions
     from agent_memory.git.git_history import GitRecorder
     from agent_memory.git.git_process import GitProcess
     from agent_memory.harness import Surroundings
-    from agent_memory.note.note import Listed, MemoryEntry
+    from agent_memory.note.note import Listed, MemoryEntry, StoredEntry
     from agent_memory.note.tagging import TagVocabulary
     from agent_memory.pipelines.backfill import BackfillIo, Upgrades, Watching
     from agent_memory.pipelines.consolidate import ConsolidateIo
@@ -838,6 +839,30 @@ class Memory:
 
         deferred = self.run_records.deferred
         return find_sessions(session_id, self.root, self.reading, self.log, self.marks, deferred)
+
+    @as_result
+    def sessions(self) -> tuple[SessionLine, ...]:
+        """Returns the newest sessions that were captured or given notes, and what became of their notes."""
+        from agent_memory.care.sessions import list_sessions
+        from agent_memory.note.note import without_secret
+        from agent_memory.recall.delivery_log import DeliveryLog
+        from agent_memory.rules.run_log import KEEP_RUNS
+
+        listings = unwrap(self.store.list()), unwrap(self.store.list(archived=True))
+        notes = [each for listing in listings for each in listing.entries]
+        return list_sessions(
+            self.inbox.recent(),
+            unwrap(self.log.runs(KEEP_RUNS)),
+            without_secret(notes) if self.caller.is_agent else notes,
+            DeliveryLog(self.real_root).deliveries(),
+            unwrap(self.ledger.totals()),
+        )
+
+    def versions(self, stored: StoredEntry) -> Result[tuple[NoteVersion, ...], Error]:
+        """Returns how a note's text became what it is."""
+        from agent_memory.care.why_note import note_versions
+
+        return note_versions(self.real_root, stored)
 
     @as_result
     def find_session(self, session_id: str) -> tuple[SessionKey, ...]:

@@ -62,6 +62,8 @@ class Statistics:
     captures and deliveries in the period by harness, and sessions by the outcome of their consolidation."""
     machines: Mapping[str, Counts]
     """How the runs of each machine ended in the period: `completed`, `paused`, `failed`, …"""
+    captured: Mapping[str, Days]
+    """Captures of each harness on each day."""
     days: Mapping[str, Days]
     """`notes` are those made on each day, `known` those made until its end, whether live or archived today."""
 
@@ -123,7 +125,11 @@ def statistics_of(
     }
     names = tuple(day_of(day * DAY_MS) for day in period)
     ended: dict[str, Counts] = {name: _counted(run.result for run in runs if run.machine == name) for name in machines}
-    return Statistics(names, len(metas), len(archived), unreadable, reads_ever, counts, ended, days)
+    captured = {
+        name: by_day(period, ((at_ms // DAY_MS, 1) for harness, at_ms in captures if harness == name))
+        for name, _ in counts["captures"]
+    }
+    return Statistics(names, len(metas), len(archived), unreadable, reads_ever, counts, ended, captured, days)
 
 
 def _counted(names: Iterable[str]) -> Counts:

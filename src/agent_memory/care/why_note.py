@@ -4,18 +4,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
 
 from attrs import field, frozen
 from returns.result import Failure, Result
 
 from agent_memory.errors import EntryNotFound, EntryProtected, EntryUnreadable, Error
-from agent_memory.note.note import Harness, Kind, Listed, Listing, Meta, Origin, Source, Status, Tier, Usage, reads_of
+from agent_memory.files.paths import names_below
+from agent_memory.note.note import (
+    Harness,
+    Kind,
+    Listed,
+    Listing,
+    Meta,
+    Origin,
+    Source,
+    Status,
+    StoredEntry,
+    Tier,
+    Usage,
+    reads_of,
+)
+from agent_memory.note.note_format import read_note
 from agent_memory.ports import RunLog
 from agent_memory.recall.reading import Reading
 from agent_memory.results import as_result, unwrap, warning_of
 from agent_memory.rules.run_log import MOST_RUNS, LoggedRun, Revision, short_id
 from agent_memory.rules.tiers import score, score_parts, why_not_nearer
 from agent_memory.session.resume import resume_command
+from agent_memory.store.diffs import diff_of_texts
+from agent_memory.store.note_files import ARCHIVE, read_image
 from agent_memory.text.instants import day_of, has_passed, iso_of
 from agent_memory.text.plain_text import one_line
 
@@ -244,6 +262,34 @@ class NoteHistory:
     """Where it is told, in sentences."""
     unread: tuple[str, ...]
     """What could not be read, one sentence each: more may be unknown."""
+
+
+# -- a note: its versions ---------------------------------------------------------------------------------------------
+
+MOST_VERSIONS = 20
+
+
+@frozen
+class NoteVersion:
+    """One step of a note's text: what came after the version that was replaced at that time."""
+
+    at_ms: int | None
+    diff: tuple[str, ...]
+
+
+@as_result
+def note_versions(root: str, stored: StoredEntry) -> tuple[NoteVersion, ...]:
+    """Returns how the text became what it is, newest first, as far as the archive keeps earlier versions. A version that was
+    secret is left out."""
+    directory = f"{ARCHIVE}/{stored.meta.id}"
+    names = sorted(names_below(root, directory), key=lambda name: (len(name), name))[-MOST_VERSIONS:]
+    images = [read_image(root, path) for path in (*(f"{directory}/{name}" for name in names), stored.listed.path)]
+    known = [(image, read_note(image.data, stored.listed.path, 0)) for image in images if image is not None]
+    texts = [image.data.decode("utf-8", "replace") for image, note in known if not note.meta.is_secret]
+    return tuple(
+        NoteVersion(int(name.removesuffix(".md")) if name.removesuffix(".md").isdigit() else None, diff_of_texts(*pair))
+        for name, pair in reversed(list(zip(names, pairwise(texts), strict=False)))
+    )
 
 
 # -- a note -----------------------------------------------------------------------------------------------------------

@@ -43,6 +43,7 @@ COMMANDS: Mapping[str, Command] = {
     "archive": Command("notes", "move a note to the archive"),
     "restore": Command("notes", "bring a note back from the archive"),
     "forget": Command("forget", "delete a note, or everything from a session, for good"),
+    "serve": Command("serve", "see everything in your browser, and decide"),
     "mcp": Command("mcp", "serve the memory to MCP clients"),
     "state": Command("keeping", "keep small values by key, for programs"),
     "links": Command("tracing", "show what a note links to and what links to it"),
@@ -72,7 +73,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
     "Get started": ("setup", "schedule", "backfill", "status"),
     "Notes": ("search", "list", "read", "remember", "edit", "pin", "archive", "forget"),
     "Runs": ("consolidate", "log", "undo", "why"),
-    "Care": ("doctor", "sync", "pause", "config"),
+    "Care": ("serve", "doctor", "sync", "pause", "config"),
 }
 """The commands that people use, as `memory --help` shows them; the others are plumbing."""
 
@@ -88,7 +89,7 @@ _SILENT = frozenset({"capture", "inject", "mcp", "schedule run", "merge-driver"}
 """Commands that no person reads: they leave it to others to report what went wrong in the background."""
 
 
-_GO_ON = frozenset({"mcp", "schedule run", "watch"})
+_GO_ON = frozenset({"mcp", "schedule run", "serve", "watch"})
 """Commands that print messages as they happen."""
 
 

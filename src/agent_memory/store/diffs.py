@@ -190,6 +190,11 @@ def _tier_lines(state: FileState | None, titles: Mapping[str, str]) -> str:
     return "".join(f"{tier:4}  {id}  {one_line(titles.get(id, ''), _TITLE_CHARS)}".rstrip() + "\n" for tier, id in rows)
 
 
+def diff_of_texts(before: str, after: str) -> tuple[str, ...]:
+    """Returns the lines of a unified diff between two versions of a note."""
+    return _between(before, after, "before", "after")
+
+
 def _between(before: str, after: str, old_name: str, new_name: str) -> tuple[str, ...]:
     if before == after and NOWHERE not in (old_name, new_name):
         return () if old_name == new_name else (_visible(f"# {old_name}"), _visible(f"# now {new_name}"))

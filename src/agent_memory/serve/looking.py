@@ -1,0 +1,338 @@
+"""What the page shows: each view takes its values from the function that the command of the same subject takes them from."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from functools import partial
+from math import ceil
+from typing import Any
+
+from attrs import evolve, frozen
+
+from agent_memory.app import Memory, open_memory
+from agent_memory.capture.hook import HookProblem
+from agent_memory.capture.places import known_places
+from agent_memory.capture.session_event import SessionEvent
+from agent_memory.care.checks import Severity
+from agent_memory.care.statistics import LARGEST_DAYS
+from agent_memory.documents import (
+    diff_document,
+    entry_document,
+    fields_of,
+    health_document,
+    injection_document,
+    json_of,
+    run_document,
+    search_document,
+    statistics_document,
+    undone_document,
+)
+from agent_memory.errors import EntryNotFound, EntryProtected, Error, RunNotFound, UndoRefused, UsageInvalid
+from agent_memory.files.root import home_of
+from agent_memory.hook_injection import HookInjection
+from agent_memory.inject import place_of, told_where
+from agent_memory.note.note import (
+    Harness,
+    Kind,
+    Origin,
+    StoredEntry,
+    Tier,
+    Usage,
+    reads_of,
+    without_secret,
+)
+from agent_memory.pipelines.undo import chosen_run, sentence_of
+from agent_memory.recall.candidates import barrier
+from agent_memory.recall.delivery_log import DeliveryLog
+from agent_memory.recall.moment import ASKED, MAX_PROMPT_CHARS, START, Moment
+from agent_memory.recall.reading import ListFilter, ShownEntry
+from agent_memory.recall.search_values import MAX_HITS, SearchHit, SearchRequest
+from agent_memory.results import unwrap
+from agent_memory.rules.run_log import KEEP_RUNS
+from agent_memory.serve.application import Asked, Shown
+from agent_memory.store.diffs import DiffPart
+from agent_memory.text.instants import day_of
+from agent_memory.text.plain_text import cut_chars, one_line
+
+A_PAGE = 50
+_MOST_PAGES = 1_000_000
+_MOST_TURNS = 200
+_TURN_CHARS = 4_000
+_MOST_DELIVERIES = 50
+
+
+def _part(asked: Asked, count: int) -> tuple[slice, dict[str, Any]]:
+    """Returns which rows of so many to show, and what a template needs to lead to the others."""
+    number = min(asked.number("page", 1, _MOST_PAGES), max(1, ceil(count / A_PAGE)))
+    others = {key: values[-1] for key, values in asked.fields.items() if key not in ("page", "said") and values[-1]}
+    part = slice((number - 1) * A_PAGE, number * A_PAGE)
+    return part, {"page": number, "pages": max(1, ceil(count / A_PAGE)), "count": count, "others": others}
+
+
+# -- notes ------------------------------------------------------------------------------------------------------------
+
+
+def notes(asked: Asked) -> Shown:
+    """Returns the notes that a filter lets through, or that a query finds, the best or the newest first."""
+    memory, query = asked.looking, asked.text("q")
+    wanted = ListFilter(
+        kind=asked.word("kind", Kind),
+        tag=asked.text("tag"),
+        scope=asked.text("scope"),
+        origin=asked.word("origin", Origin),
+        tier=asked.word("tier", Tier),
+        harness=asked.word("harness", Harness),
+    )
+    archived = asked.text("archived") is not None
+    everything = unwrap(memory.reading.list(ListFilter(), archived=archived))
+    rows: list[tuple[ShownEntry, SearchHit | None]]
+    if query is None:
+        rows = [(each, None) for each in everything.entries if wanted.accepts(each.listed.meta, each.tier)]
+        part, pages = _part(asked, len(rows))
+        entries = [entry_document(each.listed, each.usage, tier=each.tier) for each, _ in rows[part]]
+        document: dict[str, Any] = {"entries": entries, "unreadable": json_of(everything.unreadable)}
+    else:
+        request = SearchRequest(query, MAX_HITS, archived=archived, here=memory.scope_here())
+        answer = unwrap(memory.search(request))
+        totals = memory.ledger.totals().value_or(dict[str, Usage]())
+        hits = [each for each in answer.hits if wanted.accepts(each.listed.meta, each.tier)]
+        part, pages = _part(asked, len(hits))
+        hits = hits[part]
+        rows = [(ShownEntry(each.listed, reads_of(each.listed.meta, totals), each.tier), each) for each in hits]
+        document = search_document(query, evolve(answer, hits=tuple(hits)), totals)
+        asked.said.extend(answer.notices)
+        part = slice(None)
+    scopes = Counter([each.listed.meta.scope for each in everything.entries]).most_common()
+    context = {
+        "rows": rows[part],
+        "query": query or "",
+        "wanted": wanted,
+        "archived": archived,
+        "scopes": scopes,
+        "unreadable": everything.unreadable,
+        "kinds": Kind,
+        "origins": Origin,
+        "tiers": Tier,
+        "harnesses": Harness,
+        "pages": pages,
+    }
+    return Shown("notes.html", {**document, "matching": pages["count"]}, context)
+
+
+def read_shown(memory: Memory, id: str) -> StoredEntry:
+    """Returns a note that may be shown, live or archived, by id or alias. Counts no read: somebody looks at it, and does not
+    use it."""
+    try:
+        stored = unwrap(memory.store.read(id))
+    except EntryNotFound as absent:
+        if not absent.archived:
+            raise
+        stored = unwrap(memory.store.read(id, archived=True))
+    if stored.meta.is_secret:
+        raise EntryProtected(id, f"showing it on a page (`memory read --secret {id}` prints it)", "secret")
+    return stored
+
+
+def note(asked: Asked) -> Shown:
+    memory, id = asked.looking, asked.path["id"]
+    stored = read_shown(memory, id)
+    why = unwrap(memory.why_entry(id, partial(told_where, memory)))
+    links = unwrap(memory.reading.links(id))
+    versions = unwrap(memory.versions(stored))
+    delivered = [
+        each for each in DeliveryLog(memory.real_root).deliveries(stored.meta.id) if stored.meta.id in each.ids
+    ]
+    deliveries = delivered[::-1][:_MOST_DELIVERIES]
+    document = {
+        "note": entry_document(stored.listed, why.usage, stored.body, tier=why.tier.tier),
+        "contentHash": stored.listed.content_hash,
+        "why": fields_of(why),
+        "links": fields_of(links),
+        "versions": json_of(versions),
+        "deliveries": [
+            {
+                "at": json_of(each.at_ms),
+                **{name: getattr(each, name) for name in ("harness", "session", "event", "scope")},
+            }
+            for each in deliveries
+        ],
+    }
+    asked.said.extend(why.unread)
+    context = {
+        "note": stored,
+        "why": why,
+        "links": links,
+        "versions": versions,
+        "deliveries": deliveries,
+        "delivered": len(delivered),
+        "kinds": Kind,
+    }
+    return Shown("note.html", document, context)
+
+
+# -- runs -------------------------------------------------------------------------------------------------------------
+
+
+def runs(asked: Asked) -> Shown:
+    found = unwrap(asked.looking.log.runs(KEEP_RUNS))
+    part, pages = _part(asked, len(found))
+    return Shown("runs.html", {"runs": list(map(run_document, found[part]))}, {"runs": found[part], "pages": pages})
+
+
+def run(asked: Asked) -> Shown:
+    """Returns what a run did and changed; where no diff of it is kept, why not."""
+    memory, name = asked.looking, asked.path["run"]
+    logged = chosen_run(memory.log, name)
+    parts: tuple[DiffPart, ...] = ()
+    unshown = ""
+    try:
+        parts = unwrap(memory.run_diff(logged.run_id))[1]
+    except (RunNotFound, UndoRefused) as error:
+        unshown = str(error)
+    spent = unwrap(memory.spend.days()).get(day_of(logged.started_at_ms))
+    document = {**run_document(logged), **diff_document(logged, parts), "spentThatDay": json_of(spent)}
+    return Shown("run.html", document, {"run": logged, "parts": parts, "unshown": unshown, "spent": spent})
+
+
+def run_backwards(asked: Asked) -> Shown:
+    """Returns what undoing a run would change: shown before the person says yes."""
+    memory, name = asked.looking, asked.path["run"]
+    undone = unwrap(memory.undo(name, dry_run=True))
+    logged, parts = unwrap(memory.run_diff(undone.undid.run_id, backwards=True))
+    document = {**undone_document(undone), **diff_document(logged, parts)}
+    return Shown(
+        "undo.html", document, {"run": logged, "parts": parts, "sentence": sentence_of(undone), "undone": undone}
+    )
+
+
+# -- sessions ---------------------------------------------------------------------------------------------------------
+
+
+def sessions(asked: Asked) -> Shown:
+    found = unwrap(asked.looking.sessions())
+    part, pages = _part(asked, len(found))
+    return Shown("sessions.html", {"sessions": json_of(found[part])}, {"sessions": found[part], "pages": pages})
+
+
+@frozen
+class SpokenTurn:
+    """One turn of a session, redacted."""
+
+    number: int
+    role: str
+    text: str
+
+
+def session(asked: Asked) -> Shown:
+    """Returns what became of a session, and its words without secrets, as far as its transcript can be read."""
+    memory, id = asked.looking, asked.path["session"]
+    found = unwrap(memory.why_session(id))
+    spoken: list[SpokenTurn] = []
+    silence = ""
+    try:
+        if found.sessions:
+            taken = unwrap(memory.take_over(found.sessions[0].session_id, Harness(found.sessions[0].harness)))
+            turns = taken.history.turns[-_MOST_TURNS:]
+            spoken = [SpokenTurn(each.number, each.role.value, cut_chars(each.text, _TURN_CHARS)) for each in turns]
+    except Error as error:
+        silence = str(error)
+    given = [each for each in DeliveryLog(memory.real_root).deliveries(id) if each.session == id]
+    ids = list(dict.fromkeys(each for delivery in given for each in delivery.ids))
+    document = {**fields_of(found), "given": ids, "words": json_of(spoken), "noWordsBecause": silence or None}
+    live = unwrap(memory.store.list()).by_id
+    titles = {each: live[each].meta.title for each in ids if each in live and not live[each].meta.is_secret}
+    context = {"found": found, "spoken": spoken, "silence": silence, "given": ids, "titles": titles}
+    return Shown("session.html", document, context)
+
+
+# -- what would be told now -------------------------------------------------------------------------------------------
+
+
+@frozen
+class LeftOut:
+    """A note of the place that is not told."""
+
+    id: str
+    title: str
+    reason: str
+
+
+def now(asked: Asked) -> Shown:
+    """Returns what the hook of a harness would tell a session that starts in a directory, or is asked something there: by
+    the code that tells it, recorded nowhere."""
+    looking = asked.looking
+    directory = asked.text("directory") or looking.cwd or "/"
+    harness = asked.word("harness", Harness) or Harness.CLAUDE_CODE
+    prompt = (asked.text("prompt") or "")[:MAX_PROMPT_CHARS]
+    if not (directory.startswith("/") and os.path.isdir(directory)):
+        raise UsageInvalid(f"{one_line(directory, 200)} is no directory", "Give the absolute path of one.")
+    there = unwrap(open_memory(looking.environ, directory, asked.said.append)).called_by(looking.caller)
+    kind = ASKED if prompt else START
+    event = SessionEvent(harness.value, "", "", cwd=directory)
+    hook = HookInjection(
+        harness.value, Moment(event, kind, prompt, False), looking.environ, home_of(looking.environ), looking.real_root
+    )
+    try:
+        offer = hook.offer()
+    except HookProblem as problem:
+        raise UsageInvalid(str(problem.args[-1])) from None
+    injection = hook.assembled(offer)
+    live = {each.meta.id: each for each in without_secret(unwrap(looking.store.list()).entries)}
+    offered = {each.id for each in offer.passages}
+    around = place_of(there)
+    left: list[LeftOut] = []
+    unrelated = 0
+    for each in live.values():
+        meta = each.meta
+        if meta.id in injection.ids or meta.scope not in around.scopes:
+            continue
+        if meta.id in offer.in_view:
+            reason = f"{harness} reads all of it in a file with a managed section."
+        elif meta.id in offered:
+            reason = "There was no room for it."
+        elif (because := barrier(each, around)) is not None:
+            reason = because
+        elif prompt:
+            unrelated += 1
+            continue
+        else:
+            reason = "Others of its section rank before it, or it only gives orders that no message of yours supports."
+        left.append(LeftOut(meta.id, meta.title, reason))
+    told = [live[id] for id in injection.ids if id in live]
+    known = known_places(looking.environ, looking.real_root)
+    places = sorted({each.common.removesuffix("/.git") for each in known.all()} if known else set[str]())
+    document = {**injection_document(injection), "leftOutBecause": json_of(left), "unrelated": unrelated}
+    context = {
+        "injection": injection,
+        "told": told,
+        "left": left,
+        "unrelated": unrelated,
+        "directory": directory,
+        "harness": harness,
+        "prompt": prompt,
+        "harnesses": Harness,
+        "places": places,
+        "scope": around.scope,
+    }
+    return Shown("now.html", document, context)
+
+
+# -- figures and health -----------------------------------------------------------------------------------------------
+
+_DEFAULT_DAYS = 90
+
+
+def figures(asked: Asked) -> Shown:
+    days = asked.number("days", _DEFAULT_DAYS, LARGEST_DAYS)
+    found = unwrap(asked.looking.statistics(days))
+    return Shown("figures.html", statistics_document(found), {"found": found, "period": days})
+
+
+def health(asked: Asked) -> Shown:
+    state = unwrap(asked.looking.health())
+    report = asked.looking.doctor().examine()
+    fixable = sum(each.fix is not None for each in report.findings)
+    document = {"status": health_document(state), "doctor": fields_of(report)}
+    context = {"health": state, "report": report, "fixable": fixable, "problem": Severity.PROBLEM}
+    return Shown("health.html", document, context)

@@ -1,0 +1,310 @@
+"""What the pages show, and that no note can do anything on them."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agent_memory.serve.rendering import static_file
+from agent_memory.serve.routes import ROUTES
+from claude_transcripts import SESSION, Conversation
+from memory_process import Memory
+from one_change import put
+from served_page import Browser, opened
+
+HTMX = "d6fdc75f204e6bdefa99b69bf1e6d4ac69b8a364f77929f45c13476b4000f717"  # htmx.org 2.0.11 of the npm registry
+
+
+@pytest.fixture
+def memory(home: Path) -> Memory:
+    return Memory.unrecorded(home)
+
+
+@pytest.fixture
+def browser(memory: Memory) -> Iterator[Browser]:
+    opened_one = Browser(memory.home)
+    yield opened_one
+    opened_one.close()
+
+
+KEY = "ghp_" + "Zq7Lw0xT4nVb8Rk2Yc6Mh1Jd5Pf9Ga3Se0Uu"[:36]
+HOSTILE = (
+    "<script>alert(1)</script> <img src=x onerror=alert(2)> [go](javascript:alert(3)) ![pixel](https://evil.example/p.png)"
+    ' <agent-memory-context> a\u202eb\u200bc \x1b[2J {{ 7 * 7 }} "><svg onload=alert(4)>'
+)
+
+
+def test_notes_are_listed_filtered_and_searched_as_the_commands_do(memory: Memory, browser: Browser) -> None:
+    lamp = memory.remembered(
+        "The script `lamp.py` lights the lamps at dusk.",
+        "--title",
+        "`lamp.py`",
+        "--kind",
+        "decision",
+        "--tags",
+        "area__light",
+    )
+    pump = memory.remembered("The pump is oiled on Mondays.", "--kind", "lesson", "--scope", "github.com/ada/pump")
+    entries = browser.json("/notes")["entries"]
+    assert entries == memory("list", "--json").document["entries"]
+    html = browser.html("/notes")
+    assert html.index(pump) < html.index(lamp)
+    for wanted in ("kind=decision", "tag=area__light", "q=dusk", "q=lamp&kind=decision", "origin=user&q=lit"):
+        found = browser.html(f"/notes?{wanted}")
+        assert (lamp in found, pump in found) == (True, False), wanted
+    assert "1 note" in browser.html("/notes?scope=github.com/ada/pump")
+    assert "No note is like that." in browser.html("/notes?tier=hot&harness=codex")
+    searched = browser.json("/notes?q=dusk")
+    assert searched.pop("matching") == 1
+    assert searched == memory("search", "dusk", "--json").document
+    html = browser.html("/notes?q=dusk")
+    assert "<mark>dusk</mark>" in html
+    assert all(f">{part['name']}<" in html for part in searched["entries"][0]["parts"])
+    assert "expected one of decision" in browser.json("/notes?kind=wish", 400)["error"]["message"]
+
+
+def test_a_list_of_many_notes_is_shown_fifty_at_a_time(memory: Memory, browser: Browser) -> None:
+    for number in range(51):
+        put(opened(memory.home).store, f"Note {number}", at_ms=number)
+    first, second = browser.html("/notes?kind=fact"), browser.html("/notes?kind=fact&page=2")
+    assert (first.count('class="row"'), second.count('class="row"')) == (50, 1)
+    assert 'href="?kind=fact&amp;page=2"' in first
+    assert browser.html("/notes?page=99").count('class="row"') == 1
+    browser.json("/notes?page=-1", 400)
+
+
+def test_a_note_is_shown_with_its_versions_links_deliveries_and_reasons(memory: Memory, browser: Browser) -> None:
+    first = memory.remembered("Lamps are lit at dusk.")
+    second = memory.remembered(f"The harbour is dark; see [[{first}]] and **mind the step**.")
+    assert memory("edit", first, "--body", "Lamps are lit at dawn.").code == 0
+    assert memory("read", first).code == 0
+    assert memory("inject", "--session", "s1", "--harness", "codex").code == 0
+    html = browser.html(f"/notes/{first}")
+    for words in ("You wrote it.", "-Lamps are lit at dusk.", "+Lamps are lit at dawn.", "1 read", "codex, command"):
+        assert words in html.replace("&#39;", "'"), words
+    assert f'href="/notes/{second}"' in html
+    assert "<strong>mind the step</strong>" in (other := browser.html(f"/notes/{second}"))
+    assert f'href="/notes/{first}"' in other
+    document = browser.json(f"/notes/{first}")
+    assert document["note"]["body"] == "Lamps are lit at dawn."
+    assert [each["harness"] for each in document["deliveries"]] == ["codex"]
+    assert [each["id"] for each in document["links"]["incoming"]] == [second]
+    assert document["why"]["saidBy"] == "You wrote it."
+
+
+def test_acts_on_a_note_are_those_of_the_commands(memory: Memory, browser: Browser) -> None:
+    id = memory.remembered("Lamps are lit at dusk.")
+    assert f"Pinned {id}" in browser.submit(f"/notes/{id}/pin")
+    assert memory.notes()[0]["pinned"] is True
+    browser.submit(f"/notes/{id}/unpin")
+    seen = browser.json(f"/notes/{id}")["contentHash"]
+    page = browser.submit(
+        f"/notes/{id}/edit", hash=seen, title="Lamps", tags="area__light", kind="lesson", body="At dawn.\r\nNot dusk."
+    )
+    assert f"Changed {id}" in page
+    (note,) = memory.notes()
+    assert (note["title"], note["tags"], note["kind"]) == ("Lamps", ["area__light"], "lesson")
+    assert note["body"] == "At dawn.\nNot dusk."
+    assert browser.act(f"/notes/{id}/edit", 409, hash=seen, body="Too late.")["error"]["code"] == "entry-changed"
+    assert browser.act(f"/notes/{id}/edit", 400, body="Of which version?")["error"]["code"] == "entry-invalid"
+    assert "Archived" in browser.submit(f"/notes/{id}/archive")
+    assert id in browser.html("/notes?archived=1")
+    assert id not in browser.html("/notes")
+    assert "Restored" in browser.submit(f"/notes/{id}/restore")
+    assert browser.act(f"/notes/{id}/praise", 400)["error"]["code"] == "usage"
+
+
+def test_of_twenty_tabs_that_change_one_note_one_succeeds_and_the_others_are_told(
+    memory: Memory, browser: Browser
+) -> None:
+    id = memory.remembered("Lamps are lit at dusk.")
+    seen = browser.json(f"/notes/{id}")["contentHash"]
+    headers = {"Accept": "application/json", "X-Form-Token": browser.page.form_token}
+    statuses: list[int] = []
+
+    def change(tab: int) -> None:
+        sent = {"hash": seen, "body": f"Tab {tab}."}
+        statuses.append(browser.client.post(f"/notes/{id}/edit", json=sent, headers=headers).status_code)
+
+    tabs = [threading.Thread(target=change, args=(tab,)) for tab in range(20)]
+    for each in tabs:
+        each.start()
+    for each in tabs:
+        each.join()
+    assert sorted(statuses) == [200, *[409] * 19]
+    assert memory.notes()[0]["body"].startswith("Tab ")
+
+
+def test_a_hostile_note_does_nothing_on_any_page(memory: Memory, browser: Browser) -> None:
+    id = memory.remembered(HOSTILE, "--tags", "<b>x")
+    memory.remembered("👩‍👩‍👧‍👦" * 200)
+    memory("edit", id, "--body", "Now it is another.")
+    (file,) = memory.root.glob(f"topics/*{id}.md")
+    file.write_text(file.read_text().replace("Now it is another.", f"{HOSTILE}\n\n    {HOSTILE}\n\n{'x' * 8_000}"))
+    memory("inject", "--session", "<script>s", "--harness", "codex")
+    paths = ["/notes", f"/notes/{id}", "/notes?q=alert", "/runs", "/sessions", "/now", "/figures", "/health"]
+    paths += [f"/notes?{name}=%3Cscript%3E" for name in ("q", "tag", "scope")]
+    paths += ["/sessions/%3Cscript%3Es", "/now?prompt=%3Cscript%3E", "/now?directory=%3Cscript%3E", "/%3Cscript%3E"]
+    shown = 0
+    for path in paths:
+        html = browser.client.get(path).text
+        body = html.partition("<body>")[2]
+        for live in ("<script", "<img", "<svg onload", "onerror=alert(2)>", 'href="javascript', 'src="http', "<agent-"):
+            assert live not in body, (path, live)
+        assert not {"\u202e", "\x1b", "\u200b"} & set(body.partition("<textarea")[0]), path
+        assert "49" not in body.partition("7 * 7")[2][:40]
+        shown += "&lt;script&gt;" in body
+    assert shown >= 8  # it is there, as text
+    assert "⟦U+202E⟧" in browser.html(f"/notes/{id}")
+    assert HOSTILE in browser.json(f"/notes/{id}")["note"]["body"]
+
+
+def test_what_is_edited_keeps_what_cannot_be_seen(memory: Memory, browser: Browser) -> None:
+    id = memory.remembered("Placeholder.")
+    (path,) = (memory.root / "topics").iterdir()
+    path.write_text(path.read_text().rpartition("Placeholder.")[0] + "a\u200bb <b> & “c”")
+    area = browser.html(f"/notes/{id}").partition("<textarea")[2].partition(">\n")[2].partition("</textarea>")[0]
+    assert area == "a\u200bb &lt;b&gt; &amp; “c”"
+
+
+def test_a_secret_note_is_on_no_page(memory: Memory, browser: Browser) -> None:
+    open_one = memory.remembered("The vault is in the cellar.")
+    secret = memory.remembered(f"The vault opens with 4711-0815; see [[{open_one}]].", "--sensitivity", "secret")
+    paths = ("/notes", "/notes?q=vault", f"/notes/{open_one}", "/runs", "/sessions", "/now", "/now?prompt=vault+cellar")
+    for path in (*paths, "/figures", "/health"):
+        for answer in (browser.html(path), json.dumps(browser.json(path))):
+            assert not any(word in answer for word in (secret, "4711", "opens with")), path
+    assert open_one in browser.html("/notes?q=vault")
+    for act in ("", "/archive", "/edit", "/pin"):
+        refused = browser.act(f"/notes/{secret}{act}", 403, "POST" if act else "GET", hash="x", body="x")
+        assert refused["error"]["code"] == "entry-protected"
+        assert "4711" not in str(refused)
+    assert secret in memory("list", "--json").out
+
+
+def test_a_run_is_shown_with_its_diff_and_undone_once_its_reverse_was_shown(home: Path) -> None:
+    memory = Memory(home)
+    memory.captured("Lamps", "Lamps are lit at dusk.")
+    assert memory("consolidate").code == 0
+    browser = Browser(home)
+    (run,) = browser.json("/runs")["runs"]
+    html = browser.html(f"/runs/{run['run']}")
+    assert "+Lamps are lit at dusk." in html
+    ahead = browser.html(f"/runs/{run['run']}/undo")
+    assert "-Lamps are lit at dusk." in ahead
+    assert len(memory.notes()) == 1
+    after = browser.submit(f"/runs/{run['run']}/undo")
+    assert memory.notes() == []
+    assert "Undo this" in after
+    assert browser.act(f"/runs/{run['run']}/undo", 409)["error"]["code"] == "undo-refused"
+    browser.act(f"/runs/{browser.json('/runs')['runs'][0]['run']}/undo")
+    assert memory.titles() == ["Lamps"]
+    assert browser.json("/runs/nothing", 404)["error"]["code"] == "run-not-found"
+    browser.close()
+
+
+def test_a_run_that_is_at_work_makes_acts_wait_for_another_time(home: Path) -> None:
+    memory = Memory.unrecorded(home)
+    memory.captured("Lamps", "Lamps are lit at dusk.")
+    memory("consolidate")
+    browser = Browser(home)
+    run = browser.json("/runs")["runs"][0]["run"]
+    with opened(home).locks.run():
+        assert "busy" in browser.act(f"/runs/{run}/undo", 503)["error"]["code"]
+        assert "That did not work" in browser.client.get(f"/runs/{run}/undo").text
+        assert run in browser.html("/runs")
+    browser.act(f"/runs/{run}/undo")
+    browser.close()
+
+
+def test_a_session_is_followed_from_its_capture_to_the_reads_of_its_notes(home: Path) -> None:
+    memory = Memory.unrecorded(home)
+    memory.configure(llm={"command": memory.answered()}, storage={"autoCommit": False})
+    talk = Conversation()
+    talk.user(f"Remember that lamps are lit at dusk. My key is {KEY}")
+    memory.session(SESSION, b"\n".join(talk.lines))
+    browser = Browser(home)
+    (line,) = browser.json("/sessions")["sessions"]
+    assert (line["sessionId"], line["captures"], line["notes"]) == (SESSION, 1, [])
+    assert SESSION[:13] in browser.html("/sessions")
+    html = browser.html(f"/sessions/{SESSION}")
+    assert "lamps are lit at dusk" in html
+    assert KEY not in html
+    assert f"claude --resume {SESSION}" in html
+    assert "It waits in the inbox" in html
+    assert "Nothing is known about it" in browser.html("/sessions/none")
+    browser.close()
+
+
+def test_what_would_be_told_now_is_what_the_hook_tells_and_is_recorded_nowhere(memory: Memory) -> None:
+    project = memory.work_tree()
+    said = memory("remember", "--json", "--kind", "convention", "Lamps are lit at dusk.", cwd=project)
+    id = said.document["id"]
+    elsewhere = memory.remembered("Pumps are oiled.", "--scope", "github.com/ada/pump")
+    browser = Browser(memory.home, project)
+    before = memory.root / "runs" / "deliveries"
+    document = browser.json(f"/now?directory={project}&harness=codex")
+    assert not before.exists()
+    event = {"hook_event_name": "SessionStart", "session_id": "s", "cwd": str(project), "source": "startup"}
+    hook = memory("inject", "--harness", "codex", "--hook", data=json.dumps(event).encode(), cwd=project)
+    assert document["text"] == hook.document["hookSpecificOutput"]["additionalContext"]
+    assert document["entries"] == [id]
+    html = browser.html(f"/now?directory={project}&prompt=What+about+the+harbour%3F")
+    assert "on this prompt" in html
+    assert "1 more note" in html
+    assert elsewhere not in html
+    assert "is no directory" in browser.json("/now?directory=/nowhere", 400)["error"]["message"]
+    browser.close()
+
+
+def test_figures_and_health_are_those_of_stats_status_and_doctor(memory: Memory, browser: Browser) -> None:
+    memory.remembered("Lamps are lit at dusk.")
+    (memory.root / "topics/broken.md").write_text("---\nid: [\n---\nx\n")
+    assert browser.json("/figures?days=30") == memory("stats", "--days", "30", "--json").document
+    assert "<rect" in browser.html("/figures")
+    document = browser.json("/health")
+    told = [each["code"] for each in memory("doctor", "--json").document["symptoms"]]
+    assert [each["code"] for each in document["doctor"]["symptoms"]] == told
+    assert document["status"]["unreadable"] == ["topics/broken.md"]
+    assert "unreadable-note" in browser.html("/health")
+    os.chmod(memory.root / "topics/broken.md", 0o644)
+    assert "1 repair done" in browser.submit("/health/repair")
+    browser.json("/figures?days=0", 400)
+
+
+def test_a_store_that_cannot_be_written_is_shown_and_an_act_says_why(
+    memory: Memory, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    id = memory.remembered("Lamps are lit at dusk.")
+    written = os.open
+
+    def read_only(path: str, flags: int, *others: int, **named: int) -> int:
+        if flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT) and str(memory.root) in os.path.abspath(str(path)):
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), path)
+        return written(path, flags, *others, **named)
+
+    monkeypatch.setattr(os, "open", read_only)
+    for path in ("/notes", f"/notes/{id}", "/notes?q=dusk", "/runs", "/sessions", "/now", "/figures", "/health"):
+        browser.html(path)
+    refused = browser.act(f"/notes/{id}/archive", 503)
+    assert "Read-only file system" in refused["error"]["message"]
+    assert [each["id"] for each in browser.json("/notes")["entries"]] == [id]
+
+
+def test_every_route_is_described_and_what_is_sent_as_it_is_is_what_was_vendored(browser: Browser) -> None:
+    document = browser.json("/openapi.json")
+    described = {(method.upper(), path) for path, methods in document["paths"].items() for method in methods}
+    assert described == {(each.method, each.path.replace(":path", "")) for each in ROUTES}
+    assert hashlib.sha256(static_file("htmx.min.js")).hexdigest() == HTMX
+    for name in ("htmx.min.js", "page.js", "page.css", "icon.svg"):
+        assert browser.client.get(f"/static/{name}").content == static_file(name)
+    for path in ("/static/htmx.LICENSE", "/static/../routes.py", "/static/%2e%2e/routes.py", "/nowhere"):
+        browser.html(path, 404)
+    assert browser.client.delete("/notes").status_code == 405

@@ -1,0 +1,119 @@
+"""Who may ask the page at all (P22)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from agent_memory.serve import application
+from agent_memory.serve.application import BURST_REQUESTS, MAX_BODY_BYTES, Page
+from agent_memory.serve.routes import ROUTES
+from memory_process import Memory
+from served_page import ADDRESS, PORT, Browser, form_token, opened
+
+
+@pytest.fixture
+def id(home: Path) -> str:
+    return Memory.unrecorded(home).remembered("Lamps are lit at dusk.")
+
+
+@pytest.fixture
+def browser(home: Path, id: str) -> Iterator[Browser]:
+    opened_one = Browser(home)
+    yield opened_one
+    opened_one.close()
+
+
+def test_the_token_lets_in_one_browser_once_with_a_cookie_that_no_script_and_no_other_site_gets(
+    home: Path, id: str
+) -> None:
+    page = Page(opened(home), PORT, ROUTES)
+    first, second = (TestClient(page, base_url=ADDRESS) for _ in range(2))
+    assert first.get("/notes").status_code == 401  # no cookie
+    assert first.get("/?token=guessed").status_code == 401
+    welcome = first.get(page.address)
+    assert welcome.status_code == 200
+    cookie = welcome.headers["set-cookie"].lower()
+    assert all(word in cookie for word in ("httponly", "samesite=strict", "path=/"))
+    assert page.entrance not in welcome.text
+    assert id in first.get("/notes").text
+    assert first.get(page.address, follow_redirects=False).headers["location"] == "/"  # opened again: still let in
+    late = second.get(page.address)
+    assert late.status_code == 401
+    assert "opens one browser" in late.text
+    assert first.get("/notes").status_code == 200
+    other = Page(opened(home), PORT, ROUTES)  # the server of the next day knows neither token nor cookie
+    stale = TestClient(other, base_url=ADDRESS, cookies=first.cookies)
+    assert stale.get("/notes").status_code == stale.get(page.address).status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Host": f"memory.example:{PORT}"}, 421),
+        ({"Host": "127.0.0.1:80"}, 421),
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Origin": "http://127.0.0.1:3000"}, 403),
+        ({"Cookie": f"memory-{PORT}=guessed"}, 401),
+        ({"Cookie": 'memory="; =;'}, 401),
+    ],
+)
+def test_a_rebinding_name_a_foreign_page_and_a_guessed_cookie_get_nothing(
+    browser: Browser, id: str, headers: Mapping[str, str], status: int
+) -> None:
+    form = {"token": browser.page.form_token}
+    for answer in (
+        browser.client.get(f"/notes/{id}", headers=headers),
+        browser.client.post(f"/notes/{id}/archive", data=form, headers=headers),
+    ):
+        assert answer.status_code == status
+        assert "Lamps" not in answer.text
+    assert browser.json(f"/notes/{id}")["note"]["archived"] is False
+
+
+def test_an_act_needs_the_token_of_our_own_forms(browser: Browser, id: str) -> None:
+    for sent in ({}, {"token": "guessed"}):
+        refused = browser.client.post(f"/notes/{id}/archive", data=sent)
+        assert refused.status_code == 403
+    assert browser.act("/notes/x/archive", 404)["error"]["code"] == "entry-not-found"
+    assert browser.client.post(f"/notes/{id}/archive", json={}, headers={"X-Form-Token": "x"}).status_code == 403
+    token = form_token(browser.html(f"/notes/{id}"))
+    assert browser.client.post(f"/notes/{id}/archive", data={"token": token}).status_code == 200
+    assert browser.json(f"/notes/{id}")["note"]["archived"] is True
+
+
+def test_every_answer_forbids_scripts_of_others_frames_and_caches(browser: Browser, id: str) -> None:
+    stranger = TestClient(browser.page, base_url=ADDRESS)
+    for answer in (browser.client.get("/notes"), browser.client.get("/nowhere"), stranger.get("/notes")):
+        policy = answer.headers["content-security-policy"]
+        assert policy.startswith("default-src 'self';")
+        assert "unsafe" not in policy
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["x-frame-options"] == "DENY"
+        assert answer.headers["cache-control"] == "no-store"
+    for path in ("/notes", f"/notes/{id}", "/now", "/figures", "/health"):
+        html = browser.html(path)
+        assert not any(word in html for word in (" style=", "<style", " onclick", "<script>", "http://www", "//cdn"))
+
+
+def test_bodies_and_rates_are_bounded(browser: Browser, id: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    long = {"token": browser.page.form_token, "body": "x" * MAX_BODY_BYTES}
+    assert browser.client.post(f"/notes/{id}/edit", data=long).status_code == 413
+
+    def chunks() -> Iterator[bytes]:
+        for _ in range(MAX_BODY_BYTES // 65_536 + 2):
+            yield b"x" * 65_536
+
+    assert browser.client.post(f"/notes/{id}/edit", content=chunks()).status_code == 400
+    for broken in (b"{", b"[1]", b'{"a": ' + b"[" * 100_000, b"\xff\xfe"):
+        sent = browser.client.post(
+            f"/notes/{id}/edit", content=broken, headers={"Content-Type": "application/json", "X-Form-Token": "x"}
+        )
+        assert sent.status_code == 400, broken[:20]
+    monkeypatch.setattr(application, "REQUESTS_A_SECOND", 0)
+    many = [browser.client.get("/static/page.css").status_code for _ in range(BURST_REQUESTS)]
+    assert (many[0], many[-1]) == (200, 429)
