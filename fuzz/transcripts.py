@@ -20,7 +20,7 @@ from agent_memory.harness.amp import AmpThreads
 from agent_memory.harness.claude_code import ClaudeCodeSessions
 from agent_memory.harness.codex import CodexSessions
 from agent_memory.harness.copilot import CopilotSessions
-from agent_memory.harness.cursor import CursorSessions
+from agent_memory.harness.cursor_store import CursorSessions
 from agent_memory.harness.gemini import GeminiSessions
 from agent_memory.harness.goose import GooseSessions
 from agent_memory.harness.opencode import OpencodeSessions

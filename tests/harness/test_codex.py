@@ -14,7 +14,7 @@ from agent_memory.harness.transcripts import TranscriptRoots
 from agent_memory.session.history import Role, ToolCall
 from agent_memory.session.own_marks import MEMORY_OUTPUT_PLACEHOLDER
 from codex_rollouts import STARTED_MS, THREAD, Rollout
-from harness_surroundings import numbers, surroundings, told
+from harness_surroundings import surroundings, told
 
 ROOT = "019c5a00-0000-7222-8333-444455556666"
 BEFORE_FORK = "019c5900-0000-7222-8333-444455556666"
@@ -140,18 +140,6 @@ class TestTurns:
         )
         rollout.message("user", "<user_shell_command>\n<command>ls</command>\n</user_shell_command>")
         assert rollout.told() == ["tool: $ ls\na"]
-
-    def test_turns_that_were_rolled_back_are_left_out_and_keep_their_numbers(self, rollout: Rollout) -> None:
-        """Trap 3."""
-        rollout.user("One.")
-        rollout.agent("Two.")
-        rollout.user("Wrong.")
-        rollout.agent("Wrong, too.")
-        rollout.event("thread_rolled_back", num_turns=1)
-        rollout.user("Three.")
-        history = rollout.history()
-        assert told(history) == ["user: One.", "agent: Two.", "user: Three."]
-        assert numbers(history) == [1, 2, 5]
 
 
 class TestWhatNobodyTyped:

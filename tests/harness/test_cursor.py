@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable
-from agent_memory.harness.cursor import UNSEEN_ANSWERS, CursorSessions, typed_query
+from agent_memory.harness.cursor import UNSEEN_ANSWERS, typed_query
+from agent_memory.harness.cursor_store import CursorSessions
 from agent_memory.harness.transcripts import TranscriptRoots
 from agent_memory.note.note import Harness
 from agent_memory.session.history import History, Role, SessionMark

@@ -7,6 +7,7 @@ A harness that is new comes into `nine_harnesses`: the same talk as it keeps it.
 from __future__ import annotations
 
 import errno
+import json
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -28,7 +29,7 @@ from agent_memory.harness.captured_notes import FileSnapshots, InlineNotes
 from agent_memory.harness.claude_code import ClaudeCodeSessions
 from agent_memory.harness.codex import CodexSessions
 from agent_memory.harness.copilot import CopilotSessions
-from agent_memory.harness.cursor import CursorSessions
+from agent_memory.harness.cursor_store import CursorSessions
 from agent_memory.harness.gemini import GeminiSessions
 from agent_memory.harness.goose import DATABASE, GooseSessions
 from agent_memory.harness.opencode import OpencodeSessions
@@ -55,9 +56,13 @@ from agent_memory.session.queue import (
     retrieval_of,
 )
 from agent_memory.session.turns import TOOL_TEXT_CHARS, document_turns
+from claude_transcripts import Conversation
+from codex_rollouts import Rollout
 from faults import each_failure, failing_on
-from harness_surroundings import mark_after, surroundings, told
+from gemini_chats import Chat
+from harness_surroundings import Talk, mark_after, surroundings, told
 from nine_harnesses import NINE, SHELL, WRITE, Exchange, Look
+from pi_sessions import Branching
 
 SECRET = "The port is 9191."
 
@@ -227,6 +232,41 @@ def test_what_one_fetch_cannot_hold_comes_with_the_next_ones(kept: Kept, monkeyp
         fetches += 1
     assert fetches > 2
     assert [evolve(turn, record_id="") for turn in turns] == [evolve(turn, record_id="") for turn in whole.turns]
+
+
+def _rewound(talk: Conversation | Rollout | Chat | Branching, wrong: int) -> Talk:
+    """Said: "One.", "Two.", then so many exchanges that were taken back, and "Three." in their place."""
+    talk.user("One.")
+    if isinstance(talk, Conversation | Branching):
+        two = talk.agent("Two.")
+    else:
+        talk.agent("Two.")
+    first = len(talk.lines)
+    for _ in range(wrong):
+        talk.user("Wrong. " * 100)
+        talk.agent("Wrong, too.")
+    if isinstance(talk, Conversation | Branching):
+        talk.user("Three.", parent=two)
+        return talk
+    if isinstance(talk, Rollout):
+        talk.event("thread_rolled_back", num_turns=wrong)
+    else:
+        talk.put({"$rewindTo": json.loads(talk.lines[first])["id"]})
+    talk.user("Three.")
+    return talk
+
+
+@pytest.mark.parametrize("talk", [Conversation, Rollout, Chat, Branching])
+@pytest.mark.parametrize("wrong", [1, 50])
+def test_what_was_taken_back_is_left_out_and_keeps_its_numbers(
+    talk: type[Conversation | Rollout | Chat | Branching], wrong: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """P25: also where one fetch could not have held it."""
+    monkeypatch.setattr(turn_builder, "MAX_KEPT_BYTES", 12_000)
+    history = _rewound(talk(), wrong).history()
+    assert [turn.text for turn in history.turns] == ["One.", "Two.", "Three."]
+    assert [turn.number for turn in history.turns] == [1, 2, 3 + 2 * wrong]
+    assert not history.remaining
 
 
 def test_after_any_turn_only_what_is_new_comes(kept: Kept) -> None:

@@ -70,18 +70,6 @@ class TestTurns:
         assert list(zip(numbers(first), told(first), strict=True)) == [(1, "agent: I look."), (2, "tool: 9191")]
         assert list(zip(numbers(second), told(second), strict=True)) == [(1, "agent: "), (3, "tool: localhost")]
 
-    def test_what_was_rewound_is_left_out_and_keeps_its_numbers(self, chat: Chat) -> None:
-        """Trap 3."""
-        chat.user("One.")
-        chat.agent("Two.")
-        wrong = chat.user("Wrong.")
-        chat.agent("Wrong, too.")
-        chat.put({"$rewindTo": wrong["id"]})
-        chat.user("Three.")
-        history = chat.history()
-        assert told(history) == ["user: One.", "agent: Two.", "user: Three."]
-        assert numbers(history) == [1, 2, 5]
-
     def test_a_compression_repeats_nothing_and_hides_nothing(self, chat: Chat) -> None:
         """Trap 3."""
         one, two = chat.user("One."), chat.agent("Two.")

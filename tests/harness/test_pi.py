@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from agent_memory.errors import HistoryUnavailable
-from agent_memory.harness import turn_builder
 from agent_memory.harness.pi import PiSessions
 from agent_memory.session.history import Role, ToolCall
 from agent_memory.session.own_marks import MEMORY_OUTPUT_PLACEHOLDER
@@ -126,21 +125,6 @@ class TestTree:
         fork.entry("message", message={"role": "user", "content": "The fork's."}, timestamp="2027-01-01T00:00:05.000Z")
         history = fork.history()
         assert told(history) == ["user: The fork's."]
-
-    def test_what_one_fetch_does_not_hold_may_be_on_any_branch(
-        self, talk: Branching, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """P25"""
-        monkeypatch.setattr(turn_builder, "MAX_KEPT_BYTES", 12_000)
-        first = talk.user("One.")
-        for number in range(40):
-            talk.result(f"c{number}", "日" * 500)
-        talk.user("Two.", parent=first)
-        part, heard = talk.history(), list[str]()
-        while part.remaining:
-            heard += told(part)
-            part = talk.history(mark_after(part))
-        assert (heard[0], told(part)[-1]) == ("user: One.", "user: Two.")
 
     def test_a_damaged_line_cuts_nothing_off(self, talk: Branching) -> None:
         talk.user("One.")

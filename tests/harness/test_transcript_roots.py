@@ -14,7 +14,7 @@ from attrs import evolve
 from agent_memory.errors import Error, HistoryUnavailable, TranscriptRefused
 from agent_memory.harness import recorded_roots
 from agent_memory.harness.claude_code import ClaudeCodeSessions
-from agent_memory.harness.cursor import CursorSessions
+from agent_memory.harness.cursor_store import CursorSessions
 from agent_memory.harness.goose import GooseSessions
 from agent_memory.harness.opencode import OpencodeSessions
 from agent_memory.harness.transcripts import TranscriptRoots, is_session_id, transcript

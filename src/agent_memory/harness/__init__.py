@@ -13,7 +13,8 @@ from agent_memory.harness.captured_notes import FileSnapshots, InlineNotes
 from agent_memory.harness.claude_code import ClaudeCodeSessions
 from agent_memory.harness.codex import CodexSessions
 from agent_memory.harness.copilot import CopilotSessions
-from agent_memory.harness.cursor import CursorSessions, CursorTranscripts
+from agent_memory.harness.cursor import CursorTranscripts
+from agent_memory.harness.cursor_store import CursorSessions
 from agent_memory.harness.gemini import GeminiSessions
 from agent_memory.harness.goose import GooseSessions
 from agent_memory.harness.opencode import OpencodeSessions

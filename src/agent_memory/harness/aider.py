@@ -47,8 +47,7 @@ from agent_memory.session.turns import Excerpt
 from agent_memory.text.ids import IdSet
 
 CHAT_FILE = ".aider.chat.history.md"
-INPUT_FILE = ".aider.input.history"
-"""Where aider keeps what was typed, each line behind a `+`, beside the chat history."""
+INPUT_FILE = ".aider.input.history"  # what was typed, each line behind a `+`, beside the chat history
 CHAT_FILE_VARIABLE = "AIDER_CHAT_HISTORY_FILE"
 _TRACKED = "git tracks it, so others may have written it"
 
@@ -60,13 +59,12 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _WRITE_END = "  "
 _PROMPT = "#### "
 _NOTE = "> "
-_REPLY_END = "> Tokens: "
-"""Aider counts tokens after each reply, also after one that was broken off inside a code block."""
+_REPLY_END = "> Tokens: "  # stands after each reply, also after one that was broken off inside a code block
 _MAX_NOTE_LINES = 1_000
+_BLOCK_CHARS = 80_000  # are held of one block of lines; more than any turn keeps
 
-
+# Who a line is from; `run` is aider's heading of a run.
 Speaker = Literal["run", "person", "agent", "aider"]
-"""Who a line is from; `run` is aider's heading of a run."""
 
 
 @define
@@ -79,7 +77,6 @@ class Block:
     _text: Excerpt = field(factory=lambda: Excerpt(_BLOCK_CHARS))
 
     def add(self, line: str) -> None:
-        """One line more."""
         self._text = self._text.grown(f"{line}\n")
         self.ends_blank = not line.strip()
 
@@ -95,8 +92,7 @@ def blocks_in(lines: Iterable[str], wants: Callable[[str], bool]) -> Iterator[Bl
     speaker: Speaker | None = None
     block: Block | None = None
     after_blank, is_wanted, fence = True, True, ""
-    note_lines = 0
-    """Of a write of aider's that has not come to its end."""
+    note_lines = 0  # of a write of aider's that has not come to its end
     for line in lines:
         started = _STARTED.fullmatch(line) if after_blank else None
         ends = line.endswith(_WRITE_END)
@@ -147,19 +143,15 @@ def blocks_in(lines: Iterable[str], wants: Callable[[str], bool]) -> Iterator[Bl
 
 _RUN_ID = re.compile(r"(\d{8}T\d{6})-[0-9a-f]{8}", re.ASCII)
 _DIGEST_CHARS = 500
-_BLOCK_CHARS = 80_000
-"""Of what is held of one block of lines; more than any turn keeps."""
 _CLOCK = "%Y-%m-%d %H:%M:%S"
 
-_TO_AGENT = re.compile(r"/(ask|code|architect|context|help|chat-mode)(?:\s+|\Z)")
-"""Commands whose arguments are words to the agent."""
+# Commands whose arguments are words to the agent, and what only sets aider itself, or runs something.
+_TO_AGENT = re.compile(r"\A/(ask|code|architect|context|help|chat-mode)(?:\s+|\Z)")
 _TO_AIDER = re.compile(
     r"!|/(?:add|clear|commit|copy|copy-context|diff|drop|edit|editor|editor-model|exit|git|lint|load|ls|map|map-refresh|model"
     r"|models|multiline-mode|ok|paste|quit|read-only|reasoning-effort|report|reset|run|save|settings|test|think-tokens|tokens"
     r"|undo|voice|weak-model|web)(?:\s|\Z)|\s*<blank>\s*\Z|/chat-mode\s+(?:ask|code|architect|context|help)\s*\Z"
 )
-"""What only sets aider itself, or runs something."""
-
 _EDITED = re.compile(r"(?:Applied edit to|Creating empty file) (.{1,1000})")
 _MODEL = re.compile(r"(?:Main model|Model): (\S{1,200})")
 _SAYS_NOTHING = re.compile(
@@ -177,6 +169,7 @@ class Run:
 
 
 def _stamp(started: str) -> str:
+    """Returns the time as it begins the run's id."""
     return re.sub("[-:]", "", started).replace(" ", "T")
 
 
@@ -203,22 +196,17 @@ class AiderRuns(Session):
         """`typed` has the lines that were typed into aider. Without an id only the runs are noted."""
         super().__init__(session_id)
         self.cwd = directory
-        self.runs: list[Run] = []
-        """Those with a prompt, so far."""
+        self.runs: list[Run] = []  # those with a prompt, so far
+        self.found = False  # the wanted run, or any that is taken, is in the file
         self._only_one = bool(_RUN_ID.fullmatch(session_id))
+        self._over = False  # the wanted run has come to its end
         self._started: str | None = None
         self._run: Run | None = None
-        self._wanted = False
-        """What comes is of the run at hand, which has a prompt and is to be taken."""
-        self._writes = 0
-        """Of this run so far: they name the records."""
-        self.found = False
-        """The wanted run, or any that is taken, is in the file."""
+        self._wanted = False  # what comes is of the run at hand, which has a prompt and is to be taken
+        self._writes = 0  # of this run so far: they name the records
         self._typed = typed
         self._prompted = False
-        self._others_spoke = False
-        """Since the first prompt of the file: somebody who could forge what follows."""
-        self._over = False
+        self._others_spoke = False  # since the file's first prompt: somebody who could forge what follows
 
     @property
     def done(self) -> bool:
@@ -228,17 +216,6 @@ class AiderRuns(Session):
     def wants(self, started: str) -> bool:
         """Tells whether a run that was started then may be the wanted one."""
         return not self._only_one or self.session_id.startswith(_stamp(started))
-
-    def _meet_first_prompt(self, text: str) -> None:
-        if self._started is None:
-            return
-        self._run = run_of(self._started, text)
-        self.runs.append(self._run)
-        if self._only_one:
-            self._wanted = self._run.session_id == self.session_id
-        else:
-            self._wanted = bool(self.session_id) and not is_own_prompt(text)
-        self.found = self.found or self._wanted
 
     def take_block(self, block: Block) -> None:
         text, speaker = block.text, block.speaker
@@ -254,8 +231,12 @@ class AiderRuns(Session):
             return
         if speaker == "person":
             self._prompted = True
-            if self._run is None:
-                self._meet_first_prompt(text)
+            if self._run is None and self._started is not None:
+                self._run = run_of(self._started, text)
+                self.runs.append(self._run)
+                is_any = bool(self.session_id) and not is_own_prompt(text)
+                self._wanted = self._run.session_id == self.session_id if self._only_one else is_any
+                self.found = self.found or self._wanted
         elif self._prompted or speaker == "agent":
             self._others_spoke = True
         self._writes += 1
@@ -264,23 +245,18 @@ class AiderRuns(Session):
         if not self._wanted or self._run is None:
             return
         self.known_records += 1
-        if self.done:
-            return
         self.enter(f"{self._run.session_id}#{self._writes}", self._run.started_at_ms)
         if speaker == "person":
-            self._take_prompt(text)
+            words = "" if _TO_AIDER.match(text) else _TO_AGENT.sub("", text, count=1)
+            lines = (line.strip() for line in text.splitlines())
+            is_typed = not self._others_spoke or all(line in self._typed for line in lines if line)
+            self.hear(text, typed_words(words), by=None if is_typed else "history")
         elif speaker == "agent":
             self.speak(f"{self._writes}", text.strip())
         elif edited := _EDITED.fullmatch(text):
             self.speak(self.message_id or f"{self._writes}", "", [asked("", "edit", {"path": edited[1]})])
         elif not _SAYS_NOTHING.match(text):
             self.answer(None, text, tool_name="aider")
-
-    def _take_prompt(self, text: str) -> None:
-        words = "" if _TO_AIDER.match(text) else _TO_AGENT.sub("", text, count=1) if _TO_AGENT.match(text) else text
-        lines = (line.strip() for line in text.splitlines())
-        is_typed = not self._others_spoke or all(line in self._typed for line in lines if line)
-        self.hear(text, typed_words(words), by=None if is_typed else "history")
 
 
 class AiderChats(files.Sessions):
@@ -304,10 +280,8 @@ class AiderChats(files.Sessions):
         return cls(given)
 
     def history(self, session_id: str, named: str | None, cwd: str | None, mark: SessionMark | None) -> History:
-        path = named
         with files.looking_for(session_id):
-            if path is None:
-                path = self.above(cwd) if cwd is not None else self.named_file
+            path = named or (self.above(cwd) if cwd is not None else self.named_file)
         roots = self._roots_for(path)
         if path is None:
             raise files.not_found(session_id, roots)

@@ -29,6 +29,7 @@ _OF_SUB_AGENT = re.compile(rb'"(?:thread_source"\s*:\s*"subagent"|subagent"\s*:\
 # -- what a person typed, and what a tool printed ---------------------------------------------------------------------
 
 _NOTIFICATION, _NOTIFICATION_END = "<subagent_notification>", "</subagent_notification>"
+# How the texts begin that Codex puts into a session in the person's name.
 _INJECTED = (
     *("# AGENTS.md instructions", "<INSTRUCTIONS>", "<user_instructions>", "<environment_context>", "<skill>"),
     *("<recommended_plugins>", "<goal_context>", "<codex_internal_context", "<turn_aborted>", "<hook_prompt"),
@@ -36,7 +37,6 @@ _INJECTED = (
     *("<skills_instructions>", "<apps_instructions>", "<plugins_instructions>", "<personality_spec>", _NOTIFICATION),
     "Warning: The maximum number of unified exec processes",
 )
-"""How the texts begin that Codex puts into a session in the person's name."""
 _TAG = re.compile(r"<([A-Za-z][\w-]*)")
 _TAGGED = re.compile(r"<([A-Za-z][\w-]*)(?:\s[^<>]{0,300})?>.*</\1>", re.DOTALL)
 _IDE_CONTEXT = re.compile(r"^# Context from my IDE setup:", re.MULTILINE)
@@ -69,18 +69,16 @@ def typed_text(blocks: Sequence[str], *, as_event: bool) -> str:
 def _report(text: str) -> str:
     """Returns what a sub-agent answered to its parent, recorded as if the person had said it."""
     body = text.removeprefix(_NOTIFICATION).removesuffix(_NOTIFICATION_END).strip()
-    status = get.parsed_object(body).get("status")
-    if is_object(status):
-        return "\n".join(text for text in status.values() if isinstance(text, str))
-    return status if isinstance(status, str) else body
+    status = get.parsed_object(body).get("status", body)
+    told = status.values() if is_object(status) else [status if isinstance(status, str) else body]
+    return "\n".join(each for each in told if isinstance(each, str))
 
 
 def printed(output: object) -> tuple[str, bool]:
     """Returns the text of a tool's output, without the head that Codex puts before it, and whether the tool failed. The
     output is a text, with or without a head or in JSON, an object or a list of blocks."""
     if isinstance(output, str):
-        inner: get.Json = get.parsed_object(output) if output.startswith("{") else {}
-        if isinstance(inner.get("output"), str):
+        if output.startswith("{") and isinstance((inner := get.parsed_object(output)).get("output"), str):
             return printed(inner)
         head = _OUTPUT_HEAD.match(output)
         code = _EXIT_CODE.search(head[0]) if head else None
@@ -107,6 +105,7 @@ def command_of(arguments: get.Json) -> str:
 
 # -- the thread -------------------------------------------------------------------------------------------------------
 
+# Lines that say nothing of what was said.
 _SILENT = re.compile(
     r"event_msg/(?:(?:task|turn)_started|turn_(?:aborted|diff)|turn\.completed|token_count|context_compacted|agent_reasoning.*"
     r"|thread_(?:settings_applied|name_updated|goal_updated|rolled_back)|entered_review_mode|error|warning|stream_error"
@@ -117,7 +116,6 @@ _SILENT = re.compile(
     r"|item/(?:Reasoning|ContextCompaction|ImageView|ImageGeneration|EnteredReviewMode|ExitedReviewMode|Sleep)"
     r"|session_meta|turn_context|compacted|world_state|inter_agent_communication_metadata"
 )
-"""Lines that say nothing of what was said."""
 _CALLS = ("function_call", "custom_tool_call", "tool_search_call", "tool_call", "local_shell_call")
 _OUTPUTS = (
     *("function_call_output", "custom_tool_call_output", "local_shell_call_output", "mcp_tool_call_output"),
@@ -128,8 +126,7 @@ _TASK_ENDS = ("event_msg/task_complete", "event_msg/turn_complete")
 _ID_CHARS = 1_000
 _RECENT = 60
 _KEY_CHARS = 4_000
-_WHOLE_CHARS = 60
-"""Of a text so long, its beginning is a copy of it: citations and directives at the end are in some carriers only."""
+_WHOLE_CHARS = 60  # of a text so long, its beginning is a copy of it: some carriers only have citations at the end
 _MAX_PRELUDE = 20
 _UUID7 = re.compile(r"([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 
@@ -138,10 +135,8 @@ _UUID7 = re.compile(r"([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a
 class Line:
     """One line of a rollout."""
 
-    id: str
-    """Made from its content: it has none."""
-    kind: str
-    """`type/type of the payload`, `item/type of the item`; the first alone where the second tells nothing."""
+    id: str  # made from its content: it has none
+    kind: str  # `type/type of the payload`, `item/type of the item`; the first alone where the second tells nothing
     payload: get.Json
     at_ms: int | None
 
@@ -153,27 +148,23 @@ class CodexSession(Session):
     were rolled back. A sub-agent's thread is automated, and its `root_id` names the session that it belongs to.
     """
 
-    harness = Harness.CODEX
+    harness, rewinds = Harness.CODEX, True
 
     def __init__(self, session_id: str) -> None:
         super().__init__(session_id)
+        # Of a sub-agent's thread: the session it belongs to, empty where the rollout does not say; None for a root.
         self.root_id: str | None = None
-        """Of a sub-agent's thread: the session it belongs to, empty where the rollout does not say; None for a root."""
+        # The last words of the person and of the agent, and searches, with what carried them so far.
         self._said: dict[str, deque[tuple[str, set[str]]]] = {}
-        """The last words of the person and of the agent, and searches, with what carried them so far."""
         self._called = IdSet()
         self._patched = IdSet()
         self._prompts = 0
         self._rolled_back: set[int] = set()
-        self._forked_at_ms: int | None = None
-        """When a fork was made, as long as its parent's lines come."""
-        self._prelude: deque[Line] = deque(maxlen=_MAX_PRELUDE)
-        """The prompts right before what may be the fork's first turn."""
+        self._forked_at_ms: int | None = None  # when a fork was made, as long as its parent's lines come
+        self._prelude: deque[Line] = deque(maxlen=_MAX_PRELUDE)  # prompts before what may be the fork's first turn
         self._thread_id: str | None = None
-        self._scripted = False
-        """No person types in it: `codex exec`, a server's client, a sub-agent."""
-        self._prompted: set[bool] = set()
-        """Whether prompts came from programs."""
+        self._scripted = False  # no person types in it: `codex exec`, a server's client, a sub-agent
+        self._prompted: set[bool] = set()  # whether prompts came from programs
 
     def take(self, value: get.Json) -> None:
         kind, payload = get.text(value, "type"), get.mapping(value, "payload")
@@ -221,12 +212,11 @@ class CodexSession(Session):
                 self._forked_at_ms = _time_in(thread_id) or started_at_ms
             self.note(branch=get.text(get.mapping(payload, "git"), "branch"))
             spawned = get.mapping(payload, "source", "subagent", "thread_spawn")
-            told = (
+            roots = (
                 get.text(payload, "session_id"),
                 *(get.text(each, "parent_thread_id") for each in (payload, spawned)),
             )
-            root_id = next((each for each in told if each not in ("", thread_id)), "")
-            self.root_id = root_id if of_sub_agent else None
+            self.root_id = next((each for each in roots if each not in ("", thread_id)), "") if of_sub_agent else None
         self._scripted = of_sub_agent or origin in ("exec", "mcp") or get.text(payload, "originator") == "codex_exec"
         self.note(cwd=get.text(payload, "cwd"))
         self.started_at_ms = self.started_at_ms or started_at_ms
@@ -261,9 +251,8 @@ class CodexSession(Session):
             if isinstance(back, int) and back > 0:
                 self._rolled_back.update(range(max(1, self._prompts - back + 1), self._prompts + 1))
         self.known_records += 1
-        read = self.READERS.get(line.kind)
-        if line.kind in _TASK_ENDS and not get.text(payload, "last_agent_message"):
-            read = None
+        is_silent = line.kind in _TASK_ENDS and not get.text(payload, "last_agent_message")
+        read = None if is_silent else self.READERS.get(line.kind)
         self.enter(self.own_id(line.id) if read else "", line.at_ms)
         if read:
             read(self, payload)
@@ -334,8 +323,7 @@ class CodexSession(Session):
         namespace = get.text(payload, "namespace").rstrip("_")
         arguments = get.arguments(payload.get("arguments", payload.get("input", payload.get("action"))))
         if plan := get.objects(arguments, "plan"):
-            steps = [{"content": get.text(step, "step"), "status": get.text(step, "status")} for step in plan]
-            arguments = {"todos": steps}
+            arguments = {"todos": [{"content": get.text(step, "step"), "status": step.get("status")} for step in plan]}
         elif command := command_of(arguments):
             arguments = {**arguments, "command": command}
         made = asked(_call_id(payload), f"{namespace}__{name}" if namespace else name, arguments)
@@ -422,18 +410,16 @@ class CodexSession(Session):
 
     READERS: ClassVar = {
         "event_msg/user_message": _user_event,
-        "event_msg/agent_message": _agent_event,
-        **dict.fromkeys(_TASK_ENDS, _agent_event),
+        **dict.fromkeys(("event_msg/agent_message", *_TASK_ENDS), _agent_event),
+        **dict.fromkeys(("response_item/message", "item/UserMessage", "item/AgentMessage", "item/Plan"), _take_message),
+        **dict.fromkeys(map("response_item/".__add__, _CALLS), _call),
+        **dict.fromkeys(map("response_item/".__add__, _OUTPUTS), _output),
         **dict.fromkeys(("event_msg/exec_command_end", "item/CommandExecution"), _exec_end),
         **dict.fromkeys(("event_msg/mcp_tool_call_end", "item/McpToolCall"), _mcp_end),
         **dict.fromkeys(("event_msg/patch_apply_end", "item/FileChange"), _patch_end),
         **dict.fromkeys(("event_msg/web_search_end", "item/Extension", "item/WebSearch"), _search),
-        "event_msg/exited_review_mode": _review_end,
-        **dict.fromkeys(("item/UserMessage", "item/AgentMessage", "item/Plan"), _take_message),
-        "response_item/message": _take_message,
-        **dict.fromkeys(map("response_item/".__add__, _CALLS), _call),
-        **dict.fromkeys(map("response_item/".__add__, _OUTPUTS), _output),
         "response_item/web_search_call": _search,
+        "event_msg/exited_review_mode": _review_end,
     }
 
 
@@ -454,8 +440,7 @@ class CodexSessions(files.SessionFiles):
     harness_home, below = ("CODEX_HOME", "~/.codex"), ("sessions", "archived_sessions")
     session = CodexSession
     named = re.compile(r"(?:.*/)?rollout-\d{4}-\d\d-\d\dT[\d-]{8}-(?P<id>[^/]+)\.jsonl")
-    max_depth = 4
-    """A root may be the directory around `sessions`."""
+    max_depth = 4  # a root may be the directory around `sessions`
 
     def is_persons(self, session_id: str, path: str) -> bool:
         """Tells whether the first line does not say that it is a sub-agent's."""
@@ -464,8 +449,7 @@ class CodexSessions(files.SessionFiles):
 
     def read(self, file: files.OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
         session = files.read_session(file, mark, CodexSession(session_id))
-        if session.root_id == session_id:
-            path = self.path_of(session_id)
-            if path is not None and path != file.path:
-                return self.read_at(path, session_id, mark)
+        path = self.path_of(session_id) if session.root_id == session_id else None
+        if path is not None and path != file.path:
+            return self.read_at(path, session_id, mark)
         return files.file_history(session, file)

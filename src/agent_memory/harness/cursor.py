@@ -1,4 +1,4 @@
-"""Cursor, the editor and its command line (2025 to 2026.09): transcripts, and the editor's own store.
+"""Cursor, the editor and its command line (2025 to 2026.09): transcripts; the editor's own store is in `cursor_store`.
 
 A transcript is `<project>/agent-transcripts/<id>/<id>.jsonl` in `~/.cursor/projects`, in older versions `<id>.jsonl` or
 `<id>.txt` in `agent-transcripts`. A line: `{"role": "user" | "assistant", "message": {"content": [block, â€¦]}}`, or `{"type":
@@ -7,10 +7,6 @@ at work is written once more. Since the summer of 2026 a prompt is `<timestamp>â
 before, the query alone; before that, the bare text. What stands outside the query is Cursor's: rules, open files, the contents
 of attached ones. The text form has lines `user:` and `assistant:`, and `[Thinking]`, `[Tool call] Name`, `[Tool result]` with
 indented lines below them.
-
-The store, `state.vscdb`, knows more of the conversations than the transcripts do: answers of tools, times, title, branch. Table `cursorDiskKV(key, value)`; under `composerData:<id>` the conversation, with the order of its bubbles in
-`fullConversationHeadersOnly`, under `bubbleId:<id>:<bubble>` each
-bubble: `type` 1 the person's, 2 the agent's; `text`; `toolFormerData{toolCallId, name, params|rawArgs, result, status}`.
 """
 
 from __future__ import annotations
@@ -22,14 +18,11 @@ from collections import deque
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
-from itertools import chain
 
 from attrs import frozen
 
-from agent_memory.errors import Error, HistoryUnreadable
 from agent_memory.files.lines import MAX_LINE_BYTES, Line, LongLine, objects_in, read_lines
-from agent_memory.files.paths import lies_there
-from agent_memory.harness import any_json as get, databases as db, transcripts as files
+from agent_memory.harness import any_json as get, transcripts as files
 from agent_memory.harness.turn_builder import Asked, Session, asked
 from agent_memory.note.note import Harness
 from agent_memory.session.history import UNKNOWN_TYPE, History, SessionMark
@@ -37,7 +30,6 @@ from agent_memory.session.own_marks import typed_words
 from agent_memory.text.json_shape import is_object
 
 TRANSCRIPTS = "agent-transcripts"
-_ID_OF_LINE = re.compile(r"\d+-[0-9a-f]{16}", re.ASCII)
 _OTHERS_LOOKED_AT = 20
 
 # -- what a person typed ----------------------------------------------------------------------------------------------
@@ -52,8 +44,8 @@ _OPENING, _CLOSING = "<user_query>", "</user_query>"
 _OWN_LINE_CLOSING = re.compile(r"^</user_query>[ \t]*$", re.MULTILINE)
 _MAX_ELEMENTS = 100
 _ELEMENT = re.compile(r"\s*<([A-Za-z][\w-]*)(\s?/>)?")
+# A text that is one element as a whole: nobody types that, and Cursor puts rules and tools into a session so.
 _WRAPPED = re.compile(r"<([a-z][a-z0-9_-]{2,40})(?:\s[^<>]{0,300})?>.*</\1>", re.DOTALL)
-"""A text that is one element as a whole: nobody types that, and Cursor puts rules and tools into a session so."""
 
 
 @frozen
@@ -61,12 +53,9 @@ class Query:
     """What is left of a text."""
 
     text: str = ""
-    raw: str = ""
-    """As typed, for recognising our own prompts."""
-    at_ms: int | None = None
-    """To the minute: the only clock of a transcript."""
-    tagged: bool = False
-    """It was inside the tags of a query."""
+    raw: str = ""  # as typed, for recognising our own prompts
+    at_ms: int | None = None  # to the minute: the only clock of a transcript
+    tagged: bool = False  # it was inside the tags of a query
 
 
 def typed_query(*texts: str, tags_expected: bool = False, images: int = 0) -> Query:
@@ -76,11 +65,9 @@ def typed_query(*texts: str, tags_expected: bool = False, images: int = 0) -> Qu
     stamp = _TIMESTAMP.search(text[:1_000])
     at_ms = _ms_of_clock(stamp[1]) if stamp else None
     is_tagged = _CLOSING in text.partition(_OPENING)[2]
-    if is_tagged:
-        raw = _inside(text)
-    else:
-        bare = (_TIMESTAMP.sub("", each, count=1).strip() for each in texts)
-        raw = "" if tags_expected else "\n\n".join(each for each in bare if each and not _WRAPPED.fullmatch(each))
+    bare = (_TIMESTAMP.sub("", each, count=1).strip() for each in texts if not tags_expected)
+    outside = "\n\n".join(each for each in bare if each and not _WRAPPED.fullmatch(each))
+    raw = _inside(text) if is_tagged else outside
     words = typed_words(raw)
     shown = ["[image]"] * images if words or not text.strip() else []
     return Query("\n\n".join(filter(None, [words, *shown])), raw.strip(), at_ms, is_tagged)
@@ -145,9 +132,8 @@ def cursor_call(call_id: str, name: str, arguments: get.Json) -> Asked:
 
 # -- the lines of a transcript ----------------------------------------------------------------------------------------
 
+# Stands once, where the first answer would: what the agent says from there on may come from a page (P19).
 UNSEEN_ANSWERS = "[Cursor keeps no record of what its tools answered]"
-"""Stands once, where the first answer would: what the agent says from there on may come from a page (P19)."""
-
 _CALLS = ("tool_use", "tool_call", "tool-call")
 _RESULTS = ("tool_result", "tool-result")
 _SILENT_BLOCKS = ("thinking", "redacted_thinking", "reasoning")
@@ -163,27 +149,21 @@ class CursorSession(Session):
 
     def __init__(self, session_id: str) -> None:
         super().__init__(session_id)
-        self.prompts = 0
-        """How often a person, or what stands in a person's place, spoke."""
+        self.prompts = 0  # how often a person, or what stands in a person's place, spoke
         self.first_prompt = ""
         self._line_number = 0
         self._clock_ms: int | None = None
         self._tags_expected = False
         self._last_prompt: list[get.Json] = []
-        self._mid_turn = False
-        """The agent called a tool, and the turn has not ended since."""
+        self._mid_turn = False  # the agent called a tool, and the turn has not ended since
         self._pending: deque[str] = deque(maxlen=_PENDING_CALLS)
-        self._answers_due = False
-        self._answers_seen = False
+        self._answers_due = self._answers_seen = False
 
     def take(self, value: get.Json) -> None:
         self._line_number += 1
         role, blocks = value.get("role"), get.blocks(get.mapping(value, "message"))
         if role in ("user", "assistant"):
-            if blocks is None:
-                self.skip("bad-record")
-            else:
-                self._take_message(role == "user", blocks)
+            self.skip("bad-record") if blocks is None else self._take_message(role == "user", blocks)
         elif value.get("type") != "turn_ended":
             self.skip_unknown(value.get("type") or f"role {role}")
         else:
@@ -263,14 +243,15 @@ class CursorSession(Session):
 _QUERY = r"[ \t]*<(?:user_query|timestamp)>"
 _FIRST_QUERY = re.compile(rf"^user:[ \t]*\n({_QUERY})?", re.MULTILINE)
 _SPEAKERS = re.compile(r"^(user|assistant):[ \t]*(?:\n|\Z)", re.MULTILINE)
+# Where the first words of a person have tags, a speaker's line without them is somebody's text.
 _TAGGED_SPEAKERS = re.compile(rf"^(assistant|user(?=:[ \t]*\n{_QUERY})):[ \t]*(?:\n|\Z)", re.MULTILINE)
-"""Where the first words of a person have tags, a speaker's line without them is somebody's text."""
+Block = dict[str, object]
 _MARK = r"[ \t]*\[(?:Thinking|Tool call|Tool result)\]"
+# Of the agent's text: a mark, the rest of its line, the indented lines below it; or words.
 _PARTS = re.compile(
     rf"^[ \t]*\[(Thinking|Tool call|Tool result)\](.*)\n?((?:(?!{_MARK})[ \t].*\n?)*)|^((?:(?!{_MARK}).*\n?)+)",
     re.MULTILINE,
 )
-"""Of the agent's text: a mark, the rest of its line, the indented lines below it; or words."""
 
 
 def plain_text_pieces(descriptor: int, size_bytes: int) -> Iterator[Line | LongLine]:
@@ -285,178 +266,31 @@ def plain_text_pieces(descriptor: int, size_bytes: int) -> Iterator[Line | LongL
     first = _FIRST_QUERY.search(text)
     parts = (_TAGGED_SPEAKERS if first and first[1] else _SPEAKERS).split(text)
     agent_spoke = False
-    for speaker, words in zip(parts[1::2], parts[2::2], strict=True):
-        block: dict[str, object] = {"type": "text", "text": words.strip()}
-        if agent_spoke:
-            block = {"type": "tool_result", "name": "history", "content": words.strip()}
-        messages = _messages_of_agent(words) if speaker == "assistant" else [[block]]
-        for blocks in messages if words.strip() else ():
-            agent_spoke = agent_spoke or speaker == "assistant"
-            role = "user" if blocks[0]["type"] == "tool_result" else speaker
+    for speaker, words in zip(parts[1::2], map(str.strip, parts[2::2]), strict=True):
+        if speaker == "assistant":
+            messages = _messages_of_agent(words)
+            agent_spoke = agent_spoke or bool(messages)
+        else:
+            typed: Block = {"type": "text", "text": words}
+            told: Block = {"type": "tool_result", "name": "history", "content": words}
+            messages = [("user", [told if agent_spoke else typed])] if words else []
+        for role, blocks in messages:
             yield Line(json.dumps({"role": role, "message": {"content": blocks}}).encode())
 
 
-def _messages_of_agent(text: str) -> list[list[dict[str, object]]]:
-    messages: list[list[dict[str, object]]] = []
+def _messages_of_agent(text: str) -> list[tuple[str, list[Block]]]:
+    """Returns the agent's messages, and as the user's the answers of its tools."""
+    messages: list[tuple[str, list[Block]]] = [("assistant", [])]
     for mark, name, below, words in _PARTS.findall(text):
-        block: dict[str, object] = {"type": "text", "text": words.strip()}
         if mark == "Tool call":
             pairs = (line.strip().partition("=") for line in below.splitlines())
             arguments = {key: value for key, equals, value in pairs if equals and key}
-            block = {"type": "tool_use", "name": name.strip(), "input": arguments}
+            messages[-1][1].append({"type": "tool_use", "name": name.strip(), "input": arguments})
         elif mark == "Tool result":
-            block = {"type": "tool_result", "content": below.strip()}
-            messages += [[block], []]
-            continue
-        elif mark or not words.strip():
-            continue
-        if not messages:
-            messages.append([])
-        messages[-1].append(block)
-    return [blocks for blocks in messages if blocks]
-
-
-# -- the editor's store -------------------------------------------------------------------------------------------------
-
-DATABASE = "state.vscdb"
-MISSING_BUBBLE = "missing-bubble"
-
-_EMPTY_DRAFT = "empty-state-draft"
-_VALUE = "SELECT value FROM cursorDiskKV WHERE key = ?"
-_COMPOSERS = "composerData:"
-_PERSON, _AGENT = 1, 2
-_UNFINISHED = frozenset(("loading", "pending", "running", "streaming", "generating"))
-_FAILED = frozenset(("error", "cancelled", "rejected", "aborted"))
-
-
-def _is_begun(session_id: str, composer: get.Json) -> bool:
-    is_draft = composer.get("isDraft") is True or session_id == _EMPTY_DRAFT
-    return not is_draft and bool(get.items(composer, "fullConversationHeadersOnly"))
-
-
-def _is_sub_agents(database: db.Database, session_id: str, composer: get.Json) -> bool:
-    of_sub_agent = get.mapping(composer, "subagentInfo") or get.text(composer, "subagentTypeName")
-    return bool(of_sub_agent) or _in_list(database, "isSubagent", session_id) == "1"
-
-
-def _in_list(database: db.Database, column: str, session_id: str) -> str:
-    """Returns what the list of conversations says of one; empty where there is no such column."""
-    if not {"composerId", column} <= database.columns("composerHeaders"):
-        return ""
-    return database.text(f"SELECT {column} FROM composerHeaders WHERE composerId = ?", session_id)[:20]
-
-
-def _keys(database: db.Database, prefix: str) -> list[str]:
-    """Returns the keys that begin with a prefix, which ends with a colon: `;` comes after it. They are read from the
-    index."""
-    query = "SELECT key FROM cursorDiskKV WHERE key >= ? AND key < ?"
-    return [db.text_of(key) for (key,) in database.rows(query, prefix, f"{prefix[:-1]};")]
-
-
-class ComposerSession(db.StoredSession):
-    """A conversation, and its bubbles in order. The last bubble is left for the next time while it is being written."""
-
-    harness = Harness.CURSOR
-
-    def take_from(self, database: db.Database) -> None:
-        value = get.parsed_object(database.text(_VALUE, _COMPOSERS + self.session_id))
-        self.known_records += 1
-        repositories = get.objects(value, "trackedGitRepos")
-        of_workspace = get.text(get.mapping(value, "workspaceIdentifier", "uri"), "fsPath")
-        cwd = of_workspace or next((get.text(each, "repoPath") for each in repositories), "")
-        branches = (branch for each in repositories for branch in get.objects(each, "branches"))
-        named = (branch for branch in branches if get.text(branch, "branchName"))
-        latest: get.Json = max(
-            named, key=lambda branch: get.number(branch, "lastInteractionAt") or 0, default=dict[str, object]()
-        )
-        self.note(title=get.text(value, "name"), cwd=cwd, branch=get.text(latest, "branchName"))
-        self.note(agent=get.text(get.mapping(value, "modelConfig"), "modelName"))
-        self.automated = _is_sub_agents(database, self.session_id, value)
-        self.started_at_ms = _made_at(value)
-        is_generating = get.text(value, "status") in _UNFINISHED
-        prefix = f"bubbleId:{self.session_id}:"
-        keys = [prefix + get.text(header, "bubbleId") for header in get.objects(value, "fullConversationHeadersOnly")]
-        if not any(database.text("SELECT 1 FROM cursorDiskKV WHERE key = ?", key) for key in keys):
-            # The headers' ids may be other ones than the rows': then the times in the bubbles tell their order.
-            rows = _keys(database, prefix)
-            told = ((key, db.object_of(database.value(_VALUE, key))) for key in rows)
-            times = {key: _made_at(bubble) for key, bubble in told if not isinstance(bubble, str)}
-            keys = sorted(rows, key=lambda key: (times.get(key) or 0, key)) or keys
-        for key in keys:
-            if self.done:
-                return
-            data = database.value(_VALUE, key)
-            if not data:
-                self.skip(MISSING_BUBBLE)  # updates of Cursor are known to lose some
-            elif (bubble := db.one_object(self, data)) is not None:
-                status = get.text(get.mapping(bubble, "toolFormerData"), "status")
-                is_unfinished = bubble.get("type") == _AGENT and (is_generating or status in _UNFINISHED)
-                if not (is_unfinished and key == keys[-1]):
-                    self.take({**bubble, "bubbleId": key.removeprefix(prefix)})
-
-    def take(self, value: get.Json) -> None:
-        kind = value.get("type")
-        if kind not in (_PERSON, _AGENT):
-            self.skip_unknown(f"bubble {kind}")
-            return
-        self.known_records += 1
-        self.enter(get.text(value, "bubbleId") or f"#{self.position}", _made_at(value))
-        if kind == _AGENT:
-            self._take_answer(value)
-            return
-        query = typed_query(get.text(value, "text"), images=len(get.items(value, "images")))
-        self.hear(query.raw, query.text)
-
-    def _take_answer(self, bubble: get.Json) -> None:
-        text, tool = get.text(bubble, "text").strip(), get.mapping(bubble, "toolFormerData")
-        call_id = get.text(tool, "toolCallId") or get.text(bubble, "bubbleId")
-        name = get.text(tool, "name")
-        arguments = get.parsed_object(tool.get("rawArgs")) or get.parsed_object(tool.get("params"))
-        calls = [cursor_call(call_id, name, arguments)] if name else []
-        self.speak(None, text, calls)
-        status = get.text(tool, "status")
-        failed = status in _FAILED or get.text(tool, "userDecision") == "rejected"
-        if calls and (tool.get("result") is not None or status not in _UNFINISHED):
-            result = tool.get("result") or tool.get("error")
-            # An object or a list may be in the JSON of one.
-            inner = get.parsed(result) if isinstance(result, str) and result.lstrip()[:1] in ("{", "[", '"') else None
-            self.answer(call_id, get.answer(result if inner is None else inner), failed=failed)
-
-
-def _made_at(value: get.Json) -> int | None:
-    """Tells when a conversation or a bubble was made."""
-    at_ms = get.instant(value, "createdAt")
-    return get.instant(get.mapping(value, "timingInfo"), "clientStartTime") if at_ms is None else at_ms
-
-
-class CursorStore(db.SessionDatabases):
-    """The conversations in the editor's store. A draft is none, nor is one in which nothing was said yet."""
-
-    session, file_name = ComposerSession, DATABASE
-
-    def knows(self, session_id: str, database: db.Database) -> bool:
-        """Tells whether the store has the conversation, and something was said in it."""
-        data = database.value(_VALUE, _COMPOSERS + session_id)
-        composer: get.Json | str = db.object_of(data) if data else {}
-        if isinstance(composer, str):
-            how = "over 16 MiB" if isinstance(data, db.TooLarge) else "ruined"
-            raise HistoryUnreadable(database.path, f"the record of conversation {session_id} is {how}")
-        return _is_begun(session_id, composer)
-
-    def sessions(self, database: db.Database) -> list[db.Listed]:
-        """See `SessionDatabases`. One whose record cannot be read is one of them: reading it will tell why."""
-        rows: list[db.Listed] = []
-        for key in _keys(database, _COMPOSERS):
-            # The store has tens of gigabytes with some people: the records come one at a time.
-            session_id, data = key.removeprefix(_COMPOSERS), database.value(_VALUE, key)
-            told = db.object_of(data)
-            composer: get.Json = {} if isinstance(told, str) else told
-            is_session = (told is not composer or _is_begun(session_id, composer)) and session_id != _EMPTY_DRAFT
-            if data and is_session and not _is_sub_agents(database, session_id, composer):
-                listed = _in_list(database, "lastUpdatedAt", session_id)
-                updated = (get.number(composer, "lastUpdatedAt"), int(listed) if listed.isdigit() else None)
-                rows.append((session_id, max(filter(None, map(db.instant_of, updated)), default=None)))
-        return rows
+            messages += [("user", [{"type": "tool_result", "content": below.strip()}]), ("assistant", [])]
+        elif not mark and words.strip():
+            messages[-1][1].append({"type": "text", "text": words.strip()})
+    return [(role, blocks) for role, blocks in messages if blocks]
 
 
 class CursorTranscripts(files.SessionFiles):
@@ -464,10 +298,10 @@ class CursorTranscripts(files.SessionFiles):
 
     harness_home, below = ("", "~/.cursor"), ("projects",)
     session = CursorSession
+    # A conversation has a directory of its own, or only a file; a root may be the directory around them.
     named = re.compile(
         r"(?:(?:.*/)?agent-transcripts/|(?:.*/)?(?=([^/]+)/\1\.[a-z]+$)[^/]+/)?(?P<id>[^/]+)\.(?:jsonl|txt)"
     )
-    """A conversation has a directory of its own, or only a file; a root may be the directory around them."""
     max_depth = 3
 
     @classmethod
@@ -505,14 +339,11 @@ class CursorTranscripts(files.SessionFiles):
         were written to at about the same time are looked at."""
         directory, found, _ = path.partition(f"/{TRANSCRIPTS}/")
         wanted = " ".join(prompt.split())
-        others: dict[str, float] = {}
         beside = files.files_below(f"{directory}/{TRANSCRIPTS}", 1) if found and wanted else ()
-        for other, status in map(files.seen, beside):
-            if other != path and other.endswith(".jsonl"):
-                others[other] = status.st_mtime
+        others = [each for each in map(files.seen, beside) if each[0] != path and each[0].endswith(".jsonl")]
         at = os.lstat(path).st_mtime
-        nearest = sorted(others, key=lambda other: abs(others[other] - at))[:_OTHERS_LOOKED_AT]
-        return any(wanted in self._delegated_in(other, session_id) for other in nearest)
+        others.sort(key=lambda other: abs(other[1].st_mtime - at))
+        return any(wanted in self._delegated_in(other, session_id) for other, _ in others[:_OTHERS_LOOKED_AT])
 
     def _delegated_in(self, path: str, session_id: str) -> Iterator[str]:
         """Yields what a conversation gave to its tools as their prompts, with single spaces."""
@@ -523,40 +354,3 @@ class CursorTranscripts(files.SessionFiles):
                 for value in objects_in(line.data).found if isinstance(line, Line) and b'"prompt"' in line.data else ():
                     for block in get.objects(get.mapping(value, "message"), "content"):
                         yield " ".join(get.text(get.mapping(block, "input"), "prompt").split())
-
-
-class CursorSessions(CursorTranscripts):
-    """Reads a conversation from the editor's store in one of the roots, and where that does not know it, or has lost some of
-    it, from its transcript. What was begun from the transcript goes on from there: its records have other ids."""
-
-    def __init__(self, roots: files.TranscriptRoots) -> None:
-        super().__init__(roots)
-        self._store = CursorStore(roots)
-
-    def history(self, session_id: str, named: str | None, cwd: str | None, mark: SessionMark | None) -> History:
-        database = named if named is not None and named.endswith(DATABASE) else None
-        transcript = None if database else named
-        with files.looking_for(session_id):
-            is_there = transcript is not None and lies_there(transcript)
-            path = transcript if is_there else self.path_of(session_id) or transcript
-        is_of_lines = mark is not None and _ID_OF_LINE.fullmatch(mark.last_record_id) is not None
-        stored: History | None = None
-        failure: Error | None = None
-        if path is None or not is_of_lines:
-            try:
-                stored = self._store.history(session_id, database, cwd, mark)
-            except Error as error:
-                failure = error
-        if path is not None and (stored is None or stored.skipped.get(MISSING_BUBBLE)):
-            try:
-                return self.read_at(path, session_id, mark)
-            except Error:
-                if stored is None:
-                    raise
-        if stored is None:
-            raise failure or files.not_found(session_id, self.roots)
-        return stored
-
-    def find(self, since_ms: int | None) -> files.Findings:
-        """See `ports.SessionFinder`: those with transcripts, and further ones in the editor's store."""
-        return db.merged(chain(super().find(None), self._store.find(None)), since_ms)

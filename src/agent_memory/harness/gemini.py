@@ -18,7 +18,8 @@ from attrs import evolve
 
 from agent_memory.files.lines import MAX_LINE_BYTES, Line, LongLine, read_lines
 from agent_memory.harness import any_json as get, transcripts as files
-from agent_memory.harness.turn_builder import MAX_CALLS_PER_RECORD, Places, Session, asked
+from agent_memory.harness.branches import Places
+from agent_memory.harness.turn_builder import MAX_CALLS_PER_RECORD, Session, asked
 from agent_memory.note.note import Harness
 from agent_memory.session.history import History, SessionMark
 from agent_memory.session.own_marks import typed_words
@@ -80,7 +81,7 @@ _ENDED = ("success", *_FAILED)
 class GeminiSession(Session):
     """The objects of one chat, without what was taken back."""
 
-    harness = Harness.GEMINI
+    harness, rewinds = Harness.GEMINI, True
 
     def __init__(self, session_id: str) -> None:
         super().__init__(session_id)

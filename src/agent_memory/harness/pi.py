@@ -12,10 +12,10 @@ from array import array
 from collections.abc import Sequence
 
 from agent_memory.harness import any_json as get
+from agent_memory.harness.branches import Places
 from agent_memory.harness.transcripts import SessionFiles, Surroundings
-from agent_memory.harness.turn_builder import Places, Session, asked_in
+from agent_memory.harness.turn_builder import Session, asked_in
 from agent_memory.note.note import Harness
-from agent_memory.session.history import History
 from agent_memory.session.own_marks import MEMORY_OUTPUT_PLACEHOLDER, typed_words, without_own_output
 
 _ID_CHARS = 2_000
@@ -33,25 +33,22 @@ class PiSession(Session):
     """The entries of one session in the order of the file, of which those on the last entry's branch count. What a fork copied
     from its parent is left out."""
 
-    harness = Harness.PI
+    harness, rewinds = Harness.PI, True
 
     def __init__(self, session_id: str) -> None:
         super().__init__(session_id)
         self._parents = array("q")
         self._said = bytearray()
         self._places = Places()
-        self._on_branch: bytearray | None = None
+        self._on_branch = bytearray()
         self._forked_at_ms: int | None = None
 
-    def history(self) -> History:
-        """Returns what is on the last entry's branch. Who went back to before the first message, and said nothing there
-        yet, has left nothing: then the last one that says something counts. What one fetch does not hold may still be
-        on any branch."""
-        on_branch = self._branch_to(len(self._parents) - 1)
-        if not any(said and is_on for said, is_on in zip(self._said, on_branch, strict=True)):
-            on_branch = self._branch_to(self._said.rfind(1))
-        self._on_branch = None if self.full else on_branch
-        return super().history()
+    def end(self) -> None:
+        """What is on the last entry's branch counts. Who went back to before the first message, and said nothing there
+        yet, has left nothing: then the last one that says something counts."""
+        self._on_branch = self._branch_to(len(self._parents) - 1)
+        if not any(said and is_on for said, is_on in zip(self._said, self._on_branch, strict=True)):
+            self._on_branch = self._branch_to(self._said.rfind(1))
 
     def _branch_to(self, place: int) -> bytearray:
         on_branch = bytearray(len(self._parents))
@@ -61,7 +58,7 @@ class PiSession(Session):
         return on_branch
 
     def is_left_out(self, branch: int, record_ids: Sequence[str]) -> bool:
-        return self._on_branch is not None and branch >= 0 and not self._on_branch[branch]
+        return branch >= 0 and not self._on_branch[branch]
 
     def take(self, value: get.Json) -> None:
         kind = get.text(value, "type")

@@ -76,10 +76,9 @@ class Surroundings:
     home: str | None
     root: Path
     sleep: Callable[[float], None]
-    transcript_roots: tuple[str, ...] = ()
-    """`capture.transcriptRoots`, and those recorded by setup."""
+    transcript_roots: tuple[str, ...] = ()  # `capture.transcriptRoots`, and those recorded by setup
+    # Where sessions are known to have been, of any harness; asked for only when they are needed.
     project_directories: Callable[[], Iterable[Result[str, Error]]] = tuple
-    """Where sessions are known to have been, of any harness; asked for only when they are needed."""
 
     def roots(self, *directories: str) -> TranscriptRoots:
         """Returns a harness's own directories in their order, and the further ones. `~` is the home. What is not
@@ -145,8 +144,7 @@ class OpenTranscript:
     """A regular file, open for reading at its beginning."""
 
     path: str
-    size_bytes: int
-    """When it was opened."""
+    size_bytes: int  # when it was opened
     descriptor: int
 
 
@@ -221,9 +219,8 @@ def _refuse_irregular(path: str, mode: int) -> None:
 
 # -- reading a session ------------------------------------------------------------------------------------------------
 
+# The pieces of an open file of so many bytes, each of which holds one JSON object.
 ReadsPieces = Callable[[int, int], "Iterator[Line | LongLine]"]
-"""The pieces of an open file of so many bytes, each of which holds one JSON object."""
-
 AnySession = TypeVar("AnySession", bound=Session)
 Findings = Iterator[Result[FoundSession, Error]]
 
@@ -236,10 +233,8 @@ class Sessions(ABC):
     """
 
     session: type[Session]
-    harness_home: ClassVar[tuple[str, str]]
-    """The variable that may name the harness's own directory, and the usual one."""
-    below: ClassVar[tuple[str, ...]]
-    """Where in it sessions are."""
+    harness_home: ClassVar[tuple[str, str]]  # the variable that may name the harness's own directory, and the usual one
+    below: ClassVar[tuple[str, ...]]  # where in it sessions are
 
     def __init__(self, roots: TranscriptRoots) -> None:
         self.roots = roots
@@ -274,10 +269,8 @@ class Sessions(ABC):
 class SessionFiles(Sessions):
     """The sessions of a harness that keeps each in a file."""
 
-    named: ClassVar[re.Pattern[str]]
-    """The path of a transcript below a root; its group `id` is the session's."""
-    max_depth: ClassVar[int]
-    """How many directories below a root transcripts may be."""
+    named: ClassVar[re.Pattern[str]]  # the path of a transcript below a root; its group `id` is the session's
+    max_depth: ClassVar[int]  # how many directories below a root transcripts may be
     shares_record_ids: ClassVar[bool] = False
 
     def id_in(self, name: str, path: str) -> str | None:
@@ -407,6 +400,7 @@ def filled(session: AnySession, mark: SessionMark | None, fill: Callable[[AnySes
     while True:
         unfilled = deepcopy(session)
         fill(session)
+        session.end()
         if not session.teach(unfilled):
             return session
         session = unfilled

@@ -20,8 +20,7 @@ from agent_memory.text.ids import IdSet
 from agent_memory.text.json_shape import is_object
 from agent_memory.text.plain_text import one_line
 
-MAX_CALLS_PER_RECORD = 500
-"""No message of a model holds more."""
+MAX_CALLS_PER_RECORD = 500  # no message of a model holds more
 MAX_CALLS_PER_TURN = 1_000
 _MAX_OPEN_CALLS = 5_000
 _MAX_REASONS = 60
@@ -30,7 +29,7 @@ _NAME_CHARS = 120
 _TITLE_CHARS = 300
 _RECORD_BYTES = 150
 _CALL_BYTES = 400
-_KEY_BYTES = 8
+# By which the agent puts a question to the person. Tools of MCP servers have other names: the server's is part of them.
 _QUESTION_TOOLS = {
     Harness.CODEX: "request_user_input",
     Harness.COPILOT: "ask_user",
@@ -38,7 +37,6 @@ _QUESTION_TOOLS = {
     Harness.OPENCODE: "question",
     Harness.PI: "ask_user_question",
 }
-"""By which the agent puts a question to the person. Tools of MCP servers have other names: the server's is part of them."""
 _ANSWER = re.compile(
     r"\AUser (?:selected|responded|wrote|answered): (.+)|\"=\"(.+?)\"(?=, \"|\. You can now continue)", re.DOTALL
 )
@@ -49,10 +47,8 @@ class Asked:
     """A tool call as recorded, with what is needed to recognise its answer."""
 
     call_id: str
-    calls: tuple[ToolCall, ...]
-    """One; of a patch one for each of its files."""
-    of_memory: bool
-    """It asks memory itself, so that the answer is nothing new (P26)."""
+    calls: tuple[ToolCall, ...]  # one; of a patch one for each of its files
+    of_memory: bool  # it asks memory itself, so that the answer is nothing new (P26)
 
 
 def asked(call_id: str, name: str, arguments: get.Json) -> Asked:
@@ -93,10 +89,8 @@ class Draft:
     text: Excerpt
     at_ms: int | None
     tool_name: str | None = None
-    message_id: str | None = None
-    """Of the agent's message, whose parts may come in records of their own, with tools' answers between them."""
-    is_kept: bool = False
-    """Not as long as the mark covers it."""
+    message_id: str | None = None  # of the agent's message, whose parts may come in records of their own
+    is_kept: bool = False  # not as long as the mark covers it
     failed: bool = False
     record_ids: list[str] = field(factory=list[str])
     last_position: int = 0
@@ -117,6 +111,7 @@ class Session:
     """
 
     harness: ClassVar[Harness]
+    rewinds: ClassVar[bool] = False  # what comes later may take back what was said: all is read, also once it is `full`
 
     def __init__(self, session_id: str) -> None:
         self.session_id = session_id
@@ -127,44 +122,34 @@ class Session:
         self.git_branch: str | None = None
         self.agent: str | None = None
         self.started_at_ms: int | None = None
-        self.automated = False
-        """No person took part; whatever stands in a person's place was said by a program."""
-        self.tools_answered = False
-        """A tool answered in what was left out."""
-        self.own_call = False
-        """It begins with one of our prompts; nothing else of it matters (P23)."""
-        self.full = False
-        """Enough is kept; what comes from here on is for another fetch."""
+        self.automated = False  # no person took part; what stands in a person's place was said by a program
+        self.tools_answered = False  # a tool answered in what was left out
+        self.own_call = False  # it begins with one of our prompts; nothing else of it matters (P23)
+        self.full = False  # enough is kept; what comes from here on is for another fetch
         # of the record at hand: its branch, its place among those taken, and whether what it says is new
         self.branch = -1
         self.position = 0
         self.past_mark = True
         self._record_id = ""
         self._at_ms: int | None = None
-        self._is_closed = False
-        """Enough is kept: a turn that begins in the record at hand is for another fetch."""
+        self._is_closed = False  # enough is kept: a turn that begins in this record is for another fetch
         # what was taken so far
-        self.number = 0
-        """Of the last turn."""
+        self.number = 0  # of the last turn
         self.known_records = 0
         self.unknown_records = 0
-        self.skipped: Counter[str] = Counter()
-        """What could not be read, by reason."""
-        self.seen_ids = IdSet()
-        """Of records; for readers that tell repeated ones by their ids."""
-        self.open_calls: dict[str, Asked] = {}
-        """Those not answered so far, by their ids."""
-        self.person_spoke = False
-        self.agent_spoke = False
+        self.skipped: Counter[str] = Counter()  # what could not be read, by reason
+        self.seen_ids = IdSet()  # of records; for readers that tell repeated ones by their ids
+        self.open_calls: dict[str, Asked] = {}  # those not answered so far, by their ids
+        self.person_spoke = self.agent_spoke = False
         self._mark: SessionMark | None = None
         self._mark_id: str | None = None
+        # The mark, where its record is gone from a rewritten transcript: what is new is told by times, or by numbers.
         self._lost_mark: SessionMark | None = None
-        """The mark, where its record is gone from a rewritten transcript: what is new is told by times, or by numbers."""
+        self._whole: Self | None = None  # the same session read to its end: what was taken back is known from the start
         self._last_at_ms: int | None = None
         self._kept_bytes = 0
         self._drafts: list[Draft] = []
-        self._message: Draft | None = None
-        """The agent's last message, as long as it may go on."""
+        self._message: Draft | None = None  # the agent's last message, as long as it may go on
         self._first_tool_number: int | None = None
 
     def go_on_after(self, mark: SessionMark | None, *, is_lost: bool = False) -> None:
@@ -174,12 +159,24 @@ class Session:
         self.past_mark = self._mark_id is None
 
     def teach(self, unfilled: Self) -> bool:
-        """Tells whether this one learnt at the end what it should have known before (that the record of the mark does
-        not come): then `unfilled`, the same before anything was put into it, is told."""
-        if self._mark is None or self.mark_came or self.own_call:
+        """Tells whether this one learnt at the end what it should have known before: that the record of the mark does not
+        come, or that room was taken by what was taken back. Then `unfilled`, the same before anything was put into it, is
+        told."""
+        if self.own_call:
             return False
-        unfilled.go_on_after(self._mark, is_lost=True)
+        if self._mark is not None and not self.mark_came:
+            unfilled.go_on_after(self._mark, is_lost=True)
+            return True
+        if self._whole or not (
+            self.full and any(self.is_left_out(each.branch, each.record_ids) for each in self._drafts)
+        ):
+            return False
+        self._drafts.clear()
+        unfilled._whole = self
         return True
+
+    def end(self) -> None:
+        """All was put into it."""
 
     def take(self, value: get.Json) -> None:
         """The next object. Never raises for what it holds; every object is counted as known, unknown or skipped."""
@@ -188,10 +185,10 @@ class Session:
     @property
     def done(self) -> bool:
         """Nothing that comes can matter: enough is kept, or it is our own call."""
-        return self.full or self.own_call
+        return (self.full and not self.rewinds) or self.own_call
 
     def is_left_out(self, branch: int, record_ids: Sequence[str]) -> bool:
-        """Tells whether a turn of this branch, said by these records, was taken back: asked once all is read."""
+        """Tells whether a turn of this branch, said by these records, was taken back: asked after `end`."""
         return False
 
     # -- records ------------------------------------------------------------------------------------------------------
@@ -323,7 +320,9 @@ class Session:
         self._message = None
 
     def _is_covered(self, number: int) -> bool:
-        """Tells whether the mark covers the turn of this number, said by the record at hand."""
+        """Tells whether the turn of this number, said by the record at hand, is covered by the mark, or taken back later."""
+        if self._whole and self._whole.is_left_out(self.branch, (self._record_id,)):
+            return True
         if (lost := self._lost_mark) is None:
             return not self.past_mark
         return number <= lost.turns_seen if lost.last_at_ms is None else (self._last_at_ms or 0) <= lost.last_at_ms
@@ -400,27 +399,3 @@ class Session:
             name, clipped = one_line(tool_name, _NAME_CHARS) if tool_name else None, draft.text.clipped_chars
             calls = tuple(draft.calls)
             yield Turn(draft.number, role, text, record_id, draft.at_ms, calls, name, draft.failed, clipped)
-
-
-class Places:
-    """The place of each id in the order of the file, in 8 bytes an id, so that millions fit (P25)."""
-
-    def __init__(self) -> None:
-        self._keys = bytearray()
-
-    def __len__(self) -> int:
-        return len(self._keys) // _KEY_BYTES
-
-    def add(self, id: str) -> int:
-        """Adds one id more and returns its place. One that was there before means the newer place from now on."""
-        self._keys += hash(id).to_bytes(_KEY_BYTES, "little", signed=True)
-        return len(self) - 1
-
-    def find(self, id: str) -> int | None:
-        """Returns the place of an id, sooner where it is a late one; None where it has none."""
-        key, end = hash(id).to_bytes(_KEY_BYTES, "little", signed=True), len(self._keys)
-        while (at := self._keys.rfind(key, 0, end)) >= 0:
-            if at % _KEY_BYTES == 0:
-                return at // _KEY_BYTES
-            end = at + _KEY_BYTES - 1
-        return None
