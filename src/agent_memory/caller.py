@@ -24,29 +24,28 @@ HARNESS_VARIABLES: Mapping[str, Harness] = {
     "PI_CODING_AGENT": Harness.PI,
     "GOOSE_TERMINAL": Harness.GOOSE,
 }
-"""Variables that a harness sets only in the processes its agent starts. Names are exact: `CLAUDECODE`, `CURSOR_TRACE_ID`,
-`GEMINI_CLI_IDE_SERVER_PORT` and the like are also set in a person's own terminal inside an editor."""
+"""Variables that a harness sets only in processes that its agent starts. Names are exact: an editor also sets
+`CLAUDECODE`, `CURSOR_TRACE_ID`, `GEMINI_CLI_IDE_SERVER_PORT` and the like in a person's own terminal."""
 
 
 @frozen
 class Caller:
-    """Who is calling: a person at the keyboard, an agent inside its harness, or an MCP client."""
+    """The caller: a person at the keyboard, an agent inside its harness, or an MCP client."""
 
     harness: Harness = Harness.MANUAL
     variable: str | None = None
     """The environment variable that shows that an agent is calling; None for a person."""
     client: str | None = None
-    """What the MCP client that is calling says it is, on one line; None where none is."""
+    """The name that a calling MCP client gives itself, on one line."""
     client_is_trusted: bool = False
-    """Whether the person's config trusts that client as it would an agent (`mcp.trustedClients`)."""
+    """True if the person's config trusts that client like an agent (`mcp.trustedClients`)."""
 
     @property
     def is_agent(self) -> bool:
-        """Returns whether a program is calling, and not a person."""
         return self.variable is not None or self.client is not None
 
     def only_a_person(self, act: str) -> None:
-        """Raise ActRefused for an act that raises trust, or cannot be taken back, where an agent is calling (P19)."""
+        """Raises ActRefused if an agent asks for an act that raises trust or cannot be undone (P19)."""
         if (because := self.variable or self.client) is not None:
             raise ActRefused(act, because)
 
@@ -58,14 +57,14 @@ class Caller:
 
     @property
     def signature(self) -> str:
-        """Returns the line of a commit that names who wrote; nothing for a person."""
+        """Returns the line of a commit message that names the writer; empty for a person."""
         if self.client is not None:
             return f"By: MCP client {self.client}"
         return f"By: {self.harness}" if self.is_agent else ""
 
 
 def depth_of(environ: Mapping[str, str]) -> int:
-    """Returns how many of our agent commands we are inside of; a value that is not a number counts as 1."""
+    """Returns how many of our agent commands we are nested in; a value that is not a number counts as 1."""
     value = environ.get(DEPTH_VARIABLE, "").strip()
     if not value:
         return 0
@@ -73,8 +72,8 @@ def depth_of(environ: Mapping[str, str]) -> int:
 
 
 def caller_of(environ: Mapping[str, str]) -> Caller:
-    """Who is calling, as the variables of the environment tell: an agent that a harness or one of our own commands started, else
-    a person. A child that scrubs its environment is not seen."""
+    """Returns the caller as shown by environment variables: an agent started by a harness or by one of our commands, or
+    else a person. An agent that scrubs its child's environment is not recognised."""
     for variable, harness in HARNESS_VARIABLES.items():
         if environ.get(variable):
             return Caller(harness, variable)

@@ -1,11 +1,11 @@
-"""Every way in which a public function can fail: one class of exception a failure, below `Error`.
+"""Every way in which a public function can fail: one subclass of `Error` for each failure.
 
-Inside, they are raised. A public function, a port and a step of a machine return them as the `Failure` of a `Result`:
-`as_result` and `unwrap` of `agent_memory.results` lead from one to the other.
+Inside they are raised; public functions, ports and machine steps return them as the `Failure` of a `Result` (see
+`results`).
 
-Each class carries a stable `code` (used by `--json`), an `exit_code` for the process, facts as fields, and the sentence that
-people read as its `str`: what happened, where, what to do next. Exit codes: 2 usage, 3 bug, 10 config, 20 store, 30 inbox or
-history, 40 agent, 50 reply or plan refused, 60 recorder, 70 managed section, 75 busy.
+Each class has a stable `code` (used by `--json`), an `exit_code` for the process, facts as fields, and as its `str` the
+sentence that people read: what happened, where, what to do next. Exit codes: 2 usage, 3 bug, 10 config, 20 store, 30
+inbox or history, 40 agent, 50 reply or plan refused, 60 recorder, 70 managed section, 75 busy.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from typing import Any, ClassVar, dataclass_transform
 
 @dataclass_transform(frozen_default=True)
 class Error(Exception):
-    """A failure that was foreseen. Two of the same class with the same facts are equal.
+    """A foreseen failure. Two of the same class with the same facts are equal.
 
-    The facts are the annotated fields of its class, given in their order or by name. (Plain classes: every command loads all
-    of them, and to build them with attrs took longer than to read a note.)
+    The facts are the annotated fields of the class, passed by position or by name. These are plain classes because
+    every command loads all of them, and attrs would take longer to build them than it takes to read a note.
     """
 
     fact_names: ClassVar[tuple[str, ...]]
     code: ClassVar[str]
-    """The name of the class in small letters, with hyphens."""
+    """The name of the class in lower case, with hyphens."""
     exit_code: ClassVar[int]
     sentence: ClassVar[str] = ""
-    """What people read, with the facts in their places; several problems are parted by semicolons."""
+    """The sentence that people read, with placeholders for the facts; several problems are separated by semicolons."""
 
     def __init_subclass__(cls) -> None:
         if "code" not in vars(cls):
             cls.code = "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in cls.__name__)[1:]
         own = vars(cls).get("__annotations__", {})
         cls.fact_names = tuple(name for name, kind in own.items() if not kind.startswith("ClassVar"))
-        setattr(cls, "__match_args__", cls.fact_names)  # noqa: B010  -- the type checkers take it for theirs
+        setattr(cls, "__match_args__", cls.fact_names)  # noqa: B010 -- or type checkers would take it for theirs
 
     def __init__(self, *facts: Any, **named: Any) -> None:
         for name in self.fact_names[len(facts) :]:
@@ -75,7 +75,7 @@ class StoreError(Error):
 
 
 class HistoryError(Error):
-    """Of the inbox, too."""
+    """Failures of the inbox or of a session's history."""
 
     exit_code = 30
 
@@ -104,7 +104,7 @@ _REMOTE_HINTS = {
 
 
 class UsageInvalid(UsageError):
-    """The call is wrong: `problem` says how, `hint` what to do."""
+    """The call is wrong: `problem` says how, `hint` what to do instead."""
 
     code: ClassVar[str] = "usage"
     problem: str
@@ -115,7 +115,7 @@ class UsageInvalid(UsageError):
 
 
 class ActRefused(UsageError):
-    """Only a person can do this; the variable in `because` shows that an agent asked."""
+    """Only a person can do this; the variable in `because` shows that an agent is calling."""
 
     sentence = "Only you can run `memory {act}`, not an agent, and {because} says that an agent is calling. Run it in your own terminal."
     act: str
@@ -157,7 +157,7 @@ class SettingsRefused(ConfigError):
 
 
 class SchedulerFailed(ConfigError):
-    """The scheduler is missing, or did not take the jobs."""
+    """The scheduler is missing or rejected the jobs."""
 
     sentence = "{scheduler} cannot run the jobs: {reason}. {hint}"
     scheduler: str
@@ -190,7 +190,7 @@ class EntryNotFound(StoreError):
 
     id: str
     archived: bool = False
-    """True when it is not live but is in the archive."""
+    """True if the note is not live but in the archive."""
 
     def __str__(self) -> str:
         if self.archived:
@@ -207,7 +207,7 @@ class EntryUnreadable(StoreError):
 
 
 class EntryInvalid(StoreError):
-    """The values make no valid note; nothing was written."""
+    """The values do not make a valid note; nothing was written."""
 
     sentence = "That would not be a valid note: {problems}."
     problems: tuple[str, ...]
@@ -308,8 +308,8 @@ class HistoryUnavailable(HistoryError):
     session_id: str
     reason: str
     is_missing: bool = False
-    """Where it was looked for, nothing of it is there: not yet, or no longer. Else it cannot be read now, and says nothing of
-    what it holds (P6)."""
+    """True if nothing of it is where we looked, not yet or no longer. Otherwise it cannot be read now, which says
+    nothing about what it holds (P6)."""
 
     def __str__(self) -> str:
         if self.is_missing:
@@ -318,7 +318,7 @@ class HistoryUnavailable(HistoryError):
 
 
 class HistoryUnreadable(HistoryError):
-    """The file is no transcript of its harness; the session loses an attempt."""
+    """The file is not a transcript of its harness; the session loses an attempt."""
 
     sentence = "The transcript {path} cannot be read: {reason}."
     path: str
@@ -334,7 +334,7 @@ class TranscriptRefused(HistoryError):
 
 
 class SessionForgotten(HistoryError):
-    """A person had this session forgotten (P28)."""
+    """A person had memory forget this session (P28)."""
 
     session_id: str
     at_ms: int
@@ -383,7 +383,7 @@ class AgentUnavailable(AgentError):
 
 
 class AgentTimedOut(AgentError):
-    """The command did not answer in time and was ended; the session is tried again."""
+    """The command did not answer in time and was stopped; the session will be tried again."""
 
     sentence = (
         "The agent command {command} gave no reply within {seconds:g} s. Raise llm.timeoutSeconds if it needs longer."
@@ -431,7 +431,7 @@ class RecorderFailed(RecorderError):
 
 
 class SyncRefused(RecorderError):
-    """The sync cannot be done as things stand; nothing was changed."""
+    """The sync cannot be done in the present state; nothing was changed."""
 
     sentence = "Nothing was synced: {reason}. {hint}"
     reason: str
@@ -439,7 +439,7 @@ class SyncRefused(RecorderError):
 
 
 class RemoteUnavailable(RecorderError):
-    """The remote did not answer or refused: `cause` is `network`, `login`, `gone` or `refused`."""
+    """The remote did not answer, or refused: `cause` is `network`, `login`, `gone` or `refused`."""
 
     remote: str
     operation: str
@@ -484,7 +484,7 @@ class Busy(Error):
 
 
 class Defect(Error):
-    """A bug: an exception that no rule foresaw."""
+    """A bug: an unforeseen exception."""
 
     sentence = "A bug in agent-memory at {step}: {detail}. Nothing was lost. Please report it."
     exit_code: ClassVar[int] = 3
@@ -493,5 +493,5 @@ class Defect(Error):
 
 
 def describe(error: Error) -> str:
-    """The sentence of an error: what happened, where, what to do next; without a final newline."""
+    """Returns the error's sentence: what happened, where, what to do next; without a final newline."""
     return str(error)

@@ -1,7 +1,8 @@
-"""The agent commands: the built-in presets (how each vendor's command answers a piped prompt with its tools, hooks and session files off),
-and the words by which such a command says that it cannot serve now, as opposed to answering (P9).
+"""The agent commands: the built-in presets (how each vendor's command answers a piped prompt with its tools, hooks and
+session files off), and the messages by which such a command says that it cannot serve now (P9).
 
-Sources of the presets: the command-line references and sources of each vendor. A preset is data; nothing here runs anything."""
+The presets follow the vendors' command-line references and sources. A preset is data; nothing here runs anything.
+"""
 
 from __future__ import annotations
 
@@ -13,28 +14,28 @@ from typing import Literal
 from attrs import field, frozen
 
 PRIVATE_DIRECTORY = "{private}"
-"""Stands, in `env`, for the private directory in which an agent command runs."""
+"""A placeholder in `env` for the private directory in which an agent command runs."""
 
 
 @frozen
 class Preset:
-    """One agent command. `argv` is never seen by a shell."""
+    """An agent command. `argv` never passes through a shell."""
 
     name: str
     argv: tuple[str, ...]
     env: Mapping[str, str] = field(factory=dict[str, str])
     input: Literal["stdin", "argument"] = "stdin"
-    """Where the prompt goes; as an argument it is the last one."""
+    """How the prompt is passed; as an argument it is the last one."""
     model_argv: tuple[str, ...] = ()
-    """Put before a model's name when `llm.model` is set, both after the first `model_at` elements of `argv`."""
+    """Precedes the model's name when `llm.model` is set; both follow the first `model_at` elements of `argv`."""
     model_at: int = 1
     model_required: bool = False
     variables: tuple[str, ...] = ()
-    """The documented variables of the vendor that are passed on when they are set: logins, endpoints, own directories."""
+    """The vendor's documented variables that are passed on if set: logins, endpoints, own directories."""
     files: Mapping[str, str] = field(factory=dict[str, str])
-    """Name and text of files written to the private directory first."""
+    """Names and texts of files to write to the private directory first."""
     keeps_tools: bool = False
-    """Its tools cannot be switched off, so that it runs only with `llm.allowTools`."""
+    """True if its tools cannot be switched off, so that it runs only with `llm.allowTools`."""
 
     def with_model(self, model: str | None) -> tuple[str, ...]:
         if model is None:
@@ -155,7 +156,7 @@ PRESETS: Mapping[str, Preset] = {preset.name: preset for preset in _ALL}
 """Every built-in preset that runs a command, by its name; `builtin` runs none."""
 
 
-# -- that it cannot serve now ------------------------------------------------------------------------------------------
+# -- messages that it cannot serve now ---------------------------------------------------------------------------------
 
 
 MESSAGE_MAX_CHARS = 600
@@ -252,15 +253,15 @@ _LEAD = r"\W*(?:(?:api |fatal |request )?error\b\W*)?"
 
 @cache
 def _patterns(lead: str = "") -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """By cause, those of phrases that begin with `lead`; without one, those of all phrases and signs. Compiled when a command has
-    answered, which takes longer than most commands."""
+    """Returns a pattern for each cause: of the phrases, all beginning with `lead`, or without one of phrases and signs.
+    Compiled only once a command has answered: it takes longer than most commands."""
     causes = _PHRASES.items() if lead else (*_PHRASES.items(), *_SIGNS.items())
     return tuple((cause, re.compile(f"{lead}(?:{'|'.join(phrases)})", re.IGNORECASE)) for cause, phrases in causes)
 
 
 def message_cause(reply: str) -> str | None:
-    """Returns why the command cannot serve now (`login quota rate-limit network config`), where the whole of its reply is a
-    message that says so; None for whatever may be an answer: anything long, or with a brace that no error status precedes."""
+    """Returns why the command cannot serve now (`login quota rate-limit network config`) if its whole reply is a
+    message that says so. None for a possible answer: anything long, or with a brace and no error status before it."""
     text = reply.strip()
     if len(text) > MESSAGE_MAX_CHARS:
         return None
@@ -272,5 +273,5 @@ def message_cause(reply: str) -> str | None:
 
 
 def failure_cause(printed: str) -> str | None:
-    """Returns why a command that failed cannot serve now, by a sign of it anywhere in what it printed; None without one."""
+    """Returns why a failed command cannot serve now, if anything that it printed is a sign of it."""
     return next((cause for cause, pattern in _patterns() if pattern.search(printed)), None)

@@ -1,7 +1,7 @@
-"""The border between exceptions, which our own code raises, and `Result`, which a caller gets.
+"""Converts between exceptions, which our own code raises, and `Result`, which callers of a public function get.
 
-@as_result                                  # a public function, a method of a port, a step of a machine
-def read(self, id: str) -> StoredEntry: ...  # its callers get Result[StoredEntry, Error]
+@as_result                                  # a public function, a port's method, a machine's step
+def read(self, id: str) -> StoredEntry: ...  # callers get Result[StoredEntry, Error]
 
 entry = unwrap(store.read(id))              # inside: the value, or the error is raised
 """
@@ -22,15 +22,15 @@ E = TypeVar("E")
 
 
 def as_result(function: Callable[P, T]) -> Callable[P, Result[T, Error]]:
-    """Make `function` return what it returns as a `Success`, and an error of ours that it raises as a `Failure`. Any other
-    exception is a bug and goes through."""
+    """Returns the function with its value wrapped in `Success`, and a raised `Error` in `Failure`. Any other exception
+    is a bug and passes through."""
 
     @wraps(function)
     def returned(*args: P.args, **kwargs: P.kwargs) -> Result[T, Error]:
         try:
             return Success(function(*args, **kwargs))
         except Error as error:
-            # A value outlives the call: with its traceback it would keep all that the call had in hand.
+            # The error outlives the call; its traceback would keep all of the call's values alive.
             error.__traceback__ = error.__context__ = error.__cause__ = None
             return Failure(error)
 
@@ -38,7 +38,7 @@ def as_result(function: Callable[P, T]) -> Callable[P, Result[T, Error]]:
 
 
 def unwrap(result: Result[T, Error]) -> T:
-    """The value of a `Success`; the error of a `Failure` is raised."""
+    """Returns the value of a `Success`; raises the error of a `Failure`."""
     match sealed(result):
         case Success(value):
             return value
@@ -47,10 +47,10 @@ def unwrap(result: Result[T, Error]) -> T:
 
 
 def sealed(result: Result[T, E]) -> Success[T] | Failure[E]:
-    """The same value, typed as the union of its two cases: without it `case Success(v)` binds `Any`."""
+    """Returns the same result, typed as the union of its two cases: without it `case Success(v)` binds `Any`."""
     return cast("Success[T] | Failure[E]", result)
 
 
 def warning_of(result: Result[object, Error]) -> tuple[str, ...]:
-    """The sentence for a failure that hinders nothing; none for a success."""
+    """Returns the sentence of a failure that should not stop the caller, as a warning; nothing for a success."""
     return (str(result.failure()),) if isinstance(result, Failure) else ()

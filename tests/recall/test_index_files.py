@@ -278,7 +278,7 @@ def test_on_a_read_only_disk_the_index_is_kept_in_memory(
 @contextmanager
 def full(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Every database on disk is as large as it can become."""
-    real = store_database._connected
+    real = store_database._connect
 
     def limited(path: str) -> sqlite3.Connection:
         connection = real(path)
@@ -286,7 +286,7 @@ def full(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             connection.execute("PRAGMA max_page_count = 1")  # SQLite takes the size it has, if that is more
         return connection
 
-    monkeypatch.setattr(store_database, "_connected", limited)
+    monkeypatch.setattr(store_database, "_connect", limited)
     yield
 
 
@@ -357,11 +357,11 @@ def test_what_a_reader_kept_from_being_written_is_taken_in_later(
 
 INTERRUPTED = """
 import os, signal, sys
-from agent_memory.store import store_database, taking_in
+from agent_memory.store import store_database, index_batch
 from agent_memory.recall.note_index import note_index
 
 store_database._BATCH = 5
-at, where = int(sys.argv[2]), getattr(taking_in, sys.argv[3])
+at, where = int(sys.argv[2]), getattr(index_batch, sys.argv[3])
 count = 0
 
 def killed(*arguments):
@@ -371,7 +371,7 @@ def killed(*arguments):
         os.kill(os.getpid(), signal.SIGKILL)
     return where(*arguments)
 
-setattr(taking_in, sys.argv[3], killed)
+setattr(index_batch, sys.argv[3], killed)
 note_index(sys.argv[1]).refresh().unwrap()
 """
 

@@ -193,5 +193,5 @@ def test_who_looks_at_most_once_a_second_sees_what_comes_and_goes_and_what_it_wr
     assert IDS[5] in {each.meta.id for each in store.list().unwrap().entries}
     path.write_text(path.read_text().replace("title: Title", "title: Another"))
     assert "Another" not in {each.meta.title for each in store.list().unwrap().entries}
-    store.files.look_again()
+    store.files.relist()
     assert "Another" in {each.meta.title for each in store.list().unwrap().entries}

@@ -1,1 +1,1 @@
-"""The agent command: a child process, or the built-in extractor behind the same port."""
+"""The agents that answer prompts: a child process, or the built-in extractor behind the same port."""

@@ -1,8 +1,8 @@
-"""What answers a prompt: the built-in agent, which needs no language model and no network and always says the same; or a command,
-one bounded child process a prompt, and what its ending means (P9, P10, P23).
+"""The agents: the built-in one, which needs no language model and no network and always says the same; or a command,
+one bounded child process for each prompt, with the meaning of its exit (P9, P10, P23).
 
-A command runs in a directory that is empty but for our mark, so that it finds no project, and is never captured. The built-in's
-answer is a reply in the envelope like any other agent's, so that the same checks apply to it.
+A command runs in a directory that is empty except for our mark, so that it finds no project and is never captured. The
+built-in answers in the envelope like any agent, and so passes the same checks.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ from agent_memory.store.bookkeeping import SpendLedgerFiles
 from agent_memory.text.markdown import MAX_TITLE_CHARS, derive_title
 from agent_memory.text.plain_text import one_line
 
-# -- which command answers --------------------------------------------------------------------------------------------
+# -- the choice of a command ------------------------------------------------------------------------------------------
 
 _SOURCE = "llm"
-"""Stands for the path of a config that was made by a program and not read from a file."""
+"""The path of a config that did not come from a file."""
 
 REDACTED = "[redacted]"
 _SECRET_NAME = re.compile(
@@ -65,13 +65,13 @@ _SECRET_NAME = re.compile(
 
 
 def is_secret_name(name: str) -> bool:
-    """Returns whether what a variable or option of this name holds is a secret, whatever it looks like."""
+    """Returns whether a variable or option of this name holds a secret, whatever its value looks like."""
     return _SECRET_NAME.search(name) is not None
 
 
 def shown_words(words: Sequence[str]) -> tuple[str, ...]:
-    """Returns the words of a command as they may be shown: without what redaction finds, and without the values of
-    variables and options with telling names."""
+    """Returns a command's words as they may be shown: redacted, and without the values of variables and options with
+    telling names."""
     return tuple(f"{redact(told).text}{REDACTED if secret else ''}" for told, secret in _told_and_secret(words))
 
 
@@ -94,13 +94,13 @@ def _told_and_secret(words: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def uses_builtin(llm: LlmConfig) -> bool:
-    """Returns whether the built-in extractor is asked for: no command is to be run at all."""
+    """Returns whether the built-in extractor is configured, so that no command runs."""
     return llm.command is None and llm.preset == BUILTIN
 
 
 @as_result
 def choose_command(llm: LlmConfig, home: str | None = None) -> Preset:
-    """Returns the command that `llm` asks for; a program's error where it asks for the built-in one (see `uses_builtin`).
+    """Returns the command that `llm` configures; not for the built-in (see `uses_builtin`).
 
     As in a shell, `~/` at the start of a word of `llm.command` or of a one-line preset is the home. Nothing else is
     expanded. A relative path to a program is refused: the command runs in a directory of its own.
@@ -135,7 +135,7 @@ def choose_command(llm: LlmConfig, home: str | None = None) -> Preset:
 
 
 ARGUMENT_MAX_CHARS = 32_000
-"""Linux takes no single argument of more than 128 KiB, and a character may have four bytes."""
+"""Linux limits a single argument to 128 KiB, and a character may have four bytes."""
 
 MARK_TEXT = (
     "agent-memory runs its agent commands here. While this file exists, nothing that happens here is captured.\n"
@@ -148,8 +148,8 @@ _CANNOT_RUN = frozenset({"ENOENT", "EACCES", "EPERM", "ENOEXEC", "ENOTDIR", "ELO
 
 @as_result
 def open_agent(llm: LlmConfig, ledger: SpendLedgerFiles, clock: Clock, environ: Mapping[str, str]) -> Agent:
-    """Returns the agent that `llm` asks for. Nothing is run or written yet. For a command ConfigInvalid, PresetRefused,
-    HomeUnknown; ActRefused inside one of our own agent commands."""
+    """Returns the configured agent, without running or writing anything. Raises ConfigInvalid, PresetRefused,
+    HomeUnknown for a command; ActRefused inside one of our own agent commands."""
     if uses_builtin(llm):
         return BuiltinAgent()
     if depth_of(environ) > 0:
@@ -162,8 +162,7 @@ def open_agent(llm: LlmConfig, ledger: SpendLedgerFiles, clock: Clock, environ: 
 
 @frozen
 class CommandAgent:
-    """`Agent` over a command line. What it is given: the prompt, a private working directory, and the environment of
-    `child_environment`."""
+    """The `Agent` behind a command line. It gets the prompt, a private working directory, and a `child_environment`."""
 
     command: Preset
     llm: LlmConfig
@@ -183,18 +182,18 @@ class CommandAgent:
 
     @property
     def max_prompt_chars(self) -> int:
-        """See the port. Less where the prompt is an argument, so that it always fits."""
+        """See the port. Lower if the prompt is an argument, so that it always fits."""
         if self.command.input == "argument":
             return min(self.llm.max_prompt_chars, ARGUMENT_MAX_CHARS)
         return self.llm.max_prompt_chars
 
     @as_result
     def answer(self, request: AgentRequest) -> AgentReply:
-        """Returns what the command printed, unchecked. Every call is counted before it is made.
+        """Returns the command's output, unchecked. Every call is counted before it is made.
 
-        AgentMissing, AgentFailed, AgentUnavailable, SpendExhausted: it cannot serve at all now. AgentTimedOut: not this
-        time. ReplyRefused: it printed more than `MAX_STDOUT_BYTES`. A reply without text is a reply: whoever reads it
-        refuses it, so that a session on which a model stays silent is given up in the end and does not block the others.
+        AgentMissing, AgentFailed, AgentUnavailable, SpendExhausted: it cannot serve now at all. AgentTimedOut: not this
+        time. ReplyRefused: more output than `MAX_STDOUT_BYTES`. An empty reply is a reply, refused by its reader, so
+        that a session on which a model stays silent is given up in the end and does not block the others.
         """
         prompt_chars = len(request.prompt)
         if depth_of(self.environ) > 0:
@@ -208,7 +207,7 @@ class CommandAgent:
         try:
             finished = self._run(request.prompt)
         except StoreIo as not_started:
-            self.ledger.give_back(at_ms, prompt_chars)  # should that fail, one call too many stays counted
+            self.ledger.give_back(at_ms, prompt_chars)  # if this fails, one call too many stays counted
             if not_started.path == self.directory:
                 raise
             if not_started.errno_name == "E2BIG":
@@ -216,7 +215,7 @@ class CommandAgent:
                 raise AgentFailed(self._shown, 126, too_long) from None
             raise (AgentMissing(self._shown) if not_started.errno_name in _CANNOT_RUN else not_started) from None
         text = finished.stdout.decode("utf-8", "replace")
-        # the call is counted already, and a full disk must not cost a reply that was paid for
+        # the call is counted, and a full disk must not cost a paid reply
         self.ledger.add_reply(at_ms, len(text))
         if problem := self._problem(finished, text, request.nonce):
             raise problem
@@ -241,7 +240,7 @@ class CommandAgent:
         if finished.stdout_capped:
             return ReplyRefused((f"it is longer than {MAX_STDOUT_BYTES:,} bytes",))
         if finished.exit_status != 0 and not finished.timed_out:
-            if finished.exit_status in (126, 127):  # a shell's or env's word for what it could not run
+            if finished.exit_status in (126, 127):  # a shell or `env` could not run it
                 return AgentMissing(self._shown)
             spoken = [
                 each[-_TAIL_BYTES:].decode("utf-8", "replace") for each in (finished.stderr_tail, finished.stdout)
@@ -260,7 +259,7 @@ class CommandAgent:
         return None
 
     def _presentable(self, spoken: str) -> str:
-        """Returns the end of what a command said, redacted, on one line; nor does it say what it was given as a secret."""
+        """Returns the end of a command's output on one line, redacted, and without the secrets that it was given."""
         values = (value for name, value in self.command.env.items() if is_secret_name(name))
         for secret in filter(None, (*(secret for _, secret in _told_and_secret(self.command.argv)), *values)):
             spoken = spoken.replace(secret, REDACTED)
@@ -270,25 +269,25 @@ class CommandAgent:
 
 @frozen
 class UnusableAgent:
-    """An `Agent` that answers nothing, and says why. What asks nobody can be done with it."""
+    """An `Agent` that answers nothing and says why. Everything that needs no answer still works."""
 
     error: Error
     name: str = "unusable"
     status: Status = Status.CONSOLIDATED
     max_prompt_chars: int | None = None
-    """No prompt is made for it."""
+    """It gets no prompt."""
 
     def answer(self, request: AgentRequest) -> Result[AgentReply, Error]:
         return Failure(self.error)
 
 
 def private_directory(home: str) -> str:
-    """Returns the path of the directory that agents run in. It belongs to this machine and to no store."""
+    """Returns the directory that agents run in. It belongs to this machine, not to a store."""
     return f"{local_state_directory(home)}/child"
 
 
 def prepare_private_directory(path: str, files: Mapping[str, str]) -> None:
-    """Make the directory exist with mode 0700, with the mark and these files in it."""
+    """Creates the directory with mode 0700, with the mark and these files in it."""
     with as_store_io("prepare", path):
         make_directories(path)
         os.chmod(path, DIRECTORY_MODE)
@@ -301,14 +300,14 @@ def prepare_private_directory(path: str, files: Mapping[str, str]) -> None:
 # -- the built-in -------------------------------------------------------------------------------------------------------
 
 NOTE_CHARS = 4_000
-"""Of the sections of a document that share a note; one that is longer has a note of its own."""
+"""The limit for sections of a document that share a note; a longer one gets its own."""
 MOST_NOTES = 10
 _HOW_ELSE = "an agent command (llm.preset) makes notes of it"
 
 
 class BuiltinAgent:
-    """The agent for everyone who has configured none: it extracts by cues (`agent_memory.extraction`), and tidies
-    what needs no judgement (`agent_memory.rules.tidied`)."""
+    """The agent for people who configured none: it extracts by cues (`agent_memory.extraction`), and tidies what needs
+    no judgement (`agent_memory.rules.tidied`)."""
 
     name = BUILTIN
     status = Status.CAPTURED
@@ -316,7 +315,7 @@ class BuiltinAgent:
 
     @as_result
     def answer(self, request: AgentRequest) -> AgentReply:
-        """Returns the reply, made from the values behind the prompt; never a failure."""
+        """Returns a reply made from the values behind the prompt; never fails."""
         items: dict[str, object]
         if isinstance(request, DefragRequest):
             from agent_memory.rules.tidied import tidied
@@ -338,12 +337,12 @@ class BuiltinAgent:
 
 
 def _present(item: Action | ProposedEntry | ProposedUpdate, always: str = "") -> dict[str, object]:
-    """Returns what is not empty of an item of the envelope, and what its kind needs."""
+    """Returns the non-empty members of an item, and those that its kind needs."""
     return {key: value for key, value in asdict(item).items() if key == always or value not in (None, (), "")}
 
 
 def _change_set(request: SessionRequest) -> ChangeSet:
-    # Its name is asked for more often than an answer, and the cues of two languages take their time to compile.
+    # Imported here because the cues of two languages take long to compile, and most callers only need a name.
     from agent_memory.extraction.extract import extracted
     from agent_memory.extraction.text import legible
 
@@ -364,8 +363,8 @@ def _change_set(request: SessionRequest) -> ChangeSet:
 
 
 def document_notes(document: History) -> ChangeSet:
-    """Returns the sections of a document, whole and in order, in as few notes as can be read; `skipped` says why there
-    are none. They cite the document's turns, which are nobody's words in a session: each comes out as external."""
+    """Returns the sections of a document, whole and in order, in as few readable notes as possible; `skipped` says why
+    there are none. They cite turns that nobody in a session said, so their origin is external."""
     from agent_memory.extraction.notes import tags_of
     from agent_memory.extraction.text import legible
 

@@ -1,7 +1,7 @@
-"""One bounded child process: a session of its own, its pipes served together, nothing of it left behind (P10).
+"""A bounded child process: in its own session, all pipes served, nothing left behind (P10).
 
-`subprocess.run` with a time-out ends only the child, not what the child started, and waits for ever on a pipe that a
-grandchild still holds. Here the whole process group is ended, and our ends of the pipes are closed.
+`subprocess.run` with a time-out ends only the child, not its descendants, and waits forever on a pipe that a grandchild
+holds. Here the whole process group is killed, and our ends of the pipes are closed.
 """
 
 from __future__ import annotations
@@ -25,32 +25,32 @@ from agent_memory.files.paths import store_io
 MAX_STDOUT_BYTES = 4 * 1024 * 1024
 MAX_STDERR_BYTES = 64 * 1024
 GRACE_SECONDS = 2.0
-"""How long its pipes may stay open after the child has exited."""
+"""How long the pipes may stay open after the child's exit."""
 TERMINATE_SECONDS = 1.0
-"""How long the child may take to obey SIGTERM before SIGKILL follows."""
+"""How long the child may take to obey SIGTERM before SIGKILL."""
 
 _ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 _CHUNK_BYTES = 64 * 1024
 _IDLE_SECONDS = 0.005
 _TICK_SECONDS = 0.05
-"""How often an exit is looked for while the pipes are silent."""
+"""How often to check for an exit while the pipes are silent."""
 
 
 @frozen
 class Finished:
-    """How a child ended."""
+    """The outcome of a child process."""
 
     exit_status: int
-    """0 to 255, or the negative number of the signal that ended it."""
+    """0 to 255, or the negated number of the signal that ended it."""
     stdout: bytes
     """The first `max_stdout_bytes`."""
     stderr_tail: bytes
     """The last `MAX_STDERR_BYTES`."""
     timed_out: bool
     stdout_capped: bool
-    """It wrote more than `max_stdout_bytes`, and its group was ended for it."""
+    """True if it wrote more than `max_stdout_bytes` and was ended for that."""
     stdin_taken: bool
-    """All of stdin went into the pipe; False where the child closed it or ended before."""
+    """True if all of stdin went into the pipe; False if the child closed it or ended before."""
 
 
 def run_child(
@@ -63,15 +63,15 @@ def run_child(
     max_stdout_bytes: int = MAX_STDOUT_BYTES,
     grace_seconds: float = GRACE_SECONDS,
 ) -> Finished:
-    """Returns how the child ended, within `timeout_seconds` + `TERMINATE_SECONDS` + `grace_seconds`.
+    """Returns the child's outcome, within `timeout_seconds` + `TERMINATE_SECONDS` + `grace_seconds`.
 
-    No shell sees `argv`; a bare name is looked up in the PATH of `env`. A time-out or too much output ends the whole group:
-    SIGTERM, then SIGKILL. What still holds the pipes `grace_seconds` after the child's exit is killed; a process that
-    left the group with `setsid` is out of reach, and only our ends of its pipes are closed.
+    `argv` never passes through a shell; a bare name is looked up in the PATH of `env`. A time-out or too much output
+    ends the whole group: SIGTERM, then SIGKILL. Whatever holds the pipes `grace_seconds` after the child's exit is
+    killed; a process that left the group with `setsid` is out of reach, and only our ends of its pipes are closed.
 
-    A child that could not be started raises StoreIo with the operation `start`, its path `cwd` where that is at fault, else
-    `argv[0]`. An exception that passes through (Ctrl-C, or SIGTERM and SIGHUP, which are SystemExit meanwhile) kills the
-    group first.
+    If the child cannot be started, raises StoreIo with the operation `start` and the path `cwd` if that is at fault,
+    else `argv[0]`. An exception that passes through (Ctrl-C, or SIGTERM and SIGHUP, raised as SystemExit meanwhile)
+    kills the group first.
     """
     with _ending_signals_held() as let_through:
         try:
@@ -108,7 +108,7 @@ def run_child(
                 if pipes.outputs_open:
                     _signal_group(process, signal.SIGKILL)
             pipes.serve_while(lambda: pipes.outputs_open, _TICK_SECONDS)
-            # reaped only now: as long as it is a zombie, no stranger can get its number and be killed in its place
+            # Reaped only now: while it is a zombie, its number cannot be reused for a process that we would then kill.
             exit_status = process.wait()
             stderr_tail = bytes(pipes.stderr[-MAX_STDERR_BYTES:])
             return Finished(
@@ -132,12 +132,13 @@ def _has_exited(process: subprocess.Popen[bytes]) -> bool:
         return process.poll() is not None
     try:
         return waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-    except ChildProcessError:  # SIGCHLD is ignored in our process: the kernel has reaped it
+    except ChildProcessError:  # our process ignores SIGCHLD: the kernel has reaped it
         return True
 
 
 class _Pipes:
-    """The three pipes of a running child, served together, so that neither side can block the other: feeds `to_send` and keeps the first `max_stdout_bytes` of stdout and the last of stderr."""
+    """The three pipes of a running child, served together so that neither side can block the other: sends `to_send` and
+    keeps the first `max_stdout_bytes` of stdout and the end of stderr."""
 
     def __init__(self, process: subprocess.Popen[bytes], stdin: bytes, max_stdout_bytes: int) -> None:
         assert process.stdin
@@ -149,9 +150,9 @@ class _Pipes:
         self.stderr = bytearray()
         self.stdin = process.stdin
         self._outputs = (process.stdout, process.stderr)
-        self._selector = selectors.PollSelector()  # needs no descriptor, so it works when descriptors have run out
+        self._selector = selectors.PollSelector()  # needs no descriptor, so it works when they have run out
         self.capped = False
-        """More than `max_stdout_bytes` came on stdout."""
+        """Set when more than `max_stdout_bytes` came on stdout."""
         for stream in (self.stdin, *self._outputs):
             os.set_blocking(stream.fileno(), False)
             event = selectors.EVENT_WRITE if stream is self.stdin else selectors.EVENT_READ
@@ -159,11 +160,11 @@ class _Pipes:
 
     @property
     def outputs_open(self) -> bool:
-        """Some process still holds stdout or stderr."""
+        """Returns whether some process still holds stdout or stderr."""
         return not all(stream.closed for stream in self._outputs)
 
     def serve_while(self, goes_on: Callable[[], bool], seconds: float) -> None:
-        """Move what can be moved, for at most so many seconds."""
+        """Moves data while there is any, for at most this many seconds."""
         deadline = time.monotonic() + seconds
         while goes_on() and (left_seconds := deadline - time.monotonic()) > 0:
             if not self._selector.get_map():
@@ -174,7 +175,7 @@ class _Pipes:
                     ended = self._send() if key.data is self.stdin else self._receive(key.data)
                 except BlockingIOError:
                     continue
-                except OSError:  # broken pipe: the other side is gone
+                except OSError:  # broken pipe: the other side has closed
                     ended = True
                 if ended:
                     self.close(key.data)
@@ -210,10 +211,10 @@ class _Pipes:
 
 @contextmanager
 def _ending_signals_held() -> Generator[Callable[[], None], None, None]:
-    """Signals that end us are held back while a child is being started: else one would outlive us that nobody knows yet.
+    """Holds back the signals that end us while a child is started, or it would survive us unnoticed.
 
-    What is given lets them through: from then on SIGTERM and SIGHUP, where they would end us at once, raise SystemExit, and
-    SIGINT KeyboardInterrupt as it does; first of all what came meanwhile.
+    Yields a function that lets them through: from then on SIGTERM and SIGHUP raise SystemExit if they would end us,
+    SIGINT raises KeyboardInterrupt as usual, and pending ones come first.
     """
     came: int | None = None
     is_open = False
@@ -249,5 +250,5 @@ def _ending_signals_held() -> Generator[Callable[[], None], None, None]:
     finally:
         for number, known in before.items():
             signal.signal(number, known)
-        if came is not None:  # no child came to be: now it does what it would have done
+        if came is not None:  # no child was started: the signal now does what it would have done
             signal.raise_signal(came)

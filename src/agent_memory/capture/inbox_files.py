@@ -1,13 +1,13 @@
-"""The queue on disk: one JSON file an entry in `inbox/`, with `.processed/` and `.failed/` below it.
+"""The queue on disk: one JSON file for each entry in `inbox/`, with `.processed/` and `.failed/` below it.
 
-Each step of an entry that leaves or comes back may be the last before a crash (P3): it is written to where it goes, with its
-outcome, before it is taken out of the inbox; a rerun finds it in both places and goes on from there. Nothing is overwritten but
-an earlier copy of the very same entry. What was consumed is kept without the secrets in its names; what was given up keeps
-what finds its session, since it may come back. A malformed file is moved aside with the reason beside it, never deleted (P6),
-and without secrets (P20).
+Any step of an entry that leaves or returns may be the last before a crash (P3): it is written to its new place, with
+its outcome, before it is removed from the old one; a rerun finds it in both and continues. Nothing is overwritten but
+an earlier copy of the very same entry. Consumed entries are kept without the secrets in their paths; given-up ones keep
+what finds their session, since they may return. A malformed file is moved aside with the reason beside it, without
+secrets (P20), never deleted (P6).
 
-A file is None where there is none, and `InboxEntryInvalid` where it is malformed; any other error says nothing about what is in
-the file (P6).
+None stands for a missing file, and `InboxEntryInvalid` for a malformed one; any other error says nothing about its
+content (P6).
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ from agent_memory.text.instants import iso_of, ms_of
 PROCESSED = f"{INBOX}/.processed"
 FAILED = f"{INBOX}/.failed"
 REASON_ENDING = ".reason.json"
-"""Of the file beside a malformed one that says what is wrong with it."""
+"""The ending of the file beside a malformed one that says what is wrong with it."""
 
 MAX_RETIRED_BYTES = 4 << 20
 
@@ -75,18 +75,17 @@ MAX_RETIRED_BYTES = 4 << 20
 
 
 def is_entry_name(name: str) -> bool:
-    """Tells whether a file counts as an entry: `….json`, not hidden, not the reason beside a malformed one."""
+    """Returns whether a file counts as an entry: `….json`, not hidden, not the reason beside a malformed one."""
     return name.endswith(".json") and not name.startswith(".") and not name.endswith(REASON_ENDING)
 
 
 def printable(name: str) -> str:
-    """Returns a file's name as it may be shown on any terminal."""
+    """Returns a file's name as it is safe to show on any terminal."""
     return name if name.isprintable() else ascii(name)[1:-1]
 
 
 def text_in(path: str, max_bytes: int) -> str | None:
-    """Returns the text of a regular file in UTF-8 of at most `max_bytes`; anything else that lies there is
-    malformed."""
+    """Returns the text of a regular UTF-8 file of at most `max_bytes`; anything else is malformed."""
     try:
         image = read_image(path, max_bytes)
         return None if image is None else image.data.decode()
@@ -105,13 +104,13 @@ def entry_in(root: str, place: str, name: str) -> InboxEntry | None:
 # -- what was given up ------------------------------------------------------------------------------------------------
 
 MOST_REASONS = 200
-"""Of so many entries at most the reason is read, so that a status stays quick."""
+"""Reasons are read for this many entries, so that a status stays quick."""
 _MAX_REASON_BYTES = 1 << 20
 
 
 @as_result
 def failed_entries(root: str) -> tuple[FailedEntry, ...]:
-    """Returns every entry that was given up and every file that never was an entry, by name."""
+    """Returns every given-up entry and every invalid file, by name."""
     directory = f"{root}/{FAILED}"
     present = frozenset(names_in(directory))
     found: list[FailedEntry] = []
@@ -123,8 +122,7 @@ def failed_entries(root: str) -> tuple[FailedEntry, ...]:
 
 
 def _reason(path: str) -> str:
-    """Returns the reason in a file of ours; empty where it cannot be read, which must not hide the rest of the
-    status."""
+    """Returns the reason in a file of ours; empty if it cannot be read, so that the rest of the status is still shown."""
     try:
         image = read_image(path, _MAX_REASON_BYTES)
         document = None if image is None else json.loads(image.data)
@@ -139,30 +137,29 @@ def _reason(path: str) -> str:
             return ""
 
 
-# -- captures, told from names alone ----------------------------------------------------------------------------------
+# -- captures, by names alone -----------------------------------------------------------------------------------------
 
 _NAME = re.compile(r"(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\d\.\d{3}Z)_([a-z][a-z-]*)_[0-9A-Za-z]+\.json", re.ASCII)
 
 
 @as_result
 def captures(root: str) -> tuple[tuple[str, int], ...]:
-    """Harness and instant (epoch ms) of every entry, told from its name, each harness's newest last: waiting, worked on or
-    given up."""
+    """Returns harness and time (epoch ms) of every entry, pending or given up, from their names; each harness's newest
+    last."""
     found = chain.from_iterable(names_below(root, relative) for relative in (INBOX, PROCESSED, FAILED))
     told = [(name[5], ms_of(f"{name[1]}{name[2]}:{name[3]}:{name[4]}")) for name in map(_NAME.fullmatch, found) if name]
     return tuple(sorted((harness, at_ms) for harness, at_ms in told if at_ms is not None))
 
 
-# -- entries, the newest first ----------------------------------------------------------------------------------------
+# -- entries, newest first --------------------------------------------------------------------------------------------
 
 MOST_OPENED = 5_000
-"""Of all the files, by name: a name begins with the time of its capture."""
+"""How many files are opened, by name: a name begins with the time of its capture."""
 
 
 def newest_entries(root: str, places: Iterable[str], most: int = MOST_OPENED) -> Iterator[Result[InboxEntry, Error]]:
-    """Yields the entries that lie in these places, at most so many; an error where something cannot be looked at, which
-    may be the newest (P6). What is malformed is left out, since `memory status` tells of it, and what has moved on
-    meanwhile."""
+    """Yields the newest entries in these places; an error if one cannot be read, which may be the newest (P6).
+    Malformed files, which `memory status` reports, and files moved meanwhile are left out."""
     found: list[tuple[str, str]] = []
     for place in places:
         try:
@@ -181,7 +178,7 @@ def newest_entries(root: str, places: Iterable[str], most: int = MOST_OPENED) ->
                 yield Success(entry)
 
 
-# -- what pending entries have been through, of those only that are in trouble -----------------------------------------
+# -- the troubles of pending entries ----------------------------------------------------------------------------------
 
 TROUBLES = f"{INBOX}/.queue.json"
 MAX_BYTES = 64 << 20
@@ -189,7 +186,7 @@ MAX_BYTES = 64 << 20
 
 @frozen
 class QueueTroubles:
-    """The trouble of one root's entries by `queue_key`; written by the holder of the run lock alone."""
+    """The troubles of one root's entries by `queue_key`; only the holder of the run lock writes them."""
 
     root: str
 
@@ -199,11 +196,11 @@ class QueueTroubles:
 
     @as_result
     def read(self) -> Mapping[str, Trouble]:
-        """Returns all of it. A damaged file is an error, never "no trouble" (P6)."""
+        """Returns all troubles. A damaged file is an error, never "no trouble" (P6)."""
         return self._file.read() or {}
 
     def change(self, changes: Mapping[str, Trouble | None]) -> None:
-        """Replaces the trouble of these entries; None where one has none any more. Writes nothing where nothing changes."""
+        """Replaces the troubles of these entries; None removes one. Writes nothing if nothing changes."""
         known = self._file.read() or {}
         changed = {key: trouble for key, trouble in sorted({**known, **changes}.items()) if trouble is not None}
         if changed != known:
@@ -217,8 +214,8 @@ _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z", re.ASCII)
 
 @frozen
 class InboxFiles:
-    """`ports.Inbox` over files. Any number of processes may `put` and list; all else changes or takes away entries, and
-    is for the holder of the run lock alone."""
+    """The `ports.Inbox` on files. Any number of processes may `put` and list; everything else changes or removes
+    entries, and needs the run lock."""
 
     root: Path
     environ: Mapping[str, str] = field(factory=lambda: os.environ, repr=False)
@@ -237,14 +234,14 @@ class InboxFiles:
         return self._listed(INBOX)
 
     def recent(self, most: int = MOST_OPENED) -> Iterator[Result[InboxEntry, Error]]:
-        """Yields the newest entries of sessions, whatever became of them."""
+        """Yields the newest entries of sessions, whatever their outcome."""
         for each in newest_entries(str(self.root), (INBOX, PROCESSED, FAILED), most):
             if isinstance(each, Failure) or not isinstance(each.unwrap().retrieval, InlineNote | FileSnapshot):
                 yield each
 
     @as_result
     def load(self, limit: int | None, now_ms: int) -> Loaded:
-        """See the port. Where the context has no repository, it is completed with that of the directory."""
+        """See the port. A context without a repository gets that of its directory."""
         troubles = unwrap(self._troubles.read())
         taken, left = list[Quarantined](), list[Quarantined]()
 
@@ -291,11 +288,11 @@ class InboxFiles:
 
     @as_result
     def retry_failed(self) -> int:
-        """See the port. What folds into one counts as one."""
+        """See the port. Entries that fold into one count as one."""
         root, keys = str(self.root), set[str]()
         for name, entry in self._readable(FAILED):
             if isinstance(entry.retrieval, FileSnapshot):
-                # An error where it cannot be told where the copy is: the entry is not to come back without it (P6).
+                # If the place of its snapshot cannot be told, the entry must not return without it (P6).
                 path = entry.retrieval.path
                 copies = (f"{place}/{os.path.basename(path)}" for place in (FAILED, PROCESSED))
                 if (there := next((copy for copy in copies if exists(f"{root}/{copy}")), None)) is not None:
@@ -309,8 +306,8 @@ class InboxFiles:
 
     @as_result
     def known(self) -> KnownSessions:
-        """See the port. What is malformed is about nothing; a file that the operating system would not let us read is an
-        error: what it asks for may be what the caller is about to ask for."""
+        """See the port. Malformed files are skipped; a file that the operating system cannot read is an error: it may
+        be the very one that the caller is asking about."""
         keys: set[str] = set()
         asked_again: set[str] = set()
         for name, entry in self._readable(INBOX):
@@ -326,8 +323,8 @@ class InboxFiles:
         return KnownSessions(frozenset(keys), frozenset(asked_again), given_up)
 
     def directories(self, most: int) -> Iterator[Result[str, Error]]:
-        """Tells where the sessions were that wait or were dealt with, of the newest `most`: the newest first, some more
-        than once. What cannot be read is an error among them (P6)."""
+        """Yields the directories of pending and finished sessions, newest first, with repetitions; an error for what
+        cannot be read (P6)."""
         for each in newest_entries(str(self.root), (INBOX, PROCESSED), most):
             if isinstance(each, Failure):
                 yield each
@@ -339,9 +336,9 @@ class InboxFiles:
         return QueueTroubles(str(self.root))
 
     def _leave(self, pending: Pending, outcome: Outcome, target: str) -> None:
-        """Move all files of `pending` to `target` with the outcome added, then the snapshot if there is one.
+        """Moves all files of `pending` to `target` with the outcome added, then the snapshot if there is one.
 
-        A file that is gone counts as moved; one that no longer asks for what was worked on stays, to be worked on next.
+        A file that is gone counts as moved; one that no longer asks for the same work stays.
         """
         root = str(self.root)
         for name in pending.names:
@@ -363,8 +360,8 @@ class InboxFiles:
         return tuple(sorted(names, key=lambda name: (_stamp(directory, name), name)))
 
     def _pending_entry(self, name: str) -> InboxEntry | None:
-        """Returns the entry, None where it was taken away since it was listed, or has been dealt with already (P3): by
-        a run that was stopped before it could take this copy out of the inbox."""
+        """Returns the entry; None if it was removed since it was listed, or was finished by a run that stopped before
+        removing this copy from the inbox (P3)."""
         if not name.isprintable():
             raise InboxEntryInvalid(("the file's name cannot be printed",))
         entry, retired = entry_in(str(self.root), INBOX, name), None
@@ -377,7 +374,7 @@ class InboxFiles:
         return entry
 
     def _readable(self, relative: str) -> Iterator[tuple[str, InboxEntry]]:
-        """Yields the files that can be understood, by name."""
+        """Yields the valid entries, by name."""
         for name in self._listed(relative):
             with suppress(InboxEntryInvalid):
                 found = entry_in(str(self.root), relative, name)
@@ -386,7 +383,7 @@ class InboxFiles:
 
 
 def _stamp(directory: str, name: str) -> str:
-    """Returns the time stamp that the name begins with, else the file's mtime in the same form."""
+    """Returns the time stamp at the start of the name, or else the file's mtime in the same form."""
     found = _TIMESTAMP.match(name)
     if found:
         return found[0]
@@ -396,11 +393,11 @@ def _stamp(directory: str, name: str) -> str:
         return ""
 
 
-# -- leaving and coming back ------------------------------------------------------------------------------------------
+# -- leaving and returning --------------------------------------------------------------------------------------------
 
 
 def _free_name(root: str, directory: str, name: str, entry: InboxEntry) -> str:
-    """Returns the name, or the first numbered one that nothing else has; a copy of this very entry may be replaced."""
+    """Returns the name, or the first free numbered one; a copy of this very entry may be replaced."""
     stem = name.removesuffix(".json")
     for candidate in (name, *(f"{stem}~{number}.json" for number in range(2, 100))):
         with suppress(Error):
@@ -427,7 +424,7 @@ def _make_pending(root: str, name: str, entry: InboxEntry) -> str:
 
 
 def put_entry(root: str, entry: InboxEntry, text: str) -> str:
-    """Write a new inbox file that holds `text`; its name."""
+    """Writes a new inbox file with this text; returns its name."""
     directory = directory_in(root, INBOX)
     with as_store_io("write to", directory):
         make_directories(directory)
@@ -441,7 +438,8 @@ _MAX_LABEL_CHARS = 40
 
 @as_result
 def put_snapshot(root: str, text: str, original_name: str, at_ms: int) -> str:
-    """Keep `text`, durably; its path relative to the root. The file's name tells the original's, as far as is safe."""
+    """Stores `text` durably; returns its path relative to the root. The file's name contains the safe part of the
+    original's."""
     stem, ending = os.path.splitext(redact_path(os.path.basename(original_name)))
     label = re.sub(r"[^A-Za-z0-9]+", "-", stem).strip("-")[:_MAX_LABEL_CHARS] or "file"
     safe_ending = ending.lower() if re.fullmatch(r"\.[A-Za-z0-9]{1,8}", ending) else ".txt"
@@ -451,7 +449,7 @@ def put_snapshot(root: str, text: str, original_name: str, at_ms: int) -> str:
 
 
 def _move_snapshot(root: str, source: str, target: str) -> None:
-    """One that is not there counts as moved."""
+    """Moves the snapshot; one that is missing counts as moved."""
     directory = directory_in(root, os.path.dirname(target))
     with as_store_io("move", f"{root}/{source}"), suppress(FileNotFoundError):
         make_directories(directory)
@@ -462,13 +460,13 @@ def _move_snapshot(root: str, source: str, target: str) -> None:
 
 _MAX_NAME_BYTES = 200
 _MAX_REDACTED_BYTES = 16 << 20
-"""A larger file, 250 times as large as an entry may be, is moved as it is."""
+"""A larger file, 250 times the limit for an entry, is moved as it is."""
 
 
 def _quarantined(root: str, name: str, problems: Sequence[str], now_ms: int) -> tuple[Quarantined, bool]:
-    """Move the file and write its reason; what is told of it, and whether it could be moved.
+    """Moves the file and writes its reason; returns a description, and whether it could be moved.
 
-    The reason is durable before the file moves, so a crash in between loses nothing and is mended by the next load.
+    The reason is durable before the file moves, so that the next load repairs a crash in between.
     """
     safe_name = redact_path(name.removesuffix(".json")) + ".json"
     safe_problems = [redact_with_paths(each) for each in problems]
@@ -487,7 +485,7 @@ def _quarantined(root: str, name: str, problems: Sequence[str], now_ms: int) -> 
 
 
 def _take_out_secrets(path: str) -> None:
-    """Replace what is secret in a regular file: whatever it was meant to be, it stays on the disk now."""
+    """Redacts a regular file: whatever it was meant to be, it now stays on the disk."""
     try:
         image = read_image(path, _MAX_REDACTED_BYTES)
     except (PathRefused, StoreIo):
@@ -498,8 +496,8 @@ def _take_out_secrets(path: str) -> None:
 
 
 def _free_name_aside(directory: str, name: str) -> str:
-    """Returns the name, unless it is taken or leaves no room for the reason's; then a part of it with random digits.
-    Raises OSError where that cannot be told: what bears it already would be written over (P6)."""
+    """Returns the name, or if it is taken or too long for its reason's name, part of it with random digits. Raises
+    OSError if that cannot be told: another file might be overwritten (P6)."""
     if len(os.fsencode(name)) <= _MAX_NAME_BYTES:
         try:
             os.lstat(f"{directory}/{name}")

@@ -1,13 +1,13 @@
-"""The inbox entry as JSON, version 1, and what pending entries have been through.
+"""The inbox entry as JSON, version 1, and the troubles of pending entries.
 
     {"version": 1, "timestamp": "2026-02-13T14:30:05.123Z", "harness": "amp",
      "retrieval": {"method": "amp-thread", "threadId": "T-…"},
      "context": {"cwd": "/path", "repo": "github.com/owner/repo", "branch": "…", "commit": "…"}}
 
-`retrieval` is a union tagged by `method`. `context` and its keys may be absent. An entry that was taken out of the inbox has
-`outcome` besides.
+`retrieval` is a union tagged by `method`. `context` and its keys may be absent. An entry that left the inbox also has
+an `outcome`.
 
-Trouble is in one file, `{"version": 1, "troubles": {key: {…}}}` with the keys of `queue_key`.
+The troubles are in one file, `{"version": 1, "troubles": {key: {…}}}` with the keys of `queue_key`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _ENTRY = Format(InboxEntry, indent=None, check=_harness_problem)
 
 
 def entry_of(text: str) -> InboxEntry:
-    """Returns the entry in a JSON text; InboxEntryInvalid with every problem as `key what is wrong`."""
+    """Returns the entry in a JSON text; raises InboxEntryInvalid with every problem as `key what is wrong`."""
     try:
         return _ENTRY.value_of(load_json(text))
     except InvalidValue as error:
@@ -64,11 +64,11 @@ parse_inbox_entry = as_result(entry_of)
 
 
 render_inbox_entry = _ENTRY.render
-"""One line of JSON; `entry_of` gives the same entry back if it is a valid one."""
+"""Returns one line of JSON; `entry_of` returns the same entry if it is valid."""
 
 
 # -- trouble ----------------------------------------------------------------------------------------------------------
 
 
 TROUBLES = Format(dict[str, Trouble], member="troubles")
-"""The trouble of all entries that are in some."""
+"""The troubles of all entries that have any."""

@@ -1,8 +1,8 @@
-"""Where sessions took place: the scope of a directory, and the repositories in which this store was asked for on this machine.
+"""Where sessions take place: the scope of a directory, and the repositories where this store was used on this machine.
 
-Each of these is kept with the key and the root commit that it had then: by that a repository is known again when it was moved,
-renamed, or got another remote. One small file a repository, in `~/.local/state/agent-memory/<hash of the root>.places/`: paths
-are this machine's, so nothing of it belongs into the store. Imports C modules only, since a hook looks at one of them.
+Each is kept with the key and the root commit that it had then, by which a repository is recognised after it was moved,
+renamed, or got another remote. One small file for each, in `~/.local/state/agent-memory/<hash of the root>.places/`:
+paths belong to this machine, not to the store. Imports C modules only, since hooks read one of these files.
 """
 
 import os
@@ -18,19 +18,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 UNKNOWN = "?"
-"""A root commit that was asked for, and is not to be asked for again: a shallow clone, a history too long for a hook."""
+"""A root commit that is unknown and will not be looked up again: a shallow clone, a history too long for a hook."""
 
 _MAX_BYTES = 1 << 14
 _SECONDS = 3.0
 _SHORTEST_SECRET_CHARS = 15
-"""Of a rule of redaction that needs nothing around it but letters, digits and what stands in names."""
+"""The shortest match of a redaction rule that needs no context and only letters, digits and characters of names."""
 _USUAL = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/:")
 
 
 def scope_of(
     cwd: str | None, environ: "Mapping[str, str]", arrive: "Callable[[Repository], None] | None" = None
 ) -> str:
-    """Returns the scope key of the repository around a directory (design §3.2), or `global`; `arrive` is told of the place."""
+    """Returns the scope key of the repository around a directory (design §3.2), or `global`; calls `arrive` with the
+    place."""
     if cwd is None:
         return GLOBAL_SCOPE
     repository = read_repository(cwd, environ, home_of(environ))
@@ -40,17 +41,17 @@ def scope_of(
 
 
 class KnownPlace(Record):
-    """A repository as it was seen last."""
+    """A repository as it was last seen."""
 
     common: str
-    """Its common directory."""
+    """The directory shared by its work trees."""
     scope: str
     root_commit: str
-    """Empty where it is not known."""
+    """Empty if unknown."""
 
 
 class KnownPlaces:
-    """Those of one store. What cannot be read counts as not seen, what cannot be written is seen the next time."""
+    """The known places of one store. Unreadable ones count as unknown; unwritable ones are recorded the next time."""
 
     __slots__ = ("directory",)
 
@@ -58,12 +59,11 @@ class KnownPlaces:
         self.directory = f"{local_state_directory(home)}/{_digest(real_root)}.places"
 
     def at(self, common: str) -> KnownPlace | None:
-        """Returns the repository with this common directory."""
         place = _read(f"{self.directory}/{_digest(common)}")
         return place if place is not None and place.common == common else None
 
     def has(self, repository: Repository) -> bool:
-        """Returns whether there is nothing to remember: it was seen just as it is, or is none. One without a commit may
+        """Returns whether there is nothing to record: it is unchanged, or not a repository. One without a commit may
         get its first."""
         if repository.common is None:
             return True
@@ -73,7 +73,6 @@ class KnownPlaces:
         return bool(place.root_commit) or repository.commit is None
 
     def all(self) -> "Iterator[KnownPlace]":
-        """Yields all of them, in no order."""
         try:
             names = os.listdir(self.directory)
         except OSError:
@@ -84,12 +83,12 @@ class KnownPlaces:
                 yield place
 
     def put(self, place: KnownPlace) -> None:
-        """Remember it as it is now. Of one whose path or key holds a secret, which is written nowhere (P20), only that it was
-        seen."""
+        """Records its present state. If its path or key has a secret, which must not be written (P20), records only
+        that it was seen."""
         said = (place.common, place.scope)
         told = said if all(redacted_scope(each) == each for each in said) else ("", _digest(place.scope))
         text = f"{told[0]}\n{told[1]}\n{place.root_commit}\n"
-        if text.count("\n") != 3:  # a path with a line break is known by nothing
+        if text.count("\n") != 3:  # a path with a line break is never known
             return
         try:
             make_directories(self.directory)
@@ -99,13 +98,13 @@ class KnownPlaces:
 
 
 def known_places(environ: "Mapping[str, str]", real_root: str) -> KnownPlaces | None:
-    """Returns those of a store; None where no home is known."""
+    """Returns the known places of a store; None if no home is known."""
     home = home_of(environ)
     return None if home is None else KnownPlaces(home, real_root)
 
 
 def repo_now(cwd: str, captured: str | None, *, environ: "Mapping[str, str]", known: KnownPlaces | None) -> str | None:
-    """Returns the key of the place where a session was, which may have been moved since it was captured with another."""
+    """Returns the present key of a session's place, which may have moved since its capture."""
     if captured is None:
         return read_repository(cwd, environ, home_of(environ)).repo
     place = None if known is None or os.path.isdir(cwd) else known.at(captured.removeprefix("path:"))
@@ -113,10 +112,11 @@ def repo_now(cwd: str, captured: str | None, *, environ: "Mapping[str, str]", kn
 
 
 def redacted_scope(scope: str) -> str:
-    """It stands in notes, and so in git: a directory's name may hold a secret like any other text."""
+    """Returns the scope without secrets: it is written into notes, and so into git, and a directory's name may contain
+    a secret."""
     if is_too_plain(scope):
         return scope
-    from agent_memory.redaction.redact import redact_path  # loading all its rules takes longer than a search
+    from agent_memory.redaction.redact import redact_path  # loading the rules takes longer than a search
 
     return redact_path(scope)
 
@@ -129,9 +129,9 @@ def is_too_plain(scope: str) -> bool:
 
 
 def root_commit_of(common: str, head: str | None) -> str:
-    """Returns the first commit of a repository, which stays when it is moved or renamed: that of the trunk
-    (`--first-parent`: a history that was merged in has another). Empty where there is no commit yet, UNKNOWN where git
-    does not tell. The caller's environment and settings have no say (P4)."""
+    """Returns the first commit of a repository, which survives moving and renaming: that of the trunk
+    (`--first-parent`: a merged history has another). Empty without a commit, UNKNOWN if git does not tell. Ignores the
+    caller's environment and settings (P4)."""
     import subprocess
 
     if head is None:

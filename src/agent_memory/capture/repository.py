@@ -1,8 +1,8 @@
-"""What a working directory's repository says about itself, read from the files of `.git` alone: no git process runs.
+"""Reads a working directory's repository from the files of `.git`, without running git.
 
 Follows https://git-scm.com/docs/gitrepository-layout: work trees (`.git` is a file, `commondir` names the shared
-directory), packed refs, detached HEAD. Imports nothing but `os`, since capture uses it inside every turn of every agent.
-Whatever cannot be read counts as absent: a session without a branch is better than none.
+directory), packed refs, detached HEAD. Imports only `os`, since capture uses it inside every turn of every agent. What
+cannot be read counts as absent: a session without a branch is better than none.
 """
 
 import os
@@ -30,36 +30,37 @@ _SAME_HOSTS = {
     "ssh.dev.azure.com": "dev.azure.com",
     "vs-ssh.visualstudio.com": "dev.azure.com",
 }
-"""Other names under which hosts serve the same repositories, for instance SSH on the port of HTTPS."""
+"""Other names under which hosts serve the same repositories, for example SSH on port 443."""
 _ALIASED_HOSTS = ("github.com-", "gitlab.com-", "bitbucket.org-")
-"""How entries of a person's SSH config begin that stand for these hosts with another key, as their documents advise."""
+"""Prefixes of entries in SSH configs that stand for these hosts with another key, as their documentation recommends."""
 
 
 def path_scope(path: str) -> str:
-    """Returns the key of a place that is known by its path alone; `global` where that could stand in no note."""
+    """Returns the key of a place known only by its path; `global` if a note could not store that."""
     key = f"path:{path}"
     return key if len(key) <= MAX_KEY_CHARS and key.isprintable() else GLOBAL_SCOPE
 
 
 def chosen_remote(remotes: "tuple[tuple[str, str], ...]") -> str:
-    """Returns the URL of `origin`, else of the only remote, else nothing. `remotes` are (name, URL) in the order of the
-    config."""
-    urls = dict(reversed(remotes))  # of a remote with several URLs, the first is where git fetches from
+    """Returns the URL of `origin`, or else of the only remote, or else nothing. `remotes` are (name, URL) in config
+    order."""
+    urls = dict(reversed(remotes))  # git fetches from the first of a remote's URLs
     if "origin" in urls:
         return urls["origin"]
     return next(iter(urls.values())) if len(urls) == 1 else ""
 
 
 def is_within(path: str, directory: str) -> bool:
-    """Tells whether a path is a directory or below it."""
+    """Returns whether a path is a directory or below it."""
     return path == directory or path.startswith(directory.rstrip("/") + "/")
 
 
 def remote_scope_key(url: str) -> str | None:
-    """`host/owner/repo` of a remote's URL: lowercase host, no credentials, port or `.git`; None for a local path.
+    """Returns `host/owner/repo` for a remote's URL: lowercase host, without credentials, port or `.git`; None for a
+    local path.
 
-    Understood are URLs (`https://user:pass@host:8443/owner/repo.git`) and git's short form (`git@host:owner/repo`). The
-    forms that one host has for one repository have one key.
+    Accepts URLs (`https://user:pass@host:8443/owner/repo.git`) and git's short form (`git@host:owner/repo`). All forms
+    of one repository on a host give the same key.
     """
     found = _host_and_path(url.strip())
     if found is None:
@@ -71,17 +72,16 @@ def remote_scope_key(url: str) -> str | None:
     parts = [part for part in parts if part]
     if not host or not parts or "." in parts or ".." in parts:
         return None
-    if any("@" in part for part in parts):  # a password with a slash in it, cut in two
+    if any("@" in part for part in parts):  # a password cut in two by a slash
         return None
     key = "/".join(_one_name(host.lower(), parts))
     return key if len(key) <= MAX_KEY_CHARS and key.isprintable() and " " not in key else None
 
 
 def stated_scope(text: str) -> str | None:
-    """Returns the scope that a person means by `global`, a repository's key or its URL; None where it can be none of
-    these.
+    """Returns the scope that a person means by `global`, a repository's key or its URL, or else None.
 
-    A word that is no key, such as a slip in `global`, would be a scope of its own, and its notes shown nowhere.
+    Any other word, such as a typo of `global`, would become a scope of its own, with its notes shown nowhere.
     """
     stated = text.strip()
     if stated == GLOBAL_SCOPE:
@@ -94,8 +94,8 @@ def stated_scope(text: str) -> str | None:
 
 
 def _one_name(host: str, parts: list[str]) -> list[str]:
-    """Host and path in the form that a host uses in its web addresses. Azure's forms are `v3/org/project/repo` (SSH),
-    `org/project/_git/repo` and, where both have one name, `org/_git/repo`; it was `org.visualstudio.com` before."""
+    """Returns host and path as in the host's web addresses. Azure's forms are `v3/org/project/repo` (SSH),
+    `org/project/_git/repo` and, if both have one name, `org/_git/repo`; formerly at `org.visualstudio.com`."""
     host = _SAME_HOSTS.get(host, host)
     host = next((alias[:-1] for alias in _ALIASED_HOSTS if host.startswith(alias)), host)
     if host.endswith(".visualstudio.com"):
@@ -111,7 +111,8 @@ def _one_name(host: str, parts: list[str]) -> list[str]:
 
 
 def _host_and_path(url: str) -> tuple[str, str] | None:
-    """Of a URL, or of `[user@]host:path`, where a slash before the first colon makes it a path, and `x::…` names a transport helper."""
+    """Returns host and path of a URL or of `[user@]host:path`; a slash before the first colon makes it a path, and
+    `x::…` names a transport helper."""
     scheme, has_scheme, rest = url.partition("://")
     if has_scheme:
         authority, _, path = rest.partition("?")[0].partition("#")[0].partition("/")
@@ -122,19 +123,19 @@ def _host_and_path(url: str) -> tuple[str, str] | None:
         return (_host_of(host + "]"), path) if path else None
     host, colon, path = rest.partition(":")
     if not colon or "/" in user + host or path.startswith(":") or (len(host) == 1 and not at):
-        return None  # the last: a drive letter
+        return None  # a drive letter, in the last case
     return _host_of(host), path
 
 
 def _host_of(authority: str) -> str:
-    """Returns the host of `user:password@host:port`; an IPv6 address without its brackets' port."""
+    """Returns the host in `user:password@host:port`."""
     host = authority.rpartition("@")[2]
     if host.startswith("["):
         return host.partition("]")[0] + "]"
     return host.partition(":")[0].rstrip(".")
 
 
-# -- what a working directory's repository says about itself, read from the files of ` --------------------------------
+# -- the repository of a working directory -----------------------------------------------------------------------------
 
 
 MAX_FILE_BYTES = 1 << 20
@@ -142,32 +143,32 @@ MAX_PACKED_REFS_BYTES = 1 << 25
 _MAX_INDEX_BYTES = 1 << 28
 _INDEX_TAIL_BYTES = 14
 _MOST_CLONES = 5
-"""Of a clone of a clone of a clone on this disk: more are a circle."""
+"""How many local clones of clones to follow: more are a circle."""
 _HEX_DIGITS = 64
 _INSTEAD = ("url", "insteadof")
 
 
 class Repository(Record):
-    """A working directory's scope key, and the branch and commit that are checked out; None where there is none."""
+    """A working directory's scope key, and the branch and commit checked out, if any."""
 
     scope: str = GLOBAL_SCOPE
     branch: str | None = None
     commit: str | None = None
     top: str = ""
-    """The work tree, or the directory itself."""
+    """The top of the work tree, or the directory itself."""
     common: str | None = None
-    """The directory that all work trees of the repository share."""
+    """The directory shared by all work trees of the repository."""
 
     @property
     def repo(self) -> str | None:
-        """Returns what a capture says of it."""
+        """Returns the key for a capture."""
         return None if self.scope == GLOBAL_SCOPE else self.scope
 
 
 def read_repository(directory: str, environ: "Mapping[str, str]", home: str | None) -> Repository:
-    """Returns the repository that `directory` is in. Where it is in none, or that cannot be told, the directory is a
-    place of its own; the home and what is above it are everywhere. A repository there (dotfiles, etckeeper) makes one
-    of nothing."""
+    """Returns the repository around `directory`. Without one, or if that cannot be told, the directory is a place of
+    its own. The home and the directories above it are never a place, even with a repository there (dotfiles,
+    etckeeper)."""
     try:
         real = os.path.realpath(directory)
         real_home = None if home is None else os.path.realpath(home)
@@ -194,8 +195,7 @@ def read_repository(directory: str, environ: "Mapping[str, str]", home: str | No
 
 
 def scope_at(common: str, environ: "Mapping[str, str]", home: str | None, depth: int = _MOST_CLONES) -> str:
-    """Returns the key of the repository whose common directory this is. A clone of one on this disk has the key of that
-    one."""
+    """Returns the key of the repository with this common directory. A local clone has the key of its original."""
     url = chosen_remote(_remotes(common, environ, home))
     key = remote_scope_key(url)
     if key is not None:
@@ -210,8 +210,8 @@ def scope_at(common: str, environ: "Mapping[str, str]", home: str | None, depth:
 
 
 def scope_there(path: str, environ: "Mapping[str, str]") -> str | None:
-    """Returns the key of what lies at a path, a common directory or any other; empty for nothing, None where that
-    cannot be told."""
+    """Returns the key of what is at a path, a common directory or any other; empty for nothing, None if that cannot be
+    told."""
     home = home_of(environ)
     try:
         if not _is_there(path):
@@ -222,14 +222,14 @@ def scope_there(path: str, environ: "Mapping[str, str]") -> str | None:
 
 
 def work_tree_above(directory: str) -> str | None:
-    """Returns the top of the git work tree that a directory is in; None where it is in none. Raises OSError where that
-    cannot be told: the next one above is never taken for it (P6)."""
+    """Returns the top of the git work tree around a directory, or None. Raises OSError if that cannot be told, rather
+    than return an outer work tree (P6)."""
     found = git_directory_above(os.path.realpath(directory))
     return None if found is None else found[0]
 
 
 def may_be_in_work_tree(directory: str) -> bool:
-    """Tells whether a directory is in a git work tree; also where that cannot be told, so that nothing private is put
+    """Returns whether a directory is in a git work tree; True if that cannot be told, so that nothing private is put
     there (P6)."""
     try:
         return work_tree_above(directory) is not None
@@ -238,11 +238,10 @@ def may_be_in_work_tree(directory: str) -> bool:
 
 
 def is_tracked(path: str) -> bool:
-    """Tells whether a file is in the index of the repository around it: no git process runs, the index alone is read.
-    Follows https://git-scm.com/docs/index-format: the names of the tracked files stand in it as they are, each ended by
-    a NUL; in version 4 a name may lack the beginning that it shares with the one before it. In doubt (version 4 of the
-    index, another file whose name ends in the same way, an index that cannot be read: P6) it is. False where there is
-    no repository, or no index."""
+    """Returns whether a file is in the index of its repository, which is read without running git:
+    https://git-scm.com/docs/index-format has the names of tracked files verbatim, each ended by a NUL; in version 4 a
+    name may lack the prefix it shares with the previous one. True if in doubt (version 4, another file whose name ends
+    alike, an unreadable index: P6); False without a repository or index."""
     real = os.path.realpath(path)
     try:
         found = git_directory_above(os.path.dirname(real))
@@ -264,7 +263,7 @@ def is_tracked(path: str) -> bool:
 
 
 def git_directory_above(directory: str) -> tuple[str, str] | None:
-    """Returns the top of the work tree, and its git directory. Raises OSError where that cannot be told."""
+    """Returns the top of the work tree and its git directory. Raises OSError if that cannot be told."""
     while True:
         candidate = os.path.join(directory, ".git")
         git_directory = _git_directory_at(candidate, directory)
@@ -295,7 +294,7 @@ def _has_head(git_directory: str) -> bool:
 
 
 def _is_there(path: str) -> bool:
-    """Raises OSError where that cannot be told."""
+    """Returns whether the path exists; raises OSError if that cannot be told."""
     try:
         os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -322,12 +321,12 @@ def _checked_out(git_directory: str, common: str) -> tuple[str | None, str | Non
         at = packed.find(b" " + ref + b"\n")
         commit = packed[packed.rfind(b"\n", max(0, at - _HEX_DIGITS - 1), at) + 1 : at] if at >= 0 else b""
     branch = name.removeprefix("refs/heads/")
-    # .invalid: refs are kept in another format
+    # .invalid: refs are stored in another format
     return (None if branch in (name, ".invalid") else branch), os.fsdecode(commit) if commit else None
 
 
 def _remotes(common: str, environ: "Mapping[str, str]", home: str | None) -> tuple[tuple[str, str], ...]:
-    """(remote, URL), with the abbreviations of the person's own config written out (`gh:owner/repo`)."""
+    """Returns (remote, URL) pairs, with the abbreviations of the person's own config expanded (`gh:owner/repo`)."""
     config = os.fsdecode(_read(f"{common}/config"))
     remotes = tuple((name, url) for kind, name, key, url in _settings(config) if (kind, key) == ("remote", "url"))
     if not any(_may_be_short(url) for _, url in remotes):
@@ -339,7 +338,7 @@ def _remotes(common: str, environ: "Mapping[str, str]", home: str | None) -> tup
     bases = [(value, base) for text in own for kind, base, key, value in _settings(text) if (kind, key) == _INSTEAD]
     written: list[tuple[str, str]] = []
     for name, url in remotes:
-        # The longest abbreviation counts (https://git-scm.com/docs/git-config, `url.<base>.insteadOf`).
+        # The longest matching abbreviation wins (https://git-scm.com/docs/git-config, `url.<base>.insteadOf`).
         fitting = [(short, base) for short, base in bases if short and url.startswith(short)]
         short, base = max(fitting, key=lambda pair: len(pair[0]), default=("", ""))
         written.append((name, base + url[len(short) :]))
@@ -347,13 +346,13 @@ def _remotes(common: str, environ: "Mapping[str, str]", home: str | None) -> tup
 
 
 def _may_be_short(url: str) -> bool:
-    """Tells whether the host is a short name: one without a dot is often no host."""
+    """Returns whether the host has no dot: such a name is often not a host."""
     host, colon, _ = url.partition(":")
     return bool(colon) and "." not in host and "/" not in host and not url.startswith(f"{host}://")
 
 
 def _settings(config: str) -> "Iterator[tuple[str, str, str, str]]":
-    """(section, subsection, key, value) in the order of a git config, for sections with a subsection in quotes;
+    """Yields (section, subsection, key, value) in the order of a git config, for sections with a quoted subsection;
     https://git-scm.com/docs/git-config#_syntax."""
     kind = name = ""
     for line in config.replace("\\\n", "").split("\n"):
@@ -369,7 +368,7 @@ def _settings(config: str) -> "Iterator[tuple[str, str, str, str]]":
 
 
 def _unquoted(value: str) -> str:
-    """Returns a config value without quotes and without the comment behind it."""
+    """Returns a config value without quotes and trailing comment."""
     text, quoted, escaped = "", False, False
     for character in value:
         if escaped:
@@ -386,7 +385,7 @@ def _unquoted(value: str) -> str:
 
 
 def _read(path: str, max_bytes: int = MAX_FILE_BYTES) -> bytes:
-    """Returns the first bytes of a regular file; empty where there is none, or it cannot be read."""
+    """Returns the first bytes of a regular file; empty if it is missing or unreadable."""
     try:
         return read_regular(path, max_bytes)
     except OSError:

@@ -1,15 +1,15 @@
-"""A hook's payload, reduced to what locates the session.
+"""Reduces a hook's payload to what locates the session.
 
-Payloads name the same things differently in each harness; `SHAPES` has one entry a harness. Pure and free of imports
-but the value rules, since capture uses it inside every turn of every agent.
+Each harness names things differently; `SHAPES` has one entry for each. Pure, and imports only the value rules, since
+capture uses it inside every turn of every agent.
 
-An entry is only a hint that a session has content, several fold into one, and end events get lost on every harness. So every
-event of a session counts (the turn's end, which is the checkpoint; the session's end; compaction, a failed turn, a prompt, an
-event that we have never heard of), except those that can say nothing new: the ones in the midst of a turn, whose end follows,
-and the start of a session that is still empty.
+An entry is only a hint that a session has content, several fold into one, and every harness loses some end events. So
+every event of a session counts (the end of a turn, which is the checkpoint; the session's end; compaction, a failed
+turn, a prompt, an event that we have never heard of), except those that add nothing: the ones in the middle of a turn,
+whose end follows, and the start of a session that is still empty.
 
-What happens in a sub-agent belongs to the session that started it, by the payload's own word or by where its transcript is.
-Whether a person took part is not decided here: the transcript tells it better (`History.automated`).
+Events of a sub-agent belong to the session that started it, according to the payload or the transcript's path. Whether
+a person took part is decided from the transcript, which shows it better (`History.automated`).
 """
 
 from agent_memory.text.json_shape import Record, is_list, is_object
@@ -50,7 +50,7 @@ SHAPES: "dict[str, dict[str, tuple[str, ...]]]" = {
         "reason": ("reason", "stopReason", "source", "trigger"),
     },
     "goose": {**_USUAL, "cwd": ("working_dir", "cwd"), "event": ("event", "hook_event_name")},
-    # What plugins pass on: the event as their harness hands it to them, with the directory beside it.
+    # The form in which plugins pass on their harness's event, with the directory beside it.
     "amp": {
         **_USUAL,
         "session_id": ("thread.id", "threadId", "threadID", "session_id"),
@@ -74,8 +74,8 @@ SHAPES: "dict[str, dict[str, tuple[str, ...]]]" = {
         "event": ("type", "event"),
     },
 }
-"""Where a harness's payload says what: for each fact the keys to look at, the first present one counts. `a.b` is the member
-`b` of the object `a`."""
+"""For each harness and fact the payload's keys to try; the first present one counts. `a.b` is the member `b` of the
+object `a`."""
 
 _COPILOT_EVENTS = {
     "toolName": "toolUse",
@@ -87,10 +87,10 @@ _COPILOT_EVENTS = {
     "prompt": "userPromptSubmitted",
     "error": "errorOccurred",
 }
-"""The event of a payload of Copilot's that does not name it, by a key that only it has."""
+"""The event of a Copilot payload without a name, by a key that only this event has."""
 
 _OWN_SHAPES = ("amp", "opencode", "pi")
-"""Only plugins of ours send these."""
+"""Only our own plugins send these."""
 
 PAYLOAD_KEYS = frozenset(
     [
@@ -100,11 +100,11 @@ PAYLOAD_KEYS = frozenset(
         *_COPILOT_EVENTS,
     ]
 )
-"""All keys that are ever looked at."""
+"""All keys that are ever read."""
 
 
 class SessionEvent(Record):
-    """What a payload says about its session. Every value obeys its rule in `inbox_rules`; None where it did not."""
+    """What a payload says about its session. Every value obeys its rule in `value_rules`, or is None."""
 
     harness: str
     method: str
@@ -117,9 +117,9 @@ class SessionEvent(Record):
 
 
 def true_harness(named: str, payload: "dict[str, object]") -> str:
-    """Returns whose payload this is, by its own marks, whatever the command line says: Cursor and Copilot run the hooks that a
-    person installed for Claude Code, Codex can load its plugins, Gemini takes its hooks over. So a session that two hooks
-    tell of is still one."""
+    """Returns the harness whose payload this is, by its own marks, whatever the command line says: Cursor and Copilot
+    run the hooks installed for Claude Code, Codex can load its plugins, Gemini imports its hooks. So a session that two
+    hooks report is still one."""
     if named in _OWN_SHAPES:
         return named
     if "cursor_version" in payload or ("conversation_id" in payload and "generation_id" in payload):
@@ -141,8 +141,7 @@ def true_harness(named: str, payload: "dict[str, object]") -> str:
 
 
 def session_event(named: str, payload: object) -> "SessionEvent | str | None":
-    """Returns the event behind a payload; None for one that records nothing; in words what is wrong with an unusable
-    one."""
+    """Returns the event in a payload, None if it records nothing, or text that says why it is unusable."""
     if is_object(payload):
         harness = true_harness(named, payload)
         event = _event_name(payload, harness) if harness in SHAPES else None
@@ -152,8 +151,7 @@ def session_event(named: str, payload: object) -> "SessionEvent | str | None":
 
 
 def located_event(named: str, payload: object) -> "SessionEvent | str":
-    """Returns the event behind a payload, whether it records anything or not; in words what is wrong with an unusable
-    one."""
+    """Returns the event in a payload, whether it records anything or not, or text that says why it is unusable."""
     if not is_object(payload):
         return f"the payload is {shown(payload)}, expected an object"
     harness = true_harness(named, payload)
@@ -184,12 +182,12 @@ def located_event(named: str, payload: object) -> "SessionEvent | str":
 
 
 def method_of(harness: str) -> str:
-    """Tells how the history of a session of this harness is retrieved."""
+    """Returns the method to retrieve the history of a session of this harness."""
     return "amp-thread" if harness == "amp" else f"{harness}-session"
 
 
 def own_session_id(harness: str, payload: "dict[str, object]") -> object:
-    """Returns the id that the payload gives to its own session, which may be a sub-agent's."""
+    """Returns the payload's id of its own session, which may be a sub-agent's."""
     return _first(payload, SHAPES[harness]["session_id"])
 
 
@@ -205,7 +203,7 @@ def _first(payload: "dict[str, object]", keys: tuple[str, ...]) -> object:
         value: object = payload
         for part in key.split("."):
             value = value.get(part) if is_object(value) else None
-        if is_list(value):  # several work spaces: the first is the session's own
+        if is_list(value):  # the first of several work spaces is the session's own
             value = value[0] if value else None
         if value is not None:
             return value
@@ -238,10 +236,11 @@ MID_TURN_EVENTS = frozenset(
         *("todoupdated", "permissionasked", "permissionupdated", "permissionreplied", "filewatcherupdated"),
     )
 )
-"""Plain names, as the harnesses' documents list their events. Among them those that make, describe or delete a session."""
+"""Plain names, as the harnesses' documentation lists their events, and events that create, describe or delete a
+session."""
 
 STARTS_WITH_CONTENT = frozenset(("resume", "compact"))
-"""The `source` of session starts that go on with a session; `startup`, `clear`, `new` and `fork` begin an empty one."""
+"""The `source` of session starts that continue a session; `startup`, `clear`, `new` and `fork` begin an empty one."""
 
 
 def plain_name(event: str) -> str:
@@ -251,8 +250,8 @@ def plain_name(event: str) -> str:
 
 
 def says_nothing_new(event: str, source: object, agent_type: object) -> bool:
-    """Tells whether an event needs no entry. `agent_type` is "" for the helper that writes a compaction's summary,
-    which is no sub-agent of the person's."""
+    """Returns whether an event needs no entry. `agent_type` is "" for the helper that writes a compaction's summary,
+    which is not one of the person's sub-agents."""
     name = plain_name(event)
     if name == "sessionstart":
         return not (isinstance(source, str) and source in STARTS_WITH_CONTENT)
@@ -261,11 +260,11 @@ def says_nothing_new(event: str, source: object, agent_type: object) -> bool:
     return name in MID_TURN_EVENTS
 
 
-# -- what the path of a transcript says: only its last parts count, since every harness can be told to keep its files elsewhere
+# -- transcript paths: only the last parts count, since every harness can keep its files elsewhere ---------------------
 
 
 def keeper_of(path: str) -> str | None:
-    """Returns the harness that names its transcripts in this way; None for a path that says nothing."""
+    """Returns the harness that names its transcripts like this, if any."""
     *above, name = path.split("/")[-4:]
     if "agent-transcripts" in above:
         return "cursor"
@@ -279,8 +278,8 @@ def keeper_of(path: str) -> str | None:
 
 
 def root_session(path: str) -> tuple[str, str | None] | None:
-    """Returns the id of the session that started the sub-agent whose transcript this is, and its own transcript where
-    the path tells it; None for a root's.
+    """Returns the id of the session that started the sub-agent of this transcript, and that session's own transcript if
+    the path tells it; None for a root session's.
 
     `<session>/subagents/<sub-agent>.jsonl` (Claude Code, whose workflows are one level deeper, and Cursor), and
     `chats/<session>/<sub-agent>.jsonl` (Gemini).

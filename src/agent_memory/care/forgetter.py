@@ -20,7 +20,7 @@ from agent_memory.care.tombstones import FORGOTTEN, TombstoneFiles, journal_of, 
 from agent_memory.care.traces import NoteFile, RunTraces, id_at, inbox_traces, note_files
 from agent_memory.errors import EntryChanged, EntryNotFound
 from agent_memory.files.durable import fsync_directory
-from agent_memory.files.paths import as_store_io, directory_in, exists, names_in, remove_file, those_there
+from agent_memory.files.paths import as_store_io, directory_in, existing_paths, exists, names_in, remove_file
 from agent_memory.git.git_history import purge_history
 from agent_memory.git.git_process import GitProcess
 from agent_memory.note.note import TIERS_FILE, Harness, MemoryEntry, Meta, Sensitivity, StoredEntry
@@ -139,7 +139,7 @@ class Forgetter:
             return [(each.harness, each.thread_id) for each in sources if each.thread_id], ()
         harnesses = tuple(Harness) if session.harness is None else (session.harness,)
         marks = (f"state/sessions/{harness}_{slug_of(session.session_id)}.json" for harness in harnesses)
-        return [(harness, session.session_id) for harness in harnesses], those_there(self._real, marks)
+        return [(harness, session.session_id) for harness in harnesses], existing_paths(self._real, marks)
 
     def _was_forgotten(self, id: str) -> bool:
         return is_id(id) and exists(f"{self._real}/{FORGOTTEN}/{id}.json")

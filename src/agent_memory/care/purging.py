@@ -20,7 +20,7 @@ from attrs import evolve
 
 from agent_memory.care.tombstones import journal_of
 from agent_memory.care.traces import id_at
-from agent_memory.files.paths import real_root, those_there
+from agent_memory.files.paths import existing_paths, real_root
 from agent_memory.note.note import MemoryEntry
 from agent_memory.note.note_format import render_note
 from agent_memory.rules.forgotten import forgetful_message, share_of, without_session
@@ -46,7 +46,7 @@ def main() -> None:
     work = journal_of(root).read()
     if work is None:
         raise SystemExit("nothing is being forgotten")
-    still_there = those_there(real_root(root), work.paths)
+    still_there = existing_paths(real_root(root), work.paths)
     gone = (frozenset(work.paths) - frozenset(still_there)) | frozenset(work.marks)
     words, titles, session = work.words, set(work.titles), work.session
     """The titles that the forgotten notes have and had: only the history knows them."""

@@ -19,12 +19,12 @@ from agent_memory.errors import PathRefused, StateCorrupt
 from agent_memory.files.paths import (
     FileImage,
     directory_in,
+    existing_paths,
     files_below,
     names_below,
     read_bytes,
     remove_file,
     subdirectories,
-    those_there,
     write_text,
 )
 from agent_memory.note.file_name import is_note_name
@@ -133,7 +133,7 @@ def inbox_traces(root: str, session: SessionKey | None, ids: frozenset[str] = fr
             if isinstance(entry.retrieval, FileSnapshot):  # the copy that it names, wherever it was moved
                 copy = os.path.basename(entry.retrieval.path)
                 beside += [f"{place}/{copy}" for place in (SNAPSHOTS, PROCESSED, FAILED)]
-        paths |= dict.fromkeys((path, *those_there(root, beside)))
+        paths |= dict.fromkeys((path, *existing_paths(root, beside)))
     return InboxTraces(tuple(paths), frozenset(keys), frozenset(made_ids))
 
 

@@ -13,11 +13,11 @@ FILE_MODE = 0o600
 DIRECTORY_MODE = 0o700
 
 _KIND, _REGULAR = 0o170000, 0o100000
-"""As in `stat`, which not every hook loads otherwise."""
+"""Like `stat`, which hooks would otherwise not always load."""
 
 
 def close_quietly(descriptor: int) -> None:
-    """Close what nothing was written to: whatever the system says then, all that was wanted has been had."""
+    """Closes a descriptor through which nothing was written, so that an error would not matter."""
     try:
         os.close(descriptor)
     except OSError:
@@ -25,8 +25,8 @@ def close_quietly(descriptor: int) -> None:
 
 
 def read_loosely(path: str, max_bytes: int) -> bytes:
-    """Returns at most so many bytes of a regular file that is worth no more than a try: none where it is not there, is no
-    such file or cannot be read. Never waits, and follows no link."""
+    """Returns at most so many bytes of a regular file that we can do without; empty if it is missing, unreadable or of
+    another kind. Never blocks, and follows no link."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -40,8 +40,8 @@ def read_loosely(path: str, max_bytes: int) -> bytes:
 
 
 def read_regular(path: str, max_bytes: int) -> bytes:
-    """Returns at most so many bytes of a regular file, through links; none of a FIFO or the like, for which nobody is kept
-    waiting. Raises OSError."""
+    """Returns at most so many bytes of a regular file, through links; empty for a FIFO or the like, on which it never
+    blocks. Raises OSError."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         status = os.fstat(descriptor)
@@ -51,7 +51,7 @@ def read_regular(path: str, max_bytes: int) -> bytes:
 
 
 def fsync_directory(path: str) -> None:
-    """Make the names in a directory durable."""
+    """Makes the names in a directory durable."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
@@ -60,7 +60,7 @@ def fsync_directory(path: str) -> None:
 
 
 def flush(path: str) -> None:
-    """Make what was added to a file durable, and its name."""
+    """Makes what was appended to a file durable, and its name."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
@@ -70,7 +70,7 @@ def flush(path: str) -> None:
 
 
 def make_directories(path: str) -> None:
-    """Create a directory and its missing parents with mode 0700 under any umask, durably."""
+    """Creates a directory and its missing parents with mode 0700 under any umask, durably."""
     if os.path.isdir(path):
         return
     parent = os.path.dirname(path.rstrip("/")) or "/"
@@ -87,7 +87,8 @@ def make_directories(path: str) -> None:
 
 
 def write_new_file(path: str, data: bytes) -> None:
-    """Make a file whose bytes are durable; its name is only once the directory is flushed. FileExistsError if there is one."""
+    """Creates a file with durable bytes; its name becomes durable when the directory is flushed. Raises
+    FileExistsError."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
     try:
         try:
@@ -108,14 +109,13 @@ def _fill(descriptor: int, data: bytes) -> None:
 
 
 def _new_temporary(directory: str) -> tuple[str, int]:
-    """Returns a temporary file and its descriptor, which holds it locked: the lock dies with the process, however that
-    ends."""
+    """Returns a temporary file and its descriptor, which holds it locked until the process ends, however it ends."""
     while True:
         path = f"{directory}/{TEMPORARY_PREFIX}{os.urandom(8).hex()}"
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
         try:
             os.lockf(descriptor, os.F_LOCK, 0)
-        except OSError:  # a file system without locks: there only the age of a file tells
+        except OSError:  # a file system without locks: only the file's age tells
             return path, descriptor
         try:
             is_there = os.fstat(descriptor).st_nlink
@@ -123,14 +123,14 @@ def _new_temporary(directory: str) -> tuple[str, int]:
             os.unlink(path)
             os.close(descriptor)
             raise
-        if is_there:  # else `doctor --fix` came between
+        if is_there:  # else `doctor --fix` removed it meanwhile
             return path, descriptor
         os.close(descriptor)
 
 
 def claim_abandoned(path: str) -> int | None:
-    """Returns the descriptor of a temporary file that no living process writes, locked until it is closed; None while
-    one writes it. An OSError where that cannot be told."""
+    """Returns the descriptor of a temporary file that no living process writes, locked until it is closed; None if one
+    does. Raises OSError if that cannot be told."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
         os.lockf(descriptor, os.F_TLOCK, 0)
@@ -143,8 +143,8 @@ def claim_abandoned(path: str) -> int | None:
 
 
 def replace_file(path: str, data: bytes, *, is_durable: bool = True) -> None:
-    """Make `path` hold `data`: after a crash it holds either its old or its new bytes. The directory must exist. A derived file
-    need not be durable: nobody waits for the disk then, and after a power cut its digest shows the damage."""
+    """Makes `path` hold `data`: after a crash it holds either its old or its new bytes. The directory must exist. A
+    derived file need not be durable: it is not flushed, and after a power cut its digest reveals any damage."""
     directory = os.path.dirname(path) or "."
     temporary, descriptor = _new_temporary(directory)
     try:
@@ -162,7 +162,7 @@ def replace_file(path: str, data: bytes, *, is_durable: bool = True) -> None:
 
 
 def create_file(path: str, data: bytes) -> None:
-    """Like `replace_file`, but raises FileExistsError where the name is taken, and never overwrites."""
+    """Like `replace_file`, but raises FileExistsError if the name is taken; never overwrites."""
     directory = os.path.dirname(path) or "."
     temporary, descriptor = _new_temporary(directory)
     try:
@@ -175,7 +175,7 @@ def create_file(path: str, data: bytes) -> None:
         except OSError:  # a file system without hard links
             try:
                 os.lstat(path)
-            except FileNotFoundError:  # any other error tells nothing (P6)
+            except FileNotFoundError:  # any other error proves nothing (P6)
                 os.replace(temporary, path)
                 temporary = ""
             else:
@@ -190,20 +190,20 @@ def create_file(path: str, data: bytes) -> None:
 
 
 def move_file(source: str, target: str) -> None:
-    """Rename within one file system, durably in both directories."""
+    """Renames within one file system, durably in both directories."""
     os.replace(source, target)
     fsync_directory(os.path.dirname(target) or ".")
     if os.path.dirname(source) != os.path.dirname(target):
         fsync_directory(os.path.dirname(source) or ".")
 
 
-# -- logs that several processes add to without waiting for each other ---------------------------------------------------
+# -- logs that several processes append to without waiting for each other ----------------------------------------------
 
 
 def append_line(path: str, line: bytes, mode: int) -> None:
-    """Add a line, its line end included, in one write to a regular file, which is made with this mode where it is missing. A
-    line that a full disk or a power cut left unfinished stays a line of its own. OSError where the disk takes only a part of
-    the line: that part spoils no other."""
+    """Appends a line (with its line end) in one write to a regular file, creating it with this mode. A line cut off
+    earlier by a full disk or a power cut stays on its own line. If the disk takes only part of this one, raises
+    OSError; the part spoils no other line."""
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     descriptor = os.open(path, flags, mode)
     try:
@@ -218,15 +218,14 @@ def append_line(path: str, line: bytes, mode: int) -> None:
 
 
 def line_of_its_own(descriptor: int, line: bytes) -> bytes:
-    """Returns the line as it is to be added to a file: after a line end where a power cut or a full disk left the last
-    one unfinished."""
+    """Returns the line, after a line end if the file's last line is unfinished."""
     size_bytes = os.fstat(descriptor).st_size
     is_cut = size_bytes > 0 and os.pread(descriptor, 1, size_bytes - 1) != b"\n"
     return b"\n" + line if is_cut else line
 
 
 def make_room(path: str, previous: str, line_bytes: int, max_bytes: int) -> None:
-    """Let a log that would grow larger than this take the place of its predecessor."""
+    """Renames a log that would grow beyond this to `previous`, replacing it."""
     try:
         size_bytes = os.lstat(path).st_size
     except FileNotFoundError:

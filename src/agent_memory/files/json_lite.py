@@ -1,7 +1,6 @@
-"""JSON by the interpreter's C parts alone: `import json` costs as much time as starting Python does.
+"""JSON with only the interpreter's C parts: `import json` takes as long as starting Python does.
 
-`json` is built on the same two functions; what is written here is byte for byte what `json.dumps(…, ensure_ascii=False)`
-writes.
+`json` is built on the same two functions; the output is byte for byte that of `json.dumps(…, ensure_ascii=False)`.
 """
 
 from _json import encode_basestring, make_scanner, scanstring
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class _Context:
-    """What the C scanner asks its decoder for."""
+    """The attributes that the C scanner reads from a decoder."""
 
     strict = True
     object_hook = None
@@ -30,12 +29,12 @@ class _Context:
 _SCAN = make_scanner(_Context)  # type: ignore[arg-type] # any object with these attributes will do
 
 _NOT_JSON = (StopIteration, ValueError, SystemError)
-"""What the scanner raises. SystemError, because CPython 3.11 looks for its JSONDecodeError in a module that we are careful
-not to import, and finds none (`raise_errmsg` in Modules/_json.c); other versions import it then."""
+"""The errors that the scanner raises. SystemError: CPython 3.11 looks up JSONDecodeError in a module that we avoid
+importing (`raise_errmsg` in Modules/_json.c); other versions import it then."""
 
 
 def scan_json(text: str) -> object:
-    """Returns the value of a JSON text. ValueError or RecursionError for what is none."""
+    """Returns the value of a JSON text; raises ValueError or RecursionError."""
     start = _skip(text, 0)
     try:
         value, end = _SCAN(text, start)
@@ -47,9 +46,9 @@ def scan_json(text: str) -> object:
 
 
 def scan_members(text: str, wanted: "frozenset[str]") -> dict[str, object]:
-    """Returns the wanted members of a JSON object that may be cut off anywhere: those that are whole before the cut.
+    """Returns the wanted members of a JSON object that may be cut off anywhere, as far as they are complete.
 
-    Only the outermost object's members count, so what somebody wrote about `"session_id"` is never taken for one.
+    Only members of the outermost object count, so that text about `"session_id"` is never taken for one.
     """
     members: dict[str, object] = {}
     at = _skip(text, 0)
@@ -66,7 +65,7 @@ def scan_members(text: str, wanted: "frozenset[str]") -> dict[str, object]:
                 break
             value, end = _SCAN(text, _skip(text, at + 1))
             at = _skip(text, end)
-            if key in wanted and text[at : at + 1] in (",", "}"):  # a number may go on behind the cut
+            if key in wanted and text[at : at + 1] in (",", "}"):  # a number may continue beyond the cut
                 members[key] = value
     except (*_NOT_JSON, RecursionError):
         return members
@@ -80,7 +79,7 @@ def _skip(text: str, at: int) -> int:
 
 
 def json_object(members: "Mapping[str, object]") -> str:
-    """Returns an object of texts, whole numbers, lists of such, and such objects."""
+    """Returns the JSON of an object with texts, whole numbers, lists of these, and such objects."""
     return "{" + ", ".join(f"{encode_basestring(key)}: {_value(value)}" for key, value in members.items()) + "}"
 
 

@@ -1,4 +1,4 @@
-"""The lines of a file of any size, in bounded memory (P25), and the JSON objects in a line of a transcript."""
+"""Reads the lines of a file of any size in bounded memory (P25), and the JSON objects in a line of a transcript."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ MAX_LINE_BYTES = 16 * 1024 * 1024
 _CHUNK_BYTES = 256 * 1024
 
 MAX_VALUES_PER_LINE = 400_000
-"""A line with more JSON values than this would take hundreds of megabytes once parsed; no harness writes one."""
+"""A line with more JSON values would take hundreds of megabytes once parsed; no harness writes one."""
 
 LONG_STRING_BYTES = 400_000
-"""A string longer than this is shortened to its two ends before it is parsed: decoded, it could take four times its size,
-and several times that while it is worked on (P25). No turn keeps as much."""
+"""A longer string is cut down to its two ends before it is parsed: decoded, it could take four times its size, and
+several times that in processing (P25). No turn keeps as much."""
 
 _LARGE_LINE_BYTES = 1024 * 1024
 _STRING = re.compile(rb'"([^"\\]*+(?:\\.[^"\\]*+)*+)"', re.DOTALL)
 _PLAIN_RUN = re.compile(rb'[^"\\]{12}', re.DOTALL)
 
 _TRIES = 8
-"""How many beginnings of an object behind a stump are tried: each may cost a pass over the line."""
+"""How many candidate starts of an object after a stump are tried: each may cost a pass over the line."""
 
 _BEGINNING = re.compile(r'\{"')
 _DECODER = json.JSONDecoder()
@@ -35,7 +35,7 @@ _DECODER = json.JSONDecoder()
 
 @frozen
 class Line:
-    """One line without its line end. `finished` is False for a last line that has no line end (yet)."""
+    """One line without its line end. `finished` is False for a last line without a line end (yet)."""
 
     data: bytes | bytearray
     finished: bool = True
@@ -43,7 +43,7 @@ class Line:
 
 @frozen
 class LongLine:
-    """A line longer than allowed, which was skipped."""
+    """A line longer than allowed; it was skipped."""
 
     size_bytes: int
 
@@ -51,10 +51,9 @@ class LongLine:
 def read_lines(
     descriptor: int, size_bytes: int, max_line_bytes: int = MAX_LINE_BYTES, *, keep_empty: bool = False
 ) -> Iterator[Line | LongLine]:
-    """Yields the lines in the next `size_bytes` bytes of an open file; empty ones are left out unless `keep_empty`.
+    """Yields the lines in the next `size_bytes` bytes of an open file, without empty ones unless `keep_empty`.
 
-    A file that grows meanwhile is read as it was when `size_bytes` was taken. Holds one line and one chunk at a time.
-    Raises OSError where a read fails.
+    Bytes appended meanwhile are not read. Holds one line and one chunk at a time. Raises OSError if a read fails.
     """
     with open(descriptor, "rb", _CHUNK_BYTES, closefd=False) as file:
         while size_bytes > 0 and (data := file.readline(min(size_bytes, max_line_bytes + 1))):
@@ -82,7 +81,7 @@ def read_lines(
 
 @frozen
 class Objects:
-    """The objects found, and whether some of the line was no JSON object."""
+    """The objects found, and whether part of the line was not a JSON object."""
 
     found: tuple[dict[str, object], ...] = ()
     broken: bool = False
@@ -92,12 +91,13 @@ class Objects:
 def objects_in(line: bytes | bytearray, *, finished: bool = True) -> Objects:
     """Returns the objects in a line, in order. Never raises.
 
-    Normally one. Two may be glued together (a record appended after one without its line end), or one follows the stump of
-    a record whose writing was cut short; invalid UTF-8 becomes U+FFFD. Of a very long string only the ends are kept. A line that is not `finished` may end anywhere,
-    even right after an object that is only a part of its record: nothing is looked for behind a stump then.
+    Usually there is one. Two may be glued together (a record appended after one without its line end), or one follows
+    the stump of a record cut short; invalid UTF-8 becomes U+FFFD. Very long strings keep only their ends. A line that
+    is not `finished` may end anywhere, even right after an object nested in its record: then nothing after a stump is
+    used.
     """
     if len(line) > _LARGE_LINE_BYTES:
-        # Quotes inside strings are escaped, so that text is not counted, except for its brackets.
+        # Quotes inside strings are escaped, so text adds nothing but its brackets to this count.
         if line.count(b',"') + line.count(b'{"') + line.count(b"[") > MAX_VALUES_PER_LINE:
             return Objects(broken=True, too_many_values=True)
         line = _with_short_strings(line)
@@ -125,16 +125,16 @@ def _with_short_strings(line: bytes | bytearray) -> bytes | bytearray:
     for string in _STRING.finditer(line):
         start, end = string.span(1)
         if end - start > LONG_STRING_BYTES:
-            head_end = _safe_cut(line, start + LONG_STRING_BYTES * 3 // 4) or start
-            tail_start = _safe_cut(line, end - LONG_STRING_BYTES // 4) or end
+            head_end = _offset_outside_escapes(line, start + LONG_STRING_BYTES * 3 // 4) or start
+            tail_start = _offset_outside_escapes(line, end - LONG_STRING_BYTES // 4) or end
             parts += [line[at:head_end], f" [… {tail_start - head_end} bytes left out …] ".encode()]
             at = tail_start
     return b"".join([*parts, line[at:]]) if parts else line
 
 
-def _safe_cut(line: bytes | bytearray, at: int) -> int | None:
-    """Returns a place soon after `at`, in the same string, that is not inside an escape sequence, of which none is
-    longer than six bytes; None where there is hardly anything but escapes."""
+def _offset_outside_escapes(line: bytes | bytearray, at: int) -> int | None:
+    """Returns an offset soon after `at`, in the same string, outside any escape sequence (at most six bytes); None if
+    there is hardly anything but escapes."""
     run = _PLAIN_RUN.search(line, at, at + 4_096)
     return run.start() + 6 if run else None
 
@@ -144,18 +144,18 @@ def _decode(text: str, at: int) -> tuple[object, int, int | None]:
         value, end = _DECODER.raw_decode(text, at)
     except json.JSONDecodeError as error:
         return None, at, error.pos
-    except (ValueError, RecursionError):  # a number of thousands of digits, brackets nested thousands deep
+    except (ValueError, RecursionError):  # a number of thousands of digits, or brackets nested thousands deep
         return None, at, len(text)
     return value, end, None
 
 
 def _after_stump(text: str, at: int, failed_at: int) -> int:
-    """Returns where the record begins that was appended to a cut one; the end of the text where there is none.
+    """Returns where the record starts that was appended to a cut one, or the end of the text.
 
-    What is found must reach to the end of the line: an object nested in the stump does not.
+    It must reach to the end of the line: an object nested in the stump does not.
     """
-    # Cut inside a string, or between values: JSON fails at the appended record's first brace or quote. Cut inside a word like
-    # `null`: it fails before. Cut before a value: the appended record was taken for it.
+    # Cut inside a string or between values, parsing fails at the appended record's first brace or quote; cut inside a
+    # word like `null`, before that; cut before a value, the appended record was taken for the value.
     beginnings = [text.rfind('{"', at + 1, failed_at + 2), text.find('{"', failed_at)]
     beginnings += islice((found.start() for found in _BEGINNING.finditer(text, at + 1)), _TRIES)
     for begins_at in beginnings:

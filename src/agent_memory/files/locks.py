@@ -1,8 +1,8 @@
-"""The two kernel locks of a store: `flock`, so that each dies with the process that holds it (P7).
+"""The two kernel locks of a store: `flock`, which ends with the process that holds it (P7).
 
-The files are `~/.local/state/agent-memory/<hash of the root's real path>.{run,write}.lock`: outside the root, which may lie
-on a synchronised or network disk, and the same for every process of a person, whatever else its environment says. They
-are never removed: a lock file that is unlinked lets two processes hold "the" lock.
+The files are `~/.local/state/agent-memory/<hash of the root's real path>.{run,write}.lock`: outside the root, which may
+be on a synchronised or network disk, and the same for all processes of a person, whatever else their environment. They
+are never removed: after an unlink two processes could hold "the" lock.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from _thread import RLock  # which `threading` hands on, and takes longer to load than all else here
+from _thread import RLock  # `threading` only re-exports it, and loads slower than all else here
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
@@ -29,7 +29,7 @@ _LONGEST_PAUSE_SECONDS = 0.02
 
 
 class KernelLocks:
-    """`Locks` of one root. One instance serves all threads of a process; hand the same one to all adapters of a root."""
+    """The `Locks` of one root. One instance serves all threads of a process; all adapters of a root must share it."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class KernelLocks:
 
     @contextmanager
     def write(self) -> Generator[None, None, None]:
-        """See the port. Waits up to `write_limit_seconds`, for other threads as for other processes."""
+        """See the port. Waits up to `write_limit_seconds`, for other threads and other processes."""
         if not self._turn.acquire(timeout=self._limit_seconds):
             raise Busy(self._path("write"))
         try:
@@ -79,8 +79,7 @@ class KernelLocks:
 
 
 def lock_within(descriptor: int, kind: int, limit_seconds: float) -> bool:
-    """Returns whether the lock `kind` (`LOCK_EX` or `LOCK_SH`) was had on an open file in time. With 0 seconds: at once
-    or not."""
+    """Returns whether it got the lock `kind` (`LOCK_EX` or `LOCK_SH`) on an open file in time; 0 seconds means at once."""
     deadline = time.monotonic() + limit_seconds
     pause = _FIRST_PAUSE_SECONDS
     while True:
@@ -97,14 +96,14 @@ def lock_within(descriptor: int, kind: int, limit_seconds: float) -> bool:
 
 @contextmanager
 def file_lock(path: str, limit_seconds: float) -> Generator[None, None, None]:
-    """Hold the exclusive lock of a file that is made for it; Busy where another has it for longer than that. It dies with its
-    holder."""
+    """Holds an exclusive lock on a file created for it; raises Busy if another process holds it longer than the limit.
+    The lock ends with its process."""
     with as_store_io("open the lock", path):
         make_directories(os.path.dirname(path))
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
     try:
         with as_store_io("lock", path):
-            # A umask that hides files from their owner would hide the lock from the next.
+            # Under a umask that denies the owner access, the next process could not open the lock.
             os.fchmod(descriptor, FILE_MODE)
             held = lock_within(descriptor, fcntl.LOCK_EX, limit_seconds)
         if not held:
@@ -115,7 +114,7 @@ def file_lock(path: str, limit_seconds: float) -> Generator[None, None, None]:
 
 
 def release(descriptor: int) -> None:
-    """Unlock and close. Unlocking is explicit, since a child that was forked meanwhile shares the lock."""
+    """Unlocks and closes. Unlocking is explicit, since a child forked meanwhile shares the lock."""
     with suppress(OSError):  # closing unlocks as well
         fcntl.flock(descriptor, fcntl.LOCK_UN)
     close_quietly(descriptor)

@@ -1,7 +1,7 @@
 """Containment (P21): what may be opened under the storage root. No symbolic link inside the root is ever followed.
 
-The root itself may be a symbolic link; it is resolved once. This is a guard against names that come from outside and
-against links in a shared or cloned store, not against another process of the same user that swaps directories meanwhile.
+The root itself may be a symbolic link; it is resolved once. This guards against names from outside and against links in
+a shared or cloned store, not against another process of the same user that swaps directories meanwhile.
 """
 
 from __future__ import annotations
@@ -37,16 +37,15 @@ _CHUNK_BYTES = 1 << 16
 
 @frozen
 class FileImage:
-    """A regular file as it was when it was opened."""
+    """A regular file at the time it was opened."""
 
     data: bytes
     mtime_ns: int
     touched_ns: int
-    """The later of its two times: nothing of it changed after that, as far as the clock's grain shows."""
+    """The later of its two times: nothing has changed since, within the clock's resolution."""
     look: int
-    """See `look_of`."""
     links: int = 1
-    """How many names it has."""
+    """How many names (hard links) it has."""
 
 
 def real_root(root: Path | str) -> str:
@@ -55,15 +54,16 @@ def real_root(root: Path | str) -> str:
 
 
 def look_of(status: os.stat_result) -> int:
-    """Returns what tells one state of a file from another without reading it: both times, size and inode. The hash of
-    whole numbers is the same in every process, other than that of texts."""
+    """Returns a number that changes when a file does, without reading it: the hash of both times, size and inode.
+    Hashes of whole numbers, unlike those of texts, are the same in every process."""
     return hash((status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino))
 
 
 def path_in(root: str, relative: str) -> str:
-    """Returns the absolute path of `relative` (with `/`) under a real root, once all directories on the way are plain ones.
+    """Returns the absolute path of `relative` (with `/`) under a real root, after checking that all directories on the
+    way are real ones.
 
-    What does not exist yet is no obstacle. The last name is not looked at: open it with `read_image`, which does.
+    Missing ones are fine. The last name is not checked; `read_image` does that.
     """
     names = relative.split("/")
     if bad := next((name for name in names if not is_plain_name(name)), None):
@@ -85,20 +85,20 @@ def path_in(root: str, relative: str) -> str:
 
 
 def directory_in(root: str, relative: str) -> str:
-    """Returns the same as `path_in`, where the last name is a directory too (or not there yet)."""
+    """Like `path_in`, but the last name must be a directory too (or missing)."""
     return os.path.dirname(path_in(root, f"{relative}/.d"))
 
 
 def exists(path: str) -> bool:
-    """Returns whether something has this name, a dangling link included. Unlike for `os.path.lexists` an error is never
-    "no" (P6)."""
+    """Returns whether something has this name, even a dangling link. Unlike `os.path.lexists`, raises an error if that
+    cannot be told (P6)."""
     with as_store_io("look at", path):
         return lies_there(path)
 
 
 def lies_there(path: str) -> bool:
-    """Returns the same as `exists`, but lets the OSError pass, for callers with words of their own. What cannot be a path is
-    not there."""
+    """Like `exists`, but raises the OSError itself, for callers with words of their own. An impossible path does not
+    exist."""
     try:
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError, ValueError):
@@ -106,14 +106,13 @@ def lies_there(path: str) -> bool:
     return True
 
 
-def those_there(root: str, paths: Iterable[str]) -> tuple[str, ...]:
-    """Returns those of the relative paths that have something at them; an error where that cannot be told of one (P6)."""
+def existing_paths(root: str, paths: Iterable[str]) -> tuple[str, ...]:
+    """Returns the relative paths that exist; raises an error if that cannot be told of one (P6)."""
     return tuple(path for path in paths if exists(f"{root}/{path}"))
 
 
 def is_directory(path: str) -> bool:
-    """Returns whether this is a directory, or a link to one. Unlike for `os.path.isdir` an error of the disk is never
-    "no" (P6)."""
+    """Returns whether this is a directory or a link to one. Unlike `os.path.isdir`, raises the disk's errors (P6)."""
     try:
         return is_a_directory(path)
     except OSError as error:
@@ -123,7 +122,7 @@ def is_directory(path: str) -> bool:
 
 
 def is_plain_name(name: str) -> bool:
-    """Returns whether a name is that of something directly in a directory, on every file system we run on."""
+    """Returns whether a name has only one component on every file system we run on."""
     if name in ("", ".", "..") or "/" in name or "\x00" in name:
         return False
     try:
@@ -133,9 +132,10 @@ def is_plain_name(name: str) -> bool:
 
 
 def read_image(path: str, max_bytes: int) -> FileImage | None:
-    """Returns the whole regular file, None where there is none; a link, FIFO, device, directory or larger file is PathRefused.
+    """Returns the whole regular file, or None if there is none. PathRefused for a link, FIFO, device, directory or
+    larger file.
 
-    Never waits: a FIFO is not opened for reading in blocking mode.
+    Never blocks: a FIFO is not opened for reading in blocking mode.
     """
     try:
         descriptor = open_checked(path, os.O_RDONLY)
@@ -156,12 +156,11 @@ def read_image(path: str, max_bytes: int) -> FileImage | None:
 
 
 def open_checked(path: str, flags: int) -> int:
-    """Returns a descriptor of a regular file, opened without following a link and without waiting; a new file gets mode
-    0600."""
+    """Returns a descriptor of a regular file, opened without following a link or blocking; new files get mode 0600."""
     try:
         descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, FILE_MODE)
     except OSError as error:
-        # ENXIO: a socket, or a FIFO that nobody reads.
+        # ENXIO: a socket, or a FIFO without a reader.
         kinds = {
             errno.ELOOP: stat.S_IFLNK,
             errno.EMLINK: stat.S_IFLNK,
@@ -182,7 +181,7 @@ def open_checked(path: str, flags: int) -> int:
 
 
 def oddity(mode: int) -> str | None:
-    """Returns why something with this `st_mode` is not read as a file; None for a regular file."""
+    """Returns why something with this `st_mode` cannot be read as a file; None for a regular file."""
     if stat.S_ISREG(mode):
         return None
     if stat.S_ISLNK(mode):
@@ -193,7 +192,7 @@ def oddity(mode: int) -> str | None:
 
 
 def _read_all(descriptor: int, size: int, max_bytes: int) -> bytes:
-    """Returns all of it, and no more than one byte more than `max_bytes`; at once, where it is still of the size it was."""
+    """Returns all of it, up to one byte more than `max_bytes`; in one read if its size has not changed."""
     chunks: list[bytes] = []
     left, wanted = max_bytes + 1, size + 1
     while left > 0 and (chunk := os.read(descriptor, min(left, wanted))):
@@ -203,7 +202,7 @@ def _read_all(descriptor: int, size: int, max_bytes: int) -> bytes:
     return b"".join(chunks)
 
 
-# -- from the operating system's errors to ours ---------------------------------------------------------------------------
+# -- from the operating system's errors to ours ------------------------------------------------------------------------
 
 
 def store_io(error: OSError, operation: str, path: str) -> StoreIo:
@@ -214,7 +213,7 @@ def store_io(error: OSError, operation: str, path: str) -> StoreIo:
 
 @contextmanager
 def as_store_io(operation: str, path: str) -> Generator[None, None, None]:
-    """Raise StoreIo in the place of an OSError."""
+    """Raises StoreIo in place of an OSError."""
     try:
         yield
     except OSError as error:
@@ -222,27 +221,27 @@ def as_store_io(operation: str, path: str) -> Generator[None, None, None]:
 
 
 # -- files below the root ---------------------------------------------------------------------------------------------
-# Files under the root by their relative paths: read, put, dropped, listed. Errors are StoreIo and PathRefused.
+# Files under the root by their relative paths. Errors are StoreIo and PathRefused.
 
 
 T = TypeVar("T")
 
 
 MAX_STATE_BYTES = 4 << 20
-"""Of a small file of ours."""
+"""The limit for small files of ours."""
 
 # -- one file ---------------------------------------------------------------------------------------------------------
 
 
 def read_bytes(root: str, relative: str, max_bytes: int) -> bytes | None:
-    """Returns what the file holds; None where there is none."""
+    """Returns the file's bytes, or None if there is none."""
     image = read_image(path_in(root, relative), max_bytes)
     return None if image is None else image.data
 
 
 def write_text(root: str, relative: str, text: str) -> None:
-    """Make the file hold `text` (UTF-8), durably, with the directories it needs. Half a surrogate pair, which has no
-    bytes, becomes its own JSON escape."""
+    """Makes the file hold `text` (UTF-8), durably, and creates the directories it needs. A lone surrogate, which has no
+    bytes, becomes its JSON escape."""
     parent = os.path.dirname(relative)
     directory = directory_in(root, parent) if parent else root
     with as_store_io("write", f"{root}/{relative}"):
@@ -251,7 +250,7 @@ def write_text(root: str, relative: str, text: str) -> None:
 
 
 def remove_file(root: str, relative: str) -> None:
-    """Remove the file, durably; one that is not there counts as removed."""
+    """Removes the file durably, if it exists."""
     path = f"{root}/{relative}"
     with as_store_io("remove", path), suppress(FileNotFoundError):
         os.unlink(path)
@@ -268,16 +267,14 @@ class JsonFile(Generic[T]):
         self._max_bytes = max_bytes
 
     def read(self) -> T | None:
-        """Returns the value; None where there is no file. A damaged one is StateCorrupt, never None (P6)."""
+        """Returns the value, or None if there is no file. A damaged file is StateCorrupt (P6)."""
         data = read_bytes(self._root, self.path, self._max_bytes)
         return None if data is None else self._format.parse(data, f"{self._root}/{self.path}")
 
     def write(self, value: T) -> None:
-        """Replace the value, durably."""
         write_text(self._root, self.path, self._format.render(value))
 
     def remove(self) -> None:
-        """Remove the file; one that is not there counts as removed."""
         path_in(self._root, self.path)
         remove_file(self._root, self.path)
 
@@ -286,8 +283,8 @@ class JsonFile(Generic[T]):
 
 
 def names_in(directory: str, is_wanted: Callable[[str], bool] = bool) -> tuple[str, ...]:
-    """Returns the names in a directory that are wanted, sorted; none where there is no directory. StoreIo for one that
-    cannot be listed, which is never taken for an empty one (P6)."""
+    """Returns the wanted names in a directory, sorted; none if there is no directory. StoreIo if it cannot be listed
+    (P6)."""
     with as_store_io("list", directory):
         try:
             return tuple(sorted(filter(is_wanted, os.listdir(directory))))
@@ -296,13 +293,12 @@ def names_in(directory: str, is_wanted: Callable[[str], bool] = bool) -> tuple[s
 
 
 def names_below(root: str, relative: str, is_wanted: Callable[[str], bool] = bool) -> tuple[str, ...]:
-    """Returns those of a directory below the root; PathRefused where a symbolic link leads out of it."""
+    """Like `names_in`, for a directory below the root; PathRefused if a symbolic link leads out of it."""
     return names_in(directory_in(root, relative), is_wanted)
 
 
 def subdirectories(directory: str) -> tuple[str, ...]:
-    """Returns the names of the directories in a directory, links left out, sorted; none where there is no such
-    directory (P6)."""
+    """Returns the names of a directory's subdirectories, without links, sorted; none if it does not exist (P6)."""
     with as_store_io("list", directory):
         try:
             with os.scandir(directory) as found:
@@ -312,8 +308,8 @@ def subdirectories(directory: str) -> tuple[str, ...]:
 
 
 def files_below(directory: str) -> tuple[str, ...]:
-    """Returns the paths of all files below a directory, links not followed. Unlike in `os.walk` a directory that cannot
-    be listed is an error, and not passed over (P6)."""
+    """Returns the paths of all files below a directory, without following links. Unlike `os.walk`, raises an error for
+    a directory that cannot be listed (P6)."""
 
     def refuse(error: OSError) -> None:
         if not isinstance(error, FileNotFoundError):
@@ -336,11 +332,11 @@ _FORMER = (
     "search/index.db",
     "search/index.db-journal",
 )
-"""What was noticed in notes, what comparing them found, what doctor found in each, listings, and the index."""
+"""Caches of earlier versions: features and findings of notes, listings, and the index."""
 
 
 def remove_former(root: Path | str) -> None:
-    """Remove the files that earlier versions kept, and none reads any more: they say what was in notes."""
+    """Removes files that only earlier versions used: they contain text from notes."""
     with suppress(PathRefused, StoreIo):
         directory = directory_in(real_root(root), ".cache")
         for name in _FORMER:

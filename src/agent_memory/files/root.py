@@ -1,8 +1,8 @@
-"""Where the memories are kept: the one rule for the storage root and for the directories around it; and the signs by which memory
-knows its own calls of agents, so that it never captures them (P23).
+"""The location of the memories: the one rule for the storage root and the directories around it, and the marks by which
+memory recognises its own calls of agents, so that it never captures them (P23).
 
-Imports C modules and our own import-free ones only (and `pwd` where HOME is not set), since capture uses it inside every turn of
-every agent.
+Imports only C modules and our own import-free ones (and `pwd` if HOME is not set), since capture uses it inside every
+turn of every agent.
 """
 
 import os
@@ -26,7 +26,7 @@ COMMONPLACE_ROOT = "commonplace/01_files/_utilities/agent-memories"
 
 
 def home_of(environ: "Mapping[str, str]") -> str | None:
-    """Returns the person's home: HOME where it is an absolute path, else the password database's word, else None."""
+    """Returns the person's home: HOME if it is an absolute path, else the password database's entry, else None."""
     home = environ.get("HOME", "")
     if not home.startswith("/"):
         home = _home_in_password_database()
@@ -43,20 +43,19 @@ def _home_in_password_database() -> str:
 
 
 def config_path(home: str) -> str:
-    """Returns the person's config file."""
     return f"{home}/.config/agent-memory/config.json"
 
 
 def local_state_directory(home: str) -> str:
-    """Returns what belongs to this machine and not to the store: locks, the hook log, trust."""
+    """Returns the directory for what belongs to this machine and not to the store: locks, the hook log, trust."""
     return f"{home}/.local/state/agent-memory"
 
 
 def storage_root(environ: "Mapping[str, str]", configured: str | None = None) -> str | None:
-    """Returns AGENT_MEMORY_ROOT, else the configured `storage.root`, else the default; None where no home is known.
+    """Returns AGENT_MEMORY_ROOT, else the configured `storage.root`, else the default; None if no home is known.
 
-    `~` is the home. A relative AGENT_MEMORY_ROOT counts from the current directory, as in any shell; a relative
-    `storage.root` counts from the home, since a config means one place wherever it is read. OSError: see `default_root`.
+    `~` is the home. A relative AGENT_MEMORY_ROOT is relative to the current directory, as in any shell; a relative
+    `storage.root` to the home, since a config must mean one place wherever it is read. OSError: see `default_root`.
     """
     home = home_of(environ)
     named = environ.get(ROOT_VARIABLE)
@@ -68,8 +67,8 @@ def storage_root(environ: "Mapping[str, str]", configured: str | None = None) ->
 
 
 def default_root(environ: "Mapping[str, str]") -> str | None:
-    """Returns the root inside `~/commonplace` where that exists, else `data_root`; None where no home is known. Raises OSError where that
-    cannot be told: another store than that of every other day is never taken for it (P6)."""
+    """Returns the root inside `~/commonplace` if that exists, else `data_root`; None if no home is known. Raises
+    OSError if it cannot tell, rather than choose a different store than usual (P6)."""
     home = home_of(environ)
     if home is not None and is_directory(f"{home}/{COMMONPLACE}"):
         return f"{home}/{COMMONPLACE_ROOT}"
@@ -77,17 +76,17 @@ def default_root(environ: "Mapping[str, str]") -> str | None:
 
 
 def data_root(environ: "Mapping[str, str]") -> str | None:
-    """Returns the root in the data directory; None where no home is known."""
+    """Returns the root in the data directory; None if no home is known."""
     home = home_of(environ)
     data = environ.get("XDG_DATA_HOME", "")
-    if data.startswith("/"):  # the XDG specification: a relative path is to be ignored
+    if data.startswith("/"):  # the XDG specification says to ignore relative paths
         return os.path.normpath(f"{data}/agent-memory")
     return None if home is None else f"{home}/.local/share/agent-memory"
 
 
 def root_and_doubt(environ: "Mapping[str, str]", home: str | None) -> tuple[str | None, str]:
-    """Returns the root by a look at the person's config alone, and what puts it in doubt; `config_files` reads all of
-    it, and checks it. The current directory's config has no say: it may come from a clone."""
+    """Returns the root according to the person's config alone, and what makes that doubtful; `config_files` reads and
+    checks the whole config. The current directory's config is ignored: it may come from a clone."""
     if environ.get(ROOT_VARIABLE) or home is None:
         return storage_root(environ), ""
     configured, doubt = _configured_root(config_path(home))
@@ -98,7 +97,7 @@ def root_and_doubt(environ: "Mapping[str, str]", home: str | None) -> tuple[str 
 
 
 def own_config(path: str) -> "tuple[dict[str, Any] | None, str]":
-    """Returns the person's config as it stands there, unchecked, None where there is none; and why it cannot be read."""
+    """Returns the person's config, unchecked, or None, and why it cannot be read."""
     try:
         config = scan_json(read_regular(path, MAX_CONFIG_BYTES).decode().removeprefix("\ufeff"))
     except FileNotFoundError:
@@ -123,7 +122,7 @@ def _configured_root(path: str) -> tuple[str | None, str]:
 
 
 def is_directory(path: str) -> bool:
-    """Returns what `os.path.isdir` does, but raises OSError where that cannot be told (P6)."""
+    """Like `os.path.isdir`, but raises OSError if it cannot tell (P6)."""
     try:
         return stat.S_ISDIR(os.stat(path).st_mode)
     except (FileNotFoundError, NotADirectoryError):
@@ -131,8 +130,7 @@ def is_directory(path: str) -> bool:
 
 
 def absolute(path: str, home: str | None, base: "Callable[[], str]") -> str | None:
-    """Returns the path with `~` as the home, and from `base` where it is relative; None without the one of them that it
-    needs."""
+    """Returns the path with `~` expanded, relative to `base`; None if the one of the two that it needs is missing."""
     if path == "~" or path.startswith("~/"):
         return None if home is None else os.path.normpath(home + path[1:])
     if path.startswith("/"):
@@ -144,20 +142,20 @@ def absolute(path: str, home: str | None, base: "Callable[[], str]") -> str | No
 # -- our own calls of agents ------------------------------------------------------------------------------------------
 
 DEPTH_VARIABLE = "AGENT_MEMORY_DEPTH"
-"""How many of our agent commands we are inside of; 0 or unset outside of any."""
+"""The number of our agent commands that we are nested in; 0 or unset outside."""
 
 CHILD_MARK = ".agent-memory-child"
-"""A file of this name marks the working directory of our agent commands: nothing at or below it is captured."""
+"""A file of this name marks the working directory of our agent commands: nothing in or below it is captured."""
 
 
 def is_own_call(environ: "Mapping[str, str]") -> bool:
-    """Returns whether we are inside an agent command that we ourselves started."""
+    """Returns whether we run inside an agent command that we started."""
     return environ.get(DEPTH_VARIABLE, "").strip() not in ("", "0")
 
 
 def is_marked(directory: str) -> bool:
-    """Returns whether a directory is, or is below, the private directory of an agent command. What is not there any
-    more is not marked itself."""
+    """Returns whether a directory is, or is below, the private directory of an agent command. A missing directory
+    counts by its parents."""
     while not os.path.lexists(f"{directory}/{CHILD_MARK}"):
         parent = os.path.dirname(directory)
         if parent == directory:

@@ -1,1 +1,1 @@
-"""Git, as the history of the store."""
+"""Git as the history of the store."""

@@ -1,7 +1,7 @@
-"""The history as git keeps it: recorded, one commit for each finished write, in a repository that is the store's alone (P4); read; and
-written anew without some of its files (P28).
+"""The history in git: records one commit for each finished write, in a repository of the store's own (P4); reads it;
+and rewrites it without some files (P28).
 
-Whoever records holds the store's write lock, so that two of ours never meet in one repository.
+Recording needs the store's write lock, so that two of our processes never meet in the repository.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ from agent_memory.text.json_shape import is_list, is_object
 from agent_memory.text.plain_text import one_line
 
 _CHECKED_BYTES = 16 * 2**20
-"""Larger files are not read for secrets, and so are not recorded."""
+"""Larger files are not checked for secrets, and so are not recorded."""
 _LEFT_ALONE = frozenset({b"AD", b"DD", b"AU", b"UD", b"UA", b"DU", b"AA", b"UU"})
-"""Staged as new and gone again, or in conflict: adding one would tell git that the person has resolved it."""
+"""Staged as new but gone, or in conflict: adding such a path would tell git that the person has resolved it."""
 _STATUS = ("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=all")
 _PATHS_FILE = "agent-memory-paths"
 _OWED = "runs/owed.json"
@@ -58,11 +58,11 @@ _SYNC_SECONDS = 20.0
 
 
 class GitRecorder:
-    """`Recorder` in `<root>/.git`, under the write lock. With `autoCommit: false` every call succeeds and does nothing.
+    """The `Recorder` in `<root>/.git`, under the write lock. With `autoCommit: false` every call succeeds and does
+    nothing.
 
-    It forgets nothing: a commit that failed is pending, and made first the next time (P4). Pending commits are in
-    `runs/owed.json`: a list of the arguments of `record`. Without them a write of ours that git missed would be taken for a
-    hand edit of the person's.
+    A failed commit stays pending and is made first the next time (P4). Pending commits are in `runs/owed.json`, a list
+    of arguments of `record`. Otherwise a write of ours that git missed would count as the person's hand edit.
     """
 
     def __init__(self, root: Path, config: StorageConfig, environ: Mapping[str, str], locks: Locks) -> None:
@@ -75,19 +75,20 @@ class GitRecorder:
         self._git = GitProcess(root, environ)
 
     def warnings(self) -> tuple[str, ...]:
-        """Returns what the person should know, as whole sentences, since this recorder was made: each once."""
+        """Returns warnings for the person since this recorder was made, each once, as whole sentences."""
         return tuple(self._warnings)
 
     @as_result
     def adopt_hand_edits(self, among: Sequence[str] | None = None) -> int:
-        """See the port. Pending commits are made first. A file that holds a secret stays uncommitted, and `warnings` names it."""
+        """See the port. Pending commits are made first. A file with a secret stays uncommitted, and `warnings` names
+        it."""
         with self._locks.write():
             pending = unwrap(pending_commits(self._root))
             for done, commit in enumerate(pending):
                 try:
                     self._make(commit)
                 except PathRefused:
-                    continue  # it can never be made, and must not stand in the way of the others
+                    continue  # it will always fail, and must not block the others
                 except Error:
                     self._put(pending[done:])
                     raise
@@ -115,8 +116,8 @@ class GitRecorder:
         thread_id: str | None = None,
         harness: str | None = None,
     ) -> None:
-        """See the port. What is unchanged, ignored or holds a secret is left out; with nothing left there is no commit. On a
-        failure the commit is pending."""
+        """See the port. Paths that are unchanged, ignored or hold a secret are left out; if none is left there is no
+        commit. After a failure the commit is pending."""
         told = {"subject": subject, "body": body, "thread_id": thread_id, "harness": harness}
         commit = {"paths": list(paths), **told}
         with self._locks.write():
@@ -138,7 +139,7 @@ class GitRecorder:
             replace_file(str(self._owed), text.encode("utf-8", "replace"))
 
     def _make(self, commit: Mapping[str, Any]) -> None:
-        """Record what `record` was asked for with these arguments."""
+        """Makes the commit that `record` was called for with these arguments."""
         if not self._config.auto_commit:
             return
         paths: list[str] = commit["paths"]
@@ -158,17 +159,17 @@ class GitRecorder:
         message = commit_message(commit["subject"], commit.get("body", ""))
         self._commit(tuple(dict.fromkeys((*wanted, *along))), message, options, OURSELVES)
 
-    # -- what -----------------------------------------------------------------------------------------------------------
+    # -- contents ------------------------------------------------------------------------------------------------------
 
     def _changed(self) -> tuple[str, ...]:
-        """Returns the paths that differ from HEAD and are not ignored, gone ones included, in git's order."""
+        """Returns the paths that differ from HEAD and are not ignored, deleted ones included, in git's order."""
         records = self._git.must(*_STATUS).split(b"\0")
         paths = (os.fsdecode(record[3:]) for record in records if record and record[:2] not in _LEFT_ALONE)
         # A trailing slash: a repository inside the store.
         return tuple(path for path in paths if not path.endswith("/") and not is_ignored(path))
 
     def _is_ours(self, path: str) -> bool:
-        """Returns True for what nobody but us has written, and so rides along with our commits."""
+        """Returns whether only we write this path, so that it is committed together with our writes."""
         return is_bookkeeping(path) or (path == IGNORE_FILE and self._text_of(path) == IGNORE_TEXT)
 
     def _without_secrets(self, paths: Sequence[str]) -> tuple[str, ...]:
@@ -185,7 +186,7 @@ class GitRecorder:
         return tuple(kept)
 
     def _text_of(self, path: str) -> str | None:
-        """Returns the text that git would store, empty for a path that is gone; None where it cannot be checked."""
+        """Returns the text that git would store, empty for a deleted path; None if it cannot be checked."""
         whole = self._root / path
         try:
             status = os.lstat(whole)
@@ -199,11 +200,11 @@ class GitRecorder:
         except OSError:
             return None
 
-    # -- how ------------------------------------------------------------------------------------------------------------
+    # -- commits -------------------------------------------------------------------------------------------------------
 
     def _commit(self, paths: Sequence[str], message: str, options: Sequence[str], author: tuple[str, str]) -> None:
-        """Makes one commit of these paths, with these options of `git commit`. What somebody else has staged stays staged; a
-        merge that a person is at is not ended: git refuses to commit a part of one."""
+        """Commits these paths with these options of `git commit`. What somebody else has staged stays staged; during a
+        person's merge git refuses a partial commit, so the merge goes on."""
         listed = directory_of(self._git) / _PATHS_FILE
         only = (f"--pathspec-from-file={listed}", "--pathspec-file-nul")
         said = message.encode("utf-8", "replace")
@@ -215,13 +216,13 @@ class GitRecorder:
             with os.fdopen(descriptor, "wb") as stream:
                 stream.write(b"".join(os.fsencode(path) + b"\0" for path in paths))
             if not self._git.run("add", "--all", *only).ok:
-                # It knows no path that is staged as gone: by a person, or by a commit of ours that failed half way.
+                # Git does not know paths that are staged as deleted, by a person or by a failed commit of ours.
                 self._git.must("reset", "--quiet", *only)
                 self._git.must("add", "--all", *only)
             committed = self._git.run(*words, input=said, author=author)
             if not committed.ok and self._restore_lost_objects():
                 committed = self._git.run(*words, input=said, author=author)
-            # Else they only looked changed: git's attributes make the same of both.
+            # Else they only looked changed: git's attributes turn both into the same.
             if not committed.ok and not self._git.run("diff", "--cached", "--quiet", "HEAD").ok:
                 raise failed(words, committed)
         except OSError as error:
@@ -229,17 +230,17 @@ class GitRecorder:
         finally:
             with suppress(OSError):  # the next commit overwrites it
                 listed.unlink()
-        # Ask the system to make the commit durable: `core.fsync` alone leaves the names of new files open.
+        # Asks the system to make the commit durable: `core.fsync` alone does not cover the names of new files.
         program = shutil.which("sync", path=self._environ.get("PATH", os.defpath))
         if program is not None:
-            # History, not durability: what the commit holds is on disk already.
+            # This is history, not durability: the commit's content is on disk already.
             with suppress(OSError, subprocess.TimeoutExpired):
                 command = [program, "-f", str(self._git.directory)]
                 subprocess.run(command, capture_output=True, timeout=_SYNC_SECONDS, check=False)
 
     def _restore_lost_objects(self) -> bool:
-        """Makes lost objects of files anew that are still as git knows them; returns whether there were any: without them git
-        commits no other file either."""
+        """Rewrites lost objects of files that are still as git knows them; returns whether there were any. Without them
+        git would not commit other files either."""
         entries = [each for each in os.fsdecode(self._git.must("ls-files", "--stage", "-z")).split("\0") if each]
         known = {path: head.split()[1] for head, _, path in (each.partition("\t") for each in entries)}
         asked = self._git.must("cat-file", "--batch-check", input="".join(f"{id}\n" for id in known.values()).encode())
@@ -257,8 +258,8 @@ class GitRecorder:
 
 @as_result
 def pending_commits(root: Path) -> list[Mapping[str, Any]]:
-    """Returns what git has not recorded yet, each the arguments of `record`. A list that cannot be read just now is an error:
-    a commit more would be written over the others (P6)."""
+    """Returns the commits that are still pending, each as arguments of `record`. An unreadable list is an error: adding
+    a commit would overwrite the others (P6)."""
     path = root / _OWED
     with as_store_io("read", str(path)):
         try:
@@ -269,13 +270,13 @@ def pending_commits(root: Path) -> list[Mapping[str, Any]]:
     return [each for each in commits if is_list(each.get("paths")) and "subject" in each]
 
 
-# -- who --------------------------------------------------------------------------------------------------------------
+# -- author -----------------------------------------------------------------------------------------------------------
 
 _REFUSED = re.compile(r"[\x00-\x1f\x7f<>]")
 
 
 def _person(git: GitProcess, environ: Mapping[str, str]) -> tuple[str, str]:
-    """Returns name and address of the person's global git configuration; else the login name, at localhost."""
+    """Returns name and address from the person's global git configuration, or else the login name, at localhost."""
     name, email = (
         git.reach("config", "--global", "--includes", "--get", key).stdout.decode("utf-8", "replace")
         for key in ("user.name", "user.email")
@@ -305,7 +306,7 @@ _FIELDS = 4
 
 @as_result
 def revisions_of(git: GitProcess, path: str, most: int) -> tuple[Revision, ...]:
-    """Returns the newest commits that touched a note (the path of its file relative to the root), under whatever title; newest
+    """Returns the newest commits that touched a note (by its file's path relative to the root), under any title; newest
     first. What other programs wrote into a commit is shown on one clean line without secrets."""
     if not exists(str(git.root / ".git")):
         return ()
@@ -317,7 +318,7 @@ def revisions_of(git: GitProcess, path: str, most: int) -> tuple[Revision, ...]:
     for row in output.stdout.decode("utf-8", "replace").removeprefix(_BEGINS).split(f"\0{_BEGINS}"):
         words = row.split("\0")
         paths = [word.lstrip("\n") for word in words[_FIELDS:] if word]
-        # Git takes a note that began as a copy of another one, which bears another id, for that one, renamed.
+        # A note that began as a copy of another, with another id, looks to git like that one, renamed.
         own, *ids = (id_in_name(each) for each in (path, *paths))
         if len(words) < _FIELDS or any(each not in (None, own) for each in ids):
             break
@@ -331,7 +332,7 @@ def is_in_history(git: GitProcess, path: str) -> bool:
 
 
 def contents_of(git: GitProcess, ids: Iterable[str]) -> Mapping[str, bytes]:
-    """Returns what these objects hold, by id; one that is missing is not among them."""
+    """Returns the contents of these objects by id; missing ones are left out."""
     found: dict[str, bytes] = {}
     wanted = sorted(ids)
     output = git.must("cat-file", "--batch", input="".join(f"{id}\n" for id in wanted).encode()) if wanted else b""
@@ -340,7 +341,7 @@ def contents_of(git: GitProcess, ids: Iterable[str]) -> Mapping[str, bytes]:
         end = output.index(b"\n", at)
         words = output[at:end].split(b" ")
         at = end + 1
-        if len(words) == 3:  # else it says that the object is missing
+        if len(words) == 3:  # else the object is missing
             size = int(words[2])
             found[words[0].decode("ascii")] = output[at : at + size]
             at += size + 1
@@ -348,7 +349,7 @@ def contents_of(git: GitProcess, ids: Iterable[str]) -> Mapping[str, bytes]:
 
 
 def tracking_of(top: str, path: str, environ: Mapping[str, str]) -> Tracking:
-    """Returns what git has to do with a file of the work tree `top`."""
+    """Returns how git treats a file in the work tree `top`."""
     git, name = GitProcess(Path(top), environ), os.path.relpath(path, top)
     try:
         if git.run("ls-files", "--error-unmatch", "--", name).ok:
@@ -359,7 +360,7 @@ def tracking_of(top: str, path: str, environ: Mapping[str, str]) -> Tracking:
 
 
 def may_be_committed(path: str, environ: Mapping[str, str]) -> bool:
-    """Returns whether a file is in a repository that does not ignore it; also where that cannot be told (P6)."""
+    """Returns whether a file is in a repository that does not ignore it; True if that cannot be told (P6)."""
     real = os.path.realpath(path)
     try:
         top = work_tree_above(os.path.dirname(real))
@@ -374,18 +375,18 @@ _KEPT = ("HEAD", "packed-refs", "refs", "objects", "config", "description", "hoo
 _KEPT_INFO = ("exclude", "attributes")
 _CONSERVED = (("for-each-ref", "--format=%(refname)"), ("rev-list", "--all", "--count"))
 _GONE = "gone"
-"""File in the repository: the ids of the objects that the rewriting says are gone."""
+"""A file in the repository with the ids of the objects that the rewrite removed."""
 
 
 def purge_history(git: GitProcess, rewriter: Sequence[str]) -> None:
-    """Rewrite every reachable commit by git-filter-repo, in a process of its own, and keep no object of before; nothing where
-    there is no repository. On a failure of the rewriting the history is as it was. All of it may be done twice: after a crash
-    anywhere the purge is made again. The caller holds both locks: a commit that came between would be lost.
+    """Rewrites every reachable commit by git-filter-repo, in its own process, and keeps no earlier object; does nothing
+    without a repository. If the rewrite fails, the history is unchanged. Repeating it is safe: after a crash the purge
+    runs again. The caller holds both locks: a commit in between would be lost.
 
-    `rewriter` is the module that calls `forgetting.purging.rewrite` with its rules, and its arguments; `_GONE` comes last.
+    `rewriter` is the module that calls `care.purging.rewrite` with its rules, and its arguments; `_GONE` comes last.
     """
     try:
-        if not exists(str(git.directory)):  # that nobody may look does not mean that nothing is there (P28)
+        if not exists(str(git.directory)):  # no permission to look does not mean that nothing is there (P28)
             return
         if not stat.S_ISDIR(os.lstat(git.directory).st_mode):
             elsewhere = "it leads to a repository elsewhere, which is to be purged there"
@@ -396,7 +397,7 @@ def purge_history(git: GitProcess, rewriter: Sequence[str]) -> None:
             raise failed(("filter-repo",), rewritten)
         if [git.must(*words) for words in _CONSERVED] != before:
             raise RecorderFailed("git filter-repo", 1, "of the rewritten history something is missing")
-        # What is derived or transient goes: that names what goes, too. The locks of others are left alone.
+        # Derived and transient files, which also name the removed ones, are removed. Others' locks stay.
         for parent, kept in ((git.directory, (*_KEPT, _GONE)), (git.directory / "info", _KEPT_INFO)):
             for name in os.listdir(parent) if exists(str(parent)) else ():
                 path = parent / name
@@ -407,7 +408,7 @@ def purge_history(git: GitProcess, rewriter: Sequence[str]) -> None:
                 else:
                     path.unlink()
         if git.run("rev-parse", "--quiet", "--verify", "HEAD").ok:
-            git.must("read-tree", "HEAD")  # the index of before would keep what it names
+            git.must("read-tree", "HEAD")  # the old index would keep what it names
         git.must("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
         git.must("gc", "--quiet", "--prune=now")
         git.must("fsck", "--full", "--no-progress", "--no-dangling")
@@ -416,7 +417,7 @@ def purge_history(git: GitProcess, rewriter: Sequence[str]) -> None:
         if not all(line.endswith(b" missing") for line in listed.splitlines()):
             raise RecorderFailed("git cat-file", 1, "what was to go is still in the rewritten history")
         gone.unlink()
-        if exists(former := f"{git.root}/runs/purge"):  # where earlier versions rewrote a copy of the history
+        if exists(former := f"{git.root}/runs/purge"):  # earlier versions rewrote a copy of the history here
             shutil.rmtree(former)
     except OSError as error:
         raise store_io(error, "rewrite", str(git.directory)) from error

@@ -1,7 +1,7 @@
-"""The `git` of one store, as a child process that the caller's environment and configuration cannot reach (P4).
+"""The `git` of one store, as a child process that the caller's environment and configuration cannot affect (P4).
 
-Measured: an inherited `GIT_DIR` committed memory into the user's project. So the environment is built anew, the
-repository and its work tree are named in every call, and no file of the user's or the system's configuration is read.
+Measured: an inherited `GIT_DIR` committed memory into the user's project. So the environment is built anew, every call
+names the repository and its work tree, and the user's and system's configuration is not read.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from agent_memory.rules.commit_message import IGNORE_FILE, IGNORE_TEXT
 
 _TIMEOUT_SECONDS = 60.0
 _NETWORK_SECONDS = 600.0
-"""Of a call that talks to a remote: a first sync over a slow line."""
+"""The limit for a call to a remote: a first sync over a slow line."""
 _STDERR_CHARS = 600
 _NOT_STARTED = 127
 _UNHEARD = 126
@@ -40,7 +40,7 @@ _PASSED_OUT = (
     *("http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
     *("SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO"),
 )
-"""What a call that talks to a remote needs besides: where the person's keys and proxies are."""
+"""What a call to a remote needs besides: where to find the person's keys and proxies."""
 _OPTIONS = (
     "core.hooksPath=/dev/null",
     "core.excludesFile=/dev/null",
@@ -79,16 +79,16 @@ sys.path[:], module = sys.argv[1].split(os.pathsep), sys.argv[2]
 del sys.argv[1:3]
 runpy.run_module(module, run_name="__main__", alter_sys=True)
 """
-"""Runs a module that is found where this process finds its own, whatever an installer did to lead it there."""
+"""Runs a module found on this process's path, however an installer set that up."""
 
 
 OURSELVES = ("agent-memory", "agent-memory@localhost")
-"""Who git says has written a commit: name and address."""
+"""The author of our commits: name and address."""
 
 
 @frozen
 class GitOutput:
-    """How a call of git ended."""
+    """The outcome of a call of git."""
 
     status: int
     stdout: bytes
@@ -100,14 +100,14 @@ class GitOutput:
 
     @property
     def text(self) -> str:
-        """Standard output without the newline at its end."""
+        """Returns standard output without its final newline."""
         return os.fsdecode(self.stdout).rstrip("\n")
 
 
 class GitProcess:
-    """Calls of git on the repository `<root>/.git`, and no other, whatever lies around the root.
+    """Calls of git on the repository `<root>/.git` and no other, whatever is around the root.
 
-    Every call raises RecorderFailed where git could not be started or did not end in time.
+    Every call raises RecorderFailed if git could not be started or did not end in time.
     """
 
     def __init__(self, root: Path, environ: Mapping[str, str]) -> None:
@@ -118,19 +118,19 @@ class GitProcess:
     def run(
         self, *arguments: str, input: bytes = b"", author: tuple[str, str] = OURSELVES, config: tuple[str, ...] = ()
     ) -> GitOutput:
-        """Returns what git answered, a failure of its own included. `config` holds further `key=value`, for this call."""
+        """Returns git's output, even if git failed. `config` has further `key=value` pairs for this call."""
         return self._ended(self._command(config, arguments), f"git {arguments[0]}", input, self._environment(author))
 
     def must(self, *arguments: str, input: bytes = b"", author: tuple[str, str] = OURSELVES) -> bytes:
-        """Returns the standard output of a call that ended with status 0; else RecorderFailed."""
+        """Returns the standard output; raises RecorderFailed if git failed."""
         output = self.run(*arguments, input=input, author=author)
         if not output.ok:
             raise failed(arguments, output)
         return output.stdout
 
     def reach(self, *arguments: str) -> GitOutput:
-        """Like `run`, for what talks to a remote: the person's own git configuration is read, which says how to log in, and
-        nobody is ever asked for a password. Of that configuration no hook, signature or upkeep applies here either."""
+        """Like `run`, for calls to a remote: reads the person's own git configuration, which says how to log in, but
+        without its hooks, signatures and maintenance; never asks anybody for a password."""
         environment = self._environment(OURSELVES)
         for name in ("GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_GLOBAL"):
             del environment[name]
@@ -140,15 +140,15 @@ class GitProcess:
         return self._ended(command, f"git {arguments[0]}", b"", environment, _NETWORK_SECONDS)
 
     def init(self) -> None:
-        """`git init` in the root, without the templates of any configuration; harmless where a repository is."""
+        """Runs `git init` in the root without any configured templates; harmless if there is a repository."""
         words = ("init", "--quiet", "--template=", str(self.root))
         output = self._ended([*self._git(), *words], "git init", b"", self._environment(OURSELVES))
         if not output.ok:
             raise failed(words, output)
 
     def python(self, module: str, *arguments: str) -> GitOutput:
-        """Runs a module of ours as a program of its own in the repository's directory; the git that it starts has the same
-        environment and options as the calls above."""
+        """Runs a module of ours as its own program in the repository's directory; the git that it starts gets the same
+        environment and options as other calls."""
         environment = self._environment(OURSELVES)
         environment["GIT_DIR"] = str(self.directory)
         environment["GIT_CONFIG_COUNT"] = str(len(_OPTIONS))
@@ -158,7 +158,7 @@ class GitProcess:
         command = [sys.executable, "-I", "-c", _PROGRAM, os.pathsep.join(filter(None, sys.path)), module, *arguments]
         return self._ended(command, "git filter-repo", b"", environment, _NETWORK_SECONDS, self.directory)
 
-    # -- how it is called -----------------------------------------------------------------------------------------------
+    # -- calls ---------------------------------------------------------------------------------------------------------
 
     def _git(self, config: tuple[str, ...] = ()) -> list[str]:
         program = shutil.which("git", path=self._environ.get("PATH", os.defpath))
@@ -199,7 +199,7 @@ class GitProcess:
         limit_seconds: float = _TIMEOUT_SECONDS,
         directory: Path | None = None,
     ) -> GitOutput:
-        """Run to the end; after the time limit the whole process group is killed."""
+        """Runs the command to its end; after the time limit the whole process group is killed."""
         try:
             child = subprocess.Popen(
                 command,
@@ -220,7 +220,7 @@ class GitProcess:
             except subprocess.TimeoutExpired:
                 os.killpg(child.pid, signal.SIGKILL)
                 raise RecorderFailed(shown, TIMED_OUT, f"it did not end within {limit_seconds:g} s") from None
-            except OSError as error:  # of the pipes to it
+            except OSError as error:  # of its pipes
                 os.killpg(child.pid, signal.SIGKILL)
                 said = f"it could not be reached: {error.strerror or error}"
                 raise RecorderFailed(shown, _UNHEARD, said) from error
@@ -228,53 +228,53 @@ class GitProcess:
 
 
 def failed(arguments: tuple[str, ...], output: GitOutput) -> RecorderFailed:
-    """Returns the error for a call that ended with another status than 0, with the end of what git said, redacted."""
+    """Returns the error for a failed call, with the end of git's output, redacted."""
     said = redact(output.stderr.strip() or output.stdout.decode("utf-8", "replace").strip()).text
     return RecorderFailed(f"git {arguments[0]}", output.status, said[-_STDERR_CHARS:])
 
 
 # -- the repository ---------------------------------------------------------------------------------------------------
-# The store's own repository: made on the first record, mended when broken, kept small, never deleted (P4).
-#
-# Git's locks are plain files, so a killed git leaves them for ever. Ours never overlap (the store's write lock is held around
-# every record); a lock belongs to a person's git, or to nobody.
+# The store's own repository: created on the first record, repaired when broken, kept small, never deleted (P4). Git's
+# locks are plain files, so a killed git leaves them behind. Ours never overlap (every record holds the store's write
+# lock); a lock belongs to a person's git, or to nobody.
 
 
 STALE_SECONDS = 2.0
-"""Age of a lock that no git works behind."""
+"""The age from which a lock is stale if no git is running."""
 STALE_UNSEEN_SECONDS = 120.0
-"""The same where it cannot be seen which processes run."""
+"""The same if the running processes cannot be listed."""
 _LOCK_WAIT_SECONDS = 3.0
-"""Longer than a lock takes to become stale, so that a run directly after a crash mends it."""
+"""Longer than a lock takes to become stale, so that a run right after a crash removes it."""
 _LOCK_POLL_SECONDS = 0.1
 
 LOOSE_OBJECTS = 2_000
-"""From about here on loose objects are packed: some months of daily work."""
+"""The number of loose objects from which they are packed: some months of daily work."""
 LOOSE_KIB = 128 << 10
-"""From here on, too: each commit of a large store leaves a list of all its names."""
+"""The size from which they are packed too: each commit of a large store leaves a list of all its names."""
 _LOOSE_SIZE = re.compile(rb"^size: ([0-9]{1,15})$", re.MULTILINE)
 
 
 def directory_of(git: GitProcess) -> Path:
-    """Returns where git keeps the repository: elsewhere when `.git` is the file of a submodule or linked work tree."""
+    """Returns git's directory, which is elsewhere if `.git` is the file of a submodule or linked work tree."""
     if is_directory(str(git.directory)):
         return git.directory
     return Path(os.fsdecode(git.must("rev-parse", "--absolute-git-dir").rstrip(b"\n")))
 
 
 def make_ready(git: GitProcess, warn: Callable[[str], None] = lambda _: None) -> None:
-    """Make `<root>/.git` a repository whose HEAD and index can be read. What cannot be mended is moved aside and begun afresh."""
-    if not exists(str(git.directory)):  # that nobody can look is an error: else a second one would be begun (P6)
+    """Makes `<root>/.git` a repository with a readable HEAD and index. What cannot be repaired is moved aside and
+    started afresh."""
+    if not exists(str(git.directory)):  # an error if that cannot be told, or a second one would be started (P6)
         _begin(git, warn)
     if is_directory(str(git.directory)):
-        # Stale locks are removed; a living one is waited for, for a moment: then git itself says what is locked.
+        # Stale locks are removed; a living one is waited for briefly, after which git itself says what is locked.
         ends_at = time.monotonic() + _LOCK_WAIT_SECONDS
         with as_store_io("unlock", str(git.directory)):
             while not remove_stale_locks(git.root, git.directory) and time.monotonic() < ends_at:
                 time.sleep(_LOCK_POLL_SECONDS)
     problem = _problem(git)
     if problem is not None and is_directory(str(git.directory)):
-        as_result(git.init)()  # whether it helped is what is asked next
+        as_result(git.init)()  # the next check shows whether it helped
         problem = _problem(git)
     if problem is not None:
         aside = git.root / f".git.broken-{_stamp()}"
@@ -283,7 +283,7 @@ def make_ready(git: GitProcess, warn: Callable[[str], None] = lambda _: None) ->
         _move_aside(git.directory, aside)
         _begin(git, warn)
         return
-    # All of the index is read for that, and none of it told. A damaged one is moved aside and made anew from HEAD.
+    # This reads all of the index, silently. A damaged one is moved aside and rebuilt from HEAD.
     read = git.run("ls-files", "--cached", "-z", "--", ".git")
     index = git.directory / "index"
     if not read.ok:
@@ -309,11 +309,11 @@ def _begin(git: GitProcess, warn: Callable[[str], None]) -> None:
     git.init()
 
 
-# -- mending: nothing, `git init` (restores HEAD and config), a new index, a new repository --------------------------
+# -- repairs: nothing, `git init` (restores HEAD and config), a new index, a new repository --------------------------
 
 
 def _problem(git: GitProcess) -> str | None:
-    """Returns what is wrong with the repository and its HEAD, or None. A HEAD without a commit yet is no problem."""
+    """Returns what is wrong with the repository and its HEAD, or None. A HEAD without a commit yet is fine."""
     if git.run("rev-parse", "--quiet", "--verify", "HEAD^{tree}").ok:
         return None
     known = git.run("rev-parse", "--git-dir")
@@ -340,8 +340,8 @@ def _stamp() -> str:
 
 
 def lock_files(git_directory: Path) -> tuple[Path, ...]:
-    """Returns every lock file of a repository. An error where that cannot be searched: it is never taken for free (P6),
-    as the globs of `pathlib` do where permission is denied."""
+    """Returns every lock file of a repository. Raises an error if it cannot be searched, where `pathlib`'s globs would
+    find nothing (P6)."""
     found = [f"{git_directory}/{name}" for name in names_in(str(git_directory))]
     for start in ("refs", "objects/info"):
         found += files_below(f"{git_directory}/{start}")
@@ -349,8 +349,8 @@ def lock_files(git_directory: Path) -> tuple[Path, ...]:
 
 
 def stale_locks(root: Path, git_directory: Path) -> tuple[Path, ...]:
-    """Returns the locks that belong to nobody: all or none, since a git that works may have made any of them. An error (an
-    OSError among them) also where a process was not looked at that may be such a git (P6)."""
+    """Returns the locks that belong to nobody: all or none, since a running git may have created any of them. Raises an
+    error (maybe an OSError) if a process that may be such a git could not be examined (P6)."""
     locks = lock_files(git_directory)
     limit_seconds = STALE_SECONDS
     if locks and not os.path.isdir("/proc/self"):
@@ -360,7 +360,7 @@ def stale_locks(root: Path, git_directory: Path) -> tuple[Path, ...]:
         for name in filter(str.isdigit, os.listdir("/proc")):
             with suppress(FileNotFoundError, ProcessLookupError, PermissionError):  # it ended, or is someone else's
                 command = Path(f"/proc/{name}/comm").read_text("utf-8", "replace")
-                # Git enters the work tree that it works on.
+                # Git changes into its work tree.
                 if command.startswith("git") and f"{os.readlink(f'/proc/{name}/cwd')}/".startswith(f"{real}/"):
                     return ()
     for path in locks:
@@ -371,21 +371,20 @@ def stale_locks(root: Path, git_directory: Path) -> tuple[Path, ...]:
 
 
 def remove_stale_locks(root: Path, git_directory: Path) -> bool:
-    """Removes stale locks; True when no lock is left: all that there were belonged to nobody and are gone. Raises as
-    `stale_locks`."""
+    """Removes stale locks; returns True if no lock is left. Raises as `stale_locks`."""
     stale = stale_locks(root, git_directory)
     for path in stale:
         path.unlink(missing_ok=True)
     return bool(stale) or not lock_files(git_directory)
 
 
-# -- upkeep -----------------------------------------------------------------------------------------------------------
+# -- maintenance ------------------------------------------------------------------------------------------------------
 
 
 @as_result
 def pack_history(root: Path, environ: Mapping[str, str]) -> None:
-    """Pack the objects of `<root>/.git` where there are many or large loose ones, since our commits switch git's own upkeep
-    off; nothing where there is no repository. The caller holds the write lock."""
+    """Packs the objects of `<root>/.git` if there are many or large loose ones, since our commits switch off git's own
+    maintenance; does nothing without a repository. The caller holds the write lock."""
     if not is_directory(str(root / ".git")):
         return
     git = GitProcess(root, environ)

@@ -1,4 +1,5 @@
 """A note: its values, its file name, and how it is written down."""
 
 TERMS_VERSION = 4
-"""Changes with what `terms`, the stemmer or its stop words make of a text: an older index is then made anew."""
+"""Changes with the terms that `terms`, the stemmer or its stop words derive from a text; older indexes are then
+rebuilt."""

@@ -1,5 +1,5 @@
-"""File names of notes: `descriptive title -- topic__x topic__y id__XXXXXX.md`. The id alone is identity (P15, P21).
-And when two names are one: on the file systems of macOS, and wherever a store may be copied to (P15)."""
+"""File names of notes: `descriptive title -- topic__x topic__y id__XXXXXX.md`. Only the id is identity (P15, P21). Also
+decides when two names are the same on macOS or wherever a store may be copied to (P15)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agent_memory.text.plain_text import clean_text, cut_bytes
 
 MAX_NAME_BYTES = 200
 MAX_TITLE_BYTES = 120
-"""Of a title beside tags; a title without tags may use all the room."""
+"""The limit for a title beside tags; without tags it may use all the room."""
 
 NOTE_ENDING = ".md"
 UNTITLED = "untitled"
@@ -31,11 +31,11 @@ _SAFE_MARKS = " -_.,+=@"
 
 
 def file_name_of(meta: Meta) -> str:
-    """Returns the note's file name: NFC, at most 200 bytes of UTF-8 also once a Mac has decomposed it (NFD), cut on a
-    grapheme, never in the id.
+    """Returns the note's file name: NFC, at most 200 bytes of UTF-8 even after a Mac decomposes it (NFD), cut between
+    graphemes and never inside the id.
 
-    Holds nothing that a shell reads; the title, the tags in their order as far as they fit, and the id. Two notes whose ids differ casefolded never
-    have the same name under NFC and casefold.
+    It consists of the title, as many tags as fit, and the id, without characters that a shell interprets. Two notes
+    whose ids differ casefolded never have the same name under NFC and casefold.
     """
     ending = f" {meta.id}{NOTE_ENDING}"
     room = MAX_NAME_BYTES - len(ending) - len(_SEPARATOR)
@@ -52,7 +52,7 @@ def file_name_of(meta: Meta) -> str:
 
 
 def is_safe_name(name: str) -> bool:
-    """Returns whether it holds nothing that a shell, a glob or markdown reads: letters, digits, space and `-_.,+=@` alone."""
+    """Returns whether the name has only letters, digits, spaces and `-_.,+=@`: nothing for a shell, a glob or markdown."""
     return all(map(_is_safe, name))
 
 
@@ -63,18 +63,18 @@ def _is_safe(character: str) -> bool:
 
 
 def is_note_name(name: str) -> bool:
-    """Returns whether a file of this name on a shelf is to be a note: a hidden one is some other program's."""
+    """Returns whether a file with this name in a notes directory should be a note; hidden files are other programs'."""
     return name.endswith(NOTE_ENDING) and not name.startswith(".")
 
 
 def id_in_name(name: str) -> str | None:
-    """Returns the id with which a file name, or a path, ends (`… id__a1b2c3.md`); None where there is none."""
+    """Returns the id at the end of a file name or path (`… id__a1b2c3.md`), or None."""
     found = _NAME_ID.search(name)
     return found[1] if found else None
 
 
 def title_in_name(name: str) -> str:
-    """Returns what a file name says of the title: all before tags, id and `.md`; may be empty."""
+    """Returns the title in a file name: all before tags, id and `.md`; may be empty."""
     found = re.fullmatch(_NAME_TITLE, name)
     return (found[1] if found else name).strip()
 
@@ -102,7 +102,7 @@ def _trimmed(text: str) -> str:
 
 
 def folded_name(name: str) -> str:
-    """Returns the same for names that a file system which ignores case or normalises would not keep apart."""
+    """Returns the same text for names that a case-insensitive or normalising file system cannot keep apart."""
     if name.isascii():
         return name.lower()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())

@@ -1,5 +1,5 @@
-"""The file of a note: its parts, and the YAML of its frontmatter as we write it: the scalars of the core schema of YAML 1.2
-(§10.3.2), text that every YAML version reads alike, and a reader that needs no ruamel. All other YAML is left to `yaml_block`."""
+"""The file of a note: its parts, and its frontmatter as we write it: core schema scalars of YAML 1.2 (§10.3.2) that
+every YAML version reads alike, with a reader that does not need ruamel. Any other YAML is left to `yaml_block`."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ _CONFLICT = re.compile(r"^<<<<<<<(?: |$).*?^=======$.*?^>>>>>>>(?: |$)", re.MULT
 
 
 class NotReadable(InvalidValue):
-    """A text that is no note, or a block that is no frontmatter, with every problem in words."""
+    """A text that is not a note, or a block that is not frontmatter, with every problem in words."""
 
 
 @frozen
 class NoteParts:
-    """The parts of one file, with `\\n` line ends. Joined they give the same file, with one newline at its end."""
+    """The parts of a file, with `\n` line ends. Joined they give the same file, with one newline at its end."""
 
     block: str | None
-    """The YAML between the `---` lines, each of its lines with its end; None for a file without frontmatter."""
+    """The YAML between the `---` lines, with all line ends; None for a file without frontmatter."""
     gap: str
     """The empty lines between frontmatter and body."""
     body: str
-    """Without newlines at its beginning and end."""
+    """Without newlines at either end."""
     line_end: str = "\n"
     byte_order_mark: bool = False
 
 
 def split_note(text: str) -> NoteParts:
-    """Returns the parts of a file; NotReadable where its frontmatter is never closed.
+    """Returns the parts of a file; raises NotReadable if its frontmatter is never closed.
 
-    The first line end of the file counts as that of the whole file. `---` on the first line opens frontmatter, which the
-    next line of `---` closes; the body may hold such lines.
+    The first line end of the file counts as that of the whole file. `---` on the first line opens frontmatter, which
+    the next line of `---` closes; the body may contain such lines.
     """
     byte_order_mark = text.startswith(_BYTE_ORDER_MARK)
     line_end = "\r\n" if text[: text.find("\n") + 1].endswith("\r\n") else "\n"
@@ -55,7 +55,7 @@ def split_note(text: str) -> NoteParts:
 
 
 def join_note(parts: NoteParts) -> str:
-    """Returns the file's text. It ends with exactly one newline, and holds no lone surrogate (U+FFFD instead)."""
+    """Returns the file's text. It ends with exactly one newline; lone surrogates become U+FFFD."""
     front = "" if parts.block is None else f"---\n{parts.block}---\n"
     text = well_formed(f"{front}{parts.gap}{parts.body}".rstrip("\n") + "\n")
     mark = _BYTE_ORDER_MARK if parts.byte_order_mark else ""
@@ -63,17 +63,17 @@ def join_note(parts: NoteParts) -> str:
 
 
 def canonical_body(body: str) -> str:
-    """Returns the body as it is read back once it has been written."""
+    """Returns the body as it will be read back from a file."""
     return well_formed(_LINE_END.sub("\n", body)).strip("\n")
 
 
 def has_conflict(text: str) -> bool:
-    """Returns whether the text holds the markers that a merge leaves where it could not decide."""
+    """Returns whether the text has the markers that a merge leaves at a conflict."""
     return "<<<<<<<" in text and _CONFLICT.search(text) is not None
 
 
 def well_formed(text: str) -> str:
-    """Returns the text with each lone surrogate, which no UTF-8 file can hold, replaced by U+FFFD."""
+    """Returns the text with U+FFFD for each lone surrogate, which UTF-8 cannot encode."""
     return _SURROGATE.sub("\ufffd", text)
 
 
@@ -87,24 +87,24 @@ _NULLS = frozenset(("", "~", "null", "Null", "NULL"))
 _BOOLEANS = {word: word.lower() == "true" for word in ("true", "True", "TRUE", "false", "False", "FALSE")}
 _FIRST_OF_NUMBERS = frozenset("+-.0123456789")
 _INTEGER = re.compile(r"[-+]?[0-9]{1,40}")
-# Those that no note of ours needs are compiled where one is met.
+# Compiled only when needed: our own notes do not need them.
 _OCTAL_OR_HEXADECIMAL = "0o[0-7]{1,40}|0x[0-9a-fA-F]{1,40}"
 _FLOAT = r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
 _SPECIAL_FLOAT = r"([-+]?)\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
 
-# What YAML 1.1 readers (and people) take for a boolean or null.
+# Words that YAML 1.1 readers (and people) take for a boolean or null.
 _NOT_TEXT_ELSEWHERE = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null"))
 PLAIN_TEXT = re.compile(
     r"[^\W\d_](?:(?:[\w ./()'!?+*=~;&%$@<>^,\"—–→…’‘“”·-]|:(?! )|(?<! )#)*[\w./()'!?+*=~;&%$@<>^\"—–→…’‘“”·-])?"
 )
-"""Text that needs no quotes as the value of a key; a superset of what is written without quotes."""
+"""Matches text that needs no quotes as a key's value, including all that we write without quotes."""
 FLOW_WORD = re.compile(r"[^\W\d_][\w./+#@-]*")
-"""Text that needs no quotes inside `[…]` and `{…}`; a superset of what is written without quotes there."""
+"""Matches text that needs no quotes inside `[…]` and `{…}`, including all that we write without quotes there."""
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
 def plain_value(text: str) -> Scalar:
-    """Returns what an unquoted scalar means in YAML 1.2: `no` is text, `010` is ten, `2026-01-31` is text."""
+    """Returns the meaning of an unquoted scalar in YAML 1.2: `no` is text, `010` is ten, `2026-01-31` is text."""
     if text in _NULLS:
         return None
     if text in _BOOLEANS:
@@ -123,9 +123,9 @@ def plain_value(text: str) -> Scalar:
 
 
 def text_scalar(text: str, *, in_flow: bool = False) -> str:
-    """Returns YAML on one line that reads back as `text`, unquoted where that is safe; a lone surrogate becomes U+FFFD.
+    """Returns YAML on one line that reads back as `text`, unquoted if that is safe; a lone surrogate becomes U+FFFD.
 
-    The quoted form is also JSON. `in_flow` is for places inside `[…]` and `{…}`.
+    The quoted form is also JSON. `in_flow` is for use inside `[…]` and `{…}`.
     """
     pattern = FLOW_WORD if in_flow else PLAIN_TEXT
     if pattern.fullmatch(text) and text.lower() not in _NOT_TEXT_ELSEWHERE:
@@ -135,7 +135,7 @@ def text_scalar(text: str, *, in_flow: bool = False) -> str:
 
 
 def flow_text(value: Plain) -> str:
-    """Returns YAML on one line that reads back as `value`, for places inside `[…]` and `{…}`."""
+    """Returns YAML on one line that reads back as `value`, for use inside `[…]` and `{…}`."""
     match value:
         case None:
             return "null"
@@ -159,15 +159,15 @@ def flow_text(value: Plain) -> str:
 
 # -- a block that we wrote ----------------------------------------------------------------------------------------------
 
-# `memory read` and the index do without ruamel, which takes a third of a command to import and a millisecond for each note.
+# `memory read` and the index avoid ruamel, which takes a third of a command to import and a millisecond for each note.
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[^\[\]{},:\s"]+')
-"""In `[…]` and `{…}`, which are JSON once what has no quotes is written as JSON."""
+"""Matches a token of `[…]` and `{…}`, which become JSON once unquoted tokens are written as JSON."""
 _INSTANT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,15}Z")
 
 
 def read_quickly(text: str) -> dict[str, Plain] | None:
-    """Returns the values of a block that is written as we write it, which ruamel reads the same; None for any other."""
+    """Returns the values of a block in our own style, as ruamel would read them; None for any other block."""
     values: dict[str, Plain] = {}
     key, items = "", None
     try:
@@ -189,8 +189,8 @@ def read_quickly(text: str) -> dict[str, Plain] | None:
 
 
 def _value(written: str, *, in_flow: bool = False) -> Plain:
-    """Returns the value that we would write so; ValueError where there is none."""
-    if written.count("[") + written.count("{") > 2:  # nested deeper than anything of ours
+    """Returns the value that we would write like this; raises ValueError if there is none."""
+    if written.count("[") + written.count("{") > 2:  # nested deeper than anything we write
         raise ValueError(written)
     is_json = written[0] in '["{'
     value: Plain = json.loads(_TOKEN.sub(_as_json, written)) if is_json else plain_value(written)

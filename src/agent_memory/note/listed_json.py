@@ -1,4 +1,4 @@
-"""A listed note as one JSON array, and back: the row of the index. Derived data, read by the version that wrote it."""
+"""A listed note as a JSON array: the row of the index. It is derived data, read only by the version that wrote it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LISTED = tuple(name for name in (each.name for each in fields(Listed)) if name 
 _SOURCE = tuple(each.name for each in fields(Source))
 
 LISTED_LAYOUT = repr((_META, _LISTED, _SOURCE))
-"""Changes with the fields: a row of another layout must not be read."""
+"""Changes with the fields: rows of another layout must not be read."""
 
 _ENUMS = tuple(
     (_META.index(name), {member.value: member for member in members})
@@ -39,14 +39,14 @@ _source_values = attrgetter(*_SOURCE)
 
 
 def render_listed(listed: Listed) -> str:
-    """Returns the array: the meta's values, then the others."""
+    """Returns the array: the values of `meta`, then the others."""
     meta = list(_meta_values(listed.meta))
     meta[_SOURCES] = [_source_values(source) for source in listed.meta.sources]
     return _render([meta, *_listed_values(listed)])
 
 
 def parse_listed(texts: Sequence[str]) -> Iterable[Listed]:
-    """Returns what was rendered, in order. ValueError, TypeError or LookupError for what was not, or is damaged."""
+    """Returns the rendered notes, in order. Raises ValueError, TypeError or LookupError for damaged data."""
     rows = _parse(f"[{','.join(texts)}]")
     if len(rows) != len(texts):
         raise ValueError("these are not arrays of one note each")

@@ -1,4 +1,4 @@
-"""A note and what it says of itself: its kind, status, origin, tier, sources, and the vocabularies of these."""
+"""A note and its metadata: its kind, status, origin, tier and sources, with their vocabularies."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from agent_memory.text.value_rules import shown
 
 
 class Harness(StrEnum):
-    """The agent program that a session ran in; `manual` is a person at a terminal."""
+    """The agent program of a session; `manual` is a person at a terminal."""
 
     CLAUDE_CODE = "claude-code"
     CODEX = "codex"
@@ -59,7 +59,7 @@ class Kind(StrEnum):
 
 
 class Status(StrEnum):
-    """How far a note has come; it never goes back. Declared in that order."""
+    """How far a note has come; it never goes back. Declared in order."""
 
     CAPTURED = "captured"
     CONSOLIDATED = "consolidated"
@@ -67,7 +67,7 @@ class Status(StrEnum):
 
 
 class Origin(StrEnum):
-    """Whose knowledge it is. Declared from most to least trusted."""
+    """Whose knowledge a note is. Declared from most to least trusted."""
 
     USER = "user"
     AGENT = "agent"
@@ -75,7 +75,7 @@ class Origin(StrEnum):
 
 
 class Importance(StrEnum):
-    """Declared from least to most important."""
+    """How important a note is. Declared from least to most."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -84,7 +84,7 @@ class Importance(StrEnum):
 
 
 class Sensitivity(StrEnum):
-    """Declared from open to strict."""
+    """Who may see a note. Declared from open to strict."""
 
     NORMAL = "normal"
     PRIVATE = "private"
@@ -92,42 +92,42 @@ class Sensitivity(StrEnum):
 
 
 GLOBAL_SCOPE = "global"
-"""The scope of what holds everywhere; any other scope is one repository's key."""
+"""The scope of notes that apply everywhere; any other scope is one repository's key."""
 
 
 def furthest(statuses: Iterable[Status]) -> Status:
-    """Returns the furthest status of some; `captured` for none."""
+    """Returns the furthest status; `captured` if there are none."""
     return max(statuses, key=list(Status).index, default=Status.CAPTURED)
 
 
 def least_trusted(origins: Iterable[Origin]) -> Origin:
-    """Returns the least trusted origin of some; `user` for none, so that it is neutral in a fold."""
+    """Returns the least trusted origin; `user` if there are none, which is neutral in a fold."""
     return max(origins, key=list(Origin).index, default=Origin.USER)
 
 
 def strictest(sensitivities: Iterable[Sensitivity]) -> Sensitivity:
-    """Returns the strictest sensitivity of some; `normal` for none."""
+    """Returns the strictest sensitivity; `normal` if there are none."""
     return max(sensitivities, key=list(Sensitivity).index, default=Sensitivity.NORMAL)
 
 
 def highest(importances: Iterable[Importance]) -> Importance:
-    """Returns the highest importance of some; `low` for none."""
+    """Returns the highest importance; `low` if there are none."""
     return max(importances, key=list(Importance).index, default=Importance.LOW)
 
 
 # -- tiers ------------------------------------------------------------------------------------------------------------
-# Tiers: what of the store is in front of every agent.
+# Tiers: which notes every agent gets to see.
 
 
 TIERS_FILE = "state/tiers.json"
-"""Where a store keeps its tier list, relative to the root."""
+"""The path of a store's tier list, relative to the root."""
 
 
 class Tier(StrEnum):
-    """Declared from the nearest to the farthest."""
+    """Where a note is shown. Declared from nearest to farthest."""
 
     HOT = "hot"
-    """Inlined in the managed section."""
+    """Whole in the managed section."""
     WARM = "warm"
     """One line in the managed section."""
     COLD = "cold"
@@ -136,7 +136,7 @@ class Tier(StrEnum):
 
 @frozen
 class TierList:
-    """`state/tiers.json`: ids in the order in which they are shown; an id in neither is cold. No id is in both."""
+    """`state/tiers.json`: ids in the order in which they are shown; an id in neither tuple is cold. No id is in both."""
 
     hot: tuple[str, ...] = ()
     warm: tuple[str, ...] = ()
@@ -145,24 +145,21 @@ class TierList:
         return Tier.HOT if id in self.hot else Tier.WARM if id in self.warm else Tier.COLD
 
     def without(self, ids: Set[str]) -> TierList:
-        """Returns the list without these notes."""
         return TierList(*(tuple(id for id in tier if id not in ids) for tier in (self.hot, self.warm)))
 
     def where_unseen(self, current: TierList, seen: frozenset[str]) -> TierList:
-        """Returns this list with every note that is not among `seen` where it is in `current`: what was not shown was not
-        left out."""
+        """Returns this list, but with every note outside `seen` where `current` has it: a note that was not shown was
+        not left out on purpose."""
         unseen = current.without(seen)
         kept = self.without({*unseen.hot, *unseen.warm})
         return TierList((*kept.hot, *unseen.hot), (*kept.warm, *unseen.warm))
 
     def with_warm(self, id: str) -> TierList:
-        """Returns the list with the note told in one line, before all others that are; where it is in the list
-        already, as it was."""
+        """Returns the list with the note first among the warm; unchanged if it is listed already."""
         return self if id in (*self.hot, *self.warm) else TierList(self.hot, (id, *self.warm))
 
     def with_hot(self, id: str) -> TierList:
-        """Returns the list with the note hot: where it is, if it is so already, else before all others, so that it is
-        sure to be seen."""
+        """Returns the list with the note hot: unchanged if it is already, else first, so that it is sure to be shown."""
         return self if id in self.hot else TierList((id, *self.hot), self.without({id}).warm)
 
 
@@ -187,7 +184,7 @@ def _confidence_problem(confidence: float) -> str | None:
 
 
 BY_A_PERSON = "person"
-"""`promotedBy` of a note that a person vouches for."""
+"""The value of `promotedBy` in a note that a person vouches for."""
 
 TurnNumber: TypeAlias = Annotated[int, _turn_problem]
 Confidence: TypeAlias = Annotated[float, _confidence_problem]
@@ -195,10 +192,10 @@ Confidence: TypeAlias = Annotated[float, _confidence_problem]
 
 @frozen
 class Source:
-    """Where a note comes from: some turns of one session."""
+    """A source of a note: some turns of one session."""
 
     has_other_keys: ClassVar[bool] = True
-    """Of the frontmatter that it is read from."""
+    """Frontmatter may have more."""
 
     harness: Harness
     thread_id: str | None = None
@@ -219,7 +216,7 @@ class Meta:
     description: str = ""
     kind: Kind = Kind.FACT
     tags: tuple[str, ...] = ()
-    """Each with its prefix: `topic__x`, `area__y`."""
+    """Each has a prefix: `topic__x`, `area__y`."""
     status: Status = Status.CAPTURED
     origin: Origin = Origin.USER
     scope: str = GLOBAL_SCOPE
@@ -229,9 +226,9 @@ class Meta:
     pinned: bool = False
     promoted_by: str | None = None
     withheld: bool = False
-    """No session is told of it before a person approves it (`memory review`)."""
+    """True if no session sees it until a person approves it (`memory review`)."""
     used: int = 0
-    """The frontmatter's copy; the ledger is the truth."""
+    """A copy; the ledger is authoritative."""
     last_used_at_ms: int | None = None
     expires_at_ms: int | None = None
     valid_from_ms: int | None = None
@@ -242,31 +239,30 @@ class Meta:
 
     @property
     def all_ids(self) -> tuple[str, ...]:
-        """Returns every id by which the note is found: its own and its aliases."""
+        """Returns every id that finds the note: its own and its aliases."""
         return (self.id, *self.aliases)
 
     @property
     def is_secret(self) -> bool:
-        """Returns whether nothing that the note says may be shown unasked, or quoted."""
+        """Returns whether nothing of the note may be shown unasked, or quoted."""
         return self.sensitivity is Sensitivity.SECRET
 
     @property
     def is_vouched_for(self) -> bool:
-        """Returns whether a person ran `memory promote` or `memory pin` on the note. A `pinned: true` alone, which an import can
-        bring along, is nobody's word."""
+        """Returns whether a person ran `memory promote` or `memory pin` on the note. `pinned: true` alone, which may
+        come from an import, does not count."""
         return self.promoted_by == BY_A_PERSON and not self.is_secret
 
     @property
     def needs_vouching(self) -> bool:
-        """Returns whether the note is hot only if a person vouches for it."""
         return self.is_secret or self.origin is not Origin.USER
 
     @property
     def best_tier(self) -> Tier:
-        """Returns the nearest tier that the note may have by whose word it is, whoever proposes another (P19).
+        """Returns the nearest tier that the note's origin allows, whoever proposes another (P19).
 
-        Secret or withheld: cold, whatever else holds. What the person said or vouches for: hot, and nothing else is. What an agent
-        concluded: warm. What a foreign source said: cold.
+        Secret and withheld notes are cold, whatever else holds. Only what the person said or vouches for can be hot.
+        What an agent concluded is warm, and what a foreign source said is cold.
         """
         if self.is_secret or self.withheld:
             return Tier.COLD
@@ -276,16 +272,16 @@ class Meta:
 
     @property
     def cites_a_turn(self) -> bool:
-        """Returns whether the note says from which turns of a session it comes."""
+        """Returns whether the note names the turns of a session that it comes from."""
         return any(each.turns for each in self.sources)
 
     @property
     def since_ms(self) -> int:
-        """Returns since when it is so, as far as the note says."""
+        """Returns since when it holds, as far as the note says."""
         return self.updated_at_ms if self.valid_from_ms is None else self.valid_from_ms
 
     def shares_a_place_with(self, other: Meta) -> bool:
-        """Returns whether there is a place in which both hold: of one scope, or one of them global."""
+        """Returns whether both notes apply in some place: their scopes are the same, or one is global."""
         return self.scope == other.scope or GLOBAL_SCOPE in (self.scope, other.scope)
 
     @property
@@ -299,14 +295,14 @@ class Meta:
 
 @frozen
 class MemoryEntry:
-    """A note as knowledge, wherever it is kept. `body` is markdown with `\\n` line ends, without frontmatter."""
+    """A note, wherever it is kept. `body` is markdown with `\n` line ends, without frontmatter."""
 
     meta: Meta
     body: str
 
     @property
     def texts(self) -> tuple[str, str, str]:
-        """Returns all that a reader is told in words: title, description and body."""
+        """Returns the text that readers see: title, description and body."""
         return self.meta.title, self.meta.description, self.body
 
     @property
@@ -316,7 +312,7 @@ class MemoryEntry:
 
 @frozen
 class Listed:
-    """What a listing knows about one file, without its body."""
+    """A listed note, without its body."""
 
     meta: Meta
     path: str
@@ -325,20 +321,20 @@ class Listed:
     """SHA-256 of the file's bytes, hex."""
     archived: bool = False
     provisional_id: bool = False
-    """The file has no id of its own: `meta.id` is what `doctor --fix` would write."""
+    """True if the file has no id of its own: `meta.id` is what `doctor --fix` would write."""
     body_hash: str = ""
-    """SHA-256 of the UTF-8 of the body without leading and trailing white space, hex: two notes that say the same."""
+    """SHA-256 of the stripped body in UTF-8, hex: the same in notes that say the same."""
     conflicted: bool = False
 
 
 def body_hash(body: str) -> str:
-    """Returns the SHA-256 of the UTF-8 of the body without leading and trailing white space, hex."""
+    """Returns the SHA-256 of the stripped body in UTF-8, hex."""
     return content_hash(body.strip().encode("utf-8", "surrogatepass"))
 
 
 @frozen
 class StoredEntry:
-    """One file, whole."""
+    """A note with its body and its file."""
 
     listed: Listed
     body: str
@@ -354,17 +350,17 @@ class StoredEntry:
 
 @frozen
 class UnreadableFile:
-    """A file that is there but is no valid note, or could not be read."""
+    """A file that is not a valid note, or could not be read."""
 
     path: str
     problems: tuple[str, ...]
     io_error: StoreIo | None = None
-    """What the operating system said, if that was the reason: then nobody knows which note it is (P6)."""
+    """The operating system's error, if that was the reason: then it is unknown which note it is (P6)."""
 
 
 @frozen(slots=False)
 class Listing:
-    """All files of `topics/` (or of the archive), by path."""
+    """All files of `topics/` (or of the archive), sorted by path."""
 
     entries: Sequence[Listed]
     unreadable: tuple[UnreadableFile, ...] = ()
@@ -375,7 +371,6 @@ class Listing:
 
     @cached_property
     def hashes(self) -> Mapping[str, str]:
-        """Returns the content hash of each, by id."""
         return {each.meta.id: each.content_hash for each in self.entries}
 
 
@@ -385,7 +380,7 @@ def folded_ids(listed: Listed) -> tuple[str, ...]:
 
 @frozen
 class Usage:
-    """Reads of one note, over all hosts' ledgers."""
+    """The reads of one note, over all hosts' ledgers."""
 
     count: int
     last_at_ms: int | None
@@ -396,7 +391,7 @@ def reads_of(meta: Meta, usage: Mapping[str, Usage]) -> Usage:
 
 
 def last_read(meta: Meta, usage: Mapping[str, Usage]) -> int | None:
-    """Returns when it was last read, epoch ms, 0 where nobody knows; None where nobody has read it."""
+    """Returns when the note was last read, epoch ms; 0 if that is unknown, None if it was never read."""
     reads = reads_of(meta, usage)
     return (reads.last_at_ms or 0) if reads.count else None
 
@@ -410,15 +405,15 @@ def secret_ids(entries: Sequence[Listed]) -> frozenset[str]:
 
 
 def newest_first(entries: Sequence[Listed]) -> list[Listed]:
-    """Returns the notes, the last changed first; those that were changed together by id."""
+    """Returns the notes, last changed first, then by id."""
     return sorted(entries, key=lambda each: (-each.meta.updated_at_ms, each.meta.id))
 
 
-# -- the tier list between two tierings -------------------------------------------------------------------------------
+# -- the tier list between runs of defrag ------------------------------------------------------------------------------
 
 
 def standing_tiers(tiers: TierList, live: Iterable[Meta]) -> TierList:
-    """Returns the list, and hot at its end what is pinned, and what is promoted and in no list yet; the oldest first."""
+    """Returns the list with hot notes appended: pinned ones, and promoted ones that are in no list yet; oldest first."""
     hot, warm = frozenset(tiers.hot), frozenset(tiers.warm)
     added = [
         meta
@@ -433,8 +428,8 @@ def standing_tiers(tiers: TierList, live: Iterable[Meta]) -> TierList:
 
 
 def tiers_of(tiers: TierList, live: Sequence[Listed]) -> Mapping[str, Tier]:
-    """Returns the tier in which each of these is told, by id; of what is cold nothing. No nearer than what it says of
-    itself allows, whatever the list says."""
+    """Returns the tier of each of these notes that is not cold, by id. A note is never nearer than its own metadata
+    allows, whatever the list says."""
     standing = standing_tiers(tiers, (each.meta for each in live))
     listed = {**dict.fromkeys(standing.warm, Tier.WARM), **dict.fromkeys(standing.hot, Tier.HOT)}
     far = list(Tier).index

@@ -1,4 +1,4 @@
-"""The whole file of a note: the keys of its frontmatter, text to note, note to text."""
+"""The format of a note's file: the keys of its frontmatter, parsing and rendering."""
 
 from __future__ import annotations
 
@@ -79,21 +79,21 @@ class MetaField:
 
     key: str
     attribute: str
-    """Of `Meta`."""
+    """The attribute of `Meta`."""
     type: Any
-    """What it is in the file, for `json_codec`."""
+    """Its type in the file, for `json_codec`."""
     write: Callable[[Any], str]
-    """YAML on one line for a value; for one item where the value is a list. Never called with None."""
+    """Returns YAML on one line for a value, or for one item of a list. Never called with None."""
     always: bool = False
-    """Written even where it is the default."""
+    """True if it is written even when it has its default."""
     is_list: bool = False
     in_lines: bool = False
-    """Each item on a line of its own."""
+    """True if each item is on a line of its own."""
     convert: Callable[[Any], Any] = lambda value: value
-    """Makes the attribute's value of that of the file."""
+    """Converts the file's value to the attribute's."""
 
     def read(self, value: Plain) -> Any:
-        """Returns the attribute's value; InvalidValue with every problem."""
+        """Returns the attribute's value; raises InvalidValue with every problem."""
         return self.convert(_YAML.value_of(value, self.type, self.key))
 
 
@@ -113,7 +113,7 @@ META_FIELDS: tuple[MetaField, ...] = (
         flow_text,
         always=True,
         is_list=True,
-        convert=lambda tags: tuple(map(intern, normal_tags(tags))),  # the same few in thousands of notes
+        convert=lambda tags: tuple(map(intern, normal_tags(tags))),  # thousands of notes share a few tags
     ),
     MetaField("status", "status", Status, str, always=True),
     MetaField("origin", "origin", Origin, str, always=True),
@@ -135,14 +135,14 @@ META_FIELDS: tuple[MetaField, ...] = (
     MetaField("supersedes", "supersedes", _Ids, flow_text, is_list=True),
     MetaField("sources", "sources", tuple[Source, ...], _write_source, is_list=True, in_lines=True),
 )
-"""In the order in which a new note holds them."""
+"""All keys, in the order of a new note."""
 
 _ORDER = tuple(field.key for field in META_FIELDS)
 _NO_META = Meta(id="", title="", created_at_ms=0, updated_at_ms=0)
 
 
 def _write_field(field: MetaField, value: Any, spelled: Mapping[Any, str]) -> str:
-    """Returns the YAML that follows `key:`; a list in lines begins with a line end. `spelled` says how to write some items."""
+    """Returns the YAML after `key:`; a list in lines begins with a line end. `spelled` overrides the YAML of items."""
     if value is None:
         return "null"
     if not field.is_list:
@@ -156,24 +156,24 @@ def _write_field(field: MetaField, value: Any, spelled: Mapping[Any, str]) -> st
 # -- text to note ----------------------------------------------------------------------------------------------------
 
 HEADLESS = "its frontmatter is gone, or lost its first line `---`"
-"""Whose note it was, for whom and about what place, is not known then: it is no new note of a person."""
+"""Its origin, sensitivity and scope are unknown, so it must not count as a person's new note."""
 MAX_BLOCK_CHARS = 64 * 1024
-"""Of frontmatter that is not written as we write it; what we write is read in a time that does not matter."""
+"""The limit for frontmatter in a style of its own; our own style is read fast at any size."""
 _FRONT_LINES = re.compile(r"(?:(?:\w+:|[ \t]|- )[^\n]*\n)+---[ \t]*(?:\n|\Z)")
 _OWN_KEY = re.compile(r"^(?:id|status|origin|scope|sensitivity|createdAt|updatedAt):", re.MULTILINE)
 
 
 @frozen
 class ParsedNote:
-    """One file as it was read."""
+    """A file as it was read."""
 
     meta: Meta
     body: str
-    """With `\\n` line ends, without newlines at its beginning and end."""
+    """With `\n` line ends, without newlines at either end."""
     provisional_id: bool = False
-    """Neither frontmatter nor file name states an id: `meta.id` is what `doctor --fix` would write, if it is free."""
+    """True if neither frontmatter nor file name has an id: `meta.id` is what `doctor --fix` would write, if it is free."""
     conflicted: bool = False
-    """The body holds unresolved merge-conflict markers."""
+    """True if the body has unresolved merge-conflict markers."""
 
     @property
     def entry(self) -> MemoryEntry:
@@ -181,7 +181,7 @@ class ParsedNote:
 
 
 def read_values(block: str) -> dict[str, Plain]:
-    """Returns the values of a frontmatter block; NotReadable with every problem and its line."""
+    """Returns the values of a frontmatter block; raises NotReadable with every problem and its line."""
     quick = read_quickly(block)
     if quick is not None:
         return quick
@@ -189,17 +189,17 @@ def read_values(block: str) -> dict[str, Plain]:
         raise NotReadable(f"the frontmatter is larger than {MAX_BLOCK_CHARS // 1024} KiB")
     if has_conflict(block):
         raise NotReadable("the frontmatter holds unresolved merge-conflict markers")
-    # ruamel takes longer to import than a thousand notes take to read quickly.
+    # Importing ruamel takes longer than reading a thousand notes quickly.
     from agent_memory.note.yaml_block import block_values
 
     return block_values(block)
 
 
 def read_note(text: str | bytes, path: str, mtime_ms: int) -> ParsedNote:
-    """Returns the note in a file, defaults filled in; EntryUnreadable with every problem of a file that is none.
+    """Returns the note in a file, defaults filled in; raises EntryUnreadable with every problem.
 
-    `path` gives id and title where the frontmatter does not, and names the file in errors; `mtime_ms` is the default of
-    `createdAt`. A file without frontmatter is a note that a person wrote. What the text hides is not taken out here.
+    `path` supplies id and title if the frontmatter lacks them, and names the file in errors; `mtime_ms` is the default
+    of `createdAt`. A file without frontmatter is a note that a person wrote. Hidden characters are not removed here.
     """
     try:
         parts = split_note(_decoded(text))
@@ -233,7 +233,7 @@ parse_note = as_result(read_note)
 def _decoded(text: str | bytes) -> str:
     if isinstance(text, str):
         if well_formed(text) != text:
-            raise NotReadable("not UTF-8")  # a lone surrogate in a text means that it was decoded leniently
+            raise NotReadable("not UTF-8")  # a lone surrogate in a text comes from lenient decoding
         return text
     try:
         return text.decode("utf-8")
@@ -259,12 +259,13 @@ def _meta(stated: dict[str, Any], body: str, name: str, mtime_ms: int) -> Meta:
 
 
 def render_note(entry: MemoryEntry, previous: str | None = None) -> str:
-    """Returns the note's file. It ends with exactly one newline and always can be encoded.
+    """Returns the note's file. It ends with exactly one newline and can always be encoded.
 
-    `parse_note` of it gives the same note, up to what no such file can hold: line ends in the body other than `\\n`,
-    newlines around it, lone surrogates; an empty title or description is read as what the body gives. Without `previous` the keys stand in the table's order, most defaults left out.
-    With `previous`, the text of a readable file, unknown keys, comments, key order, line ends and the bytes of every
-    unchanged value stay as they were. Clean the text before: nothing hidden is taken out here.
+    Reading it gives the same note, except for what no such file can hold: line ends in the body other than `\n`,
+    newlines around it, lone surrogates; an empty title or description is derived from the body. Without `previous` the
+    keys are in the table's order, most defaults left out. With `previous`, the text of a readable file, unknown keys,
+    comments, key order, line ends and the bytes of every unchanged value stay. Clean the text before: hidden characters
+    are not removed here.
     """
     parts = NoteParts(None, "", "") if previous is None else split_note(previous)
     body = canonical_body(entry.body)
@@ -291,7 +292,7 @@ def _edited_block(block: str, entry: MemoryEntry) -> str:
         before, value = values.get(field.key), _value(field, entry)
         is_kept = field.read(before) == value if before is not None else not field.always and _is_default(field, entry)
         if not is_kept:
-            # Items of a list that stay are written as they were: a bare tag, a source with keys of others.
+            # Items that stay in a list keep their spelling: a bare tag, a source with foreign keys.
             items = before if field.is_list and isinstance(before, list) else ()
             changes[field.key] = _write_field(field, value, {field.read([item])[0]: flow_text(item) for item in items})
     return edit_block(block, changes, _ORDER) if changes else block

@@ -1,4 +1,4 @@
-"""The tags that a person has accepted, what other tags became, and which of those in use look like the same tag written twice."""
+"""The tags that a person has accepted, renamed tags, and tags in use that look like the same tag spelt twice."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from agent_memory.note.terms import english_stem, slips_between
 VOCABULARY_FILE = "state/project_tags.json"
 """Relative to the root."""
 VOCABULARY_KEY = "project_tags"
-"""Of state, where agents that were taught by agent-memory-store look for it."""
+"""The key in `state`, where agents that learnt from agent-memory-store look for it."""
 
 
 class Standing(StrEnum):
-    """How a tag stands to the vocabulary."""
+    """The relation of a tag to the vocabulary."""
 
     ACCEPTED = "accepted"
     PROPOSED = "proposed"
     FREE = "free"
-    """There is no vocabulary yet, so any tag is as good as another."""
+    """There is no vocabulary yet, so any tag will do."""
 
 
 @frozen
 class TagVocabulary:
-    """Without an accepted tag there is no vocabulary."""
+    """The accepted tags; without any, there is no vocabulary."""
 
     accepted: frozenset[str] = frozenset()
-    """With a prefix, or, good for any prefix, without."""
+    """With a prefix, or without one to allow any prefix."""
     renamed: Mapping[str, str] = field(factory=dict[str, str])
-    """What a tag is called now, by its earlier name. Never in chains: no value is a key."""
+    """The present name of a tag by its earlier name. Never in chains: no value is a key."""
 
     def standing(self, tag: str) -> Standing:
         if not self.accepted:
@@ -46,13 +46,13 @@ class TagVocabulary:
         return tuple(dict.fromkeys(self.renamed.get(tag, tag) for tag in tags))
 
     def with_accepted(self, tags: Iterable[str]) -> TagVocabulary:
-        """Returns the vocabulary with these too; what is accepted is nothing's earlier name any more."""
+        """Returns the vocabulary with these too; an accepted tag is no longer an earlier name."""
         new = frozenset(tags)
         renamed = {old: now for old, now in self.renamed.items() if old not in new}
         return evolve(self, accepted=self.accepted | new, renamed=renamed)
 
     def with_renamed(self, old: str, new: str) -> TagVocabulary:
-        """Returns the vocabulary in which `new` takes the place of `old`, also of all that `old` had replaced."""
+        """Returns the vocabulary with `new` in place of `old` and of all that `old` had replaced."""
         renamed = {earlier: new if now == old else now for earlier, now in self.renamed.items() if earlier != new}
         accepted = (self.accepted - {old}) | {new} if old in self.accepted else self.accepted
         return TagVocabulary(accepted, {**renamed, old: new})
@@ -61,12 +61,12 @@ class TagVocabulary:
 _SEPARATORS = re.compile(r"[-.]+")
 _DIGITS = re.compile(r"\d+")
 _LEAST_CHARS_OF_A_SLIP = 6
-"""In shorter words one letter more often makes another word: `ios` and `iot`."""
+"""In shorter words one more letter makes another word: `ios` and `iot`."""
 
 
 def alike(tags: Iterable[str]) -> Mapping[str, frozenset[str]]:
-    """Returns, for each of these tags that has any, the others that differ from it by prefix, number, ending, punctuation
-    or one slip of the pen. Those with different digits in them are different: `python2` and `python3`."""
+    """Returns, for each tag that has any, the other tags that differ only in prefix, number, ending, punctuation or one
+    typo. Tags with different digits are different: `python2` and `python3`."""
     by_letters: dict[str, list[str]] = defaultdict(list)
     by_stem: dict[str, list[str]] = defaultdict(list)
     for tag in tags:
@@ -84,14 +84,14 @@ def alike(tags: Iterable[str]) -> Mapping[str, frozenset[str]]:
 
 
 def _slips(words: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Pairs of words, in both orders, that one letter more, less, other or swapped makes the same."""
+    """Yields pairs of words, in both orders, that one added, removed, replaced or swapped letter makes the same."""
     by_rest: dict[str, set[str]] = defaultdict(set)
     for word in words:
         if len(word) >= _LEAST_CHARS_OF_A_SLIP:
             for rest in (word, *(word[:at] + word[at + 1 :] for at in range(len(word)))):
                 by_rest[rest].add(word)
     pairs = {pair for near in by_rest.values() for pair in permutations(near, 2)}
-    # Two letters taken out of different places are no slip, unless they swapped.
+    # Words that lose letters at different places are no typo, unless the letters swapped.
     return (
         (one, other)
         for one, other in sorted(pairs)
@@ -101,18 +101,18 @@ def _slips(words: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 @frozen
 class TagUse:
-    """One tag."""
+    """A tag and its use."""
 
     tag: str
     notes: int
     standing: Standing
     like: tuple[str, ...] = ()
-    """Tags that it may be the same as, those that are accepted and more used first."""
+    """Tags that may mean the same, accepted and more used ones first."""
 
 
 def tag_counts(notes: Iterable[Sequence[str]], vocabulary: TagVocabulary) -> Mapping[str, int]:
-    """Returns every tag that a note has or the vocabulary names in full, and in how many notes it is. `notes` are the
-    tags of each."""
+    """Returns every tag that a note has or the vocabulary names in full, with its number of notes. `notes` has the tags
+    of each."""
     counts = Counter(chain.from_iterable(map(dict.fromkeys, notes)))
     for tag in vocabulary.accepted:
         if "__" in tag:
@@ -123,7 +123,7 @@ def tag_counts(notes: Iterable[Sequence[str]], vocabulary: TagVocabulary) -> Map
 def survey_tags(
     tags: Iterable[str], counts: Mapping[str, int], near: Mapping[str, frozenset[str]], vocabulary: TagVocabulary
 ) -> tuple[TagUse, ...]:
-    """Returns some of the tags that are counted, the most used first, then by name. `near` are those that each is like."""
+    """Returns the use of these tags, most used first, then by name. `near` has the tags that each resembles."""
 
     def rank(tag: str) -> tuple[bool, int, str]:
         return (vocabulary.standing(tag) is not Standing.ACCEPTED, -counts[tag], tag)

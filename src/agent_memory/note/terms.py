@@ -1,9 +1,9 @@
-"""The terms of a text: what an index and a query compare.
+"""The terms of a text, which an index and a query compare.
 
 A *chunk* is a run without spaces: a word, an identifier, a path, a host name, an emoji. It is found by its parts and
 whole: `src/retryPolicy.py` has the parts `src`, `retri`, `polici`, `py` and the wholes `src/retrypolicy.py`,
-`retrypolicy.py` and `retrypolicy`. Cases and accents are folded, compatible forms made one; of parts that are English
-words the stem counts. Scripts without spaces give pairs of characters, and each character for queries of one.
+`retrypolicy.py` and `retrypolicy`. Cases, accents and compatible forms are folded; English words are stemmed. Scripts
+without spaces give pairs of characters, and single characters for one-character queries.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from agent_memory.note.note import StoredEntry
 
 MAX_TERM_CHARS = 64
 _MAX_SPLIT_CHARS = 40
-"""A longer run of letters and digits is no identifier of several words but a key or a hash."""
+"""A longer run of letters and digits is a key or a hash, not an identifier of several words."""
 _MAX_CHUNK_CHARS = 256
-"""A longer one is looked at in pieces of this size."""
+"""A longer one is split into pieces of this size."""
 _CACHED_CHUNKS = 1 << 16
 MAX_COUNT = 255
-"""More of one term in one field is no more."""
+"""More occurrences of a term in one field count as this many."""
 MAX_QUERY_CHARS = 16_384
-"""What follows in a longer query is not looked at."""
+"""The rest of a longer query is ignored."""
 MAX_QUERY_TERMS = 1_000
-"""Of different terms of a query the first so many are looked up."""
+"""The limit for different terms of a query."""
 
-# What is part of a word though `\\w` does not say so: combining marks, and the vowel signs of Indic, Thai and Arabic.
+# Parts of words that `\w` misses: combining marks, and the vowel signs of Indic, Thai and Arabic.
 _MARKS = r"\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0900-\u0dff\u0e00-\u109f\u1780-\u17d3"
 _WORD = rf"[\w{_MARKS}]+"
 _EMOJI = r"[\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]"
@@ -50,7 +50,7 @@ _UNSPACED = (
 )
 
 
-# Patterns with many ranges take milliseconds to compile: only texts that need them pay.
+# Patterns with many ranges take milliseconds to compile, so they are compiled on first use.
 @cache
 def _chunk_of_any_script() -> re.Pattern[str]:
     return re.compile(f"{_CHUNK_FORM.format(word=_WORD)}|{_EMOJI}")
@@ -58,31 +58,31 @@ def _chunk_of_any_script() -> re.Pattern[str]:
 
 @cache
 def _runs_of_scripts() -> re.Pattern[str]:
-    """Runs with spaces between words, or else, as a group, without."""
+    """Returns a pattern for runs with spaces between words, or, as a group, without."""
     return re.compile(rf"([{_UNSPACED}]+)|[^{_UNSPACED}]+")
 
 
 @frozen
 class ChunkTerms:
-    """The terms of one chunk, in its order; a part may occur twice, a whole may be another chunk's part."""
+    """The terms of one chunk, in order; a part may occur twice, and a whole may be another chunk's part."""
 
     parts: tuple[str, ...]
-    """What counts towards the length of a field."""
+    """Parts that count towards the length of a field."""
     common: tuple[str, ...] = ()
     """Parts that are stop words."""
     wholes: tuple[str, ...] = ()
     singles: tuple[str, ...] = ()
-    """The characters of a run in a script without spaces: only the index has them, for a query of one character."""
+    """The characters of a run in a script without spaces; only the index has them, for one-character queries."""
 
     @property
     def all(self) -> tuple[str, ...]:
-        """Returns the terms that the index has."""
+        """Returns the terms for the index."""
         return self.parts + self.common + self.wholes + self.singles
 
 
 @frozen
 class FieldTerms:
-    """How often each term occurs in one field, and how long the field is: its parts, stop words left out."""
+    """How often each term occurs in one field, and the field's length: its parts without stop words."""
 
     counts: Mapping[str, int]
     length: int
@@ -90,17 +90,17 @@ class FieldTerms:
 
 @frozen
 class QueryWord:
-    """One word that is looked for."""
+    """A word of a query."""
 
     term: str
-    """As `chunk_terms` makes it."""
+    """As `chunk_terms` returns it."""
     stretches: bool = True
-    """Whether terms that it begins, and slips of it, may stand for it."""
+    """Whether it also matches terms that it begins, and typos of it."""
 
 
 def note_terms(entry: StoredEntry) -> tuple[FieldTerms, FieldTerms]:
-    """Returns the terms of a note's title, and those of its text: tags, description and body. Its ids are in the text,
-    whole and without prefix, so that they find it."""
+    """Returns the terms of a note's title, and those of its text: tags, description and body. The text includes the
+    ids, whole and without prefix, so that they find the note."""
     meta = entry.meta
     tags = " ".join(tag.partition("__")[2] or tag for tag in meta.tags)
     text = field_terms(f"{tags}\n{meta.description}\n{entry.body}")
@@ -122,9 +122,9 @@ def field_terms(text: str) -> FieldTerms:
 
 
 def query_words(text: str, *, stretch: bool = True) -> tuple[QueryWord, ...]:
-    """Returns the words of a query, each once, in their order; stop words only where there is nothing else.
+    """Returns the words of a query, each once, in order; stop words only if there is nothing else.
 
-    Any text is a query. A word that is said several times weighs no more: a log repeats what matters least.
+    Any text is a query. Repetition adds no weight: in a log, the least important words are repeated most.
     """
     wanted: dict[str, bool] = {}
     common: dict[str, bool] = {}
@@ -141,12 +141,12 @@ def query_words(text: str, *, stretch: bool = True) -> tuple[QueryWord, ...]:
 
 
 def weighed_words(query: str, worth: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
-    """Returns the words of a query as they are written, each with what the rarest of its terms is worth in this store
-    (`idf` by term): for its meaning.
+    """Returns the words of a query as written, each with the value of its rarest term in this store (`worth`: idf by
+    term), for search by meaning.
 
-    A mean over all words says more of `what`, `did` and a name that is in every note than of what the query is about:
-    measured on conversations, questions found 61 % of their answers by meaning alone this way, and 47 % without. Words that
-    count for nothing (stop words among them) are left out, unless there are no others.
+    A plain mean is dominated by `what`, `did` and names that are in every note: measured on conversations, questions
+    found 61 % of their answers by meaning alone this way, and 47 % by the mean. Words without value, such as stop
+    words, are left out unless there are no others.
     """
     chunks = [(chunk, chunk_terms(chunk)) for chunk in chunks_of(query[:MAX_QUERY_CHARS])]
     weighed = [
@@ -162,12 +162,12 @@ def chunks_of(text: str) -> list[str]:
 
 
 def chunk_pattern(text: str) -> re.Pattern[str]:
-    """Returns what matches each chunk of this text."""
+    """Returns a pattern that matches each chunk of this text."""
     return _ASCII_CHUNK if text.isascii() else _chunk_of_any_script()
 
 
 def folded(text: str) -> str:
-    """Returns the text without differences of case, accent and compatible form."""
+    """Returns the text with cases, accents and compatible forms folded."""
     if text.isascii():
         return text.lower()
     plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
@@ -177,45 +177,45 @@ def folded(text: str) -> str:
 def chunk_terms(chunk: str) -> ChunkTerms:
     """Returns the terms of one chunk of `chunks_of`."""
     if len(chunk) <= _MAX_CHUNK_CHARS:
-        return _remembered(chunk)
+        return _cached_terms(chunk)
     starts = range(0, len(chunk), _MAX_CHUNK_CHARS)
-    pieces = [_analysed(chunk[start : start + _MAX_CHUNK_CHARS]) for start in starts]
+    pieces = [_analyse(chunk[start : start + _MAX_CHUNK_CHARS]) for start in starts]
     return ChunkTerms(
         tuple(part for piece in pieces for part in piece.parts),
         tuple(part for piece in pieces for part in piece.common),
-        (folded(chunk[:MAX_TERM_CHARS])[:MAX_TERM_CHARS],),  # folded, `ß` is two characters
+        (folded(chunk[:MAX_TERM_CHARS])[:MAX_TERM_CHARS],),  # folding turns `ß` into two characters
         tuple(single for piece in pieces for single in piece.singles),
     )
 
 
 def beginnings_of(terms: Iterable[str]) -> frozenset[str]:
-    """Returns how the words begin that have one of these terms, for `may_begin`."""
-    # As the term does, but for `dying`, which is `die`.
+    """Returns how words begin that have one of these terms, for `may_begin`."""
+    # Words begin like their terms, except `dying`, which is `die`.
     return frozenset(beginning for term in terms for beginning in (term[:2], term[:2].replace("i", "y")))
 
 
 def may_begin(chunk: str, beginnings: Collection[str]) -> bool:
-    """Returns whether a chunk may have one of the terms with these beginnings. It makes no stem, which would take longest."""
+    """Returns whether a chunk may have one of the terms with these beginnings, without stemming it, which is slow."""
     word = chunk.lower()
     return not _is_word(chunk) or word[:2] in beginnings or word[:1] in beginnings or base_form(word)[:2] in beginnings
 
 
-def _analysed(chunk: str) -> ChunkTerms:
+def _analyse(chunk: str) -> ChunkTerms:
     if _is_word(chunk):
         word = chunk.lower()[:MAX_TERM_CHARS]
         return ChunkTerms((), (word,)) if word in STOP_WORDS else ChunkTerms((_stem(word),))
-    return _taken_apart(_CONTRACTION.sub("", chunk))
+    return _split(_CONTRACTION.sub("", chunk))
 
 
 def _is_word(chunk: str) -> bool:
-    """Returns whether the chunk is a plain word in ASCII, which has one term."""
+    """Returns whether the chunk is a plain ASCII word, which has one term."""
     return chunk.isascii() and chunk.isalpha() and (chunk.islower() or chunk.istitle())
 
 
-_remembered = lru_cache(maxsize=_CACHED_CHUNKS)(_analysed)
+_cached_terms = lru_cache(maxsize=_CACHED_CHUNKS)(_analyse)
 
 
-def _taken_apart(chunk: str) -> ChunkTerms:
+def _split(chunk: str) -> ChunkTerms:
     words: list[str] = []
     wholes: list[str] = [_whole(chunk)]
     for segment in _SEGMENT.split(chunk):
@@ -246,7 +246,7 @@ def _whole(text: str) -> str:
 
 
 def _words(part: str) -> list[str]:
-    """Returns the words of an identifier: of `retryPolicy` two, of `utf8` two, of `a1b2c3` one, which is a name of its own."""
+    """Returns the words of an identifier: two for `retryPolicy`, two for `utf8`, one for `a1b2c3`, which is a name."""
     if len(part) > _MAX_SPLIT_CHARS:
         return [part]
     words: list[str] = []
@@ -263,7 +263,7 @@ def english_stem(word: str) -> str:
 
 @cache
 def _published_stemmer() -> Callable[[str], str]:
-    # Its package takes 16 ms to import, all its languages with it: only texts that have words pay.
+    # The package takes 16 ms to import, with all its languages: only texts with words need it.
     from snowballstemmer.english_stemmer import EnglishStemmer
 
     return EnglishStemmer().stemWord
@@ -274,8 +274,8 @@ def _stem(word: str) -> str:
 
 
 def slips_between(one: str, other: str, most: int) -> int:
-    """Insertions, deletions, replacements and swaps of neighbours between them (optimal string alignment); `most + 1`
-    where there are more than `most`."""
+    """Returns the number of insertions, deletions, replacements and swaps of neighbours between two words (optimal
+    string alignment), at most `most + 1`."""
     before: list[int] = []
     row = list(range(len(other) + 1))
     for i, a in enumerate(one, 1):
@@ -290,8 +290,8 @@ def slips_between(one: str, other: str, most: int) -> int:
     return row[-1]
 
 
-# What is a content word in another of these languages or among programmers is left out (`dos`, `sin`, `sea`, `era`, `son`), and
-# so is what says when and where (`after`, `before`, `under`): it is frequent, but a query that says it means it.
+# Leaves out content words of the other languages or of programmers (`dos`, `sin`, `sea`, `era`, `son`), and words for
+# when and where (`after`, `before`, `under`): frequent, but a query that has them means them.
 _ENGLISH = """
     a about again all also am an and any are aren as at be because been being but by can could couldn did didn do does
     doesn doing don each for from had hadn has hasn have haven having he her here hers herself him himself his how i if
@@ -312,10 +312,10 @@ _SPANISH = """
 """
 
 STOP_WORDS = frozenset(f"{_ENGLISH} {_PORTUGUESE} {_SPANISH}".split())
-"""Of English, Portuguese and Spanish, as `terms.folded` makes them. A query drops them beside other words."""
+"""Stop words of English, Portuguese and Spanish, folded. A query drops them beside other words."""
 
-# Measured on questions about conversations: nearly one of a hundred more finds its answer among the first ten. Left out are
-# forms that are forms of another common word too (`lives`, `leaves`, `lay`, `bore`), and degrees (`better`, `worst`).
+# Measured on questions about conversations: nearly one more in a hundred finds its answer among the first ten. Forms of
+# two common words (`lives`, `leaves`, `lay`, `bore`) and degrees (`better`, `worst`) are left out.
 _FORMS = """
     become became; begin began begun; bend bent; bind bound; bite bit bitten; blow blew blown; break broke broken;
     bring brought; build built; buy bought; catch caught; choose chose chosen; come came; deal dealt; dig dug;
@@ -337,6 +337,6 @@ _BASE_FORMS = {form: base for base, *forms in (group.split() for group in _FORMS
 
 
 def base_form(word: str) -> str:
-    """Returns the base form of a folded English word (`went` is `go`, `indices` are `index`); the word itself where it
+    """Returns the base form of a folded English word (`went` is `go`, `indices` are `index`), or the word itself if it
     is regular."""
     return _BASE_FORMS.get(word, word)

@@ -1,4 +1,4 @@
-"""Frontmatter that a person wrote: read by ruamel, and edited so that everything that does not change keeps its bytes.
+"""Frontmatter written by a person: read by ruamel, and edited so that everything unchanged keeps its bytes.
 
 Only plain data: anchors, aliases, tags, merge keys and repeated keys are refused.
 """
@@ -42,11 +42,8 @@ _COMMENT = re.compile("(?<!\\S)#[^\n\x85\u2028\u2029]*")
 
 
 def read_block(text: str) -> MappingNode | None:
-    """Returns the mapping that the text is; None for a text without any value. Else NotReadable with the problems and
-    their lines.
-
-    Lines are counted from 2: the block of a note begins below its first `---`.
-    """
+    """Returns the mapping in a text, or None for a text without any value. Raises NotReadable with the problems and
+    their lines, counted from 2, since a note's block begins below its first `---`."""
     yaml = YAML(typ="safe", pure=True)
     yaml.Scanner = _Scanner
     try:
@@ -59,7 +56,7 @@ def read_block(text: str) -> MappingNode | None:
     except NotReadable:
         raise
     except (YAMLError, ValueError, OverflowError, AssertionError) as error:
-        # A character that no YAML may hold, an escape that is no character, a directive that ruamel does not expect.
+        # A character that YAML forbids, an escape that is not a character, a directive that ruamel does not expect.
         raise NotReadable(f"not YAML: {' '.join(str(error).split('in ')[0].split())}") from error
     if root is None or (isinstance(root, ScalarNode) and plain(root) is None):
         return None
@@ -71,23 +68,21 @@ def read_block(text: str) -> MappingNode | None:
 
 
 class _Scanner(Scanner):
-    """Refuses what is nested too deeply as it meets it: ruamel looks at every bracket that is open again at every token."""
+    """Refuses deep nesting as it meets it: at every token ruamel scans all open brackets again."""
 
-    def fetch_flow_collection_start(self, TokenClass: type[Token], to_push: Literal["[", "{"]) -> None:  # noqa: N803 - ruamel calls it so
-        """Refuse the next `[` or `{` where too many are open."""
+    def fetch_flow_collection_start(self, TokenClass: type[Token], to_push: Literal["[", "{"]) -> None:  # noqa: N803
         if len(self.flow_context) >= MAX_DEPTH:
             raise _too_deep(self.reader.get_mark())
         super().fetch_flow_collection_start(TokenClass, to_push)
 
 
 def block_values(text: str) -> dict[str, Plain]:
-    """Returns the keys of a block that `read_block` reads, and their bare values."""
+    """Returns the keys and bare values of a block, read with `read_block`."""
     root = read_block(text)
     return {key.value: plain(value) for key, value in root.value} if root else {}
 
 
 def plain(node: Node) -> Plain:
-    """Returns the node as bare values."""
     if isinstance(node, MappingNode):
         return {key.value: plain(value) for key, value in node.value}
     if isinstance(node, SequenceNode):
@@ -96,7 +91,7 @@ def plain(node: Node) -> Plain:
 
 
 def _refused_tokens(tokens: Iterator[Token]) -> Iterator[str]:
-    """Yields what is not allowed, with its line. What is nested too deeply is refused at once: the rest is not looked at."""
+    """Yields every forbidden token with its line. Stops at once if the nesting is too deep."""
     depth = 0
     for token in tokens:
         depth += isinstance(token, _STARTS) - isinstance(token, _ENDS)
@@ -146,14 +141,14 @@ def _line(mark: object) -> int:
 
 
 def edit_block(block: str, changes: Mapping[str, str], order: Sequence[str]) -> str:
-    """Returns the block with each key of `changes` set to the YAML given for it (which follows `key:`).
+    """Returns the block with each key of `changes` set to the given YAML (which follows `key:`).
 
-    A key that is there keeps its place; a comment stays on its line where the value is on that line too, and else moves above the
-    key. A new key stands after the last one that precedes it in `order`. All other keys, comments, quoting and spacing
-    stay. Where the block is written in a way that cannot be edited so (all of it in braces, say), it is written anew, one line a
-    key in the same order, comments first. The block must be one that `read_block` reads.
+    An existing key keeps its place; a comment stays on its line if the value is on that line too, and otherwise moves
+    above the key. A new key comes after the last one that precedes it in `order`. All other keys, comments, quoting and
+    spacing stay. A block that cannot be edited in place (all of it in braces, say) is written anew, one line a key in
+    the same order, comments first. `read_block` must be able to read the block.
     """
-    wanted = {**block_values(block), **{key: block_values(_written(key, text))[key] for key, text in changes.items()}}
+    wanted = {**block_values(block), **{key: block_values(_key_line(key, text))[key] for key, text in changes.items()}}
     edited = block if block.endswith("\n") or not block else f"{block}\n"
     try:
         for key, text in changes.items():
@@ -167,8 +162,7 @@ def edit_block(block: str, changes: Mapping[str, str], order: Sequence[str]) -> 
 
 
 def comment_lines(block: str) -> tuple[str, ...]:
-    """Returns every comment of a block, wherever it stands, without what stands before it on its line; none of a block
-    that cannot be read."""
+    """Returns every comment of a block, without the code before it on its line; none if the block cannot be read."""
     try:
         read_block(block)
     except NotReadable:
@@ -176,14 +170,14 @@ def comment_lines(block: str) -> tuple[str, ...]:
     return tuple(_comments(block, 0, len(block)))
 
 
-def _written(key: str, text: str) -> str:
+def _key_line(key: str, text: str) -> str:
     return f"{key}:{text}\n" if text.startswith("\n") else f"{key}: {text}\n"
 
 
 def _with_key(block: str, key: str, text: str, order: Sequence[str]) -> str:
     root = read_block(block)
     if root is None:
-        return block + _written(key, text)
+        return block + _key_line(key, text)
     if root.flow_style:
         return block
     indent = " " * (_start(root) - _line_start(block, _start(root)))
@@ -193,7 +187,7 @@ def _with_key(block: str, key: str, text: str, order: Sequence[str]) -> str:
     before = set(order[: order.index(key)])
     preceding = [pair for pair in root.value if pair[0].value in before]
     place = line_end(block, pair_end(*preceding[-1])) if preceding else _line_start(block, _start(root.value[0][0]))
-    written = _written(key, text).removesuffix("\n").replace("\n", f"\n{indent}")
+    written = _key_line(key, text).removesuffix("\n").replace("\n", f"\n{indent}")
     return f"{block[:place]}{indent}{written}\n{block[place:]}"
 
 
@@ -208,13 +202,13 @@ def _with_value(block: str, key: Node, value: Node, text: str, indent: str) -> s
         return f"{block[:start]}{above}{named}{blank}{text}\n{block[end:]}"
     value_start, value_end = (colon, colon) if _is_unwritten(value) else (_start(value), node_end(value))
     rest = block[value_end:end]
-    if text.startswith("\n"):  # a list in lines stands below its key's comment
+    if text.startswith("\n"):  # a list in lines comes below its key's comment
         return f"{block[:start]}{named}{rest.rstrip()}{text}\n{block[end:]}"
     return f"{block[:start]}{named}{block[colon:value_start] or blank}{text}{rest}{block[end:]}"
 
 
 def _comments(block: str, start: int, end: int) -> list[str]:
-    """Returns the comments between two offsets. What looks like one inside a scalar is none."""
+    """Returns the comments between two offsets; a `#` inside a scalar does not count."""
     text = block
     for token in YAML(typ="safe", pure=True).scan(block):
         if isinstance(token, ScalarToken):
@@ -233,15 +227,14 @@ def _start(node: Node) -> int:
 
 
 def node_end(node: Node) -> int:
-    """Returns where the node ends. For ruamel a list or mapping in lines ends where the next thing begins: here with
-    its last value."""
+    """Returns where the node ends. For ruamel a list or mapping in lines ends where the next thing begins; here it ends
+    with its last value."""
     if isinstance(node, ScalarNode) or node.flow_style or not node.value:
         return int(node.end_mark.index)
     return pair_end(*node.value[-1]) if isinstance(node, MappingNode) else node_end(node.value[-1])
 
 
 def pair_end(key: Node, value: Node) -> int:
-    """Returns where a member of a mapping ends."""
     return node_end(key) if _is_unwritten(value) else node_end(value)
 
 
@@ -254,7 +247,7 @@ def _line_start(block: str, offset: int) -> int:
 
 
 def line_end(block: str, offset: int) -> int:
-    """Returns the place just behind the newline of the line that `offset` is on; a value in `|` style ends there already."""
+    """Returns the offset after the newline of the line at `offset`; a value in `|` style ends there already."""
     if block[offset - 1 : offset] == "\n":
         return offset
     return block.find("\n", offset) + 1 or len(block)

@@ -1,1 +1,1 @@
-"""What an agent command is asked, and how its reply is read."""
+"""Prompts for an agent command, and reading its replies."""

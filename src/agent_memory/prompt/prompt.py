@@ -1,7 +1,7 @@
-"""The prompts of consolidate and defrag: a template filled with one window of a session and what memory knows already, or with
-what the store holds, what was found about it, and some of its entries whole.
+"""The prompts: consolidate's template filled with one window of a session and what memory already knows, defrag's with
+what the store holds, findings about it, and some notes whole.
 
-Whatever comes from outside stands inside random fences.
+All text from outside is in random fences.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from agent_memory.text.markdown import derive_description
 from agent_memory.text.plain_text import clean_text, first_few, one_line
 
 # -- the frame --------------------------------------------------------------------------------------------------------
-# The frame that every prompt shares: the marker on the first line by which our own calls are recognised (P23), the nonce
-# on the second and nowhere else, and data from outside that is cleaned (P18), redacted (P20) and can close no fence.
+# The frame of every prompt: the marker on the first line, which identifies our own calls (P23), the nonce on the second
+# and nowhere else, and outside data that is cleaned (P18), redacted (P20) and cannot close a fence.
 
 
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
@@ -36,30 +36,29 @@ _PLACE = re.compile(r"\{\{(\w+)\}\}")
 
 @frozen
 class Frame:
-    """The random words of one prompt, of at least 64 bits each."""
+    """The random words of one prompt, each with at least 64 bits."""
 
     nonce: str = field(validator=min_len(8))
     fence: str = field(validator=min_len(8))
 
     def fenced(self, text: str) -> str:
-        """Plain text as it may stand in a fence."""
+        """Returns plain text in a fence."""
         for word in (self.nonce, self.fence):
             text = re.sub(re.escape(word), "[…]", text, flags=re.IGNORECASE)
         return text
 
     def note(self, id: str, text: str) -> str:
-        """Returns a note in full, in a fence of its own."""
+        """Returns a note in full, in its own fence."""
         return f"<<<{self.fence} note {id}\n{self.fenced(text)}\n{self.fence}>>>"
 
     def filled(self, template: str, parts: Mapping[str, str]) -> str:
-        """Returns the prompt: marker, nonce, and the template with its places filled. Places in the parts are not
-        filled again."""
+        """Returns the prompt: marker, nonce, and the template with its placeholders filled, but not those in the parts."""
         text = _PLACE.sub(lambda place: parts.get(place[1], place[0]), template.strip("\n"))
         return f"{PROMPT_MARKER}\nnonce: {self.nonce}\n\n{text}\n"
 
 
 def plain(text: str) -> str:
-    """Returns one piece of text from outside, cleaned and redacted by itself: no secret reaches over its end."""
+    """Returns a piece of outside text, cleaned and redacted by itself so that no secret crosses its end."""
     return redact(clean_text(text).text).text
 
 
@@ -75,7 +74,7 @@ def fitting(lines: Iterable[str], max_chars: int) -> list[str]:
 
 
 _SPARE_CHARS = 1_500
-"""For what is counted nowhere: date lines and numbers, closing words, counts of what is not listed, the fences."""
+"""Room for what is not counted: date lines and numbers, closing words, counts of what is not listed, the fences."""
 
 # -- consolidate ------------------------------------------------------------------------------------------------------
 
@@ -92,20 +91,21 @@ _MAX_TOOL_NAME_CHARS = 16
 
 @frozen
 class PromptBudget:
-    """How many characters of a prompt are left for catalog, notes in full and transcript, and the first two at most."""
+    """How many characters of a prompt are left for catalog, notes in full and transcript together, and at most for the
+    first two."""
 
     room_chars: int
     shown_chars: int
     catalog_chars: int
 
     def window_chars(self, notes_chars: int) -> int:
-        """Returns what the transcript gets (by `windows.turn_chars`) beside so many characters of notes in full."""
+        """Returns the room for the transcript (by `turns.turn_chars`) beside this much of notes in full."""
         room = self.room_chars - self.catalog_chars - min(notes_chars, self.shown_chars)
-        # The rest of a size goes to nothing: text that redaction or composed characters lengthened.
+        # The rest is a margin for text lengthened by redaction or composed characters.
         return room * 49 // 50
 
     def beside(self, window: History) -> PromptBudget:
-        """Returns what this window leaves to the catalog and to notes in full."""
+        """Returns the room that this window leaves for the catalog and notes in full."""
         room = self.room_chars - sum(map(turn_chars, window.turns)) * 50 // 49
         catalog_chars = max(0, min(self.catalog_chars, room))
         return PromptBudget(self.room_chars, max(0, min(self.shown_chars, room - catalog_chars)), catalog_chars)
@@ -113,7 +113,7 @@ class PromptBudget:
 
 @frozen
 class PromptFacts:
-    """What a prompt says."""
+    """The contents of a prompt."""
 
     frame: Frame
     request: SessionRequest
@@ -121,16 +121,16 @@ class PromptFacts:
     scope: str
     budget: PromptBudget
     catalog: Sequence[Listed] = ()
-    """Of the scope and of `global`, without secret ones, the most related first."""
+    """Notes of the scope and of `global`, most related first, without secret ones."""
     vocabulary: tuple[str, ...] = ()
-    """Tags in use, the most used first."""
+    """Tags in use, most used first."""
     handoff_days: int = 7
 
 
 @as_result
 def plan_prompt_budget(template: str, max_prompt_chars: int, catalog: Sequence[Listed] = ()) -> PromptBudget:
-    """Returns how a prompt of at most this many characters is divided, given the entries that it could list: notes in
-    full get at most a third, the catalog an eighth. Refused when the template leaves no room for a useful window."""
+    """Returns how to divide a prompt of at most this size, given the notes it could list: notes in full get at most a
+    third, the catalog an eighth. Raises an error if the template leaves no room for a useful window."""
     fixed = len(template) + _SESSION_CHARS + _TAGS_CHARS + _SPARE_CHARS
     room = max_prompt_chars - fixed
     if room < 3 * MIN_WINDOW_CHARS:
@@ -146,7 +146,7 @@ def plan_prompt_budget(template: str, max_prompt_chars: int, catalog: Sequence[L
 
 
 def render_consolidate_prompt(template: str, facts: PromptFacts) -> str:
-    """Returns the prompt. The same facts give the same text; only what is data is in the fences, and all of it is."""
+    """Returns the prompt. The same facts give the same text; all data and nothing else is in the fences."""
     frame, request = facts.frame, facts.request
     parts = {
         "fence": frame.fence,
@@ -233,7 +233,7 @@ def _turns(turns: Iterable[Turn]) -> Iterator[str]:
         if turn.at_ms is not None and day_of(turn.at_ms) != day:
             day = day_of(turn.at_ms)
             yield f"-- {day} --"
-        # Text cannot begin a turn of its own: in it, `[12]` at the start of a line becomes `(12)`.
+        # Text cannot imitate a turn: `[12]` at the start of its lines becomes `(12)`.
         said = marked_review(turn.text) if turn.role is Role.USER else turn.text
         text = _HEAD_OF_A_TURN.sub(r"\1(\2)", plain(said).strip("\n"))
         speaker = turn.role.value
@@ -254,13 +254,13 @@ def _call(call: ToolCall) -> str:
 
 
 _LEAST_ROOM_CHARS = 20_000
-"""Enough to show the longest body that is allowed, and a catalog beside it."""
+"""Room for the longest allowed body with a catalog."""
 _FINDINGS_SHARE = 12
 _MAX_FINDINGS_CHARS = 20_000
 _CATALOG_PERCENT = 35
 _TIER_ID_CHARS, _TIER_WORDS_CHARS = 12, 80
 _MOST_FOR_TIERS = 5
-"""The share of what is left for the catalog: more than it takes to name all that such a catalog can list."""
+"""The share of the rest for the tier list: enough to name all that such a catalog can list."""
 _MAX_REASON_CHARS = 400
 _MAX_FINDING_IDS = 12
 _MAX_LINE_CHARS = 1_000
@@ -269,25 +269,25 @@ _MAX_DESCRIPTION_CHARS = 160
 _MAX_TAGS = 6
 _MAX_SCOPE_CHARS = 300
 _FACTS_CHARS = 110
-"""Of a line of the catalog: id, kind, tiers, origin, size, reads, dates, marks, and what stands between them."""
+"""The size of a catalog line's facts: id, kind, tiers, origin, size, reads, dates, marks, and separators."""
 
 
 @frozen
 class DefragBudget:
-    """How many characters a prompt and its parts may take; what the others leave of the whole goes to the catalog."""
+    """The limits in characters of a prompt and its parts; the catalog gets the rest."""
 
     prompt_chars: int
     shown_chars: int
-    """Of entries in full, by `related.note_chars`."""
+    """The limit for notes in full, by `related.note_chars`."""
     findings_chars: int
 
 
 @as_result
 def plan_defrag_budget(template: str, max_prompt_chars: int, catalog: Sequence[Listed]) -> DefragBudget:
-    """Returns how a prompt of at most this many characters is divided, given the entries that it could list and show.
+    """Returns how to divide a prompt of at most this size, given the notes it could list and show.
 
-    The catalog gets what it needs, at most about a third; findings a twelfth; entries in full the rest. Refused when the
-    template leaves no room to show an entry of the longest size.
+    The catalog gets what it needs, at most about a third; findings a twelfth; notes in full the rest. Raises an error
+    if the template leaves no room for a note of the longest size.
     """
     fixed = len(template) + _SPARE_CHARS
     room = max_prompt_chars - fixed
@@ -296,7 +296,7 @@ def plan_defrag_budget(template: str, max_prompt_chars: int, catalog: Sequence[L
         raise ConfigInvalid("in effect", (f"llm.maxPromptChars is {max_prompt_chars:,}, {needed}",))
     findings_chars = min(room // _FINDINGS_SHARE, _MAX_FINDINGS_CHARS)
     catalog_chars = min(sum(map(_estimated_chars, catalog)), room * _CATALOG_PERCENT // 100)
-    # The rest of a size goes to nothing: text that composed characters lengthened.
+    # The rest is a margin for text lengthened by composed characters.
     shown_chars = (room - findings_chars - catalog_chars) * 49 // 50
     return DefragBudget(max_prompt_chars, shown_chars, findings_chars)
 
@@ -304,14 +304,14 @@ def plan_defrag_budget(template: str, max_prompt_chars: int, catalog: Sequence[L
 def render_defrag_prompt(
     template: str, request: DefragRequest, frame: Frame, budget: DefragBudget, max_changes: int
 ) -> tuple[str, frozenset[str]]:
-    """Returns the prompt, at most `budget.prompt_chars` long, and the ids in its catalog: an agent cannot have meant to
-    change the tier of any other (`TierList.where_unseen`). What the request shows in full is within
-    `budget.shown_chars`; the run may change or archive `max_changes` live entries.
+    """Returns the prompt, at most `budget.prompt_chars` long, and the ids in its catalog: the agent cannot have meant
+    to move any other note to another tier (`TierList.where_unseen`). What the request shows in full is within
+    `budget.shown_chars`; the run may change or archive `max_changes` live notes.
 
-    The same request gives the same text; only what is data is in the fences, and all of it is. A secret entry is not mentioned.
+    The same request gives the same text; all data and nothing else is in the fences. Secret notes are not mentioned.
     """
     live = tuple(each for each in request.live if not each.meta.is_secret)
-    # What is or holds a secret would not be seen whole.
+    # What is or holds a secret would not be shown whole.
     shown = tuple(each for each in request.shown if not (each.meta.is_secret or has_secret(each.entry.whole)))
     request, tiers = evolve(request, live=live, shown=shown), request.tiers
     parts = {
@@ -339,10 +339,10 @@ def render_defrag_prompt(
 
 
 def _grouped_catalog(request: DefragRequest, max_chars: int) -> tuple[str, frozenset[str]]:
-    """Returns one line for each of the first entries that fit, grouped by scope, and a count of the others; and the ids
-    that are listed.
+    """Returns a line for each of the first notes that fit, grouped by scope, with a count of the others; and the listed
+    ids.
 
-    What is in a tier, pinned or shown has its description in any case, others as far as there is room once all lines stand.
+    Descriptions are included for notes that are in a tier, pinned or shown, and for others while there is room.
     """
     entries, foremost = _most_important_first(request)
     shown = frozenset(each.meta.id for each in request.shown)  # their lines need no description
@@ -375,14 +375,14 @@ def _grouped_catalog(request: DefragRequest, max_chars: int) -> tuple[str, froze
 
 
 def _most_important_first(request: DefragRequest) -> tuple[list[Listed], frozenset[str]]:
-    """Returns the entries in the order in which they get room, and which of them come first by what they are."""
+    """Returns the notes in the order in which they get room, and which of them come first because of what they are."""
     pinned = (each.meta.id for each in request.live if each.meta.pinned)
     shown = (each.meta.id for each in request.shown)
     first = dict.fromkeys((*request.tiers.hot, *request.tiers.warm, *pinned, *shown))
     ranks = {id: rank for rank, id in enumerate(first)}
 
     def order(listed: Listed) -> tuple[int, int, str]:
-        # When it was last written or read: what might deserve another tier is likely to be new or in use.
+        # By last write or read: what might deserve another tier is likely to be new or in use.
         usage = request.usage.get(listed.meta.id)
         touched_at_ms = max(listed.meta.updated_at_ms, (usage.last_at_ms or 0) if usage else 0)
         return ranks.get(listed.meta.id, len(ranks)), -touched_at_ms, listed.meta.id
@@ -395,7 +395,7 @@ def _unlisted(count: int) -> str:
 
 
 def _ordered(listed: Iterable[Listed], scope: str, tiers: TierList) -> list[str]:
-    """Returns the ids of a scope with what is nearest first, and what bears the same first tag side by side."""
+    """Returns the ids of a scope, nearest first, with notes of the same first tag side by side."""
 
     def key(meta: Meta) -> tuple[int, str, str, str]:
         nearness = list(Tier).index(tiers.of(meta.id))
@@ -426,7 +426,7 @@ def _line(listed: Listed, request: DefragRequest, *, described: bool) -> str:
 
 
 def _estimated_chars(listed: Listed) -> int:
-    """About how long its line is with its description."""
+    """Returns about how long a note's line is with its description."""
     meta = listed.meta
     tags = sum(len(tag) + 1 for tag in meta.tags[:_MAX_TAGS])
     title, description = min(len(meta.title), _MAX_TITLE_CHARS), min(len(meta.description), _MAX_DESCRIPTION_CHARS)
@@ -449,7 +449,7 @@ def _marks(listed: Listed, request: DefragRequest) -> Iterator[str]:
 
 
 def _locks(listed: Listed, request: DefragRequest) -> Iterator[str]:
-    """Yields why an entry is to be left as it is, a word for each reason."""
+    """Yields a word for each reason to leave a note as it is."""
     if listed.meta.pinned:
         yield "PINNED"
     if listed.conflicted:
@@ -461,8 +461,8 @@ def _locks(listed: Listed, request: DefragRequest) -> Iterator[str]:
 
 
 def _findings(request: DefragRequest, max_chars: int) -> str:
-    """Returns a line for each finding about entries shown in full, those that can be judged whole first; a count of the
-    others."""
+    """Returns a line for each finding about notes shown in full, starting with those that can be judged whole, and a
+    count of the others."""
     shown = frozenset(each.meta.id for each in request.shown)
     catalog = frozenset(each.meta.id for each in request.live)
     known = [each for each in request.analysis.findings if catalog.issuperset(each.ids)]

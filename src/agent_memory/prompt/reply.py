@@ -1,7 +1,7 @@
-"""The replies of consolidate and defrag: what an agent printed, as a change set or a proposal (P9).
+"""Parses the replies of consolidate and defrag: an agent's output as a change set or a proposal (P9).
 
-Items that are not of the contract's shape are in `dropped` with every problem. Refused as a whole: a reply without one envelope
-(`find_envelope`), another version, over a limit, or nothing usable in it.
+Items that do not fit the contract are in `dropped` with every problem. The whole reply is refused if it has not exactly
+one envelope (`find_envelope`), has another version, exceeds a limit, or has nothing usable.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ Item = TypeVar("Item")
 
 @as_result
 def decode_reply(output: bytes) -> str:
-    """Returns the text of what a command printed: UTF-8, with or without a byte order mark; anything else is refused."""
+    """Returns the text of a command's output: UTF-8, with or without a byte order mark; refuses anything else."""
     try:
         return output.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -67,7 +67,7 @@ def decode_reply(output: bytes) -> str:
 
 @as_result
 def parse_reply(text: str, nonce: str) -> ChangeSet:
-    """Returns the change set in the one JSON object of the text that carries this nonce."""
+    """Returns the change set in the one JSON object of the text with this nonce."""
     envelope, unknown = _members(text, nonce, {"entries": MAX_ENTRIES, "updates": MAX_UPDATES}, "skipped")
     entries, bad_entries = _read_each(envelope, "entries", _entry)
     updates, bad_updates = _read_each(envelope, "updates", _update)
@@ -76,7 +76,7 @@ def parse_reply(text: str, nonce: str) -> ChangeSet:
     if not entries and not updates and (reason is None or bad):
         raise _nothing_usable(bad, "it holds no entries, no updates and no reason")
     refs = [each.ref for each in entries]
-    # Of two with one ref the first keeps it: a link to it means that one.
+    # If two have one ref, the first keeps it: a link to it means that one.
     own = (evolve(each, ref=None) if each.ref in refs[:at] else each for at, each in enumerate(entries))
     return ChangeSet(tuple(own), updates, reason, unknown + bad)
 
@@ -99,8 +99,8 @@ def _update(item: object, place: str) -> ProposedUpdate:
 
 @as_result
 def parse_defrag_reply(text: str, nonce: str) -> DefragProposal:
-    """Returns the proposal in the one JSON object of the text that carries this nonce. Tiers that list nothing at all
-    say nothing: those in effect stay. An empty list of actions is usable, since nothing to do is an answer."""
+    """Returns the proposal in the one JSON object of the text with this nonce. Tiers without any id change nothing. An
+    empty list of actions is usable, since "nothing to do" is an answer."""
     envelope, unknown = _members(text, nonce, {"actions": MAX_ACTIONS}, "tiers")
     read, misshapen = _read_each(envelope, "actions", _action)
     actions = tuple(dict.fromkeys(read))
@@ -144,14 +144,14 @@ def _tier_problem(ids: Sequence[Any]) -> str | None:
 
 @frozen
 class _Tiers:
-    """They may hold what is no id."""
+    """Tiers as proposed, with possibly invalid ids."""
 
     hot: Annotated[tuple[Any, ...], _tier_problem]
     warm: Annotated[tuple[Any, ...], _tier_problem]
 
 
 def _tiers(value: object) -> tuple[TierList | None, tuple[Dropped, ...]]:
-    """Returns the tiers, each id once and in the nearer of two; None where none are given, or nothing of them is an id."""
+    """Returns the tiers, each id once and in the nearer of two; None if none are given or none of the ids is valid."""
     if value is None:
         return None, ()
     try:
@@ -177,8 +177,7 @@ def _tiers(value: object) -> tuple[TierList | None, tuple[Dropped, ...]]:
 def _members(
     text: str, nonce: str, lists: Mapping[str, int], other: str
 ) -> tuple[Mapping[str, Any], tuple[Dropped, ...]]:
-    """Returns the envelope, whose `lists` are lists of at most so many items or absent; and those of its members that
-    no reply has."""
+    """Returns the envelope, whose `lists` are absent or lists of at most this many items, and its unknown members."""
     envelope = find_envelope(text, nonce)
     version, skipped = envelope.get("version"), envelope.get("skipped")
     problems = [] if type(version) is int and version == 1 else [f"version is {shown(version)}, expected 1"]
@@ -199,8 +198,8 @@ def _members(
 def _read_each(
     envelope: Mapping[str, Any], key: str, read: Callable[[object, str], Item]
 ) -> tuple[tuple[Item, ...], tuple[Dropped, ...]]:
-    """Returns the values of the items of a list, in order, and those that are out of shape. `read` makes the value of
-    an item, given its place; InvalidValue with every problem. A member that is null is absent."""
+    """Returns the values of a list's items, in order, and the invalid items. `read` makes the value of an item, given
+    its place; it raises InvalidValue with every problem. A null member counts as absent."""
     good: list[Item] = []
     bad: list[Dropped] = []
     for index, item in enumerate(envelope.get(key) or ()):
@@ -215,8 +214,7 @@ def _read_each(
 
 
 def _subject(item: object, place: str) -> str:
-    """Returns what to call an item that was refused: an action by its kind and the entries it names, others by title or
-    id; else its place."""
+    """Returns a name for a refused item: an action's kind and notes, another's title or id, or else its place."""
     if not is_object(item):
         return place
     if place.startswith("actions"):
@@ -229,7 +227,7 @@ def _subject(item: object, place: str) -> str:
 
 
 def _raw_problems(value: object, place: str) -> Iterator[str]:
-    """Yields what no item may hold, whatever it is: endless lists, and text that UTF-8 cannot hold."""
+    """Yields problems with anything that no item may hold: endless lists, and text that UTF-8 cannot encode."""
     if is_list(value) and len(value) > _MAX_LIST_ITEMS:
         yield f"{place} has {len(value):,} items, at most {_MAX_LIST_ITEMS:,} are allowed"
     elif isinstance(value, str) and well_formed(value) != value:
@@ -241,7 +239,7 @@ def _raw_problems(value: object, place: str) -> Iterator[str]:
 
 
 def _nothing_usable(bad: Sequence[Dropped], otherwise: str) -> ReplyRefused:
-    """Returns the refusal of a reply of which nothing is left; `otherwise` says why where no item is to blame."""
+    """Returns the refusal of a reply without any usable item; `otherwise` is the reason if no item is to blame."""
     reasons = tuple(f"{each.subject}: {reason}" for each in bad[:_MAX_NAMED_ITEMS] for reason in each.reasons)
     return ReplyRefused(("nothing in it can be used", *(reasons or (otherwise,))))
 
@@ -252,7 +250,7 @@ def _nothing_usable(bad: Sequence[Dropped], otherwise: str) -> ReplyRefused:
 MAX_REPLY_CHARS = 4 * 1024 * 1024
 
 _MAX_WORK = 40_000_000
-"""Bound on scanning, some tenths of a second: honest text takes a few passes, text made to be slow is given up."""
+"""The limit for scanning, some tenths of a second: honest text takes a few passes, and text made to be slow is refused."""
 _WORK_A_MARK = 20
 _MAX_PLACES = 64
 _MAX_REPAIRED_CHARS = 600_000
@@ -266,7 +264,7 @@ _LETTER_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|.)", re.DOTALL)
 
 @frozen
 class _Found:
-    """A whole object and where it stands: offsets into the text, the end exclusive."""
+    """A whole object and its place: offsets into the text, the end exclusive."""
 
     start: int
     end: int
@@ -274,10 +272,10 @@ class _Found:
 
 
 def find_envelope(text: str, nonce: str) -> Mapping[str, Any]:
-    """Returns the one JSON object of the text that carries this nonce.
+    """Returns the one JSON object of the text with this nonce.
 
-    Prose, thinking tags, code fences and an echo of the prompt around it are ignored. ReplyRefused: no such object, several
-    different ones, a key twice, over the limit.
+    Prose, thinking tags, code fences and an echo of the prompt around it are ignored. Raises ReplyRefused if there is
+    no such object, if there are several different ones, if a key is repeated, or over the limit.
     """
     if len(text) > MAX_REPLY_CHARS:
         raise ReplyRefused((f"it is longer than {MAX_REPLY_CHARS:,} characters",))
@@ -301,8 +299,8 @@ def find_envelope(text: str, nonce: str) -> Mapping[str, Any]:
 
 
 def _objects_with(text: str, nonce: str) -> tuple[list[_Found], tuple[str, ...]]:
-    """Returns every whole object whose own nonce is this, in order, the innermost where objects are nested; and in
-    words why other places were not one."""
+    """Returns every whole object with this nonce of its own, in order, innermost if nested; and why other places
+    failed."""
     pattern = re.compile(rf"nonce[\"']?\s*:\s*[\"']?{re.escape(nonce)}(?!\w)")
     found: list[_Found] = []
     problems: list[str] = []
@@ -333,8 +331,8 @@ def _objects_with(text: str, nonce: str) -> tuple[list[_Found], tuple[str, ...]]
 
 
 def _end_of_object(text: str, start: int) -> tuple[int | None, int]:
-    """Returns where the object that opens at `start` ends, None when it is cut, crossed or nested too deeply; and the
-    work that it took."""
+    """Returns the end of the object that starts at `start`, or None if it is cut, crossed or nested too deeply; and the
+    work it took."""
     open_marks: list[str] = []
     position, marks, end = start, 0, None
     while mark := _MARK.search(text, position):
@@ -359,8 +357,8 @@ def _end_of_object(text: str, start: int) -> tuple[int | None, int]:
 
 
 def _read(text: str) -> Any:
-    """Returns the value of a whole object. What is not quite JSON is repaired, provided that the repair neither adds
-    nor loses a letter or digit; a cut object is never completed."""
+    """Returns the value of a whole object. Near-JSON is repaired if the repair neither adds nor loses a letter or
+    digit; a cut object is never completed."""
     try:
         return load_json(text)
     except NotJson as problem:
@@ -373,6 +371,6 @@ def _read(text: str) -> Any:
 
 
 def _letters(json_text: str) -> Counter[str]:
-    """Returns how often each letter and digit occurs, however it is escaped: what a repair must not change."""
+    """Returns how often each letter and digit occurs, escaped or not: a repair must not change that."""
     plain = _LETTER_ESCAPE.sub(lambda escape: chr(int(escape[1], 16)) if escape[1] else " ", json_text)
     return Counter(character for character in plain.casefold() if character.isalnum())

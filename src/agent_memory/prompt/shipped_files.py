@@ -1,5 +1,5 @@
-"""What is installed of us: the program `memory`, and the files that are shipped with the code (`agent_memory/prompts/` in an
-installed package, `prompts/` in a source checkout)."""
+"""The installed program `memory`, and the files shipped with the code (in `agent_memory/prompts/` of an installed
+package, in `prompts/` of a source checkout)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PROGRAM_NAMES = ("memory", "agent-memory")
 
 
 def read_shipped(name: str) -> str:
-    """Returns the text of a shipped file (`prompts/defrag.md`); StoreIo where it is nowhere, or cannot be read."""
+    """Returns the text of a shipped file (`prompts/defrag.md`); raises StoreIo if it is missing or unreadable."""
     try:
         found = (place / name for place in _PLACES if (place / name).is_file())
         return next(found, _PLACES[0] / name).read_text("utf-8")
@@ -26,8 +26,8 @@ def read_shipped(name: str) -> str:
 
 
 def memory_program(environ: Mapping[str, str]) -> str | None:
-    """Returns the absolute path of the `memory` that is running: as it was called, else beside its interpreter, else on PATH.
-    Links are kept: what an installer has linked there survives its updates."""
+    """Returns the absolute path of the running `memory`: as it was called, else beside its interpreter, else on PATH.
+    Links are not resolved: they survive an installer's updates."""
     called = os.path.abspath(sys.argv[0]) if sys.argv and os.path.basename(sys.argv[0]) in _PROGRAM_NAMES else None
     beside = [f"{os.path.dirname(sys.executable)}/{name}" for name in _PROGRAM_NAMES] if sys.executable else []
     on_path = shutil.which(_PROGRAM_NAMES[0], path=environ.get("PATH", os.defpath))

@@ -1,7 +1,7 @@
-"""The managed section as text: hot entries whole, warm ones a line each, the rest a count (design §6, P13, P17-P19).
+"""The managed section as text: hot notes whole, warm ones a line each, the rest a count (design §6, P13, P17-P19).
 
-The same corpus gives the same bytes: nothing in it depends on when, where or by whom it is written. Whether an entry may
-be shown is decided here once more, from its own text: a tier list may have been edited, or come from another machine.
+The same notes give the same bytes: nothing depends on when, where or by whom it is written. Whether a note may be shown
+is checked here again from its own text: a tier list may have been edited or come from another machine.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ def render_section(
     target: Target,
     budget: SectionBudget = SectionBudget(),  # noqa: B008 - a frozen value
 ) -> RenderedSection:
-    """Returns the section of one target, with its markers. `bodies` is what is hot or warm, whole, by id.
+    """Returns the section of one target, with its markers. `bodies` holds the hot and warm notes by id.
 
-    Pinned entries are hot wherever they may be shown. What is hot and does not fit is the first of what is warm, what is
-    warm and does not fit is counted; no entry is cut. Of an entry whose body is not given nothing is shown.
+    Pinned notes are hot wherever they may be shown. Hot notes that do not fit come first among the warm ones; warm ones
+    that do not fit are counted. No note is cut, and none is shown whose body is missing.
     """
     warnings: list[str] = []
-    hot, warm = _chosen(tiers, entries, bodies, target, warnings)
+    hot, warm = _select(tiers, entries, bodies, target, warnings)
     ids = dict.fromkeys([each.meta.id for each in hot] + [each.meta.id for each in warm])
     contradicted = contradicted_in([bodies[id] for id in ids])
 
@@ -78,20 +78,21 @@ def render_section(
 
 
 def _may_be_named(listed: Listed, target: Target) -> bool:
-    """Returns whether a target may hold anything of an entry: its scope, and nothing secret, or private in a repository."""
+    """Returns whether a target may hold anything of a note: only of its scopes, nothing secret, nothing private in a
+    repository."""
     meta = listed.meta
     is_kept_back = meta.is_secret or (target.in_repository and meta.sensitivity is Sensitivity.PRIVATE)
     return meta.scope in target.scopes and not is_kept_back
 
 
-def _chosen(
+def _select(
     tiers: TierList,
     entries: Mapping[str, Listed],
     bodies: Mapping[str, StoredEntry],
     target: Target,
     warnings: list[str],
 ) -> tuple[list[StoredEntry], list[Listed]]:
-    """Returns what may be shown whole, and what a line may be made of. A warning is given where the list asks for too much."""
+    """Returns the notes to show whole, and those to show in a line. Adds a warning if the tier list asks for too much."""
     hot, warm = list[StoredEntry](), list[Listed]()
     pinned = sorted(id for id, each in entries.items() if each.meta.pinned)
     wanted = dict.fromkeys((*tiers.hot, *pinned), Tier.HOT)
@@ -110,7 +111,7 @@ def _chosen(
             continue
         if best is Tier.COLD:
             continue
-        # A line is made of what is no order; nothing where all of it may be one.
+        # The line is made of what is not an order; there is none if all of it may be one.
         if (told := told_of(stored)) is not None:
             warm.append(told.listed)
         else:
@@ -126,9 +127,8 @@ def _warm_line(listed: Listed, contradicted_by: str) -> str:
 
 
 def _introduction(cold: int, no_room: list[str], *, has_notes: bool, elsewhere: bool) -> tuple[str, ...]:
-    """Returns what is said beside the notes, 300 characters at most with all headings and markers; one line where there
-    are no notes. With `elsewhere` there are some of other scopes: without a count, which would change the file with
-    each of them."""
+    """Returns the text around the notes, at most 300 characters with headings and markers; one line if there are no
+    notes. `elsewhere` says that other scopes have some: uncounted, or the file would change with each of them."""
     others = f"{cold:,} more" if cold else "those of other places" if elsewhere else ""
     if not has_notes:
         return (f"{SECTION_HEADING}: {f'`memory search` finds {others}' if others else 'none yet'}",)

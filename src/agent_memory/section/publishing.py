@@ -1,4 +1,4 @@
-"""Publishing: the managed section of every target, as the store is now (design §6, P17)."""
+"""Publishing: brings the managed section of every target up to date (design §6, P17)."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from agent_memory.section.managed_section import render_section
 from agent_memory.section.section_splice import Spliced, rule_head, with_section
 
 KeepSections = Callable[[Sequence[SectionChange]], Result[None, Error]]
-"""What is told how sections are about to change, before any of them does."""
+"""A callback that gets the changes to sections before the first is made."""
 
 MOST_BYTES_READ = 32 << 10
-"""What Codex reads of all its files together (`project_doc_max_bytes`)."""
+"""How much Codex reads of all its files together (`project_doc_max_bytes`)."""
 
 _ATTEMPTS = 3
 
 
 @frozen
-class _Planned:
-    """What is to become of one target."""
+class _SectionPlan:
+    """The change planned for one target."""
 
     target: Target
     file: TargetFile
@@ -56,7 +56,7 @@ class _Planned:
 
 @frozen
 class Publisher:
-    """Writes sections."""
+    """Writes managed sections."""
 
     store: Store
     targets: Targets
@@ -66,41 +66,41 @@ class Publisher:
     def publish(
         self, targets: Sequence[Target], keep: KeepSections | None = None, *, dry_run: bool = False
     ) -> Published:
-        """Returns what became of each target. A target that is refused hinders no other; one that is up to date is not
+        """Returns what became of each target. A refused target does not stop the others; one that is up to date is not
         written.
 
-        `keep` is told all changes before the first is made, and its failure stops them all; a publication that belongs to no run
-        has none, since the next one comes to the same. A Failure besides that is the store's: then no target was looked at.
+        `keep` gets all changes before the first is made, and stops them if it fails; a publication outside of a run
+        needs none, since the next one does the same. Any other Failure is the store's: then no target was touched.
         """
         if not targets:
             return Published()
-        # The files before the store: what is written to a file while the store is read is noticed, and read anew.
+        # Files are read before the store: a change made while the store is read is then noticed, and read again.
         files = [self.targets.read(target.path) for target in targets]
         render = self._renderer()
-        plans: list[_Planned | PublishedTarget] = []
+        plans: list[_SectionPlan | PublishedTarget] = []
         named_first: dict[str, str] = {}
         for target, file in zip(targets, files, strict=True):
             plan = self._plan(target, file, render)
-            if isinstance(plan, _Planned) and plan.file.real_path in named_first:  # a link to a file that comes before
+            if isinstance(plan, _SectionPlan) and plan.file.real_path in named_first:  # a link to an earlier target
                 same = f"{target.path} is the same file as {named_first[plan.file.real_path]}, and is written as that"
                 plan = PublishedTarget(target.path, "unchanged", warnings=(same,))
-            elif isinstance(plan, _Planned):
+            elif isinstance(plan, _SectionPlan):
                 named_first[plan.file.real_path] = target.path
             plans.append(plan)
-        due = [each.change for each in plans if isinstance(each, _Planned) and not each.is_unchanged]
+        due = [each.change for each in plans if isinstance(each, _SectionPlan) and not each.is_unchanged]
         if due and keep is not None and not dry_run:
             unwrap(keep(due))
-        return Published(tuple(self._carried_out(each, keep, dry_run=dry_run) for each in plans))
+        return Published(tuple(self._carry_out(each, keep, dry_run=dry_run) for each in plans))
 
     @as_result
     def render(self, target: Target) -> RenderedSection:
-        """Returns the section that this target would hold; nothing is read but the store."""
+        """Returns the section for this target; reads only the store."""
         return self._renderer()(target)
 
     # -- planning -----------------------------------------------------------------------------------------------------
 
     def _renderer(self) -> Callable[[Target], RenderedSection]:
-        """Returns what makes the section of a target, as the store is now."""
+        """Returns a function that renders a target's section from the present store."""
         live, tiers = unwrap(self.store.list()), unwrap(self.store.tiers())
         entries = live.by_id
         standing = standing_tiers(tiers, (each.meta for each in live.entries))
@@ -111,14 +111,14 @@ class Publisher:
             try:
                 stored = unwrap(self.store.read(id))
             except (EntryNotFound, EntryChanged, EntryUnreadable):
-                continue  # it went away since the listing
+                continue  # removed since the listing
             if stored.meta.id == id:  # else it was merged since
                 bodies[id] = stored
         return lambda target: render_section(standing, entries, bodies, target, self.budget)
 
     def _plan(
         self, target: Target, read: Result[TargetFile, Error], render: Callable[[Target], RenderedSection]
-    ) -> _Planned | PublishedTarget:
+    ) -> _SectionPlan | PublishedTarget:
         if isinstance(read, Failure):
             return PublishedTarget(target.path, "refused", read.failure())
         file = read.unwrap()
@@ -127,30 +127,30 @@ class Publisher:
         spliced = with_section(file.real_path, file.data, rendered.text)
         if isinstance(spliced, Failure):
             return PublishedTarget(target.path, "refused", MarkersAmbiguous(target.path, str(spliced.failure())))
-        return _Planned(whose, file, rendered, spliced.unwrap())
+        return _SectionPlan(whose, file, rendered, spliced.unwrap())
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
-    def _carried_out(
-        self, plan: _Planned | PublishedTarget, keep: KeepSections | None, *, dry_run: bool
+    def _carry_out(
+        self, plan: _SectionPlan | PublishedTarget, keep: KeepSections | None, *, dry_run: bool
     ) -> PublishedTarget:
         if isinstance(plan, PublishedTarget):
             return plan
         if plan.is_unchanged:
-            return _told(plan, "unchanged")
+            return _published(plan, "unchanged")
         if dry_run:
             before, after = (
                 data.decode("utf-8", "replace").splitlines() for data in (plan.file.data or b"", plan.spliced.data)
             )
             path = plan.target.path
             diff = "\n".join(difflib.unified_diff(before, after, path, path, lineterm=""))
-            return evolve(_told(plan, "planned"), diff=diff)
-        return self._written(plan, keep, _ATTEMPTS)
+            return evolve(_published(plan, "planned"), diff=diff)
+        return self._write(plan, keep, _ATTEMPTS)
 
-    def _written(self, plan: _Planned, keep: KeepSections | None, attempts: int) -> PublishedTarget:
-        """Written; planned anew, from the store as it is then, where somebody else wrote to the file meanwhile."""
+    def _write(self, plan: _SectionPlan, keep: KeepSections | None, attempts: int) -> PublishedTarget:
+        """Writes the section; if somebody else wrote to the file meanwhile, plans it again from the present store."""
         try:
-            return evolve(_told(plan, "written"), kept=unwrap(self.targets.write(plan.file, plan.spliced.data)))
+            return evolve(_published(plan, "written"), kept=unwrap(self.targets.write(plan.file, plan.spliced.data)))
         except Error as error:
             refused = PublishedTarget(plan.target.path, "refused", error)
             if attempts == 1 or not isinstance(error, TargetRefused):
@@ -160,17 +160,17 @@ class Publisher:
             new = self._plan(plan.target, file, self._renderer())
         except Error:
             return refused
-        if not isinstance(new, _Planned):
+        if not isinstance(new, _SectionPlan):
             return refused
         if keep is not None and new.change != plan.change and isinstance(keep([new.change]), Failure):
             return refused
         if new.is_unchanged:
-            return _told(new, "unchanged")
-        return refused if new.file == plan.file else self._written(new, keep, attempts - 1)
+            return _published(new, "unchanged")
+        return refused if new.file == plan.file else self._write(new, keep, attempts - 1)
 
 
-def _told(plan: _Planned, outcome: Literal["written", "unchanged", "planned"]) -> PublishedTarget:
-    """Returns what became of the target, and why its section may not reach who reads the file."""
+def _published(plan: _SectionPlan, outcome: Literal["written", "unchanged", "planned"]) -> PublishedTarget:
+    """Returns the outcome for the target, with warnings if the section may not reach its readers."""
     file, path, warnings = plan.file, plan.target.path, list(plan.rendered.warnings)
     if (head := rule_head(file.real_path)) and not plan.spliced.data.startswith(b"---"):
         warnings.append(f"{path} is ignored without a head like {head.splitlines()[1]!r} between two lines of ---")

@@ -1,9 +1,10 @@
-"""The managed section inside the bytes of a file: found, put in, replaced, taken out. No byte outside the markers changes (P17).
+"""Finds, inserts, replaces and removes the managed section in the bytes of a file. No byte outside the markers changes
+(P17).
 
-A marker counts where it stands alone on its line, indented by at most three blanks; both may share one line that holds
-nothing else. Markers in a closed code fence, or in a code span, are documentation and are ignored. Everything else that
-looks like a marker makes the file ambiguous: a lone one, reversed, nested or doubled ones, one beside other text, one
-spelled differently, one after a fence that is never closed, and a fence that holds what we ourselves had written.
+A marker counts if it is alone on its line, indented by at most three spaces; both may share one line that holds nothing
+else. Markers in a closed code fence or in a code span are documentation and are ignored. Anything else like a marker
+makes the file ambiguous: a lone one, reversed, nested or doubled ones, one beside other text, one spelled differently,
+one after an unclosed fence, and a fence that contains what we wrote.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from agent_memory.rules.undo_run import SectionChange
 from agent_memory.session.own_marks import SECTION_END, SECTION_START
 
 SECTION_HEADING = "## Memory of earlier sessions"
-"""How the first line after the start marker of every section that we write begins."""
+"""The beginning of the first line after the start marker in every section that we write."""
 
 _START, _END = SECTION_START.encode(), SECTION_END.encode()
 _HEADING = SECTION_HEADING.encode()
@@ -36,43 +37,44 @@ _HEADS = (
     (re.compile(r"/\.kiro/steering/.+\.md\Z"), "inclusion: always"),
     (re.compile(r"/\.github/instructions/.+\.instructions\.md\Z"), 'applyTo: "**"'),
 )
-"""The head without which a harness ignores a rule file: frontmatter that says that it always counts.
+"""The heads without which a harness ignores a rule file: frontmatter that says that it always applies.
 
-https://cursor.com/docs/context/rules, https://docs.windsurf.com/windsurf/cascade/memories, https://kiro.dev/docs/steering,
+https://cursor.com/docs/context/rules, https://docs.windsurf.com/windsurf/cascade/memories,
+https://kiro.dev/docs/steering,
 https://docs.github.com/en/copilot/customizing-copilot/adding-repository-custom-instructions-for-github-copilot
 """
 
 _Span = tuple[int, int]
-"""Where something begins and ends."""
+"""Start and end offsets."""
 
 
 @frozen
 class Spliced:
-    """A file with the section put in or taken out, and what that changed. Texts are as in the file; bytes that are no
-    UTF-8 are lone surrogates (`surrogateescape`)."""
+    """A file with the section inserted or removed, and what changed. Texts are as in the file; bytes that are not UTF-8
+    are lone surrogates (`surrogateescape`)."""
 
     data: bytes
     before: str | None
-    """The section that was there, with its markers."""
+    """The previous section, with its markers."""
     after: str | None
     separator: str = ""
-    """What was put between the file's own text and a section that was appended."""
+    """What was inserted between the file's own text and an appended section."""
 
 
 class Ambiguous(ValueError):
-    """Where the section is, or may go, cannot be told; the text says why."""
+    """The place of the section cannot be told; the message says why."""
 
 
 _or_failure = safe(exceptions=(Ambiguous,))
-"""A function returns it in a Failure."""
+"""Makes a function return it as a Failure."""
 
 
 @_or_failure
 def splice_section(data: bytes, section: str | None) -> Spliced:
-    """Returns the file with exactly this section in it, or without any; a Failure says what is ambiguous about its markers.
+    """Returns the file with exactly this section in it, or without any; a Failure says why its markers are ambiguous.
 
-    `section` has its markers, `\\n` line ends and no final one; it gets the line ends of the file. Where there is none yet,
-    it is appended after a blank line, and a line end after it. Doing it twice changes nothing.
+    `section` has its markers, `\n` line ends and no final one; it gets the file's line ends. A first section is
+    appended after a blank line, with a line end after it. Doing it twice changes nothing.
     """
     return _spliced(data, section)
 
@@ -97,10 +99,10 @@ def _spliced(data: bytes, section: str | None) -> Spliced:
 
 @_or_failure
 def restore_section(data: bytes, change: SectionChange) -> bytes:
-    """Returns the file with the section that a change replaced, byte for byte; unchanged where that is there already.
+    """Returns the file with the section that a change replaced, byte for byte; unchanged if that is there already.
 
-    A Failure where the section is neither what the change left nor what it found. A section that the change had appended
-    goes with its separator, unless somebody has written on after it.
+    A Failure if the section is neither what the change left nor what it found. An appended section goes with its
+    separator, unless somebody has written text after it.
     """
     found = _find(data)
     current = None if found is None else _text(data[found[0] : found[1]])
@@ -117,26 +119,26 @@ def restore_section(data: bytes, change: SectionChange) -> bytes:
 
 @_or_failure
 def section_in(data: bytes) -> str | None:
-    """Returns the section of a file, with its markers; None where there is none."""
+    """Returns the section of a file, with its markers, or None."""
     found = _find(data)
     return None if found is None else _text(data[found[0] : found[1]])
 
 
 def with_section(path: str, data: bytes | None, section: str) -> Result[Spliced, Ambiguous]:
-    """`splice_section`; a file that is new or empty gets its head with the section, which goes with it again."""
+    """Like `splice_section`, but a new or empty file gets its head with the section, and loses it with the section."""
     head = "" if data else rule_head(path)
     spliced = splice_section(data or b"", section)
     return spliced.map(lambda new: evolve(new, data=head.encode() + new.data, separator=head)) if head else spliced
 
 
 def rule_head(path: str) -> str:
-    """Returns the head that a file at this absolute path needs; empty for one that needs none."""
+    """Returns the head that the file at this absolute path needs, if any."""
     return next((f"---\n{head}\n---\n\n" for pattern, head in _HEADS if pattern.search(path)), "")
 
 
 def _cut(data: bytes, found: _Span, separator: bytes) -> bytes:
-    """Without the section and the line end after it; without the separator too where nothing follows, or two lines of
-    the file would become one."""
+    """Returns the data without the section and its line end; without the separator too if nothing follows or two lines
+    of the file would be joined."""
     above, below = data[: found[0]], data[found[1] :]
     below = below.removeprefix(b"\r\n") if below.startswith(b"\r\n") else below.removeprefix(b"\n")
     if not below and separator:
@@ -159,7 +161,7 @@ def _bytes(text: str) -> bytes:
 class _Line:
     start: int
     text: bytes
-    """Without its end."""
+    """Without its line end."""
     fenced: bool
 
 
@@ -172,7 +174,7 @@ def _find(data: bytes) -> _Span | None:
         raise Ambiguous("it ends inside a code block that is never closed")
     match [each for each, _ in markers]:
         case []:
-            for line, following in pairwise(lines):  # a stray fence above one of ours has swallowed it
+            for line, following in pairwise(lines):  # a stray fence above our section has swallowed it
                 if line.fenced and line.text.strip() == _START and following.text.strip().startswith(_HEADING):
                     raise Ambiguous("its managed section stands inside a code block")
             return None
@@ -202,8 +204,7 @@ def _markers(lines: list[_Line]) -> Iterator[tuple[bytes, _Span]]:
 
 
 def _lines(data: bytes) -> tuple[list[_Line], bool]:
-    """Returns the lines, with those of fences marked (their own first and last line too), and whether the last fence is
-    open."""
+    """Returns the lines, those in fences marked (with their first and last lines), and whether the last fence is open."""
     lines: list[_Line] = []
     fence, start = b"", 0
     for whole in _LINE.findall(data):

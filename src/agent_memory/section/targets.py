@@ -1,9 +1,9 @@
-"""`Targets` on disk: files of a person and of their harnesses, in which one section is ours (P2, P17, P21).
+"""The `Targets` on disk: files of a person and of their harnesses, with one section that is ours (P2, P17, P21).
 
-A link is followed to the real file, which is then replaced, so that dotfiles stay what they are: but not out of the home,
-and never into the storage root. What is no plain file, or may not be written, is refused and left as it is.
+Links are followed and the real file is replaced, so that dotfiles stay links: but not out of the home, and never into
+the storage root. Anything but a plain writable file is refused and left as it is.
 
-What stood between the markers and was not written here is kept in `~/.local/state/agent-memory/sections/`: 0700, files 0600.
+Text between the markers that we did not write is kept in `~/.local/state/agent-memory/sections/`: 0700, files 0600.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ MAX_TARGET_BYTES = 4 << 20
 """Larger than any harness reads."""
 
 READ_BY_CODEX = read_in_repository("codex")
-"""In the order of preference; one a directory."""
+"""In order of preference; one for each directory."""
 
 _WRITTEN = "written"
 _MAX_WRITTEN_BYTES = 64 << 10
@@ -53,14 +53,14 @@ _CHANGED = "it was changed at the same moment; run the command again"
 
 @frozen
 class TargetFiles:
-    """Targets of a person whose home is `home`; nothing under `root` is one."""
+    """The targets of a person whose home is `home`; nothing under `root` is one."""
 
     home: str | None
     root: str
 
     @as_result
     def read(self, path: str) -> TargetFile:
-        """See the port. The directory of a missing file must exist. Nothing is opened that might keep us waiting."""
+        """See the port. A missing file's directory must exist. Opens nothing that might block."""
         try:
             with as_store_io("read", path):
                 real = self._real_path(path)
@@ -80,12 +80,12 @@ class TargetFiles:
 
     @as_result
     def write(self, file: TargetFile, data: bytes) -> str | None:
-        """See the port. Equal bytes are not written. A file that we make has mode 0600. After a crash the file has its old
-        or its new bytes, and beside it at most `.<name>.agent-memory-<random>`."""
+        """See the port. Equal bytes are not written. New files get mode 0600. After a crash the file has its old or its
+        new bytes, with at most `.<name>.agent-memory-<random>` beside it."""
         if data == file.data:
             return None
         with as_store_io("write", file.real_path):
-            copy = self._kept(file, data)
+            copy = self._copy_lost_section(file, data)
             if file.data is not None:
                 _replace(file, data)
                 return copy
@@ -97,9 +97,9 @@ class TargetFiles:
 
     @as_result
     def remove(self, file: TargetFile) -> str | None:
-        """See the port; a file that is gone already counts as removed."""
+        """See the port; does nothing if the file is already gone."""
         with as_store_io("remove", file.real_path):
-            copy = self._kept(file, None)
+            copy = self._copy_lost_section(file, None)
             now = _bytes_of(file.path, file.real_path)
             if now is not None:
                 if now != file.data:
@@ -120,7 +120,7 @@ class TargetFiles:
             raise TargetRefused(path, "it is a circular symbolic link")
         if is_within(real, os.path.realpath(self.root)):
             raise TargetRefused(path, "it is inside the store")
-        # A path may lead anywhere in the home, and out of it only by being named so, with no link on the way.
+        # A path may lead anywhere in the home; outside of it only if it is named directly, with no link on the way.
         homes = () if self.home is None else (self.home, os.path.realpath(self.home))
         is_as_named = os.path.dirname(real) == os.path.realpath(parent) and not any(
             is_within(named, each) for each in homes
@@ -131,16 +131,16 @@ class TargetFiles:
             raise TargetRefused(path, f"it leads to {real}, whose directory does not exist")
         return real
 
-    def _kept(self, file: TargetFile, after: bytes | None) -> str | None:
-        """Returns the path of a copy of the section that is to go, where nobody here wrote it: a person may have
-        written between the markers. A section that this machine wrote into some target is known by its digest. Raises
+    def _copy_lost_section(self, file: TargetFile, after: bytes | None) -> str | None:
+        """Returns the path of a copy of the section about to be lost, unless we wrote it: a person may have written
+        between the markers. Sections that this machine wrote into any target are known by their digests. Raises
         OSError."""
         before, new = _section_of(file.data), _section_of(after)
         directory = None if self.home is None else f"{local_state_directory(self.home)}/sections"
         written = f"{directory}/{_WRITTEN}"
         known = set[str]()
         for each in () if directory is None else (written, f"{written}.1"):
-            # What cannot be read is not known: a copy too many does no harm.
+            # An unreadable list counts as empty: an extra copy does no harm.
             known.update(read_loosely(each, 2 * _MAX_WRITTEN_BYTES).decode("ascii", "replace").split("\n"))
         copy: str | None = None
         if before not in (None, new) and _digest_of(before) not in known:
@@ -158,8 +158,8 @@ class TargetFiles:
 
 
 def _replace(file: TargetFile, data: bytes) -> None:
-    """The new bytes lie ready beside the file, with its owner and mode, before it is looked at for the last time, so that what
-    somebody else writes meanwhile is seen."""
+    """Replaces the file. The new bytes, with its owner and mode, are ready beside it before the last check, so that
+    what somebody else writes meanwhile is noticed."""
     try:
         now = os.stat(file.real_path, follow_symlinks=False)
     except FileNotFoundError:
@@ -190,7 +190,7 @@ def _replace(file: TargetFile, data: bytes) -> None:
 
 
 def _section_of(data: bytes | None) -> bytes | None:
-    """Returns what a file has between its markers, with them; None where that is nothing, or nobody could tell."""
+    """Returns a file's section with its markers; None if there is none or its place is ambiguous."""
     section = None if data is None else section_in(data).lash(lambda _: Success(None)).unwrap()
     if section is None or not section.replace(SECTION_START, "").replace(SECTION_END, "").strip():
         return None
@@ -209,19 +209,19 @@ def _bytes_of(path: str, real: str) -> bytes | None:
     return None if image is None else image.data
 
 
-# -- which files are targets, and whose notes each of them shows -------------------------------------------------------
+# -- which files are targets, and whose notes they show ----------------------------------------------------------------
 
 
 def expanded(path: str, home: str | None, directory: str | None = None) -> str:
-    """Returns the path with `~` as the home, and from `directory` where it is relative and that is given; else as it is."""
+    """Returns the path with `~` expanded; if `directory` is given, relative to that."""
     return absolute(path, home, lambda: directory or "") or path
 
 
 def chosen_targets(
     paths: Iterable[str], home: str | None, scope_at: Callable[[str | None], str], is_committed: Callable[[str], bool]
 ) -> tuple[Target, ...]:
-    """Returns a target for each path, each once: it shows what is global and what belongs to its place; a file that its
-    repository may commit, only the latter. A directory that is a link into a repository is not that repository's."""
+    """Returns one target for each file: it shows global notes and those of its place, or only the latter if its
+    repository may commit the file. A directory that is a link into a repository does not count as that repository."""
     targets: list[Target] = []
     for path in dict.fromkeys(paths):
         directory = os.path.dirname(path)
@@ -238,7 +238,7 @@ def chosen_targets(
 
 
 def told_path(path: str, home: str | None) -> str:
-    """Returns the path as it is written down where others may read it: with `~` in place of the home."""
+    """Returns the path as others may read it: with `~` for the home."""
     for each in () if home is None else (home, os.path.realpath(home)):
         if is_within(path, each):
             return f"~{path[len(each.rstrip('/')) :]}"
@@ -249,8 +249,8 @@ def told_path(path: str, home: str | None) -> str:
 
 
 def chain_bytes(real_path: str, own_bytes: int, home: str | None) -> int:
-    """Size of the files that Codex reads down to this one, this one (with `own_bytes`) included; 0 for a file that it
-    does not read."""
+    """Returns the size of the files that Codex reads down to this one, which has `own_bytes`; 0 if Codex does not read
+    it."""
     directory, name = os.path.split(real_path)
     if name not in READ_BY_CODEX:
         return 0
@@ -259,7 +259,7 @@ def chain_bytes(real_path: str, own_bytes: int, home: str | None) -> int:
         return own_bytes
     try:
         top = work_tree_above(directory)
-    except OSError:  # it is for a warning alone
+    except OSError:  # it is only for a warning
         return 0
     if top is None:
         return 0

@@ -1,4 +1,4 @@
-"""Past sessions, as they were found where their harnesses keep them, and what is to be done about each."""
+"""Past sessions found where their harnesses keep them, and what to do about each."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from agent_memory.text.plain_text import counted
 
 @frozen
 class FoundSession:
-    """What can be told of a session without reading it. Instants are epoch ms."""
+    """A session as far as it is known without reading it. Instants are epoch ms."""
 
     harness: Harness
     retrieval: SessionRetrieval
     changed_at_ms: int
     size_bytes: int | None = None
     ended_at_ms: int | None = None
-    """When its last turn was, where that is known to the harness itself. A file's time is none: any touch changes it."""
+    """When its last turn was, if the harness itself records it. A file's time does not count: any touch changes it."""
     cwd: str | None = None
     shares_record_ids: bool = False
-    """A fork or a resumed copy of a session has the record ids of what it copied, and no other session has them."""
+    """True if forks and resumed copies share their record ids with the original, and unrelated sessions never do."""
 
     @property
     def session_id(self) -> str:
@@ -37,12 +37,12 @@ class FoundSession:
 
     @property
     def looks(self) -> tuple[int, int | None, str | None]:
-        """Returns what is otherwise once the session has changed."""
+        """Returns values that change when the session does."""
         return self.changed_at_ms, self.size_bytes, self.path
 
     @property
     def path(self) -> str | None:
-        """Returns its transcript, where it has a file of its own."""
+        """Returns its transcript, if it has a file of its own."""
         return self.retrieval.session_path if isinstance(self.retrieval, SessionFile) else None
 
 
@@ -51,46 +51,46 @@ Sight = Literal[
     "own-call", "automated", "copy", "older", "empty", "unreadable",
 ]  # fmt: skip
 SIGHTS: tuple[Sight, ...] = get_args(Sight)
-"""`new`: never consolidated. `grown`: it went on since. `waiting`: in the inbox already. `done`: nothing new in it. `copy`: all
-of it is in another session, which it was resumed or forked from. `older`: its last turn was before the time asked for."""
+"""`new`: never consolidated. `grown`: has new turns. `waiting`: in the inbox. `done`: nothing new. `copy`: all of it is
+in another session, which it was resumed or forked from. `older`: its last turn was before the given time."""
 
 WANTED: tuple[Sight, ...] = ("new", "grown")
-"""What there is something to learn from."""
+"""The sessions worth consolidating."""
 
 
 @frozen
 class Sighted:
-    """One session that was found, and what is to be done about it."""
+    """A found session, and what to do about it."""
 
     found: FoundSession
     sight: Sight
     entry: InboxEntry | None = None
-    """What is to be put into the inbox: of a wanted one."""
+    """The entry to put into the inbox, if it is wanted."""
     chars: int = 0
-    """Of its turns that nobody looked at yet."""
+    """The size of its new turns."""
     calls: int = 0
-    """How often the agent command will be asked about them; 0 for the built-in."""
+    """How many calls of the agent command it will take; 0 for the built-in."""
     is_partial: bool = False
     begins_at: SessionMark | None = None
-    """Of a session that goes on from another: how far that one covers it."""
+    """How far another session covers this one, which continues it."""
     problem: str = ""
 
     @property
     def at_ms(self) -> int:
-        """Tells when it was last changed, or, of a wanted one, ended."""
+        """Returns when it last changed, or, if it is wanted, ended."""
         return self.found.changed_at_ms if self.entry is None else self.entry.at_ms
 
 
 @frozen
 class Backfill:
-    """All that was found, oldest first, and what could not be looked at, in words."""
+    """All sessions found, oldest first, and in words what could not be read."""
 
     sighted: tuple[Sighted, ...] = ()
     problems: tuple[str, ...] = ()
 
     @property
     def wanted(self) -> tuple[Sighted, ...]:
-        """Returns what is to be put into the inbox, oldest first."""
+        """Returns the sessions to put into the inbox, oldest first."""
         return tuple(each for each in self.sighted if each.entry is not None)
 
     @property
@@ -102,8 +102,7 @@ class Backfill:
 
 
 def limited(backfill: Backfill, limit: int | None) -> Backfill:
-    """Returns the same with no more than `limit` sessions to be put into the inbox: the oldest, since a note that is
-    learnt later may supersede one that was learnt before."""
+    """Returns the same with at most `limit` wanted sessions: the oldest, since later notes may supersede earlier ones."""
     if limit is None:
         return backfill
     kept = frozenset(map(id, backfill.wanted[:limit]))
@@ -112,7 +111,7 @@ def limited(backfill: Backfill, limit: int | None) -> Backfill:
 
 
 def sentence_of(backfill: Backfill, max_calls_per_day: int) -> str:
-    """`212 sessions found, 31 new, about 1.2 M characters, 31 agent calls`, and how many days these take."""
+    """Returns `212 sessions found, 31 new, about 1.2 M characters, 31 agent calls`, and how many days these take."""
     wanted = backfill.wanted
     chars, calls = sum(each.chars for each in wanted), sum(each.calls for each in wanted)
     least = "at least" if any(each.is_partial for each in wanted) else "about"
@@ -130,7 +129,7 @@ def sentence_of(backfill: Backfill, max_calls_per_day: int) -> str:
 
 
 def short_number(number: int) -> str:
-    """`950`, `12 k`, `1.2 M`."""
+    """Returns `950`, `12 k` or `1.2 M`."""
     for size, sign in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
         if number >= size:
             shown = number / size
@@ -140,7 +139,7 @@ def short_number(number: int) -> str:
 
 @frozen
 class Rest:
-    """How long a transcript must rest to be captured, and to be taken for ended; None: it never is."""
+    """How long a transcript must be unchanged to be captured, and to count as ended; None means never."""
 
     debounce_ms: int = 30_000
     idle_ms: int | None = 180_000

@@ -1,4 +1,4 @@
-"""A session, normalised: a history of turns."""
+"""A session in one normal form: a history of turns."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from agent_memory.text.ids import EntryId
 from agent_memory.text.plain_text import Count, SomeText
 
 UNKNOWN_TYPE = "unknown-type:"
-"""How the reasons in `History.skipped` begin that stand for records of a kind not known to us."""
+"""Prefix of the reasons in `History.skipped` for kinds of records that we do not know."""
 
 
 class Role(StrEnum):
-    """Who a turn comes from. `tool` is everything that neither the person nor the agent said: results, pages, files."""
+    """The author of a turn. `tool` is everything from neither the person nor the agent: results, pages, files."""
 
     USER = "user"
     AGENT = "agent"
@@ -28,42 +28,42 @@ class ToolCall:
     """One use of a tool inside an agent turn."""
 
     name: str
-    """The harness's name of it: `Bash`, `Edit`, `mcp__x__y`."""
+    """The harness's name for it: `Bash`, `Edit`, `mcp__x__y`."""
     brief: str
-    """What it was asked to do on one line: the command, the query, the path, at most 400 characters; or what it wrote
-    and in place of what, about 250 characters of code or 2,000 of a document."""
+    """The request on one line: the command, query or path, at most 400 characters; or what it wrote and what that
+    replaced, about 250 characters of code or 2,000 of a document."""
     path: str | None = field(default=None, metadata={"sparse": True})
     writes: bool = field(default=False, metadata={"sparse": True})
 
 
 @frozen
 class Turn:
-    """One utterance. Blocks of one assistant message are one turn; each tool result is a turn of its own. The metadata say how a
-    turn is kept (`records.kept_histories_files`)."""
+    """One utterance. The blocks of one assistant message are one turn; each tool result is its own. The metadata are
+    for storage (`store.kept_histories_files`)."""
 
     number: int
-    """From 1, over the whole session, whatever part of it this history holds."""
+    """Counted from 1 over the whole session, whatever part of it this history holds."""
     role: Role
     text: str
     record_id: str = field(metadata={"key": "record"})
-    """The harness's id of the (last) record behind the turn: the unit of the session mark."""
+    """The harness's id of the (last) record of the turn: the unit of the session mark."""
     at_ms: int | None = field(default=None, metadata={"sparse": True})
     tool_calls: tuple[ToolCall, ...] = field(default=(), metadata={"key": "calls", "sparse": True})
-    """Of an agent turn."""
+    """For agent turns."""
     tool_name: str | None = field(default=None, metadata={"key": "tool", "sparse": True})
-    """Of a tool turn: which tool answered, when known."""
+    """For tool turns: the tool that answered, if known."""
     failed: bool = field(default=False, metadata={"sparse": True})
-    """Of a tool turn: the tool reported an error."""
+    """For tool turns: the tool reported an error."""
     clipped_chars: int = field(default=0, metadata={"key": "clipped", "sparse": True})
-    """How many characters of the original are not in `text`."""
+    """How many characters of the original are missing in `text`."""
 
 
 @frozen
 class History:
-    """The turns of one session after its mark, in order.
+    """The turns of one session after its mark, in order; may be empty.
 
-    `turns` may be empty: nothing new. `remaining` says that the source stopped at its size bound and holds more turns
-    after the last one; the caller marks these and asks again.
+    `remaining` says that the source stopped at its size limit and has more turns; the caller marks these and asks
+    again.
     """
 
     harness: Harness
@@ -72,40 +72,40 @@ class History:
     title: str | None = None
     cwd: str | None = None
     also_in: tuple[str, ...] = ()
-    """Other directories in which the person spoke: a session that went on in another checkout is at home in both."""
+    """Other directories in which the person spoke: a session continued in another checkout belongs to both."""
     branch: str | None = None
     agent: str | None = None
     started_at_ms: int | None = None
-    """Of the whole session, not of this part."""
+    """The start of the whole session, not of this part."""
     ended_at_ms: int | None = None
-    """Time of the last turn here."""
+    """The time of the last turn here."""
     tools_answered_before: bool = False
     """Whether the session had tool output before the first turn here."""
     remaining: bool = False
     transcript: str = ""
-    """Which of the files that the session may be in this was read from (`transcript_key`); empty where it is in none."""
+    """The session's file that this was read from (`transcript_key`); empty if it is not in a file."""
     automated: bool = False
-    """No person took part: a scheduled or scripted run."""
+    """True if no person took part: a scheduled or scripted run."""
     own_call: bool = False
-    """The session is one of our own agent calls (recognised by the prompt marker)."""
+    """True if the session is one of our own agent calls (recognised by the prompt marker)."""
     skipped: dict[str, int] = field(factory=dict[str, int])
-    """What could not be read, counted by reason (`unknown-type:foo`, `bad-line`, `line-too-long`). What a reader leaves out by
-    intent, such as a harness's own texts, is not counted."""
+    """Counts of what could not be read, by reason (`unknown-type:foo`, `bad-line`, `line-too-long`), without what a
+    reader leaves out on purpose, such as a harness's own texts."""
 
     @property
     def tools_answered(self) -> bool:
-        """Tells whether the session had tool output before or among these turns."""
+        """Returns whether the session had tool output before or among these turns."""
         return self.tools_answered_before or any(turn.role is Role.TOOL for turn in self.turns)
 
     @property
     def unknown_records(self) -> int:
-        """Tells how many records were of kinds not known to us: many of them, and the harness's format has changed."""
+        """Returns the number of records of unknown kinds; many of them mean that the harness's format has changed."""
         return sum(count for reason, count in self.skipped.items() if reason.startswith(UNKNOWN_TYPE))
 
 
 @frozen
 class TranscriptEnd:
-    """How far one of several files of a session has been consolidated; the members are those of `SessionMark`."""
+    """How far one of a session's several files has been consolidated; the members are those of `SessionMark`."""
 
     transcript: str
     last_record_id: str
@@ -114,44 +114,43 @@ class TranscriptEnd:
 
 
 COPY = "copy"
-"""The agent name in the mark of a session of which all that it was looked at for is in another session."""
+"""The agent name in the mark of a session that only repeats another session."""
 
 
 @frozen
 class SessionMark:
-    """How far a session has been consolidated. One JSON file a session in `state/sessions/`."""
+    """How far a session has been consolidated: one JSON file for each session in `state/sessions/`."""
 
     harness: Harness
     session_id: SomeText
     last_record_id: str
     last_at_ms: int | None = field(metadata={"sparse": True})
-    """Time of that record: where the id is gone (a rewritten transcript), later records are new."""
+    """The time of that record: if its id is gone (a rewritten transcript), later records are new."""
     turns_seen: Count
-    """Turn number of the last turn consolidated; numbering goes on from here."""
+    """The number of the last turn consolidated; numbering continues from here."""
     tools_answered: bool
     agent_name: SomeText = field(metadata={"key": "agent"})
-    """The agent command that consolidated it (`builtin`, a preset, or `command:<hash>`)."""
+    """The agent that consolidated it (`builtin`, a preset, or `command:<hash>`)."""
     handoff_id: EntryId | None = field(default=None, metadata={"sparse": True})
-    """The session's handoff entry, updated in place as the session grows."""
+    """The id of the session's handoff note, which is updated as the session grows."""
     entry_ids: tuple[EntryId, ...] = ()
     used_ids: tuple[EntryId, ...] = field(default=(), metadata={"sparse": True})
-    """Entries whose use in the session is in the usage ledger."""
+    """Notes whose use in the session is in the usage ledger."""
     transcript: str = field(default="", metadata={"sparse": True})
-    """The file that the record is in (`transcript_key`). A mark without one counts for every file of the session."""
+    """The record's file (`transcript_key`). Without one, the mark counts for every file of the session."""
     elsewhere: tuple[TranscriptEnd, ...] = field(default=(), metadata={"sparse": True})
-    """The ends in its other files: a session that was resumed in another directory, or copied, goes on in each by itself."""
+    """The ends in its other files: a session resumed in another directory, or copied, continues in each separately."""
 
     @property
     def ends(self) -> tuple[TranscriptEnd, ...]:
-        """Tells where consolidation stopped in each file, the latest first."""
+        """Returns where consolidation stopped in each file, the latest first."""
         return (
             TranscriptEnd(self.transcript, self.last_record_id, self.last_at_ms, self.turns_seen),
             *self.elsewhere,
         )
 
     def within(self, transcript: str) -> SessionMark | None:
-        """Returns the mark as it stands in one of the session's files; None in one of which nothing was consolidated so
-        far."""
+        """Returns the mark for one of the session's files, or None if nothing of it was consolidated."""
         end = next((end for end in self.ends if end.transcript == transcript), None)
         if end is None:
             return None if transcript and (self.transcript or self.elsewhere) else self
@@ -167,5 +166,5 @@ class SessionMark:
 
 
 def transcript_key(path: str) -> str:
-    """Returns a short name of a transcript: its path says more than the store is to keep."""
+    """Returns a short key for a transcript; its path would say more than the store should keep."""
     return sha256(path.encode("utf-8", "surrogatepass")).hexdigest()[:16]

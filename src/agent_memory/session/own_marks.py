@@ -1,5 +1,5 @@
-"""Whose words the texts of a session hold: memory's own prompts (P23), what memory put there (P26), what a harness wrapped, a
-review that was pasted (P19)."""
+"""Tells whose words a session's texts hold: memory's own prompts (P23), what memory injected (P26), what a harness
+wrapped, a pasted review (P19)."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from agent_memory.text.markdown import find_code, is_inside
 from agent_memory.text.plain_text import spliced
 
 PROMPT_MARKER = "[agent-memory:agent-call:v1]"
-"""First line of every prompt to an agent command: a transcript that begins with it is one of our own calls."""
+"""The first line of every prompt to an agent command: a transcript that begins with it is one of our own calls."""
 
 SECTION_START = "<!-- agent-memory:start -->"
 SECTION_END = "<!-- agent-memory:end -->"
-"""Around the managed section of a target."""
+"""The end marker of the managed section of a target."""
 
 CONTEXT_START = "<agent-memory-context>"
 CONTEXT_END = "</agent-memory-context>"
-"""Around whatever is injected into a session unasked."""
+"""The end marker of whatever is injected into a session unasked."""
 
 MEMORY_OUTPUT_PLACEHOLDER = "[memory output left out]"
 
@@ -35,7 +35,7 @@ WRAPPERS = (
     *("environment_context", "user_instructions", "subagent_notification", "turn_aborted", "goal_context"),
     *("codex_internal_context", "recommended_plugins", "open_and_recently_viewed_files"),
 )
-"""The tags around what some harness puts into a person's text: what a command printed, a file, a page, another agent said."""
+"""The tags around what harnesses put into a person's text: a command's output, a file, a page, another agent's words."""
 
 _MACHINE_TEXTS = {
     "Implement the following plan:": "plan",  # Claude Code
@@ -50,10 +50,10 @@ _MACHINE_TEXTS = {
     "This session is being continued from a previous conversation": "summary",  # Claude Code
     "Another language model started to solve this problem": "summary",  # Codex
 }
-"""How the texts begin that harnesses put in the person's place: a plan of the agent's is approved, and not typed."""
+"""The beginnings of texts that harnesses put in the person's place; an agent's plan is approved, not typed."""
 
 _PROMPT_HEAD_CHARS = 1_000
-"""Harnesses may put a line or two of their own before a piped prompt."""
+"""Harnesses may add a line or two before a piped prompt."""
 
 _PAIRS = ((SECTION_START, SECTION_END), (CONTEXT_START, CONTEXT_END))
 
@@ -77,10 +77,10 @@ _MEMORY_TOOL = re.compile(
     rf"|(?:[\w-]*[_-])?memory[-_]+(?:{_TOOLS})$|(?:{_TOOLS})$",
     re.IGNORECASE,
 )
-# A line's beginning, also as file viewers number it ("   2→", "2:").
+# The beginning of a line, also as numbered by file viewers (" 2→", "2:").
 _LINE_START = r"^\s{0,8}(?:\d{1,7}\s{0,2}[→:\-|\t]\s{0,2})?"
-# The id line of an entry's frontmatter; the line below a note's title in a managed section, an injection, `memory read`; the
-# file's name as `grep`, `rg` and `ls` print it.
+# The id line of a note's frontmatter; the line below a note's title in a managed section, an injection or `memory
+# read`; the file's name as printed by `grep`, `rg` and `ls`.
 _ENTRY_LINE = re.compile(
     rf"{_LINE_START}\"?id\"?: {{0,2}}\"?{ID_PATTERN}\b|{_LINE_START}{ID_PATTERN} · |\b{ID_PATTERN}\.md(?=$|[:\-])",
     re.MULTILINE,
@@ -88,46 +88,45 @@ _ENTRY_LINE = re.compile(
 
 
 def is_own_prompt(text: str) -> bool:
-    """Tells whether this text, the first of a session, is a prompt of ours."""
+    """Returns whether this text, the first of a session, is one of our prompts."""
     return any(line.strip().startswith(PROMPT_MARKER) for line in text[:_PROMPT_HEAD_CHARS].splitlines())
 
 
 def machine_text(text: str) -> str | None:
-    """Returns what a text in the person's place is that a program put there: `plan`, `hook`, `summary`, `question`,
-    `task`; None for any other."""
+    """Returns what kind of program text this is in the person's place: `plan`, `hook`, `summary`, `question` or `task`;
+    None for any other text."""
     return next((kind for begins, kind in _MACHINE_TEXTS.items() if text.lstrip().startswith(begins)), None)
 
 
 def is_memory_command(command: str) -> bool:
-    """Tells whether a shell command runs `memory` (also `agent-memory`, `python -m agent_memory`) or prints an entry's
+    """Returns whether a shell command runs `memory` (also `agent-memory`, `python -m agent_memory`) or prints a note's
     file."""
     return bool(_MEMORY_COMMAND.search(command) or _TOPIC_FILE.search(command))
 
 
 def is_memory_tool(name: str) -> bool:
-    """Tells whether this is the name of a tool of our MCP server, in any harness's spelling (`mcp__memory__search`,
+    """Returns whether this is a tool of our MCP server, in any harness's spelling (`mcp__memory__search`,
     `mcp_memory_search`, `memory__search`, `agent-memory_search_context`, or without the server's name)."""
     return bool(_MEMORY_TOOL.match(name))
 
 
 def is_entry_path(path: str) -> bool:
-    """Tells whether this is the path of a memory entry's file, by its name alone."""
+    """Returns whether this path, by its name alone, is a note's."""
     return bool(_TOPIC_FILE.search(path))
 
 
 def shows_an_entry(output: str) -> bool:
-    """Tells whether a tool's output holds a memory entry, by whatever command it was printed: its frontmatter, the
-    facts below its title where it is shown to agents, or lines that were found in its file."""
+    """Returns whether a tool's output shows a note, however it was printed: its frontmatter, the facts below its title
+    as agents see them, or lines found in its file."""
     return bool(_ENTRY_LINE.search(output))
 
 
 def typed_words(texts: str | Iterable[str], wrappers: tuple[str, ...] = ()) -> str:
-    """Returns what the person typed, of the texts of one record: without what a harness wrapped, and what memory put
-    there.
+    """Returns what the person typed, from the texts of one record: without what a harness wrapped or memory injected.
 
-    What is wrapped may hold any tag, so it reaches from the first opening of its tag to the last end of it in the record,
-    and to the end of the record where none follows. Only a tag in code that nothing ends is left: people write about tags.
-    `wrappers` are further tags that this record has.
+    Wrapped text may contain any tag, so it reaches from the first opening of its tag to the last end of it in the
+    record, or to the end of the record. An unclosed tag in code is kept: people write about tags. `wrappers` are
+    further tags of this record.
     """
     text = texts if isinstance(texts, str) else "\n\n".join(filter(None, map(str.strip, texts)))
     tags = _tags((*WRAPPERS, *wrappers))
@@ -147,14 +146,13 @@ def typed_words(texts: str | Iterable[str], wrappers: tuple[str, ...] = ()) -> s
 
 
 def without_own_text(text: str) -> str:
-    """Returns what somebody wrote, without the managed sections and injected contexts in it. A lone mark is left as it
-    is: a person may be writing about it."""
+    """Returns the text without managed sections and injected contexts. A lone marker is kept: a person may be writing
+    about it."""
     return _without(text, _paired_spans(text), MEMORY_OUTPUT_PLACEHOLDER)
 
 
 def without_own_output(text: str) -> str:
-    """Returns what a tool printed, without managed sections and injected contexts, also where only one end of them was
-    printed."""
+    """Returns a tool's output without managed sections and injected contexts, even if only one end of them was printed."""
     text = without_own_text(text)
     for start, end in _PAIRS:
         closed_at = text.rfind(end)
@@ -168,7 +166,7 @@ def without_own_output(text: str) -> str:
 
 @cache
 def _tags(names: tuple[str, ...]) -> re.Pattern[str]:
-    # An opening's attributes may hold anything, so it is known by its beginning.
+    # An opening's attributes may contain anything, so it is recognised by its beginning.
     return re.compile(
         rf"<(?=[\s/\w])\s{{0,9}}(/)?\s{{0,9}}({'|'.join(map(re.escape, names))})(?![\w-])(?(1)[^<>]*>?)", re.IGNORECASE
     )
@@ -189,10 +187,10 @@ def _without(text: str, spans: Iterable[tuple[int, int]], placeholder: str) -> s
     return spliced(text, ((begin, end, placeholder) for begin, end in sorted(spans)))
 
 
-# -- a review or a linter's report that the person pasted: words of a bot or of a colleague ------------------------------
+# -- a review or a linter's report pasted by the person: words of a bot or of a colleague ------------------------------
 
 PASTED_MARKS = ("[pasted review, not the person's words:]", "[end of the pasted review]")
-"""Around it in a prompt."""
+"""The marks around it in a prompt."""
 
 _WHO = (
     r"copilot|code ?rabbit|bug ?bot|sonar\w*|greptile|qodo|codex|gemini|claude|cursor|devin|sourcery|codacy|deep ?source|snyk|dependabot"
@@ -204,13 +202,13 @@ _INTRODUCES = re.compile(
     r"|\b(?:(?:code|pr) )?review comments?\b|\b(?:this|these|the following|another) (?:(?:code|pr) )?(?:review|comment|feedback|finding|suggestion)s?\b(?! (?:is|are|was|were)\b)).*",
     re.IGNORECASE,
 )
-"""A line that names who reviewed or that a review follows."""
+"""Matches a line that names the reviewer or announces a review."""
 _BOT = re.compile(
     r"coderabbitai|copilot-pull-request-reviewer|auto-generated (?:comment|reply) by|Actionable comments posted|Committable suggestion"
     r"|Prompt for AI agents|_⚠️ Potential issue_|_🛠️ Refactor suggestion_|Useful\? React with|!\[P[0-3] Badge\]|Quality Gate (?:passed|failed)"
     r"|<!-- (?:BUGBOT|greptile)|Written by \[?Cursor|### (?:Bug|Issue): "
 )
-"""Words by which review bots are known, wherever they stand."""
+"""Matches phrases of review bots, anywhere."""
 _SEVERITY = re.compile(
     r"^\s*(?:[-*•]\s*)?(?:#{1,4}\s*)?(?:\(?\d{1,2}[.)]\s*)?[*_[(]*(?:critical|blocker|major|minor|high|medium|low|nit|p[0-3]|severity)\b[*_\])]*\s?[:\])(–—-]",
     re.IGNORECASE | re.MULTILINE,
@@ -225,12 +223,12 @@ _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 
 @lru_cache(maxsize=4096)
 def pasted_review(text: str) -> tuple[int, int] | None:
-    """Tells where in a person's message a pasted review begins and ends; None where there is none.
+    """Returns where a pasted review begins and ends in a person's message, or None.
 
-    It begins behind the line that introduces it, or at the paragraph that a bot's wording or a list of severities gives
-    away, and goes to the end of the message, but for a short last paragraph in which the person asks for something.
+    It begins after the line that introduces it, or at the paragraph with a bot's wording or a list of severities, and
+    extends to the end of the message, except for a short last paragraph in which the person asks for something.
     """
-    begin = _beginning(text)
+    begin = _review_start(text)
     if begin is None:
         return None
     end = len(text.rstrip())
@@ -245,7 +243,7 @@ def pasted_review(text: str) -> tuple[int, int] | None:
     return (begin, end) if text[begin:end].strip() else None
 
 
-def _beginning(text: str) -> int | None:
+def _review_start(text: str) -> int | None:
     at = 0
     starts: list[int] = []
     paragraph = 0
@@ -258,7 +256,7 @@ def _beginning(text: str) -> int | None:
             return min([paragraph, *starts])
         elif colon and _INTRODUCES.match(said) and len(rest) > len(said):
             return at + line.index(": ") + 2
-        elif _INTRODUCES.match(line.strip()) and _leads_on(line, text[end:]):
+        elif _INTRODUCES.match(line.strip()) and _introduces(line, text[end:]):
             return end + len(text[end:]) - len(text[end:].lstrip())
         elif _SEVERITY.match(line):
             starts.append(at)
@@ -266,9 +264,8 @@ def _beginning(text: str) -> int | None:
     return starts[0] if len(starts) > 1 else None
 
 
-def _leads_on(line: str, rest: str) -> bool:
-    """Tells whether what follows the line is what it speaks of: it ends in a colon, or a longer text than itself
-    follows as a paragraph."""
+def _introduces(line: str, rest: str) -> bool:
+    """Returns whether the line introduces the rest: it ends in a colon, or a paragraph longer than itself follows."""
     said, following = line.rstrip(), rest.strip()
     if said.endswith(":"):
         return bool(following)
@@ -283,7 +280,7 @@ def without_pasted_review(text: str) -> str:
 
 
 def marked_review(text: str) -> str:
-    """Returns the message with marks around the review that is pasted into it."""
+    """Returns the message with marks around a pasted review."""
     span = pasted_review(text)
     if span is None:
         return text

@@ -1,4 +1,4 @@
-"""The queue's values: what waits, what trouble it had, what became of it."""
+"""The queue's values: pending entries, their troubles, and their outcomes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from agent_memory.text.value_rules import (
 
 MAX_TITLE_CHARS = 200
 MAX_BODY_CHARS = 8_000
-"""As long as a memory entry may be, so that a note can always be stored whole."""
+"""The limit for a note, so that it can always be stored whole."""
 MAX_TAGS = 50
 MAX_TAG_CHARS = 100
 
@@ -53,7 +53,7 @@ SESSION_METHODS: tuple[SessionMethod, ...] = get_args(SessionMethod)
 
 @frozen
 class SessionFile:
-    """A session that its harness keeps in a file. JSON: `{method, sessionId, sessionPath?}`."""
+    """A session in a file of its harness. JSON: `{method, sessionId, sessionPath?}`."""
 
     method: SessionMethod
     session_id: Annotated[str, id_problem]
@@ -69,11 +69,11 @@ class AmpThread:
 
 
 SNAPSHOTS = "inbox/snapshots"
-"""Where the copies lie that were made at capture. No entry may name another file: it may be a secret note (P27)."""
+"""The directory of copies made at capture. No entry may name another file: it may be a secret note (P27)."""
 
 
 def snapshot_path_problem(value: object) -> str | None:
-    """Checks the path, relative to the root, of a file in the directory of the snapshots."""
+    """Returns what is wrong with the relative path of a file in the snapshot directory."""
     problem = text_problem(value, MAX_PATH_BYTES)
     if problem is not None or not isinstance(value, str):
         return problem
@@ -91,7 +91,7 @@ def _too_many_problem(tags: tuple[str, ...]) -> str | None:
 
 @frozen
 class FileSnapshot:
-    """A redacted copy made at capture; `path` is that of a file in `SNAPSHOTS`, relative to the root. JSON: `{method: "file", path}`."""
+    """A redacted copy made at capture; `path` is in `SNAPSHOTS`, relative to the root. JSON: `{method: "file", path}`."""
 
     path: Annotated[str, snapshot_path_problem]
     method: Literal["file"] = "file"
@@ -114,19 +114,19 @@ class InlineNote:
 Retrieval = SessionFile | AmpThread | FileSnapshot | InlineNote
 
 SessionRetrieval = SessionFile | AmpThread
-"""Of a session that its harness keeps."""
+"""Retrieval of a session that its harness keeps."""
 
 BACKFILL_EVENT = "backfill"
-"""The event of an entry that was made for a past session: it waits behind what was captured as it happened."""
+"""The event of an entry for a past session: it waits behind what was captured as it happened."""
 UPGRADE_EVENT = "upgrade"
-"""The event of an entry that asks to look again, and as a whole, at a session that the built-in consolidated."""
+"""The event of an entry that asks to consolidate again, as a whole, a session that the built-in consolidated."""
 WATCH_EVENT = "watch"
-"""The event of an entry that was made because a transcript came to rest."""
+"""The event of an entry made because a transcript stopped changing."""
 
 
 @frozen
 class Context:
-    """Where the session was, as known at capture. JSON keys: camelCase of these names; absent when None."""
+    """Where the session was at capture. JSON keys: camelCase of these names; absent if None."""
 
     cwd: Annotated[str, path_problem] | None = field(default=None, metadata=_SPARSE)
     repo: Annotated[str, ref_problem] | None = field(default=None, metadata=_SPARSE)
@@ -144,13 +144,13 @@ Verdict = Literal[
 
 @frozen
 class Outcome:
-    """What became of one pending session in one run; stored with the processed inbox entry."""
+    """The outcome of one pending session in one run; stored with the processed inbox entry."""
 
     verdict: Verdict
     run_id: Annotated[str, id_problem]
     at_ms: Instant
     entry_ids: tuple[Annotated[str, id_problem], ...] = field(default=(), metadata=_SPARSE)
-    """Created or updated."""
+    """Ids of created or updated notes."""
     reason: str = field(default="", metadata=_SPARSE)
     dropped: tuple[str, ...] = field(default=(), metadata=_SPARSE)
 
@@ -164,11 +164,11 @@ class InboxEntry:
     retrieval: Retrieval
     context: Context = field(factory=Context, metadata=_SPARSE)
     outcome: Outcome | None = field(default=None, metadata=_SPARSE)
-    """Of one that was taken out of the inbox."""
+    """Set once it has left the inbox."""
 
 
 def retrieval_of(harness: Harness, session_id: str, session_path: str | None = None) -> SessionRetrieval | None:
-    """Tells how to get the history of a session of this harness; None for what has no sessions (`manual`)."""
+    """Returns how to get the history of a session of this harness; None if it has no sessions (`manual`)."""
     if harness is Harness.AMP:
         return AmpThread(session_id)
     for method in SESSION_METHODS:
@@ -178,7 +178,7 @@ def retrieval_of(harness: Harness, session_id: str, session_path: str | None = N
 
 
 def session_id_of(entry: InboxEntry) -> str | None:
-    """Returns the harness's own id of the session, if the entry names one."""
+    """Returns the harness's own id of the session, if the entry has one."""
     match entry.retrieval:
         case SessionFile(_, session_id):
             return session_id
@@ -192,37 +192,37 @@ def session_id_of(entry: InboxEntry) -> str | None:
 
 @frozen
 class Trouble:
-    """What an entry has been through, kept outside its file (which never changes). Nothing is recorded for a fresh one."""
+    """The failures of an entry so far, stored outside its file (which never changes). A fresh entry has none."""
 
     attempts: Count = field(default=0, metadata=_SPARSE)
-    """Faults of the session itself, on content with `fingerprint`."""
+    """Faults of the session itself, with this `fingerprint`."""
     timeouts: Count = field(default=0, metadata=_SPARSE)
-    """Time-outs in a row on that content; three count as one attempt."""
+    """Time-outs in a row with this fingerprint; three count as one attempt."""
     unavailable_since_ms: Count | None = field(default=None, metadata=_SPARSE)
-    """When the history was first found not to be there; seven days count as one attempt."""
+    """When the history was first missing; seven days count as one attempt."""
     not_before_ms: Count = field(default=0, metadata=_SPARSE)
-    """Backoff: not tried again earlier, and sorted behind the others until then."""
+    """Backoff: not tried before this time, and sorted behind the others until then."""
     fingerprint: str = field(default="", metadata=_SPARSE)
-    """Of the content that was tried; other content starts the counts afresh."""
+    """Of the content that was tried; new content resets the counts."""
     code: str = field(default="", metadata=_SPARSE)
     message: str = field(default="", metadata=_SPARSE)
 
 
 @frozen
 class Pending:
-    """One session (or note) to look at: its newest entry, and the names of all entries folded into it."""
+    """A session (or note) to consolidate: its newest entry, and the names of all entries folded into it."""
 
     entry: InboxEntry
     name: str
-    """File name of the newest."""
+    """The newest entry's file name."""
     names: tuple[str, ...]
-    """File names of all of them, oldest first, the newest last."""
+    """All file names, oldest first."""
     trouble: Trouble = Trouble()
 
 
 @frozen
 class Quarantined:
-    """An inbox file that is no valid entry, moved to `inbox/.failed/` with its reason beside it."""
+    """An invalid inbox file, moved to `inbox/.failed/` with its reason beside it."""
 
     name: str
     reason: str
@@ -230,16 +230,16 @@ class Quarantined:
 
 @frozen
 class Loaded:
-    """The queue in the order in which it is to be worked: least attempted first, then oldest."""
+    """The queue in working order: least attempted first, then oldest."""
 
     pending: tuple[Pending, ...]
     quarantined: tuple[Quarantined, ...] = ()
     waiting: int = 0
-    """Entries left out because of the limit or their backoff."""
+    """The number of entries left out because of the limit or their backoff."""
     unreadable: tuple[Quarantined, ...] = ()
-    """Files that the operating system would not let us read; left where they are, since they may be whole (P6)."""
+    """Files that the operating system could not read; left in place, since they may be valid (P6)."""
     reason: str = ""
-    """Why the first of those in their backoff was set back, as a sentence."""
+    """Why the first of those in their backoff will be retried later, as a sentence."""
 
 
 @frozen
@@ -248,15 +248,13 @@ class KnownSessions:
 
     waiting: frozenset[str] = frozenset()
     asked_again: frozenset[str] = frozenset()
-    """Those of them that are to be looked at again as a whole."""
+    """Those to be consolidated again as a whole."""
     given_up_at_ms: dict[str, int] = field(factory=dict[str, int])
-    """When they were given up, the last time."""
+    """When each was last given up."""
 
 
 # -- the records, folded ----------------------------------------------------------------------------------------------
-# The rules of the queue: what folds into what, in which order it is worked, and what trouble does to an entry.
-#
-# Pure. Instants are epoch ms.
+# The rules of the queue: folding, order, and what trouble does to an entry. Pure; instants are epoch ms.
 
 
 MAX_ATTEMPTS = 3
@@ -271,15 +269,15 @@ MAX_BACKOFF_MS = 6 * HOUR_MS
 
 
 def queue_key(entry: InboxEntry, name: str) -> str:
-    """Returns what an entry is about: one transcript of a session, or the entry itself. Trouble is kept under it, and
-    equal keys fold. A session may be in two files, of which each says something of its own: where one is named, it is
-    in the key."""
+    """Returns the subject of an entry: one transcript of a session, or the entry itself. Entries with equal keys fold,
+    and trouble is stored by key. A transcript that is named is part of the key: a session may be in two files with
+    different turns."""
     path = entry.retrieval.session_path if isinstance(entry.retrieval, SessionFile) else None
     return session_key(entry, name) + (f" {transcript_key(path)}" if path else "")
 
 
 def session_key(entry: InboxEntry, name: str) -> str:
-    """Returns the session that an entry is about, whichever transcript it names, or the entry itself."""
+    """Returns the session of an entry, whichever transcript it names, or the entry itself."""
     match entry.retrieval:
         case SessionFile(method, id) | AmpThread(id, method):
             return f"{method} {id}"
@@ -288,10 +286,9 @@ def session_key(entry: InboxEntry, name: str) -> str:
 
 
 def is_same_work(entry: InboxEntry, name: str, pending: Pending) -> bool:
-    """Tells whether an entry that lies under one of `pending`'s names still asks for what was worked on.
+    """Returns whether an entry that is now under one of `pending`'s names asks for the same work.
 
-    A session's entries ask for the session, whatever else they say, unless they name another transcript of it; a note or a
-    file asks for itself.
+    Entries of a session do, unless they name another transcript of it; a note or a file stands for itself.
     """
     keys = (queue_key(pending.entry, name), session_key(pending.entry, name))
     if queue_key(entry, name) not in keys:
@@ -303,7 +300,7 @@ def is_same_work(entry: InboxEntry, name: str, pending: Pending) -> bool:
 
 @define
 class _Folded:
-    """The entries of one key so far. Slots only: there may be a hundred thousand of them."""
+    """The entries of one key so far. It has slots because there may be a hundred thousand."""
 
     entry: InboxEntry
     name: str
@@ -320,10 +317,10 @@ class _Folded:
 def fold_queue(
     entries: Iterable[tuple[str, InboxEntry]], troubles: Mapping[str, Trouble], limit: int | None, now_ms: int
 ) -> Loaded:
-    """Returns the queue in working order: least attempted first, then what was captured as it happened before past
-    sessions and those to look at again, then oldest by the newest entry of each session.
+    """Returns the queue in working order: least attempted first, then live captures before past sessions and those to
+    repeat, then by the newest entry of each session, oldest first.
 
-    Entries in their backoff are left out and counted as waiting, as are those beyond `limit`. `entries` is read once.
+    Entries in their backoff or beyond `limit` are left out and counted as waiting. `entries` is read once.
     """
     folded: dict[str, _Folded] = {}
     contexts: dict[Context, Context] = {}  # sessions of one directory share theirs, which halves the memory
@@ -335,7 +332,7 @@ def fold_queue(
             folded[key] = _Folded(entry, name, [name])
         else:
             known.add(name, entry)
-    # What names no transcript folds into the newest entry of its session that names one.
+    # An entry without a transcript folds into the newest entry of its session that has one.
     newest: dict[str, _Folded] = {}
     for key, each in folded.items():
         session = session_key(each.entry, each.name)
@@ -344,13 +341,13 @@ def fold_queue(
     for session, named in newest.items():
         if (unnamed := folded.pop(session, None)) is not None:
             named.add(unnamed.name, unnamed.entry, unnamed.names)
-    # Trouble of an entry that named no transcript, or of an earlier version, is under the session alone.
+    # Trouble of an entry without a transcript, or of an earlier version, is stored under the session alone.
     none = Trouble()
     trouble_of = {
         key: troubles.get(key) or troubles.get(session_key(each.entry, each.name), none) for key, each in folded.items()
     }
     due = [key for key in folded if not is_waiting(trouble_of[key], now_ms)]
-    due.sort(key=lambda key: (trouble_of[key].attempts, *_turn_of(folded[key])))
+    due.sort(key=lambda key: (trouble_of[key].attempts, *_working_order(folded[key])))
     chosen = due if limit is None else due[: max(limit, 0)]
     pending: list[Pending] = []
     for key in chosen:
@@ -361,18 +358,18 @@ def fold_queue(
     return Loaded(tuple(pending), waiting=len(folded) - len(chosen), reason=reason)
 
 
-def _turn_of(folded: _Folded) -> tuple[int, int, str]:
-    # A year of past sessions takes weeks of calls; what is learnt today must not wait for them.
+def _working_order(folded: _Folded) -> tuple[int, int, str]:
+    # A year of past sessions takes weeks of calls; today's sessions must not wait for them.
     leisure = (None, BACKFILL_EVENT, UPGRADE_EVENT)
     event = folded.entry.context.event
     return (leisure.index(event) if event in leisure else 0, folded.entry.at_ms, folded.name)
 
 
 def folded_entry(older: InboxEntry, newer: InboxEntry) -> InboxEntry:
-    """Returns the newer entry, with what only the older one knows about the session: its file, its version, its
-    directory, and that it is to be looked at again.
+    """Returns the newer entry with what only the older one knows: the session's file, its version, its directory, and
+    that it must be repeated.
 
-    Branch and commit belong to a moment, so they come along only with the directory that they were read in.
+    Branch and commit belong to a moment, so they come only together with their directory.
     """
     context = newer.context
     if context.cwd is None:
@@ -391,18 +388,18 @@ def folded_entry(older: InboxEntry, newer: InboxEntry) -> InboxEntry:
     return evolve(newer, context=context, retrieval=retrieval)
 
 
-# -- without secrets in its names (P20) -------------------------------------------------------------------------------
+# -- without secrets in names (P20) -----------------------------------------------------------------------------------
 
 
 def as_captured(entry: InboxEntry) -> InboxEntry:
-    """Returns the entry as it waits. The branch finds nothing, so it is redacted at once; the directory and the
-    transcript's path find the repository and the session, so they stay until the entry is consumed."""
+    """Returns the entry as it is queued. The branch is redacted at once; the directory and the transcript's path are
+    needed to find the repository and the session, so they stay until the entry is consumed."""
     return evolve(entry, context=evolve(entry.context, branch=_redacted(entry.context.branch)))
 
 
 def as_consumed(entry: InboxEntry) -> InboxEntry:
-    """Returns the entry once nothing is to be found by it any more. A transcript's path with a secret in it goes as a
-    whole: a session is found by its id too, and by a wrong path never."""
+    """Returns the entry once its paths are no longer needed. A transcript's path with a secret is removed whole: the
+    session's id still finds it, and a redacted path never would."""
     context, retrieval = entry.context, entry.retrieval
     if isinstance(retrieval, SessionFile) and retrieval.session_path != _redacted(retrieval.session_path):
         retrieval = evolve(retrieval, session_path=None)
@@ -418,25 +415,26 @@ def _redacted(name: str | None) -> str | None:
 
 
 def is_waiting(trouble: Trouble, now_ms: int) -> bool:
-    """Tells whether the entry is in its backoff. One that would last longer than any backoff does is the work of a
-    clock that was ahead, and does not count (P24)."""
+    """Returns whether the entry is in its backoff. A longer wait than any backoff comes from a clock that was ahead,
+    and does not count (P24)."""
     return now_ms < trouble.not_before_ms <= now_ms + MAX_BACKOFF_MS
 
 
 def is_exhausted(trouble: Trouble) -> bool:
-    """Tells whether the entry has had its attempts and is to be given up."""
+    """Returns whether the entry has used up its attempts."""
     return trouble.attempts >= MAX_ATTEMPTS
 
 
 def after_fault(trouble: Trouble, fingerprint: str, code: str, message: str, now_ms: int) -> Trouble:
-    """After a fault of the session itself: one attempt more. It is due again at once, behind the less attempted."""
-    attempts = _on_this_content(trouble, fingerprint).attempts + 1
+    """Returns the trouble after a fault of the session: one attempt more. It is due at once, behind less attempted
+    ones."""
+    attempts = _counts_for(trouble, fingerprint).attempts + 1
     return Trouble(attempts, fingerprint=fingerprint, code=code, message=message)
 
 
 def after_timeout(trouble: Trouble, fingerprint: str, code: str, message: str, now_ms: int) -> Trouble:
-    """After a time-out of the agent command: a growing backoff; the third in a row on this content is one attempt."""
-    known = _on_this_content(trouble, fingerprint)
+    """Returns the trouble after a time-out of the agent: a growing backoff; the third on this content is one attempt."""
+    known = _counts_for(trouble, fingerprint)
     timeouts = known.timeouts + 1
     counts = timeouts >= TIMEOUTS_PER_ATTEMPT
     not_before_ms = now_ms + min(FIRST_BACKOFF_MS * 3 ** (timeouts - 1), MAX_BACKOFF_MS)
@@ -445,8 +443,8 @@ def after_timeout(trouble: Trouble, fingerprint: str, code: str, message: str, n
 
 
 def after_unavailable(trouble: Trouble, code: str, message: str, now_ms: int) -> Trouble:
-    """After a history that was not there: the backoff is as long as the waiting has been so far (which doubles it),
-    within bounds; seven days of it are one attempt."""
+    """Returns the trouble after a missing history: the backoff equals the waiting so far (doubling it), within limits;
+    seven days are one attempt."""
     since_ms = trouble.unavailable_since_ms
     if since_ms is None or since_ms > now_ms:  # the second: the clock was set back
         since_ms = now_ms
@@ -462,16 +460,16 @@ def after_unavailable(trouble: Trouble, code: str, message: str, now_ms: int) ->
     )
 
 
-def _on_this_content(trouble: Trouble, fingerprint: str) -> Trouble:
-    """Returns the counts so far; none for content that was never tried."""
+def _counts_for(trouble: Trouble, fingerprint: str) -> Trouble:
+    """Returns the counts so far; fresh ones for new content."""
     return trouble if trouble.fingerprint == fingerprint else Trouble()
 
 
 @frozen
 class FailedEntry:
-    """What is in `inbox/.failed/`."""
+    """A file in `inbox/.failed/`."""
 
     name: str
     reason: str
     malformed: bool
-    """It was never an entry; False for one that was given up, and can be tried again."""
+    """True if it was never valid; False if it was given up, and can be retried."""

@@ -1,4 +1,4 @@
-"""What an agent asked of a tool, from the arguments as the harness recorded them."""
+"""Tool calls: what an agent asked of a tool, from the arguments that the harness recorded."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from agent_memory.text.plain_text import one_line
 
 BRIEF_CHARS = 400
 DOCUMENT_CHARS = 2_000
-"""Of what is written to a document: it tells what was found and decided, where code only shows it."""
+"""How much is kept of text written to a document: unlike code, it states findings and decisions."""
 
 _NAME_CHARS = 120
 _PATH_CHARS = 1_000
 _RAW_CHARS = 4_000
-"""Of an argument, before it is put on one line: some hold a whole file."""
+"""How much of an argument is considered: some hold a whole file."""
 
 _WRITING_TOOLS = (
     *("write", "edit", "multiedit", "notebookedit", "update"),  # Claude Code
@@ -56,31 +56,31 @@ _FOREIGN_TOOL = re.compile(
     r"|(?:fetch|url|https?|curl|file|amp threads markdown)$",
     re.IGNORECASE,
 )
-"""Names of tools that answer with what a stranger may have written; `file` is a document that somebody captured, the last one a whole thread in
-histories that earlier versions kept."""
+"""Tools that return text by strangers; `file` is a document that somebody captured, the last one a whole thread in
+histories kept by earlier versions."""
 _EXTENSION = re.compile(r"(?!developer__|functions?__|multi_tool_use)[a-z0-9-]+__\w+", re.IGNORECASE)
-"""Tools of goose's extensions and of MCP servers are named `server__tool`."""
+"""Matches tools of goose's extensions and MCP servers, named `server__tool`."""
 _FETCHES = re.compile(
     r"(?:^|[\s;&|(`\"'])(?:(?:curl|wget|https?|lynx|w3m|links|aria2c)\s(?![^;&|]*(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0))"
     r"|(?:gh|glab)\s+(?:issue|pr|mr|api|gist|search|release|discussion|repo)\s+(?!create|checkout|merge|close|edit|ready)"
     r"|(?:npm|pnpm|yarn)\s+(?:view|info|show)\s|git\s+clone\s)",
 )
-"""Commands that print what a stranger may have written."""
+"""Matches commands that print text by strangers."""
 _OF_OTHERS = re.compile(
     r"(?:^|[/\s\"'])(?:node_modules|site-packages|dist-packages|vendor|third_party|bower_components|\.cargo/registry|pkg/mod|Pods)/"
 )
-"""Directories in which other people's code lies, also inside a project."""
+"""Matches directories of other people's code, even inside a project."""
 _OWN_PLACES = re.compile(r"(?:/private)?/(?:tmp|var/folders|var/tmp)/|.*/\.(?:claude|cursor|codex)/plans/")
-"""Where agents put what they wrote, or what commands printed."""
+"""Matches where agents put what they wrote or what commands printed."""
 
 
 def answers(history: History) -> Iterator[tuple[Turn, tuple[ToolCall, ...]]]:
-    """Yields each tool turn with the calls of its tool that were waiting for an answer, the one made first before the
-    others: of several calls of one tool, the answer may be to any. None where nobody knows what was asked."""
+    """Yields each tool turn with the calls of its tool that awaited an answer, oldest first: if a tool was called
+    several times, the answer may be to any of them. No calls if they are unknown."""
     waiting: dict[str, list[ToolCall]] = {}
     for turn in history.turns:
         if turn.role is Role.USER:
-            waiting.clear()  # what was not answered by now was interrupted
+            waiting.clear()  # unanswered calls were interrupted
         for call in turn.tool_calls:
             waiting.setdefault(call.name, []).append(call)
         if turn.role is Role.TOOL:
@@ -90,9 +90,8 @@ def answers(history: History) -> Iterator[tuple[Turn, tuple[ToolCall, ...]]]:
 
 
 def foreign_turns(history: History) -> frozenset[int]:
-    """Returns the numbers of the tool turns that hold what neither the project nor its tools said: pages, searches, MCP
-    answers, issues, dependencies, files outside of the project. An answer of which nobody knows what was asked is one
-    of them."""
+    """Returns the numbers of the tool turns with text from outside the project and its tools: pages, searches, MCP
+    answers, issues, dependencies, files outside of the project; and answers to unknown calls."""
     places = () if history.cwd is None else tuple(map(normpath, (history.cwd, *history.also_in)))
     return frozenset(
         turn.number
@@ -100,11 +99,11 @@ def foreign_turns(history: History) -> frozenset[int]:
         if (name := turn.tool_name) is None
         or _FOREIGN_TOOL.match(name)
         or _EXTENSION.match(name)
-        or any(_FETCHES.search(call.brief) or _is_of_others(call.path or call.brief, places) for call in calls)
+        or any(_FETCHES.search(call.brief) or _is_foreign_path(call.path or call.brief, places) for call in calls)
     )
 
 
-def _is_of_others(path: str, places: tuple[str, ...]) -> bool:
+def _is_foreign_path(path: str, places: tuple[str, ...]) -> bool:
     if _OF_OTHERS.search(path):
         return True
     if not path.startswith("/") or not places or " " in path or _OWN_PLACES.match(path):
@@ -115,7 +114,7 @@ def _is_of_others(path: str, places: tuple[str, ...]) -> bool:
 
 
 def tool_calls(name: str, arguments: Mapping[str, object]) -> tuple[ToolCall, ...]:
-    """Returns the call; of one that applies a patch, a call for each of its files."""
+    """Returns the call; for one that applies a patch, a call for each of its files."""
     texts = (text for text in arguments.values() if isinstance(text, str) and _PATCH in text)
     patch = "" if _first_text(arguments, _PATH_KEYS) else next(texts, "")
     files: list[tuple[str, list[str]]] = []
@@ -123,7 +122,7 @@ def tool_calls(name: str, arguments: Mapping[str, object]) -> tuple[ToolCall, ..
         found = _PATCH_FILE.match(line)
         if found is None and files:
             files[-1][1].append(line)
-        elif found is not None and found[1] is None and files:  # it is moved
+        elif found is not None and found[1] is None and files:  # the file is moved
             files[-1] = (found[2].strip(), files[-1][1])
         elif found is not None and len(files) < _MAX_FILES:
             files.append((found[2].strip(), []))
@@ -132,7 +131,7 @@ def tool_calls(name: str, arguments: Mapping[str, object]) -> tuple[ToolCall, ..
 
 
 def tool_call(name: str, arguments: Mapping[str, object]) -> ToolCall:
-    """Returns the call: its path where the arguments name a file, `writes` for the tools that change that file."""
+    """Returns the call: with a path if the arguments name a file, and `writes` if the tool changes it."""
     path = _first_text(arguments, _PATH_KEYS)
     writes = name.lower() in _WRITING_TOOLS
     return ToolCall(
@@ -154,8 +153,8 @@ def changed_lines(lines: Sequence[str]) -> dict[str, object]:
 
 
 def _line(text: str, max_chars: int) -> str:
-    """Returns the beginning of a text on one line. Secrets go first: a key that is cut, or on one line, may not be told
-    as one."""
+    """Returns the beginning of a text on one line. Secrets are redacted first: a key that is cut or joined may not be
+    recognised."""
     return one_line(redact_with_paths(text[:_RAW_CHARS]), max_chars)
 
 
@@ -175,13 +174,12 @@ def _brief(name: str, arguments: Mapping[str, object]) -> str:
 
 
 def _change(arguments: Mapping[str, object], path: str) -> str:
-    """Returns what a writing tool was to write: what it replaces, then the new text; both cut, code shorter than a
-    document."""
+    """Returns what a writing tool replaces, then the new text; both cut, code shorter than a document."""
     edits = arguments.get("edits")
     first = edits[0] if is_list(edits) and edits and is_object(edits[0]) else arguments
     room = DOCUMENT_CHARS if _DOCUMENT.search(path) else _CODE_CHARS
     before, after = (_first_text(first, keys).split("\n") for keys in (_OLD_KEYS, _NEW_KEYS))
-    # An edit names its place by lines that are the same in both, at their beginnings and ends.
+    # An edit repeats unchanged lines at both ends to name its place.
     begin = len(commonprefix((before, after)))
     end = len(commonprefix((before[begin:][::-1], after[begin:][::-1])))
     old = _line("\n".join(before[begin : len(before) - end]), _CODE_CHARS // 3)
@@ -199,7 +197,7 @@ def _text_in(item: object, key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-# -- which memory entries an agent looked at ----------------------------------------------------------------------------
+# -- which notes an agent used -----------------------------------------------------------------------------------------
 
 _ENTRY_FILE = re.compile(rf"\b({ID_PATTERN})\.md\b")
 _ID = re.compile(rf"\b{ID_PATTERN}\b")
@@ -214,9 +212,9 @@ _NOT_READING = re.compile(r"[<>]|\s-i\b|\s--in-place\b")
 
 
 def entry_uses(turns: Iterable[Turn]) -> tuple[set[str], dict[str, int | None]]:
-    """Returns the ids of entries that the tool calls of these turns read through memory itself (`memory read`, its MCP
-    server), which counted them; and of those opened directly, by whatever reads files, with the time of the first. A
-    tool that only names an entry's file, or changes it, does not use it."""
+    """Returns the ids of notes read through memory itself (`memory read`, its MCP server), which counted the reads; and
+    those whose files were opened directly, each with the time of the first read. Only naming or changing a note's file
+    is not a use."""
     read: set[str] = set()
     opened: dict[str, int | None] = {}
     for turn in turns:

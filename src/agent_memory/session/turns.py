@@ -1,5 +1,4 @@
-"""How much of a session is kept, which of its turns are new, the same without secrets, in pieces that each fit a prompt, and a
-document as turns."""
+"""Turns: how much of them is kept, which are new, redaction, windows that fit a prompt, and documents as turns."""
 
 from __future__ import annotations
 
@@ -23,32 +22,32 @@ AGENT_TEXT_CHARS = 20_000
 TOOL_TEXT_CHARS = 8_000
 
 MAX_KEPT_BYTES = 16 * 1024 * 1024
-"""Of the turns that one fetch returns: what holds, redacts and cuts them into prompts needs a multiple (P25)."""
+"""The limit for the turns of one fetch: redacting them and cutting them into prompts needs a multiple (P25)."""
 TURN_BYTES = 700
-"""What a turn takes besides its text."""
+"""The memory a turn takes besides its text."""
 
 _CUT_CHARS = 300
-"""How far from a cut the end of what it cuts is looked for."""
+"""How far from a cut to look for a line end or space."""
 
 _HUNK = re.compile(r"\n(?=@@ |diff --git )")
 
 TEXT_CHARS = {Role.USER: USER_TEXT_CHARS, Role.AGENT: AGENT_TEXT_CHARS, Role.TOOL: TOOL_TEXT_CHARS}
-"""How many characters of one turn are kept, by its role."""
+"""How many characters of a turn are kept, by role."""
 
 
 @frozen
 class Excerpt:
-    """The beginning and the end of a text that may be far longer than `max_chars`; it never holds more than these."""
+    """The beginning and the end of a text of any length, at most `max_chars` together."""
 
     max_chars: int
     head: str = ""
     tail: str = ""
     total_chars: int = 0
-    """Of the whole text so far."""
+    """The length of the whole text so far."""
 
     @property
     def clipped_chars(self) -> int:
-        """Tells how many characters of the whole are in neither."""
+        """Returns how many characters of the text are missing."""
         return self.total_chars - len(self.head) - len(self.tail)
 
     @property
@@ -57,11 +56,11 @@ class Excerpt:
 
     @property
     def text(self) -> str:
-        """Returns the whole text, or its two ends around a line that says how much is missing."""
+        """Returns the text, or its two ends around a line that says how much is missing."""
         if not self.clipped_chars:
             return self.head + self.tail
-        # A secret that the cut goes through could no longer be told: what is left of its line or word goes too.
-        head, tail = _to_a_whole_end(self.head), _from_a_whole_beginning(self.tail)
+        # A secret cut in two would not be recognised: the rest of its line or word goes too.
+        head, tail = _trim_end(self.head), _trim_start(self.tail)
         return f"{head}\n[… {self.total_chars - len(head) - len(tail)} characters left out …]\n{tail}"
 
     def grown(self, text: str) -> Excerpt:
@@ -72,8 +71,8 @@ class Excerpt:
         return evolve(self, head=self.head + text[:head_room], tail=tail, total_chars=self.total_chars + len(text))
 
 
-def _to_a_whole_end(text: str) -> str:
-    """`text` up to its last hunk, where it is a diff, or else the last line end or space near its end."""
+def _trim_end(text: str) -> str:
+    """Returns `text` up to its last hunk if it is a diff, or else to the last line end or space near its end."""
     hunks = [hunk.start() for hunk in _HUNK.finditer(text, len(text) // 2)]
     if hunks:
         return text[: hunks[-1]]
@@ -83,8 +82,8 @@ def _to_a_whole_end(text: str) -> str:
     return text
 
 
-def _from_a_whole_beginning(text: str) -> str:
-    """`text` from its first hunk on, where it is a diff, or else the first line end or space near its beginning."""
+def _trim_start(text: str) -> str:
+    """Returns `text` from its first hunk if it is a diff, or else from the first line end or space near its beginning."""
     if hunk := _HUNK.search(text, 0, len(text) // 2):
         return text[hunk.start() + 1 :]
     for mark in "\n ":
@@ -95,13 +94,13 @@ def _from_a_whole_beginning(text: str) -> str:
 
 def excerpt(text: str, max_chars: int) -> Excerpt:
     """Returns at most `max_chars` characters of a text: three quarters from its beginning, one quarter from its end; a
-    diff between hunks where it can be."""
+    diff is cut between hunks if possible."""
     return Excerpt(max_chars).grown(text)
 
 
 def cut_text(text: str, max_chars: int) -> Iterator[str]:
-    """Consecutive parts of at most `max_chars` characters that together are the text, cut after a blank line, a line or a
-    word where there is one in the second half."""
+    """Yields the parts of a text, each at most `max_chars` characters, cut after a blank line, a line or a word if
+    there is one in the second half."""
     while len(text) > max_chars:
         marks = ("\n\n", "\n", " ")
         cuts = (text.rfind(mark, max_chars // 2, max_chars - len(mark) + 1) + len(mark) for mark in marks)
@@ -113,13 +112,13 @@ def cut_text(text: str, max_chars: int) -> Iterator[str]:
 
 
 def readable(text: str) -> str:
-    """Returns the text as it may be shown and stored: no control, bidirectional or invisible characters, no lone
-    surrogates, no end marks of a managed section."""
+    """Returns the text as it may be shown and stored: without control, bidirectional or invisible characters, lone
+    surrogates, or end marks of a managed section."""
     return clean_text(text).text
 
 
 def turns_after(turns: Sequence[Turn], mark: SessionMark | None) -> tuple[Turn, ...]:
-    """Returns the turns that the mark does not cover: those after its record; where that record is gone (a rewritten
+    """Returns the turns that the mark does not cover: those after its record; if that record is gone (a rewritten
     transcript), those later than its time, or without a time those beyond its number."""
     if mark is None:
         return tuple(turns)
@@ -138,7 +137,7 @@ def last_time(turns: Sequence[Turn]) -> int | None:
 
 
 def as_many_as_fit(turns: Sequence[Turn], max_bytes: int = MAX_KEPT_BYTES) -> tuple[Turn, ...]:
-    """Returns the first turns, at least one, that take about `max_bytes` bytes of memory together."""
+    """Returns the first turns, at least one, that take about `max_bytes` of memory."""
     kept: list[Turn] = []
     used = 0
     for turn in turns:
@@ -149,11 +148,11 @@ def as_many_as_fit(turns: Sequence[Turn], max_bytes: int = MAX_KEPT_BYTES) -> tu
     return tuple(kept)
 
 
-# -- without secrets: the first thing that happens to a history (P20) ---------------------------------------------------
+# -- without secrets: a history is redacted before anything else (P20) -------------------------------------------------
 
 
 def redact_history(history: History) -> History:
-    """Returns the same history with every secret in its texts and paths replaced by a placeholder."""
+    """Returns the history with a placeholder for every secret in its texts and paths."""
 
     def text(given: str | None) -> str | None:
         return given and redact_with_paths(given)
@@ -179,26 +178,26 @@ def redact_history(history: History) -> History:
     )
 
 
-# -- a long session in pieces that each fit a prompt ----------------------------------------------------------------
+# -- windows: a long session in parts that fit a prompt ----------------------------------------------------------------
 
 TURN_OVERHEAD_CHARS = 60
-"""What a prompt may write around one turn: number, role, day, what is missing, line ends."""
+"""The limit of what a prompt adds around a turn: number, role, day, what is missing, line ends."""
 CALL_OVERHEAD_CHARS = 20
-"""What a prompt may write around one tool call: name, dashes, line end."""
+"""The limit of what a prompt adds around a tool call: name, dashes, line end."""
 
 MIN_WINDOW_CHARS = 2_000
 
 _LEAST_ECHO_CHARS, _LEAST_OUTPUT_CHARS = 300, 1_200
-"""To how much an echo, and any other output, is cut before a session takes a second prompt, which is paid for again."""
+"""How short an echo, or any other output, may be cut to spare a session a second prompt, which costs a call."""
 _FEW_LINES_CHARS = 300
 _WHOLE, _ECHO, _OUTPUT = "whole", "echo", "output"
-"""How far a turn may be cut."""
+"""How a turn may be cut."""
 
 _MARKS = r"(?:AGENTS|CLAUDE|GEMINI|SKILL|MEMORY|copilot-instructions)(?:\.local|\.override)?\.md|\.cursorrules"
 _TOLD_TO_AGENTS = re.compile(
     rf"(?:^|[/\s\"'])(?:{_MARKS}|(?:skills|rules|steering|instructions|memory|memories)/[^\s\"']+\.mdc?)(?=$|[\s\"':;|&])"
 )
-"""Paths of what harnesses tell their agents: it is known wherever it is needed."""
+"""Matches paths of instructions that harnesses give their agents: those are known wherever they are needed."""
 _TODO_TOOL = re.compile(
     r"(?:todo_?(?:write|read|list)|write_todos|manage_todo_list|update_plan|task_?(?:create|update|list))$",
     re.IGNORECASE,
@@ -209,14 +208,14 @@ _ECHO_TOOL = re.compile(
     r"(?:[_-]?(?:files?|dir|folder|many|code|text|content|notebook|bash|raw|grep|search).*)?$|.*(?:output|stdin)$",
     re.IGNORECASE,
 )
-"""Tools that print what lies in the project, or what a command has printed so far."""
+"""Tools that print the project's files or what a command has printed so far."""
 _ECHO_COMMAND = re.compile(
     r"(?:\s*(?:cd|sleep|export|timeout)\s[^;&|]*(?:;|&&)\s*)*"
     r"(?:sleep|cat|nl|head|tail|less|sed\s+-n|awk|grep|rg|fd|find|ls|tree|wc|pwd|git\s+(?:\S+\s+)?(?:show|log|diff|status|ls-files|grep))\b"
 )
 _NUMBER = re.compile(r"^[ \t]{0,8}\d{1,6}(?:→|\t|: |\. )", re.MULTILINE)
 _NUMBERED_LINES = re.compile(rf"(?:{_NUMBER.pattern}[^\n]*(?:\n|\Z)){{5,}}", re.MULTILINE)
-"""As those of a file are shown, each after its number."""
+"""Matches file lines shown with their numbers."""
 _TEST_COMMAND = re.compile(
     r"\b(?:tests?|pytest|jest|vitest|spec|check|lint|typecheck|fix|fmt|format|tsc|build|compile|vet|mypy|ruff|clippy|verify)\b",
     re.IGNORECASE,
@@ -224,7 +223,7 @@ _TEST_COMMAND = re.compile(
 
 
 def turn_chars(turn: Turn) -> int:
-    """Tells how many characters this turn may take in a prompt."""
+    """Returns how many characters this turn may take in a prompt."""
     calls = sum(
         CALL_OVERHEAD_CHARS + len(call.name) + len(call.brief) + len(call.path or "") for call in turn.tool_calls
     )
@@ -234,12 +233,13 @@ def turn_chars(turn: Turn) -> int:
 
 
 def cut_windows(history: History, max_chars: int) -> tuple[History, ...]:
-    """Returns the history in as few parts of at most `max_chars` characters (by `turn_chars`) as may be, in order.
+    """Returns the history in as few parts of at most `max_chars` characters (by `turn_chars`) as possible, in order.
 
-    What says nothing new is left out. Output of tools is cut only as far as fewer parts come of it: first what only echoes
-    the project, then other output, never failures, tests and what the person or the agent said. A cut falls between turns,
-    before a user's turn where one is near; only a turn too long by itself is divided, into pieces with its number. Every
-    part knows whether tools answered before it. A history without turns is one part. At least `MIN_WINDOW_CHARS`.
+    Turns that say nothing new are left out. Tool output is cut only as far as that saves parts: first echoes of the
+    project, then other output, never failures, tests or the words of person and agent. Parts end between turns, if
+    possible before a user's turn; only a turn too long by itself is divided, into pieces with its number. Every part
+    knows whether tools answered before it. A history without turns is one part. `max_chars` is at least
+    `MIN_WINDOW_CHARS`.
     """
     if max_chars < MIN_WINDOW_CHARS:
         raise ValueError(f"a window of {max_chars} characters is too small")
@@ -248,7 +248,7 @@ def cut_windows(history: History, max_chars: int) -> tuple[History, ...]:
     def parts(echo_chars: int) -> list[tuple[Turn, ...]]:
         limits = {_WHOLE: sys.maxsize, _ECHO: echo_chars, _OUTPUT: max(_LEAST_OUTPUT_CHARS, 4 * echo_chars)}
         pieces = [piece for turn, kind in outputs for piece in _pieces(_short(turn, limits[kind]), max_chars)]
-        return list(_packed(pieces, max_chars))
+        return list(_windows(pieces, max_chars))
 
     best, least, most = parts(_LEAST_ECHO_CHARS), _LEAST_ECHO_CHARS, TOOL_TEXT_CHARS
     while least <= most:
@@ -268,14 +268,13 @@ def cut_windows(history: History, max_chars: int) -> tuple[History, ...]:
 
 
 def _outputs(history: History) -> list[tuple[Turn, str]]:
-    """Returns the turns that say something, their paths from the session's directory on, and how far each may be
-    cut."""
+    """Returns the turns that say something, with paths relative to the session's directory, and how each may be cut."""
     asked = {turn.number: calls[0] if calls else None for turn, calls in answers(history)}
     printed: dict[str, str] = {}
     outputs: list[tuple[Turn, str]] = []
     here = f"{history.cwd.rstrip('/')}/" if history.cwd and history.cwd.count("/") > 1 else ""
     plans = [turn.number for turn in history.turns if any(_TODO_TOOL.match(call.name) for call in turn.tool_calls)]
-    overtaken = frozenset(plans[:-1])  # the last list of what is to be done is the one that counts
+    overtaken = frozenset(plans[:-1])  # only the last to-do list counts
     for turn in history.turns:
         near = turn
         if here:
@@ -329,8 +328,8 @@ def _pieces(turn: Turn, max_chars: int) -> Iterator[Turn]:
         yield evolve(whole, text="", tool_calls=(call,), clipped_chars=0)
 
 
-def _packed(turns: Sequence[Turn], max_chars: int) -> Iterator[tuple[Turn, ...]]:
-    """Yields windows. Each ends as late as it fits, but before a user's turn where one comes in its second half."""
+def _windows(turns: Sequence[Turn], max_chars: int) -> Iterator[tuple[Turn, ...]]:
+    """Yields windows as long as fit, but ending before a user's turn if there is one in the second half."""
     start = used = 0
     before_user = None
     at = 0
@@ -354,11 +353,10 @@ _SMALL_CHARS, _SECTION_CHARS = 1_500, 4_000
 
 
 def document_turns(text: str, tool_name: str) -> tuple[Turn, ...]:
-    """Returns one tool turn for each section (small neighbours together, a long one in parts), nothing lost but blank
-    lines.
+    """Returns one tool turn for each section (small neighbours together, a long one in parts), without blank lines.
 
-    Tool turns, since nobody in the session said it: whoever wrote a document, its words are no user's. The record id of a
-    turn is made from its text and the texts before it.
+    They are tool turns because nobody in the session said it: whoever wrote the document, its words are not the user's.
+    A turn's record id is derived from its text and the texts before it.
     """
     text = without_own_output(text)
     fences = find_code(text).fences
@@ -386,21 +384,21 @@ def _grouped(sections: Iterator[str]) -> Iterator[str]:
 
 
 # -- kept histories ---------------------------------------------------------------------------------------------------
-# What is kept of the histories of consolidated sessions.
+# The kept histories of consolidated sessions.
 
 
 @frozen
 class KeptPart:
-    """One part of a session's history, as one fetch returned it, redacted."""
+    """A redacted part of a session's history, as one fetch returned it."""
 
     history: History
     after_record_id: str | None
-    """The record after which it goes on; None for the beginning of the session."""
+    """The record before it; None at the beginning of the session."""
 
 
 @frozen
 class KeptSession:
-    """A session of which something is kept: its name in the directory, its size and when it last grew (epoch ms)."""
+    """A session with a kept history: its name in the directory, its size and when it last grew (epoch ms)."""
 
     name: str
     size_bytes: int
@@ -408,10 +406,10 @@ class KeptSession:
 
 
 def joined_history(parts: Iterable[KeptPart], mark: SessionMark | None) -> History | None:
-    """Returns the turns of the parts (in their order) that the mark does not cover, as many as fit one fetch; None
-    where there are none, and, without a mark, where the parts do not begin at the beginning.
+    """Returns the turns of the parts (in order) that the mark does not cover, as many as fit one fetch; None if there
+    are none, or if, without a mark, the first part is not the beginning.
 
-    A record that is in two parts (a session that was consolidated afresh) counts once. No more than two parts are held.
+    A record in two parts (a session consolidated afresh) counts once. At most two parts are held in memory.
     """
     joined: History | None = None
     known: set[str] = set()
@@ -421,10 +419,10 @@ def joined_history(parts: Iterable[KeptPart], mark: SessionMark | None) -> Histo
         if joined is None and mark is None and part.after_record_id is not None:
             return None
         answered = answered or (not new and part.history.tools_answered_before)
-        # A message that went on after a mark has its rest in the next part, under its number.
+        # A message that continued after a mark has its rest in the next part, under the same number.
         going_on = new[-1].number if new else None
         unknown = [turn for turn in part.history.turns if turn.record_id not in known or turn.number == going_on]
-        # Another transcript of the same session begins with 1 again: its turns get numbers of their own.
+        # Another transcript of the session starts with 1 again: its turns are renumbered.
         behind = new[-1].number - unknown[0].number if unknown and new else 0
         fresh = tuple(evolve(turn, number=turn.number + behind + 1) if behind > 0 else turn for turn in unknown)
         past_mark = past_mark or mark is None or part.after_record_id == mark.last_record_id
@@ -434,7 +432,7 @@ def joined_history(parts: Iterable[KeptPart], mark: SessionMark | None) -> Histo
         past_mark = past_mark or (mark is not None and any(turn.record_id == mark.last_record_id for turn in fresh))
         known.update(turn.record_id for turn in part.history.turns)
         later = part.history
-        if joined is not None:  # with what only the earlier one says of the session
+        if joined is not None:  # with what only the earlier part says about the session
             later = evolve(
                 later,
                 title=later.title or joined.title,

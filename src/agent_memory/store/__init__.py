@@ -1,1 +1,1 @@
-"""The notes and the records of work on disk, with the database that is derived from them."""
+"""Notes and records on disk, and the database derived from them."""

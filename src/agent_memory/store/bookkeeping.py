@@ -53,8 +53,9 @@ SPEND = Format(dict[str, DaySpend], member="days", check=_spend_problems)
 
 
 def _vocabulary(document: Json) -> TagVocabulary:
-    """Returns every tag in its normal form. A person may write less: a list of tags, or an object with the list under
-    `vocabulary` (as agent-memory-store has it), also within `value`. A word without a prefix is good for any prefix."""
+    """Returns the vocabulary with every tag in its normal form. Accepts what a person may write: a list of tags, or an
+    object with the list under `vocabulary` (as agent-memory-store has it), also within `value`. A word without a prefix
+    allows any prefix."""
     match document:
         case list(words):
             return TagVocabulary(_accepted(words))
@@ -74,7 +75,7 @@ def _accepted(words: Iterable[object]) -> frozenset[str]:
 
 
 def _renamed(pairs: Mapping[str, object]) -> dict[str, str]:
-    """Without chains and circles, whatever a person wrote: what is a present name is no earlier one."""
+    """Returns the pairs without chains and circles: a present name is never an earlier one."""
     normal = {normal_tag(old): normal_tag(new) for old, new in pairs.items() if isinstance(new, str)}
     present = set(normal.values())
     return {old: new for old, new in normal.items() if old is not None and new is not None and old not in present}
@@ -83,7 +84,7 @@ def _renamed(pairs: Mapping[str, object]) -> dict[str, str]:
 TAG_VOCABULARY = Documents[TagVocabulary](
     lambda tags: {"vocabulary": sorted(tags.accepted), "renamed": dict(sorted(tags.renamed.items()))}, _vocabulary
 )
-"""One tag a line, sorted, so that its changes read well in git."""
+"""Has one tag a line, sorted, so that changes read well in git."""
 
 # -- state values -----------------------------------------------------------------------------------------------------
 
@@ -96,18 +97,18 @@ _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]*", re.ASCII)
 
 @frozen
 class StateValue:
-    """What is kept under one key."""
+    """The value of one key."""
 
     key: str
     json: str
-    """The value, any JSON, as the text of it."""
+    """The value as JSON text."""
     updated_at_ms: int | None = None
-    """Epoch ms; None in a file that a person wrote without saying."""
+    """Epoch ms; None in a file by a person that does not say."""
 
 
 def key_problem(key: str) -> str | None:
-    """Returns why a key is none, or None: 1 to 128 of the characters `A-Z a-z 0-9 . _ : / -`, the first a letter or
-    digit, with no `..` and no empty part between slashes (P21)."""
+    """Returns what is wrong with a key. Valid: 1 to 128 of the characters `A-Z a-z 0-9 . _ : / -`, the first a letter
+    or digit, with no `..` and no empty part between slashes (P21)."""
     if not key:
         return "key: is empty"
     if len(key) > MAX_KEY_CHARS:
@@ -122,7 +123,7 @@ def key_problem(key: str) -> str | None:
 
 @as_result
 def state_value(key: str, value: object, updated_at_ms: int) -> StateValue:
-    """Returns a value fit to be kept: JSON of at most 256 KiB, without secrets (P20). StateInvalid with what is wrong."""
+    """Returns a value that may be stored: JSON of at most 256 KiB, without secrets (P20). Raises StateInvalid."""
     if problem := key_problem(key):
         raise StateInvalid((problem,))
     if redact(key).found:
@@ -137,7 +138,7 @@ def state_value(key: str, value: object, updated_at_ms: int) -> StateValue:
 
 
 def json_text(value: object) -> str | None:
-    """Returns the value as JSON on one line; None where it has none that every reader understands."""
+    """Returns the value as JSON on one line; None if not every reader could parse it."""
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
         load_document(text.encode())
@@ -147,8 +148,8 @@ def json_text(value: object) -> str | None:
 
 
 def _state_value(document: Json) -> StateValue:
-    """Returns what a person wrote in another shape is the value as a whole; its key, which only the file's name tells,
-    is empty here."""
+    """Returns the value; a file of another shape, by a person, is the value as a whole. Its key, known only from the
+    file's name, is empty here."""
     match document:
         case {"version": 1, "key": str(named), "value": value, "updatedAt": int(at_ms), **others} if not others:
             if key_problem(named) is not None:
@@ -164,8 +165,8 @@ STATE_VALUE = Documents[StateValue](
 
 
 def _without_secrets(kept: StateValue) -> StateValue:
-    """Returns the value whose file holds no secret. A secret is looked for in the whole file, where a key such as
-    `password` says what its value is; one that cannot be cut out of the JSON is refused."""
+    """Returns the value redacted. The whole file is searched, where a key such as `password` marks its value; a secret
+    that cannot be cut out of the JSON is refused."""
     for _ in range(3):
         cleaned = redact(STATE_VALUE.render(kept))
         if not cleaned.found:
@@ -244,7 +245,7 @@ class ReviewMarks:
 
 
 PURGE = Format[int](_INSTANT, member="at", indent=None)
-"""Since when (epoch ms) no other copy of the history may be mixed with this one."""
+"""Since when (epoch ms) no older copy of the history may be merged."""
 
 # -- sync -------------------------------------------------------------------------------------------------------------
 
@@ -253,12 +254,11 @@ _Commit = Annotated[str, matching(r"[0-9a-f]{40}|[0-9a-f]{64}", "is not a commit
 
 @frozen
 class SyncAtWork:
-    """A merge whose files are on disk. It is written in one transaction with them: it exists exactly while git does not know
-    of them yet."""
+    """A merge whose files are on disk. It is written in one transaction with them, and exists until git knows them."""
 
     branch: Annotated[str, matching("refs/heads/.*", "is not a branch")]
     from_commit: _Commit | None = field(metadata={"key": "from"})
-    """None in a store that had no commit."""
+    """None in a store without a commit."""
     to_commit: _Commit = field(metadata={"key": "to"})
 
 
@@ -266,36 +266,36 @@ SYNCING = Format(SyncAtWork, indent=None)
 
 
 SYNCED = Format[int | None](_INSTANT | None, member="purgedAt", indent=None)  # pyright: ignore[reportArgumentType] - a union is not a class
-"""The purge (epoch ms) that this machine has dealt with, None for none."""
+"""The last purge (epoch ms) that this machine has applied, or None."""
 
 
 # -- footprints -------------------------------------------------------------------------------------------------------
-# What was changed on disk, with what was there before: the footprint of a run and the journal of a transaction; version 1.
+# Changes on disk with the previous contents: the footprint of a run and the journal of a transaction; version 1.
 #
 # {"version": 1,
-# "files": [{"path": "topics/…", "before": {"data": "<base64>", "mtimeNs": 1}, "after": null}],
-# "sections": [{"path": "/home/…/AGENTS.md", "before": null, "after": "<!-- …", "separator": "\n", "created": false}]}
+#  "files": [{"path": "topics/…", "before": {"data": "<base64>", "mtimeNs": 1}, "after": null}],
+#  "sections": [{"path": "/home/…/AGENTS.md", "before": null, "after": "<!-- …", "separator": "\n", "created": false}]}
 #
 # {"version": 1, "steps": [{"path": "topics/…", "before": {"data": "<base64>", "mtimeNs": 1}, "afterHash": "…", "staged": "0.new"}]}
 #
-# `before` and `after` are null where there was, or will be, no file or no section, and so are `afterHash` and `staged`; `mtimeNs`
-# is null for what was written then. The new bytes of a step lie beside the journal in the file named by `staged`.
+# `before`, `after`, `afterHash` and `staged` are null for no file or section; `mtimeNs` is null for what was written then. A
+# step's new bytes are beside the journal in the file `staged`.
 
 
 OVER = b"\n"
-"""Added to a journal that cannot be removed: one byte, so that it is there or not. A journal that ends with it is over: nothing
-is undone or finished by it any more, and it only waits to be removed."""
+"""Appended to a journal that cannot be removed (one byte, so it is there or not): the journal is over, never undone or
+finished again, and only waits to be removed."""
 
 FOOTPRINT = Format(Footprint)
 
 
 @frozen
 class Step:
-    """One file's way from `before` to the bytes with `after_hash`, which wait in `staged`."""
+    """The change of one file from `before` to the bytes with `after_hash`, which wait in `staged`."""
 
     path: SomeText
     before: FileState | None
-    after_hash: Annotated[str, matching("[0-9a-f]{64}", "is no SHA-256")] | None
+    after_hash: Annotated[str, matching("[0-9a-f]{64}", "is not a SHA-256")] | None
     staged: Annotated[str, matching(r"[0-9]{1,9}\.new", "is not the name of a staged file")] | None
 
 
@@ -309,12 +309,12 @@ _JOURNAL = Format(tuple[Step, ...], member="steps", indent=None, check=_journal_
 
 
 def render_journal(steps: tuple[Step, ...]) -> bytes:
-    """Returns the steps in the order in which they are taken."""
+    """Returns the journal of steps, in order."""
     return _JOURNAL.render(steps).rstrip("\n").encode("utf-8", "backslashreplace")
 
 
 parse_journal = _JOURNAL.parse
-"""The steps that were rendered; StateCorrupt for anything else, since half a journal must not be acted on."""
+"""Returns the rendered steps; raises StateCorrupt for anything else, since half a journal must not be acted on."""
 
 
 # -- the files ---------------------------------------------------------------------------------------------------------
@@ -326,7 +326,7 @@ T = TypeVar("T")
 
 
 def _each(root: str, directory: str, read: Callable[[str], T | None]) -> Iterator[Result[T, Error]]:
-    """Yields what each of the files holds, or why it cannot be read; what is gone since it was listed is left out."""
+    """Yields the value of each file, or why it cannot be read; files gone since the listing are left out."""
     names = as_result(names_below)(root, directory, lambda name: name.endswith(_ENDING) and not name.startswith("."))
     if isinstance(names, Failure):
         yield names
@@ -343,7 +343,7 @@ _SESSIONS = "state/sessions"
 
 
 class SessionMarksFiles:
-    """`SessionMarks` in the directory `state/sessions` of a root: `<harness>_<session id>.json`."""
+    """The `SessionMarks` in the directory `state/sessions` of a root: `<harness>_<session id>.json`."""
 
     def __init__(self, root: Path) -> None:
         self._root = real_root(root)
@@ -366,7 +366,7 @@ class SessionMarksFiles:
 
     @as_result
     def beginning_with(self, session_id: str, most: int) -> tuple[SessionMark, ...]:
-        """Returns the marks of all sessions, of any harness, whose id begins so: at most `most`, by file name."""
+        """Returns at most `most` marks, of any harness, whose session id begins like this, by file name."""
         beginnings = tuple(f"{harness}_{slug_beginning(session_id)}" for harness in Harness)
         marks: list[SessionMark] = []
         for name in names_below(self._root, _SESSIONS, lambda name: name.startswith(beginnings)):
@@ -388,12 +388,11 @@ def _mark_name(harness: Harness, session_id: str) -> str:
 # -- values by key ----------------------------------------------------------------------------------------------------
 
 KEYS = "state/keys"
-"""A directory of its own: no key can be taken for a file of ours in `state/`."""
+"""A directory of its own, so that no key can name a file of ours in `state/`."""
 
 
 class StateKeysFiles:
-    """Small values by key, which programs overwrite, in the directory `state/keys` of a root: `<key>.json`. The caller holds
-    the write lock where it changes something."""
+    """Small values by key in the directory `state/keys` of a root: `<key>.json`. Changes need the write lock."""
 
     def __init__(self, root: Path) -> None:
         self._root = real_root(root)
@@ -407,13 +406,13 @@ class StateKeysFiles:
 
     @as_result
     def put(self, value: StateValue) -> str:
-        """Replace what its key holds; the path of its file, relative to the root."""
+        """Stores the value; returns its file's path relative to the root."""
         self._file(path_of(value.key)).write(value)
         return path_of(value.key)
 
     @as_result
     def delete(self, key: str) -> str:
-        """Remove the key; one that is not there counts as removed. The path that its file had."""
+        """Removes the key, if it exists; returns the path of its file."""
         self._file(path_of(key)).remove()
         return path_of(key)
 
@@ -421,7 +420,7 @@ class StateKeysFiles:
         return _each(self._root, KEYS, lambda name: self._read(f"{KEYS}/{name}", name.removesuffix(_ENDING)))
 
     def _read(self, path: str, key: str) -> StateValue | None:
-        """Returns the value; of one that a person wrote the key is that of the file."""
+        """Returns the value; one written by a person gets the file's key."""
         found = self._file(path).read()
         return found if found is None or found.key else evolve(found, key=key)
 
@@ -430,7 +429,7 @@ class StateKeysFiles:
 
 
 def path_of(key: str) -> str:
-    """Returns where the value of a key is kept, relative to the root."""
+    """Returns the path of a key's file, relative to the root."""
     return f"{KEYS}/{slug_of(key)}{_ENDING}"
 
 
@@ -438,19 +437,19 @@ def path_of(key: str) -> str:
 
 
 class TagVocabularyFile:
-    """The vocabulary of tags under a root: `state/project_tags.json`. The caller holds the write lock where it changes it."""
+    """The vocabulary of tags under a root: `state/project_tags.json`. Changes need the write lock."""
 
     def __init__(self, root: Path) -> None:
         self._file = JsonFile(root, VOCABULARY_FILE, TAG_VOCABULARY)
 
     @as_result
     def get(self) -> TagVocabulary:
-        """Returns the vocabulary; an empty one where there is none yet."""
+        """Returns the vocabulary; empty if there is none yet."""
         return self._file.read() or TagVocabulary()
 
     @as_result
     def put(self, vocabulary: TagVocabulary) -> str:
-        """Replace it; the path of its file, relative to the root."""
+        """Stores the vocabulary; returns its file's path relative to the root."""
         self._file.write(vocabulary)
         return VOCABULARY_FILE
 
@@ -461,9 +460,9 @@ LEDGER = "runs/spend.json"
 
 
 class SpendLedgerFiles:
-    """Calls to the agent command and their characters by UTC day (P10): `runs/spend.json`, changed under the store's write
-    lock. Calls are counted before they are made, durably: a crash can cost a call that was never made, and never hide one
-    that was."""
+    """Calls to the agent command and their characters by UTC day (P10): `runs/spend.json`, changed under the store's
+    write lock. Calls are counted durably before they are made: a crash can cost a call that was never made, and never
+    hide one that was."""
 
     def __init__(self, root: Path, locks: Locks) -> None:
         self._file = JsonFile(root, LEDGER, SPEND)
@@ -471,7 +470,7 @@ class SpendLedgerFiles:
 
     @as_result
     def reserve(self, at_ms: int, prompt_chars: int, max_calls_per_day: int) -> None:
-        """One call more is counted; SpendExhausted, and nothing counted, once the day's calls are used up."""
+        """Counts one more call; raises SpendExhausted, with nothing counted, once the day's calls are used up."""
         day = day_of(at_ms)
 
         def counted(spend: Spend) -> Spend:
@@ -484,17 +483,17 @@ class SpendLedgerFiles:
 
     @as_result
     def give_back(self, at_ms: int, prompt_chars: int) -> None:
-        """Take back the reservation made at `at_ms`, of a call that could not be made."""
+        """Takes back the reservation of `at_ms` for a call that could not be made."""
         self._change(lambda spend: with_added(spend, day_of(at_ms), calls=-1, prompt_chars=-prompt_chars))
 
     @as_result
     def add_reply(self, at_ms: int, reply_chars: int) -> None:
-        """Count the characters of the reply to the call reserved at `at_ms`."""
+        """Counts the characters of the reply to the call reserved at `at_ms`."""
         self._change(lambda spend: with_added(spend, day_of(at_ms), reply_chars=reply_chars))
 
     @as_result
     def days(self) -> Spend:
-        """Returns what was spent on each of the last days, oldest first."""
+        """Returns what each of the last days cost, oldest first."""
         return self._file.read() or {}
 
     def _change(self, change: Callable[[Spend], Spend]) -> None:

@@ -1,5 +1,5 @@
-"""Changes to a store: each decided in a draft, all that were not refused carried out as one transaction. The caller holds the
-write lock. What is refused by the state of its entry is raised."""
+"""Changes to a store: each is decided in a draft, and all that are not refused are applied as one transaction. The
+caller holds the write lock. A refusal because of a note's state is raised."""
 
 from __future__ import annotations
 
@@ -47,35 +47,35 @@ from agent_memory.store.transaction import change_files
 from agent_memory.text.ids import content_hash, is_id
 
 # -- drafts -----------------------------------------------------------------------------------------------------------
-# A store as the changes so far would leave it. Nothing is written here: `file_changes` says what is to be written.
+# The store as the changes so far would leave it. Nothing is written here: `file_changes` returns what to write.
 
 
 class Draft:
-    """Files and live entries. Whoever may have to take changes back makes them in a copy."""
+    """Files and live notes. To be able to take changes back, make them in a copy."""
 
     def __init__(self, files: FollowedFiles) -> None:
         self.root = files.root
         self._versions_on_disk = files.versions
         self._listing = files.live()
-        self._archive_listing = cache(files.archived)  # listed when it is first asked for
+        self._archive_listing = cache(files.archived)  # listed on first use
         self._folded_on_disk = cache(self._folded_names)
         self._before: dict[str, FileState | None] = {}
         self._bearers: defaultdict[str, set[str]] = defaultdict(set)
-        """Ids of entries that have, or once had, an id or alias, by its folded form."""
-        # What follows is what changes; all else copies share.
+        """Ids of notes that have, or once had, an id or alias, by its folded form."""
+        # Only what follows changes; copies share the rest.
         self._live = {each.meta.id: each for each in self._listing.entries}
         for each in self._listing.entries:
             self._note(each)
         self._after: dict[str, FileState | None] = {}
         self.touched: dict[str, None] = {}
-        """The paths that were put since whoever looks at it has cleared it."""
+        """The paths put since the reader last cleared this."""
         self._drafted_names: dict[str, frozenset[str]] = {}
-        """Which of the files that were put have a name, by its folded path; none where they are to go."""
+        """Which of the files put so far have a name, by its folded path; none for those to be removed."""
         self._archived: dict[str, Listed | None] = {}
-        """By id, where it is not as the archive is listed."""
+        """By id, if different from the archive's listing."""
 
     def copy(self) -> Draft:
-        """Another draft that goes on from here."""
+        """Returns another draft that continues from here."""
         other = copy(self)
         other._live, other._after, other._archived = dict(self._live), dict(self._after), dict(self._archived)
         other._drafted_names, other.touched = dict(self._drafted_names), {}
@@ -84,7 +84,6 @@ class Draft:
     # -- changes ------------------------------------------------------------------------------------------------------
 
     def put(self, path: str, state: FileState | None) -> None:
-        """The file holds this from now on."""
         self._after[path] = state
         self.touched[path] = None
         folded = folded_name(path)
@@ -92,14 +91,14 @@ class Draft:
         self._drafted_names[folded] = bearers - {path} if state is None else bearers | {path}
 
     def put_new(self, id: str, path: str, state: FileState) -> None:
-        """The same where nothing else may be overwritten: EntryExists."""
+        """Like `put`, but raises EntryExists rather than overwrite."""
         before = self.state(path)
         if before is not None and before.data != state.data:
             raise EntryExists(id, path)
         self.put(path, state)
 
     def put_live(self, id: str, listed: Listed | None) -> None:
-        """The live entry of the id from now on; None for none."""
+        """Sets or removes the live note of the id."""
         if listed is None:
             self._live.pop(id, None)
         else:
@@ -107,11 +106,11 @@ class Draft:
             self._note(listed)
 
     def put_archived(self, id: str, listed: Listed | None) -> None:
-        """The retired entry of the id from now on; None for none."""
+        """Sets or removes the retired note of the id."""
         self._archived[id] = listed
 
     def keep_version(self, id: str, at_ms: int, state: FileState) -> None:
-        """Keep these bytes byte for byte, under their time or the next free millisecond after it (P12)."""
+        """Keeps these bytes under their time, or the next free millisecond (P12)."""
         ms = max(at_ms, 0)
         while True:
             path = f"{ARCHIVE}/{id}/{ms}.md"
@@ -122,14 +121,14 @@ class Draft:
             ms += 1
 
     def file_changes(self) -> tuple[FileChange, ...]:
-        """Returns all that is to be written, in the order in which it was put."""
+        """Returns all that must be written, in the order of the puts."""
         changes = (FileChange(path, self._disk_state(path), after) for path, after in self._after.items())
         return tuple(each for each in changes if hash_of(each.before) != hash_of(each.after))
 
     # -- files --------------------------------------------------------------------------------------------------------
 
     def state(self, path: str) -> FileState | None:
-        """Returns what is in the file, or would be."""
+        """Returns the file's contents in the draft."""
         return self._after[path] if path in self._after else self._disk_state(path)
 
     def _disk_state(self, path: str) -> FileState | None:
@@ -142,38 +141,37 @@ class Draft:
         return frozenset(folded_name(f"{directory}/{name}") for name in names_below(self.root, directory))
 
     def is_free(self, directory: str, name: str) -> bool:
-        """Returns whether a name may be given, on any file system."""
+        """Returns whether a name is unused, on any file system."""
         wanted = folded_name(f"{directory}/{name}")
         if wanted in self._drafted_names:
             return not self._drafted_names[wanted]
         return wanted not in self._folded_on_disk(directory)
 
     def versions(self, id: str) -> tuple[str, ...]:
-        """Paths of the versions of an id, oldest first."""
+        """Returns the paths of an id's versions, oldest first."""
         drafted = {path: state for path, state in self._after.items() if path.startswith(f"{ARCHIVE}/{id}/")}
         kept = {path for path, state in drafted.items() if state is not None}
         return tuple(sorted(set(self._versions_on_disk(id)) - drafted.keys() | kept, key=version_ms))
 
     def version_with(self, id: str, hash: str | None) -> str | None:
-        """Returns the version that holds exactly these bytes."""
+        """Returns the version with exactly these bytes."""
         for path in reversed(self.versions(id)):
             state = self.state(path)
             if state is not None and content_hash(state.data) == hash:
                 return path
         return None
 
-    # -- entries ------------------------------------------------------------------------------------------------------
+    # -- notes --------------------------------------------------------------------------------------------------------
 
     def live(self, id: str) -> Listed | None:
-        """Returns the live entry with this very id."""
+        """Returns the live note with exactly this id."""
         return self._live.get(id)
 
     def all_live(self) -> Iterator[Listed]:
-        """Returns every live entry."""
         return iter(self._live.values())
 
     def bearers(self, id: str) -> tuple[Listed, ...]:
-        """Returns the live entries that have the id or the alias, compared without case, by path."""
+        """Returns the live notes with the id or the alias, ignoring case, by path."""
         wanted = id.casefold()
         found = (self._live.get(each) for each in self._bearers.get(wanted, ()))
         return tuple(
@@ -183,7 +181,7 @@ class Draft:
         )
 
     def archived(self, id: str) -> Listed | None:
-        """Returns the newest archived file of the id: what `read(id, archived=True)` shows."""
+        """Returns the newest archived file of the id, as `read(id, archived=True)` does."""
         listing = self._archive_listing()
         found = self._archived[id] if id in self._archived else listing.by_id.get(id)
         trouble = next((each.io_error for each in listing.unreadable if each.io_error is not None), None)
@@ -192,7 +190,7 @@ class Draft:
         return found
 
     def missing(self, id: str) -> Error:
-        """Returns why there is no live entry with this id. "Not found" only where every file could be read (P6)."""
+        """Returns why there is no live note with this id. "Not found" only if every file could be read (P6)."""
         for file in self._listing.unreadable:
             if file.io_error is not None:
                 return file.io_error
@@ -201,8 +199,8 @@ class Draft:
         return EntryNotFound(id, self.archived(id) is not None)
 
     def owner(self, id: str) -> str | None:
-        """Returns the path of whatever has the id already, compared without case: an entry, an alias, the archive; None
-        if free. Of what could not be read the name tells whose it is: an id is never given again (P15)."""
+        """Returns the path of a note (live, by alias, or archived) that uses the id, ignoring case; None if it is free.
+        An unreadable file counts by its name: an id is never given twice (P15)."""
         wanted = id.casefold()
         for bearer in self.bearers(id):
             return bearer.path
@@ -232,16 +230,16 @@ _FOOTPRINT = re.compile(r"footprint-(\d{1,9})\.json", re.ASCII)
 
 
 Decided = tuple[Draft, Receipt]
-"""What a batch comes to."""
+"""The result of deciding a batch."""
 
 
 def carry_out(
     files: FollowedFiles, locks: Locks, decide: Callable[[Draft], Decided], run_id: str | None, given_up: Error
 ) -> Receipt:
-    """Puts all that is decided on disk, with the footprint of a run where it changes anything; on an error nothing."""
+    """Writes everything decided, and the run's footprint if anything changes; nothing on an error."""
 
     def decided() -> tuple[Sequence[FileChange], Receipt]:
-        files.look_again()
+        files.relist()
         draft, receipt = decide(Draft(files))
         changes = draft.file_changes()
         if run_id is None or not changes:
@@ -255,12 +253,12 @@ def carry_out(
         return (*changes, FileChange(f"{directory}/footprint-{number}.json", None, state)), receipt
 
     receipt = change_files(files.root, locks, decided, given_up)
-    files.look_again()
+    files.relist()
     return receipt
 
 
 def decide_batch(changes: Sequence[Change | ChangeGroup], tiers: TierList | None, draft: Draft) -> Decided:
-    """Returns all changes that are not refused, in order, each upon what the one before it left."""
+    """Returns the result of all changes that are not refused, in order, each based on the previous one."""
     applied: list[Applied] = []
     dropped: list[Dropped] = []
     marked: list[str] = []
@@ -282,7 +280,7 @@ def decide_batch(changes: Sequence[Change | ChangeGroup], tiers: TierList | None
 
 
 def put_tiers(tiers: TierList, draft: Draft) -> bool:
-    """Let the draft have this tier list; whether it is another one. A damaged one is not replaced: StateCorrupt."""
+    """Sets the draft's tier list; returns whether it differs. Raises StateCorrupt rather than replace a damaged one."""
     data = render_tiers(tiers)
     try:
         unwrap(parse_tiers(data, TIERS_FILE))
@@ -299,22 +297,22 @@ def put_tiers(tiers: TierList, draft: Draft) -> bool:
 
 @frozen
 class _Act:
-    """One change, as the draft has it now."""
+    """A change applied to the draft."""
 
     path: str
-    """Where the note is, or was, live."""
+    """The note's present or last live path."""
     meta: Meta
     after_hash: str | None = None
-    """None for one that is not live any more."""
+    """None if it is no longer live."""
     done_before: bool = False
-    """It was found done: by a replay."""
+    """True if a replay found it already done."""
     touched: tuple[str, ...] = ()
-    """What it touched when it was done."""
+    """The paths it touched when it was done."""
 
 
 def _decide_group(changes: Sequence[Change], draft: Draft) -> list[Applied]:
-    """Checks that the draft has all the changes. EntryInvalid for values that no file may hold; other refusals are of the
-    state of an entry."""
+    """Applies all the changes to the draft. Raises EntryInvalid for values that no file may hold, and other errors for
+    a note's state."""
     applied: list[Applied] = []
     done_before: list[str] = []
     is_written = False
@@ -326,15 +324,14 @@ def _decide_group(changes: Sequence[Change], draft: Draft) -> list[Applied]:
         applied.append(Applied(change.id, change.act, act.path, touched, change.expected_hash, act.after_hash, title))
         done_before += [change.id] if act.done_before else []
         is_written |= bool(draft.touched)
-    # A replay finds all of a group done. Where only some are, somebody did or undid a part meanwhile: the rest is not made
-    # upon that.
+    # A replay finds all of a group done. If only a part is, somebody did or undid that meanwhile, and the rest is
+    # dropped.
     if done_before and is_written:
         raise EntryChanged(done_before[0])
     return applied
 
 
 def _file_name(entry: MemoryEntry) -> str:
-    """Returns the file name that belongs to the entry."""
     if not is_id(entry.meta.id):
         raise EntryInvalid((f"id is {entry.meta.id[:40]!r}, expected id__ and six base58 digits",))
     name = file_name_of(entry.meta)
@@ -348,7 +345,7 @@ def _create(change: Change, draft: Draft) -> _Act:
     assert entry is not None
     id, name = change.id, _file_name(entry)
     path = f"{TOPICS}/{name}"
-    stored, state = _rendered(entry, None, path)
+    stored, state = _render(entry, None, path)
     if (live := draft.live(id)) is not None:
         there = draft.state(live.path)
         if there is None or there.data != state.data:
@@ -369,11 +366,11 @@ def _replace(change: Change, draft: Draft) -> _Act:
     id, wanted = change.id, _file_name(entry)
     current, before = _current_entry(id, draft)
     old_path = current.listed.path
-    # The name goes with title and tags. One that would differ in case or composition only, or is taken, stays.
+    # The name follows title and tags. It stays if the new one differs only in case or composition, or is taken.
     name = old_path.rpartition("/")[2]
     stays = file_name_of(current.meta) == wanted or folded_name(name) == folded_name(wanted)
     path = f"{TOPICS}/{name if stays or not draft.is_free(TOPICS, wanted) else wanted}"
-    stored, after = _rendered(entry, before, path)
+    stored, after = _render(entry, before, path)
     act = _Act(path, entry.meta, stored.listed.content_hash)
     if current.listed.content_hash != change.expected_hash:
         if after.data != before.data:
@@ -393,7 +390,7 @@ def _replace(change: Change, draft: Draft) -> _Act:
 
 
 def _refuse_shared_alias(entry: MemoryEntry, had: tuple[str, ...], draft: Draft) -> None:
-    """The entry may not take an alias that it has not had, and that another live entry is found by (P15)."""
+    """Refuses a new alias that already finds another live note (P15)."""
     for alias in (each for each in entry.meta.aliases if each not in had):
         for bearer in draft.bearers(alias):
             if bearer.meta.id != entry.meta.id:
@@ -408,21 +405,21 @@ def _retire(change: Change, draft: Draft) -> _Act:
     live_path = current.listed.path
     if current.listed.content_hash != change.expected_hash:
         raise EntryChanged(id)
-    # An earlier retired file of the same id becomes a version: nothing in the archive is ever overwritten (P12).
+    # An earlier retired file of the same id becomes a version: nothing in the archive is overwritten (P12).
     earlier = draft.archived(id)
     state = draft.state(earlier.path) if earlier is not None and _is_retired(earlier) else None
     if earlier is not None and state is not None:
         draft.keep_version(id, earlier.meta.updated_at_ms, state)
         draft.put(earlier.path, None)
-    # The entry's own name, with a number in front where something else in the archive bears it.
+    # The note's own name, with a number in front if another archived file has it.
     own = live_path.rpartition("/")[2]
     names = chain((own,), (f"{number} {own}" for number in count(2)))
     path = f"{ARCHIVE}/{next(name for name in names if draft.is_free(ARCHIVE, name))}"
     after = before
     if change.valid_until_ms is not None or current.listed.provisional_id:
-        # The file will not be what it was: what it was is kept beside it.
+        # The file changes, so its present bytes are kept beside it.
         draft.keep_version(id, current.meta.updated_at_ms, before)
-        after = evolve(_rendered(_ended(current, change.valid_until_ms), before, path)[1], mtime_ns=before.mtime_ns)
+        after = evolve(_render(_with_end(current, change.valid_until_ms), before, path)[1], mtime_ns=before.mtime_ns)
     draft.put(path, after)
     draft.put(live_path, None)
     draft.put_live(id, None)
@@ -431,7 +428,7 @@ def _retire(change: Change, draft: Draft) -> _Act:
 
 
 def _retired_before(change: Change, draft: Draft) -> _Act:
-    """A replay finds the entry in the archive, with the bytes from which it was to be retired."""
+    """Returns the act if the archive has the note with the bytes it was to be retired from, as in a replay."""
     archived = _archived_entry(change.id, draft)
     version = draft.version_with(change.id, change.expected_hash)
     if not _is_retired(archived) or (archived.content_hash != change.expected_hash and version is None):
@@ -440,14 +437,14 @@ def _retired_before(change: Change, draft: Draft) -> _Act:
     return _Act(path, archived.meta, done_before=True, touched=(archived.path,))
 
 
-def _ended(current: StoredEntry, valid_until_ms: int | None) -> MemoryEntry:
-    """Returns the entry with this end of its validity; without one as it is."""
+def _with_end(current: StoredEntry, valid_until_ms: int | None) -> MemoryEntry:
+    """Returns the note with this end of its validity, if given."""
     until = current.meta.valid_until_ms if valid_until_ms is None else valid_until_ms
     return evolve(current.entry, meta=evolve(current.meta, valid_until_ms=until))
 
 
 def _is_retired(archived: Listed) -> bool:
-    """Returns whether it lies in the archive as an entry of its own, and not as a version in the directory of its id."""
+    """Returns whether it is in the archive as a note, and not as a version in the directory of its id."""
     return archived.path.count("/") == 1
 
 
@@ -457,14 +454,14 @@ def _restore(change: Change, draft: Draft) -> _Act:
         raise EntryExists(id, live.path)
     archived = _archived_entry(id, draft)
     state = _original(archived, draft)
-    listed = _placed(archived, state, draft)
-    # Whoever had taken the id over loses it.
+    listed = _place(archived, state, draft)
+    # A note that took the id over as an alias loses it.
     freed: list[tuple[Listed, FileState]] = []
     for holder in (bearer for bearer in draft.bearers(id) if id in bearer.meta.aliases):
         stored, before = _current_entry(holder.meta.id, draft)
         aliases = tuple(alias for alias in stored.meta.aliases if alias != id)
         without = MemoryEntry(evolve(stored.meta, aliases=aliases), stored.body)
-        fresh, after = _rendered(without, before, holder.path)
+        fresh, after = _render(without, before, holder.path)
         freed.append((fresh.listed, after))
     draft.put_new(id, listed.path, state)
     draft.put_live(id, listed)
@@ -488,7 +485,7 @@ _ACTS: Mapping[str, Callable[[Change, Draft], _Act]] = {
 
 
 def _original(archived: Listed, draft: Draft) -> FileState:
-    """Returns the archived file's bytes; where retiring only gave it an end, those that it had before."""
+    """Returns the archived file's bytes, or those from before retiring if that only added an end date."""
     entry, state = _archived_file(archived.path, draft)
     if archived.meta.valid_until_ms is None or not _is_retired(archived):
         return state
@@ -496,8 +493,8 @@ def _original(archived: Listed, draft: Draft) -> FileState:
         try:
             before, bytes_before = _archived_file(path, draft)
         except EntryUnreadable:
-            continue  # any other error goes on: it may be the one, and what retiring made of it is not that (P6)
-        if _ended(before, archived.meta.valid_until_ms) == entry.entry:
+            continue  # any other error is raised: this may be the right version (P6)
+        if _with_end(before, archived.meta.valid_until_ms) == entry.entry:
             return bytes_before
     return state
 
@@ -509,8 +506,8 @@ def _archived_file(path: str, draft: Draft) -> tuple[StoredEntry, FileState]:
     return understand(path, state.data, state.mtime_ns or 0), state
 
 
-def _placed(archived: Listed, state: FileState, draft: Draft) -> Listed:
-    """Returns the entry under its former name, or under the one that belongs to it, whichever is free and leaves it its id."""
+def _place(archived: Listed, state: FileState, draft: Draft) -> Listed:
+    """Returns the note under its former name, or its canonical one, whichever is free and keeps its id."""
     own, canonical = archived.path.rpartition("/")[2], file_name_of(archived.meta)
     for name in (own, canonical) if _is_retired(archived) else (canonical,):
         stored = entry_or_none(f"{TOPICS}/{name}", state.data, state.mtime_ns or 0)
@@ -519,11 +516,11 @@ def _placed(archived: Listed, state: FileState, draft: Draft) -> Listed:
     raise EntryExists(archived.meta.id, f"{TOPICS}/{canonical}")
 
 
-# -- entries and their bytes ------------------------------------------------------------------------------------------
+# -- notes and their bytes --------------------------------------------------------------------------------------------
 
 
-def _rendered(entry: MemoryEntry, previous: FileState | None, path: str) -> tuple[StoredEntry, FileState]:
-    """Returns the entry as it would be written at this path, and read back from there."""
+def _render(entry: MemoryEntry, previous: FileState | None, path: str) -> tuple[StoredEntry, FileState]:
+    """Returns the note as written at this path and read back."""
     data = render_note(entry, None if previous is None else previous.data.decode()).encode()
     try:
         stored = understand(path, data, 0)
@@ -535,7 +532,7 @@ def _rendered(entry: MemoryEntry, previous: FileState | None, path: str) -> tupl
 
 
 def _current_entry(id: str, draft: Draft) -> tuple[StoredEntry, FileState]:
-    """Returns the live entry and its bytes, read now."""
+    """Returns the live note and its bytes, read now."""
     listed = draft.live(id)
     if listed is None:
         raise draft.missing(id)
@@ -549,7 +546,7 @@ def _current_entry(id: str, draft: Draft) -> tuple[StoredEntry, FileState]:
 
 
 def _archived_entry(id: str, draft: Draft) -> Listed:
-    """Returns the archived entry of an id that is not live; why there is none is raised."""
+    """Returns the archived note of an id that is not live, or raises why there is none."""
     missing = draft.missing(id)
     if not isinstance(missing, EntryNotFound) or (archived := draft.archived(id)) is None:
         raise missing

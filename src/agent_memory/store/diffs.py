@@ -1,4 +1,4 @@
-"""Changes as people read them: what a run changed or would change, told from the bytes of its files."""
+"""Changes for people: what a run changed or would change, from the bytes of its files."""
 
 from __future__ import annotations
 
@@ -25,36 +25,36 @@ _LIVE, _RETIRED = "topics/", "archive/"
 
 @define
 class NoteFiles:
-    """The files of one entry at one time."""
+    """The files of one note at one time."""
 
     path: str = NOWHERE
-    """Where it was live, if it was."""
+    """Its live path, if any."""
     text: str = ""
     retired: str | None = None
-    """Where it lay in the archive."""
+    """Its path in the archive."""
     versions: set[str] = field(factory=set[str])
     """Earlier versions in the archive."""
 
 
 @define
 class NoteChange:
-    """What became of one entry."""
+    """The change of one note."""
 
     id: str
     secret: bool = False
     last_title: str = ""
-    """The present one, else the last."""
+    """The present title, or else the last one."""
     before: NoteFiles = field(factory=NoteFiles)
     after: NoteFiles = field(factory=NoteFiles)
 
     @property
     def title(self) -> str:
-        """Of a secret note only that it is one."""
+        """Returns the title; for a secret note only that it is secret."""
         return "a secret note" if self.secret else self.last_title
 
     @property
     def act(self) -> str:
-        """`create`, `replace`, `retire`, `restore`, `remove`, or `version` where only earlier versions came or went."""
+        """Returns `create`, `replace`, `retire`, `restore`, `remove`, or `version` if only earlier versions changed."""
         if self.after.path != NOWHERE:
             if self.before.path != NOWHERE:
                 return "replace"
@@ -65,7 +65,7 @@ class NoteChange:
 
 
 def note_changes(files: Sequence[FileChange]) -> tuple[NoteChange, ...]:
-    """Returns one change for each entry, in the order of their first files; each path must occur once (`fold_files`)."""
+    """Returns one change for each note, in the order of their first files; each path must occur once (`fold_files`)."""
     changes: dict[str, NoteChange] = {}
     for file in files:
         is_live = file.path.startswith(_LIVE)
@@ -87,12 +87,12 @@ def note_changes(files: Sequence[FileChange]) -> tuple[NoteChange, ...]:
 
 
 def logged_changes(changes: Iterable[NoteChange]) -> tuple[LoggedAction, ...]:
-    """Returns the same as actions of a report."""
+    """Returns the changes as actions of a report."""
     return tuple(logged_action(each.act, each.id, each.title) for each in changes if each.act != "version")
 
 
 def _identity(path: str, state: FileState) -> tuple[str, str, bool]:
-    """Id, title, and whether the note is secret. A file that is no note goes by its path."""
+    """Returns id, title, and whether the note is secret. Other files are identified by path."""
     directory, _, name = path.rpartition("/")
     of_version = directory.rpartition("/")[2]
     try:
@@ -118,21 +118,21 @@ _WORDS = {
 
 @frozen
 class DiffPart:
-    """One entry, the tier list, or one target."""
+    """The diff of one note, the tier list, or one target."""
 
     subject: str
     """An id, `state/tiers.json`, or the absolute path of a target."""
     act: str
-    """As of `NoteChange`; `tiers` or `section`."""
+    """Like `NoteChange.act`, or `tiers`, `section`."""
     words: str
     """One line for people."""
     lines: tuple[str, ...] = ()
-    """Of a unified diff; empty where nothing but the place changed, and for a secret note."""
+    """A unified diff; empty if only the place changed, and for secret notes."""
 
 
 def diff_parts(footprint: Footprint, titles: Mapping[str, str]) -> tuple[DiffPart, ...]:
-    """Returns one part for each thing that differs by the run: entries first, then tiers and sections. Nothing in it moves a
-    terminal's cursor. `titles` are of entries that only the tiers name."""
+    """Returns one part for each thing that the run changed: notes first, then tiers and sections. Nothing in it
+    controls a terminal. `titles` are for notes that only the tiers name."""
     files = fold_files(footprint.files).files
     notes = note_changes(files)
     known = {**titles, **{each.id: each.title for each in notes if not each.secret}}
@@ -151,12 +151,12 @@ def diff_parts(footprint: Footprint, titles: Mapping[str, str]) -> tuple[DiffPar
 
 
 def render_diff(parts: Sequence[DiffPart]) -> str:
-    """Returns all of it as text: a comment line over each diff."""
+    """Returns everything as text: a comment line above each diff."""
     return "\n".join("\n".join((f"# {each.words}", *each.lines)) for each in parts)
 
 
 def backwards(footprint: Footprint) -> Footprint:
-    """Returns the footprint that undoing it would leave."""
+    """Returns the footprint that undoing this one would leave."""
     files = fold_files(footprint.files).files
     return Footprint(
         tuple(evolve(each, before=each.after, after=each.before) for each in files),
@@ -203,5 +203,5 @@ def _between(before: str, after: str, old_name: str, new_name: str) -> tuple[str
 
 
 def _visible(line: str) -> str:
-    """Returns the line with control characters spelled out, lest a note steers the terminal that shows it."""
+    """Returns the line with control characters spelled out, so that a note cannot control the terminal."""
     return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", line)

@@ -1,15 +1,14 @@
-"""Kept histories on disk: `histories/<harness>_<session>.<first turn>-<hash>.jsonl.gz`, one file a part.
+"""Kept histories on disk: `histories/<harness>_<session>.<first turn>-<hash>.jsonl.gz`, one file for each part.
 
-A part never changes once it is written, and the same part again has the same name; so a run that was killed after it had
-kept a part keeps it again in the same place. Its lines, compressed with gzip, are JSON, version 1: one about the part, then one a
-turn.
+A part never changes, and the same part always gets the same name; so a run killed after it kept a part overwrites it
+with the same bytes. A file is gzip of JSON lines, version 1: one about the part, then one for each turn.
 
     {"version": 1, "harness": "claude-code", "sessionId": "…", "afterRecord": "…", "title": "…", "cwd": "…", "branch": "…",
      "agent": "…", "startedAt": 1771000205123, "endedAt": 1771000209000, "toolsAnsweredBefore": true, "remaining": true}
     {"number": 3, "role": "agent", "text": "…", "record": "…", "at": 1771000206000,
      "calls": [{"name": "Edit", "brief": "…", "path": "…", "writes": true}], "tool": "Bash", "failed": true, "clipped": 12}
 
-What is empty, false or unknown is absent. Instants are epoch ms. The text is ASCII: every other character is escaped.
+Empty, false or unknown members are absent. Instants are epoch ms. The text is ASCII, with other characters escaped.
 """
 
 from __future__ import annotations
@@ -42,24 +41,24 @@ ENDING = ".jsonl.gz"
 
 _MAX_FILE_BYTES = 64 << 20
 _MAX_TEXT_BYTES = 256 << 20
-"""Of a part, unpacked: a fetch returns about 16 MiB of turns, which escaped take a few times as much."""
+"""The limit of a part, unpacked: a fetch returns about 16 MiB of turns, and escaping takes a few times as much."""
 _COMPRESSION = 6
 
 
 @frozen
 class KeptHistoriesFiles:
-    """`ports.KeptHistories` in the directory `histories` of a root."""
+    """The `ports.KeptHistories` in the directory `histories` of a root."""
 
     root: Path
     cap_bytes: int
 
     @as_result
     def keep(self, history: History, after_record_id: str | None) -> None:
-        """See the port. A part larger than the cap is not kept, and does not make the others go."""
+        """See the port. A part larger than the cap is not kept, and pushes no other out."""
         if not history.turns:
             return
         buffer = io.BytesIO()
-        # Without a time of its own, the same part has the same bytes.
+        # Without a time of its own, so that the same part has the same bytes.
         with gzip.GzipFile(fileobj=buffer, mode="wb", compresslevel=_COMPRESSION, mtime=0) as file:
             for line in render_history_lines(KeptPart(history, after_record_id)):
                 file.write(line.encode("ascii"))
@@ -73,7 +72,7 @@ class KeptHistoriesFiles:
         with as_store_io("write", path):
             make_directories(directory)
             replace_file(path, packed)
-        # The sessions kept longest ago make room until the rest is within the cap; this one goes last.
+        # The sessions kept longest ago are removed until the rest fits; this one goes last.
         sessions = _sessions_in(directory)
         over = sum(each.size_bytes for each in sessions) - self.cap_bytes
         for each in sorted(sessions, key=lambda each: each.name == session):
@@ -84,7 +83,7 @@ class KeptHistoriesFiles:
 
     @as_result
     def fetch(self, harness: Harness, session_id: str, mark: SessionMark | None) -> History | None:
-        """See the port. StateCorrupt: a part that cannot be understood, or is another session's."""
+        """See the port. Raises StateCorrupt for a part that is invalid or another session's."""
         return joined_history(self._parts(harness, session_id), mark)
 
     @as_result
@@ -103,7 +102,7 @@ class KeptHistoriesFiles:
         for name in _parts_in(directory, session_name(harness, session_id)):
             path = f"{directory}/{name}"
             image = read_image(path, _MAX_FILE_BYTES)
-            if image is None:  # it made room for another, or was forgotten, since it was listed
+            if image is None:  # it was dropped or forgotten since it was listed
                 continue
             try:
                 with gzip.GzipFile(fileobj=io.BytesIO(image.data)) as file:
@@ -120,7 +119,8 @@ class KeptHistoriesFiles:
 
 
 def session_name(harness: Harness, session_id: str) -> str:
-    """Of a session in what is kept: a dot ends it in the names of its parts, so that no session's name begins another's."""
+    """Returns a session's name here: a dot ends it in the names of its parts, so that no session's name begins
+    another's."""
     return f"{harness}_{slug_of(session_id).replace('.', '~')}"
 
 
@@ -133,7 +133,7 @@ def _is_part(name: str) -> bool:
 
 
 def _sessions_in(directory: str) -> tuple[KeptSession, ...]:
-    """Returns the longest kept first."""
+    """Returns the sessions, oldest first."""
     found: dict[str, KeptSession] = {}
     with as_store_io("list", directory), suppress(FileNotFoundError), os.scandir(directory) as entries:
         for entry in entries:
@@ -148,7 +148,7 @@ def _sessions_in(directory: str) -> tuple[KeptSession, ...]:
 
 
 def _remove(directory: str, session: str) -> None:
-    """Remove the parts of a session, the beginning first: what is left after a crash is never taken for a whole session."""
+    """Removes the parts of a session, first to last: what a crash leaves is never taken for a whole session."""
     names = _parts_in(directory, session)
     with as_store_io("remove", f"{directory}/{session}.*"):
         for name in names:
@@ -167,7 +167,7 @@ def _sparse(default: Any = None) -> Any:
 
 @frozen
 class _About:
-    """What is kept of a `History` beside its turns."""
+    """The stored members of a `History` besides its turns."""
 
     harness: Harness
     session_id: str
@@ -188,14 +188,14 @@ _KEPT = tuple(each.name for each in fields(_About) if each.name != "after_record
 
 
 def render_history_lines(part: KeptPart) -> Iterator[str]:
-    """Yields the lines, each with its line end."""
+    """Yields the lines of a part, with their line ends."""
     about = _About(after_record=part.after_record_id, **{name: getattr(part.history, name) for name in _KEPT})
     for document in ({"version": 1, **written(about)}, *map(written, part.history.turns)):
         yield json.dumps(document, separators=(",", ":")) + "\n"
 
 
 def parse_history_lines(lines: Iterable[str], path: str) -> KeptPart:
-    """Returns the part that was rendered. Anything else is StateCorrupt with its first problem, never a part of it (P6)."""
+    """Returns the rendered part. Raises StateCorrupt for anything else, never returns half of it (P6)."""
     about: _About | None = None
     turns: list[Turn] = []
     for number, line in enumerate(lines, 1):

@@ -1,4 +1,4 @@
-"""The files of entries: the names in a directory of a store, what each looks like from outside, and what it holds."""
+"""The files of notes: the names in a directory of a store, their stat values, and their contents."""
 
 from __future__ import annotations
 
@@ -28,30 +28,29 @@ RUNS = "runs"
 
 TRANSACTION = ".transaction"
 JOURNAL = f"{TRANSACTION}/journal.json"
-"""It exists while a batch is on its way, or was when its process died."""
+"""Exists while a batch is being applied, or since its process died."""
 
 Seen = Listed | UnreadableFile
-"""What is known of one file of a note."""
+"""What is known of a note's file."""
 
 MAX_FILE_BYTES = 4 << 20
-"""A larger file is no memory entry: it is neither read nor moved."""
+"""A larger file is not a note: it is neither read nor moved."""
 
 
 # -- what a file holds ------------------------------------------------------------------------------------------------
 
 
 def read_image(root: str, path: str) -> FileImage | None:
-    """Returns the bytes of the file at a path relative to a real root; None where there is none."""
+    """Returns the file at a path relative to a real root; None if there is none."""
     return paths.read_image(path_in(root, path), MAX_FILE_BYTES)
 
 
 def understand(path: str, data: bytes, mtime_ns: int) -> StoredEntry:
-    """Returns the entry that these bytes are at this path: live in `topics/`, archived in `archive/`. EntryUnreadable
-    for no entry.
+    """Returns the note in these bytes at this path: live in `topics/`, archived in `archive/`. Raises EntryUnreadable.
 
-    A version lies at `archive/<id>/<ms>.md`: there the directory states the id where the file itself does not.
+    A version is at `archive/<id>/<ms>.md`: its directory supplies the id if the file does not.
     """
-    from agent_memory.note.note_format import read_note  # not needed where the listing cache knows every file
+    from agent_memory.note.note_format import read_note  # not needed if the database knows every file
 
     note = read_note(data, path, mtime_ns // 1_000_000)
     directory = os.path.basename(os.path.dirname(path))
@@ -72,8 +71,8 @@ def understand(path: str, data: bytes, mtime_ns: int) -> StoredEntry:
 
 
 def understand_again(listed: Listed, data: bytes, mtime_ns: int) -> StoredEntry:
-    """Returns the same for the file of an entry that was listed: bytes that are still the same are not read once more,
-    but for the body. Instants that such a file takes from its mtime stay those of the listing."""
+    """Returns the note in a listed note's file: unchanged bytes are parsed only for the body. Instants taken from the
+    mtime stay those of the listing."""
     if content_hash(data) != listed.content_hash:
         return understand(listed.path, data, mtime_ns)
     from agent_memory.note.frontmatter import split_note
@@ -82,7 +81,7 @@ def understand_again(listed: Listed, data: bytes, mtime_ns: int) -> StoredEntry:
 
 
 def entry_or_none(path: str, data: bytes, mtime_ns: int) -> StoredEntry | None:
-    """Returns the same as `understand`; None where it is no entry."""
+    """Like `understand`, but returns None for an invalid note."""
     try:
         return understand(path, data, mtime_ns)
     except EntryUnreadable:
@@ -90,7 +89,7 @@ def entry_or_none(path: str, data: bytes, mtime_ns: int) -> StoredEntry | None:
 
 
 def unreadable(path: str, error: EntryUnreadable | PathRefused | StoreIo) -> UnreadableFile:
-    """Returns how a listing says that a file could not be read."""
+    """Returns the listing's item for a file that could not be read."""
     match error:
         case EntryUnreadable(_, problems):
             return UnreadableFile(path, problems)
@@ -101,29 +100,30 @@ def unreadable(path: str, error: EntryUnreadable | PathRefused | StoreIo) -> Unr
 
 
 def tiers_in(root: str, file: FileImage | FileState | None) -> TierList:
-    """Returns the tier list in its file under a real root; empty where there is none. StateCorrupt for a damaged one (P6)."""
-    from agent_memory.store.tiers_json import parse_tiers  # hooks never ask
+    """Returns the tier list in its file under a real root; empty if there is none. Raises StateCorrupt for a damaged
+    one (P6)."""
+    from agent_memory.store.tiers_json import parse_tiers  # hooks never get here
 
     return TierList() if file is None else unwrap(parse_tiers(file.data, f"{root}/{TIERS_FILE}"))
 
 
-# -- what it looks like -----------------------------------------------------------------------------------------------
+# -- stat values ------------------------------------------------------------------------------------------------------
 
 
 @frozen
-class DirectoryLook:
-    """What is in a directory of notes, in no order. No file is opened for it."""
+class DirectoryListing:
+    """The contents of a directory of notes, unordered, without opening any file."""
 
     files: Mapping[str, int]
-    """How each regular file of a note looks (`paths.look_of`), by its path relative to the root."""
+    """`paths.look_of` for each regular file of a note, by its path relative to the root."""
     odd: tuple[UnreadableFile, ...] = ()
-    """What has the name of a note and is none."""
+    """Other things with the name of a note."""
     directories: tuple[str, ...] = ()
-    """Paths of other directories that are not hidden, or of what may be one: a disk may not tell."""
+    """Paths of other directories that are not hidden, and of what may be one if the disk does not tell."""
 
 
-def look_at_directory(root: str, directory: str) -> DirectoryLook:
-    """Returns what is in a directory of a real root; nothing where there is no such directory."""
+def list_directory(root: str, directory: str) -> DirectoryListing:
+    """Returns the contents of a directory of a real root; nothing if it does not exist."""
     absolute = directory_in(root, directory)
     files: dict[str, int] = {}
     odd: list[UnreadableFile] = []
@@ -132,7 +132,7 @@ def look_at_directory(root: str, directory: str) -> DirectoryLook:
         for entry in found:
             path = f"{directory}/{entry.name}"
             if is_note_name(entry.name):
-                match look_at_file(root, path, entry):
+                match stat_note(root, path, entry):
                     case None:
                         pass
                     case int(look):
@@ -142,15 +142,15 @@ def look_at_directory(root: str, directory: str) -> DirectoryLook:
             elif not entry.name.startswith("."):
                 try:
                     may_be_directory = entry.is_dir(follow_symlinks=False)
-                except OSError:  # not every disk tells with a name what it is the name of
+                except OSError:  # not every file system returns types with names
                     may_be_directory = True
                 if may_be_directory:
                     directories.append(path)
-    return DirectoryLook(files, tuple(odd), tuple(directories))
+    return DirectoryListing(files, tuple(odd), tuple(directories))
 
 
-def look_at_file(root: str, path: str, entry: os.DirEntry[str] | None = None) -> int | UnreadableFile | None:
-    """Returns how one regular file looks, else what is to be said about it; None for one that is gone."""
+def stat_note(root: str, path: str, entry: os.DirEntry[str] | None = None) -> int | UnreadableFile | None:
+    """Returns a file's `look_of`, or why it is not a regular file; None if it is gone."""
     try:
         status = os.lstat(f"{root}/{path}") if entry is None else entry.stat(follow_symlinks=False)
     except OSError as error:
@@ -165,12 +165,12 @@ def look_at_file(root: str, path: str, entry: os.DirEntry[str] | None = None) ->
 
 
 def unnameable(path: str) -> UnreadableFile:
-    """Returns how a listing says that a file has a name that no text can hold."""
+    """Returns the listing's item for a file whose name is not text."""
     return UnreadableFile(printable(path), ("its name is not UTF-8",))
 
 
 def is_text(path: str) -> bool:
-    """Returns whether it is UTF-8: SQLite cannot be asked for anything else."""
+    """Returns whether the path is UTF-8: SQLite accepts nothing else."""
     try:
         path.encode()
     except UnicodeEncodeError:
@@ -179,17 +179,17 @@ def is_text(path: str) -> bool:
 
 
 def printable(path: str) -> str:
-    """Returns a name as it may be shown."""
+    """Returns a name that is safe to show."""
     return os.fsencode(path).decode("utf-8", "replace")
 
 
 @frozen
 class ReadFile:
-    """A file as it was read just now; without a hash it is gone, or could not be read."""
+    """A file as just read; without a hash if it is gone or unreadable."""
 
     path: str
     look: int | None = None
-    """None where it is not to be believed."""
+    """None if it cannot be relied on."""
     hash: str | None = None
     stored: StoredEntry | None = None
     trouble: UnreadableFile | None = None
@@ -204,6 +204,6 @@ class ReadFile:
 
 
 def standing(provisional: bool, id: str, path: str) -> tuple[bool, bool, str]:
-    """Of several files with one id the one with the least of these is the entry: the one that states the id and bears it in its
-    name. Copies that synchronising programs make have it in the middle of theirs."""
+    """Returns a sort key: of several files with one id, the first is the note, which is the one that states the id and
+    has it in its name. Copies made by sync programs have the id in the middle of theirs."""
     return (provisional, id_in_name(path) != id, path)

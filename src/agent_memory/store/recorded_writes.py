@@ -1,4 +1,4 @@
-"""Changes made, recorded and shown: what every act on single notes, on tags, state and scopes ends with."""
+"""Changes with their record and publication: the end of every act on single notes, tags, state and scopes."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from agent_memory.rules.section import Published
 
 @frozen
 class RecordedWrites:
-    """Changes on behalf of a caller. `warn` is told what did not go wrong enough to fail: trouble with git or with a target.
-    `publish` brings the managed sections up to date."""
+    """Applies changes for a caller. `warn` gets trouble that does not fail the act, with git or a target; `publish`
+    updates the managed sections."""
 
     store: Store
     recorder: Recorder
@@ -31,7 +31,7 @@ class RecordedWrites:
 
     @contextmanager
     def act(self) -> Generator[None, None, None]:
-        """Holds the write lock, and brings the targets up to date after it; their trouble is told, and fails nothing."""
+        """Holds the write lock, then updates the targets; their trouble is a warning."""
         with self.locks.write():
             yield
         published = self.publish()
@@ -41,8 +41,8 @@ class RecordedWrites:
                 self.warn(str(target.error))
 
     def apply(self, subject: str, *changes: Change, tiers: TierList | None = None) -> None:
-        """Carry out the changes as one, and record them under one write lock, so that no other process takes the write for a
-        person's; what a person did to the same files before is recorded as theirs first."""
+        """Applies the changes as one and records them under one write lock, so that no other process takes them for a
+        person's; a person's earlier edits of the same files are first recorded as theirs."""
         with self.locks.write():
             before = [
                 self.store.read(each.id, archived=each.act == "restore") for each in changes if each.act != "create"
@@ -56,8 +56,8 @@ class RecordedWrites:
             self.tolerate(self.recorder.record(receipt.touched, subject, self.caller.signature))
 
     def rewrite(self, notes: Iterable[Listed], change: Callable[[Meta], Meta], run_id: str | None = None) -> Receipt:
-        """Give all these notes another frontmatter, as one transaction. `updatedAt` stays: when a note was changed says when
-        the knowledge was."""
+        """Changes the frontmatter of all these notes in one transaction. `updatedAt` stays: it says when the knowledge
+        changed."""
         changes: list[Change] = []
         for each in notes:
             stored = unwrap(self.store.read(each.meta.id))
@@ -65,16 +65,16 @@ class RecordedWrites:
         return unwrap(self.store.apply(changes, run_id=run_id))
 
     def tolerate(self, done: Result[object, Error]) -> None:
-        """Git is history, not durability (P4): its trouble is told, and fails nothing."""
+        """Turns trouble with git into a warning: git is history, not durability (P4)."""
         for warning in warning_of(done):
             self.warn(warning)
 
     # -- tiers ----------------------------------------------------------------------------------------------------------
 
     def retiering(self, change: Callable[[TierList], TierList]) -> TierList | None:
-        """Returns the tier list to be written; None where it stays. One that is damaged is left as it is: what a person
-        vouches for is shown without it, and what is archived is not shown with it. One that the disk does not give now
-        is an error: the act can be done again, all of it (P5)."""
+        """Returns the tier list to write; None if it is unchanged. A damaged list stays: notes that a person vouches
+        for are shown without it, and archived ones are not shown with it. An unreadable one is an error: the act can be
+        repeated (P5)."""
         try:
             tiers = unwrap(self.store.tiers())
         except StoreIo:
@@ -86,9 +86,9 @@ class RecordedWrites:
         return None if changed == tiers else changed
 
     def telling(self, meta: Meta, replaced: Sequence[str] = ()) -> TierList | None:
-        """Returns the tier list with a note that came, or came back, so that the files with a managed section tell the
-        next session of it, and without those that it takes the place of; None where it stays. The note is worth more
-        than its place: trouble with the list is told, and fails nothing."""
+        """Returns the tier list with a new or restored note, so that the managed sections show it to the next session,
+        and without those that it replaces; None if unchanged. Trouble with the list is a warning: the note matters
+        more."""
 
         def told(tiers: TierList) -> TierList:
             left = tiers.without(set(replaced))

@@ -1,7 +1,7 @@
-"""An undo, decided: which files of a footprint can be put back together, and what notes that makes of them (P16).
+"""Decides an undo: which files of a footprint can be restored together, and which notes result (P16).
 
-What cannot be taken back stays, with all that belongs with it: the notes that a merge, split or replacement made of one
-another, and what a note that stays links to.
+What cannot be undone stays, with everything connected to it: notes that a merge, split or replacement made of one
+another, and what a remaining note links to.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _NOTE = re.compile(rf"{TOPICS}/[^/]+\.md|{ARCHIVE}/(?:({ID_PATTERN})/)?[^/]+\.md
 
 
 def decide_reversal(footprint: Footprint, draft: Draft) -> Decided:
-    """Returns the store as it was before the run. UndoRefused with all reasons, the run in it to be filled in by the caller,
-    where nothing is left to take back."""
+    """Returns the store as before the run. Raises UndoRefused with all reasons if nothing is left to undo; the caller
+    fills in the run."""
     for each in footprint.files:
         if each.path != TIERS_FILE and _NOTE.fullmatch(each.path) is None:
             raise PathRefused(each.path, "it is not a file of notes, marks or tiers")  # P21
@@ -45,13 +45,13 @@ def decide_reversal(footprint: Footprint, draft: Draft) -> Decided:
         if reasons and not files:
             raise UndoRefused("", tuple(dict.fromkeys(reasons.values())))
         attempt = draft.copy()
-        more = _changed_since(files, names, attempt) or _put_back(files, attempt) or _left_dangling(files, attempt)
+        more = _changed_since(files, names, attempt) or _restore(files, attempt) or _left_dangling(files, attempt)
         if not more:
             break
         reasons |= more
     left = _ids_in(each for each in folded.files if each.path in staying)
     tiers = [each for each in footprint.files if each.path == TIERS_FILE]
-    tiers_changed = bool(tiers) and _put_tiers_back(tiers, left, attempt)
+    tiers_changed = bool(tiers) and _restore_tiers(tiers, left, attempt)
     return attempt, Receipt(touched=(*(each.path for each in files), *([TIERS_FILE] if tiers_changed else [])))
 
 
@@ -59,7 +59,7 @@ def decide_reversal(footprint: Footprint, draft: Draft) -> Decided:
 
 
 def files_together(notes: Sequence[FileChange]) -> dict[str, set[str]]:
-    """For each path those that stay or go with it: the files of the same notes."""
+    """Returns, for each path, those that must stay or go with it: the files of the same notes."""
     of_path = {change.path: {change.path} for change in notes}
     first_of: dict[str, str] = {}
     for change in notes:
@@ -77,7 +77,7 @@ def _ids_in(notes: Iterable[FileChange]) -> set[str]:
     return {id for meta in metas for id in (meta.id, *meta.aliases, *meta.supersedes)}
 
 
-# -- why a file cannot be put back, by path ---------------------------------------------------------------------------
+# -- why a file cannot be restored, by path ---------------------------------------------------------------------------
 
 
 def _changed_since(notes: Sequence[FileChange], names: Mapping[str, str], draft: Draft) -> dict[str, str]:
@@ -88,7 +88,7 @@ def _changed_since(notes: Sequence[FileChange], names: Mapping[str, str], draft:
     }
 
 
-def _put_back(notes: Sequence[FileChange], draft: Draft) -> dict[str, str]:
+def _restore(notes: Sequence[FileChange], draft: Draft) -> dict[str, str]:
     for change in notes:
         if (there := _live_in(change, change.after)) is not None:
             draft.put_live(there.meta.id, None)
@@ -113,7 +113,7 @@ def _put_back(notes: Sequence[FileChange], draft: Draft) -> dict[str, str]:
 
 
 def _left_dangling(notes: Sequence[FileChange], draft: Draft) -> dict[str, str]:
-    """Links of other live notes to what only the run had made, by the path of what it made."""
+    """Returns links of other live notes to notes that only the run made, by the latter's path."""
     leaving = {
         id: change.path
         for change in notes
@@ -147,9 +147,9 @@ def _left_dangling(notes: Sequence[FileChange], draft: Draft) -> dict[str, str]:
 # -- tiers ------------------------------------------------------------------------------------------------------------
 
 
-def _put_tiers_back(changes: Sequence[FileChange], staying: Set[str], draft: Draft) -> bool:
-    """Puts the file back as it was; where it was changed since, only what the run had moved and nobody has moved again (a pin
-    set after a run must not keep that run from being undone)."""
+def _restore_tiers(changes: Sequence[FileChange], staying: Set[str], draft: Draft) -> bool:
+    """Restores the file; if it was changed since, only what the run moved and nobody has moved again (a pin set after a
+    run must not block its undo)."""
     folded = fold_files(changes)
     now = draft.state(TIERS_FILE)
     if not staying and not folded.interrupted and hash_of(now) == hash_of(changes[-1].after):
@@ -163,14 +163,14 @@ def _put_tiers_back(changes: Sequence[FileChange], staying: Set[str], draft: Dra
 
 
 def reverse_tiers(now: TierList, before: TierList, after: TierList) -> TierList:
-    """`now`, but with each note that went from one tier to another between `before` and `after`, and has stayed there
-    since, back in the tier that it had, behind the note that it followed in `before`."""
+    """Returns `now` with each note that moved to another tier between `before` and `after`, and has stayed there, back
+    in its old tier, behind the note that it followed in `before`."""
     known = {id for tiers in (before, after) for id in (*tiers.hot, *tiers.warm)}
     back = {id for id in known if before.of(id) is not after.of(id) and now.of(id) is after.of(id)}
-    return TierList(_with_back(now.hot, before.hot, back), _with_back(now.warm, before.warm, back))
+    return TierList(_with_returned(now.hot, before.hot, back), _with_returned(now.warm, before.warm, back))
 
 
-def _with_back(now: Sequence[str], before: Sequence[str], back: set[str]) -> tuple[str, ...]:
+def _with_returned(now: Sequence[str], before: Sequence[str], back: set[str]) -> tuple[str, ...]:
     kept = dict.fromkeys(id for id in now if id not in back)
     following: defaultdict[str | None, list[str]] = defaultdict(list)
     predecessor: str | None = None
@@ -183,11 +183,11 @@ def _with_back(now: Sequence[str], before: Sequence[str], back: set[str]) -> tup
 
 
 def _live_in(change: FileChange, state: FileState | None) -> Listed | None:
-    """Returns the live note that a file of `topics/` holds in this state."""
+    """Returns the live note in this state of a file in `topics/`."""
     return _entry_in(change.path, state) if change.path.startswith(f"{TOPICS}/") else None
 
 
 def _entry_in(path: str, state: FileState | None) -> Listed | None:
-    """Returns the note that this file holds; None where there is no file, or it is no note."""
+    """Returns the note in this file, if it is one."""
     stored = None if state is None else entry_or_none(path, state.data, state.mtime_ns or 0)
     return None if stored is None else stored.listed

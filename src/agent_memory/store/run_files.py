@@ -1,8 +1,9 @@
-"""Runs on disk: what past ones did and what undoes them (`RunLog`), and what is kept of those at work (`RunRecords`, `DefragRecords`).
+"""Runs on disk: what past ones did and what undoes them (`RunLog`), and records of those at work (`RunRecords`,
+`DefragRecords`).
 
-`runs/<run-id>/{report,footprint-<n>,sections,checkpoint,defrag,plan-<n>}.json` and replies; `runs/{undone,undoing}.json`, and what
-waits for the next run. A run id begins with the time of the run's start, so that names in reverse order are runs from the newest to
-the oldest. Old runs lose their details.
+`runs/<run-id>/{report,footprint-<n>,sections,checkpoint,defrag,plan-<n>}.json` and replies;
+`runs/{undone,undoing}.json`, and work left for the next run. A run id begins with the run's start time, so that names
+in reverse order are runs from newest to oldest. Details of old runs are removed.
 """
 
 from __future__ import annotations
@@ -86,15 +87,15 @@ DEFRAG_CHECKPOINT = "defrag.json"
 CHECKPOINT_FILE = "checkpoint.json"
 
 PRUNED = "pruned"
-"""A file in the directory of a run whose details are going: what is still there of them is not all that there was."""
+"""Marks the directory of a run whose details are being removed: what is left is not everything."""
 
 FORGOTTEN_MARK = "forgotten.json"
-"""A file in the directory of a run of which a part was forgotten: its footprint lacks what is not to come back (P28)."""
+"""Marks the directory of a run whose footprint lacks what was forgotten (P28)."""
 
 MAX_RUN_FILE_BYTES = 1 << 30
-"""Of a footprint, which holds the bytes of many notes, and of all else."""
+"""The limit of a footprint, which holds the bytes of many notes, and of any other file."""
 _BEGINS_AS_RUN_ID = re.compile(r"\d{4}-\d\d-\d\dT", re.ASCII)
-"""How the name of a run begins: there are other directories beside those of runs."""
+"""Matches the beginning of a run's name: there are other directories beside those of runs."""
 
 _RUN_ID = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z_[0-9a-f]+", re.ASCII)
 _SECTIONS = "sections.json"
@@ -104,7 +105,7 @@ _UNREADABLE = (StateCorrupt, StoreIo, PathRefused)
 
 
 class RunLogFiles:
-    """`RunLog` in the directory `runs` of a root."""
+    """The `RunLog` in the directory `runs` of a root."""
 
     def __init__(self, root: Path | str) -> None:
         self._root = real_root(root)
@@ -113,14 +114,14 @@ class RunLogFiles:
 
     @as_result
     def runs(self, limit: int | None = None, named: str = "") -> tuple[LoggedRun, ...]:
-        """See the port. Only as many reports are opened as are asked for."""
+        """See the port. Opens no more reports than needed."""
         names = (name for name in self._names() if is_named(name, named))
         return tuple(islice(self._logged(names), limit))
 
     @as_result
     def footprint(self, run_id: str) -> Footprint:
-        """See the port. StateCorrupt where a part is damaged or lost: half of a run must not be undone. UndoRefused where
-        nothing but what was forgotten since is known of it."""
+        """See the port. Raises StateCorrupt if a part is damaged or missing, since half of a run must not be undone;
+        UndoRefused if only forgotten things are left of it."""
         if not is_plain_name(run_id) or self._has(run_id, PRUNED):
             raise RunNotFound(run_id)
         parts = self._parts(run_id)
@@ -134,7 +135,7 @@ class RunLogFiles:
 
     @as_result
     def put_sections(self, run_id: str, sections: Sequence[SectionChange]) -> None:
-        """See the port. A section that stays as it is is no change."""
+        """See the port. Unchanged sections are left out."""
         known = self._sections(run_id) or ()
         paths = {each.path for each in known}
         more = [each for each in sections if each.path not in paths and each.before != each.after]
@@ -173,7 +174,7 @@ class RunLogFiles:
     # -- runs ---------------------------------------------------------------------------------------------------------
 
     def _names(self) -> tuple[str, ...]:
-        """Of the directories of runs, newest first."""
+        """Returns the directories of runs, newest first."""
         names = subdirectories(f"{self._root}/{RUNS}")
         return tuple(sorted(filter(_BEGINS_AS_RUN_ID.match, filter(is_plain_name, names)), reverse=True))
 
@@ -185,8 +186,8 @@ class RunLogFiles:
                 yield evolve(run, undone_by=undone.get(name))
 
     def _run(self, run_id: str) -> LoggedRun | None:
-        """Returns what is known of a run; None for one that changed nothing and left no report, as a dry run."""
-        kept = True  # as far as anybody knows
+        """Returns what is known of a run; None if it changed nothing and left no report, like a dry run."""
+        kept = True  # as far as we know
         path = f"{RUNS}/{run_id}/{REPORT}"
         try:
             is_changed = self._has(run_id, "footprint-1.json") or self._has(run_id, _SECTIONS)
@@ -208,7 +209,7 @@ class RunLogFiles:
             at_work = self._undoing.read()
             if self._has(run_id, DEFRAG_CHECKPOINT):
                 run = evolve(run, machine="defrag")
-        except _UNREADABLE:  # whoever undoes tells of it
+        except _UNREADABLE:  # the undo reports it
             at_work = None
         if at_work is not None and at_work.run_id == run_id:
             run = evolve(run, machine="undo", undid=at_work.undoes)
@@ -222,7 +223,7 @@ class RunLogFiles:
     # -- footprints ---------------------------------------------------------------------------------------------------
 
     def _parts(self, run_id: str) -> tuple[str, ...]:
-        """Returns the names of a run's footprints, in the order in which they were made."""
+        """Returns the names of a run's footprints, in order."""
         directory = f"{self._root}/{RUNS}/{run_id}"
         numbers = sorted(int(found[1]) for name in names_in(directory) if (found := _FOOTPRINT.fullmatch(name)))
         if numbers != list(range(1, len(numbers) + 1)):
@@ -248,15 +249,15 @@ def _blank(run_id: str, result: str) -> LoggedRun:
 
 
 def runs_with(root: str, relative: str) -> list[str]:
-    """Returns the paths below a root of `runs/<run-id>/<relative>`, of every run that has it, oldest run first. What cannot be
-    looked at is an error, never missing (P6)."""
+    """Returns the paths of `runs/<run-id>/<relative>` that exist below a root, oldest run first. What cannot be read is
+    an error, never missing (P6)."""
     paths = (f"{RUNS}/{name}/{relative}" for name in subdirectories(f"{root}/{RUNS}"))
     return [path for path in paths if exists(f"{root}/{path}")]
 
 
 class _MachineRecords(Generic[C, D]):
-    """What the records of both machines have in common: a checkpoint a run, what is left for the next run, and replies:
-    `<run-id>/replies/<key>.json`, and `<key>.spent.json` once they were applied or refused."""
+    """The records common to both machines: a checkpoint for each run, work left for the next run, and replies:
+    `<run-id>/replies/<key>.json`, renamed `<key>.spent.json` once applied or refused."""
 
     def __init__(
         self,
@@ -275,7 +276,7 @@ class _MachineRecords(Generic[C, D]):
 
     @as_result
     def find_reply(self, key: str) -> KeptReply | None:
-        """See the port. The newest, should there be several."""
+        """See the port. Returns the newest if there are several."""
         while paths := self._replies(key, ".json"):
             try:
                 return self._file(paths[-1], REPLY).read()
@@ -310,12 +311,12 @@ class _MachineRecords(Generic[C, D]):
         with as_store_io("move", f"{self._root}/{path}"):
             move_file(f"{self._root}/{path}", f"{self._root}/{path.removesuffix('.json')}{ending}")
 
-    # -- what is left of a run ----------------------------------------------------------------------------------------
+    # -- after a run --------------------------------------------------------------------------------------------------
 
     @as_result
     def unfinished(self) -> tuple[str, C] | None:
-        """See the port: the checkpoint of the oldest run that has one. Of one that cannot be understood, the store's transaction is
-        whole or undone, and the next run decides everything anew."""
+        """See the port: the checkpoint of the oldest run that has one. If it cannot be parsed, the store's transaction
+        is still whole or undone, and the next run decides everything anew."""
         for path in runs_with(self._root, self._checkpoint_name):
             try:
                 return self._file(path, self._checkpoint_codec).read()
@@ -332,7 +333,7 @@ class _MachineRecords(Generic[C, D]):
         self._put_if_other(self._deferred, tuple(deferred), ())
 
     def _put_if_other(self, file: JsonFile[T], value: T, empty: T) -> None:
-        """Replace what the file holds, unless it says the same; what is damaged does not."""
+        """Replaces what the file holds if it differs or is damaged."""
         with suppress(StateCorrupt):
             if (file.read() or empty) == value:
                 return
@@ -340,7 +341,7 @@ class _MachineRecords(Generic[C, D]):
 
 
 class RunRecordsFiles(_MachineRecords[Run, Change]):
-    """`RunRecords` in the directory `runs` of a root."""
+    """The `RunRecords` in the directory `runs` of a root."""
 
     def __init__(self, root: Path, clock: Clock) -> None:
         super().__init__(root, clock, (CHECKPOINT_FILE, CHECKPOINT), "deferred.json", CHANGES)
@@ -358,12 +359,12 @@ class RunRecordsFiles(_MachineRecords[Run, Change]):
 
     @as_result
     def finish(self, run: Run, error: Error | None) -> None:
-        """See the port. A run that did nothing at all leaves no report."""
+        """See the port. A run that did nothing leaves no report."""
         if run.dry_run or not (run.settled or run.taken_up or run.quarantined or run.warnings or run.paused or error):
             return
         earlier: tuple[LoggedAction, ...] = ()
         if run.resumed:
-            # What it had done before, as far as that is known: its checkpoint holds only the session in hand.
+            # What it did before, as far as known: its checkpoint has only the session at hand.
             done = {each.id for settled in run.settled if settled.receipt for each in settled.receipt.applied}
             files = self._log.footprint(run.id).map(lambda footprint: footprint.files).value_or(())
             actions = logged_changes(note_changes(fold_files(files).files))
@@ -375,7 +376,7 @@ class RunRecordsFiles(_MachineRecords[Run, Change]):
 
 
 class DefragRecordsFiles(_MachineRecords[DefragRun, Deferred]):
-    """`DefragRecords` in the directory `runs` of a root."""
+    """The `DefragRecords` in the directory `runs` of a root."""
 
     def __init__(self, root: Path, clock: Clock) -> None:
         super().__init__(root, clock, (DEFRAG_CHECKPOINT, DEFRAG_FORMAT), "deferred-actions.json", DEFERRED)
@@ -388,7 +389,7 @@ class DefragRecordsFiles(_MachineRecords[DefragRun, Deferred]):
 
     @as_result
     def finish(self, run: DefragRun, error: Error | None) -> None:
-        """See the port. A run that found nothing to do leaves no report, and no directory."""
+        """See the port. A run that found nothing to do leaves no report and no directory."""
         is_half_way, error = error is not None, error or run.trouble
         failed = error is not None
         if run.is_worth_a_report(failed=failed):
@@ -412,7 +413,7 @@ class DefragRecordsFiles(_MachineRecords[DefragRun, Deferred]):
 
     @as_result
     def put_tiering(self, memo: TieringMemo) -> None:
-        """See the port. One that says the same is not written again."""
+        """See the port. An unchanged memo is not written again."""
         self._put_if_other(self._tiering, memo, TieringMemo())
 
 
@@ -425,9 +426,9 @@ def _slug(key: str) -> str:
 
 @as_result
 def prune_run_files(root: Path, clock: Clock, *, keep_runs: int = KEEP_RUNS, keep_days: int = KEEP_DAYS) -> int:
-    """Take from old runs their details, and in the end their reports, as `prune_runs` decides: the number of runs of which
-    something went. The caller holds the run lock. On an error the rest stays for the next time; what is no directory of a run
-    is never touched."""
+    """Removes the details of old runs, and finally their reports, as `prune_runs` decides; returns the number of runs
+    affected. The caller holds the run lock. After an error the rest is left for the next time; nothing but directories
+    of runs is touched."""
     real = real_root(root)
     undoing = unwrap(RunLogFiles(root).undoing())
     at_work = () if undoing is None else (undoing.run_id, undoing.undoes)
@@ -450,12 +451,12 @@ def _is_unfinished(directory: str) -> bool:
 
 
 def _take_details(directory: str, *, keep_report: bool) -> bool:
-    """Returns whether something went of the run."""
+    """Returns whether anything of the run was removed."""
     with as_store_io("remove", directory):
         there = os.listdir(directory)
         going = [name for name in there if name not in (PRUNED, REPORT)]
         if going:
-            # A footprint without some of its parts must never pass for the whole.
+            # An incomplete footprint must never pass for a whole one.
             replace_file(f"{directory}/{PRUNED}", b"")
         for name in going:
             path = f"{directory}/{name}"

@@ -1,12 +1,12 @@
-"""The files of runs under `runs/`, all JSON.
+"""The JSON files of runs under `runs/`.
 
-    <run>/checkpoint.json, defrag.json   what a run needs to finish what it has begun; all before that is simply done again
-    <run>/replies/<key>.json             a reply that was paid for
+    <run>/checkpoint.json, defrag.json   what a run needs to finish its current work; earlier steps are simply repeated
+    <run>/replies/<key>.json             a paid reply
     <run>/report.json                    what a run did, the same for every machine (see `render_report_document`)
-    deferred.json, deferred-actions.json what was over a run's limit, and waits for the next
-    tiering.json                         what the last tiering was made from
+    deferred.json, deferred-actions.json what exceeded a run's limit, for the next run
+    tiering.json                         the inputs of the last tiering
 
-Checkpoints, replies and plans hold each attribute by its name, and each member of a union with the name of its class.
+Checkpoints, replies and plans have each attribute under its name, and each member of a union with its class name.
 """
 
 from __future__ import annotations
@@ -32,13 +32,14 @@ from agent_memory.text.value_rules import shown
 # -- by the names of attributes ---------------------------------------------------------------------------------------
 
 _OURS = Converter(by_name=True)
-"""For what this version itself has written."""
+"""For files that this version itself has written."""
 _OURS.tagged_union(Retrieval, "class", {cls.__name__: cls for cls in get_args(Retrieval)})
 _OURS.tagged_union(Action, "action", {cls.__name__: cls for cls in get_args(Action)})
 
 
 def _change_document(change: Change) -> dict[str, Any]:
-    """`{"change": "Replace", "entry": {…}, "expected_hash": "…"}`; without an entry its id, and of `Retire` the end."""
+    """Returns `{"change": "Replace", "entry": {…}, "expected_hash": "…"}`; without an entry its id, and for `Retire`
+    the end."""
     named = {"id": change.id} if change.entry is None else {"entry": _OURS.written(change.entry)}
     expected = {} if change.expected_hash is None else {"expected_hash": change.expected_hash}
     until = {"valid_until_ms": change.valid_until_ms} if change.act == "retire" else {}
@@ -57,7 +58,7 @@ _OURS.spell(Change, _change_document, _change_of)
 
 
 def _load(data: bytes) -> Any:
-    """Returns an object that can be written again: an empty list would pass for a plan without changes (P6)."""
+    """Returns an object that can be written again: an empty list must not pass for a plan without changes (P6)."""
     document = load_bytes(data)
     json.dumps(document, ensure_ascii=False).encode()
     if not is_object(document):
@@ -71,7 +72,7 @@ REPLY = Documents[KeptReply](_OURS.written, lambda document: _OURS.value_of(docu
 
 
 def _checkpoint_document(kept: tuple[str, Run]) -> dict[str, Any]:
-    """Of the run only the session in hand, since the others are still pending."""
+    """Returns only the session at hand, since the others are still pending."""
     state, run = kept
     if (work := run.work) is not None:
         work = evolve(work, history=None, windows=(), window_index=0, request=None, reply=None, error=None)
@@ -90,7 +91,7 @@ CHANGES = Documents[Sequence[Change]](
     lambda document: _OURS.value_of(document, Plan).changes,
     load=_load,
 )
-"""What waits for the next run."""
+"""Work left for the next run."""
 
 
 def plan_document(plan: Plan) -> dict[str, Any]:
@@ -105,7 +106,7 @@ _HAD_AGAIN = ("scan", "analysis", "shown", "hashes", "proposal", "left", "receip
 
 
 def _defrag_document(kept: tuple[str, DefragRun]) -> dict[str, Any]:
-    """Returns the plan, the proposed tiers and the memo; the rest is had again."""
+    """Returns the plan, the proposed tiers and the memo; the rest is repeated."""
     state, run = kept
     known = {each.name: getattr(run, each.name) for each in fields(DefragRun) if each.name not in _HAD_AGAIN}
     proposed = None if run.proposal is None else run.proposal.tiers
@@ -114,7 +115,7 @@ def _defrag_document(kept: tuple[str, DefragRun]) -> dict[str, Any]:
 
 def _defrag_of(document: dict[str, Any]) -> tuple[str, DefragRun]:
     for each in document["run"]["plan"]["actions"]:
-        if "action" in each:  # a checkpoint of the version before, which had the action in the place of its words
+        if "action" in each:  # a checkpoint of an earlier version, with the action in the place of its words
             kind, ids = each["action"]["action"].lower(), ", ".join(_change_of(change).id for change in each["changes"])
             each |= {"subject": f"{kind} of {ids}", "kind": kind, "words": f"{kind} {ids}"}
     run: DefragRun = _OURS.value_of(document["run"], DefragRun, "run")
@@ -122,7 +123,7 @@ def _defrag_of(document: dict[str, Any]) -> tuple[str, DefragRun]:
     return str(document["state"]), evolve(run, proposal=DefragProposal(tiers=tiers))
 
 
-# Without indents, which only the encoder in Python knows: as many findings may have been judged as there are notes.
+# Without indents, which only the slow Python encoder supports: there may be as many judged findings as notes.
 DEFRAG_CHECKPOINT = Documents(_defrag_document, _defrag_of, load=_load, indent=None)
 TIERING = Documents[TieringMemo](
     _OURS.written, lambda document: _OURS.value_of(document, TieringMemo), load=_load, indent=None
@@ -133,7 +134,7 @@ DEFERRED = Documents[Sequence[Deferred]](
     load=_load,
     indent=None,
 )
-"""What waits for the next run."""
+"""Work left for the next run."""
 
 # -- reports ----------------------------------------------------------------------------------------------------------
 
@@ -142,7 +143,7 @@ _NOT_REPORTED = ("undoneBy", "problems", "kept")
 
 
 def render_report_document(run: LoggedRun, error: Error | None = None, more: Mapping[str, object] | None = None) -> str:
-    """Returns a report, version 1. `error` is why the run paused or failed; `more` are keys that the machine adds.
+    """Returns a report, version 1. `error` is why the run paused or failed; `more` has the machine's own keys.
 
     {"version": 1, "run": "2026-02-13T14-30-05.123Z_4dbfbe", "machine": "defrag", "startedAt": "2026-02-13T14:30:05.123Z",
      "endedAt": "…", "result": "completed", "error": {"code": "…", "message": "…"}, "summary": "1 merged", "undid": null,
@@ -172,14 +173,14 @@ _LOGGED_RUN = Format(
     ),
 )
 parse_report = Documents[LoggedRun](written, _reported, load=load_bytes).parse
-"""The run that a report tells of; keys that are unknown or absent are no problem, wrong types are StateCorrupt. Whether it was undone
-is not in it: that is known only to the log."""
+"""Returns the run of a report; unknown or absent keys are fine, wrong types raise StateCorrupt. Whether the run was
+undone is known only to the log."""
 
 
 def render_report(run: Run, ended_at_ms: int, error: Error | None, more_actions: Sequence[LoggedAction] = ()) -> str:
     """Returns the report of a consolidate run: sessions with their outcomes, before and after hashes.
 
-    `more_actions` are those of sessions that the run dealt with before it was interrupted.
+    `more_actions` are those from before the run was interrupted.
     """
     receipts = [each.receipt for each in run.settled if each.receipt is not None]
     applied = (*run.taken_up, *(applied for receipt in receipts for applied in receipt.applied))
@@ -215,7 +216,7 @@ def render_report(run: Run, ended_at_ms: int, error: Error | None, more_actions:
 
 
 def outcome_document(outcome: Outcome) -> dict[str, Any]:
-    """Returns the outcome as it stands in reports and `--json`."""
+    """Returns the outcome as it is in reports and `--json`."""
     return {
         "verdict": outcome.verdict,
         "run": outcome.run_id,

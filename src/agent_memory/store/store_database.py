@@ -1,9 +1,9 @@
-"""The file of the database, `.cache/store.db`: opened, made, thrown away, or done without.
+"""The database file, `.cache/store.db`: opening, creating, discarding it, or working without it.
 
-A rollback journal and not a log beside it: that needs no memory shared between processes, which a home on a network does
-not have. The journal is cut off rather than removed, so that whoever still writes to a file that was thrown away does not
-touch the journal of its successor. A file that is ruined (damage, another version, another program's) is made anew, once a
-call; where it cannot be written, what it holds is copied into memory, and lives as long as the object.
+It uses a rollback journal, not a write-ahead log: that needs memory shared between processes, which a network home
+lacks. The journal is truncated, not removed, so that a process still writing to a discarded file does not touch the
+journal of its successor. A ruined file (damage, another version, another program's) is rebuilt once a call; if it
+cannot be written, its contents are copied into memory, for the lifetime of the object.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from agent_memory.note.note import Listed, Listing, Sensitivity, UnreadableFile
 from agent_memory.store.note_files import (
     ARCHIVE,
     TOPICS,
-    DirectoryLook,
+    DirectoryListing,
     ReadFile,
     Seen,
     is_text,
-    look_at_directory,
-    look_at_file,
+    list_directory,
     printable,
     read_image,
     standing,
+    stat_note,
     understand,
     unnameable,
     unreadable,
@@ -54,10 +54,10 @@ DIRECTORY = ".cache"
 NAME = "store.db"
 JOURNAL = f"{NAME}-journal"
 WAIT_SECONDS = 1.0
-"""Nobody waits longer for another process."""
+"""The longest wait for another process."""
 
 _APPLICATION_ID = 0x61676D6D
-"""Tells our files from those of other programs."""
+"""Marks our files, for other programs."""
 _SCHEMA = """
     CREATE TABLE files (
         path TEXT PRIMARY KEY, look INTEGER, hash TEXT, number INTEGER UNIQUE, id TEXT, archived INTEGER NOT NULL,
@@ -85,8 +85,8 @@ _SCHEMA = """
     CREATE VIRTUAL TABLE vocabulary USING fts5vocab(terms, row);
     CREATE VIRTUAL TABLE occurrences USING fts5vocab(terms, instance);
 """
-"""`files` has every file of a note on either shelf: those that are notes, secret ones without a word of theirs, and those
-that cannot be read as notes. `notes` and what refers to its numbers has those that may be found."""
+"""`files` has every file of a note, live or archived: notes, secret ones without their text, and unreadable files.
+`notes` and the tables with its numbers have those that may be found."""
 _VERSION = crc32(repr((2, _SCHEMA, TERMS_VERSION, LISTED_LAYOUT, unicodedata.unidata_version)).encode()) & 0x7FFFFFFF
 _CACHE_KIB = 16_384
 
@@ -98,86 +98,85 @@ _UNWRITABLE = frozenset(
     )
 )
 _RUINED = (sqlite3.DatabaseError, ValueError, TypeError, LookupError, AttributeError, OverflowError, MemoryError)
-"""What reading a damaged database may end in. `sqlite3.DatabaseError` is told apart by its code."""
+"""Errors from reading a damaged database. The code of `sqlite3.DatabaseError` tells other causes apart."""
 
 Value = TypeVar("Value")
 
 
 @frozen
 class Refreshed:
-    """How the index stands to the files."""
+    """How far the index is up to date."""
 
     notes: int
-    """Notes in it."""
+    """The number of notes in it."""
     read: int = 0
-    """Files that were read just now."""
+    """Files read just now."""
     removed: int = 0
     pending: int = 0
-    """Files known to have changed that are not in it yet: time was up, or another process is at work on it."""
+    """Changed files that are not in it yet: time was up, or another process is working on it."""
     unreadable: int = 0
-    """Files that could not be read just now, and are left out; they are tried again each time."""
+    """Files that could not be read and are left out; each refresh tries them again."""
     notices: tuple[str, ...] = ()
-    """What whoever asks should know, a sentence each."""
+    """Sentences for the person."""
 
 
 class OtherVersionError(sqlite3.DatabaseError):
-    """The file is whole, for all that we know, but of another version or another program."""
+    """The file is whole, as far as we know, but belongs to another version or another program."""
 
 
 class UnwritableError(Exception):
-    """There can be no file, or it cannot be written; the message says why."""
+    """There cannot be a file, or it cannot be written; the message says why."""
 
 
 class StoreDatabase:
-    """That of a real root. One object may be asked by several threads."""
+    """The database of a real root; for use by several threads."""
 
     def __init__(self, root: str) -> None:
         self.root = root
         self.renewals = 0
-        """How often it was made anew: numbers of before mean nothing after."""
+        """How often it was rebuilt: earlier numbers then mean nothing."""
         self.why_in_memory: str | None = None
         self._connection: sqlite3.Connection | None = None
         self._inode: int | None = None
-        """Of the open file; None in memory."""
+        """The open file's; None in memory."""
         self.is_damage_untold = False
-        """It was made anew because of damage, and nobody was told yet."""
+        """It was rebuilt because of damage, and nobody was told yet."""
         self._lock = RLock()
 
     @property
     def path(self) -> str:
-        """Where it is, or would be."""
         return f"{self.root}/{DIRECTORY}/{NAME}"
 
     def read(self, act: Callable[[sqlite3.Connection], Value]) -> Value:
-        """Returns what the act gives, all of it as of one moment. Busy where another process is at work for longer than
-        we wait."""
-        return self._done(act, "BEGIN")
+        """Returns the result of `act`, which sees a single moment. Raises Busy if another process works longer than we
+        wait."""
+        return self._run(act, "BEGIN")
 
     def write(self, act: Callable[[sqlite3.Connection], Value]) -> Value:
-        """Returns the same for what changes it: all of that or nothing; one process at a time."""
-        return self._done(act, "BEGIN IMMEDIATE")
+        """Returns the result of `act`, which changes all or nothing; one process at a time."""
+        return self._run(act, "BEGIN IMMEDIATE")
 
     def close(self) -> None:
-        """Let go of the file; the next question opens it again."""
+        """Closes the file; the next call opens it again."""
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
             self._connection = None
 
-    def _done(self, act: Callable[[sqlite3.Connection], Value], begin: str) -> Value:
+    def _run(self, act: Callable[[sqlite3.Connection], Value], begin: str) -> Value:
         with self._lock:
-            for recover in (self._start_anew, self._go_to_memory):
+            for recover in (self._rebuild, self._use_memory):
                 try:
-                    return _within(self._opened(), begin, act)
+                    return _in_transaction(self._open_if_needed(), begin, act)
                 except UnwritableError as error:
-                    self._go_to_memory(error)
+                    self._use_memory(error)
                 except _RUINED as error:
                     if _code(error) in _BUSY:
                         raise Busy(self.path) from None
                     recover(error)
-            return _within(self._opened(), begin, act)
+            return _in_transaction(self._open_if_needed(), begin, act)
 
-    def _opened(self) -> sqlite3.Connection:
+    def _open_if_needed(self) -> sqlite3.Connection:
         if self._connection is not None and not self._is_current():
             self.close()
             self.renewals += 1
@@ -186,8 +185,8 @@ class StoreDatabase:
         return self._connection
 
     def _is_current(self) -> bool:
-        """Returns whether the file is still the one that was opened: it may have been deleted meanwhile."""
-        if self._inode is None:  # in memory: to stay, unless there was no store yet
+        """Returns whether the open file still exists under its name."""
+        if self._inode is None:  # it stays in memory, unless there was no store yet
             return self.why_in_memory is not None or not os.path.isdir(self.root)
         try:
             return os.lstat(self.path).st_ino == self._inode
@@ -195,10 +194,10 @@ class StoreDatabase:
             return False
 
     def _open(self) -> sqlite3.Connection:
-        """OtherVersionError and other database errors for a file to be thrown away; UnwritableError for one to do without."""
+        """Raises OtherVersionError or other database errors for a file to discard, UnwritableError if none can be used."""
         self._inode = None
         if not os.path.isdir(self.root):
-            return _prepared(_connected(":memory:"))
+            return _prepare(_connect(":memory:"))
         try:
             directory = directory_in(self.root, DIRECTORY)
         except Error:
@@ -206,7 +205,7 @@ class StoreDatabase:
         path = f"{directory}/{NAME}"
         try:
             make_directories(directory)
-            for name in (JOURNAL, NAME):  # SQLite opens both, and would wait for a FIFO for ever
+            for name in (JOURNAL, NAME):  # SQLite opens both, and would wait forever for a FIFO
                 _clear_away(f"{directory}/{name}")
             descriptor = open_checked(path, os.O_RDWR | os.O_CREAT)
             try:
@@ -217,32 +216,32 @@ class StoreDatabase:
             raise UnwritableError("its file cannot be written") from None
         except OSError as error:
             raise UnwritableError(error.strerror or str(error)) from None
-        return _prepared(_connected(path))
+        return _prepare(_connect(path))
 
-    def _start_anew(self, error: Exception) -> None:
-        """Throw away what is ruined; nothing is wrong with what the disk only does not take."""
+    def _rebuild(self, error: Exception) -> None:
+        """Discards a ruined file; a file that the disk only cannot write is fine."""
         if _code(error) in _UNWRITABLE:
-            self._go_to_memory(error)
+            self._use_memory(error)
             return
         self.close()
         for name in (JOURNAL, NAME):
-            with suppress(OSError):  # a directory in its place, a read-only disk: it is done without
+            with suppress(OSError):  # a directory in its place, a read-only disk: we work without it
                 os.unlink(f"{self.root}/{DIRECTORY}/{name}")
         self.renewals += 1
         self.is_damage_untold = not isinstance(error, OtherVersionError)
 
-    def _go_to_memory(self, error: Exception) -> None:
-        """Do without a file, with what it holds, as far as that can be read."""
+    def _use_memory(self, error: Exception) -> None:
+        """Continues without a file, with its contents as far as they can be read."""
         self.close()
         self.renewals += 1
         self._inode = None
         self.why_in_memory = str(error) or "its file is damaged and cannot be replaced"
-        self._connection = self._copied() or _prepared(_connected(":memory:"))
+        self._connection = self._copy_to_memory() or _prepare(_connect(":memory:"))
 
-    def _copied(self) -> sqlite3.Connection | None:
+    def _copy_to_memory(self) -> sqlite3.Connection | None:
         from urllib.parse import quote
 
-        copy = _connected(":memory:")
+        copy = _connect(":memory:")
         try:
             if stat.S_ISREG(os.lstat(self.path).st_mode) and os.path.realpath(self.path) == self.path:
                 uri = f"file:{quote(os.fsencode(self.path))}?mode=ro"
@@ -251,14 +250,14 @@ class StoreDatabase:
                     there.backup(copy)
                 finally:
                     there.close()
-                return _prepared(copy)
+                return _prepare(copy)
         except (OSError, sqlite3.Error):
             pass
         copy.close()
         return None
 
 
-def _within(connection: sqlite3.Connection, begin: str, act: Callable[[sqlite3.Connection], Value]) -> Value:
+def _in_transaction(connection: sqlite3.Connection, begin: str, act: Callable[[sqlite3.Connection], Value]) -> Value:
     connection.execute(begin)
     try:
         done = act(connection)
@@ -272,10 +271,10 @@ def _within(connection: sqlite3.Connection, begin: str, act: Callable[[sqlite3.C
 
 
 class _ClosingConnection(sqlite3.Connection):
-    """Closed when nothing refers to it any more: a command ends without closing what it asked. Python 3.13 would warn of it."""
+    """Closes itself when nothing refers to it any more: a command ends without closing it, and Python 3.13 would warn."""
 
     _never_opened = sqlite3.ProgrammingError
-    """Known to the class: when the interpreter ends, what the module knows may be gone already."""
+    """Kept in the class: at interpreter shutdown the module's names may be gone."""
 
     def __del__(self) -> None:
         try:
@@ -284,8 +283,8 @@ class _ClosingConnection(sqlite3.Connection):
             return
 
 
-def _connected(path: str) -> sqlite3.Connection:
-    # Several threads of one server share it, one at a time.
+def _connect(path: str) -> sqlite3.Connection:
+    # Threads of a server share it, one at a time.
     connection = sqlite3.connect(
         path, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False, factory=_ClosingConnection
     )
@@ -304,11 +303,11 @@ def _connected(path: str) -> sqlite3.Connection:
     return connection
 
 
-def _prepared(connection: sqlite3.Connection) -> sqlite3.Connection:
+def _prepare(connection: sqlite3.Connection) -> sqlite3.Connection:
     try:
         connection.execute("PRAGMA journal_mode = TRUNCATE")
         if not _is_ours(connection):
-            _within(connection, "BEGIN IMMEDIATE", _make)
+            _in_transaction(connection, "BEGIN IMMEDIATE", _make)
     except BaseException:
         connection.close()
         raise
@@ -327,116 +326,117 @@ def _make(connection: sqlite3.Connection) -> None:
         raise OtherVersionError
     for statement in filter(str.strip, _SCHEMA.split(";\n")):
         connection.execute(statement)
-    # No number of one file means a note in its successor.
+    # Numbers of one file mean nothing in its successor.
     connection.execute("INSERT INTO sqlite_sequence VALUES ('notes', ?)", (time.time_ns() // 1_000_000,))
     connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {_VERSION}")
 
 
 def _clear_away(path: str) -> None:
-    """Remove a link, FIFO, device or empty directory where the file belongs: whatever is in our directory may go."""
+    """Removes a link, FIFO, device or empty directory in the file's place: anything in our directory may go."""
     try:
         mode = os.lstat(path).st_mode
     except FileNotFoundError:
         return
     if stat.S_ISDIR(mode):
-        with suppress(OSError):  # of a full one the database is kept in memory
+        with suppress(OSError):  # a full one stays, and the database is kept in memory
             os.rmdir(path)
     elif not stat.S_ISREG(mode):
         os.unlink(path)
 
 
 def _code(error: Exception) -> int:
-    """SQLite's primary code of an error; that of plain damage where it has none."""
+    """Returns SQLite's primary code of an error, or that of plain damage."""
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
 
 
-# -- notes, followed --------------------------------------------------------------------------------------------------
-# The notes of both directories, listed and followed: only a file that looks different than the database knows it is read, a
-# batch at a time.
+# -- notes on disk ----------------------------------------------------------------------------------------------------
+# Lists the notes of both directories, and reads only files whose stat values are new, a batch at a time.
 #
-# `topics/` is flat. A directory, link or special file there that looks like a note is reported, never followed or descended into:
-# what lies deeper would be loaded into every agent's context without the person having put it there (P21). Hidden names and
-# files that are not `.md` are other programs' business.
+# `topics/` is flat. A directory, link or special file there that looks like a note is reported, never followed or entered:
+# deeper files would get into every agent's context without the person having put them there (P21). Hidden names and files that
+# are not `.md` belong to other programs.
 #
-# Each batch is one transaction: whoever is killed leaves what was committed, and the next one goes on from there.
+# Each batch is one transaction: a killed process leaves what it committed, and the next one continues.
 
 
 Left = Callable[[int], None]
-"""Told, before each batch, how many changed files are still to be taken in."""
+"""Gets, before each batch, the number of changed files still to be read."""
 
 _GRAIN_NS = 2_000_000_000
-"""The coarsest times of a file system that we know (FAT): a file that was written later than so long before it was read may
-change again and look the same."""
+"""The coarsest clock of a file system that we know (FAT): a file written less than this before it was read may change
+again with the same stat values."""
 _BATCH, _BATCH_CHARS = 500, 1 << 18
-"""Files, and characters in them, of which one transaction is made, and that are in memory at once."""
+"""The limits of files, and of characters in them, for one transaction, which are in memory at once."""
 _VERSIONS = "versions"
 _KINDS = (TOPICS, ARCHIVE, _VERSIONS)
-"""By `files.archived`."""
+"""Numbered by `files.archived`."""
 _KEPT_VERSION = re.compile(r"(?:0|[1-9]\d{0,18})\.md", re.ASCII)
 
 _path = attrgetter("path")
 
 
 class FollowedFiles:
-    """The files of the notes of one database. One object may be asked by several threads."""
+    """The files of the notes of one database; for use by several threads."""
 
     max_age_seconds = 0.0
-    """A look at a directory of so long ago will do, unless a name came, went or was given to another file since: for a process
-    that lives on. 0 looks each time."""
+    """In a long-lived process, a listing of a directory this old will do, unless a name came, went or got another file
+    since. 0 means always list anew."""
 
     def __init__(self, database: StoreDatabase) -> None:
         self.database = database
         self.root = database.root
-        self._looks: dict[str, tuple[float, int, DirectoryLook]] = {}
+        self._listings: dict[str, tuple[float, int, DirectoryListing]] = {}
         self._known: dict[str, Mapping[str, tuple[int | None, Seen]]] = {}
-        """What was seen last, by kind and path, with how it looked; None for what is read each time."""
+        """The last state by kind and path, with its `look_of`; None for what is always read again."""
 
-    # -- listings: a file that cannot be read hides no other; StoreIo or PathRefused for a directory that cannot be listed ---
+    # -- listings: an unreadable file hides no other; StoreIo or PathRefused for an unreadable directory ---------------
 
     def live(self) -> Listing:
-        """Returns every entry of `topics/`, by path. Of two files with one id one is the entry, the other is reported."""
-        look = self._look(TOPICS)
-        return _one_an_id([*self._seen(TOPICS, look.files), *look.odd, *self._unseen(look.directories)])
+        """Returns every note of `topics/`, by path. Of two files with one id one is the note, and the other is
+        reported."""
+        listing = self._list(TOPICS)
+        return _one_per_id([*self._seen(TOPICS, listing.files), *listing.odd, *self._unseen(listing.directories)])
 
     def archived(self) -> Listing:
-        """Returns the newest archived file of each id: its retired entry, else the newest of its versions."""
-        look = self._look(ARCHIVE)
-        files = self._seen(ARCHIVE, look.files)
+        """Returns the newest archived file of each id: its retired note, or else the newest of its versions."""
+        listing = self._list(ARCHIVE)
+        files = self._seen(ARCHIVE, listing.files)
         retired = {each.meta.id for each in files if isinstance(each, Listed)}
-        ids = {path: id for path in look.directories if is_id(id := path.rpartition("/")[2])}
+        ids = {path: id for path in listing.directories if is_id(id := path.rpartition("/")[2])}
         versions = [self.versions(id)[::-1] for id in ids.values() if id not in retired]
-        others = self._unseen(path for path in look.directories if path not in ids)
-        return _one_an_id([*files, *self._newest(versions), *look.odd, *others])
+        others = self._unseen(path for path in listing.directories if path not in ids)
+        return _one_per_id([*files, *self._newest(versions), *listing.odd, *others])
 
     def versions(self, id: str) -> tuple[str, ...]:
-        """Paths of the archived versions of an id, oldest first."""
+        """Returns the paths of the archived versions of an id, oldest first."""
         directory = f"{ARCHIVE}/{id}"
         names = names_below(self.root, directory, lambda name: _KEPT_VERSION.fullmatch(name) is not None)
         return tuple(sorted((f"{directory}/{name}" for name in names), key=version_ms))
 
-    def look_again(self) -> None:
-        """The next look is a new one, whatever the age of the last: something is to be written here, or was."""
-        self._looks.clear()
+    def relist(self) -> None:
+        """Makes the next listing a new one, whatever the age of the last: a write here is coming, or has just happened."""
+        self._listings.clear()
 
-    def _look(self, directory: str) -> DirectoryLook:
-        now, changed_ns, last = time.monotonic(), self._changed_ns(directory), self._looks.get(directory)
+    def _list(self, directory: str) -> DirectoryListing:
+        now, changed_ns, last = time.monotonic(), self._changed_ns(directory), self._listings.get(directory)
         if last is not None and now - last[0] < self.max_age_seconds and last[1] == changed_ns:
             return last[2]
-        look = look_at_directory(self.root, directory)
-        self._looks[directory] = now, changed_ns, look
-        return look
+        listing = list_directory(self.root, directory)
+        self._listings[directory] = now, changed_ns, listing
+        return listing
 
     def _newest(self, versions: Sequence[Sequence[str]]) -> Iterator[Seen]:
-        """Of each of these the first that can be read, after those that cannot. Only of the newest is anything kept."""
-        looks = {each[0]: look_at_file(self.root, each[0]) for each in versions if each}
+        """Yields, for each of these, the unreadable files and then the first readable one. Keeps only the newest in
+        memory."""
+        looks = {each[0]: stat_note(self.root, each[0]) for each in versions if each}
         files = {path: look for path, look in looks.items() if isinstance(look, int)}
         known = {each.path: each for each in self._seen(_VERSIONS, files)}
         for paths in versions:
             for path in paths:
                 seen = known.get(path)
                 if seen is None:
-                    look = look_at_file(self.root, path)
+                    look = stat_note(self.root, path)
                     seen = self._read(path).seen if isinstance(look, int) else look
                 if seen is not None:
                     yield seen
@@ -453,11 +453,11 @@ class FollowedFiles:
                 yield UnreadableFile(printable(path), ("it is a directory, and the notes in it are not seen",))
 
     def _seen(self, kind: str, files: Mapping[str, int]) -> list[Seen]:
-        """Returns what these files hold, by how each looks."""
+        """Returns the contents of these files, by their `look_of`."""
         known = self._known.get(kind)
         if known is None:
             try:
-                known = self.database.read(lambda connection: _known_of(connection, kind))
+                known = self.database.read(lambda connection: _known_files(connection, kind))
             except Busy:
                 known = {}
         unread = [path for path, look in files.items() if path not in known or known[path][0] != look]
@@ -466,7 +466,7 @@ class FollowedFiles:
             some = list(self._batch(unread, files, math.inf))
             unread = unread[len(some) :]
             now.update((each.path, (each.look, seen)) for each in some if (seen := each.seen) is not None)
-            with suppress(Busy):  # what another process hinders is read again next time
+            with suppress(Busy):  # what another process blocks is read next time
                 self._put([each for each in some if each.hash is not None])
         if kind == _VERSIONS:
             with suppress(Busy):
@@ -477,15 +477,15 @@ class FollowedFiles:
     # -- the index ----------------------------------------------------------------------------------------------------
 
     def refresh(self, patience_seconds: float = math.inf, left: Left | None = None) -> Refreshed:
-        """Take in what changed, the newest first, as far as time allows. StoreIo or PathRefused where a directory cannot be
+        """Reads what changed, newest first, as time allows. Raises StoreIo or PathRefused if a directory cannot be
         listed."""
 
-        looks = (self._look(directory) for directory in (TOPICS, ARCHIVE))
+        looks = (self._list(directory) for directory in (TOPICS, ARCHIVE))
         files = {path: look for each in looks for path, look in each.files.items() if is_text(path)}
         sql = "SELECT path, look FROM files INDEXED BY files_look WHERE archived < 2"
         known = self.database.read(lambda connection: dict(connection.execute(sql).fetchall()))
         others = [path for path, look in files.items() if known.get(path) != look]
-        # What is gone, then the others, the newest first.
+        # First what is gone, then the others, newest first.
         paths = [*sorted(known.keys() - files.keys()), *sorted(others, key=self._changed_ns, reverse=True)]
         deadline = time.monotonic() + patience_seconds
         read = removed = unreadable = 0
@@ -517,7 +517,7 @@ class FollowedFiles:
         except OSError:
             return 0
 
-    # -- reading and keeping ------------------------------------------------------------------------------------------
+    # -- reading and storing ------------------------------------------------------------------------------------------
 
     def _batch(self, paths: Sequence[str], files: Mapping[str, int], deadline: float) -> Iterator[ReadFile]:
         """Yields the first of these files, read."""
@@ -544,14 +544,14 @@ class FollowedFiles:
             stored = understand(path, image.data, image.mtime_ns)
         except EntryUnreadable as error:
             return ReadFile(path, look, content_hash(image.data), trouble=unreadable(path, error))
-        is_secret = stored.meta.sensitivity is Sensitivity.SECRET  # read each time: no word of it is kept
+        is_secret = stored.meta.sensitivity is Sensitivity.SECRET  # read each time: none of its text is stored
         return ReadFile(path, None if is_secret else look, content_hash(image.data), stored)
 
     def _put(self, some: Sequence[ReadFile]) -> tuple[int, int]:
-        """Returns how many were new, and how many went. Busy while another process writes."""
+        """Returns how many were new, and how many are gone. Raises Busy while another process writes."""
         if not some or self.database.read(lambda connection: all(_is_known(connection, each) for each in some)):
             return 0, 0
-        from agent_memory.store.taking_in import Batch  # most commands find that nothing changed
+        from agent_memory.store.index_batch import Batch  # most commands find nothing changed
 
         return self.database.write(lambda connection: Batch(connection, self.root).put(some))
 
@@ -561,8 +561,7 @@ def version_ms(path: str) -> int:
     return int(path.rpartition("/")[2].removesuffix(NOTE_ENDING))
 
 
-def _one_an_id(seen: Sequence[Seen]) -> Listing:
-    """Sorted by path."""
+def _one_per_id(seen: Sequence[Seen]) -> Listing:
     by_id: dict[str, list[Listed]] = {}
     problems = [each for each in seen if isinstance(each, UnreadableFile)]
     for each in seen:
@@ -577,8 +576,8 @@ def _one_an_id(seen: Sequence[Seen]) -> Listing:
     return Listing(tuple(sorted(entries, key=_path)), tuple(sorted(problems, key=_path)))
 
 
-def _known_of(connection: sqlite3.Connection, kind: str) -> dict[str, tuple[int | None, Seen]]:
-    """Returns what the database knows of the files of a kind, secret ones left out."""
+def _known_files(connection: sqlite3.Connection, kind: str) -> dict[str, tuple[int | None, Seen]]:
+    """Returns what the database knows of the files of a kind, without secret ones."""
     sql = "SELECT path, look, listed, problems FROM files WHERE archived = ? AND NOT secret"
     rows = connection.execute(sql, (_KINDS.index(kind),)).fetchall()
     notes = iter(parse_listed([listed for _, _, listed, _ in rows if listed is not None]))

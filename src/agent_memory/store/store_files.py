@@ -1,15 +1,15 @@
 """The notes on disk, in plain files (P2, P5, P6, P8, P12, P13, P15, P21, P22).
 
-    topics/<title -- tags id>.md        live entries, flat
-    archive/<same name>.md              retired entries
-    archive/<id>/<updatedAt ms>.md      earlier bytes of an entry, byte for byte; never overwritten
+    topics/<title -- tags id>.md        live notes, flat
+    archive/<same name>.md              retired notes
+    archive/<id>/<updatedAt ms>.md      earlier bytes of a note; never overwritten
     state/tiers.json                    the tier list
-    runs/<run id>/footprint-<n>.json    what a transaction of a run changed, with what was there before (P16)
-    .transaction/                       a batch on its way; derived from nothing, not to be removed by hand
+    runs/<run id>/footprint-<n>.json    what a transaction of a run changed, with the previous contents (P16)
+    .transaction/                       a batch being applied; not derived, not to be removed by hand
     .cache/store.db                     derived, may be removed at any time
 
-Whatever writes holds the write lock. Reading takes no lock, unless it finds a transaction unfinished: then it waits for
-whoever is at it, and undoes what nobody is at any more.
+Writers hold the write lock. Readers take no lock, unless they find an unfinished transaction: then they wait for its
+process, or undo it if that has died.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ if TYPE_CHECKING:
     from agent_memory.rules.change import Change, ChangeGroup, Receipt
 
 _ATTEMPTS = 5
-"""How often a read begins anew because somebody renames the same file at this very moment."""
+"""How often a read is repeated because the same file is being renamed."""
 
 
 class StoreFiles:
-    """`Store` in a directory. The root is resolved once, need not exist, and is made at the first write."""
+    """The `Store` in a directory. The root is resolved once, need not exist, and is created by the first write."""
 
     def __init__(self, root: Path | str, locks: Locks) -> None:
         self._root = real_root(root)
         self._locks = locks
 
-    # Reading does without all that writing needs.
+    # Reading needs nothing of what writing needs.
 
     @cached_property
     def files(self) -> FollowedFiles:
-        """Those of the notes, as listings and searches follow them."""
+        """Returns the files of notes that listings and searches use."""
         from agent_memory.store.store_database import FollowedFiles, StoreDatabase
 
         return FollowedFiles(StoreDatabase(self._root))
@@ -61,18 +61,15 @@ class StoreFiles:
 
     @as_result
     def list(self, *, archived: bool = False) -> Listing:
-        """See the port: by path. Of the archive the newest file of each id, which may be an earlier version of a live one.
-
-        A root that is missing is an empty store; one that cannot be read is an error (P6). A file that is no entry hides no
-        other: it is among the unreadable.
-        """
+        """See the port; sorted by path, for the archive the newest file of each id, which may be a live note's version.
+        A missing root is an empty store, an unreadable one an error (P6). Invalid files are listed as unreadable."""
         self._settle()
         return self.files.archived() if archived else self.files.live()
 
     @as_result
     def read(self, id: str, *, archived: bool = False) -> StoredEntry:
-        """See the port. EntryUnreadable where a file that bears the id is no entry; never "not found" for an entry that may
-        be in a file that could not be read: StoreIo (P6)."""
+        """See the port. Raises EntryUnreadable if the file with this id is invalid; and StoreIo, not "not found", if
+        the note may be in a file that could not be read (P6)."""
         if not archived and (there := self._read_by_name(id)) is not None:
             return there
         for _ in range(_ATTEMPTS):
@@ -84,7 +81,7 @@ class StoreFiles:
                 raise self._why_absent(id, listing, archived)
             for file in listing.unreadable:
                 if file.io_error is not None and id_in_name(file.path) == id:
-                    raise file.io_error  # it may be the entry, and the one that was found a copy of it (P6)
+                    raise file.io_error  # it may be the note, and the one found a copy of it (P6)
             image = read_image(self._root, listed.path)
             stored = None if image is None else understand(listed.path, image.data, image.mtime_ns)
             if stored is not None and stored.meta.id == listed.meta.id:
@@ -104,13 +101,12 @@ class StoreFiles:
 
     @as_result
     def tiers(self) -> TierList:
-        """See the port: `state/tiers.json`."""
         self._settle()
         return tiers_in(self._root, read_image(self._root, TIERS_FILE))
 
     def _read_by_name(self, id: str) -> StoredEntry | None:
-        """Returns the live entry, if a file that bears its id in the name states it too: of several files with one id
-        that is the entry, the first of them by path (see `following.standing`). Otherwise a listing has to tell."""
+        """Returns the live note if a file with its id in the name also states it: of several files with one id that is
+        the note, the first by path (see `note_files.standing`). Otherwise only a listing can tell."""
         self._settle()
         if not is_id(id):
             return None
@@ -143,7 +139,8 @@ class StoreFiles:
         if not os.path.lexists(f"{self._root}/{JOURNAL}"):
             return
         with suppress(Error), self._locks.write():
-            # Half of a batch can be read, since nothing of it is ever in no place; writing will tell what is wrong.
+            # A half-applied batch is readable, since nothing in it is ever in no place; writing will report the
+            # problem.
             from agent_memory.store.transaction import Transactions
 
             Transactions(self._root).recover()
@@ -154,8 +151,8 @@ class StoreFiles:
     def apply(
         self, changes: Sequence[Change | ChangeGroup], *, tiers: TierList | None = None, run_id: str | None = None
     ) -> Receipt:
-        """See the port. Changes are taken in order, each upon what the one before it left. A group of which only a part was
-        done before is dropped as a whole: somebody has done or undone that part meanwhile."""
+        """See the port. Each change is based on the result of the previous one. A group that was partly done before is
+        dropped whole: somebody has done or undone that part meanwhile."""
         from agent_memory.store.changes import carry_out, decide_batch
 
         given_up = EntryChanged(changes[0].subject if changes else TIERS_FILE)
@@ -163,7 +160,7 @@ class StoreFiles:
 
     @as_result
     def foresee(self, changes: Sequence[Change | ChangeGroup]) -> Footprint:
-        """Returns what `apply` would change, as the store is now."""
+        """Returns what `apply` would change in the present store."""
         from agent_memory.rules.undo_run import Footprint
         from agent_memory.store.changes import Draft, decide_batch
 
@@ -172,10 +169,10 @@ class StoreFiles:
 
     @as_result
     def revert(self, footprint: Footprint, run_id: str, *, dry_run: bool = False) -> Receipt:
-        """See the port. Refused, too, where what comes back would clash with an id, an alias or a name of today, or where a
-        live entry links to what would go. The refusal's `run_id` is empty.
+        """See the port. Also refused if what returns would clash with a present id, alias or name, or if a live note
+        links to what would go. The error's `run_id` is empty.
 
-        Of a tier list that was changed since, only what the run moved and nobody has moved again is put back.
+        Of a tier list that has changed since, only what the run moved and nobody has moved again is restored.
         """
         from agent_memory.store.changes import Draft, carry_out
         from agent_memory.store.reversal import decide_reversal

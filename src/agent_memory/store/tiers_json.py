@@ -1,4 +1,4 @@
-"""The tier list as text: `{"hot": ["id__a1b2c3", …], "warm": […]}`, one id a line, so that its changes read well in git."""
+"""The tier list as text: `{"hot": ["id__a1b2c3", …], "warm": […]}`, one id a line, so that changes read well in git."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class _Tiers:
 
 
 def render_tiers(tiers: TierList) -> bytes:
-    """ASCII JSON, the ids in their order, with a final newline."""
+    """Returns ASCII JSON, the ids in order, with a final newline."""
     return (json.dumps({"hot": list(tiers.hot), "warm": list(tiers.warm)}, indent=2) + "\n").encode("ascii")
 
 
 @as_result
 def parse_tiers(data: bytes, path: str) -> TierList:
-    """Returns the tier list that was rendered; anything else is StateCorrupt with every problem, never an empty list (P6)."""
+    """Returns the rendered tier list; raises StateCorrupt with every problem, never returns an empty list (P6)."""
     try:
         tiers: _Tiers = value_of(load_document(data), _Tiers)
     except InvalidValue as error:

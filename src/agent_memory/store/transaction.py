@@ -1,13 +1,12 @@
-"""Several files of a store changed as one: all of them, or none (P2, P5, P12). The caller holds the write lock.
+"""Changes several files of a store as one: all of them, or none (P2, P5, P12). The caller holds the write lock.
 
-What may fail for want of space comes first: the new bytes are written to `.transaction/`, then a journal with the bytes
-that they replace. After that there are only renames and removals, new files before removals, so that what moves is never
-nowhere. An error on the way is undone at once; after a crash the journal says how to undo, or that all was done already.
-The transaction is over when its journal is gone; one that cannot be removed is marked: what a person does to the files from
-then on is no half of it.
+Steps that need space come first: the new bytes are written to `.transaction/`, then a journal with the bytes that they
+replace. After that there are only renames and removals, new files before removals, so that a moved note is never
+missing. An error on the way is undone at once; after a crash the journal says how to undo, or that all was done. The
+transaction ends when its journal is removed, or marked if it cannot be: later edits by a person are not part of it.
 
-A file that somebody else changed meanwhile is never overwritten: before each step the file is compared with what the
-change was decided from. (Between that comparison and the rename lie microseconds, not the time that an agent thinks.)
+A file that somebody else changed meanwhile is never overwritten: before each step it is compared with the state on
+which the change is based. (Between that comparison and the rename are microseconds, not an agent's thinking time.)
 """
 
 from __future__ import annotations
@@ -41,13 +40,13 @@ _JOURNALS = re.compile(re.escape(JOURNAL.rpartition("/")[2]))
 _TEMPORARY = re.compile(re.escape(TEMPORARY_PREFIX) + ".*", re.DOTALL)
 _STAGED = re.compile(rf"\d+\.new|{_TEMPORARY.pattern}", re.DOTALL)
 _MAX_OWN_BYTES = 1 << 30
-"""Of a journal or a footprint, which hold the bytes of many entries."""
+"""The limit of a journal or a footprint, which hold the bytes of many notes."""
 _ATTEMPTS = 5
-"""How often changes are decided anew because somebody edits the same files at this very moment."""
+"""How often changes are decided again because somebody edits the same files."""
 
 
 def change_files(root: str, locks: Locks, decide: Callable[[], tuple[Sequence[FileChange], T]], given_up: Error) -> T:
-    """Carry out all the changes that are decided, as one transaction under the write lock; what else the decision says. On an
+    """Applies the decided changes as one transaction under the write lock; returns the decision's other value. On an
     error nothing is changed."""
     with locks.write():
         transactions = Transactions(root)
@@ -63,7 +62,7 @@ class _At(Enum):
     BEFORE = auto()
     AFTER = auto()
     ELSEWHERE = auto()
-    """Somebody else wrote here."""
+    """Somebody else wrote to it."""
 
 
 class Transactions:
@@ -75,7 +74,7 @@ class Transactions:
         self._journal = f"{root}/{JOURNAL}"
 
     def recover(self) -> None:
-        """Undo a transaction that a crash left half done, or finish it where undoing would lose what came after it."""
+        """Undoes a transaction that a crash interrupted, or finishes it if undoing would lose later changes."""
         image = read_image(path_in(self._root, JOURNAL), _MAX_OWN_BYTES)
         if image is None or image.data.endswith(OVER):
             self._clear()
@@ -85,17 +84,17 @@ class Transactions:
         if any(at is not _At.AFTER for at in places):
             self._mend(steps, places)
         self._remove_empty(steps)
-        # A crash leaves temporary files among the entries, where nobody else makes any.
+        # A crash leaves temporary files among the notes, where nobody else creates any.
         for directory in self._directories([step for step in steps if step.path.startswith((TOPICS, ARCHIVE))]):
             _remove_from(directory, _TEMPORARY)
         self._end()
 
     def commit(self, changes: Sequence[FileChange]) -> bool:
-        """True: all is durable. False, or an error: nothing is changed; with False because a file was no longer as it
-        was when the changes were decided, so they are to be decided anew. ValueError where a file is changed more than once:
-        the second change could not find it as it was before all of them."""
+        """Returns True once all is durable, and False, with nothing changed, if a file is no longer as it was when the
+        changes were decided. An error also leaves nothing changed. Raises ValueError if a file is changed twice: the
+        second change could not find its state from before."""
         wanted = [change for change in changes if hash_of(change.before) != hash_of(change.after)]
-        # New files first: what moves is then in two places for a moment, and never in none.
+        # New files first: what moves is briefly in two places, and never in none.
         ordered = sorted(wanted, key=lambda change: change.after is None)
         if not ordered:
             return True
@@ -105,9 +104,9 @@ class Transactions:
                 raise ValueError(f"{change.path} is changed more than once")
             paths.add(change.path)
             path_in(self._root, change.path)
-        return self._carry_out(self._prepared(ordered))
+        return self._carry_out(self._prepare(ordered))
 
-    def _prepared(self, changes: Sequence[FileChange]) -> tuple[Step, ...]:
+    def _prepare(self, changes: Sequence[FileChange]) -> tuple[Step, ...]:
         """Returns the steps, once the new bytes and the journal are on disk."""
         try:
             with as_store_io("write", self._directory):
@@ -118,7 +117,7 @@ class Transactions:
                 if change.after is not None:
                     path = f"{self._directory}/{staged}"
                     with as_store_io("write", path):
-                        write_new_file(path, change.after.data)  # its name is durable with that of the journal
+                        write_new_file(path, change.after.data)  # its name becomes durable with the journal's
                         if change.after.mtime_ns is not None:
                             os.utime(path, ns=(change.after.mtime_ns, change.after.mtime_ns))
                 steps.append(Step(change.path, change.before, hash_of(change.after), staged))
@@ -140,33 +139,33 @@ class Transactions:
                 taken = number + 1
                 self._take(step)
                 if number + 1 == len(steps) or (step.staged and not steps[number + 1].staged):
-                    # What moves has its new name for certain before the old one goes.
+                    # What moves has its new name durably before the old one goes.
                     _flush(self._directories(steps))
         except (PathRefused, StoreIo):
             self._give_up(steps[:taken])
             raise
         self._remove_empty(steps)
         with suppress(PathRefused, StoreIo):
-            self._end()  # should even the mark fail, recovery finds everything in place, unless somebody changes it before
+            self._end()  # if even the mark fails, recovery finds everything in place, unless somebody changes it before
         return True
 
     def _give_up(self, steps: Sequence[Step]) -> None:
-        # An undo that fails leaves the journal, and with it the work to recovery: the next to come tries again.
+        # A failed undo leaves the journal, so that the next process recovers.
         with suppress(PathRefused, StoreIo):
             self._undo(steps)
             self._end()
 
     def _mend(self, steps: Sequence[Step], places: Sequence[_At]) -> None:
-        """Undo what was not done to its end, or finish it."""
+        """Undoes what was not finished, or finishes it."""
         waiting = {step.staged for step in steps if step.staged and exists(f"{self._directory}/{step.staged}")}
         elsewhere = {step.staged for step, at in zip(steps, places, strict=True) if at is _At.ELSEWHERE and step.staged}
         missing = {step.staged for step, at in zip(steps, places, strict=True) if at is _At.BEFORE and step.staged}
-        # Where somebody wrote upon what we had written, its earlier bytes are only in the archive that belongs to it. Bytes
-        # that are not in place and not staged either are those of an undo that was cut short.
+        # If somebody edited what we had written, its earlier bytes are only in the matching archive file. Bytes neither
+        # in place nor staged are those of an interrupted undo.
         if elsewhere <= waiting or not missing <= waiting:
             self._undo(steps)
             return
-        # Where somebody else took the name before our bytes had it, what was to go there has no other place than its old one.
+        # If somebody took the name first, the only other place for our bytes is the old one.
         is_removing = elsewhere.isdisjoint(waiting)
         for step, at in zip(steps, places, strict=True):
             if at is _At.BEFORE and (is_removing or step.staged):
@@ -203,7 +202,7 @@ class Transactions:
                     if at is _At.AFTER:
                         os.unlink(target)
                         fsync_directory(directory)
-                    with suppress(OSError):  # there is more in it, or it never came to be
+                    with suppress(OSError):  # not empty, or never created
                         os.rmdir(directory)
                 elif at is _At.AFTER:
                     make_directories(directory)
@@ -212,18 +211,18 @@ class Transactions:
                         os.utime(target, ns=(before.mtime_ns, before.mtime_ns))
 
     def _remove_empty(self, steps: Sequence[Step]) -> None:
-        """A directory of versions goes with the last of them."""
+        """Removes directories of versions with their last version."""
         for directory in {os.path.dirname(step.path) for step in steps if step.staged is None}:
             if directory.startswith(f"{ARCHIVE}/"):
-                with suppress(OSError):  # there is more in it, or it is gone
+                with suppress(OSError):  # not empty, or gone
                     os.rmdir(f"{self._root}/{directory}")
 
     def _end(self) -> None:
-        """As `_clear`; a journal that stays is marked as over."""
+        """Like `_clear`, but marks a journal that cannot be removed."""
         try:
             self._clear()
         except (PathRefused, StoreIo):
-            with suppress(PathRefused, StoreIo, OSError):  # the disk takes nothing at all: it stays as it is
+            with suppress(PathRefused, StoreIo, OSError):  # the disk refuses every write: it stays
                 journal = open_checked(self._journal, os.O_WRONLY | os.O_APPEND)
                 try:
                     os.write(journal, OVER)
@@ -233,7 +232,7 @@ class Transactions:
             raise
 
     def _clear(self) -> None:
-        """Remove the journal, then what was staged."""
+        """Removes the journal, then what was staged."""
         directory = directory_in(self._root, TRANSACTION)
         _remove_from(directory, _JOURNALS)
         _remove_from(directory, _STAGED)
@@ -241,7 +240,7 @@ class Transactions:
 
 def _flush(directories: Sequence[str]) -> None:
     for directory in directories:
-        # An archive that is not there yet has nothing to flush.
+        # A missing archive has nothing to flush.
         with as_store_io("flush", directory), suppress(FileNotFoundError):
             fsync_directory(directory)
 

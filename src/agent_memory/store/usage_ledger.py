@@ -1,4 +1,4 @@
-"""The usage ledger: lines of reads, one file a host and month, and what they come to."""
+"""The usage ledger: lines of reads, one file for each host and month, and their totals."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_LINE_BYTES = 4096
-"""Of a line with its `\\n`: one `write` of this size to a file in append mode is never torn by another."""
+"""With its `\n`: one `write` of this size to a file in append mode is never interleaved with another."""
 
 _ID, _BY = f'"{ID_PATTERN}"', '"[a-z0-9][a-z0-9._-]{0,63}"'
 _COUNT, _DAY = r"(?:0|[1-9]\d{0,15})", r"(?:0|[1-9]\d{0,7})"
@@ -44,13 +44,13 @@ _LINES = {
 
 
 def render_ledger_line(record: LedgerRecord) -> bytes:
-    """Returns one line with its `\\n`; shorter than 300 bytes for a record that can be parsed again."""
+    """Returns one line with its `\n`; shorter than 300 bytes for a record that can be parsed again."""
     line = dict(zip(_SHAPES[type(record)], astuple(record), strict=True))
     return json.dumps(line, separators=(",", ":")).encode() + b"\n"
 
 
 def parse_ledger_line(line: bytes) -> LedgerRecord | None:
-    """Returns the record; None for a line that was cut or is not one of ours."""
+    """Returns the record; None for a cut or foreign line."""
     text = line.decode("ascii", "replace")
     kind = next((kind for kind, pattern in _LINES.items() if pattern.fullmatch(text)), None)
     values = () if kind is None else json.loads(text).values()
@@ -65,7 +65,7 @@ _ENDING = ".jsonl"
 
 
 class UsageLedgerFiles:
-    """`UsageLedger` in the directory `usage` of a root."""
+    """The `UsageLedger` in the directory `usage` of a root."""
 
     def __init__(self, root: Path | str, host: str | None = None) -> None:
         self._root = real_root(root)
@@ -77,22 +77,23 @@ class UsageLedgerFiles:
 
     @as_result
     def adopt(self, id: str, usage: Usage) -> None:
-        if id not in self._counted().totals:
+        if id not in self._counts().totals:
             self._record(base_of(id, usage))
 
     @as_result
     def totals(self) -> Mapping[str, Usage]:
-        return self._counted().totals
+        return self._counts().totals
 
     @as_result
     def day_reads(self) -> tuple[DayReads, ...]:
-        return self._counted().day_reads
+        return self._counts().day_reads
 
     @as_result
     def compact(self) -> int:
-        """Leave one total (and one base) an id in this host's file, and one line a reader and day; how many lines fewer it has.
+        """Reduces this host's file to one total (and one base) for each id, and one line for each reader and day;
+        returns how many lines fewer it has.
 
-        Crash-safe, and exact while others append. Damaged lines are kept as they are.
+        Crash-safe, and exact while others append. Damaged lines are kept.
         """
         path = f"{self._directory()}/{self._file_name}"
         try:
@@ -112,8 +113,8 @@ class UsageLedgerFiles:
     def _directory(self) -> str:
         return directory_in(self._root, "usage")
 
-    def _counted(self) -> LedgerCounts:
-        """Returns what all ledgers come to. A damaged line (a power cut leaves one at most) hides no other."""
+    def _counts(self) -> LedgerCounts:
+        """Returns the totals of all ledgers. A damaged line (a power cut leaves one at most) hides no other."""
         directory = self._directory()
         counts = LedgerCounts()
         for name in names_in(directory, lambda name: name.endswith(_ENDING) and not name.startswith(".")):
@@ -134,8 +135,8 @@ class UsageLedgerFiles:
             whole = line_of_its_own(descriptor, line)
             written = os.write(descriptor, whole)
             if written < len(whole):
-                # The part that was written is taken back while nobody else is at the file or has written after it: else doctor
-                # tells of it.
+                # A partly written line is removed if nobody else holds the file or has appended to it; otherwise doctor
+                # reports it.
                 with suppress(OSError):
                     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     end = os.lseek(descriptor, 0, os.SEEK_CUR)
@@ -145,8 +146,8 @@ class UsageLedgerFiles:
 
 
 def _read_ledger(path: str, counts: LedgerCounts) -> tuple[int, list[bytes]]:
-    """Count the records of a ledger; how many lines it has, and which are damaged. A line over the limit counts once for each
-    piece of that size."""
+    """Counts the records of a ledger; returns its number of lines, and the damaged ones. A line over the limit counts
+    once for each piece of that size."""
     damaged: list[bytes] = []
     line_count = 0
     descriptor = open_checked(path, os.O_RDONLY)
@@ -162,7 +163,7 @@ def _read_ledger(path: str, counts: LedgerCounts) -> tuple[int, list[bytes]]:
 
 @contextmanager
 def _current(path: str, flags: int, kind: int) -> Generator[int, None, None]:
-    """The locked file that bears this name, even if a compaction replaced it while we waited."""
+    """Yields the locked file with this name, even if a compaction replaced it while we waited."""
     while True:
         descriptor = open_checked(path, flags)
         try:
@@ -170,7 +171,7 @@ def _current(path: str, flags: int, kind: int) -> Generator[int, None, None]:
                 if not lock_within(descriptor, kind, _LIMIT_SECONDS):
                     raise Busy(path)
             is_current = False
-            with suppress(OSError):  # it is gone, or its directory is: the next round finds out
+            with suppress(OSError):  # gone, or its directory is: the next round finds out
                 is_current = os.path.samestat(os.fstat(descriptor), os.lstat(path))
             if is_current:
                 yield descriptor

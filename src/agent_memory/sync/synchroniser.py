@@ -21,7 +21,7 @@ from attrs import evolve, frozen
 from agent_memory.care.forgetter import Forgetter
 from agent_memory.care.tombstones import PURGE_MARK, purge_mark_of
 from agent_memory.errors import EntryNotFound, StateCorrupt, SyncRefused
-from agent_memory.files.paths import JsonFile, exists, path_in, read_image, real_root, remove_file, those_there
+from agent_memory.files.paths import JsonFile, existing_paths, exists, path_in, read_image, real_root, remove_file
 from agent_memory.git.git_history import contents_of
 from agent_memory.git.git_process import OURSELVES, GitOutput, GitProcess, failed, make_ready
 from agent_memory.ports import Clock
@@ -493,7 +493,7 @@ class Commits:
         # Files that are never on disk are marked, so that git does not take them for removed.
         real, tree = real_root(self.git.root), self.tree("HEAD")
         outside = [path for path in tree if _is_outside(path, tree)]
-        if absent := frozenset(outside) - frozenset(those_there(real, outside)):
+        if absent := frozenset(outside) - frozenset(existing_paths(real, outside)):
             listed = b"".join(os.fsencode(path) + b"\0" for path in sorted(absent))
             self.git.must("update-index", "--skip-worktree", "-z", "--stdin", input=listed)
         remove_file(real, _AT_WORK)

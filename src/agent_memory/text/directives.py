@@ -1,7 +1,7 @@
-"""Directives: sentences that tell an agent what to do. What no person said must not become one of an agent's orders (P19).
+"""Directives: sentences that tell an agent what to do. What no person said must not become an order for an agent (P19).
 
-This is only the second guard: the first is where words come from (`origin`). It errs towards calling a sentence a directive:
-of an agent's note such a sentence is not told unasked, and is still found by search.
+This is only the second guard; the first is where words come from (`origin`). When in doubt a sentence counts as a
+directive: if it stands in an agent's note it is not shown unasked, but search still finds it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _IMPERATIVE_WORDS = (
     "desative edite envie escreva evite exclua execute faça garanta gere ignore instale lembre leia mande mantenha mude mova "
     "obedeça prefira pule remova renomeie reinicie rode salve siga substitua teste troque use utilize verifique"
 )
-# Looked up, not part of a pattern: to compile these as alternatives took longer than to judge a hundred sentences.
+# In a set rather than a pattern: compiling these as alternatives took longer than judging a hundred sentences.
 _IMPERATIVES = frozenset(_IMPERATIVE_WORDS.split())
 _ORDERING_LIST = """
     siempre nunca jamás debe deben debes debemos asegúrate asegúrese recuerda recuerde ejecuta ejecute ejecuten instala
@@ -66,13 +66,13 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _DECORATION = re.compile(r"(?:[^\w\"'“‘*_`(\[#$./~-]+|\(\d+\)\s+|\[[^\]\n]{1,40}\]\s+)+")
-"""Check marks, arrows, bars, numbers and marks in brackets in front of a sentence."""
+"""Matches check marks, arrows, bars, numbers and bracketed marks in front of a sentence."""
 _QUOTES = re.compile(r"[\"'“‘*_`(\[]*")
 # "add-ons", "set = 3", "fix 3f2a9c1", "fix for Windows" and "open whether …" name things.
 _VERB = re.compile(
     r"(\w++)(?![-=(.:/]|\s*=|\s+`?[0-9a-fA-F]{7,40}\b|\s+(?:for|of|whether|between|is|was|were|are|has|had|does|did)\b)"
 )
-# Before another clause: "when X, run Y", "before building run Y".
+# In front of another clause: "when X, run Y", "before building run Y".
 _CONDITION = re.compile(
     r"(?:when|whenever|if|as an?|before|after|once|every|each|at|during|to|for|in|on|with|quando|se|antes|depois|para|ao|em)\b",
     re.IGNORECASE,
@@ -94,7 +94,7 @@ _SECOND_ORDER = re.compile(
     r"(?:,\s+(?:and\s+|then\s+)?|\b(?:and|so) (?:then |please |always |never )+)(?:always|never|run|execute|install|delete|curl|wget|fetch|download|ignore|upload|send|push|publish)\s+(?!by\b|in\b|on\b|to\b|of\b|from\b)\w",
     re.IGNORECASE,
 )
-# What a person is said to want is an order in other words.
+# What a person is said to want is an order in disguise.
 _WISH = re.compile(
     r"\b(?:user|person|maintainer|developer|owner|team|client|customer|boss)s?\s+(?:(?:also|always|explicitly|strongly|clearly)\s+)*"
     r"(?:wants?|prefers?|insists?|expects?|requires?|demands?|likes?|wishe?s?|does(?: not|n['’]t) (?:want|like)|do(?: not|n['’]t) (?:want|like)|"
@@ -102,7 +102,7 @@ _WISH = re.compile(
     r"quer|prefere|exige|não quer|não gosta)\b|\bo (?:usuário|utilizador) (?:quer|prefere|exige|não quer)\b",
     re.IGNORECASE,
 )
-# Where the person did say it, the note is theirs, and the quotation is not looked at.
+# If the person did say it, the note is theirs, and its quotations are not checked.
 _SAID = re.compile(
     r"\b(?:user|person|maintainer|developer|owner|team|client|customer|boss)s?\s+(?:\w+ly\s+)?(?:said|says|stated|wrote|asked|told|confirmed|decided|requested)\b"
     r"[^.:\"“«\n]{0,30}(?::|[\"“«])",
@@ -127,7 +127,7 @@ _DESCRIBED = re.compile(
     re.IGNORECASE,
 )
 _PROHIBITION = re.compile(
-    # "Tests do not cover it" describes; who is nobody, or somebody that reads this, is told.
+    # "Tests do not cover it" describes; without a subject, or with a reader as the subject, it is an order.
     r"(?<![\w`)] )(?:do not|don['’]t)|\b(?:and|but|so|then|also|please|you|we|agents?|assistants?|developers?|everyone|people|users)\s+(?:do not|don['’]t)|"
     r"no\s+\w+ing\b|(?<!, )(?<!when )(?<!how )(?<!where )(?<!why )(?<!whether )(?<!what )(?<!or )(?<!as )not?\s+to\b|não\s+\w+|\b(?:please|you)\s+(?:do not|don['’]t|cannot|can['’]t|may not)\b",
     re.IGNORECASE,
@@ -151,7 +151,7 @@ _ASKED = re.compile(
     r"|^هل (?:يمكن|تستطيع|بإمكان)|من فضلك|^क्या (?:आप|तुम|हम)\b|कृपया",
     re.IGNORECASE,
 )
-"""Questions that ask for something to be done: what a person wants, and not what they want to know."""
+"""Matches questions that ask for something to be done, rather than for information."""
 _ANYWHERE = (_ADDRESS, _SECOND_ORDER, _WISH, _SAID, _PROHIBITION)
 # "source, schedule, storage" names what a note is about, though each word could also command.
 _NAMES = re.compile(r"[\w-]+(?: [\w-]+)?(?:, [\w-]+(?: [\w-]+)?){2,}(?:,? (?:and|or|e|ou) [\w-]+(?: [\w-]+)?)?\.?")
@@ -164,17 +164,17 @@ _LOOKALIKES = str.maketrans(
     "аеорсухіјѕԁԛԝһкмтвнгпАЕОРСУХІЈЅКМТВНαοενρτυικγχϲϳΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹօսոհցզյ",
     "aeopcyxijsdqwhkmtbhrnAEOPCYXIJSKMTBHaoevptuikyxcjABEZHIKMNOPTYXCounhgqj",
 )
-"""Letters of other scripts that are drawn like Latin ones (Unicode TR 39), those that order words are made of."""
+"""Maps letters of other scripts that look like Latin ones (Unicode TR 39), as far as order words contain them."""
 _SPACED_OUT = re.compile(r"\b(?:[^\W\d_] ){3,}[^\W\d_]\b")
 
 
 def in_plain_letters(text: str) -> str:
-    """Returns the text with Latin letters in place of those that are drawn like them."""
+    """Returns the text with Latin letters in place of look-alikes."""
     return text if text.isascii() else unicodedata.normalize("NFKC", text.translate(_LOOKALIKES))
 
 
 _ORDERING_WORDS = frozenset(_ORDERING_LIST.split()) | frozenset(in_plain_letters(_ORDERING_LIST).split())
-"""Words of other languages than English and Portuguese by which somebody is told what to do, wherever they stand."""
+"""Words of other languages (not English or Portuguese) that give an order wherever they stand."""
 
 
 def asks_for_something(sentence: str) -> bool:
@@ -193,7 +193,6 @@ def directive_sentences(text: str) -> tuple[str, ...]:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    """Yields the statements of a text, of which none ends inside code."""
     if "`" not in text:
         yield from statements(text)
         return
@@ -211,7 +210,7 @@ def _commands(sentence: str) -> bool:
 def _is_order(sentence: str) -> bool:
     if _NAMES.fullmatch(sentence) and not _ALWAYS.search(sentence):
         return False
-    # What stands in code is a name of something; that it stands there is left.
+    # Code is the name of something; only the fact that code stood here matters.
     sentence = _CODE.sub("`code`", sentence)
     if _begins_with_imperative(sentence) or ("`" in sentence and _COMMAND_IN_CODE.search(sentence)):
         return True
@@ -226,14 +225,15 @@ def _is_order(sentence: str) -> bool:
         _MODAL.search(sentence) and not _REPORT.search(sentence)
     ):
         return True
-    # In another language than English and Portuguese.
+    # Languages other than English and Portuguese.
     if not _ORDERING_WORDS.isdisjoint(_TOKEN.findall(sentence.lower())):
         return True
     return not sentence.isascii() and bool(_ORDERING_PARTS.search(sentence) or _ORDERING_LEAD.match(sentence))
 
 
 def _begins_with_imperative(sentence: str) -> bool:
-    """Returns whether an imperative comes first, behind quotes and any number of words that lead up to it: some of these are imperatives themselves."""
+    """Returns whether an imperative comes first, after quotes and lead-in words, some of which are imperatives
+    themselves."""
     at = _after(_QUOTES, sentence, 0)
     while True:
         verb = _VERB.match(sentence, _after(_QUOTES, sentence, at))

@@ -1,4 +1,4 @@
-"""Tags, ids of notes, and slugs: short names made of texts."""
+"""Tags, ids of notes, and slugs: short names made from text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_TAG_CHARS = 64
 DEFAULT_PREFIX = "topic"
 
 _NORMAL = re.compile(r"[a-z][a-z0-9]*(?<!id)__[a-z0-9]+(?:[-.+#][a-z0-9]+)*", re.ASCII)
-# What few commands need is compiled where it is met.
+# Compiled where they are used: few commands need them.
 _PREFIXED = r"(?s)([A-Za-z][A-Za-z0-9]*)__(.*)"
 _HASHED = r"(?<![^\s(,;])#([^\W\d_][\w-]*)(?![\w#(<])"
 _COLOUR = r"[0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8}"
@@ -30,16 +30,16 @@ _REPEATS = r"-{2,}|\.{2,}"
 
 
 def normal_tag(text: str) -> str | None:
-    """Returns the tag that a person or a model meant by `text`; None where nothing of it can be a tag.
+    """Returns the tag that a person or a model meant by `text`, or None if no tag can be made of it.
 
-    Lower case, NFC; a slug holds letters, digits and their marks of any script, and `- . + #`; anything else becomes `-`.
-    Without a prefix it gets `topic__`. Longer than `MAX_TAG_CHARS` it is cut. A normal tag stays as it is.
+    Lower case, NFC; a slug holds letters, digits and their marks of any script, and `- . + #`; anything else becomes
+    `-`. The default prefix is `topic__`. Tags are cut at `MAX_TAG_CHARS`. A normal tag is returned unchanged.
     """
     if len(text) <= MAX_TAG_CHARS and _NORMAL.fullmatch(text):
         return text
     cleaned = clean_text(text.strip()).text
     prefixed = re.fullmatch(_PREFIXED, cleaned)
-    # `id__…` and `grid__…` could read as an entry's id in a file name.
+    # `id__…` and `grid__…` could read as a note's id in a file name.
     if prefixed and not prefixed[1].lower().endswith("id"):
         prefix, rest = prefixed[1].lower(), prefixed[2]
     else:
@@ -54,13 +54,14 @@ def normal_tags(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def tags_in(text: str) -> tuple[str, ...]:
-    """Returns the normal tags that a text names as `#word`, outside code: not a number, a colour or a part of an address."""
+    """Returns the normal tags that a text names as `#word` outside code; numbers, colours and parts of addresses do not
+    count."""
     words = re.findall(_HASHED, re.sub(_CODE, " ", text))
     return normal_tags(word for word in words if not re.fullmatch(_COLOUR, word))
 
 
 def split_tags(text: str) -> tuple[str, ...]:
-    """Returns the words of a list separated by commas or white space, as they were written."""
+    """Returns the words of a list separated by commas or white space, unchanged."""
     return tuple(word for word in re.split(_BETWEEN_TAGS, text) if word)
 
 
@@ -78,8 +79,8 @@ def _slug(text: str) -> str:
 
 
 # -- ids --------------------------------------------------------------------------------------------------------------
-# Ids of entries: `id__` and six base58 digits, minted from title and creation time, never changed afterwards; and a set of any ids of
-# which there may be millions.
+# Ids of notes: `id__` and six base58 digits, minted from title and creation time, never changed afterwards; and a compact set of
+# ids of any kind.
 
 
 ID_PATTERN = r"id__[1-9A-HJ-NP-Za-km-z]{6}"
@@ -95,7 +96,7 @@ def is_id(text: str) -> bool:
 
 
 def entry_id_problem(value: object) -> str | None:
-    """Returns what is wrong with a value that is to be an id."""
+    """Returns what is wrong with a value that should be an id."""
     return None if isinstance(value, str) and is_id(value) else f"is {shown(value)}, expected an id like id__a1b2c3"
 
 
@@ -103,18 +104,17 @@ EntryId: TypeAlias = Annotated[str, entry_id_problem]
 
 
 def mint_id(title: str, created_at_ms: int, taken: Container[str]) -> str:
-    """Returns the first free id of a title and a time; the same arguments give the same id on every machine. `taken`
+    """Returns the first free id for a title and a time; the same arguments give the same id on every machine. `taken`
     holds casefolded ids: live ones, aliases and archived ones. The digits are those of `int(sha256(NFC(title) "\\n"
-    created_at_ms "\\n" n)) % 58**6` for n = 0, 1, …, padded with `1`: the remainder, since the first characters of the
-    whole number's encoding are skewed.
-    """
+    created_at_ms "\\n" n)) % 58**6` for n = 0, 1, …, padded with `1`: the remainder, because the first characters of
+    the whole number's encoding are skewed."""
     seed = f"{unicodedata.normalize('NFC', title)}\n{created_at_ms}\n"
     return next(id for id in (_id_of(f"{seed}{n}") for n in count()) if id.casefold() not in taken)
 
 
 def _id_of(text: str) -> str:
-    # "surrogatepass" makes this total: a title from a foreign program may hold what UTF-8 cannot.
-    import base58  # loads OpenSSL: hardly a command mints an id
+    # "surrogatepass" so that it never fails: a title from another program may hold what UTF-8 cannot.
+    import base58  # loads OpenSSL: hardly any command mints an id
 
     number = int(content_hash(text.encode("utf-8", "surrogatepass")), 16)
     return "id__" + base58.b58encode_int(number % 58**_DIGITS).decode("ascii").rjust(_DIGITS, "1")
@@ -124,13 +124,13 @@ def _id_of(text: str) -> str:
 
 
 class IdSet:
-    """Remembers ids of any length by their hashes, some 70 bytes each."""
+    """A set of ids of any length that keeps only their hashes, some 70 bytes each."""
 
     def __init__(self) -> None:
         self._hashes: set[int] = set()
 
     def add(self, id: str) -> bool:
-        """Returns whether it is new here; it is in the set afterwards."""
+        """Adds an id; returns whether it is new."""
         before = len(self._hashes)
         self._hashes.add(hash(id))
         return len(self._hashes) > before
@@ -143,7 +143,7 @@ class IdSet:
 
 
 # -- slugs ------------------------------------------------------------------------------------------------------------
-# Names for files from texts that come from outside (P21).
+# File names made from text that comes from outside (P21).
 
 
 _SAFE = re.compile(r"(?:T-)?[a-z0-9][a-z0-9._-]{0,99}", re.ASCII)
@@ -152,11 +152,11 @@ _UNSAFE_RUN = r"[^A-Za-z0-9._-]+"
 
 
 def slug_of(text: str) -> str:
-    """Returns a file name (without ending) for any text: ASCII letters, digits, `.`, `_`, `-`; 1 to 113 characters, no
-    leading dot.
+    """Returns a file name (without extension) for any text: ASCII letters, digits, `.`, `_`, `-`; 1 to 113 characters,
+    no leading dot.
 
-    A text that is safe as it is stays as it is (the ids of most harnesses). Any other gets a hash of the whole text, so
-    that two different texts never share a name, not even where the file system ignores case.
+    A text that is already safe, as most session ids are, is returned unchanged. Any other gets a hash of the whole
+    text, so that two different texts never share a name, even on a file system that ignores case.
     """
     if _SAFE.fullmatch(text):
         return text
@@ -165,13 +165,13 @@ def slug_of(text: str) -> str:
 
 
 def slug_beginning(text: str) -> str:
-    """Returns how the slug of every text that begins with `text` begins; other slugs may begin so, too."""
+    """Returns the prefix that the slugs of all texts beginning with `text` share; other slugs may have it too."""
     readable = text if _SAFE.fullmatch(text) else re.sub(_UNSAFE_RUN, "-", text).strip("-._")
     return readable[:_READABLE_CHARS].rstrip("-._")
 
 
 def content_hash(data: bytes) -> str:
-    """Returns the SHA-256, hex, which tells one content of a note's file from another (P8)."""
-    from hashlib import sha256  # loads OpenSSL: listings do without
+    """Returns the SHA-256 in hex, by which versions of a note's file are told apart (P8)."""
+    from hashlib import sha256  # loads OpenSSL, which listings do not need
 
     return sha256(data).hexdigest()

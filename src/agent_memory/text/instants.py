@@ -1,4 +1,4 @@
-"""Instants: integers of milliseconds since 1970 UTC inside, ISO 8601 with milliseconds and `Z` outside."""
+"""Points in time: inside, integers of milliseconds since 1970 UTC; outside, ISO 8601 with milliseconds and `Z`."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from typing import Annotated, TypeAlias, TypeGuard
 _ISO = r"(?a)(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d{1,9}))?\s*(Z|[+-]\d\d:?\d\d)?"
 
 Instant: TypeAlias = Annotated[int, "ISO 8601"]
-"""Of an attribute: it stands in files as ISO 8601, and not as a number."""
+"""The type of an attribute that files hold as ISO 8601 rather than as a number."""
 
 DAY_MS = 86_400_000
 HOUR_MS = 3_600_000
 FIRST_MS, LAST_MS = -62_135_596_800_000, 253_402_300_799_999
-"""The years 1 to 9999: no calendar shows what is earlier or later."""
+"""The first and the last millisecond of the years 1 to 9999, the range of `datetime`."""
 _FIRST_DAY = 719_163
-"""That of 1970-01-01, counted from the first of the year 1."""
+"""The ordinal of 1970-01-01, where day 1 is the first of January of year 1."""
 
 
 def latest(*instants: int | None) -> int | None:
-    """Returns the latest of some instants, as far as they are known; None where none is."""
+    """Returns the latest of the known instants, or None if none is known."""
     return max((each for each in instants if each is not None), default=None)
 
 
 def latest_end(*ends: int | None) -> int | None:
-    """Returns the latest of some ends; None, which is never, where one of them is."""
+    """Returns the latest of some ends; None, which means never, if any of them is None."""
     return None if None in ends else latest(*ends)
 
 
 def has_passed(at_ms: int | None, now_ms: int) -> TypeGuard[int]:
-    """Returns whether an instant at which something ends is there; what has none never ends."""
+    """Returns whether an end has passed; None never passes."""
     return at_ms is not None and at_ms <= now_ms
 
 
@@ -43,19 +43,19 @@ def iso_of(at_ms: int) -> str:
 
 
 def day_of(at_ms: int) -> str:
-    """Returns a day as `2026-02-13`, in UTC; the nearest day that a calendar shows, since files that people wrote may hold any number."""
+    """Returns a day as `2026-02-13`, in UTC. Numbers outside of the calendar, which a hand-written file may hold, give
+    the nearest day in it."""
     return date.fromordinal(_FIRST_DAY + min(max(at_ms, FIRST_MS), LAST_MS) // DAY_MS).isoformat()
 
 
 def ms_in_name(name: str) -> int | None:
-    """Returns the instant that a name such as `2026-02-13T14-30-05.123Z_4dbfbe` begins with; None where it begins with
-    none."""
+    """Returns the instant at the start of a name such as `2026-02-13T14-30-05.123Z_4dbfbe`, or None."""
     day, _, clock = name[:24].partition("T")
     return ms_of(f"{day}T{clock.replace('-', ':')}")
 
 
 def ms_of(text: str) -> int | None:
-    """Milliseconds of an ISO 8601 instant; a missing zone means UTC; None for anything else."""
+    """Returns an ISO 8601 instant in milliseconds; a missing zone means UTC; None for anything else."""
     found = re.fullmatch(_ISO, text.strip())
     if not found:
         return None

@@ -1,19 +1,19 @@
-"""JSON text as RFC 8259 has it, and nothing that only Python would read; and every JSON file of ours as a class of values, the
-configuration among them: nothing guessed, no unknown key, every problem with its path.
+"""Reads strict JSON (RFC 8259), and maps every JSON file of ours, the configuration included, to a class of values: nothing is
+guessed, unknown keys are refused, and every problem is reported with its path.
 
-Refused beyond syntax errors: a key twice in one object (which of them is meant?), NaN and Infinity, numbers of more digits
-than anybody means, and nesting that is too deep to read. One byte order mark in front is forgiven.
+Refused beyond syntax errors: a key twice in one object, NaN and Infinity, numbers with absurdly many digits, and nesting too
+deep to read. One byte order mark at the start is accepted.
 
-The keys are the camelCase of the attributes, where `_at_ms` becomes `At`. An attribute's metadata may name another `key`; it may say
-that it is `sparse` (left out where it is null, empty or its default) or `stated` (to be there though it has a default), and bound its
-value (`agent_memory.config` says how). A type tells what is asked of a value:
+The keys are the camelCase of the attributes, where `_at_ms` becomes `At`. An attribute's metadata may name another `key`, mark
+it as `sparse` (left out if it is null, empty or its default) or `stated` (required although it has a default), and bound its
+value (`agent_memory.config` says how). The type says what is asked of a value:
 
     at_ms: Instant                           # ISO 8601 in the file
-    session_id: Annotated[str, id_problem]   # a rule: what is wrong with the value in words, or None
+    session_id: Annotated[str, id_problem]   # a rule: returns what is wrong with the value, or None
 
-A class with `has_other_keys = True` lets unknown keys pass.
+A class with `has_other_keys = True` accepts unknown keys.
 
-The conversion is cattrs'; what is of this module are the rules, and the words of what is wrong.
+cattrs does the conversion; this module adds the rules, and the words for what is wrong.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ MAX_DEPTH = 64
 
 
 class InvalidValue(ValueError):
-    """A document that is not the value it should be, with every problem as `path.to.key what is wrong`."""
+    """A document that is not the value it should be; lists every problem as `path.to.key what is wrong`."""
 
     def __init__(self, *problems: str) -> None:
         super().__init__("; ".join(problems))
@@ -72,11 +72,11 @@ class InvalidValue(ValueError):
 
 
 class NotJson(InvalidValue):
-    """The text is no JSON that we take; the one problem says why."""
+    """The text is not JSON that we accept; the one problem says why."""
 
 
 def load_json(text: str) -> Any:
-    """Returns the value of a JSON text, or NotJson."""
+    """Returns the value of a JSON text; raises NotJson."""
     try:
         return json.loads(
             text.removeprefix("\ufeff"), object_pairs_hook=_object, parse_int=_integer, parse_constant=_constant
@@ -88,7 +88,7 @@ def load_json(text: str) -> Any:
 
 
 def load_bytes(data: bytes) -> Any:
-    """Returns the value of a file in UTF-8, or NotJson."""
+    """Returns the value of a UTF-8 file; raises NotJson."""
     try:
         return load_json(data.decode())
     except UnicodeDecodeError as error:
@@ -96,8 +96,8 @@ def load_bytes(data: bytes) -> Any:
 
 
 def load_document(data: bytes) -> Any:
-    """Returns the value of a file that others may have written: no deeper than `MAX_DEPTH`, and nothing in it but
-    characters that can be written again, U+0000 not among them; NotJson."""
+    """Returns the value of a file that others may have written; raises NotJson if it is nested deeper than `MAX_DEPTH`,
+    or holds characters that cannot be written again, or U+0000."""
     if not data.strip():
         raise NotJson("it is empty; an empty object is {}")
     value = load_bytes(data)
@@ -148,9 +148,9 @@ def _look_at_text(text: str) -> None:
 
 
 class Documents(Generic[T]):
-    """One kind of file: a JSON object with `version`, which is 1, as its first key. `document` makes JSON values of a value, and
-    `value` the value of such a document; a ValueError (InvalidValue among them), KeyError, TypeError or AttributeError of it
-    is damage."""
+    """The format of one kind of file: a JSON object whose first key is `version`, which is 1. `document` turns a value
+    into JSON values, and `value` turns them back; if it raises ValueError (InvalidValue included), KeyError, TypeError
+    or AttributeError, the file is damaged."""
 
     def __init__(
         self,
@@ -166,11 +166,12 @@ class Documents(Generic[T]):
         self._indent = indent
 
     def render(self, value: T) -> str:
-        """Returns the text, with a final newline."""
+        """Returns the text of the file, with a final newline."""
         return json.dumps({"version": 1, **self._document(value)}, ensure_ascii=False, indent=self._indent) + "\n"
 
     def parse(self, data: bytes, path: str) -> T:
-        """Returns what was rendered. StateCorrupt for anything else, with every problem: never an empty value (P6)."""
+        """Returns the value in a file. Anything that `render` did not write is StateCorrupt, with every problem, never
+        an empty value (P6)."""
         try:
             return self._value(self._load(data))
         except InvalidValue as invalid:
@@ -182,8 +183,8 @@ class Documents(Generic[T]):
 
 
 class Format(Documents[T]):
-    """The same of a class of values, which declares it; or of any type, whose value is the one `member` of the object. `check` tells
-    what is wrong with a value of the right types."""
+    """The format of a class of values, derived from its declaration; or of any other type, as the one `member` of the
+    object. `check` returns what is wrong with a value whose types are right."""
 
     def __init__(
         self,
@@ -201,7 +202,7 @@ class Format(Documents[T]):
         self._check = check
 
     def value_of(self, document: object) -> T:
-        """Returns the value of a whole document, or InvalidValue."""
+        """Returns the value of a whole document; raises InvalidValue."""
         problems: list[str] = []
         if is_object(document):
             document = dict(document)
@@ -232,17 +233,17 @@ class Attribute:
 
     name: str
     type: Any
-    """With the names in it resolved."""
+    """Its type, with all names resolved."""
     facts: Facts
     is_instant: bool
     is_required: bool
     default: Any
-    """What an absent key stands for; None for a key that must be there."""
+    """The value when the key is absent; None for a required key."""
 
 
 @cache
 def attributes_of(cls: type, by_name: bool = False) -> Mapping[str, Attribute]:
-    """Returns the attributes of a class of values by their JSON keys."""
+    """Returns the attributes of a class of values, keyed by their JSON keys."""
     types = get_type_hints(cls, include_extras=True)
     attributes: dict[str, Attribute] = {}
     for each in fields(cls):
@@ -262,12 +263,12 @@ def attributes_of(cls: type, by_name: bool = False) -> Mapping[str, Attribute]:
 
 
 def matching(pattern: str, problem: str) -> Callable[[str], str | None]:
-    """Returns a rule for texts of which the whole is so."""
+    """Returns a rule for texts that match the pattern from start to end."""
     return lambda text: None if re.fullmatch(pattern, text, re.ASCII) else problem
 
 
 def options_of(type_: Any) -> tuple[Any, ...]:
-    """Returns the members of a union, `NoneType` among them; of any other type that type alone."""
+    """Returns the members of a union, `NoneType` included; any other type is its own only member."""
     return get_args(type_) if get_origin(type_) in (Union, UnionType) else (type_,)
 
 
@@ -275,9 +276,9 @@ def options_of(type_: Any) -> tuple[Any, ...]:
 
 
 class Converter:
-    """From JSON values to values, and back. With `by_name`, for what nobody but this program reads, keys are the names of the
-    attributes, instants are numbers, and unknown keys are ignored. `expected` has other words for what a value of a type should be;
-    `null_is_absent` says that of a member that is null."""
+    """Converts JSON values to values and back. With `by_name`, for files that only this program reads, keys are
+    attribute names, instants are numbers, and unknown keys are ignored. `expected` overrides the words for what a type
+    expects. With `null_is_absent` a null member counts as missing."""
 
     def __init__(
         self, *, by_name: bool = False, null_is_absent: bool = False, expected: Mapping[Any, str] = MappingProxyType({})
@@ -304,7 +305,7 @@ class Converter:
             self._cattrs.register_structure_hook_factory(applies, factory)
 
     def tagged_union(self, union: Any, tag: str, classes: Mapping[str, type]) -> None:
-        """Tell the members of a union apart by the word that `tag` has in JSON. It may be an attribute of theirs."""
+        """Tells the members of a union apart by the word that `tag` has in JSON. The tag may be an attribute of theirs."""
 
         def structure(value: Any, type_: Any) -> Any:
             if value is None and NoneType in options_of(type_):
@@ -326,19 +327,19 @@ class Converter:
         self._tags |= {cls: {tag: word} for word, cls in classes.items()}
 
     def spell(self, cls: type[T], document: Callable[[T], Any], value: Callable[[Any], T]) -> None:
-        """Write and read a class by these functions, wherever its values stand."""
+        """Reads and writes a class with these functions, wherever its values occur."""
         self._spelled[cls] = document
         self._cattrs.register_structure_hook(cls, lambda each, _: value(each))
 
     def value_of(self, document: object, type_: Any, where: str = "") -> Any:
-        """Returns the value of a class of values (or another type), or InvalidValue."""
+        """Returns a value of this type; raises InvalidValue."""
         try:
             return self._cattrs.structure(document, type_)
         except (cattrs.BaseValidationError, ValueError) as error:
             raise InvalidValue(*self._problems(error, where)) from error
 
     def written(self, value: Any) -> Any:
-        """Returns the JSON values that `value_of` reads back as this value."""
+        """Returns the JSON values from which `value_of` restores this value."""
         if value is None or isinstance(value, str | int | float):
             return value
         if isinstance(value, bytes):
@@ -386,7 +387,7 @@ class Converter:
                 if attribute.is_required:
                     raise ValueError("is missing")
                 return attribute.default
-            found = self._cattrs.structure(value, attribute.type)  # its hook is made where the key is there
+            found = self._cattrs.structure(value, attribute.type)  # its hook is made only when the key is present
             if problems := tuple(_out_of_bounds(found, attribute.facts)):
                 raise _Below(*problems)
             return found
@@ -418,7 +419,7 @@ class Converter:
         return checked
 
     def _row(self, type_: Any) -> Hook:
-        """Makes the hook for lists, and not for what iterates like one, such as a text."""
+        """Makes the hook for lists; other iterables, such as text, are refused."""
         is_tuple, types = get_origin(type_) is tuple, get_args(type_)
         is_pair = is_tuple and Ellipsis not in types
         whole: Any = tuple.__class_getitem__((types[0], ...))
@@ -480,7 +481,7 @@ class Converter:
 
 
 class _Below(ValueError):
-    """Problems of parts of the value that is being read: pairs of the path below it and what is wrong there."""
+    """Problems in parts of the value that is being read: pairs of the path below it and what is wrong there."""
 
     def __init__(self, *problems: tuple[str, str]) -> None:
         super().__init__()
@@ -496,7 +497,6 @@ def _has_origin(*origins: Any) -> Callable[[Any], bool]:
 
 
 def _others(type_: Any) -> frozenset[Any]:
-    """Returns the members of a union without `None`."""
     return frozenset(options_of(type_)) - {NoneType}
 
 
@@ -563,5 +563,5 @@ def _unknown(key: str, known: Iterable[str], path: str) -> str:
 
 
 JSON = Converter()
-"""As it is described above."""
+"""The converter with the rules above."""
 value_of, written, tagged_union = JSON.value_of, JSON.written, JSON.tagged_union

@@ -1,5 +1,5 @@
-"""Which shape a value of JSON has, in types too: `isinstance` leaves open what an object or a list holds. Free of imports,
-since hooks ask as well; and the base of the values that these have."""
+"""Tells the shapes of JSON values apart, for type checkers too: `isinstance` does not say what an object or a list
+holds. Imports nothing, since hooks use it; also holds the base class of their values."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,23 +16,23 @@ Json: "TypeAlias" = "dict[str, Json] | list[Json] | str | int | float | bool | N
 
 
 def is_object(value: object) -> "TypeIs[dict[str, Any]]":
-    """Returns whether it is an object. JSON makes its keys texts; what it holds is for the reader to look at."""
+    """Returns whether the value is an object. JSON guarantees that its keys are text; the caller checks what it holds."""
     return isinstance(value, dict)
 
 
 def is_list(value: object) -> "TypeIs[list[Any]]":
-    """Returns whether it is a list."""
     return isinstance(value, list)
 
 
 def is_row(value: object) -> "TypeIs[list[Any] | tuple[Any, ...]]":
-    """Returns whether it is what becomes a list when it is written."""
+    """Returns whether the value is written as a list."""
     return isinstance(value, (list, tuple))
 
 
 @dataclass_transform()
 class Record:
-    """A value made of what its class declares, in that order, with defaults; as attrs makes one, which takes long to load."""
+    """A value with the fields that its class declares, in that order, with defaults; like an attrs class, but attrs
+    takes long to load."""
 
     def __init__(self, *values: "Any", **named: "Any") -> None:
         for name, value in (*zip(type(self).__annotations__, values, strict=False), *named.items()):

@@ -1,6 +1,6 @@
-"""What a note's markdown holds: code (CommonMark 0.31, §4.5 and §6.1), the check-boxes outside of it (GitHub Flavored Markdown 0.29, §5.3), links
-between entries (`[[id__c3d4e5]]`, `[[id__c3d4e5|label]]`, and `[[ref:b]]` inside a reply; never inside code), and what it says of
-itself where its frontmatter does not: title and description."""
+"""What a note's markdown holds: code (CommonMark 0.31, §4.5 and §6.1), check-boxes outside code (GitHub Flavored
+Markdown 0.29, §5.3), links between notes (`[[id__c3d4e5]]`, `[[id__c3d4e5|label]]`, and `[[ref:b]]` inside a reply;
+never inside code), and the title and description to use when its frontmatter has none."""
 
 from __future__ import annotations
 
@@ -30,26 +30,27 @@ _MOST_CHARS = 300
 
 @frozen
 class Code:
-    """The code in a text, as ranges of character offsets with exclusive ends, each tuple in order, no two overlapping."""
+    """The code in a text, as ranges of character offsets with exclusive ends; each tuple is in order, and no two ranges
+    overlap."""
 
     fences: tuple[tuple[int, int], ...]
     """Fenced blocks, whole lines."""
     spans: tuple[tuple[int, int], ...]
-    """Code spans with their backticks."""
+    """Code spans, backticks included."""
     open_fence: str | None = None
-    """The marker of a last fence that nothing closes, so that the rest of the text is code."""
+    """The marker of a fence that nothing closes, so that the rest of the text is code."""
 
     @property
     def ranges(self) -> tuple[tuple[int, int], ...]:
-        """Fences and spans together, in order."""
+        """Returns fences and spans together, in order."""
         return tuple(sorted(self.fences + self.spans))
 
 
 def find_code(text: str) -> Code:
-    """Returns all code in a markdown text, in time that grows with its length.
+    """Returns all code in a markdown text, in linear time.
 
-    Simpler than CommonMark in two ways: a block that is code only by its indentation is not counted as code, and a fence
-    opened inside a list item or a quotation lasts until it is closed, even where its container ends before.
+    Simpler than CommonMark in two ways: indented code does not count as code, and a fence opened inside a list item or
+    a quotation lasts until it is closed, even if its container ends before.
     """
     fences: list[tuple[int, int]] = []
     spans: list[tuple[int, int]] = []
@@ -94,16 +95,16 @@ def _code_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 @frozen
 class CheckBoxes:
-    """What a text has to be ticked off."""
+    """The check-boxes in a text."""
 
     open: tuple[str, ...] = ()
-    """The text behind each box that is not ticked, on one line, in order; a long one is cut."""
+    """The text behind each unticked box, on one line, in order; long texts are cut."""
     done: int = 0
-    """Boxes that are ticked."""
+    """How many boxes are ticked."""
 
 
 def check_boxes(text: str) -> CheckBoxes:
-    """Returns the boxes of a markdown text, nested ones too; those in fenced code are an example of something."""
+    """Returns the boxes of a markdown text, nested ones too, except those in fenced code, which are examples."""
     fences = find_code(text).fences if "[ ]" in text or "[x]" in text or "[X]" in text else ()
     still_open: list[str] = []
     done = 0
@@ -121,7 +122,7 @@ def check_boxes(text: str) -> CheckBoxes:
 
 
 SEE_ALSO = "See also:"
-"""What stands before the links that were appended to a body, as its last paragraph."""
+"""Starts the last paragraph of a body, the links that were appended to it."""
 
 _LINK = re.compile(rf"\[\[({ID_PATTERN}|ref:[\w.-]{{1,64}})(?:\|([^\[\]\n]*))?\]\]")
 _LAST_SEE_ALSO = re.compile(
@@ -140,7 +141,7 @@ class Link:
 
 
 def find_links(body: str) -> tuple[Link, ...]:
-    """Returns all links outside fenced code and code spans, in their order."""
+    """Returns all links outside code, in order."""
     found = [Link(link[1], link[2], link.start(), link.end()) for link in _LINK.finditer(body)]
     if not found:
         return ()
@@ -149,15 +150,15 @@ def find_links(body: str) -> tuple[Link, ...]:
 
 
 def append_see_also(body: str, ids: Iterable[str]) -> str:
-    """Returns the body with a link to each id: those it does not hold are appended under `See also:`. Doing it twice
-    changes nothing."""
+    """Returns the body with a link to each id: missing ones are appended under `See also:`. Doing it twice changes
+    nothing."""
     held = {link.target for link in find_links(body)}
     missing = [f"[[{id}]]" for id in dict.fromkeys(ids) if id not in held]
     if not missing:
         return body
     text = body.rstrip()
     if fence := find_code(text).open_fence:
-        text = f"{text}\n{fence}"  # or the links would be code
+        text = f"{text}\n{fence}"  # otherwise the links would be code
     elif last := _LAST_SEE_ALSO.search(text):
         if bullet := last["bullet"]:
             return text + "".join(f"\n{bullet}{link}" for link in missing)
@@ -167,15 +168,16 @@ def append_see_also(body: str, ids: Iterable[str]) -> str:
 
 
 def without_see_also(body: str) -> str:
-    """Returns the body without the line of links at its end and without white space there: two bodies that say the same
-    agree."""
+    """Returns the body without the `See also:` line and white space at its end, so that bodies that say the same
+    compare equal."""
     text = body.rstrip()
     last = _LAST_SEE_ALSO.search(text)
     return text[: last.start()].rstrip() if last else text
 
 
 def without_see_also_of(body: str, ids: Collection[str]) -> str:
-    """Returns the body whose line of links at its end names none of these; as it is where that line says more than links."""
+    """Returns the body without links to these ids in its `See also:` line; unchanged if that line holds anything but
+    links."""
     text = without_see_also(body)
     last = [link for link in find_links(body) if link.start >= len(text)]
     said = spliced(body, ((link.start, link.end, "") for link in last))[len(text) :].replace(SEE_ALSO, "")
@@ -185,12 +187,12 @@ def without_see_also_of(body: str, ids: Collection[str]) -> str:
 
 
 def without_links(text: str) -> str:
-    """Returns one line of text with each link replaced by its label, or left out where it has none."""
+    """Returns one line of text with each link replaced by its label, or removed if it has none."""
     return " ".join(_LINK.sub(lambda link: link[2] or "", text).split())
 
 
 def is_inside(position: int, ranges: tuple[tuple[int, int], ...]) -> bool:
-    """Returns whether a place lies in one of these ranges, which are in order."""
+    """Returns whether an offset lies in one of these ranges, which are in order."""
     index = bisect_right(ranges, position, key=lambda range: range[0]) - 1
     return index >= 0 and position < ranges[index][1]
 
@@ -209,7 +211,7 @@ _SENTENCE_END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)(?<!\bcf)[
 
 
 def derive_title(body: str) -> str:
-    """Returns the first heading, else the first line of text, without markers, at most 200 characters; empty for an
+    """Returns the first heading, or else the first line of text, without markers, at most 200 characters; empty for an
     empty body."""
     heading = first_heading(body)
     if heading is None:
@@ -219,15 +221,14 @@ def derive_title(body: str) -> str:
 
 
 def first_heading(body: str) -> str | None:
-    """Returns the text of the first heading outside code, at most 200 characters; None where there is none that says
-    anything."""
+    """Returns the text of the first heading outside code that has any, at most 200 characters, or None."""
     headings = filter(None, map(_HEADING_TEXT.fullmatch, prose_lines(body)))
     return next(filter(None, (one_line(heading[1], MAX_TITLE_CHARS) for heading in headings)), None)
 
 
 def derive_description(body: str) -> str:
-    """Returns the first sentence of the first paragraph that is no heading and no code, without links, at most 200 characters;
-    may be empty."""
+    """Returns the first sentence of the first paragraph that is neither heading nor code, without links, at most 200
+    characters; may be empty."""
     paragraph: list[str] = []
     for line in prose_lines(body):
         if paragraph and _ENDS_PARAGRAPH.match(line):
@@ -240,7 +241,7 @@ def derive_description(body: str) -> str:
 
 
 def prose_lines(body: str) -> list[str]:
-    """Returns the lines outside fenced blocks, a blank one in the place of each block."""
+    """Returns the lines outside fenced blocks, with a blank line in place of each block."""
     if "```" not in body and "~~~" not in body:
         return body.split("\n")
     return spliced(body, ((start, end, "") for start, end in find_code(body).fences)).split("\n")

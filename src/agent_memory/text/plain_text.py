@@ -1,6 +1,7 @@
-"""Text without anything hidden (P18): what `clean_text` returns shows a reader all that a model would read.
+"""Text without anything hidden (P18): `clean_text` returns text in which a reader sees everything that a model would
+read.
 
-Nothing invisible is kept wherever it stands, not even joiners inside emoji or Persian words: they can hide a message.
+Invisible characters are removed everywhere, even joiners inside emoji or Persian words, since they can hide a message.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ def _count_problem(value: int) -> str | None:
 
 
 SomeText: TypeAlias = Annotated[str, _empty_problem]
-"""In a file of ours: text that is not empty."""
+"""Non-empty text in a file of ours."""
 Words: TypeAlias = Annotated[str, _blank_problem]
-"""In a reply: text that is not blank."""
+"""Non-blank text in a reply."""
 Count: TypeAlias = Annotated[int, _count_problem]
-"""In a file of ours: a whole number from 0."""
+"""A whole number from 0 in a file of ours."""
 
-# The Unicode property Default_Ignorable_Code_Point, the C0 and C1 controls, what UTF-8 or YAML cannot hold.
+# The Unicode property Default_Ignorable_Code_Point, the C0 and C1 controls, and what UTF-8 or YAML cannot hold.
 _HIDDEN_BY_NAME = {
     "control characters": "\x00-\x08\x0e-\x1f\x7f-\x9f",
     "bidirectional controls": "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069",
@@ -52,8 +53,8 @@ _SENTINELS = "sentinels"
 _NAMES = (*_HIDDEN_BY_NAME, _SENTINELS)
 
 _HONEST = re.compile(r"[\t\n\x20-\x7e\xa1-\xac\xae-\xff–—‘’“”•…]*")
-"""Nothing hidden among these, and nothing that NFC would make something else of."""
-# Most texts are honest: these are compiled where one is not.
+"""Matches text without hidden characters, all of it NFC."""
+# Most text needs no cleaning: these are compiled when some does.
 _HIDDEN = f"[{''.join(_HIDDEN_BY_NAME.values())}]"
 _TERMINAL_COLOUR = r"\x1b\[[0-9;:?]*[ -/]*[@-~]"
 _LINE_END = "\r\n?|[\v\f\x85\u2028\u2029]"
@@ -65,18 +66,19 @@ _SENTINEL = r"(?i)(agent-memory):(?=start|end)|(<!--\s*agent-memory)\s*:\s*(?=st
 
 @frozen
 class Cleaned:
-    """Text after `clean_text`, and the names of what was taken out of it, in a fixed order."""
+    """Text after `clean_text`, and the names of what was removed, in a fixed order."""
 
     text: str
     removed: tuple[str, ...] = ()
 
 
 def clean_text(text: str) -> Cleaned:
-    """Returns the text in NFC, with `\\n` line ends, without hidden characters, our sentinels defused. Cleaning twice
-    changes nothing.
+    """Returns the text in NFC, with `\\n` line ends, without hidden characters, and with our sentinels defused.
+    Cleaning twice changes nothing.
 
-    Kept of the invisible: tab, newline, and one emoji or text presentation selector after a character that has both
-    forms. A sentinel of the managed section loses its colon (`agent-memory start`), so that no entry holds one.
+    The only invisible characters kept are tab, newline, and one emoji or text presentation selector after a character
+    that has both forms. A sentinel of the managed section loses its colon (`agent-memory start`), so that no note holds
+    one.
     """
     if _HONEST.fullmatch(text) and "agent-memory" not in text.lower():
         return Cleaned(text)
@@ -108,7 +110,8 @@ def with_hidden_shown(text: str) -> str:
 
 
 def one_line(text: str, max_chars: int) -> str:
-    """Returns the cleaned text on one line, white space collapsed, at most `max_chars` characters; `…` marks a cut."""
+    """Returns the cleaned text on one line, white space collapsed, at most `max_chars` characters; a cut is marked with
+    `…`."""
     line = " ".join(clean_text(text).text.split())
     if len(line) <= max_chars:
         return line
@@ -118,12 +121,12 @@ def one_line(text: str, max_chars: int) -> str:
 
 
 def cut_chars(text: str, max_chars: int) -> str:
-    """Returns the longest beginning of whole graphemes with at most `max_chars` characters (code points)."""
+    """Returns the longest prefix of whole graphemes with at most `max_chars` characters (code points)."""
     return _cut(text, max_chars, len)
 
 
 def cut_bytes(text: str, max_bytes: int) -> str:
-    """Returns the longest beginning of whole graphemes with at most `max_bytes` bytes of UTF-8."""
+    """Returns the longest prefix of whole graphemes with at most `max_bytes` bytes of UTF-8."""
     return _cut(text, max_bytes, lambda part: len(part.encode("utf-8", "surrogatepass")))
 
 
@@ -141,10 +144,10 @@ def _cut(text: str, limit: int, size: Callable[[str], int]) -> str:
         return text
     if text.isascii():
         return text[: max(limit, 0)]
-    # Costs 30 ms to import, and most text never needs it.
+    # Importing it costs 30 ms, and most text never needs it.
     from wcwidth import iter_graphemes
 
-    # A first grapheme longer than all the room (stacked marks) is cut inside, or nothing would be left.
+    # A first grapheme too long for the limit (stacked marks) is cut inside, or nothing would be left.
     return _fitting(iter_graphemes(text), limit, size) or _fitting(text, limit, size)
 
 
@@ -159,8 +162,7 @@ def _fitting(pieces: Iterable[str], limit: int, size: Callable[[str], int]) -> s
 
 
 def spliced(text: str, parts: Iterable[tuple[int, int, str]]) -> str:
-    """Returns the text with other words in the place of each of these ranges, which are in order; of two that overlap
-    the first counts."""
+    """Returns the text with these ranges, which are in order, replaced; if two overlap, the first counts."""
     kept, at = list[str](), 0
     for start, end, words in parts:
         if start >= at:
@@ -170,7 +172,7 @@ def spliced(text: str, parts: Iterable[tuple[int, int, str]]) -> str:
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """Returns `1 action`, `2,000 actions`."""
+    """Returns `1 action` or `2,000 actions`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 

@@ -1,4 +1,4 @@
-"""Statements, and their salient tokens: what a shorter text must not lose without saying so (code spans, paths, URLs,
+"""Statements, and their salient tokens: what a shorter text must not lose silently (code spans, paths, URLs,
 identifiers, numbers, weekdays, negations)."""
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from functools import lru_cache
 from attrs import frozen
 
 # -- content words ----------------------------------------------------------------------------------------------------
-# Content words: what is left of a text when the words that any text holds are taken out.
+# Content words: the words of a text without the words that occur in every text.
 
 
 _TERM = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
 
-# Function words of English and Portuguese, and the words by which a note reports who said what and when.
+# Function words of English and Portuguese, and the words with which a note reports who said what and when.
 _COMMON_WORDS = """
     always must ought shall sempre deve devem
     cannot neither never no none nor not nothing não nao nunca jamais nem nenhum nenhuma
@@ -34,17 +34,17 @@ _COMMON_WORDS = """
     pelo por porque pra qual quando que quem se ser será seu sua são só também te tem ter teu tua um uma usar uso você vocês
 """
 _COMMON = frozenset(_COMMON_WORDS.split())
-# Longer ends first, so that the longest is taken off.
+# Longest suffix first, so that it is the one removed.
 _ENDS = ("ations", "ation", "ings", "ing", "edly", "ies", "ied", "ed", "es", "ly", "s")
 _MIN_STEM = 3
 _NO_CONTENT = frozenset({""})
-# The words of a text in ASCII, as most are, are found so in a fifth of the time that an expression takes.
+# Finds the words of ASCII text, which most is, in a fifth of the time that a regular expression takes.
 _ASCII_WORDS = "".join(each.lower() if each.isalnum() else " " for each in map(chr, range(128)))
 
 
 def stem(word: str) -> str:
-    """Returns a crude stem, the same for the usual forms of one English word; enough to see that two texts speak of one
-    thing."""
+    """Returns a crude stem, the same for the usual forms of one English word; good enough to see that two texts share a
+    subject."""
     for end in _ENDS:
         if word.endswith(end) and len(word) - len(end) >= _MIN_STEM:
             kept = word[: -len(end)]
@@ -53,17 +53,17 @@ def stem(word: str) -> str:
 
 
 def content_terms(text: str) -> frozenset[str]:
-    """Returns the stems of a text's content words; words of one letter and bare common words are not content."""
+    """Returns the stems of a text's content words; single letters and common words are not content."""
     return frozenset(map(term_of, words_of(text))) - _NO_CONTENT
 
 
 def content_sequence(text: str) -> tuple[str, ...]:
-    """Returns the same stems in the order of the text, repeated as often as they occur."""
+    """Returns the stems of a text's content words in order, with repetitions."""
     return tuple(filter(None, map(term_of, words_of(text))))
 
 
 def coverage(of: frozenset[str], by: frozenset[str]) -> float:
-    """Returns which part of `of` is also in `by`, 0 to 1; nothing is wholly covered."""
+    """Returns the share of `of` that is also in `by`, 0 to 1; an empty set is fully covered."""
     return len(of & by) / len(of) if of else 1.0
 
 
@@ -76,8 +76,7 @@ def words_of(text: str) -> list[str]:
 
 @lru_cache(maxsize=1 << 16)
 def term_of(word: str) -> str:
-    """Returns the stem of a lower-case word, empty for one that is no content. Remembered: a store has few words, said
-    often."""
+    """Returns the stem of a lower-case word, empty if it is not a content word. Cached: a store has few distinct words."""
     bare = word.replace("’", "'").removesuffix("'s")
     is_content = bare not in _COMMON and not bare.endswith("n't") and (len(bare) > 1 or bare.isdigit())
     return stem(bare) if is_content else ""
@@ -85,15 +84,15 @@ def term_of(word: str) -> str:
 
 _LINE_MARK = re.compile(r"\s*(?:[-*+•]\s+|\d{1,3}[.)]\s+|#{1,6}\s+|>\s?|\[[ xX]\]\s+)+")
 _STOP, _CLOSING = "[.!?…。！？]", r"[\"'”’)\]*_`]"
-# A stop, then white space; `;` or `:`, white space and a word; a dash between white space. Written so that it begins with what
-# few characters of a text are: the search then skips the others. Nothing is tried at each place of a long run of white space.
+# A stop, then white space; `;` or `:`, white space and a word; a dash between white space. It begins with characters that are
+# rare in text, so that the search skips the others, and a long run of white space is not retried at each of its characters.
 _END = rf"[\s\"'”’)\]*_`—–](?:(?<={_STOP}{_CLOSING}){_CLOSING}*\s+|(?<={_STOP}\s)\s*|(?<=[;:]\s)\s*(?=[^\W\d_])|(?<=\s[—–])\s+)"
 _ONLY_MARKS = re.compile(r"[\W_]*")
 
 
 def statements(text: str) -> tuple[str, ...]:
-    """Returns the sentences of prose and list items, in order, without list, heading and quote marks: cut at a line
-    end, after `. ! ? …`, and after `;` and `:` before a word, and at dashes, so that a command after a colon stands
+    """Returns the sentences of prose and list items, in order, without list, heading and quote marks. They are cut at
+    line ends, after `. ! ? …`, after `;` and `:` before a word, and at dashes, so that a command after a colon stands
     alone."""
     parts = (
         part.strip()
@@ -103,7 +102,7 @@ def statements(text: str) -> tuple[str, ...]:
     return tuple(part for part in parts if not _ONLY_MARKS.fullmatch(part))
 
 
-# Compiled where they are asked for: hooks look at content words alone.
+# Compiled on first use: hooks need content words alone.
 _SPAN = r"`[^`\n]{2,80}`"
 _URL = r"https?://[^\s)>\]]+"
 _PATH = r"(?<![\w.-])(?:[\w.-]+/)+[\w.-]+"
@@ -112,7 +111,7 @@ _CAMEL = r"\b[a-z]+[A-Z]\w+\b"
 _ACRONYM = r"\b[A-Z]{2,}[A-Z0-9_]*\b"
 _NUMBER = r"\b\d[\d.,:]*\d\b"
 
-# One pattern over all, so that a long token is taken whole; then those that it would hide inside one another.
+# One pattern over all, so that a long token is taken whole; then those that it would hide inside another.
 _WHOLE = "|".join((_SPAN, _URL, _PATH, _DOTTED, _CAMEL, _ACRONYM, _NUMBER))
 _MORE = (
     r"`[^`\n]+`",
@@ -128,7 +127,7 @@ _MORE = (
     r"(?i)\b((?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:segunda|terça|quarta|quinta|sexta)-feira|sábado|domingo)s?\b",
 )
 _HOST = r"\b[A-Za-z][\w-]+(?:\.[A-Za-z][\w-]+)+\b"
-"""A host name, or a file name with its ending."""
+"""Matches a host name, or a file name with its extension."""
 _ACTIONABLE = "|".join((r"`[^`\n]+`", _URL, _PATH, r"(?<![\w-])--?[A-Za-z][\w-]*", r"\$\{?[A-Za-z_]\w*\}?", _HOST))
 _LINK_TARGET = r"\[\[(?:id__|ref:)[\w.-]+(?=[|\]])"
 _LIST_NUMBER = r"(?m)^\s*\d{1,3}[.)]\s+"
@@ -142,16 +141,16 @@ _DENYING = (
     r"(?i)\b(?:only|instead of|rather than|except|unless|unable|disabled?|missing|lack\w*|fail\w*|skip\w*|ban\w*|"
     r"exclud\w*|ignor\w*|omit\w*|reject\w*|stop\w*|leave\w* out|out of|só|apenas|somente|em vez|exceto|falt\w*|falh\w*)\b"
 )
-"""What says in other words that something is denied."""
+"""Matches other words than negations that deny something."""
 _WORD = re.compile(r"\w")
 _FOLLOWING_TERMS = 3
 _REACH_CHARS = 300
-"""How far from it a negation is looked up: a sentence without an end may be all of a text."""
+"""How far around a negation to look for what it negates: a text may be one endless sentence."""
 
 
 @frozen
 class Negation:
-    """A negated thing: the words as they stand, and the content words that the negation is about."""
+    """A negation: its words as they stand, and the content words that it is about."""
 
     phrase: str
     about: frozenset[str]
@@ -164,13 +163,13 @@ def actionable_tokens(text: str) -> frozenset[str]:
 
 
 def typed_tokens(text: str) -> frozenset[str]:
-    """Returns those of them that are a command line or an address: they are the same in every language."""
+    """Returns the actionable tokens that are a command line or an address: they are the same in every language."""
     return frozenset(token for token in actionable_tokens(text) if " " in token or "://" in token)
 
 
 def salient_tokens(text: str) -> frozenset[str]:
-    """Returns the salient tokens except negations: lower case, without backticks. The lines of fenced code count as
-    tokens; targets of links do not: a text may be linked differently."""
+    """Returns the salient tokens except negations: lower case, without backticks. Lines of fenced code count as tokens;
+    link targets do not, since a text may be linked differently."""
     text = re.sub(_LINK_TARGET, "[[", text)
     unnumbered = re.sub(_LIST_NUMBER, "", text)
     found = set(re.findall(_WHOLE, text))
@@ -180,8 +179,7 @@ def salient_tokens(text: str) -> frozenset[str]:
 
 
 def negations(text: str) -> tuple[Negation, ...]:
-    """Returns what the text negates, in order: each negation with the next content words of its sentence (else those
-    before)."""
+    """Returns the negations in a text, each with the next content words of its sentence, or else those before it."""
     negated: list[Negation] = []
     for sentence in statements(text):
         for found in re.finditer(_NEGATION, sentence):
@@ -199,16 +197,17 @@ def is_negated(text: str) -> bool:
 
 
 def denying_words(text: str) -> frozenset[str]:
-    """Returns what denies something in other words than a negation: "skips", "instead of"."""
+    """Returns the words that deny something without a negation: "skips", "instead of"."""
     return frozenset(found.lower() for found in re.findall(_DENYING, text))
 
 
 def lost_salience(before: str, after: str, drops: Iterable[str] = ()) -> tuple[str, ...]:
-    """Returns the salient tokens and negated phrases of `before` that are neither in `after` nor named in `drops`, sorted.
+    """Returns the salient tokens and negated phrases of `before` that are neither in `after` nor named in `drops`,
+    sorted.
 
-    A token is in a text as a whole word (`80` is not in `8080`). A negation is kept when a sentence of `after` negates
-    something and shares a content word with what was negated. A drop names a token by holding it, and a negation by
-    holding its phrase or any content word of it.
+    A token is in a text if it stands there as a whole word (`80` is not in `8080`). A negation is kept if a sentence of
+    `after` negates something and shares a content word with it. A drop names a token by containing it, and a negation
+    by containing its phrase or any content word of it.
     """
     named = "\n".join(drops)
     here = salient_tokens(after) | salient_tokens(named)
@@ -232,7 +231,6 @@ def lost_salience(before: str, after: str, drops: Iterable[str] = ()) -> tuple[s
 
 
 def _holds(text: str, token: str) -> bool:
-    """Returns whether a token stands in a text as a whole word, or number."""
     if token not in text:
         return False
     before = ("" if not _WORD.match(token[0]) else r"(?<!\w)") + (r"(?<!\d[.,:])" if token[0].isdigit() else "")

@@ -1,6 +1,7 @@
-"""What the values in an inbox entry may look like: one rule each, shared by the fast and the thorough way to write one.
+"""Rules for the values in an inbox entry, shared by the hook's writer and the full one.
 
-Each rule returns what is wrong with a value, in words that follow the name of its key, or None. Imports nothing.
+Each rule returns what is wrong with a value, as the end of a sentence that begins with its key, or None. Imports
+nothing.
 """
 
 MAX_ID_CHARS = 200
@@ -11,14 +12,15 @@ MAX_VERSION_CHARS = 64
 
 LETTERS_AND_DIGITS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
 ID_CHARACTERS = LETTERS_AND_DIGITS | frozenset("._:@+=~-")
-"""Of session ids. They reach file names and command lines (P21): no separator, no space, nothing a shell or a
-terminal could read; the first is a letter or a digit, so that no id is taken for an option or a hidden file."""
+"""The characters of session ids. Ids reach file names and command lines (P21): no separator, no space, nothing that a
+shell or a terminal interprets. The first must be a letter or a digit, so that no id looks like an option or a hidden
+file."""
 
 WORD_CHARACTERS = LETTERS_AND_DIGITS | frozenset("_.:-")
 
 
 def shown(value: object) -> str:
-    """Returns a value as it is named in a problem: short, and safe on any terminal."""
+    """Returns a value as problems show it: short, and safe on any terminal."""
     if value is None or value is True or value is False:
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, dict):
@@ -30,7 +32,7 @@ def shown(value: object) -> str:
 
 
 def text_problem(value: object, max_chars: int, *, lines: bool = False) -> str | None:
-    """Asks for text that is not blank, within `max_chars`, without control characters (`lines`: other than \\n and \\t)."""
+    """Accepts non-blank text within `max_chars` without control characters (with `lines`: other than \\n and \\t)."""
     if not isinstance(value, str):
         return f"is {shown(value)}, expected text"
     if not value.strip():
@@ -47,7 +49,7 @@ def text_problem(value: object, max_chars: int, *, lines: bool = False) -> str |
 
 
 def id_problem(value: object) -> str | None:
-    """Asks for a session's id: `ID_CHARACTERS` only, the first a letter or digit."""
+    """Accepts a session's id: `ID_CHARACTERS` only, the first a letter or digit."""
     problem = text_problem(value, MAX_ID_CHARS)
     if problem is not None or not isinstance(value, str):
         return problem
@@ -57,7 +59,7 @@ def id_problem(value: object) -> str | None:
 
 
 def path_problem(value: object) -> str | None:
-    """Asks for an absolute path of at most 4,096 bytes."""
+    """Accepts an absolute path of at most 4,096 bytes."""
     problem = text_problem(value, MAX_PATH_BYTES)
     if problem is not None or not isinstance(value, str):
         return problem
@@ -67,7 +69,7 @@ def path_problem(value: object) -> str | None:
 
 
 def word_problem(value: object) -> str | None:
-    """Asks for one short word, as events and reasons are: never a sentence, so never what somebody wrote."""
+    """Accepts one short word, such as an event or a reason; never a sentence, so nothing that somebody wrote."""
     problem = text_problem(value, MAX_WORD_CHARS)
     if problem is not None or not isinstance(value, str):
         return problem
@@ -75,12 +77,12 @@ def word_problem(value: object) -> str | None:
 
 
 def ref_problem(value: object) -> str | None:
-    """Asks for a branch or a repository's key."""
+    """Accepts a branch or a repository's key."""
     return text_problem(value, MAX_REF_CHARS)
 
 
 def commit_problem(value: object) -> str | None:
-    """Asks for a full commit id: 40 or 64 hexadecimal digits."""
+    """Accepts a full commit id: 40 or 64 hexadecimal digits."""
     problem = text_problem(value, 64)
     if problem is not None or not isinstance(value, str):
         return problem
@@ -89,20 +91,20 @@ def commit_problem(value: object) -> str | None:
 
 
 def version_problem(value: object) -> str | None:
-    """Asks for a harness's version."""
+    """Accepts a harness's version."""
     return text_problem(value, MAX_VERSION_CHARS)
 
 
 # -- names that need no redaction -------------------------------------------------------------------------------------
 
 _LEAST_CHARS = 8
-"""Of letters and digits in one row that no word and no number makes up."""
+"""The shortest run of mixed letters and digits that redaction may take for a secret."""
 _LONGEST_WORD_CHARS = 16
 _SEPARATORS = "/._-"
 
 
 def is_plain_name(name: str) -> bool:
-    """Returns whether the name (of a branch) is words and numbers only, so that no rule of redaction finds anything in it."""
+    """Returns whether a name (of a branch) has only words and numbers, so that no redaction rule can match in it."""
     if not name.isascii():
         return False
     for separator in _SEPARATORS:

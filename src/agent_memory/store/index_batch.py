@@ -1,4 +1,4 @@
-"""Files of notes brought into the tables of the database, in one transaction; loaded where something changed."""
+"""Reads files of notes into the tables of the database, in one transaction; loaded only if something changed."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ _NOTE_TABLES = ("notes", "names", "labels", "places", "vectors")
 
 
 class Batch:
-    """What changes in one transaction."""
+    """The changes of one transaction."""
 
     def __init__(self, connection: sqlite3.Connection, root: str) -> None:
         self._connection = connection
         self._root = root
         self._stored: dict[str, StoredEntry] = {}
         self._touched: dict[tuple[str, int], None] = {}
-        """The ids, and whether archived, whose note may be another file now."""
+        """The ids, with whether archived, whose note may now be another file."""
         self._is_hidden = False
         """Whether a note that could be found became secret."""
 
     def put(self, some: Sequence[ReadFile]) -> tuple[int, int]:
-        """Bring these in; how many were new, and how many went."""
+        """Adds these; returns how many are new, and how many are gone."""
         execute = self._connection.execute
         new = gone = 0
         for each in some:
             known = execute("SELECT hash, number, id, archived FROM files WHERE path = ?", (each.path,)).fetchone()
-            if known is not None and known[0] == each.hash and each.hash is not None:  # it only looks other
+            if known is not None and known[0] == each.hash and each.hash is not None:  # unchanged contents
                 listed = _row_of(each.stored) if each.stored is not None else None
                 execute("UPDATE files SET look = ?, listed = ? WHERE path = ?", (each.look, listed, each.path))
                 continue
@@ -54,7 +54,7 @@ class Batch:
         for id, archived in self._touched:
             if archived < 2:
                 self._settle(id, archived)
-        if self._is_hidden:  # no word stays in what FTS5 merges only later
+        if self._is_hidden:  # FTS5 merges later, and must keep no word until then
             execute("INSERT INTO terms (terms) VALUES ('optimize')")
         return new, gone
 
@@ -77,7 +77,7 @@ class Batch:
         )
 
     def _settle(self, id: str, archived: int) -> None:
-        """The one file that is the note of this id may be found, the others may not."""
+        """Lets only the one file that is the note of this id be found."""
         rows = self._connection.execute(
             "SELECT path, number, provisional, secret FROM files WHERE id = ? AND archived = ?", (id, archived)
         ).fetchall()
@@ -92,7 +92,7 @@ class Batch:
                 with suppress(PathRefused, StoreIo):
                     if stored is None and (image := read_image(self._root, path)) is not None:
                         stored = entry_or_none(path, image.data, image.mtime_ns)
-                if stored is None:  # it changes at this moment: the next look tells
+                if stored is None:  # it is changing now: the next listing will tell
                     self._connection.execute("UPDATE files SET look = NULL, hash = NULL WHERE path = ?", (path,))
                 else:
                     self._connection.execute(
@@ -125,7 +125,7 @@ class Batch:
 
 
 def _row_of(stored: StoredEntry) -> str | None:
-    """Returns what a listing says of a note; nothing of a secret one."""
+    """Returns a listing's row for a note; nothing for a secret one."""
     return None if stored.meta.sensitivity is Sensitivity.SECRET else render_listed(stored.listed)
 
 
