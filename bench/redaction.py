@@ -35,7 +35,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from bench.measure import MEGA, SHARED, print_table
 
-from agent_memory.redaction.redact import RULES, redact
+from agent_memory.redaction.redact import redact
+from agent_memory.redaction.rule import RULES
 from fixtures.coats import LEGIBLE, OPAQUE, letters_of
 from fixtures.ordinary_passwords import LINES
 from fixtures.published_formats import PUBLISHED

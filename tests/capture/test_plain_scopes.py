@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.capture.places import is_too_plain
-from agent_memory.redaction.redact import RULES, redact_path
+from agent_memory.redaction.redact import redact_path
+from agent_memory.redaction.rule import RULES
 
 _KEYWORDS = sorted({keyword for rule in RULES for keyword in rule.keywords})
 _PIECES = st.one_of(

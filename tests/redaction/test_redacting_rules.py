@@ -1,4 +1,4 @@
-"""Every rule of redaction is linear by its structure, and is reached by its keywords."""
+"""P20: each rule finds what it is there for, leaves what is one character short of it, and is linear by its structure."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from agent_memory.redaction.redact import RULES
-from agent_memory.redaction.rule import Rule
-from fixtures.rule_examples import found_at
+from agent_memory.redaction.redact import redact
+from agent_memory.redaction.rule import RULES, Rule
+from fixtures.rule_examples import EXAMPLES, SHAPED, Example, found_by
 
 parser: Any = re._parser  # type: ignore[attr-defined]
 constants: Any = re._constants  # type: ignore[attr-defined]
@@ -44,7 +44,23 @@ def test_keywords_are_lower_case_and_names_are_slugs() -> None:
     assert all(re.fullmatch(r"[a-z0-9]+(?:-[a-z0-9]+)*", rule.name) for rule in RULES)
 
 
-WORD = Rule("key", ("key-",), r"key-(?P<secret>[a-z]{3})", word=True)
+def _finders(example: Example) -> list[Rule]:
+    own = (rule for rule in RULES if rule.name == example.name and rule.reads != "whole")
+    return [rule for rule in own if example.secret in found_by(rule, example.text)]
+
+
+def test_p20_every_rule_has_an_example_and_every_example_a_rule_of_its_name() -> None:
+    finders = [_finders(each) for each in EXAMPLES]
+    assert [each for each, found in zip(EXAMPLES, finders, strict=True) if not found] == []
+    tried = {(rule.name, rule.expression) for found in finders for rule in found}
+    assert {(rule.name, rule.expression) for rule in RULES if rule.reads != "whole"} - tried == set()
+
+
+def test_what_is_one_character_short_of_a_shape_is_left() -> None:
+    shorter = [
+        Example(each.name, each.text.replace(each.secret, each.secret[:-1]), each.secret[:-1]) for each in SHAPED
+    ]
+    assert [each for each, less in zip(SHAPED, shorter, strict=True) if _finders(each) == _finders(less)] == []
 
 
 @pytest.mark.parametrize(
@@ -64,13 +80,11 @@ WORD = Rule("key", ("key-",), r"key-(?P<secret>[a-z]{3})", word=True)
         ("\\e[0m", True),
         ("[0m", False),
         ("\x1b[0m am", False),
-        ("\x1b[0h", False),
         ("x" * 40 + "\x1b[0m", True),
     ],
 )
-def test_a_word_begins_after_no_letter_or_digit_an_escaped_space_or_a_colour(before: str, is_found: bool) -> None:
-    text = f"{before}key-abc"
-    at = len(before)
-    assert found_at(WORD, text, at) == ((at + 4, at + 7) if is_found else None)
-    assert found_at(WORD, text, at, {at}) == (at + 4, at + 7)  # where another secret ends
-    assert found_at(Rule("key", ("key-",), WORD.expression), text, at) == (at + 4, at + 7)
+def test_some_shapes_are_found_inside_a_word_and_others_where_one_begins(before: str, is_found: bool) -> None:
+    inside, ahead = (next(each.secret for each in SHAPED if each.name == name) for name in ("gcp-api-key", "xai-key"))
+    assert redact(f"{before}{inside}").text == f"{before}[redacted:gcp-api-key]"
+    assert redact(f"{before}{ahead}").text == f"{before}{'[redacted:xai-key]' if is_found else ahead}"
+    assert redact(f"{before}{inside}{ahead}").text == f"{before}[redacted:gcp-api-key][redacted:xai-key]"

@@ -64,6 +64,12 @@ def test_p20_a_secret_right_behind_another_begins_where_that_ends() -> None:
     assert redact(f"a{second} b").found == ()
 
 
+def test_p20_what_was_replaced_stays_and_what_only_begins_like_it_shields_nothing() -> None:
+    cloned = "git clone https://{}@github.com/acme/web.git"
+    assert redact(cloned.format(f"ghp_{base62(36)}")).text == cloned.format("[redacted:github-token]")
+    assert redact("[redacted:password: Summer2024!").text == "[redacted:password: [redacted:password]"
+
+
 def test_letters_that_grow_in_lower_case_do_not_shift_what_is_removed() -> None:
     token = f"ghp_{base62(36)}"
     assert redact(f"İİİ {token} İ").text == "İİİ [redacted:github-token] İ"
