@@ -39,6 +39,7 @@ _REFERENCE_PARTS = words_of(
 )
 _REFERENCE_BEGINNING = re.compile(
     r"\$\w+\Z|\$\d|<|%\w+%\Z|@\w+@\Z|\{|&\w|!\w+\s|#[a-z-]+\Z|[\w.]+\(.*\)\Z|\.{0,2}/[\w.]|~/|[A-Za-z]:\\|\[|[*.]+\Z|\^|arn:"
+    r"|id__\w{6}\Z"  # a note: in a list of ids one in ten thousand holds `pwd`, and names the next
 )
 _INDEX_OR_TAG = re.compile(r"\w\[|<[^<>]*>")
 _SEQUENCES = ("abcdefgh", "12345678", "qwertyui", "01234567", "87654321")
