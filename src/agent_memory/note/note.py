@@ -190,7 +190,7 @@ TurnNumber: TypeAlias = Annotated[int, _turn_problem]
 Confidence: TypeAlias = Annotated[float, _confidence_problem]
 
 
-@frozen
+@frozen(slots=False)
 class Source:
     """A source of a note: some turns of one session."""
 
@@ -205,7 +205,7 @@ class Source:
     turns: tuple[TurnNumber, ...] = ()
 
 
-@frozen
+@frozen(slots=False)
 class Meta:
     """The frontmatter, defaults filled in. Instants are epoch ms."""
 
@@ -310,7 +310,7 @@ class MemoryEntry:
         return "\n".join(self.texts)
 
 
-@frozen
+@frozen(slots=False)
 class Listed:
     """A listed note, without its body."""
 

@@ -25,9 +25,8 @@ from agent_memory.files.paths import names_below, real_root
 from agent_memory.note.file_name import id_in_name
 from agent_memory.note.note import TIERS_FILE, Listed, Listing, StoredEntry
 from agent_memory.results import as_result, unwrap
-from agent_memory.rules.undo_run import Footprint
 from agent_memory.store.note_files import JOURNAL, TOPICS, is_text, read_image, tiers_in, understand, understand_again
-from agent_memory.store.store_database import FollowedFiles
+from agent_memory.store.store_database import FollowedFiles, StoreDatabase
 from agent_memory.text.ids import is_id
 
 if TYPE_CHECKING:
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from agent_memory.note.note import TierList
     from agent_memory.ports import Locks
     from agent_memory.rules.change import Change, ChangeGroup, Receipt
+    from agent_memory.rules.undo_run import Footprint
 
 _ATTEMPTS = 5
 """How often a read is repeated because the same file is being renamed."""
@@ -53,8 +53,6 @@ class StoreFiles:
     @cached_property
     def files(self) -> FollowedFiles:
         """Returns the files of notes that listings and searches use."""
-        from agent_memory.store.store_database import FollowedFiles, StoreDatabase
-
         return FollowedFiles(StoreDatabase(self._root))
 
     # -- reading ------------------------------------------------------------------------------------------------------
