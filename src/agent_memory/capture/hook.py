@@ -1,8 +1,9 @@
-"""`memory capture --harness X --hook`: a hook's payload on stdin becomes an inbox entry; and what every hook's call begins with.
+"""`memory capture --harness X --hook`: turns a hook's payload on stdin into an inbox entry; and what every hook's call
+does first.
 
 Runs inside every turn of every agent, so it starts fast (C modules and our own import-free ones only), exits 0, prints
-nothing and waits for nothing; what went wrong is in the hook log, which `memory status` shows. Nothing of the payload is
-kept but what locates the session.
+nothing and waits for nothing; problems go to the hook log, which `memory status` shows. Of the payload it keeps only
+what locates the session.
 """
 
 import os
@@ -26,24 +27,24 @@ if TYPE_CHECKING:
 # -- a hook's call, whatever it is for --------------------------------------------------------------------------------
 
 MAX_PAYLOAD_BYTES = 8 << 20
-"""What lies behind is read and thrown away, so that the harness never writes into a closed pipe."""
+"""Input beyond this is read and discarded, so that the harness never writes into a closed pipe."""
 MAX_DRAINED_BYTES = 256 << 20
 STDIN_SECONDS = 2.0
 QUIET_SECONDS = 0.2
-"""How long the end is waited for after what may be the payload's last brace: a harness that keeps stdin open must not
-cost the session's end its time."""
+"""How long to wait for the end of stdin after a possible last brace: a harness that keeps stdin open must not delay the
+session's end."""
 _CHUNK_BYTES = 1 << 16
 
 
 class HookProblem(Exception):
-    """Why a hook's call came to nothing: a stable code, and our own words."""
+    """Why a hook's call failed: a stable code, and our own words."""
 
 
 def run_silently(act: "Callable[[], None]") -> "NoReturn":
-    """Do it and end the process with code 0, whatever happens.
+    """Runs `act` and ends the process with code 0, whatever happens.
 
-    `os._exit` skips the interpreter's own tidying up, which takes a third as long as its start; every file is closed
-    and synced by then.
+    `os._exit` skips the interpreter's cleanup, which takes a third as long as its start; every file is closed and
+    synced by then.
     """
     try:
         act()
@@ -58,7 +59,7 @@ def run_silently(act: "Callable[[], None]") -> "NoReturn":
 
 
 def current_directory() -> str:
-    """Returns the working directory; `/` where it was removed under us."""
+    """Returns the working directory; `/` if it was removed meanwhile."""
     try:
         return os.getcwd()
     except OSError:
@@ -66,8 +67,8 @@ def current_directory() -> str:
 
 
 def stays_out(event: SessionEvent, environ: "Mapping[str, str]", act: str = "") -> bool:
-    """Returns whether memory stays out of a session, which the log says once. An incognito session counts as forgotten, so
-    that nothing that looks through transcripts learns from it later."""
+    """Returns whether memory stays out of a session, which is logged once. An incognito session counts as forgotten, so
+    that no later look through transcripts learns from it."""
     off = Switches(environ).off(event.cwd or current_directory())
     if off is None:
         return False
@@ -88,7 +89,7 @@ def stays_out(event: SessionEvent, environ: "Mapping[str, str]", act: str = "") 
 
 
 def log_problem(environ: "Mapping[str, str]", harness: str | None, code: str, message: str, act: str = "") -> None:
-    """Tell the hook log; `act` is what the hook is for, where that is not to capture."""
+    """Writes to the hook log; `act` is the hook's purpose, if that is not to capture."""
     home = home_of(environ)
     root, _ = root_and_doubt(environ, home)
     log_hook_problem(home, root, harness, code, message, act)
@@ -98,7 +99,7 @@ def log_problem(environ: "Mapping[str, str]", harness: str | None, code: str, me
 
 
 def named_harness(words: list[str], command: str) -> str:
-    """Returns the harness of `memory COMMAND --harness X --hook`; there is nothing else to say."""
+    """Returns the harness of `memory COMMAND --harness X --hook`; no other arguments are allowed."""
     rest = [word for word in words if word != "--hook"]
     if len(rest) == 1 and rest[0].startswith("--harness="):
         harness = rest[0].partition("=")[2]
@@ -112,7 +113,7 @@ def named_harness(words: list[str], command: str) -> str:
 
 
 def _read_stdin() -> bytes:
-    """Returns what the harness says, within bounds of size and time; more than MAX_PAYLOAD_BYTES when it was cut."""
+    """Returns the input, within limits of size and time; more than MAX_PAYLOAD_BYTES means that it was cut."""
     from select import select
 
     is_file = stat.S_ISREG(os.fstat(0).st_mode)
@@ -139,7 +140,7 @@ def _read_stdin() -> bytes:
 
 
 def payload_on_stdin() -> object:
-    """Returns the payload; of one that is cut off or too long, the members before the cut."""
+    """Returns the payload; if it is cut off or too long, the members before the cut."""
     try:
         text = _read_stdin().decode("utf-8", "replace").removeprefix("\ufeff")
     except OSError as error:
@@ -161,16 +162,16 @@ def payload_on_stdin() -> object:
 
 FORGOTTEN = "state/forgotten"
 ANY_HARNESS = "any"
-"""As in `care.tombstones`, which takes long to load."""
+"""The same as in `care.tombstones`, which is slow to load."""
 
 
 def run_hook(words: list[str]) -> "NoReturn":
-    """Capture and end the process with code 0, whatever happens; nothing was printed."""
+    """Captures and ends the process with code 0, whatever happens; prints nothing."""
     run_silently(lambda: capture_hook(words, os.environ))
 
 
 def capture_hook(words: list[str], environ: "Mapping[str, str]") -> None:
-    """Write the inbox entry of the payload on stdin, if it is to have one; problems go to the hook log."""
+    """Writes the inbox entry of the payload on stdin, if it needs one; problems go to the hook log."""
     if is_own_call(environ) or is_marked(current_directory()):
         return
     harness = None
@@ -205,7 +206,7 @@ def _put(event: SessionEvent, environ: "Mapping[str, str]") -> None:
 
 
 def _is_forgotten(event: SessionEvent, root: str) -> bool:
-    """Tells whether a person had the session forgotten (P28). Its name alone says so: nothing is opened."""
+    """Returns whether a person had memory forget the session (P28), by the name of a file alone."""
     directory = f"{root}/{FORGOTTEN}"
     if not os.path.isdir(directory):
         return False
@@ -213,7 +214,7 @@ def _is_forgotten(event: SessionEvent, root: str) -> bool:
 
 
 def _tombstone_path(event: SessionEvent, harness: str, root: str) -> str:
-    from agent_memory.text.ids import slug_of  # where nothing was ever forgotten it is not needed
+    from agent_memory.text.ids import slug_of  # not needed if nothing was ever forgotten
 
     return f"{root}/{FORGOTTEN}/{harness}_{slug_of(event.session_id)}.json"
 

@@ -1,6 +1,5 @@
-"""What hooks write: inbox entries, and a log of what went wrong. Imports C modules and our own import-free ones only, since capture
-uses it inside every turn of every agent.
-"""
+"""The files of hooks: inbox entries and a log of problems. Imports only C modules and our own import-free ones, since
+capture uses it inside every turn of every agent."""
 
 import errno
 import os
@@ -21,7 +20,7 @@ _MAX_ENTRY_BYTES = 1 << 18
 
 
 def random_digits() -> str:
-    """Six base58 digits: 38 thousand million possibilities for one millisecond and harness."""
+    """Returns six base58 digits: 38 thousand million possibilities for one millisecond and harness."""
     number = int.from_bytes(os.urandom(8), "big")
     digits = ""
     for _ in range(_RANDOM_DIGITS):
@@ -31,14 +30,13 @@ def random_digits() -> str:
 
 
 def timestamp_of(at_ms: int) -> str:
-    """ISO 8601 in UTC with milliseconds."""
+    """Returns ISO 8601 in UTC with milliseconds."""
     seconds, millis = divmod(at_ms, 1000)
     return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{millis:03d}Z"
 
 
 def mentions(path: str, text: str) -> bool:
-    """Tells whether the entry in a file holds this text, unparsed; one that has moved on does not. Raises OSError
-    (P6)."""
+    """Returns whether an inbox file contains this text, unparsed; False if it is gone. Raises OSError (P6)."""
     try:
         with open(path, "rb") as file:
             return text.encode() in file.read(_MAX_ENTRY_BYTES)
@@ -47,15 +45,16 @@ def mentions(path: str, text: str) -> bool:
 
 
 def put_text(root: str, directory: str, text: str, timestamp: str, label: str, ending: str) -> str:
-    """Write `text` to a new file in `directory` (relative to the root); its name, `<timestamp>_<label>_<digits><ending>`.
+    """Writes `text` to a new file in `directory` (relative to the root); returns its name,
+    `<timestamp>_<label>_<digits><ending>`.
 
-    The colons of the ISO timestamp become dashes. A name that is taken, by whatever chance, is never overwritten.
+    The colons of the ISO timestamp become dashes. An existing file is never overwritten.
     """
     path = f"{root}/{directory}"
     make_directories(path)
     if stat.S_ISLNK(os.lstat(path).st_mode):
         raise OSError(errno.ELOOP, "it is a symbolic link, and links inside the store are not followed", path)
-    data = text.encode("utf-8", "backslashreplace")  # half a surrogate pair becomes its own JSON escape
+    data = text.encode("utf-8", "backslashreplace")  # a lone surrogate becomes its JSON escape
     while True:
         name = f"{timestamp.replace(':', '-')}_{label}_{random_digits()}{ending}"
         try:
@@ -66,19 +65,19 @@ def put_text(root: str, directory: str, text: str, timestamp: str, label: str, e
 
 
 # -- the log: one JSON line a problem, two files at most --------------------------------------------------------------
-# Hooks may neither print nor fail. A line says when, which harness, for which root, and in our own words what; never what anybody
-# wrote. It lies in `~/.local/state/agent-memory/`, where it survives a root that is full or gone; where that cannot be written, in
-# the root's `.cache/`. Where neither can be, the problem is lost: a full disk must not hold an agent up.
+# Hooks may neither print nor fail. A line says when, which harness, for which root, and in our own words what happened,
+# without anybody's text. It is in `~/.local/state/agent-memory/`, where it survives a root that is full or gone, or
+# else in the root's `.cache/`. If neither can be written, the problem is lost: a full disk must not block an agent.
 
 LOG_NAME = "hook-log.jsonl"
 PREVIOUS_LOG_NAME = "hook-log.previous.jsonl"
 MAX_LOG_BYTES = 64 * 1024
-"""Of each of the two files; the older one is dropped when the newer one is full."""
+"""The limit of each of the two files; the older one is dropped when the newer one is full."""
 MAX_MESSAGE_CHARS = 500
 
 
 def hook_log_directories(home: str | None, root: str | None) -> tuple[str, ...]:
-    """Tells where the log may be, the preferred place first."""
+    """Returns the possible directories of the log, the preferred one first."""
     at_home = () if home is None else (local_state_directory(home),)
     return at_home if root is None else (*at_home, f"{root}/.cache")
 
@@ -93,8 +92,8 @@ def log_hook_problem(
     *,
     is_once: bool = False,
 ) -> None:
-    """Append one line to the first log that takes it; `act` is what failed, where that is not to capture. With `is_once` a log that
-    says so already is left as it is. Never raises an OSError, and never waits for a lock."""
+    """Appends one line to the first writable log; `act` is what failed, if that is not to capture. With `is_once` a log
+    that has the line is left as it is. Never raises an OSError, and never waits for a lock."""
     members = {
         "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "harness": harness,

@@ -110,7 +110,7 @@ def own_config(path: str) -> "tuple[dict[str, Any] | None, str]":
 
 
 def _configured_root(path: str) -> tuple[str | None, str]:
-    """Returns `storage.root` of the person's config, None where it says nothing; and why that cannot be told."""
+    """Returns `storage.root` of the person's config, if set, and why it cannot be told otherwise."""
     config, doubt = own_config(path)
     if config is None:
         return None, doubt
