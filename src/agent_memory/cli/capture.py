@@ -284,15 +284,19 @@ def configure_watch(parser: argparse.ArgumentParser) -> None:
     add_harnesses(parser, "only sessions of these harnesses", tuple(Harness))
     add_flag(parser, "--wait-for-transcripts", "wait if no harness has kept a session here yet")
     for option, default_ms, meaning in (
-        ("--debounce", _DEFAULT.debounce_ms, "how long a transcript must rest before it is captured"),
-        ("--idle-timeout", _DEFAULT.idle_ms or 0, "how long it must rest before a handoff is written; 0: never"),
+        ("--debounce", _DEFAULT.debounce_ms, "how long a transcript must stay unchanged to be captured"),
+        (
+            "--idle-timeout",
+            _DEFAULT.idle_ms or 0,
+            "how long it must stay unchanged for a handoff to be written; 0: never",
+        ),
     ):
         meaning, default = f"{meaning} (default: %(default)g)", default_ms / 1000
         add_number(parser, option, meaning, "SECONDS", least=0, most=_MOST_SECONDS, default=default, read=float)
     epilog = (
-        "Stays in the foreground, for harnesses without hooks. When a transcript changes and then rests, its session "
-        "goes into the inbox. When it rests longer, a handoff is written, without a call of the agent command. Each "
-        "gets one line. It looks every two seconds; Ctrl-C ends it. Use `memory backfill` for older sessions."
+        "Stays in the foreground, for harnesses without hooks. When a transcript has changed and then stays unchanged, "
+        "its session goes into the inbox; later a handoff is written, without a call of the agent command. Each is "
+        "reported on one line. It looks every two seconds; Ctrl-C ends it. Use `memory backfill` for older sessions."
     )
     set_command(parser, _watch, epilog, "memory watch codex --wait-for-transcripts")
 

@@ -70,9 +70,9 @@ def configure_state(parser: argparse.ArgumentParser) -> None:
         "does not find them; keep knowledge in notes. Each change is one commit. A value can have up to 256 KiB. "
         "`get` exits with 20 if the key is not there. `delete --purge` also rewrites the git history without the "
         "key, even if it was deleted before; your other machines still hold it, and `memory sync` waits for "
-        "--after-purge. Only you can purge, not an agent. Example: memory state set current_phase '{\"step\": 3}'"
+        "--after-purge. Only you can purge, not an agent."
     )
-    set_command(parser, _state, epilog)
+    set_command(parser, _state, epilog, "memory state set current_phase '{\"step\": 3}'")
 
 
 def _state(arguments: argparse.Namespace, console: Console) -> None:

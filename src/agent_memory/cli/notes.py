@@ -42,8 +42,8 @@ def configure_remember(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scope", help=scope)
     supersedes = "a note that this one replaces; it goes to the archive; may be repeated"
     parser.add_argument("--supersedes", metavar="ID", action="append", default=[], help=supersedes)
-    example = "Example: memory remember 'Deploys run from main only' --kind convention --tags deploy"
-    set_command(parser, _remember, example)
+    example = "memory remember 'Deploys run from main only' --kind convention --tags deploy"
+    set_command(parser, _remember, example=example)
 
 
 def _remember(arguments: argparse.Namespace, console: Console) -> None:

@@ -38,7 +38,7 @@ def configure_list(parser: argparse.ArgumentParser) -> None:
     add_flag(parser, "--archived", "list the archive instead")
     add_number(parser, "--limit", "show at most N notes", least=1)
     add_number(parser, "--offset", "skip the first N", least=0, default=0)
-    set_command(parser, _list, "Example: memory list --kind decision --query 'lock migration'")
+    set_command(parser, _list, example="memory list --kind decision --query 'lock migration'")
 
 
 def _list(arguments: argparse.Namespace, console: Console) -> None:
@@ -69,6 +69,8 @@ def _list(arguments: argparse.Namespace, console: Console) -> None:
         console.answer({"entries": entries, "unreadable": json_of(found.unreadable)})
     elif not shown:
         nothing = "No notes yet. `memory remember TEXT` stores one; `memory consolidate` reads the inbox."
+        if arguments.archived:
+            nothing = "The archive is empty."
         console.warn(nothing if wanted == ListFilter() and not found.entries else "No such notes.")
     elif console.is_terminal:
         console.out(*_table_lines(console, shown, len(found.entries), now_ms))

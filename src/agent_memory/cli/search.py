@@ -39,10 +39,9 @@ def configure_search(parser: argparse.ArgumentParser) -> None:
         "Any text is a query: words, a symbol, a path, a pasted error message. The best note comes first; of equally "
         "good ones, those of the current repository. In a pipe, each note is one line of tab-separated fields: id, "
         "score, tier, kind, origin, day, title, best passage, id of the note that supersedes it. A search does not "
-        "count as a read. Exit code 0, even if nothing is found. Example: memory search 'zebra lock migration' "
-        "--kind decision"
+        "count as a read. Exit code 0, even if nothing is found."
     )
-    set_command(parser, _run, epilog)
+    set_command(parser, _run, epilog, "memory search 'zebra lock migration' --kind decision")
 
 
 def _run(arguments: argparse.Namespace, console: Console) -> None:

@@ -47,7 +47,7 @@ def _why(arguments: argparse.Namespace, console: Console) -> None:
         return
     session_id: str = arguments.session.strip()
     if not session_id:
-        raise UsageInvalid("--session needs the id of a session", "`memory why --help` has an example.")
+        raise UsageInvalid("--session needs the id of a session", "Give its id, or the beginning of it.")
     found = unwrap(memory.why_session(session_id))
     console.answer(fields_of(found), *_session_lines(found))
     console.warn(*found.unread)
@@ -150,6 +150,8 @@ def _links(arguments: argparse.Namespace, console: Console) -> None:
         ]
         document = {"entries": entries, **fields_of(graph, "links", "unreadable")}
         console.answer(document, *_graph_lines(graph, console, dot=arguments.dot))
+        if not graph.links and not arguments.dot:
+            console.warn("No note links to another.")
         warn_unreadable(console, graph.unreadable)
         return
     if arguments.dot or arguments.private:
@@ -193,13 +195,11 @@ def _graph_lines(graph: LinkGraph, console: Console, *, dot: bool) -> Iterator[s
         for edge in graph.links:
             sides = (titles.get(edge.source, ""), titles.get(edge.target, ""))
             yield "\t".join((edge.source, edge.target, edge.relation, edge.where, _line(edge.label or ""), *sides))
-    elif graph.links:
+    else:
         for edge in graph.links:
             arrow = "supersedes" if edge.relation is Relation.SUPERSEDES else "->"
             source, target = (f"{id}  {titles[id]}" if id in titles else id for id in (edge.source, edge.target))
             yield f"{source} {arrow} {target}{_SAID.get(edge.where, '')}"
-    else:
-        yield "No note links to another."
 
 
 _DOT_TITLE_CHARS = 80

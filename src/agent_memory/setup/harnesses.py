@@ -127,7 +127,7 @@ def _codex(context: Context) -> HarnessSetup:
             Setting("codex", "Codex", config, "toml", ("features", "memories"), True, "memories"),
         ),
         notes=(
-            "Codex runs a new hook only once you have approved it: start `codex`, type `/hooks`, and approve the three of memory.",
+            "Codex runs a new hook only once you have approved it: start `codex`, type `/hooks`, and approve memory's three.",
         ),
         directories=(directory,),
         programs=("codex",),
