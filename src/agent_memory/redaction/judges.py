@@ -4,7 +4,7 @@ code, options, sentences), options of a command, and secrets that span lines."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from attrs import evolve, frozen
 
@@ -115,8 +115,7 @@ class _ValueOfName:
         if (value := found["element"]) is not None:
             return found.span("element") if found["ended"] and self.element(value) else None
         if (value := found["quoted"]) is not None:
-            is_secret = found["close"] and any(check(value) for check in self._between_quotes(start, found))
-            return found.span("quoted") if is_secret else None
+            return found.span("quoted") if found["close"] and self._is_quoted_secret(start, found, value) else None
         begin, value, given = found.start("bare"), found["bare"], found["given"]
         name = f"{found.string[start : found.start()]}{found['tail']}"
         if given == "=" and name.isupper() and self.environment(value):
@@ -127,20 +126,14 @@ class _ValueOfName:
         check = self.bare if given else self._behind_space(start, found, self.spaced)
         return (begin, begin + len(value)) if check(value) else None
 
-    def _between_quotes(self, start: int, found: re.Match[str]) -> Iterator[Check]:
-        """Yields the checks of a quoted value, any of which may say that it is a secret."""
+    def _is_quoted_secret(self, start: int, found: re.Match[str], value: str) -> bool:
         if given := found["given"]:
-            yield self.quoted
-            if not found["tail"]:
-                yield self.plain
-            if "==" in given:
-                yield self.said
-        elif found["further"]:
-            yield self.further
-        elif found["said"]:
-            yield self.said
-        else:
-            yield self._behind_space(start, found, self.option)
+            is_plain = not found["tail"] and self.plain(value)
+            return self.quoted(value) or is_plain or ("==" in given and self.said(value))
+        if found["further"]:
+            return self.further(value)
+        check = self.said if found["said"] else self._behind_space(start, found, self.option)
+        return check(value)
 
     def _behind_space(self, start: int, found: re.Match[str], alone: Check) -> Check:
         """Returns the check of a value behind no more than a space, unless a verb is there: behind `"password"`, or on the
@@ -176,18 +169,18 @@ def _said_before(start: int, found: re.Match[str]) -> Iterable[Place]:
     return (word.span("secret"),) if word and is_unquoted_strong_password(word["secret"]) else ()
 
 
-def given_to(tools: str, check: Check) -> Judge:
+def given_to(tools: str, judge: Judge) -> Judge:
     """Returns the judge of what an option of one of the tools is given. Options and value are read first, since they
     are rarer than the tools' names in a long text; then what stands before them in the same command is searched."""
     named = re.compile(rf"(?i)(?<!\w)(?:{tools})(?![\w-])")
 
-    def judge(start: int, found: re.Match[str]) -> Iterable[Place]:
-        if check(found["secret"]):
+    def judge_given(start: int, found: re.Match[str]) -> Iterable[Place]:
+        if places := judge(start, found):
             command = _OTHER_COMMAND.split(found.string[max(0, start - _COMMAND_CHARS) : start])[-1]
-            if named.search(command):
-                yield found.span("secret")
+            return places if named.search(command) else ()
+        return ()
 
-    return judge
+    return judge_given
 
 
 # -- secrets that span lines: each is linear in what was read ---------------------------------------------------------------

@@ -41,13 +41,18 @@ class Redacted:
 
 
 _WHOLE = tuple((rank, rule) for rank, rule in enumerate(RULES) if rule.reads == "whole")
-_OWN: dict[str, list[tuple[int, Rule]]] = defaultdict(list)
-"""The other rules of each keyword, with their ranks; the shortest first."""
-for _keyword, _rank, _rule in sorted(
-    ((keyword, rank, rule) for rank, rule in enumerate(RULES) if rule.reads != "whole" for keyword in rule.keywords),
-    key=lambda each: len(each[0]),
-):
-    _OWN[_keyword].append((_rank, _rule))
+
+
+def _by_keyword() -> dict[str, list[tuple[int, Rule]]]:
+    """Returns the other rules of each keyword, with their ranks; the shortest first."""
+    own: dict[str, list[tuple[int, Rule]]] = defaultdict(list)
+    for rank, rule in enumerate(RULES):
+        for keyword in rule.keywords if rule.reads != "whole" else ():
+            own[keyword].append((rank, rule))
+    return {keyword: own[keyword] for keyword in sorted(own, key=len)}
+
+
+_OWN = _by_keyword()
 
 
 @cache

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from functools import cache
 from pkgutil import get_data
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from typing import NamedTuple
 from attrs import frozen
 
 from agent_memory.redaction.judges import JUDGES, Judge, Place, given_to
-from agent_memory.redaction.values import Check, check_of, words_of
+from agent_memory.redaction.values import check_of, words_of
 
 _ESCAPED_SPACE = ("\\n", "\\t", "\\r")
 """As JSON writes white space: the letter belongs to no word."""
@@ -75,49 +75,46 @@ class Span(NamedTuple):
 
 _COLUMN = re.compile(" {2,}")
 _FRAGMENT = re.compile("«[a-z-]+»")
-_ISSUED = "varied,digits≥2,bits≥2.5,no-placeholder"
+_ISSUED = ("varied", "digits≥2", "bits≥2.5", "no-placeholder")
 
 
 def rules_of(table: str) -> tuple[Rule, ...]:
     """Returns the rules of a table that is written as `rules.txt` says."""
     fragments: dict[str, str] = {}
     rules: list[Rule] = []
-
-    def add(name: str, how: str, keywords: str, expression: str, tools: str = "") -> None:
-        expression = _FRAGMENT.sub(lambda part: fragments[part[0]], expression)
-        reads, *flags = how.split(",")
-        before = sum(int(flag) for flag in flags if flag.isdigit())
-        judged = [flag for flag in flags if not flag.isdigit()] or ["varied"]
-        checks = [check_of(flag) for flag in judged if flag not in JUDGES]
-        judge = JUDGES[judged[0]] if not checks else given_to(tools, _all(checks)) if tools else _accepted(_all(checks))
-        rules.append(Rule(name, words_of(keywords), expression, judge, reads, before))
-
     for line in table.splitlines():
-        match _COLUMN.split("" if line.startswith("#") else line):
-            case [name, expression]:
-                fragments[name] = _FRAGMENT.sub(lambda part: fragments[part[0]], expression)
-            case [name, spellings, shape]:
-                named = "|".join(map(re.escape, spellings.split()))
-                add(name, f"inside,{_ISSUED}", spellings, rf"(?i)(?:{named})«assigned»(?P<secret>{shape})«end»")
-            case [name, how, keywords, expression, *tools]:
-                add(name, how, keywords, expression, *tools)
-            case _:
+        match _COLUMN.split(_FRAGMENT.sub(lambda part: fragments.get(part[0], part[0]), line)):
+            case [cell, *_] if not cell or cell.startswith("#"):
                 pass
+            case [name, expression]:
+                fragments[name] = expression
+            case [name, spellings, shape]:
+                named = f"(?i)(?:{'|'.join(map(re.escape, spellings.split()))}){fragments['«assigned»']}"
+                expression = f"{named}(?P<secret>{shape}){fragments['«end»']}"
+                rules.append(Rule(name, words_of(spellings), expression, _judge_of(_ISSUED)))
+            case [name, how, keywords, expression, *tools]:
+                reads, *flags = how.split(",")
+                before = sum(int(flag) for flag in flags if flag.isdigit())
+                judge = _judge_of([flag for flag in flags if not flag.isdigit()] or ["varied"], *tools)
+                rules.append(Rule(name, words_of(keywords), expression, judge, reads, before))
+            case _:
+                raise ValueError(f"no rule: {line}")
     return tuple(rules)
 
 
-def _all(checks: Iterable[Check]) -> Check:
-    return lambda value: all(check(value) for check in checks)
-
-
-def _accepted(check: Check) -> Judge:
-    """Returns the judge of a value by itself: the group `secret`, or the whole match without such a group."""
+def _judge_of(names: Sequence[str], tools: str = "") -> Judge:
+    """Returns the judge of that name, or else that of a value by itself, which must pass all these checks: the group
+    `secret`, or the whole match without such a group."""
+    if names[0] in JUDGES:
+        return JUDGES[names[0]]
+    checks = tuple(map(check_of, names))
 
     def judge(_start: int, found: re.Match[str]) -> Iterable[Place]:
         first, end = found.span("secret" if "secret" in found.re.groupindex else 0)
-        return ((first, end),) if first >= 0 and check(found.string[first:end]) else ()
+        value = found.string[first:end]
+        return ((first, end),) if first >= 0 and all(check(value) for check in checks) else ()
 
-    return judge
+    return given_to(tools, judge) if tools else judge
 
 
 _TABLE = get_data("agent_memory.redaction", "rules.txt")
