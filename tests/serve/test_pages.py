@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from agent_memory.caller import Caller
+from agent_memory.rules.drafts import NoteDraft
 from agent_memory.serve.rendering import static_file
 from agent_memory.serve.routes import ROUTES
 from claude_transcripts import SESSION, Conversation
@@ -149,7 +151,18 @@ def test_a_hostile_note_does_nothing_on_any_page(memory: Memory, browser: Browse
     (file,) = memory.root.glob(f"topics/*{id}.md")
     file.write_text(file.read_text().replace("Now it is another.", f"{HOSTILE}\n\n    {HOSTILE}\n\n{'x' * 8_000}"))
     memory("inject", "--session", "<script>s", "--harness", "codex")
-    paths = ["/notes", f"/notes/{id}", "/notes?q=alert", "/runs", "/sessions", "/now", "/figures", "/health"]
+    paths = [
+        "/",
+        "/projects",
+        "/notes",
+        f"/notes/{id}",
+        "/notes?q=alert",
+        "/runs",
+        "/sessions",
+        "/now",
+        "/figures",
+        "/health",
+    ]
     paths += [f"/notes?{name}=%3Cscript%3E" for name in ("q", "tag", "scope")]
     paths += ["/sessions/%3Cscript%3Es", "/now?prompt=%3Cscript%3E", "/now?directory=%3Cscript%3E", "/%3Cscript%3E"]
     shown = 0
@@ -177,7 +190,17 @@ def test_what_is_edited_keeps_what_cannot_be_seen(memory: Memory, browser: Brows
 def test_a_secret_note_is_on_no_page(memory: Memory, browser: Browser) -> None:
     open_one = memory.remembered("The vault is in the cellar.")
     secret = memory.remembered(f"The vault opens with 4711-0815; see [[{open_one}]].", "--sensitivity", "secret")
-    paths = ("/notes", "/notes?q=vault", f"/notes/{open_one}", "/runs", "/sessions", "/now", "/now?prompt=vault+cellar")
+    paths = (
+        "/",
+        "/projects",
+        "/notes",
+        "/notes?q=vault",
+        f"/notes/{open_one}",
+        "/runs",
+        "/sessions",
+        "/now",
+        "/now?prompt=vault+cellar",
+    )
     for path in (*paths, "/figures", "/health"):
         for answer in (browser.html(path), json.dumps(browser.json(path))):
             assert not any(word in answer for word in (secret, "4711", "opens with")), path
@@ -291,7 +314,18 @@ def test_a_store_that_cannot_be_written_is_shown_and_an_act_says_why(
         return written(path, flags, *others, **named)
 
     monkeypatch.setattr(os, "open", read_only)
-    for path in ("/notes", f"/notes/{id}", "/notes?q=dusk", "/runs", "/sessions", "/now", "/figures", "/health"):
+    for path in (
+        "/",
+        "/projects",
+        "/notes",
+        f"/notes/{id}",
+        "/notes?q=dusk",
+        "/runs",
+        "/sessions",
+        "/now",
+        "/figures",
+        "/health",
+    ):
         browser.html(path)
     refused = browser.act(f"/notes/{id}/archive", 503)
     assert "Read-only file system" in refused["error"]["message"]
@@ -308,3 +342,114 @@ def test_every_route_is_described_and_what_is_sent_as_it_is_is_what_was_vendored
     for path in ("/static/htmx.LICENSE", "/static/../routes.py", "/static/%2e%2e/routes.py", "/nowhere"):
         browser.html(path, 404)
     assert browser.client.delete("/notes").status_code == 405
+
+
+# -- deciding ---------------------------------------------------------------------------------------------------------
+
+
+def from_outside(memory: Memory, *texts: str) -> list[str]:
+    """The ids of notes that an MCP client wrote."""
+    service = opened(memory.home).called_by(Caller(client="figma")).service
+    return [service.remember(NoteDraft(each)).unwrap().stored.meta.id for each in texts]
+
+
+def test_what_waits_is_decided_by_a_button_and_each_decision_can_be_undone(memory: Memory, browser: Browser) -> None:
+    kept, rejected, edited, later = from_outside(
+        memory, "Lamps are lit.", "Pumps are oiled.", "Ropes are coiled.", "Nets are mended."
+    )
+    waiting = {each["notes"][0]["id"]: each for each in browser.json("/")["items"]}
+    assert waiting.keys() == {kept, rejected, edited, later}
+    assert all("unless you vouch for it" in each["reason"] for each in waiting.values())
+    page = browser.submit("/decide", key=waiting[kept]["key"], act="keep")
+    assert ("Kept Lamps are lit" in page, "Undo this" in page) == (True, True)
+    run = browser.act("/decide", key=waiting[rejected]["key"], act="reject")["run"]
+    seen = waiting[edited]["notes"][0]["contentHash"]
+    browser.submit("/decide", key=waiting[edited]["key"], act=f"edit {edited}", hash=seen, body="Ropes are cut.")
+    browser.submit("/decide", key=waiting[later]["key"], act="later")
+    notes = {each["id"]: each for each in memory.notes()}
+    assert rejected not in notes
+    assert browser.json(f"/notes/{kept}")["note"]["promotedBy"] == "person"
+    assert notes[edited]["body"] == "Ropes are cut."
+    assert [each["notes"][0]["id"] for each in browser.json("/")["items"]] == [later]
+    browser.submit(f"/runs/{run}/undo")
+    assert {each["notes"][0]["id"] for each in browser.json("/")["items"]} == {rejected, later}
+    assert browser.act("/decide", 400, key=waiting[later]["key"], act="praise")["error"]["code"] == "usage"
+    assert browser.act("/decide", 409, key="unknown", act="keep")["error"]["code"] == "entry-changed"
+
+
+def test_two_notes_that_disagree_stand_beside_each_other_and_one_takes_the_place_of_the_other(
+    memory: Memory, browser: Browser
+) -> None:
+    first = memory.remembered("The request timeout of the tide client is 30 seconds.")
+    second = memory.remembered("The request timeout of the tide client is 45 seconds.")
+    html = browser.html("/?kind=contradiction")
+    assert "30 seconds" in html
+    assert "45 seconds" in html
+    (item,) = browser.json("/?kind=contradiction")["items"]
+    page = browser.submit("/decide", key=item["key"], act=f"supersede {second}", kind="contradiction")
+    assert "Nothing waits for you." in page
+    assert [each["id"] for each in memory.notes()] == [second]
+    assert first in browser.html("/notes?archived=1")
+
+
+def test_many_are_decided_at_once_by_reason_and_twenty_tabs_decide_once(memory: Memory, browser: Browser) -> None:
+    from_outside(memory, *(f"Basin {letter} is {letter * 5} metres deep." for letter in "abcdefgh"))
+    memory.remembered("Lamps are lit at dusk.")
+    keys = [each["key"] for each in browser.json("/?kind=external")["items"]]
+    assert "All 8 on this page" in browser.html("/?kind=external")
+    headers = {"Accept": "application/json", "X-Form-Token": browser.page.form_token}
+    statuses: list[int] = []
+
+    def reject() -> None:
+        sent = {"key": keys, "act": "reject"}
+        statuses.append(browser.client.post("/decide", json=sent, headers=headers).status_code)
+
+    tabs = [threading.Thread(target=reject) for _ in range(20)]
+    for each in tabs:
+        each.start()
+    for each in tabs:
+        each.join()
+    assert sorted(statuses) == [200, *[409] * 19]
+    assert memory.titles() == ["Lamps are lit at dusk."]
+    assert len([each for each in browser.json("/runs")["runs"] if each["machine"] == "review"]) == 1
+
+
+def test_a_run_in_the_middle_of_a_review_shows_what_it_made(memory: Memory, browser: Browser) -> None:
+    from_outside(memory, "Lamps are lit.")
+    (item,) = browser.json("/")["items"]
+    memory.captured("Pumps", "Pumps are oiled on Mondays.")
+    memory("consolidate")
+    assert memory("edit", item["notes"][0]["id"], "--body", "Lamps are out.").code == 0
+    assert "Pumps" in browser.html("/?since=last")
+    assert browser.act("/decide", 409, key=item["key"], act="keep")["error"]["code"] == "entry-changed"
+    (again,) = browser.json("/?kind=external")["items"]
+    assert again["notes"][0]["body"] == "Lamps are out."
+    browser.act("/decide", key=again["key"], act="keep")
+    (new,) = browser.json("/?since=last")["items"]
+    assert browser.act("/decide", key=new["key"], act="reject", since="last")["run"]
+    assert memory.titles() == ["Lamps are lit."]
+
+
+def test_projects_are_paused_excluded_and_renamed(memory: Memory) -> None:
+    project = memory.work_tree()
+    memory("remember", "Lamps are lit at dusk.", cwd=project)
+    browser = Browser(memory.home, project)
+    scope = "github.com/ada/lamp"
+    assert f"{scope}</a>" in browser.html("/projects")
+
+    def switch() -> str:
+        (found,) = browser.json("/projects")["projects"]
+        return str(found["switch"])
+
+    for act, state in (("pause", "paused"), ("resume", ""), ("exclude", "excluded"), ("include", "")):
+        assert scope in browser.submit(f"/projects/{act}", project=scope)
+        assert switch() == state
+    page = browser.submit("/projects/pause", hours="2")
+    assert ("Memory is paused everywhere." in page, "Memory is paused until" in page) == (True, True)
+    assert "everywhere" not in browser.submit("/projects/resume")
+    page = browser.submit("/projects/rename", project=scope, new="github.com/ada/lantern")
+    assert "1 note moved." in page
+    assert memory.notes()[0]["scope"] == "github.com/ada/lantern"
+    assert browser.act("/projects/rename", 400, project=scope, new="x")["error"]["code"] == "usage"
+    assert browser.act("/projects/burn", 400)["error"]["code"] == "usage"
+    browser.close()

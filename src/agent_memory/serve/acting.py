@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import urlencode
 
 from attrs import evolve
 from returns.result import Result
 
+from agent_memory.acts.review import ReviewAct
 from agent_memory.acts.service import MemoryService
-from agent_memory.documents import entry_document, undone_document
-from agent_memory.errors import EntryInvalid, Error, UsageInvalid
+from agent_memory.documents import entry_document, fields_of, json_of, pause_document, undone_document
+from agent_memory.errors import EntryChanged, EntryInvalid, Error, UsageInvalid
 from agent_memory.note.note import Kind, MemoryEntry, StoredEntry
 from agent_memory.pipelines.undo import sentence_of
 from agent_memory.results import unwrap
 from agent_memory.serve.application import Asked, Done
 from agent_memory.serve.looking import read_shown
 from agent_memory.text.ids import normal_tags, split_tags
+from agent_memory.text.instants import HOUR_MS
 from agent_memory.text.plain_text import counted
 
 _NOTE_ACTS: Mapping[str, tuple[str, Callable[[MemoryService, str], Result[object, Error]]]] = {
@@ -44,6 +48,14 @@ def act_on_note(asked: Asked) -> Done:
 
 def _edited(asked: Asked, stored: StoredEntry) -> Done:
     """Changes what the form names, unless the note changed since it was shown."""
+    seen = asked.needed("hash")
+    edited = unwrap(asked.acting.service.replace(stored.meta.id, _text_of(asked, stored), seen))
+    document = entry_document(edited.listed, None, edited.body, tier=asked.looking.reading.tier_of(edited.listed))
+    return Done(f"Changed {edited.meta.id}: {edited.meta.title}", document, f"/notes/{edited.meta.id}")
+
+
+def _text_of(asked: Asked, stored: StoredEntry) -> MemoryEntry:
+    """Returns the note as the form has it."""
     body, title, tags = asked.text("body"), asked.text("title"), asked.fields.get("tags")
     meta = evolve(
         stored.meta,
@@ -53,11 +65,49 @@ def _edited(asked: Asked, stored: StoredEntry) -> Done:
     )
     if "body" in asked.fields and body is None:
         raise EntryInvalid(("body: is empty",))
-    text = stored.body if body is None else body.replace("\r\n", "\n")
-    seen = asked.needed("hash")
-    edited = unwrap(asked.acting.service.replace(stored.meta.id, MemoryEntry(meta, text), seen))
-    document = entry_document(edited.listed, None, edited.body, tier=asked.looking.reading.tier_of(edited.listed))
-    return Done(f"Changed {edited.meta.id}: {edited.meta.title}", document, f"/notes/{edited.meta.id}")
+    return MemoryEntry(meta, stored.body if body is None else body.replace("\r\n", "\n"))
+
+
+def decide(asked: Asked) -> Done:
+    """Decides about items of the queue, by key, as one run. A button says `act`, or `act note`."""
+    word, _, note = asked.needed("act").partition(" ")
+    act = next((each for each in ReviewAct if each == word), None)
+    if act is None:
+        raise UsageInvalid(f"There is no decision {word[:40]!r}", f"There are {', '.join(ReviewAct)}.")
+    note_id = note or asked.text("note")
+    keys = asked.fields.get("key", [])
+    waiting = {each.key: each for each in asked.waiting.items()}
+    if asked.text("since") == "last":
+        waiting |= {each.key: each for each in unwrap(asked.acting.review_items("last"))}
+    items = [waiting[key] for key in keys if key in waiting]
+    if not items:
+        raise EntryChanged("What you decided about")
+    text = None
+    if act is ReviewAct.EDIT:
+        stored = read_shown(asked.acting, note_id or items[0].notes[0].meta.id)
+        if stored.listed.content_hash != asked.needed("hash"):
+            raise EntryChanged(stored.meta.id)
+        text, note_id = _text_of(asked, stored), stored.meta.id
+    try:
+        decided = unwrap(asked.acting.decide(items, act, note_id=note_id, text=text))
+        asked.waiting.decided(keys, put_off=act is ReviewAct.LATER)
+    except Error:
+        asked.waiting.read_again()
+        raise
+    if decided.left:
+        asked.waiting.read_again()
+    asked.said.extend(reason for each in decided.left for reason in each.reasons)
+    query = {name: value for name in ("kind", "since") if (value := asked.text(name)) is not None}
+    if "body" in asked.fields:
+        query.pop("kind", None)
+    summary = f"{decided.summary[:1].upper()}{decided.summary[1:]}."
+    back = f"/?{urlencode(query)}" if query else "/"
+    return Done(
+        summary,
+        {"run": decided.run_id or None, "summary": decided.summary, "left": json_of(decided.left)},
+        back,
+        decided.run_id,
+    )
 
 
 def undo_run(asked: Asked) -> Done:
@@ -72,3 +122,32 @@ def repair(asked: Asked) -> Done:
     asked.said.extend((*done.did, *done.failed))
     sentence = f"{counted(len(done.did), 'repair')} done, {len(done.failed)} left."
     return Done(sentence, {"fixed": done.did, "notFixed": done.failed}, "/health")
+
+
+PROJECT_ACTS = ("pause", "resume", "exclude", "include", "rename", "merge")
+
+
+def act_on_project(asked: Asked) -> Done:
+    """Switches memory off or on in a project, or everywhere if none is named, and gives notes of one another key."""
+    memory, act, project = asked.acting, asked.path["act"], asked.text("project")
+    hours = asked.number("hours", 0, 24 * 365, 0)
+    run, document = "", dict[str, Any]()
+    match act:
+        case "pause":
+            pause = unwrap(memory.pause(project, hours * HOUR_MS or None))
+            said, document = pause.sentence.removesuffix("."), {"paused": pause_document(pause)}
+        case "resume":
+            ended = unwrap(memory.resume(project))
+            said, document = (
+                f"Memory is back in {project or 'everything'}",
+                {"ended": [pause_document(each) for each in ended]},
+            )
+        case "exclude" | "include":
+            pattern = unwrap(memory.exclude_project(asked.needed("project"), include=act == "include"))
+            said, document = f"{pattern} is {act}d", {"pattern": pattern}
+        case "rename" | "merge":
+            moved = unwrap(memory.scopes.rename(asked.needed("project"), asked.needed("new"), merge=act == "merge"))
+            said, document, run = f"{counted(len(moved.notes), 'note')} moved", fields_of(moved), moved.run_id
+        case _:
+            raise UsageInvalid(f"There is no act {act[:40]!r} on a project", f"There are {', '.join(PROJECT_ACTS)}.")
+    return Done(f"{said}.", document, "/projects", run)

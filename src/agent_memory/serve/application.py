@@ -57,6 +57,7 @@ from agent_memory.serve.loopback import (
     stranger_refusal,
 )
 from agent_memory.serve.rendering import STATIC, rendered, static_file
+from agent_memory.serve.waiting import Waiting
 
 E = TypeVar("E", bound=StrEnum)
 
@@ -111,6 +112,7 @@ class Asked:
     looking: Memory
     """Is shown nothing secret."""
     acting: Memory
+    waiting: Waiting
     path: Mapping[str, str]
     fields: Mapping[str, list[str]]
     """Of the query, and of the form or the JSON object in the body."""
@@ -205,6 +207,7 @@ class Page:
         """The cookie of that browser, once there is one."""
         self._looking = memory.called_by(Caller(client="the page"))
         self._acting = memory.called_by(Caller())
+        self._waiting = Waiting(self._acting)
         self._said: dict[str, tuple[list[str], str]] = {}
         """What is to be said on the next page, and the run that takes it back."""
         self._thread = ThreadPoolExecutor(1, "store")
@@ -316,7 +319,7 @@ class Page:
         """In the one thread."""
         said: list[str] = []
         self._looking.warn = self._acting.warn = said.append
-        asked = Asked(self._looking, self._acting, request.path_params, fields, said)
+        asked = Asked(self._looking, self._acting, self._waiting, request.path_params, fields, said)
         try:
             answer = route.answer(asked)
             said += (each for each in self._acting.warnings() if each not in said)

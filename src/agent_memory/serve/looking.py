@@ -9,7 +9,9 @@ from math import ceil
 from typing import Any
 
 from attrs import evolve, frozen
+from returns.result import Success
 
+from agent_memory.acts.review import ReviewKind
 from agent_memory.app import Memory, open_memory
 from agent_memory.capture.hook import HookProblem
 from agent_memory.capture.places import known_places
@@ -23,6 +25,7 @@ from agent_memory.documents import (
     health_document,
     injection_document,
     json_of,
+    pause_document,
     run_document,
     search_document,
     statistics_document,
@@ -35,6 +38,7 @@ from agent_memory.inject import place_of, told_where
 from agent_memory.note.note import (
     Harness,
     Kind,
+    Listed,
     Origin,
     StoredEntry,
     Tier,
@@ -68,6 +72,41 @@ def _part(asked: Asked, count: int) -> tuple[slice, dict[str, Any]]:
     others = {key: values[-1] for key, values in asked.fields.items() if key not in ("page", "said") and values[-1]}
     part = slice((number - 1) * A_PAGE, number * A_PAGE)
     return part, {"page": number, "pages": max(1, ceil(count / A_PAGE)), "count": count, "others": others}
+
+
+# -- what waits for a decision ----------------------------------------------------------------------------------------
+
+
+def inbox(asked: Asked) -> Shown:
+    """Returns what waits for a person's decision, with the text of the notes that it is about."""
+    kind, is_new = asked.word("kind", ReviewKind), asked.text("since") == "last"
+    everything = unwrap(asked.acting.review_items("last")) if is_new else asked.waiting.items()
+    items = [each for each in everything if kind in (None, each.kind)]
+    part, pages = _part(asked, len(items))
+    shown = [(each, [text_of(asked.acting, note) for note in each.notes]) for each in items[part]]
+    document = {
+        "items": [
+            {
+                **fields_of(each, "key", "kind", "reason", "source", "acts", "put_off_until_ms"),
+                "notes": [
+                    {**entry_document(note, body=body), "contentHash": note.content_hash}
+                    for note, body in zip(each.notes, bodies, strict=True)
+                ],
+            }
+            for each, bodies in shown
+        ],
+        "matching": pages["count"],
+    }
+    counts = Counter(each.kind for each in everything)
+    context = {"items": shown, "counts": counts, "all": len(everything), "kind": kind, "is_new": is_new, "pages": pages}
+    return Shown("inbox.html", document, {**context, "kinds": Kind})
+
+
+def text_of(memory: Memory, listed: Listed) -> str:
+    """Returns the text of a note; a sentence where it cannot be read."""
+    return (
+        memory.store.read_again(listed).map(lambda stored: stored.body).lash(lambda error: Success(str(error))).unwrap()
+    )
 
 
 # -- notes ------------------------------------------------------------------------------------------------------------
@@ -316,6 +355,17 @@ def now(asked: Asked) -> Shown:
         "scope": around.scope,
     }
     return Shown("now.html", document, context)
+
+
+# -- projects ---------------------------------------------------------------------------------------------------------
+
+
+def projects(asked: Asked) -> Shown:
+    found = unwrap(asked.looking.projects())
+    paused = unwrap(asked.looking.paused())
+    document = {"projects": json_of(found), "paused": [pause_document(each) for each in paused]}
+    is_off = any(not each.scope for each in paused)
+    return Shown("projects.html", document, {"projects": found, "paused": paused, "is_off": is_off})
 
 
 # -- figures and health -----------------------------------------------------------------------------------------------

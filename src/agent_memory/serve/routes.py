@@ -17,6 +17,18 @@ _EDITED = {
     "tags": "the new tags, apart by spaces",
     "body": "the new text, markdown",
 }
+_WAITING = {"kind": "items that wait for this reason only", "since": "`last`: what the last runs made", **_PAGE}
+_DECIDED = {
+    "key": "which items",
+    "act": "`keep`, `edit`, `reject`, `merge`, `supersede` or `later`",
+    "note": "which of its notes is edited or rejected, or stays",
+    **_EDITED,
+}
+_SWITCHED = {
+    "project": "its directory or key; without it, pause and resume are about everything",
+    "hours": "for how long to pause; until it is resumed by default",
+    "new": "the key that its notes get by rename or merge",
+}
 _FILTERS = {
     "q": "words to search for; without any, all notes are listed",
     "scope": "notes of this project only",
@@ -40,7 +52,8 @@ def _openapi(asked: Asked) -> Shown:
 
 
 ROUTES: tuple[Route, ...] = (
-    Route("GET", "/", "Lists or searches notes", looking.notes, _FILTERS),
+    Route("GET", "/", "Lists what waits for a decision", looking.inbox, _WAITING),
+    Route("POST", "/decide", "Decides about what waits, as one run", acting.decide, _DECIDED),
     Route("GET", "/notes", "Lists or searches notes", looking.notes, _FILTERS),
     Route("GET", "/notes/{id}", "Shows a note, its versions, and what is known of it", looking.note),
     Route("POST", "/notes/{id}/{act}", f"Does one of {', '.join(acting.NOTE_ACTS)}", acting.act_on_note, _EDITED),
@@ -51,6 +64,8 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/sessions", "Lists the newest sessions", looking.sessions, _PAGE),
     Route("GET", "/sessions/{session:path}", "Shows what became of a session, and its redacted words", looking.session),
     Route("GET", "/now", "Shows what a session would be told now", looking.now, _TOLD),
+    Route("GET", "/projects", "Lists projects, and where memory is switched off", looking.projects),
+    Route("POST", "/projects/{act}", f"Does one of {', '.join(acting.PROJECT_ACTS)}", acting.act_on_project, _SWITCHED),
     Route("GET", "/figures", "Counts notes, reads, calls and runs", looking.figures, {"days": "so many days"}),
     Route("GET", "/health", "Shows what needs a look", looking.health),
     Route("POST", "/health/repair", "Repairs what `memory doctor --fix` repairs", acting.repair),
