@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import json
 import sqlite3
 import tempfile
 from collections.abc import Callable, Sequence
@@ -111,6 +112,27 @@ def _cursor_store(directory: Path, data: bytes) -> tuple[HistorySource, InboxEnt
     )
 
 
+def _goose(directory: Path, data: bytes) -> tuple[HistorySource, InboxEntry]:
+    """Each line is a message."""
+    path = directory / "sessions.db"
+    path.unlink(missing_ok=True)
+    database = sqlite3.connect(path)
+    with database:
+        database.execute("CREATE TABLE sessions (id, working_dir)")
+        database.execute(
+            "CREATE TABLE messages (id INTEGER PRIMARY KEY, session_id, role, content_json, created_timestamp)"
+        )
+        database.execute("INSERT INTO sessions VALUES ('20260708_1', '/srv')")
+        for line in data.split(b"\n"):
+            told = next(iter(objects_in(line).found), {})
+            said = (f"{told.get('role')}", json.dumps(told.get("content")) if told else line)
+            put = "INSERT INTO messages VALUES (NULL, '20260708_1', ?, ?, 1)"
+            database.execute(put, (said[0].encode("utf-8", "replace").decode(), said[1]))
+    database.close()
+    session = SessionFile("goose-session", "20260708_1")
+    return GooseSessions(TranscriptRoots((str(directory),))), InboxEntry(0, Harness.GOOSE, session)
+
+
 def _check(opens: Opens, name: str, data: bytes) -> None:
     directory = Path(_DIRECTORY.name) / name
     directory.mkdir(exist_ok=True)
@@ -205,7 +227,7 @@ TRANSCRIPTS: tuple[Target, ...] = (
         "gemini-json",
         _file(Harness.GEMINI, "gemini-session", GeminiSessions, "7c1e52d0-9f6b-4f0e-8a53-2f7d1b0c9e11", ".json"),
     ),
-    _target("goose", _file(Harness.GOOSE, "goose-session", GooseSessions, "20260708_1", ".jsonl")),
+    _target("goose", _goose),
     _target("pi", _file(Harness.PI, "pi-session", PiSessions, "019f8532-2173-78ef-aefd-882d27cd95ac", ".jsonl")),
     _target("aider", _aider),
     _target("amp", _amp),

@@ -13,7 +13,7 @@ from agent_memory.agent.child_process import Finished
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StoreIo
 from agent_memory.harness.amp import RETRY_SECONDS, AmpThreads, run_amp, thread_history
 from agent_memory.note.note import Harness
-from agent_memory.session.history import History, Role, SessionMark, ToolCall
+from agent_memory.session.history import History, Role, ToolCall
 from agent_memory.session.queue import AmpThread, InboxEntry
 from harness_surroundings import ScriptedCommand, finished
 
@@ -36,19 +36,14 @@ def entry(thread_id: str = THREAD) -> InboxEntry:
     return InboxEntry(0, Harness.AMP, AmpThread(thread_id))
 
 
-def fetched(amp: ScriptedAmp, mark: SessionMark | None = None) -> History:
-    history: History = amp.threads().fetch(entry(), mark).unwrap()
+def fetched(amp: ScriptedAmp) -> History:
+    history: History = amp.threads().fetch(entry(), None).unwrap()
     return history
 
 
 def refused(amp: ScriptedAmp, thread_id: str = THREAD) -> Error:
     error: Error = amp.threads().fetch(entry(thread_id), None).failure()
     return error
-
-
-def mark_of(history: History) -> SessionMark:
-    last = history.turns[-1]
-    return SessionMark(Harness.AMP, THREAD, last.record_id, last.at_ms, last.number, True, "builtin")
 
 
 def test_an_export_becomes_turns() -> None:
@@ -77,16 +72,6 @@ def test_an_export_becomes_turns() -> None:
         1770000000000,
         1770000020000,
     )
-
-
-def test_after_a_mark_only_what_is_new_comes_and_nothing_twice() -> None:
-    whole = json.loads(EXPORT)
-    longer = {**whole, "messages": [*whole["messages"], {"role": "user", "messageId": 4, "content": "Cache it then."}]}
-    first = fetched(ScriptedAmp(finished(EXPORT)))
-    assert fetched(ScriptedAmp(finished(EXPORT)), mark_of(first)).turns == ()
-    second = fetched(ScriptedAmp(finished(json.dumps(longer).encode())), mark_of(first))
-    assert [(turn.number, turn.text) for turn in second.turns] == [(6, "Cache it then.")]
-    assert second.tools_answered_before
 
 
 def test_an_answer_still_being_written_is_left_for_the_next_time() -> None:

@@ -369,20 +369,6 @@ def test_facts_of_the_session(talk: Conversation) -> None:
 # -- branches ---------------------------------------------------------------------------------------------------------
 
 
-def test_what_was_rewound_away_is_left_out_and_keeps_its_numbers(talk: Conversation) -> None:
-    talk.user("Start")
-    ready = talk.agent("Ready")
-    talk.user("First attempt")
-    talk.agent("First answer")
-    first = talk.history()
-    talk.user("Second attempt", parent=ready)
-    talk.agent("Second answer")
-    history = talk.history()
-    assert [turn.text for turn in history.turns] == ["Start", "Ready", "Second attempt", "Second answer"]
-    assert numbers(history) == [1, 2, 5, 6]
-    assert numbers(talk.history(mark_after(first))) == [5, 6]
-
-
 def test_a_session_continued_on_both_branches_keeps_both(talk: Conversation) -> None:
     ready = talk.agent("Ready")
     talk.user("A")

@@ -72,16 +72,6 @@ class TestTurns:
 class TestTree:
     """Trap 3: the last entry says which branch the person is on."""
 
-    def test_what_is_not_on_the_last_entrys_branch_is_left_out_and_keeps_its_numbers(self, talk: Branching) -> None:
-        first = talk.user("One.")
-        talk.agent("Wrong.")
-        talk.user("Wrong, too.")
-        talk.agent("Two.", parent=first)
-        talk.user("Three.")
-        history = talk.history()
-        assert told(history) == ["user: One.", "agent: Two.", "user: Three."]
-        assert numbers(history) == [1, 4, 5]
-
     def test_going_back_to_before_the_first_message_leaves_nothing_until_something_is_said(
         self, talk: Branching
     ) -> None:

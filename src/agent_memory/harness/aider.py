@@ -29,7 +29,7 @@ from functools import partial
 from hashlib import blake2b
 from typing import Literal, Self
 
-from attrs import define, field, frozen
+from attrs import frozen
 from returns.result import Failure, Success
 
 from agent_memory.capture.repository import is_tracked
@@ -67,30 +67,12 @@ _BLOCK_CHARS = 80_000  # are held of one block of lines; more than any turn keep
 Speaker = Literal["run", "person", "agent", "aider"]
 
 
-@define
-class Block:
-    """The lines of one speaker, one after the other, without their marks."""
-
-    speaker: Speaker
-    ends_blank: bool = False
-    is_last: bool = False
-    _text: Excerpt = field(factory=lambda: Excerpt(_BLOCK_CHARS))
-
-    def add(self, line: str) -> None:
-        self._text = self._text.grown(f"{line}\n")
-        self.ends_blank = not line.strip()
-
-    @property
-    def text(self) -> str:
-        """Without the blank lines around it."""
-        return self._text.text.strip("\n")
-
-
-def blocks_in(lines: Iterable[str], wants: Callable[[str], bool]) -> Iterator[Block]:
-    """Tells the lines of a chat history apart. Runs that are not wanted by their time are passed over: a file may hold
-    thousands. The heading of a run is a block of its own."""
-    speaker: Speaker | None = None
-    block: Block | None = None
+def blocks_in(lines: Iterable[str], wants: Callable[[str], bool]) -> Iterator[tuple[Speaker, str, bool]]:
+    """Yields who speaks, the lines without marks and the blank ones around them, and whether that is all: the last reply in
+    the file may still be written. The heading of a run is a block of its own. Runs that are not wanted by their time are
+    passed over: a file may hold thousands."""
+    speaker: Speaker = "run"
+    held: Excerpt | None = None
     after_blank, is_wanted, fence = True, True, ""
     note_lines = 0  # of a write of aider's that has not come to its end
     for line in lines:
@@ -118,25 +100,21 @@ def blocks_in(lines: Iterable[str], wants: Callable[[str], bool]) -> Iterator[Bl
         ):
             who, text, fence, note_lines = "aider", line[len(_NOTE) :].rstrip(), "", 0 if ends else 1
         elif not line.strip() and speaker != "agent":  # the blank lines around a write are nobody's
-            who, text, begins, fence = speaker or "agent", "", False, ""
+            who, text, begins, fence = speaker, "", False, ""
         else:
             who, text, begins = "agent", line, speaker != "agent"
             fence = closes[1] if closes and not (closes[1][0] == "`" and "`" in closes[2]) else ""
+        if held is not None and (begins or who is not speaker):
+            yield speaker, held.text.strip("\n"), True
+            held = None
         speaker, after_blank = who, not line.strip()
-        if block is not None and (begins or who is not block.speaker):
-            yield block
-            block = None
-        if begins:
-            block = Block(who)
-        if block is not None:
-            block.add(text)
-            if started:
-                is_wanted = wants(text)
-                yield block
-                block = None
-    if block is not None:
-        block.is_last = True
-        yield block
+        if started:
+            is_wanted = wants(text)
+            yield who, text, True
+        elif begins or held is not None:
+            held = (held or Excerpt(_BLOCK_CHARS)).grown(f"{text}\n")
+    if held is not None:
+        yield speaker, held.text.strip("\n"), speaker != "agent" or after_blank
 
 
 # -- the runs ---------------------------------------------------------------------------------------------------------
@@ -210,15 +188,13 @@ class AiderRuns(Session):
 
     @property
     def done(self) -> bool:
-        """Nothing further is taken: enough is kept, the wanted run is over, or it is our own call."""
-        return self.full or self._over or self.own_call
+        return super().done or self._over
 
     def wants(self, started: str) -> bool:
         """Tells whether a run that was started then may be the wanted one."""
         return not self._only_one or self.session_id.startswith(_stamp(started))
 
-    def take_block(self, block: Block) -> None:
-        text, speaker = block.text, block.speaker
+    def take_block(self, speaker: Speaker, text: str, is_whole: bool) -> None:
         if speaker == "run":
             self.known_records += 1
             self._others_spoke = self._others_spoke or self._prompted or not self.wants(text)
@@ -226,7 +202,7 @@ class AiderRuns(Session):
             self._started, self._run, self._wanted, self._writes = text, None, False, 0
             self.end_message()
             return
-        if block.is_last and speaker == "agent" and not block.ends_blank:
+        if not is_whole:
             self.skip("unfinished-message")
             return
         if speaker == "person":
@@ -292,18 +268,15 @@ class AiderChats(files.Sessions):
             typed = _typed_lines(roots, f"{directory}/{INPUT_FILE}", session_id)
             own_mark = None if mark is None else mark.within(transcript_key(file.path))
             session = files.filled(AiderRuns(session_id, directory, typed), own_mark, partial(_fill, file))
-            if session.known_records and not session.found:
-                absent = f"{file.path} does not hold that run, or no prompt yet"
-                raise HistoryUnavailable(session_id, absent, is_missing=True)
-            return files.file_history(session, file)
+            if session.found or not session.known_records:
+                return files.file_history(session, file)
+        raise HistoryUnavailable(session_id, f"{path} does not hold that run, or no prompt yet", is_missing=True)
 
     def find(self, since_ms: int | None) -> files.Findings:
         """See `ports.SessionFinder`. Looked into are the `further` roots, where `$AIDER_CHAT_HISTORY_FILE` says, and the
         directories of projects and those above them."""
-        paths = [
-            *filter(None, [self.named_file]),
-            *(f"{each.rstrip('/')}/{CHAT_FILE}" for each in self.given.transcript_roots),
-        ]
+        further = (f"{each.rstrip('/')}/{CHAT_FILE}" for each in self.given.transcript_roots)
+        paths = [*filter(None, [self.named_file]), *further]
         for directory in self.given.project_directories():
             if isinstance(directory, Failure):
                 yield directory
@@ -331,10 +304,13 @@ class AiderChats(files.Sessions):
             # A run that another one follows in its file changed last before that one began.
             ends = [*(after.started_at_ms or changed_at_ms for after in runs[1:]), changed_at_ms]
             for run, last_at_ms in zip(runs, ends, strict=False):
-                retrieval = retrieval_of(Harness.AIDER, run.session_id, path)
-                if retrieval and (since_ms is None or last_at_ms >= since_ms):
-                    began, cwd = run.started_at_ms, os.path.dirname(path)
-                    yield Success(FoundSession(Harness.AIDER, retrieval, last_at_ms, ended_at_ms=began, cwd=cwd))
+                how, began, cwd = (
+                    retrieval_of(Harness.AIDER, run.session_id, path),
+                    run.started_at_ms,
+                    os.path.dirname(path),
+                )
+                if how and (since_ms is None or last_at_ms >= since_ms):
+                    yield Success(FoundSession(Harness.AIDER, how, last_at_ms, ended_at_ms=began, cwd=cwd))
 
     def runs(self, path: str) -> tuple[Run, ...]:
         """Returns the runs in a chat history that have a prompt, in order."""
@@ -384,6 +360,6 @@ def _fill(file: files.OpenTranscript, session: AiderRuns) -> None:
                 yield line.data.decode("utf-8", "replace").removesuffix("\r").removeprefix("\ufeff")
 
     for block in blocks_in(lines(), session.wants):
-        session.take_block(block)
+        session.take_block(*block)
         if session.done:
             break

@@ -65,11 +65,11 @@ def block_texts(blocks: Iterable[Json]) -> list[str]:
 
 
 def number(value: Json, key: str) -> int | None:
-    """Returns the member if it is a whole number, or one with a fraction, which is cut off."""
+    """Returns the member if it is a whole number of at most 18 digits, or one with a fraction, which is cut off."""
     member = value.get(key)
-    if isinstance(member, float) and abs(member) < 1e18:
-        member = int(member)
-    return member if isinstance(member, int) and not isinstance(member, bool) else None
+    if isinstance(member, bool) or not isinstance(member, int | float) or not abs(member) < 10**18:
+        return None
+    return int(member)
 
 
 def time(value: Json, key: str) -> int | None:

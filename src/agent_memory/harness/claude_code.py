@@ -29,8 +29,7 @@ from agent_memory.text.ids import IdSet
 
 _NOTIFICATION = "task-notification"
 _HARNESS_LINE = re.compile(
-    r"^[ \t]*\[(?:Request interrupted by user[^\]\n]{0,80}|Image: (?:original|source)[^\]\n]{0,400})\][ \t]*$",
-    re.MULTILINE,
+    r"(?m)^[ \t]*\[(?:Request interrupted by user[^\]\n]{0,80}|Image: (?:original|source)[^\]\n]{0,400})\][ \t]*$"
 )
 # How the texts begin that are the harness's as a whole: what stands after a notification tells where the report is.
 _NOTICES = (
@@ -258,8 +257,8 @@ class ClaudeSession(Session):
             return
         raw = get.answer(attachment.get("prompt"))
         kind, mode = _origin(attachment) or _origin(value), attachment.get("commandMode", "prompt")
-        if is_notification(raw):
-            self._hear(_notified(raw), value)
+        if notified := _notified(raw):
+            self._hear(notified, value)
         elif kind in ("", "human") and mode == "prompt":
             self._hear(Said(typed_text([raw]), raw), value, is_queued=True)
 
@@ -331,8 +330,8 @@ def _prompt_in(value: get.Json) -> Said | None:
     if not texts or any(value.get(flag) is True for flag in _HIDING_FLAGS):
         return None
     raw, kind = "\n\n".join(texts), _origin(value)
-    if is_notification(raw) and kind in ("", _NOTIFICATION):
-        return _notified(raw)
+    if (notified := _notified(raw)) and kind in ("", _NOTIFICATION):
+        return notified
     text = typed_text(texts)
     if not text:
         return Said("", raw)
@@ -341,12 +340,10 @@ def _prompt_in(value: get.Json) -> Said | None:
     return Said("\n\n".join([text, *images]), raw, None if sent_by == "human" else sent_by[:_TYPE_CHARS])
 
 
-def is_notification(raw: str) -> bool:
-    return raw.lstrip().startswith(f"<{_NOTIFICATION}")
-
-
-def _notified(raw: str) -> Said:
-    """Returns what a background task reported, empty where it did not."""
+def _notified(raw: str) -> Said | None:
+    """Returns what a background task reported, empty where it did not; None for any other text."""
+    if not raw.lstrip().startswith(f"<{_NOTIFICATION}"):
+        return None
     return Said(_element(raw, "result") or _element(raw, "summary"), raw, _NOTIFICATION)
 
 

@@ -148,7 +148,7 @@ class CodexSession(Session):
     were rolled back. A sub-agent's thread is automated, and its `root_id` names the session that it belongs to.
     """
 
-    harness, rewinds = Harness.CODEX, True
+    harness, question_tool, rewinds = Harness.CODEX, "request_user_input", True
 
     def __init__(self, session_id: str) -> None:
         super().__init__(session_id)

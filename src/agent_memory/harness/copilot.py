@@ -37,7 +37,7 @@ _SILENT = re.compile(
 class CopilotSession(Session):
     """The events of one session in the order of the file."""
 
-    harness = Harness.COPILOT
+    harness, question_tool = Harness.COPILOT, "ask_user"
 
     def __init__(self, session_id: str) -> None:
         super().__init__(session_id)

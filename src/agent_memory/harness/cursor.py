@@ -162,8 +162,10 @@ class CursorSession(Session):
     def take(self, value: get.Json) -> None:
         self._line_number += 1
         role, blocks = value.get("role"), get.blocks(get.mapping(value, "message"))
-        if role in ("user", "assistant"):
-            self.skip("bad-record") if blocks is None else self._take_message(role == "user", blocks)
+        if role in ("user", "assistant") and blocks is None:
+            self.skip("bad-record")
+        elif role in ("user", "assistant"):
+            self._take_message(role == "user", blocks or [])
         elif value.get("type") != "turn_ended":
             self.skip_unknown(value.get("type") or f"role {role}")
         else:
@@ -318,18 +320,15 @@ class CursorTranscripts(files.SessionFiles):
         pieces = plain_text_pieces if file.path.endswith(".txt") else read_lines
         session = files.read_session(file, mark, CursorSession(session_id), pieces)
         session.cwd = self._project_path(file.path, session_id)
-        session.automated = "/subagents/" in file.path or (
-            session.prompts == 1 and self._is_delegated(file.path, session_id, session.first_prompt)
-        )
+        only_prompt = session.first_prompt if session.prompts == 1 else ""
+        session.automated = "/subagents/" in file.path or self._is_delegated(file.path, session_id, only_prompt)
         return files.file_history(session, file)
 
     def _project_path(self, path: str, session_id: str) -> str | None:
         """Tells where the project is: its directory's name here cannot be turned back into a path, but a file in it
         says so. A note of a session that is nowhere would hold everywhere (P6)."""
         project, found, _ = path.partition(f"/{TRANSCRIPTS}/")
-        if not found:
-            return None
-        text = files.text_beside(project, ".workspace-trusted", session_id).strip()
+        text = files.text_beside(project, ".workspace-trusted", session_id).strip() if found else ""
         value = get.parsed(text)
         told = get.text(value, "workspacePath") if is_object(value) else "" if value else text.partition("\n")[0]
         return told.rstrip() if told.startswith("/") else None

@@ -81,7 +81,7 @@ _ENDED = ("success", *_FAILED)
 class GeminiSession(Session):
     """The objects of one chat, without what was taken back."""
 
-    harness, rewinds = Harness.GEMINI, True
+    harness, question_tool, rewinds = Harness.GEMINI, "ask_user", True
 
     def __init__(self, session_id: str) -> None:
         super().__init__(session_id)

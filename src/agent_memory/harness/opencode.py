@@ -44,7 +44,7 @@ class OpencodeSession(db.StoredSession):
     and counted: what a revert took back, what a fork copied, summaries, opencode's own texts.
     """
 
-    harness = Harness.OPENCODE
+    harness, question_tool = Harness.OPENCODE, "question"
 
     def take_from(self, database: db.Database) -> None:
         told = database.texts_of("session", self.session_id, ("title", "parent_id", "time_created", "revert"))

@@ -33,7 +33,7 @@ class PiSession(Session):
     """The entries of one session in the order of the file, of which those on the last entry's branch count. What a fork copied
     from its parent is left out."""
 
-    harness, rewinds = Harness.PI, True
+    harness, question_tool, rewinds = Harness.PI, "ask_user_question", True
 
     def __init__(self, session_id: str) -> None:
         super().__init__(session_id)

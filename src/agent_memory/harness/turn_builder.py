@@ -29,14 +29,6 @@ _NAME_CHARS = 120
 _TITLE_CHARS = 300
 _RECORD_BYTES = 150
 _CALL_BYTES = 400
-# By which the agent puts a question to the person. Tools of MCP servers have other names: the server's is part of them.
-_QUESTION_TOOLS = {
-    Harness.CODEX: "request_user_input",
-    Harness.COPILOT: "ask_user",
-    Harness.GEMINI: "ask_user",
-    Harness.OPENCODE: "question",
-    Harness.PI: "ask_user_question",
-}
 _ANSWER = re.compile(
     r"\AUser (?:selected|responded|wrote|answered): (.+)|\"=\"(.+?)\"(?=, \"|\. You can now continue)", re.DOTALL
 )
@@ -111,6 +103,8 @@ class Session:
     """
 
     harness: ClassVar[Harness]
+    # The tool by which the agent asks the person something. Those of MCP servers have other names, with the server's in them.
+    question_tool: ClassVar[str] = ""
     rewinds: ClassVar[bool] = False  # what comes later may take back what was said: all is read, also once it is `full`
 
     def __init__(self, session_id: str) -> None:
@@ -307,7 +301,7 @@ class Session:
         draft = self._begin(Role.TOOL, text, name)
         if draft is not None:
             draft.failed = failed
-        if name and name == _QUESTION_TOOLS.get(self.harness) and not failed:
+        if name and name == self.question_tool and not failed:
             self.hear("", _answers_in(text))
         return name
 
