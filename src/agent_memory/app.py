@@ -17,7 +17,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.caller import Caller
 from agent_memory.config import Config
-from agent_memory.errors import Error, HomeUnknown, StateInvalid, StateNotFound, SyncRefused, UsageInvalid
+from agent_memory.errors import Error, HomeUnknown, StateInvalid, StateNotFound, SwitchedOff, SyncRefused, UsageInvalid
 from agent_memory.files.locks import KernelLocks
 from agent_memory.files.paths import exists, is_directory, real_root
 from agent_memory.files.root import home_of
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from agent_memory.acts.switching import Project, Switching
     from agent_memory.capture.inbox_files import InboxFiles
     from agent_memory.capture.repository import Repository
-    from agent_memory.capture.switches import Pause
+    from agent_memory.capture.switches import Pause, Switches
     from agent_memory.care.checks import DoctorReport
     from agent_memory.care.doctor import Doctor
     from agent_memory.care.forgetter import Forgetter
@@ -426,6 +426,17 @@ class Memory:
         """Makes memory stay out of a project, or no longer, and returns the pattern in `projects.exclude`."""
         return self.switching.exclude(project, include=include)
 
+    def require_on(self) -> None:
+        """Raises SwitchedOff where memory stays out of the working directory."""
+        if (off := self.switches().off(self.cwd)) is not None:
+            raise SwitchedOff(off.sentence)
+
+    def switches(self) -> Switches:
+        """Returns what memory stays out of, as it is now."""
+        from agent_memory.capture.switches import Switches
+
+        return Switches(self.environ)
+
     @as_result
     def projects(self) -> tuple[Project, ...]:
         """Returns every project with the number of its notes and whether memory stays out of it, most notes first."""
@@ -453,6 +464,7 @@ class Memory:
         about to change. `after_act`: a file without a section is left alone while there is nothing to show, and one
         whose directory is missing is not mentioned. A configured path is absolute or below `~`; any other is relative
         to the working directory."""
+        from agent_memory.rules.section import Published
         from agent_memory.section.targets import expanded
 
         home = home_of(self.environ)
@@ -461,7 +473,13 @@ class Memory:
         if after_act:
             full = [path for path in full if os.path.isdir(os.path.dirname(path))]
         by_hand = None if paths is None else as_result(self._keep_for_uninstall)
+        switches = self.switches()
+        if paths is None and switches.everywhere is not None:
+            return Success(Published())
         due = [evolve(each, once_it_shows=after_act) for each in self._targets_at(full)]
+        for at, each in enumerate(due):  # a project that memory stays out of is shown nothing any more
+            if each.scopes != {GLOBAL_SCOPE} and switches.off(os.path.dirname(each.path)) is not None:
+                due[at] = evolve(each, scopes=frozenset(), once_it_shows=True)
         published = self.publisher.publish(due, keep or by_hand, dry_run=dry_run)
         if keep is None and isinstance(published, Success):  # a run says it in its report
             for notice in filter(None, (each.notice for each in published.unwrap().targets)):
@@ -552,6 +570,7 @@ class Memory:
             prompt_template=read_shipped("prompts/consolidate.md"),
             random_word=lambda: os.urandom(16).hex(),
             handoff_days=self.config.limits.handoff_days,
+            switches=self.switches,
             tombstones=self.tombstones,
             kept=self.kept_histories if self.config.storage.keep_histories else None,
             ledger=self.ledger,
@@ -753,6 +772,7 @@ class Memory:
             calls_for=lambda history: 0 if window_chars is None else len(cut_windows(history, window_chars)),
             repo_of=lambda directory: read_repository(directory, self.environ, home_of(self.environ)).repo,
             is_private=is_marked,
+            switches=self.switches,
             tombstones=self.tombstones,
             progress=progress,
         )
@@ -817,6 +837,7 @@ class Memory:
             histories=self.histories,
             kept=self.kept_histories,
             tombstones=self.tombstones,
+            switches=self.switches,
             scope_of=self.scope_of,
             writes=self.writes,
             clock=self.clock,

@@ -123,9 +123,9 @@ class ActRefused(UsageError):
 
 
 class SwitchedOff(UsageError):
-    """Memory stays out of this place or this session; `because` is a sentence that says which switch does that."""
+    """Memory stays out of this project or this session; `because` is a sentence that says which switch does that."""
 
-    sentence = "{because} Nothing was read or written; `memory status` says more."
+    sentence = "{because} Nothing was read or written."
     because: str
 
 

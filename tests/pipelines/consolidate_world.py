@@ -10,6 +10,7 @@ from typing import Any
 from attrs import define, field
 from returns.result import Failure, Result, Success
 
+from agent_memory.capture.switches import Switches
 from agent_memory.errors import Error
 from agent_memory.note.note import GLOBAL_SCOPE, Harness, Listed, Status
 from agent_memory.pipelines.consolidate import ConsolidateIo, consolidate
@@ -121,6 +122,7 @@ class World:
     def io(self) -> ConsolidateIo:
         return ConsolidateIo(
             inbox=self.inbox,
+            switches=lambda: Switches({"HOME": "/dev/null/none"}),
             histories=dict.fromkeys(("claude-code-session", "inline", "file"), self.histories),
             scope_of=lambda cwd: REPO if cwd == CWD else GLOBAL_SCOPE,
             store=self.store,

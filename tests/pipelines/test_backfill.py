@@ -6,6 +6,7 @@ import pytest
 from attrs import define, evolve, field
 from returns.result import Failure, Result
 
+from agent_memory.capture.switches import Switches
 from agent_memory.errors import Error, HistoryUnavailable, StateCorrupt, StoreIo
 from agent_memory.note.note import Harness
 from agent_memory.pipelines.backfill import BackfillIo, plan_backfill, put_backfill
@@ -62,6 +63,7 @@ class Past:
             repo_of={CWD: REPO}.get,
             is_private=lambda directory: directory.startswith("/private"),
             tombstones=self.tombstones,
+            switches=lambda: Switches({"HOME": "/dev/null/none"}),
         )
 
     def plan(self, since_ms: int | None = None) -> Backfill:

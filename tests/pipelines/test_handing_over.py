@@ -10,6 +10,7 @@ from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
 
 from agent_memory.caller import Caller
+from agent_memory.capture.switches import Switches
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StateCorrupt, StoreIo, UsageInvalid
 from agent_memory.note.note import GLOBAL_SCOPE, Harness, MemoryEntry, StoredEntry
 from agent_memory.pipelines.handing_over import HandingOverIo, Kept, Taken, keep_handover, take_named, take_newest
@@ -57,6 +58,7 @@ class Handing:
 
     def io(self) -> HandingOverIo:
         return HandingOverIo(
+            switches=lambda: Switches({"HOME": "/dev/null/none"}),
             histories=self.histories or {METHOD: self.source},
             kept=self.kept,
             tombstones=self.tombstones,

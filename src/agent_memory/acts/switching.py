@@ -20,7 +20,6 @@ from agent_memory.capture.switches import (
     Switches,
     inode_of,
     pattern_problem,
-    pauses_path,
     read_pauses,
 )
 from agent_memory.care.checks import ScopeUse
@@ -29,7 +28,7 @@ from agent_memory.files.durable import make_directories, replace_file
 from agent_memory.files.json_lite import json_object
 from agent_memory.files.locks import file_lock
 from agent_memory.files.paths import as_store_io
-from agent_memory.files.root import absolute, config_path, home_of
+from agent_memory.files.root import absolute, config_path, home_of, pauses_path
 from agent_memory.ports import Clock
 from agent_memory.results import as_result
 from agent_memory.setup.config_files import change_own_config

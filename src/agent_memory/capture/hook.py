@@ -13,10 +13,18 @@ import time
 from agent_memory.capture.hook_files import INBOX, log_hook_problem, put_text, timestamp_of
 from agent_memory.capture.repository import read_repository
 from agent_memory.capture.session_event import PAYLOAD_KEYS, SHAPES, SessionEvent, session_event
-from agent_memory.capture.switches import INCOGNITO, Switches
-from agent_memory.files.durable import create_file, make_directories
+from agent_memory.files.durable import create_file, make_directories, read_loosely
 from agent_memory.files.json_lite import json_object, scan_json, scan_members
-from agent_memory.files.root import home_of, is_marked, is_own_call, root_and_doubt
+from agent_memory.files.root import (
+    INCOGNITO_VARIABLE,
+    MAX_CONFIG_BYTES,
+    config_path,
+    home_of,
+    is_marked,
+    is_own_call,
+    pauses_path,
+    root_and_doubt,
+)
 from agent_memory.text.value_rules import is_plain_name
 
 TYPE_CHECKING = False
@@ -69,10 +77,19 @@ def current_directory() -> str:
 def stays_out(event: SessionEvent, environ: "Mapping[str, str]", act: str = "") -> bool:
     """Returns whether memory stays out of a session, which is logged once. An incognito session counts as forgotten, so
     that no later look through transcripts learns from it."""
+    home = home_of(environ)
+    if INCOGNITO_VARIABLE not in environ and (
+        home is None
+        or not (
+            os.path.lexists(pauses_path(home)) or b'"projects"' in read_loosely(config_path(home), MAX_CONFIG_BYTES)
+        )
+    ):
+        return False
+    from agent_memory.capture.switches import INCOGNITO, Switches  # most people have never set one
+
     off = Switches(environ).off(event.cwd or current_directory())
     if off is None:
         return False
-    home = home_of(environ)
     root, _ = root_and_doubt(environ, home)
     log_hook_problem(home, root, event.harness, off.kind, off.sentence, act, is_once=True)
     if off.kind == INCOGNITO and root is not None and not _is_forgotten(event, root):

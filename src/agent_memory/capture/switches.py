@@ -13,16 +13,14 @@ from agent_memory.capture.hook_files import timestamp_of
 from agent_memory.capture.repository import GLOBAL_SCOPE, Repository, is_within, read_repository
 from agent_memory.files.durable import read_regular
 from agent_memory.files.json_lite import scan_json
-from agent_memory.files.root import config_path, home_of, local_state_directory, own_config
+from agent_memory.files.root import INCOGNITO_VARIABLE, config_path, home_of, own_config, pauses_path
 from agent_memory.text.json_shape import Record, is_list, is_object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-INCOGNITO_VARIABLE = "AGENT_MEMORY_INCOGNITO"
 KINDS = INCOGNITO, PAUSED, EXCLUDED = "incognito", "paused", "excluded"
-PAUSES = "paused.json"
 PAUSE_KEYS = ("since", "until", "scope", "path", "inode")
 MAX_PAUSES = 1_000
 _MAX_BYTES = 4 << 20
@@ -118,6 +116,12 @@ class Switches:
         return tuple(each for each in self.pauses if not each.is_over(self.now))
 
 
+def was_paused(pauses: "Iterable[Pause]", at_ms: int) -> bool:
+    """Returns whether something was said during one of these pauses."""
+    at = timestamp_of(at_ms)
+    return any(each.since <= at and not each.is_over(at) for each in pauses)
+
+
 class _Place:
     """A directory by all its names."""
 
@@ -157,11 +161,6 @@ def inode_of(directory: str) -> str:
 
 
 # -- pauses -----------------------------------------------------------------------------------------------------------
-
-
-def pauses_path(home: str) -> str:
-    """Returns the path of the file that holds the pauses."""
-    return f"{local_state_directory(home)}/{PAUSES}"
 
 
 def read_pauses(home: str) -> tuple[tuple[Pause, ...], str]:

@@ -146,7 +146,7 @@ _VERDICTS: Mapping[str, str] = {
     "timed-out": "the agent gave no answer in time",
     "gave-up": "it was given up",
     "own-call": "it is one of memory's own calls to an agent, and nothing is learnt from those",
-    "paused": "the run had to stop before it",
+    "paused": "the run had to stop before it, or memory is paused",
     "planned": "it was only looked at, in a dry run",
 }
 NEVER_CAPTURED = (

@@ -89,6 +89,7 @@ def _capture(arguments: argparse.Namespace, console: Console) -> None:
         raise ActRefused("capture", DEPTH_VARIABLE)
     if memory.cwd is not None and is_marked(memory.cwd):
         raise ActRefused("capture", "a file .agent-memory-child here or above")
+    memory.require_on()
     name = _captured(memory, arguments)
     said = f"Captured as inbox/{name}; `memory consolidate` turns it into notes."
     console.answer({"captured": name}, said)
@@ -204,6 +205,7 @@ _WORDS: dict[Sight, str] = {
     "forgotten": "forgotten",
     "own-call": "memory's own calls",
     "automated": "automated",
+    "switched-off": "in projects that memory stays out of",
     "copy": "copies of other sessions",
     "older": "older than asked for",
     "empty": "empty",

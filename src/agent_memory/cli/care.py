@@ -134,7 +134,7 @@ def configure_status(parser: argparse.ArgumentParser) -> None:
 
 
 def _status(arguments: argparse.Namespace, console: Console) -> int:
-    health = unwrap(open_here(console).health())
+    health = unwrap(open_here(console, for_status=True).health())
     width = terminal_columns() if console.is_terminal else None
     console.answer(health_document(health), *health_lines(health, width, colour=console.colour))
     return 1 if health.problems else 0

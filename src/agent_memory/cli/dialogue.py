@@ -17,9 +17,12 @@ from agent_memory.results import unwrap
 from agent_memory.text.instants import DAY_MS, HOUR_MS
 
 
-def open_here(console: Console) -> Memory:
-    """Returns the memory of this environment. Its warnings are printed when the console is closed."""
+def open_here(console: Console, *, for_status: bool = False) -> Memory:
+    """Returns the memory of this environment. Its warnings are printed when the console is closed. Where memory stays out
+    of the working directory, an agent sees no more than the status."""
     memory = unwrap(open_memory(os.environ, current_directory(), console.warn))
+    if memory.caller.is_agent and not for_status:
+        memory.require_on()
     console.closing.append(memory.warnings)
     return memory
 

@@ -133,6 +133,7 @@ class Tool:
     @as_result
     def __call__(self, memory: Memory, arguments: Mapping[str, object]) -> str:
         """Returns the answer, or an error."""
+        memory.require_on()
         return self.act(memory, **self.read(arguments))
 
     def read(self, arguments: Mapping[str, object]) -> dict[str, Any]:

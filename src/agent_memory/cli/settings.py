@@ -13,13 +13,12 @@ from typing import Any
 
 from agent_memory.agent.agent_command import REDACTED, is_secret_name, shown_command, shown_words
 from agent_memory.caller import caller_of
-from agent_memory.capture.switches import INCOGNITO_VARIABLE
 from agent_memory.cli.arguments import add_flag, duration_ms_of, set_command
 from agent_memory.cli.console import Console
 from agent_memory.cli.dialogue import current_directory, edited_by_hand, home_here, open_here
 from agent_memory.documents import fields_of, pause_document
 from agent_memory.errors import ConfigUnreadable, UsageInvalid
-from agent_memory.files.root import LOCAL_NAME, config_path, home_of
+from agent_memory.files.root import INCOGNITO_VARIABLE, LOCAL_NAME, config_path, home_of
 from agent_memory.prompt.shipped_files import read_shipped
 from agent_memory.redaction.redact import redact
 from agent_memory.results import unwrap

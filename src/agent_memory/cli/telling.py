@@ -49,6 +49,7 @@ def _inject(arguments: argparse.Namespace, console: Console) -> None:
     here = current_directory()
     if is_own_call(memory.environ) or (here is not None and is_marked(here)):
         raise ActRefused("inject", DEPTH_VARIABLE)
+    memory.require_on()
     asked = (arguments.query, arguments.profile, arguments.budget, arguments.session, arguments.harness)
     injection = unwrap(inject(memory, InjectRequest(*asked)))
     console.answer(injection_document(injection), *([injection.text] if injection.text else []))

@@ -51,6 +51,11 @@ def local_state_directory(home: str) -> str:
     return f"{home}/.local/state/agent-memory"
 
 
+def pauses_path(home: str) -> str:
+    """Returns the file that holds this machine's pauses."""
+    return f"{local_state_directory(home)}/paused.json"
+
+
 def storage_root(environ: "Mapping[str, str]", configured: str | None = None) -> str | None:
     """Returns AGENT_MEMORY_ROOT, else the configured `storage.root`, else the default; None if no home is known.
 
@@ -138,6 +143,9 @@ def absolute(path: str, home: str | None, base: "Callable[[], str]") -> str | No
     start = base()
     return os.path.normpath(f"{start}/{path}") if start else None
 
+
+INCOGNITO_VARIABLE = "AGENT_MEMORY_INCOGNITO"
+"""Set to anything but 0, it keeps memory out of a session."""
 
 # -- our own calls of agents ------------------------------------------------------------------------------------------
 

@@ -38,6 +38,7 @@ from agent_memory.text.instants import iso_of
 if TYPE_CHECKING:
     from threading import Event
 
+    from agent_memory.capture.switches import Switches
     from agent_memory.ports import Clock, HistorySource, Inbox, SessionFinder, SessionMarks, Store, Tombstones
 
 MAX_DIRECTORIES = 1_000
@@ -62,6 +63,7 @@ class BackfillIo:
     """The scope key of a directory; None for `global`."""
     is_private: Callable[[str], bool]
     """Whether a directory is one in which our own agent commands run (P23)."""
+    switches: Callable[[], Switches]
     tombstones: Tombstones | None = None
     progress: Callable[[str], object] = str
 
@@ -118,6 +120,8 @@ class _Looking:
             return Sighted(found, "waiting")
         if max(self.known.given_up_at_ms.get(key, -1) for key in keys) >= found.changed_at_ms:
             return Sighted(found, "given-up")
+        if io.switches().off(found.cwd) is not None:  # what takes place nowhere may be off, too
+            return Sighted(found, "switched-off")
         try:
             # A person may have forgotten it (P28).
             if (
@@ -135,6 +139,8 @@ class _Looking:
         cwd = found.cwd or history.cwd
         if history.own_call or (cwd is not None and io.is_private(cwd)):
             return Sighted(found, "own-call")
+        if found.cwd is None and io.switches().off(cwd) is not None:
+            return Sighted(found, "switched-off")
         if history.automated:
             return Sighted(found, "automated")
         begins_at = self._begins_at(found, history) if mark is None else None
@@ -298,7 +304,12 @@ def ask_again(inbox: Inbox, upgrades: Upgrades) -> None:
 _MOST_PROBLEMS = 1_000
 _POLL_SECONDS = 2.0
 _A_PERSONS: tuple[Sight, ...] = ("new", "grown", "waiting", "done")
-_LEFT_OUT = {"own-call": "memory's own call", "automated": "automated, without a person", "forgotten": "forgotten"}
+_LEFT_OUT = {
+    "own-call": "memory's own call",
+    "automated": "automated, without a person",
+    "forgotten": "forgotten",
+    "switched-off": "memory stays out of its project, or is paused",
+}
 
 
 @define

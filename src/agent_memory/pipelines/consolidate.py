@@ -14,6 +14,7 @@ from itertools import compress
 from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
+from agent_memory.capture.switches import EXCLUDED, Switches, was_paused
 from agent_memory.config import BUILTIN
 from agent_memory.errors import (
     AgentTimedOut,
@@ -217,6 +218,7 @@ class ConsolidateIo:
     prompt_template: str
     random_word: Callable[[], str]
     """Unguessable, at least 64 bits of hex; for nonces and fences."""
+    switches: Callable[[], Switches]
     tombstones: Tombstones
     ledger: UsageLedger
     known: KnownNotes
@@ -570,6 +572,8 @@ def fetch_history(io: ConsolidateIo, run: Run) -> Run:
     number, session = len(run.settled) + 1, session_id_of(pending.entry) or pending.name
     io.progress(f"{number:,} of {number + len(queue):,}: {pending.entry.harness} {session}")
     try:
+        if (left := _left_out(io, taken, work, pending.entry.context.cwd)) is not None:
+            return left
         forgotten = why_forgotten(io, pending.entry)
         if forgotten is not None:
             return settle(io, taken, work, "skipped", forgotten)
@@ -603,10 +607,25 @@ def _looked_at(io: ConsolidateIo, run: Run, work: Work) -> Run:
         return settle(io, run, nothing, "unchanged" if work.mark else "skipped", "it holds no new turns")
     entry = work.pending.entry
     cwd = entry.context.cwd or history.cwd
+    if entry.context.cwd is None and (left := _left_out(io, run, nothing, cwd)) is not None:
+        return left
+    if pauses := io.switches().pauses_of(cwd, entry.context.repo or ""):
+        turns = tuple(turn for turn in history.turns if not was_paused(pauses, turn.at_ms or entry.at_ms))
+        if not turns:
+            return settle(io, run, nothing, "skipped", "memory was paused meanwhile")
+        history = evolve(history, turns=turns)
     scope = io.scope_of(cwd)
     if scope in (GLOBAL_SCOPE, f"path:{cwd}") and entry.context.repo:  # the directory may be gone
         scope = redact_path(entry.context.repo)
     return evolve(run, work=evolve(work, history=redact_history(history), scope=scope))
+
+
+def _left_out(io: ConsolidateIo, run: Run, work: Work, cwd: str | None) -> Run | None:
+    """Returns the run with the session left out, if memory stays out of its project. During a pause it waits."""
+    off = io.switches().off(cwd, work.pending.entry.context.repo or "")
+    if off is None:
+        return None
+    return settle(io, run, work, "skipped" if off.kind == EXCLUDED else "paused", off.sentence)
 
 
 def write_entries(io: ConsolidateIo, run: Run) -> Run:

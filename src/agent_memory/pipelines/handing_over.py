@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from attrs import evolve, frozen
 from returns.result import Failure, Result
 
+from agent_memory.capture.switches import Switches, was_paused
 from agent_memory.errors import Error, HistoryUnavailable, SessionForgotten, UsageInvalid
 from agent_memory.extraction.handoff import Handover, handover_body, handover_of, is_handoff_of
 from agent_memory.note.note import GLOBAL_SCOPE, Harness, Kind, MemoryEntry, Meta, Source, Status, least_trusted
@@ -43,6 +44,7 @@ class HandingOverIo:
     """By retrieval method."""
     kept: KeptHistories
     tombstones: Tombstones
+    switches: Callable[[], Switches]
     scope_of: Callable[[str | None], str]
     """The scope key of a directory."""
     writes: RecordedWrites
@@ -143,7 +145,9 @@ def _take(io: HandingOverIo, entry: InboxEntry) -> Taken | None:
     history = _history(io, entry, session_id)
     if history.own_call or history.automated:
         return None
-    redacted = redact_history(history)
+    pauses = io.switches().pauses_of(entry.context.cwd or history.cwd, entry.context.repo or "")
+    heard = (turn for turn in history.turns if not was_paused(pauses, turn.at_ms or entry.at_ms))
+    redacted = redact_history(evolve(history, turns=tuple(heard)))
     handover = handover_of(redacted, io.clock.now_ms())
     return None if handover is None else Taken(entry, redacted, handover)
 

@@ -48,11 +48,12 @@ class FoundSession:
 
 Sight = Literal[
     "new", "grown", "waiting", "done", "given-up", "forgotten",
-    "own-call", "automated", "copy", "older", "empty", "unreadable",
+    "own-call", "automated", "switched-off", "copy", "older", "empty", "unreadable",
 ]  # fmt: skip
 SIGHTS: tuple[Sight, ...] = get_args(Sight)
 """`new`: never consolidated. `grown`: has new turns. `waiting`: in the inbox. `done`: nothing new. `copy`: all of it is
-in another session, which it was resumed or forked from. `older`: its last turn was before the given time."""
+in another session, which it was resumed or forked from. `older`: its last turn was before the given time.
+`switched-off`: memory stays out of its project."""
 
 WANTED: tuple[Sight, ...] = ("new", "grown")
 """The sessions worth consolidating."""
