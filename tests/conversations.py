@@ -27,10 +27,24 @@ def tool(text: str) -> tuple[Role, str, tuple[ToolCall, ...]]:
     return Role.TOOL, text, ()
 
 
+def answered(question: str, answer: str, output: str) -> tuple[tuple[Role, str, tuple[ToolCall, ...]], ...]:
+    """The agent puts a question by a tool, which prints `output`, and the person says something."""
+    call = ToolCall("AskUserQuestion", question)
+    return (agent("", call), (Role.TOOL, output, (call,)), user(answer))
+
+
 def history(*said: tuple[Role, str, tuple[ToolCall, ...]], automated: bool = False) -> History:
     """A history with a minute between its turns."""
     turns = tuple(
-        Turn(number, role, text, f"r{number}", STARTED_AT_MS + number * 60_000, calls)
+        Turn(
+            number,
+            role,
+            text,
+            f"r{number}",
+            STARTED_AT_MS + number * 60_000,
+            calls,
+            calls[0].name if role is Role.TOOL and calls else None,
+        )
         for number, (role, text, calls) in enumerate(said, 1)
     )
     return History(Harness.CLAUDE_CODE, "s1", turns, cwd="/srv/shop", automated=automated)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent_memory.note.note import Importance, Kind
-from conversations import agent, learnt, notes, tool, user, work_on
+from conversations import agent, answered, learnt, notes, tool, user, work_on
 
 ANSWERED = (user("Add a retry to the mail worker."), agent("I added a cron job that retries the mails."))
 
@@ -133,6 +133,35 @@ def test_an_option_that_was_never_offered_makes_no_note() -> None:
     assert notes(user("hm"), agent("I could do either."), user("option 2 please")) == ()
 
 
+@pytest.mark.parametrize(
+    ("question", "answer", "titles"),
+    [
+        (
+            "What happens to a cart that is older than a day?; How many carts may a guest keep?",
+            "Archive it (Recommended)\n10 carts",
+            [
+                "What happens to a cart that is older than a day? Archive it",
+                "How many carts may a guest keep? 10 carts",
+            ],
+        ),
+        ("Should a guest be able to merge two carts?", "Yes", ["Should a guest be able to merge two carts? Yes"]),
+        ("Should a guest be able to merge two carts?", "You decide", []),
+        ("Should a guest be able to merge two carts?", "what would that cost us?", []),
+        ("More questions about the carts of guests, or move to the totals?", "Next area", []),
+        ("Which of the two cart issues should I fix first?", "The rounding", []),
+        ("With that comparison, which place for the totals of a cart?", "Both places", []),
+    ],
+)
+def test_an_answer_to_a_question_about_the_thing_is_a_decision(question: str, answer: str, titles: list[str]) -> None:
+    said = (user("Plan the carts."), *answered(question, answer, f"{question} {answer}"), agent("Noted."))
+    assert [note.title for note in notes(*said)] == titles
+
+
+def test_what_the_person_says_in_place_of_an_answer_is_none() -> None:
+    asked = answered("How many carts may a guest keep?", "push the branch", "The user cancelled.")
+    assert notes(user("Plan the carts."), *asked, agent("Pushed.")) == ()
+
+
 def test_the_later_wording_of_one_wish_stands_alone() -> None:
     first = "The summary should only show open orders by customer."
     second = "The summary should only show open orders by customer and by day."
@@ -199,6 +228,11 @@ def test_what_an_assistant_of_another_session_said_is_nobodys_rule(answer: str) 
         "but @CartDialog.tsx should go away since it is not being used, right?",
         "The height of the cart box should be smaller so that it fits the screen",
         "I don't want any wrong totals there, remove them",
+        "Fix the rounding of the totals. Don't forget to branch off main and not off the branch of the carts.",
+        "Implement the totals as three slices. Each slice must be deployable by itself.",
+        "we shouldn't keep the cyan if there's no cyan in the cart you know what i mean",
+        "i don't want tiny totals..in fact..we can make the carts bigger",
+        "<!-- review --> Use the state of the repository as the source of truth, not the summary of the carts.",
         "Also show the total of each month. Keep in mind that carts can have amounts.",
         "Please keep in mind the long term vision defined in the two planning files.",
         "Can you show me how to rewrite the history? Please don't write out secrets, use placeholders.",
@@ -212,6 +246,7 @@ def test_a_request_that_was_carried_out_is_no_rule(said: str) -> None:
 def test_a_routine_is_told_without_what_it_was_said_of() -> None:
     (note,) = notes(user("added new component @registry/chip.tsx update docs and demo, then run pnpm fix"))
     assert note.title == "Said once: Update docs and demo, then run pnpm fix"
+    assert notes(user("added new component @registry/chip.tsx, use the kit for demo and then run pnpm fix")) == ()
 
 
 REVIEW = """can you look at this?

@@ -145,7 +145,7 @@ _BY_USER_WORDS = {
         r"(?P<said>\b(?:neste|nesse|no nosso) (?:projeto|projecto|repositório|repositorio|repo|código|codigo),? (?:usamos|todos|todas|nunca|sempre|não|nao|os|as|o|a|cada)\b.+)",
     ),
     "routine": (
-        rf"(?:^|[,;\s])(?P<said>(?:(?!fix|run|check)\w+ (?:the |its )?(?:docs?|documentation|demos?|tests?|changelog|readme|snapshots?|examples?|types|fixtures)\b[^,.;?!]{{0,40}},? )(?:(?:and|then|finally|afterwards|after that|at the end),? )+(?:please |also )?(?:run|execute) {_COMMAND}.*)",
+        rf"(?:^|[,;\s])(?P<said>(?:(?!fix|run|check|for|in|of|to|and|with|the)\w+ (?:the |its )?(?:docs?|documentation|demos?|tests?|changelog|readme|snapshots?|examples?|types|fixtures)\b[^,.;?!]{{0,40}},? )(?:(?:and|then|finally|afterwards|after that|at the end),? )+(?:please |also )?(?:run|execute) {_COMMAND}.*)",
     ),
     "decision": (
         r"<starten>(?P<said>(?:let'?s|let us) (?:just |please )?(?:go with|go for|use|stick with|stick to|keep(?! going| it\b| at it| on\b)|drop|switch to|move to|do option|adopt|stay with|settle on|target|not (?!worry|forget|yet)\w+)\b.+)",
@@ -163,9 +163,9 @@ _BY_USER_WORDS = {
         r"<startpt>(?P<said>(?:(?:escolho|prefiro|fico com|segue com|avança com) (?:a |o )?)?(?:opção|opcao|alternativa|proposta|primeira|segunda|terceira|última)(?: [\da-e]\b)?(?:[,.!]|$| (?:por favor|então|parece|é|com|mas|e)\b).*)",
     ),
     "want": (
+        r"<starten>(?P<said>i do (?:also |still |really )?want\b(?!.*:$).+)",
         r"(?P<said>\b(?!(?:you|u|i|we|what|which|how|why|when|where|that|who|think|thinks)\b)[\w`.)\"'/-]+(?: (?:command|page|file|field|flag|test|user|box|button|output))? (?:should|shouldn't|must|mustn't|ought to)(?: (?:also|not|only|always|never|still|instead|just))* (?!work\b|be (?:fine|ok(?:ay)?|good|enough|done|possible|easy|straight|simple|safe|quick|there)\b|pass\b|now\b|already\b|have\b|do(?:ne)?\b[.!]?$|i\b|we\b|you\b)\w+.*)",
         r"<starten>(?P<said>(?:keep|make) .*\bas [\w-]+ as possible\b.*)",
-        r"(?P<said>\bi do (?:also |still |really )?want\b(?!.*:$).+)",
         r"(?P<said>.*\b(?:was|were) (?:supposed|meant) to\b.*)",
         r"(?P<said>\b(?:make sure|ensure)(?: that)? (?:the|every|each|all|any|no|we|users?) (?!tests?\b|build\b|lint).{3,}\b(?:never|always|only|not|can't|doesn't|don't|isn't)\b.*)",
         r"(?P<said>\b(?:o|a|os|as|este|esta|cada) [^?!,]{1,60}\b(?:deve|devem|tem de|têm de|tem que) (?:sempre|nunca|só|apenas)\b.+)",
@@ -212,6 +212,7 @@ _BY_AGENT_WORDS = {
 
 _VOID_WORDS = {
     "remember": (
+        r"\b(?:forget|esque[çc]as?|esque[çc]e) (?:to|de)\b(?!.*\b(?:always|every|(?:before|after) \w+ing|when|sempre|next time)\b)",
         r"\b(?:in mind|remember|aware(?: of)?|forget|note)[:,]? (?:the|my|our|these|those)\b[^,;.]*? (?:defined|described|listed|mentioned|specified|outlined|documented|discussed) (?:in|at|above|below|under|by)\b",
         r"\b(?:note|track) of (?:this|that|it)\b|\bnote so\b|\b(?:do|like|about|with|for|of|to) (?:this|that|it)\b(?: again)?(?:[.!]*$| going forward| from now on)",
     ),
@@ -222,7 +223,7 @@ _VOID_WORDS = {
     ),
     "preference": (
         r"\b(?:any ?more|in (?:there|here))\b|\b(?:want|need|like) (?:to \w+ )?(?:it|this|that|them|these|those)\b[.!]?$",
-        r"\b(?:i (?:don't|do not) (?:want|need) to|we (?:don't|do not) (?:want|need) to (?:see|know|hear|go|do))\b",
+        r"\b(?:i (?:don't|do not) (?:want|need) to|we (?:don't|do not) (?:want|need) to (?:see|know|hear|go|do|waste))\b",
         r"\b(?:don't|do not) (?:want|need) (?:(?:an?|the|any|your|my) (?:[\w-]+[ .!]*){1,2}$|(?:an? |the )?@?[\w./-]*/?[\w-]+\.\w{1,5}\b)",
     ),
     "convention": (
@@ -343,7 +344,7 @@ class Signal(Enum):
         r"^(?:i |we |i've |we've |the agent )?(?:also )?(?:added|updated|created|implemented|refactored|renamed|reviewed|wired|notified|extended|introduced|removed|fixed|rewrote|wrote|moved|extracted|simplified|verified|checked|dug|committed|ran|tested|confirmed|tried|summary of)\b",
     )
     UNSURE = (  # the person guesses, wonders or asks to be told
-        r"\b(?:possibly|unclear|i (?:guess|think|bet|suppose|assume|wonder|believe)|i (?:\w+ )?feel|feels? like|in regards to|theoretically|seems?|looks like|probably|maybe|perhaps|not sure|curious|wondering|might|or it's)\b",
+        r"\b(?:possibly|unclear|i (?:guess|think|bet|suppose|assume|wonder|believe)|i (?:\w+ )?feel|feels? like|in regards to|theoretically|seems?|looks like|probably|maybe|perhaps|not sure|curious|wondering|might|or it's|you know what i mean|does that make sense|i(?: don't|dk) know|idk)\b",
         r"^(?:(?:no|ok|just|please|and|so|now)[,.!]?\s+)*(?:tell me|explain|describe|show me|walk me|remind me|what about|how about|see)\b|\blines? \d+",
         r"\b(?:acho que|talvez|parece|se calhar|não sei|pergunto-me)\b",
     )
@@ -358,6 +359,7 @@ class Signal(Enum):
     )
     PASSING = (  # it holds for now, or for this once
         r"\b(?:for now|right now|this time|yet|just this once|for the moment|at the moment|in this (?:moment|case)|as of (?:now|today)|temporar(?:y|ily)|today|tonight|por agora|por enquanto|desta vez|ainda não|por hoje)\b",
+        r"\b(?:each|every) (?:slice|phase|step|subtask|milestone)\b",
         r"\b(?:in|for|on|of|building|implementing) (?:this|that) (?:pr|task|change|commit|branch|session|step|one|time|message|file|feature|ticket|issue|phase|story|demo)\b|\b(?:neste|nesta) (?:pr|tarefa|commit|sessão|passo|mensagem)\b",
     )
     SESSION = (  # it tells what one of the two did in this session
@@ -372,7 +374,7 @@ class Signal(Enum):
         r"\b(?:these|those) [a-z]+s\b",
         r"\b(?:this|that|these|those) (?:one|change|changes|info|error|output|message|rules?|dir|part|things?|way|again|format|normal|new|same|should|shouldn't|must)\b",
         r"^(?:(?:and|but|so|also)[, ]+)*(?:for (?:example|instance)|e\.g\.|similarly|likewise|in other words|that said)(?![\w-])|\bshould then\b",
-        r"^(?:(?:ok|so|and|for starters|issue here|lastly|another \w+ one)[\s,.…-]+){2,}|\b(?:start|begin) with\b|^each one\b|\bit's there\b|\bwhat you think\b|\bif not\b|\btheir fork\b|\b(?:between|of) the (?:2|two|3|three)\b(?! \w)|^not (?:this|that|these|those)\b|(?:\.\.|…)$",
+        r"^(?:(?:ok|so|and|for starters|issue here|lastly|another \w+ one)[\s,.…-]+){2,}|\b(?:start|begin) with\b|^each one\b|\bit's there\b|\bwhat you think\b|\bif not\b|\btheir fork\b|\b(?:between|of) the (?:2|two|3|three)\b(?! \w)|^not (?:this|that|these|those)\b|\w\.\.|…$",
         r"^(?:because|since|if|when|as) (?:it|they|this|that|these|those)\b|^for the [\w ]{2,20},|^like [\w-]+(?: [\w-]+)?,|^what (?:i|we) (?:want|need|mean)\b|\b(?:it|this|that) happens\b",
         r"^[^,;:.`]{0,50}\b(?:it|them|this|that|these|those)(?=[,.;:!?]| \(| (?:by|with|in|for|from|at|on|to|and|but)\b)",
     )

@@ -11,7 +11,7 @@ from agent_memory.extraction.cues import Signal, Sort, agent_hits, shows
 from agent_memory.extraction.notes import Candidate, composed, headline, settled, tags_of
 from agent_memory.extraction.said_by_agent import agent_candidates, is_next_step, outcome_of
 from agent_memory.extraction.said_by_user import objects, request_of, user_candidates
-from agent_memory.extraction.session import Episode, episodes_of, speaks_of_an_option
+from agent_memory.extraction.session import Episode, episodes_of, is_question_tool, speaks_of_an_option
 from agent_memory.extraction.text import (
     LONGEST_TITLE_CHARS,
     MAX_CHARS,
@@ -99,7 +99,7 @@ def read_through(
 def _legible_turn(turn: Turn) -> Turn:
     """The turn without what cannot be read: hidden and control characters, and the far end of an enormous message."""
     calls = tuple(evolve(call, path=call.path and legible(call.path)) for call in turn.tool_calls)
-    text = "" if turn.role is Role.TOOL else legible(turn.text[:MESSAGE_CHARS])
+    text = "" if turn.role is Role.TOOL and not is_question_tool(turn.tool_name) else legible(turn.text[:MESSAGE_CHARS])
     if turn.role is Role.USER and pasted_review(text):
         text = without_pasted_review(text).strip() or _PASTED
     return evolve(turn, text=text, tool_calls=calls)

@@ -273,7 +273,7 @@ _BREAKS_OFF = re.compile(r"(?:…|\b(?:an?|the|and|or|of|than|because|like|de|qu
 """So a sentence ends behind which code or a list stood."""
 _IN_BRACKETS = re.compile(r"^\(([^()]*)\)$")
 _PREAMBLE = re.compile(
-    r"^(?:so|and|but|also|actually|in fact|well|yes|ok(?:ay)?|honestly|please|just|that|then|now(?=,)|na verdade|por favor|e|mas|que)(?:[,:]|\.{2,})?\s+"
+    r"^(?:important|so|and|but|also|however|actually|in fact|well|yes|ok(?:ay)?|honestly|please|just|that|then|now(?=,)|na verdade|por favor|e|mas|que)(?:[,:]|\.{2,}| [–—-])?\s+"
     r"|^the user is (?:absolutely )?right[\s,.:;–—-]+|^the agent (?:would|recommends?|suggests?|proposes?) (?=[a-z])|^\[Image #\d+\]\s*"
     r"|^(?:no|nope|nah|não)[,:;–—-]\s*|^hm+[,.]?\s+"
     r"|^(?:(?:but )?(?:that's|that is|this is|it's) (?:wrong|incorrect|not (?:right|correct|true)))[,.:;–—-]\s*"
@@ -320,6 +320,8 @@ def headline(claim: str) -> str:
     it would have to be broken off."""
     sentences = sentences_of(claim)
     first = sentences[0] if sentences else claim
+    if first.endswith("?") and len(claim) <= LONGEST_TITLE_CHARS:
+        return capitalised(claim)  # a question with the person's answer
     text = first if len(first) >= MIN_TITLE_CHARS or len(sentences) < 2 else f"{first} {sentences[1]}"
     while (found := _PREAMBLE.match(text)) and len(text) - found.end() >= 12 and not is_anaphoric(text[found.end() :]):
         text = text[found.end() :]

@@ -14,6 +14,7 @@ from agent_memory.extraction.session import (
     Episode,
     chosen_option,
     confirms,
+    is_question_tool,
     own_part,
     own_words,
     pasted_blocks,
@@ -103,7 +104,7 @@ _DECIDED = re.compile(
     r"\b(?:decided|agreed|chose|decision|decidi\w*|ficou decidido|escolh\w+|opt\w+)\b",
     re.IGNORECASE,
 )
-_CLAUSE_BEFORE = re.compile(r"[-–—;(,]\s*$|\band\s+$", re.IGNORECASE)
+_CLAUSE_BEFORE = re.compile(r"[-–—;(,+]\s*$|\band\s+$", re.IGNORECASE)
 """It ends where a clause begins that is a preference by itself."""
 _RECORDS = re.compile(
     r"(?:(?:and|also|then|please|so)[, ]+)*(?:record|add|save|store|write|remember|note|make)\b"
@@ -116,6 +117,18 @@ _POINTS = re.compile(
 )
 _EMPTY = content_terms("best better good great perfect honest unbiased quality answer work job all everything default")
 """Words of praise and of any work, which name nothing that a later reader could look for."""
+_OF_THE_SESSION = re.compile(
+    r"\b(?:i|me|my|you|yours?|this|these|those|next|now|ready|first|more questions|(?:with|given|for|about|of|does|do|is) that)\b",
+    re.IGNORECASE,
+)
+"""So a question speaks of what the two do, or points to what was said before, and not of the thing alone."""
+_LEAVES_IT = re.compile(
+    r"(?:you decide|up to you|not sure|no preference|next|done|skip|other|all|both|neither|none|proceed|continue|go ahead|explain|could|can)\b"
+    r"|(?!(?:yes|no)\b)[a-z]+$|.*\?|option \w+$",
+    re.IGNORECASE,
+)
+_LABEL_CHARS = 80
+"""So long a choice is; what is longer is an explanation, and is read like any other message."""
 _FEW_CHARS = 25
 _MANY_WORDS = 5
 _MOST_ITEMS = 4
@@ -130,6 +143,9 @@ def user_candidates(episode: Episode, before: Episode | None) -> Iterator[Candid
     """The candidates in what the person said at the beginning of an episode; `before` is the episode it answers."""
     if episode.asked is None:
         return
+    if before and (chosen := tuple(_answers(episode.asked, before))):
+        yield from chosen
+        return
     blocks, pasted = own_words(episode.asked), pasted_blocks(episode.asked)
     for section in dict.fromkeys(block.section for block in blocks):
         if listed := sort_of_section(section.rstrip(":")):
@@ -142,6 +158,24 @@ def user_candidates(episode: Episode, before: Episode | None) -> Iterator[Candid
             continue
         found = _in_paragraph(sentences_of(block.text), episode, before, asks=asks)
         yield from (one for one in found if block not in pasted or one.sort in (Sort.REMEMBER, Sort.CONVENTION))
+
+
+def _answers(asked: Turn, before: Episode) -> Iterator[Candidate]:
+    """What the person chose when the agent put questions to them by a tool, each with its question."""
+    answered = before.work[-1] if before.work else None
+    if answered is None or not is_question_tool(answered.tool_name):
+        return
+    calls = [call.brief for turn in before.work for call in turn.tool_calls if is_question_tool(call.name)]
+    questions, answers = re.split(r"(?<=\?); ", calls[-1] if calls else ""), asked.text.split("\n")
+    if len(questions) != len(answers) or not all(answer in answered.text for answer in answers):
+        return
+    for asks, answer in zip(questions, (answer.removesuffix(" (Recommended)") for answer in answers), strict=True):
+        question = next((each for each in reversed(sentences_of(asks)) if each.endswith("?")), "")
+        unclear = _OF_THE_SESSION.search(question) or _LEAVES_IT.match(answer) or shows(Signal.UNSURE, answer)
+        if unclear or len(answer) > _LABEL_CHARS or is_anaphoric(question) or not says_enough(question):
+            continue
+        if len(claim := f"{question} {answer}") <= LONGEST_TITLE_CHARS:
+            yield Candidate(Sort.DECISION, Role.USER, claim, (answered.number, asked.number), quote=answer)
 
 
 def objects(turn: Turn) -> bool:

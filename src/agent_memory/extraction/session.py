@@ -16,6 +16,7 @@ _INJECTED = re.compile(
     r"|\[Request interrupted|\[Image|Base directory for this skill)",
     re.IGNORECASE,
 )
+_QUESTION_TOOL = re.compile(r"AskUserQuestion|request_user_input|ask_user(?:_question)?|question")
 _EDITS = re.compile(
     r"\bapply_patch\b|\b(?:sed|perl) -\w*i|\btee\b|\bwrite_text\b|\bgit (?:mv|apply|revert)\b|[^|&-]>{1,2} ?[\w./~-]+\.\w"
 )
@@ -75,6 +76,11 @@ def episodes_of(history: History) -> tuple[Episode, ...]:
 def is_injected(turn: Turn) -> bool:
     """Whether the text of a user turn was put there by a program and typed by nobody."""
     return bool(_INJECTED.match(turn.text)) or not turn.text.strip()
+
+
+def is_question_tool(name: str | None) -> bool:
+    """Whether a tool of this name puts a question to the person."""
+    return name is not None and _QUESTION_TOOL.fullmatch(name) is not None
 
 
 def confirms(episode: Episode) -> bool:
@@ -149,7 +155,7 @@ PASTED_CHARS = 8_000
 _PROGRAM = re.compile(
     r"\A\s*(?:you are (?:an? |the )?[\w -]{0,40}\b(?:assistant|agent|writing|generating|expert|evaluator|judge|reviewer)\b"
     r"|you (?:generate|write|summari[sz]e|evaluate|classify|will be given)\b|your (?:task|job|role) is\b|act as an? )"
-    r"|^\s*(?:respond|reply|answer) with (?:only |just |exactly )?(?:an?|the|one) (?:\w+ )?(?:json|yaml|xml|marker|label|token)\b",
+    r"|<!--|^\s*(?:respond|reply|answer) with (?:only |just |exactly )?(?:an?|the|one) (?:\w+ )?(?:json|yaml|xml|marker|label|token)\b",
     re.IGNORECASE | re.MULTILINE,
 )
 _ANSWER = re.compile(

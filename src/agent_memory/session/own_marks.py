@@ -45,7 +45,7 @@ _MACHINE_TEXTS = {
     "Operation stopped by hook": "hook",  # Claude Code
     "UserPromptSubmit operation blocked by hook": "hook",
     "Stop hook feedback:": "hook",
-    "The user wants to clarify these questions.": "question",  # Claude Code, when its question is refused
+    "The user wants to clarify these questions.": "unanswered",  # Claude Code, when its question is refused
     '{"task_id":"': "task",  # Claude Code 2.1: the end of a task in the background
     "This session is being continued from a previous conversation": "summary",  # Claude Code
     "Another language model started to solve this problem": "summary",  # Codex
@@ -93,7 +93,7 @@ def is_own_prompt(text: str) -> bool:
 
 
 def machine_text(text: str) -> str | None:
-    """Returns what kind of program text this is in the person's place: `plan`, `hook`, `summary`, `question` or `task`;
+    """Returns what kind of program text this is in the person's place: `plan`, `hook`, `summary`, `unanswered` or `task`;
     None for any other text."""
     return next((kind for begins, kind in _MACHINE_TEXTS.items() if text.lstrip().startswith(begins)), None)
 
