@@ -374,7 +374,6 @@ class InboxFiles:
         return entry
 
     def _readable(self, relative: str) -> Iterator[tuple[str, InboxEntry]]:
-        """Yields the valid entries, by name."""
         for name in self._listed(relative):
             with suppress(InboxEntryInvalid):
                 found = entry_in(str(self.root), relative, name)

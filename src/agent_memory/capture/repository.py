@@ -368,7 +368,6 @@ def _settings(config: str) -> "Iterator[tuple[str, str, str, str]]":
 
 
 def _unquoted(value: str) -> str:
-    """Returns a config value without quotes and trailing comment."""
     text, quoted, escaped = "", False, False
     for character in value:
         if escaped:

@@ -1,9 +1,8 @@
-"""What keeps memory out of a project or a session: `projects.exclude` and `projects.only` in the person's own config, pauses, and
-AGENT_MEMORY_INCOGNITO. A hook asks before it does anything, so this imports C modules only.
+"""The switches that keep memory out of a project or a session: `projects.exclude` and `projects.only` in the person's
+own config, pauses, and AGENT_MEMORY_INCOGNITO. Every hook asks them first, so this imports C modules only.
 
-Pauses are this machine's: `paused.json` in its state directory holds
-{"version": 1, "pauses": [{"since": …, "until": …, "scope": …, "path": …, "inode": …}]}. Those that are over stay in it, since
-nothing that was said during one is ever learnt.
+Pauses belong to this machine: `paused.json` in its state directory holds {"version": 1, "pauses": [{"since": …,
+"until": …, "scope": …, "path": …, "inode": …}]}. Finished ones stay, since nothing said during a pause is ever learnt.
 """
 
 import os
@@ -29,7 +28,7 @@ MAX_PATTERN_CHARS = 500
 
 
 class Off(Record):
-    """Why memory stays out: which switch it is, and a sentence for people."""
+    """Why memory stays out: the switch, and a sentence for people."""
 
     kind: str
     sentence: str
@@ -44,12 +43,12 @@ class Pause(Record):
     scope: str = ""
     """The project's key; empty for everything."""
     path: str = ""
-    """Its directory, as far as it is known."""
+    """Its directory, if known."""
     inode: str = ""
-    """By which the directory is known again after it was renamed."""
+    """Finds the directory again after it was renamed."""
 
     def is_over(self, now: str) -> bool:
-        """Returns whether its time has come. A pause that begins in the future, since the clock was set back, is not over."""
+        """Returns whether it has ended. A pause that begins in the future, because the clock was set back, has not."""
         return self.until != "" and self.until <= now
 
     @property
@@ -71,8 +70,8 @@ class Switches:
 
     @property
     def everywhere(self) -> Off | None:
-        """Returns why memory stays out of everything on this machine; None where it does not. Where pauses cannot be
-        read, nobody knows that memory is not paused (P6)."""
+        """Returns why memory stays out of everything on this machine, if it does. If pauses cannot be read, memory may
+        be paused (P6)."""
         if self.environ.get(INCOGNITO_VARIABLE, "").strip() not in ("", "0"):
             return Off(INCOGNITO, f"This session is incognito, because {INCOGNITO_VARIABLE} is set.")
         if self.problem:
@@ -80,8 +79,7 @@ class Switches:
         return next((Off(PAUSED, each.sentence) for each in self._active() if not each.scope), None)
 
     def off(self, directory: str | None, scope: str = "") -> Off | None:
-        """Returns why memory stays out of a directory, None where it does not. `scope` is the key that it had when it was
-        there."""
+        """Returns why memory stays out of a directory, if it does. `scope` is the key that it had at the time."""
         everywhere, active = self.everywhere, self._active()
         if everywhere is not None or not (active or self.exclude or self.only):
             return everywhere
@@ -97,7 +95,7 @@ class Switches:
         return Off(EXCLUDED, "Memory stays out of this project, which is not among projects.only.")
 
     def sentences(self, directory: str | None) -> tuple[str, ...]:
-        """Returns what memory stays out of, as a person in this directory should know it."""
+        """Returns what memory stays out of, for a person in this directory."""
         off = self.off(directory)
         told = [*([] if off is None else [off.sentence]), *(each.sentence for each in self._active())]
         patterns = len(self.exclude) + len(self.only)
@@ -106,7 +104,7 @@ class Switches:
         return tuple(dict.fromkeys(told))
 
     def pauses_of(self, directory: str | None, scope: str = "") -> tuple[Pause, ...]:
-        """Returns the pauses, over or not, of what takes place in a directory."""
+        """Returns the pauses, finished or not, that cover a directory."""
         if not self.pauses:
             return ()
         place = _Place(directory, scope, self.environ, self.home)
@@ -123,7 +121,7 @@ def was_paused(pauses: "Iterable[Pause]", at_ms: int) -> bool:
 
 
 class _Place:
-    """A directory by all its names."""
+    """A directory with all its paths and keys."""
 
     def __init__(self, directory: str | None, scope: str, environ: "Mapping[str, str]", home: str | None) -> None:
         here = Repository() if directory is None else read_repository(directory, environ, home)
@@ -135,25 +133,25 @@ class _Place:
         self.home = home
 
     def is_of(self, pause: Pause) -> bool:
-        """Returns whether the pause is for this place. Another directory may stand where a renamed one was."""
+        """Returns whether the pause covers this place. A renamed directory's old path may be another directory now."""
         if pause.scope in self.scopes or (pause.path and any(is_within(path, pause.path) for path in self.paths)):
             return True
         return pause.inode != "" and not os.path.lexists(pause.path) and inode_of(self.top) == pause.inode
 
     def fits(self, pattern: str) -> bool:
-        """Returns whether the directory, one above it, or its key fits a pattern."""
+        """Returns whether the directory, one above it, or its key matches a pattern."""
         text = f"{self.home}{pattern[1:]}" if pattern.startswith("~") else pattern
         parts = _split(text)
         if not text.startswith("/"):
             return any(_matches(parts, _split(scope), "**", _fits_name, whole=False) for scope in self.scopes)
         fixed = next((at for at, part in enumerate(parts) if "*" in part or "?" in part), len(parts))
-        real = _split(os.path.realpath("/" + "/".join(parts[:fixed])))  # the home, or what is named, may be a link
+        real = _split(os.path.realpath("/" + "/".join(parts[:fixed])))  # the home, or a named directory, may be a link
         forms = (parts, [*real, *parts[fixed:]])
         return any(_matches(form, _split(path), "**", _fits_name, whole=False) for form in forms for path in self.paths)
 
 
 def inode_of(directory: str) -> str:
-    """Returns the number by which a directory is known on its disk; empty where there is none."""
+    """Returns the directory's inode, or an empty string."""
     try:
         return str(os.stat(directory).st_ino)
     except OSError:
@@ -164,7 +162,7 @@ def inode_of(directory: str) -> str:
 
 
 def read_pauses(home: str) -> tuple[tuple[Pause, ...], str]:
-    """Returns the pauses, over or not; and why they cannot be read."""
+    """Returns the pauses, finished or not, and why they cannot be read."""
     path = pauses_path(home)
     try:
         document = scan_json(read_regular(path, _MAX_BYTES).decode())
@@ -190,7 +188,7 @@ def _pause_of(row: object) -> Pause:
 
 
 def pattern_problem(pattern: str) -> str | None:
-    """Returns what is wrong with a pattern of `projects`; None where nothing is."""
+    """Returns what is wrong with a pattern of `projects`, or None."""
     if len(pattern) > MAX_PATTERN_CHARS or not pattern.isprintable() or pattern != pattern.strip():
         return f"must be at most {MAX_PATTERN_CHARS} printable characters without space around them"
     host, slash, name = pattern.partition("/")
@@ -200,8 +198,8 @@ def pattern_problem(pattern: str) -> str | None:
 
 
 def _patterns(home: str | None) -> "tuple[tuple[str, ...], tuple[str, ...]]":
-    """Returns `projects.exclude` and `projects.only`. From a config that is not valid hooks take what they can: nothing is
-    consolidated, and nobody is told anything, until it is."""
+    """Returns the valid patterns of `projects.exclude` and `projects.only`. Hooks use them even if the rest of the
+    config is not valid; nothing is consolidated or told until it is."""
     config = None if home is None else own_config(config_path(home))[0]
     projects = None if config is None else config.get("projects")
     lists = [projects.get(key) if is_object(projects) else None for key in ("exclude", "only")]
@@ -219,13 +217,13 @@ def _split(path: str) -> list[str]:
 
 
 def _fits_name(pattern: str, name: str) -> bool:
-    """Upper and lower case are one, as on many disks and hosts."""
+    """Returns whether a name matches, ignoring case as many disks and hosts do."""
     return _matches(_plain(pattern), _plain(name), "*", lambda letter, other: letter in ("?", other))
 
 
 def _plain(text: str) -> str:
     if not text.isascii():
-        from unicodedata import normalize  # disks differ in how they write an accent
+        from unicodedata import normalize  # file systems differ in how they encode an accent
 
         text = normalize("NFC", text)
     return text.casefold()
@@ -239,8 +237,8 @@ def _matches(
     *,
     whole: bool = True,
 ) -> bool:
-    """Returns whether the items, or, unless `whole`, the first of them, fit a pattern in which `many` stands for any number of
-    items. Takes time in proportion to the product of both, whatever the pattern."""
+    """Returns whether a pattern, in which `many` matches any number of items, matches the items, or with `whole=False`
+    some first items. Takes time proportional to the product of both lengths."""
     places, end = {0}, len(pattern)
     for item in (*items, None):
         for at in sorted(places):

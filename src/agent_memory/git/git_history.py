@@ -139,7 +139,6 @@ class GitRecorder:
             replace_file(str(self._owed), text.encode("utf-8", "replace"))
 
     def _make(self, commit: Mapping[str, Any]) -> None:
-        """Makes the commit that `record` was called for with these arguments."""
         if not self._config.auto_commit:
             return
         paths: list[str] = commit["paths"]

@@ -208,7 +208,6 @@ def _analyse(chunk: str) -> ChunkTerms:
 
 
 def _is_word(chunk: str) -> bool:
-    """Returns whether the chunk is a plain ASCII word, which has one term."""
     return chunk.isascii() and chunk.isalpha() and (chunk.islower() or chunk.istitle())
 
 

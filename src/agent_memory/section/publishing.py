@@ -29,8 +29,6 @@ _ATTEMPTS = 3
 
 @frozen
 class _SectionPlan:
-    """The change planned for one target."""
-
     target: Target
     file: TargetFile
     rendered: RenderedSection

@@ -190,7 +190,6 @@ def _find(data: bytes) -> _Span | None:
 
 
 def _markers(lines: list[_Line]) -> Iterator[tuple[bytes, _Span]]:
-    """Yields every marker that counts, in order."""
     for line in lines:
         prose = _CODE_SPAN.sub(b"``", line.text) if b"`" in line.text else line.text
         if line.fenced or not _LIKE_A_MARKER.search(prose):

@@ -420,7 +420,6 @@ class StateKeysFiles:
         return _each(self._root, KEYS, lambda name: self._read(f"{KEYS}/{name}", name.removesuffix(_ENDING)))
 
     def _read(self, path: str, key: str) -> StateValue | None:
-        """Returns the value; one written by a person gets the file's key."""
         found = self._file(path).read()
         return found if found is None or found.key else evolve(found, key=key)
 

@@ -297,8 +297,6 @@ def put_tiers(tiers: TierList, draft: Draft) -> bool:
 
 @frozen
 class _Act:
-    """A change applied to the draft."""
-
     path: str
     """The note's present or last live path."""
     meta: Meta
@@ -438,7 +436,6 @@ def _retired_before(change: Change, draft: Draft) -> _Act:
 
 
 def _with_end(current: StoredEntry, valid_until_ms: int | None) -> MemoryEntry:
-    """Returns the note with this end of its validity, if given."""
     until = current.meta.valid_until_ms if valid_until_ms is None else valid_until_ms
     return evolve(current.entry, meta=evolve(current.meta, valid_until_ms=until))
 
@@ -520,7 +517,6 @@ def _place(archived: Listed, state: FileState, draft: Draft) -> Listed:
 
 
 def _render(entry: MemoryEntry, previous: FileState | None, path: str) -> tuple[StoredEntry, FileState]:
-    """Returns the note as written at this path and read back."""
     data = render_note(entry, None if previous is None else previous.data.decode()).encode()
     try:
         stored = understand(path, data, 0)
@@ -532,7 +528,6 @@ def _render(entry: MemoryEntry, previous: FileState | None, path: str) -> tuple[
 
 
 def _current_entry(id: str, draft: Draft) -> tuple[StoredEntry, FileState]:
-    """Returns the live note and its bytes, read now."""
     listed = draft.live(id)
     if listed is None:
         raise draft.missing(id)

@@ -133,7 +133,6 @@ def _is_part(name: str) -> bool:
 
 
 def _sessions_in(directory: str) -> tuple[KeptSession, ...]:
-    """Returns the sessions, oldest first."""
     found: dict[str, KeptSession] = {}
     with as_store_io("list", directory), suppress(FileNotFoundError), os.scandir(directory) as entries:
         for entry in entries:

@@ -188,6 +188,5 @@ def _live_in(change: FileChange, state: FileState | None) -> Listed | None:
 
 
 def _entry_in(path: str, state: FileState | None) -> Listed | None:
-    """Returns the note in this file, if it is one."""
     stored = None if state is None else entry_or_none(path, state.data, state.mtime_ns or 0)
     return None if stored is None else stored.listed

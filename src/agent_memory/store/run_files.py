@@ -174,7 +174,6 @@ class RunLogFiles:
     # -- runs ---------------------------------------------------------------------------------------------------------
 
     def _names(self) -> tuple[str, ...]:
-        """Returns the directories of runs, newest first."""
         names = subdirectories(f"{self._root}/{RUNS}")
         return tuple(sorted(filter(_BEGINS_AS_RUN_ID.match, filter(is_plain_name, names)), reverse=True))
 
@@ -223,7 +222,6 @@ class RunLogFiles:
     # -- footprints ---------------------------------------------------------------------------------------------------
 
     def _parts(self, run_id: str) -> tuple[str, ...]:
-        """Returns the names of a run's footprints, in order."""
         directory = f"{self._root}/{RUNS}/{run_id}"
         numbers = sorted(int(found[1]) for name in names_in(directory) if (found := _FOOTPRINT.fullmatch(name)))
         if numbers != list(range(1, len(numbers) + 1)):
@@ -443,7 +441,6 @@ def prune_run_files(root: Path, clock: Clock, *, keep_runs: int = KEEP_RUNS, kee
 
 
 def _is_unfinished(directory: str) -> bool:
-    """Returns whether it has a checkpoint, as far as can be told."""
     try:
         return exists(f"{directory}/{CHECKPOINT_FILE}") or exists(f"{directory}/{DEFRAG_CHECKPOINT}")
     except StoreIo:

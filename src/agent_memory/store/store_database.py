@@ -577,7 +577,6 @@ def _one_per_id(seen: Sequence[Seen]) -> Listing:
 
 
 def _known_files(connection: sqlite3.Connection, kind: str) -> dict[str, tuple[int | None, Seen]]:
-    """Returns what the database knows of the files of a kind, without secret ones."""
     sql = "SELECT path, look, listed, problems FROM files WHERE archived = ? AND NOT secret"
     rows = connection.execute(sql, (_KINDS.index(kind),)).fetchall()
     notes = iter(parse_listed([listed for _, _, listed, _ in rows if listed is not None]))

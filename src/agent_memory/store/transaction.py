@@ -232,7 +232,6 @@ class Transactions:
             raise
 
     def _clear(self) -> None:
-        """Removes the journal, then what was staged."""
         directory = directory_in(self._root, TRANSACTION)
         _remove_from(directory, _JOURNALS)
         _remove_from(directory, _STAGED)

@@ -455,7 +455,6 @@ class Converter:
         return value
 
     def _problems(self, error: Exception, where: str) -> Iterator[str]:
-        """Yields every problem in what cattrs raised, each with its path."""
         match error:
             case cattrs.BaseValidationError():
                 for each in error.exceptions:
