@@ -61,12 +61,9 @@ class Store(Protocol):
     def apply(
         self, changes: Sequence[Change | ChangeGroup], *, tiers: TierList | None = None, run_id: str | None = None
     ) -> Result[Receipt, Error]:
-        """Applies all changes as one transaction: all become durable, or on an error none. A change to a note whose
-        bytes are not the expected ones is dropped; the rest is applied (P8).
-
-        `tiers` replaces the tier list in the same transaction. With `run_id` the transaction also stores the footprint
-        that undoes it (P16).
-        """
+        """Applies all changes as one transaction: all become durable, or on an error none. Only a change to a note
+        whose bytes are not the expected ones is dropped (P8). `tiers` replaces the tier list in the same transaction.
+        With `run_id` the transaction also stores the footprint that undoes it (P16)."""
 
     def tiers(self) -> Result[TierList, Error]:
         """Returns the tier list; empty if there is none yet."""
@@ -91,11 +88,8 @@ class Recorder(Protocol):
     """The record of finished writes: git (P4)."""
 
     def adopt_hand_edits(self, among: Sequence[str] | None = None) -> Result[int, Error]:
-        """Records what a person changed since the last record as theirs (with `among`, only in these paths); returns
-        the number of files.
-
-        Whoever writes one note passes its path: other changed files may be another process's writes, not yet recorded.
-        """
+        """Records what a person changed since the last record as theirs; returns the number of files. Whoever writes
+        one note passes its path as `among`: other changed files may be another process's writes, not yet recorded."""
 
     def record(
         self,

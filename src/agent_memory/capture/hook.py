@@ -49,11 +49,8 @@ class HookProblem(Exception):
 
 
 def run_silently(act: "Callable[[], None]") -> "NoReturn":
-    """Runs `act` and ends the process with code 0, whatever happens.
-
-    `os._exit` skips the interpreter's cleanup, which takes a third as long as its start; every file is closed and
-    synced by then.
-    """
+    """Runs `act` and ends the process with code 0, whatever happens. `os._exit` skips the interpreter's cleanup, which
+    takes a third as long as its start; every file is closed and synced by then."""
     try:
         act()
     except BaseException as bug:  # noqa: BLE001 - of what no rule foresaw, type and place are logged: its text may quote the payload

@@ -45,11 +45,8 @@ def mentions(path: str, text: str) -> bool:
 
 
 def put_text(root: str, directory: str, text: str, timestamp: str, label: str, ending: str) -> str:
-    """Writes `text` to a new file in `directory` (relative to the root); returns its name,
-    `<timestamp>_<label>_<digits><ending>`.
-
-    The colons of the ISO timestamp become dashes. An existing file is never overwritten.
-    """
+    """Writes a new file in `directory` (relative to the root); returns its name,
+    `<timestamp>_<label>_<digits><ending>`, with dashes for colons. An existing file is never overwritten."""
     path = f"{root}/{directory}"
     make_directories(path)
     if stat.S_ISLNK(os.lstat(path).st_mode):

@@ -336,10 +336,8 @@ class InboxFiles:
         return QueueTroubles(str(self.root))
 
     def _leave(self, pending: Pending, outcome: Outcome, target: str) -> None:
-        """Moves all files of `pending` to `target` with the outcome added, then the snapshot if there is one.
-
-        A file that is gone counts as moved; one that no longer asks for the same work stays.
-        """
+        """Moves all files of `pending` to `target` with the outcome added, then the snapshot if there is one. A file
+        that is gone counts as moved; one that no longer asks for the same work stays."""
         root = str(self.root)
         for name in pending.names:
             with suppress(InboxEntryInvalid):
@@ -463,10 +461,8 @@ _MAX_REDACTED_BYTES = 16 << 20
 
 
 def _quarantined(root: str, name: str, problems: Sequence[str], now_ms: int) -> tuple[Quarantined, bool]:
-    """Moves the file and writes its reason; returns a description, and whether it could be moved.
-
-    The reason is durable before the file moves, so that the next load repairs a crash in between.
-    """
+    """Moves the file and writes its reason; returns a description, and whether it could be moved. The reason is durable
+    before the file moves, so that the next load repairs a crash in between."""
     safe_name = redact_path(name.removesuffix(".json")) + ".json"
     safe_problems = [redact_with_paths(each) for each in problems]
     told = Quarantined(printable(safe_name), "; ".join(safe_problems))

@@ -56,8 +56,8 @@ def is_within(path: str, directory: str) -> bool:
 
 
 def remote_scope_key(url: str) -> str | None:
-    """Returns `host/owner/repo` for a remote's URL: lowercase host, without credentials, port or `.git`; None for a
-    local path.
+    """Returns `host/owner/repo` for a remote's URL: lowercase host, no credentials, port or `.git`; None for a local
+    path.
 
     Accepts URLs (`https://user:pass@host:8443/owner/repo.git`) and git's short form (`git@host:owner/repo`). All forms
     of one repository on a host give the same key.
@@ -79,10 +79,8 @@ def remote_scope_key(url: str) -> str | None:
 
 
 def stated_scope(text: str) -> str | None:
-    """Returns the scope that a person means by `global`, a repository's key or its URL, or else None.
-
-    Any other word, such as a typo of `global`, would become a scope of its own, with its notes shown nowhere.
-    """
+    """Returns the scope that a person means by `global`, a repository's key or its URL, or else None: any other word,
+    such as a typo of `global`, would become a scope of its own, with its notes shown nowhere."""
     stated = text.strip()
     if stated == GLOBAL_SCOPE:
         return stated

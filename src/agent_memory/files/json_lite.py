@@ -46,10 +46,8 @@ def scan_json(text: str) -> object:
 
 
 def scan_members(text: str, wanted: "frozenset[str]") -> dict[str, object]:
-    """Returns the wanted members of a JSON object that may be cut off anywhere, as far as they are complete.
-
-    Only members of the outermost object count, so that text about `"session_id"` is never taken for one.
-    """
+    """Returns the wanted members of a JSON object, maybe cut off, as far as they are complete. Only those of the
+    outermost object count, so that text about `"session_id"` is never taken for one."""
     members: dict[str, object] = {}
     at = _skip(text, 0)
     if text[at : at + 1] != "{":

@@ -51,10 +51,8 @@ class LongLine:
 def read_lines(
     descriptor: int, size_bytes: int, max_line_bytes: int = MAX_LINE_BYTES, *, keep_empty: bool = False
 ) -> Iterator[Line | LongLine]:
-    """Yields the lines in the next `size_bytes` bytes of an open file, without empty ones unless `keep_empty`.
-
-    Bytes appended meanwhile are not read. Holds one line and one chunk at a time. Raises OSError if a read fails.
-    """
+    """Yields the lines in the next `size_bytes` of an open file, without empty ones unless `keep_empty`. Ignores bytes
+    appended meanwhile. Holds one line and one chunk at a time. Raises OSError if a read fails."""
     with open(descriptor, "rb", _CHUNK_BYTES, closefd=False) as file:
         while size_bytes > 0 and (data := file.readline(min(size_bytes, max_line_bytes + 1))):
             size_bytes -= len(data)
@@ -91,10 +89,9 @@ class Objects:
 def objects_in(line: bytes | bytearray, *, finished: bool = True) -> Objects:
     """Returns the objects in a line, in order. Never raises.
 
-    Usually there is one. Two may be glued together (a record appended after one without its line end), or one follows
-    the stump of a record cut short; invalid UTF-8 becomes U+FFFD. Very long strings keep only their ends. A line that
-    is not `finished` may end anywhere, even right after an object nested in its record: then nothing after a stump is
-    used.
+    Two may be glued together (a record appended after one without its line end), or one follows the stump of a record
+    cut short; invalid UTF-8 becomes U+FFFD. Very long strings keep only their ends. A line that is not `finished` may
+    end anywhere, even right after an object nested in its record: then nothing after a stump is used.
     """
     if len(line) > _LARGE_LINE_BYTES:
         # Quotes inside strings are escaped, so text adds nothing but its brackets to this count.
@@ -150,10 +147,8 @@ def _decode(text: str, at: int) -> tuple[object, int, int | None]:
 
 
 def _after_stump(text: str, at: int, failed_at: int) -> int:
-    """Returns where the record starts that was appended to a cut one, or the end of the text.
-
-    It must reach to the end of the line: an object nested in the stump does not.
-    """
+    """Returns where the record starts that was appended to a cut one, or the end of the text. It must reach to the end
+    of the line: an object nested in the stump does not."""
     # Cut inside a string or between values, parsing fails at the appended record's first brace or quote; cut inside a
     # word like `null`, before that; cut before a value, the appended record was taken for the value.
     beginnings = [text.rfind('{"', at + 1, failed_at + 2), text.find('{"', failed_at)]

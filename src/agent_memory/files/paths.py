@@ -60,11 +60,8 @@ def look_of(status: os.stat_result) -> int:
 
 
 def path_in(root: str, relative: str) -> str:
-    """Returns the absolute path of `relative` (with `/`) under a real root, after checking that all directories on the
-    way are real ones.
-
-    Missing ones are fine. The last name is not checked; `read_image` does that.
-    """
+    """Returns the absolute path of `relative` (with `/`) under a real root. All directories on the way must be real
+    ones or missing. The last name is not checked; `read_image` does that."""
     names = relative.split("/")
     if bad := next((name for name in names if not is_plain_name(name)), None):
         raise PathRefused(relative, f"{bad!r} is not a plain name")
@@ -132,11 +129,8 @@ def is_plain_name(name: str) -> bool:
 
 
 def read_image(path: str, max_bytes: int) -> FileImage | None:
-    """Returns the whole regular file, or None if there is none. PathRefused for a link, FIFO, device, directory or
-    larger file.
-
-    Never blocks: a FIFO is not opened for reading in blocking mode.
-    """
+    """Returns the whole regular file, or None if there is none. Raises PathRefused for a link, FIFO, device, directory
+    or larger file. Never blocks."""
     try:
         descriptor = open_checked(path, os.O_RDONLY)
     except StoreIo as error:

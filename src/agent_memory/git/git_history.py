@@ -61,8 +61,8 @@ class GitRecorder:
     """The `Recorder` in `<root>/.git`, under the write lock. With `autoCommit: false` every call succeeds and does
     nothing.
 
-    A failed commit stays pending and is made first the next time (P4). Pending commits are in `runs/owed.json`, a list
-    of arguments of `record`. Otherwise a write of ours that git missed would count as the person's hand edit.
+    A failed commit stays pending in `runs/owed.json` (a list of arguments of `record`) and is made first the next time
+    (P4), or a write of ours would count as the person's hand edit.
     """
 
     def __init__(self, root: Path, config: StorageConfig, environ: Mapping[str, str], locks: Locks) -> None:

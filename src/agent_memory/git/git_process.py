@@ -105,10 +105,8 @@ class GitOutput:
 
 
 class GitProcess:
-    """Calls of git on the repository `<root>/.git` and no other, whatever is around the root.
-
-    Every call raises RecorderFailed if git could not be started or did not end in time.
-    """
+    """Calls of git on the repository `<root>/.git` and no other, whatever is around the root. Every call raises
+    RecorderFailed if git could not be started or did not end in time."""
 
     def __init__(self, root: Path, environ: Mapping[str, str]) -> None:
         self.root = root

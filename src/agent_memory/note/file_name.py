@@ -31,12 +31,9 @@ _SAFE_MARKS = " -_.,+=@"
 
 
 def file_name_of(meta: Meta) -> str:
-    """Returns the note's file name: NFC, at most 200 bytes of UTF-8 even after a Mac decomposes it (NFD), cut between
-    graphemes and never inside the id.
-
-    It consists of the title, as many tags as fit, and the id, without characters that a shell interprets. Two notes
-    whose ids differ casefolded never have the same name under NFC and casefold.
-    """
+    """Returns the note's file name: title, as many tags as fit, and the id; NFC, at most 200 bytes of UTF-8 even after
+    a Mac decomposes it (NFD), cut between graphemes, without characters that a shell interprets. Two notes whose ids
+    differ casefolded never have the same name under NFC and casefold."""
     ending = f" {meta.id}{NOTE_ENDING}"
     room = MAX_NAME_BYTES - len(ending) - len(_SEPARATOR)
     tags = tuple("".join(filter(_is_safe, tag)) for tag in normal_tags(meta.tags))

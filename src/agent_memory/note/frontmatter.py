@@ -24,7 +24,7 @@ class NotReadable(InvalidValue):
 
 @frozen
 class NoteParts:
-    """The parts of a file, with `\n` line ends. Joined they give the same file, with one newline at its end."""
+    """The parts of a file, with `\\n` line ends. Joined they give the same file, with one newline at its end."""
 
     block: str | None
     """The YAML between the `---` lines, with all line ends; None for a file without frontmatter."""
@@ -123,10 +123,8 @@ def plain_value(text: str) -> Scalar:
 
 
 def text_scalar(text: str, *, in_flow: bool = False) -> str:
-    """Returns YAML on one line that reads back as `text`, unquoted if that is safe; a lone surrogate becomes U+FFFD.
-
-    The quoted form is also JSON. `in_flow` is for use inside `[…]` and `{…}`.
-    """
+    """Returns YAML on one line that reads back as `text`, unquoted if that is safe, else as JSON; a lone surrogate
+    becomes U+FFFD. `in_flow` is for use inside `[…]` and `{…}`."""
     pattern = FLOW_WORD if in_flow else PLAIN_TEXT
     if pattern.fullmatch(text) and text.lower() not in _NOT_TEXT_ELSEWHERE:
         return text

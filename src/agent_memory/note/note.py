@@ -259,11 +259,9 @@ class Meta:
 
     @property
     def best_tier(self) -> Tier:
-        """Returns the nearest tier that the note's origin allows, whoever proposes another (P19).
-
-        Secret and withheld notes are cold, whatever else holds. Only what the person said or vouches for can be hot.
-        What an agent concluded is warm, and what a foreign source said is cold.
-        """
+        """Returns the nearest tier that the note's origin allows, whoever proposes another (P19): cold for secret and
+        withheld notes, else hot for what the person said or vouches for, warm for what an agent concluded, cold for
+        what a foreign source said."""
         if self.is_secret or self.withheld:
             return Tier.COLD
         if self.is_vouched_for or self.origin is Origin.USER:
@@ -295,7 +293,7 @@ class Meta:
 
 @frozen
 class MemoryEntry:
-    """A note, wherever it is kept. `body` is markdown with `\n` line ends, without frontmatter."""
+    """A note, wherever it is kept. `body` is markdown with `\\n` line ends, without frontmatter."""
 
     meta: Meta
     body: str

@@ -169,7 +169,7 @@ class ParsedNote:
 
     meta: Meta
     body: str
-    """With `\n` line ends, without newlines at either end."""
+    """With `\\n` line ends, without newlines at either end."""
     provisional_id: bool = False
     """True if neither frontmatter nor file name has an id: `meta.id` is what `doctor --fix` would write, if it is free."""
     conflicted: bool = False
@@ -261,7 +261,7 @@ def _meta(stated: dict[str, Any], body: str, name: str, mtime_ms: int) -> Meta:
 def render_note(entry: MemoryEntry, previous: str | None = None) -> str:
     """Returns the note's file. It ends with exactly one newline and can always be encoded.
 
-    Reading it gives the same note, except for what no such file can hold: line ends in the body other than `\n`,
+    Reading it gives the same note, except for what no such file can hold: line ends in the body other than `\\n`,
     newlines around it, lone surrogates; an empty title or description is derived from the body. Without `previous` the
     keys are in the table's order, most defaults left out. With `previous`, the text of a readable file, unknown keys,
     comments, key order, line ends and the bytes of every unchanged value stay. Clean the text before: hidden characters

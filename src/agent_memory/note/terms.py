@@ -122,10 +122,8 @@ def field_terms(text: str) -> FieldTerms:
 
 
 def query_words(text: str, *, stretch: bool = True) -> tuple[QueryWord, ...]:
-    """Returns the words of a query, each once, in order; stop words only if there is nothing else.
-
-    Any text is a query. Repetition adds no weight: in a log, the least important words are repeated most.
-    """
+    """Returns the words of a query, which may be any text, each once, in order; stop words only if there is nothing
+    else. Repetition adds no weight: in a log, the least important words are repeated most."""
     wanted: dict[str, bool] = {}
     common: dict[str, bool] = {}
     for chunk in chunks_of(text[:MAX_QUERY_CHARS]):
@@ -141,12 +139,11 @@ def query_words(text: str, *, stretch: bool = True) -> tuple[QueryWord, ...]:
 
 
 def weighed_words(query: str, worth: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
-    """Returns the words of a query as written, each with the value of its rarest term in this store (`worth`: idf by
-    term), for search by meaning.
+    """Returns the words of a query as written, for search by meaning, each with the value of its rarest term in this
+    store (`worth`: idf by term). Words without value are left out, unless there are no others.
 
     A plain mean is dominated by `what`, `did` and names that are in every note: measured on conversations, questions
-    found 61 % of their answers by meaning alone this way, and 47 % by the mean. Words without value, such as stop
-    words, are left out unless there are no others.
+    found 61 % of their answers by meaning alone this way, and 47 % by the mean.
     """
     chunks = [(chunk, chunk_terms(chunk)) for chunk in chunks_of(query[:MAX_QUERY_CHARS])]
     weighed = [

@@ -340,10 +340,7 @@ def render_defrag_prompt(
 
 def _grouped_catalog(request: DefragRequest, max_chars: int) -> tuple[str, frozenset[str]]:
     """Returns a line for each of the first notes that fit, grouped by scope, with a count of the others; and the listed
-    ids.
-
-    Descriptions are included for notes that are in a tier, pinned or shown, and for others while there is room.
-    """
+    ids. Descriptions are for notes that are in a tier, pinned or shown, and others while there is room."""
     entries, foremost = _most_important_first(request)
     shown = frozenset(each.meta.id for each in request.shown)  # their lines need no description
     foremost -= shown

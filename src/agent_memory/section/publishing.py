@@ -64,8 +64,7 @@ class Publisher:
     def publish(
         self, targets: Sequence[Target], keep: KeepSections | None = None, *, dry_run: bool = False
     ) -> Published:
-        """Returns what became of each target. A refused target does not stop the others; one that is up to date is not
-        written.
+        """Returns what became of each target. A refused target does not stop the others; one up to date is not written.
 
         `keep` gets all changes before the first is made, and stops them if it fails; a publication outside of a run
         needs none, since the next one does the same. Any other Failure is the store's: then no target was touched.

@@ -73,7 +73,7 @@ _or_failure = safe(exceptions=(Ambiguous,))
 def splice_section(data: bytes, section: str | None) -> Spliced:
     """Returns the file with exactly this section in it, or without any; a Failure says why its markers are ambiguous.
 
-    `section` has its markers, `\n` line ends and no final one; it gets the file's line ends. A first section is
+    `section` has its markers, `\\n` line ends and no final one; it gets the file's line ends. A first section is
     appended after a blank line, with a line end after it. Doing it twice changes nothing.
     """
     return _spliced(data, section)

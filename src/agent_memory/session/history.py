@@ -60,11 +60,8 @@ class Turn:
 
 @frozen
 class History:
-    """The turns of one session after its mark, in order; may be empty.
-
-    `remaining` says that the source stopped at its size limit and has more turns; the caller marks these and asks
-    again.
-    """
+    """The turns of one session after its mark, in order; may be empty. `remaining` says that the source stopped at its
+    size limit and has more turns; the caller marks these and asks again."""
 
     harness: Harness
     session_id: str

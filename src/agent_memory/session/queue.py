@@ -286,10 +286,8 @@ def session_key(entry: InboxEntry, name: str) -> str:
 
 
 def is_same_work(entry: InboxEntry, name: str, pending: Pending) -> bool:
-    """Returns whether an entry that is now under one of `pending`'s names asks for the same work.
-
-    Entries of a session do, unless they name another transcript of it; a note or a file stands for itself.
-    """
+    """Returns whether an entry that is now under one of `pending`'s names asks for the same work: a session's entry
+    does unless it names another transcript; a note or a file stands for itself."""
     keys = (queue_key(pending.entry, name), session_key(pending.entry, name))
     if queue_key(entry, name) not in keys:
         return False
@@ -366,11 +364,8 @@ def _working_order(folded: _Folded) -> tuple[int, int, str]:
 
 
 def folded_entry(older: InboxEntry, newer: InboxEntry) -> InboxEntry:
-    """Returns the newer entry with what only the older one knows: the session's file, its version, its directory, and
-    that it must be repeated.
-
-    Branch and commit belong to a moment, so they come only together with their directory.
-    """
+    """Returns the newer entry with what only the older one knows: the session's file, version and directory, and that
+    it must be repeated. Branch and commit belong to a moment, so they come only with their directory."""
     context = newer.context
     if context.cwd is None:
         context = evolve(

@@ -46,10 +46,8 @@ def read_image(root: str, path: str) -> FileImage | None:
 
 
 def understand(path: str, data: bytes, mtime_ns: int) -> StoredEntry:
-    """Returns the note in these bytes at this path: live in `topics/`, archived in `archive/`. Raises EntryUnreadable.
-
-    A version is at `archive/<id>/<ms>.md`: its directory supplies the id if the file does not.
-    """
+    """Returns the note in these bytes at this path: live in `topics/`, archived in `archive/`, or a version at
+    `archive/<id>/<ms>.md`, where the directory supplies the id if the file does not. Raises EntryUnreadable."""
     from agent_memory.note.note_format import read_note  # not needed if the database knows every file
 
     note = read_note(data, path, mtime_ns // 1_000_000)

@@ -178,10 +178,8 @@ undone is known only to the log."""
 
 
 def render_report(run: Run, ended_at_ms: int, error: Error | None, more_actions: Sequence[LoggedAction] = ()) -> str:
-    """Returns the report of a consolidate run: sessions with their outcomes, before and after hashes.
-
-    `more_actions` are those from before the run was interrupted.
-    """
+    """Returns the report of a consolidate run: sessions with their outcomes, before and after hashes. `more_actions`
+    are those from before the run was interrupted."""
     receipts = [each.receipt for each in run.settled if each.receipt is not None]
     applied = (*run.taken_up, *(applied for receipt in receipts for applied in receipt.applied))
     logged = LoggedRun(

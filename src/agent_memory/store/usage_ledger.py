@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_LINE_BYTES = 4096
-"""With its `\n`: one `write` of this size to a file in append mode is never interleaved with another."""
+"""With its `\\n`: one `write` of this size to a file in append mode is never interleaved with another."""
 
 _ID, _BY = f'"{ID_PATTERN}"', '"[a-z0-9][a-z0-9._-]{0,63}"'
 _COUNT, _DAY = r"(?:0|[1-9]\d{0,15})", r"(?:0|[1-9]\d{0,7})"
@@ -44,7 +44,7 @@ _LINES = {
 
 
 def render_ledger_line(record: LedgerRecord) -> bytes:
-    """Returns one line with its `\n`; shorter than 300 bytes for a record that can be parsed again."""
+    """Returns one line with its `\\n`; shorter than 300 bytes for a record that can be parsed again."""
     line = dict(zip(_SHAPES[type(record)], astuple(record), strict=True))
     return json.dumps(line, separators=(",", ":")).encode() + b"\n"
 
@@ -91,10 +91,7 @@ class UsageLedgerFiles:
     @as_result
     def compact(self) -> int:
         """Reduces this host's file to one total (and one base) for each id, and one line for each reader and day;
-        returns how many lines fewer it has.
-
-        Crash-safe, and exact while others append. Damaged lines are kept.
-        """
+        returns how many lines fewer it has. Crash-safe, and exact while others append. Damaged lines are kept."""
         path = f"{self._directory()}/{self._file_name}"
         try:
             with _current(path, os.O_RDWR, fcntl.LOCK_EX):

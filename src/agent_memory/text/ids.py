@@ -104,10 +104,9 @@ EntryId: TypeAlias = Annotated[str, entry_id_problem]
 
 
 def mint_id(title: str, created_at_ms: int, taken: Container[str]) -> str:
-    """Returns the first free id for a title and a time; the same arguments give the same id on every machine. `taken`
-    holds casefolded ids: live ones, aliases and archived ones. The digits are those of `int(sha256(NFC(title) "\\n"
-    created_at_ms "\\n" n)) % 58**6` for n = 0, 1, …, padded with `1`: the remainder, because the first characters of
-    the whole number's encoding are skewed."""
+    """Returns the first free id for a title and a time, the same on every machine. `taken` holds casefolded ids: live
+    ones, aliases and archived ones. The digits are those of `int(sha256(NFC(title) "\\n" created_at_ms "\\n" n)) %
+    58**6` for n = 0, 1, …, padded with `1`: the remainder, because the first characters of the number are skewed."""
     seed = f"{unicodedata.normalize('NFC', title)}\n{created_at_ms}\n"
     return next(id for id in (_id_of(f"{seed}{n}") for n in count()) if id.casefold() not in taken)
 
@@ -152,8 +151,8 @@ _UNSAFE_RUN = r"[^A-Za-z0-9._-]+"
 
 
 def slug_of(text: str) -> str:
-    """Returns a file name (without extension) for any text: ASCII letters, digits, `.`, `_`, `-`; 1 to 113 characters,
-    no leading dot.
+    """Returns a file name (without extension) for any text: 1 to 113 ASCII letters, digits, `.`, `_`, `-`, no leading
+    dot.
 
     A text that is already safe, as most session ids are, is returned unchanged. Any other gets a hash of the whole
     text, so that two different texts never share a name, even on a file system that ignores case.

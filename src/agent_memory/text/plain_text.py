@@ -73,12 +73,11 @@ class Cleaned:
 
 
 def clean_text(text: str) -> Cleaned:
-    """Returns the text in NFC, with `\\n` line ends, without hidden characters, and with our sentinels defused.
-    Cleaning twice changes nothing.
+    """Returns the text in NFC, with `\\n` line ends, without hidden characters, and with our sentinels defused: a
+    sentinel of the managed section loses its colon (`agent-memory start`). Cleaning twice changes nothing.
 
     The only invisible characters kept are tab, newline, and one emoji or text presentation selector after a character
-    that has both forms. A sentinel of the managed section loses its colon (`agent-memory start`), so that no note holds
-    one.
+    that has both forms.
     """
     if _HONEST.fullmatch(text) and "agent-memory" not in text.lower():
         return Cleaned(text)

@@ -202,12 +202,11 @@ def denying_words(text: str) -> frozenset[str]:
 
 
 def lost_salience(before: str, after: str, drops: Iterable[str] = ()) -> tuple[str, ...]:
-    """Returns the salient tokens and negated phrases of `before` that are neither in `after` nor named in `drops`,
-    sorted.
+    """Returns the salient tokens and negated phrases of `before` missing in `after` and not named in `drops`, sorted.
 
-    A token is in a text if it stands there as a whole word (`80` is not in `8080`). A negation is kept if a sentence of
-    `after` negates something and shares a content word with it. A drop names a token by containing it, and a negation
-    by containing its phrase or any content word of it.
+    A token must be in `after` as a whole word (`80` is not in `8080`). A negation is kept if a sentence of `after`
+    negates something and shares a content word with it. A drop names a token by containing it, and a negation by
+    containing its phrase or any content word of it.
     """
     named = "\n".join(drops)
     here = salient_tokens(after) | salient_tokens(named)
