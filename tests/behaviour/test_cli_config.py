@@ -83,7 +83,7 @@ class TestConfig:
         done = memory(project, "config")
         assert (done.returncode, done.stdout) == (10, "")
         assert str(path) in done.stderr
-        assert "llm.comand is unknown, did you mean llm.command?" in done.stderr
+        assert "llm.comand is unknown (did you mean llm.command?)" in done.stderr
         assert "llm.timeoutSeconds is '5', expected a number" in done.stderr
         error = json.loads(memory(project, "config", "--json").stderr)["error"]
         assert error["code"] == "config-invalid"
@@ -121,7 +121,7 @@ class TestConfig:
         own = write_own(home, {"$schema": "mine.json", "llm": {"model": "m"}})
         before = own.read_bytes()
         for code, said, *words in (
-            (10, "llm.presett is unknown, did you mean llm.preset?", "set", "llm.presett", "x"),
+            (10, "llm.presett is unknown (did you mean llm.preset?)", "set", "llm.presett", "x"),
             (10, "llm.preset is unknown; there are ", "set", "llm.preset", "nonsense"),
             (10, "limits.staleDays is 'many'", "set", "limits.staleDays", "many"),
             (2, "not a section", "set", "llm.model.name", "x"),

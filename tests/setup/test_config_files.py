@@ -68,7 +68,7 @@ def test_tilde_and_relative_paths_count_from_the_home(home: Path, project: Path)
         ("", "it is empty; an empty object is {}"),
         ("{", "not JSON: Expecting property name enclosed in double quotes at line 1, column 2"),
         ("[]", "it must hold one object: { … }"),
-        ({"llm": {"comand": "x"}}, "llm.comand is unknown, did you mean llm.command?"),
+        ({"llm": {"comand": "x"}}, "llm.comand is unknown (did you mean llm.command?)"),
         ({"llm": {"timeoutSeconds": 0}}, "llm.timeoutSeconds is 0, expected more than 0"),
         ({"llm": {"command": "ask 'now"}}, "llm.command cannot be split into arguments: no closing quotation"),
         ({"llm": {"command": " "}}, "llm.command must name a command"),

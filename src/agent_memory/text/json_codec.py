@@ -557,8 +557,8 @@ def _unknown(key: str, known: Iterable[str], path: str) -> str:
 
     spelled = {each.lower(): each for each in known}
     close = get_close_matches(key.replace("_", "").lower(), spelled, 1, 0.7)
-    meant = f"did you mean {_joined(path, spelled[close[0]])}?" if close else f"expected {', '.join(known)}"
-    return f"is unknown, {meant}"
+    meant = f" (did you mean {_joined(path, spelled[close[0]])}?)" if close else f", expected {', '.join(known)}"
+    return f"is unknown{meant}"
 
 
 JSON = Converter()
