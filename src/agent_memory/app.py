@@ -310,7 +310,8 @@ class Memory:
         """Changes notes."""
         from agent_memory.acts.service import MemoryService
 
-        return MemoryService(self.writes, self.ledger, self.clock, lambda: self.known, self.kept_vocabulary)
+        known, holds_back = lambda: self.known, self.config.review.before
+        return MemoryService(self.writes, self.ledger, self.clock, known, self.kept_vocabulary, holds_back)
 
     @cached_property
     def _vocabulary_file(self) -> TagVocabularyFile:
@@ -572,6 +573,7 @@ class Memory:
             handoff_days=self.config.limits.handoff_days,
             switches=self.switches,
             tombstones=self.tombstones,
+            holds_back=self.config.review.before,
             kept=self.kept_histories if self.config.storage.keep_histories else None,
             ledger=self.ledger,
             known=self.known,
@@ -838,6 +840,7 @@ class Memory:
             kept=self.kept_histories,
             tombstones=self.tombstones,
             switches=self.switches,
+            holds_back=self.config.review.before,
             scope_of=self.scope_of,
             writes=self.writes,
             clock=self.clock,

@@ -178,6 +178,13 @@ class McpConfig:
 
 
 @frozen
+class ReviewConfig:
+    before: bool = _key(
+        "Whether sessions are told of a new note only once you have approved it (`memory review`).", False
+    )
+
+
+@frozen
 class LimitsConfig:
     max_entries: int | None = _key("Live notes at most; null: no limit.", least=1)
     max_chars: int | None = _key("Characters of all live notes at most; null: no limit.", least=1)
@@ -200,6 +207,7 @@ class Config:
     search: SearchConfig = _key("Search; no keys yet.", SearchConfig)
     inject: InjectConfig = _key("What is injected into a session.", InjectConfig)
     mcp: McpConfig = _key("The MCP server.", McpConfig)
+    review: ReviewConfig = _key("What waits for you.", ReviewConfig)
     limits: LimitsConfig = _key("Caps and ages.", LimitsConfig)
 
 

@@ -16,6 +16,7 @@ from agent_memory.text.instants import day_of, iso_of
 from agent_memory.text.json_shape import is_object, is_row
 
 if TYPE_CHECKING:
+    from agent_memory.acts.review import Decided, ReviewItem
     from agent_memory.capture.switches import Pause
     from agent_memory.care.checks import ScopeUse
     from agent_memory.care.health import Health
@@ -119,6 +120,25 @@ def entry_document(
         "tier": tier.value,
         **({} if body is None else {"body": body}),
     }
+
+
+def review_document(items: Iterable[ReviewItem]) -> dict[str, Any]:
+    """Returns what waits for a person's decision."""
+    return {
+        "items": [
+            {
+                **fields_of(each, "key", "kind", "reason", "source", "acts"),
+                "putOffUntil": iso_or_none(each.put_off_until_ms),
+                "notes": [entry_document(note) for note in each.notes],
+            }
+            for each in items
+        ]
+    }
+
+
+def decided_document(decided: Decided) -> dict[str, Any]:
+    left = [{"item": each.subject, "reasons": list(each.reasons)} for each in decided.left]
+    return {"run": decided.run_id, "summary": decided.summary, "left": left}
 
 
 def error_document(error: Error) -> dict[str, Any]:

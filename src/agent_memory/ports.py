@@ -127,6 +127,9 @@ class Tombstones(Protocol):
 
     def of_entries(self) -> Result[tuple[EntryTombstone, ...], Error]: ...
 
+    def rejected(self) -> Result[tuple[EntryTombstone, ...], Error]:
+        """Returns what a person rejected."""
+
     def put(self, tombstone: SessionTombstone | EntryTombstone | StateTombstone) -> Result[None, Error]: ...
 
 

@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
 
 from attrs import evolve, frozen
+from returns.result import Result
 
 from agent_memory.errors import EntryChanged, Error, UsageInvalid
 from agent_memory.note.note import (
@@ -35,7 +36,7 @@ from agent_memory.rules.change import Change, ChangeGroup, Dropped, Receipt
 from agent_memory.rules.drafts import promoted, superseding, taken_ids
 from agent_memory.rules.features import AnalysisFacts
 from agent_memory.rules.findings import FindingKind
-from agent_memory.rules.forgotten import EntryTombstone, statement_hashes
+from agent_memory.rules.forgotten import REASON, REJECTED, EntryTombstone, statement_hashes
 from agent_memory.rules.information import KEPT_SHARE, distinct_lines, lost_content, said_by
 from agent_memory.rules.plan import DefragFacts, DefragProposal, Merge
 from agent_memory.rules.plan_defrag import plan_defrag
@@ -44,6 +45,7 @@ from agent_memory.rules.run_log import LoggedRun, logged_actions, short_id
 from agent_memory.store.bookkeeping import REVIEW_MARK, TOMBSTONE, ReviewMark, ReviewMarks, rejected_path, review_path
 from agent_memory.text.ids import ID_PATTERN
 from agent_memory.text.instants import DAY_MS, day_of, has_passed
+from agent_memory.text.markdown import without_see_also
 from agent_memory.text.plain_text import counted, one_line
 from agent_memory.text.salience import content_terms, coverage
 
@@ -55,10 +57,10 @@ MANY_NOTES = 10
 """A run that makes more notes than this has them looked at."""
 PUT_OFF_DAYS = 7
 _LOOKED_BACK_DAYS = 30
-_LOOKED_BACK_RUNS = 100
+_LOOKED_BACK_RUNS = 500
 _TITLE_CHARS = 60
 _KEY_DIGITS = 16
-_FAULTLESS = (CHANGES_NOTHING, IS_NEWER, STORED_ALREADY)
+_FAULTLESS = (CHANGES_NOTHING, IS_NEWER, STORED_ALREADY, REASON, REJECTED)
 """Reasons for which an action is dropped though nobody did anything wrong: there is nothing to decide."""
 
 
@@ -97,6 +99,7 @@ class ReviewAct(StrEnum):
 
 _FOR_ONE = (ReviewAct.KEEP, ReviewAct.EDIT, ReviewAct.REJECT, ReviewAct.LATER)
 _FOR_SEVERAL = tuple(ReviewAct)
+_FOR_OPPOSITES = tuple(each for each in ReviewAct if each is not ReviewAct.MERGE)
 
 
 @frozen
@@ -135,7 +138,7 @@ class Reviewing:
     clock: Clock
     marks: ReviewMarks
     new_run_id: Callable[[int], str]
-    publish: Callable[[KeepSections], object]
+    publish: Callable[[KeepSections], Result[object, Error]]
 
     # -- the queue ----------------------------------------------------------------------------------------------------
 
@@ -149,37 +152,28 @@ class Reviewing:
         now_ms, store = self.clock.now_ms(), self.service.writes.store
         is_agent = self.service.writes.caller.is_agent
         entries = unwrap(store.list()).entries
-        live = {each.meta.id: each for each in entries if not (each.meta.is_secret or each.provisional_id)}
-        runs = self._recent_runs(now_ms if new_since is None or new_since == "last" else min(new_since, now_ms))
-        found = [*self._together(live, now_ms), *_refused(runs, live)]
+        live = {
+            each.meta.id: each
+            for each in entries
+            if not (each.meta.is_secret or each.provisional_id or (is_agent and each.meta.withheld))
+        }
+        oldest_ms = min(new_since if isinstance(new_since, int) else now_ms, now_ms - _LOOKED_BACK_DAYS * DAY_MS)
+        runs = [
+            each
+            for each in unwrap(self.log.runs(_LOOKED_BACK_RUNS))
+            if each.machine in ("consolidate", "defrag") and each.undone_by is None and each.started_at_ms >= oldest_ms
+        ]
         new = _made_by(runs, new_since)
-        alone = list(_alone(live.values(), runs, now_ms))
-        if new_since is not None:
-            about = {each.meta.id for item in alone for each in item.notes}
-            alone += [_new(live[id], run) for id, run in new.items() if id in live and id not in about]
-            found = [each for each in (*found, *alone) if any(note.meta.id in new for note in each.notes)]
-        else:
-            found += alone
+        found = [*self._together(live, now_ms), *_alone(live.values(), runs, new, now_ms), *_refused(runs, live)]
         waiting: dict[str, ReviewItem] = {}
         for item in found:
             mark = self.marks.get(item.key)
-            if mark is not None and not (mark.until_ms is not None and has_passed(mark.until_ms, now_ms)):
-                if mark.until_ms is None:
-                    continue
-                item = evolve(item, put_off_until_ms=mark.until_ms)
-            if not (is_agent and any(note.meta.withheld for note in item.notes)):
-                waiting.setdefault(item.key, item)
+            until_ms = None if mark is None or has_passed(mark.until_ms, now_ms) else mark.until_ms
+            is_decided = mark is not None and mark.until_ms is None
+            if not is_decided and (new_since is None or any(note.meta.id in new for note in item.notes)):
+                waiting.setdefault(item.key, evolve(item, put_off_until_ms=until_ms))
         kinds = list(ReviewKind).index
         return tuple(sorted(waiting.values(), key=lambda each: (each.put_off_until_ms or 0, kinds(each.kind))))
-
-    def _recent_runs(self, since_ms: int) -> tuple[LoggedRun, ...]:
-        oldest_ms = min(since_ms, self.clock.now_ms() - _LOOKED_BACK_DAYS * DAY_MS)
-        runs = unwrap(self.log.runs(_LOOKED_BACK_RUNS))
-        return tuple(
-            each
-            for each in runs
-            if each.machine in ("consolidate", "defrag") and each.undone_by is None and each.started_at_ms >= oldest_ms
-        )
 
     def _together(self, live: Mapping[str, Listed], now_ms: int) -> Iterator[ReviewItem]:
         """Yields contradictions and near duplicates."""
@@ -189,14 +183,10 @@ class Reviewing:
             FindingKind.NEAR_DUPLICATE: ReviewKind.NEAR_DUPLICATE,
         }
         for finding in analyze(self._stored(live.values()), AnalysisFacts(now_ms, frozenset())).findings:
-            notes = tuple(live[id] for id in finding.ids)
             if (kind := kinds.get(finding.kind)) is not None:
-                acts = (
-                    _FOR_SEVERAL
-                    if kind is ReviewKind.NEAR_DUPLICATE
-                    else tuple(each for each in _FOR_SEVERAL if each is not ReviewAct.MERGE)
-                )
-                source = "; ".join(dict.fromkeys(map(_source_of, (each.meta for each in notes))))
+                notes = tuple(live[id] for id in finding.ids)
+                source = "; ".join(dict.fromkeys(_source_of(each.meta) for each in notes))
+                acts = _FOR_SEVERAL if kind is ReviewKind.NEAR_DUPLICATE else _FOR_OPPOSITES
                 yield ReviewItem(_key(kind, notes), kind, finding.reason, source, notes, acts)
 
     def _stored(self, listed: Iterable[Listed]) -> Iterator[StoredEntry]:
@@ -256,7 +246,7 @@ class Reviewing:
             actions = logged_actions(receipt.applied)
             report = LoggedRun(run_id, "review", now_ms, self.clock.now_ms(), "completed", summary, actions)
             unwrap(self.log.put_report(report))
-        self.publish(lambda sections: self.log.put_sections(run_id, sections))
+        writes.tolerate(self.publish(lambda sections: self.log.put_sections(run_id, sections)))
         return Decided(run_id, summary, tuple(left))
 
     def _group(
@@ -287,15 +277,20 @@ class Reviewing:
             case ReviewAct.LATER:
                 pass
             case ReviewAct.KEEP:
-                changes = _kept(item, stored)
+                approved = ((each, _approved(item, each.meta)) for each in stored)
+                changes = tuple(
+                    Change.of(MemoryEntry(meta, each.body), each.listed.content_hash)
+                    for each, meta in approved
+                    if meta != each.meta
+                )
             case _ if chosen is None:
                 raise EntryChanged(item.key)
             case ReviewAct.EDIT:
                 if text is None or text.meta.id != chosen.meta.id:
                     raise UsageInvalid("The edited text is missing")
                 edited = self.service.edited(chosen, text, chosen.listed.content_hash)
-                approved = evolve(edited, meta=_approved(item, edited.meta))
-                allowed = self.service.allowed(chosen.entry, approved, "edit")
+                edited = evolve(edited, meta=_approved(item, edited.meta))
+                allowed = self.service.allowed(chosen.entry, edited, "edit")
                 changes = (Change.of(allowed, chosen.listed.content_hash),)
                 if len(stored) == 1:
                     seen = evolve(chosen.listed, meta=allowed.meta, body_hash=body_hash(allowed.body))
@@ -331,31 +326,17 @@ class Reviewing:
             live_at_start=len(live.entries),
             force=True,
         )
-        body = merged_body(notes)
-        texts = "\n".join((first.meta.title, first.meta.description, body))
-        merge = Merge(
-            ids=tuple(each.meta.id for each in notes),
-            title=first.meta.title,
-            body=body,
-            description=first.meta.description or None,
-            drops=lost_content((said_by(each.entry) for each in notes), texts),
-        )
-        plan = plan_defrag(DefragProposal((merge,)), facts)
+        body = without_see_also(first.body.rstrip())  # the check puts the links back
+        for line in distinct_lines(each.body for each in notes[1:]):
+            if coverage(line.terms, content_terms(body)) < KEPT_SHARE:
+                body = f"{body}\n\n{line.text}"
+        drops = lost_content((said_by(each.entry) for each in notes), f"{first.meta.title}\n{body}")
+        ids = tuple(each.meta.id for each in notes)
+        plan = plan_defrag(DefragProposal((Merge(ids, first.meta.title, body, drops=drops),)), facts)
         if not plan.actions:
             why = "; ".join(reason for each in plan.dropped for reason in each.reasons)
-            raise UsageInvalid(
-                f"These notes cannot be merged: {why}", "Edit one of them, or let one supersede the other."
-            )
+            raise UsageInvalid(f"These notes cannot be merged: {why}", "Edit one, or let one supersede the other.")
         return plan.actions[0].changes
-
-
-def merged_body(notes: Sequence[StoredEntry]) -> str:
-    """Returns the body of the first note, and below it the lines of the others that it does not say."""
-    body = notes[0].body.rstrip()
-    for line in distinct_lines(each.body for each in notes[1:]):
-        if coverage(line.terms, content_terms(body)) < KEPT_SHARE:
-            body = f"{body}\n\n{line.text}"
-    return body
 
 
 # -- items ------------------------------------------------------------------------------------------------------------
@@ -383,37 +364,31 @@ def _source_of(meta: Meta) -> str:
     return "; ".join(dict.fromkeys(map(told, meta.sources))) or "not known"
 
 
-def _alone(live: Iterable[Listed], runs: Iterable[LoggedRun], now_ms: int) -> Iterator[ReviewItem]:
+def _alone(
+    live: Iterable[Listed], runs: Iterable[LoggedRun], new: Mapping[str, LoggedRun], now_ms: int
+) -> Iterator[ReviewItem]:
     """Yields the items about single notes, one a note."""
-    many: dict[str, tuple[LoggedRun, int]] = {}
-    for run in runs:
-        made = _made(run)
-        if len(made) > MANY_NOTES:
-            many.update(dict.fromkeys(made, (run, len(made))))
+    many = {id: run for run in runs if len(_made(run)) > MANY_NOTES for id in _made(run)}
     for each in live:
         meta = each.meta
         kind, reason, fact = None, "", ""
         if meta.withheld:
             kind, reason = ReviewKind.HELD_BACK, "It is new, and no session is told of it before you approve it"
         elif meta.origin is Origin.EXTERNAL and not meta.is_vouched_for:
-            kind, came = (
-                (ReviewKind.EXTERNAL, "came from outside") if meta.sources else (ReviewKind.IMPORTED, "was imported")
-            )
+            kind = ReviewKind.EXTERNAL if meta.sources else ReviewKind.IMPORTED
+            came = "came from outside" if meta.sources else "was imported"
             reason = f"It {came}: no session is told of it unless you vouch for it"
         elif has_passed(meta.expires_at_ms, now_ms):
             kind, fact = ReviewKind.EXPIRED, str(meta.expires_at_ms)
             reason = f"It expired on {day_of(meta.expires_at_ms)}, and the next defrag archives it"
         elif meta.id in many:
-            run, count = many[meta.id]
-            kind = ReviewKind.MANY
-            reason = f"It is one of {count} notes that one {run.machine} run made ({short_id(run.run_id)})"
+            kind, run = ReviewKind.MANY, many[meta.id]
+            reason = f"It is one of {len(_made(run))} notes that one {run.machine} run made ({short_id(run.run_id)})"
+        elif meta.id in new:
+            kind, run = ReviewKind.NEW, new[meta.id]
+            reason = f"The {run.machine} run {short_id(run.run_id)} made it on {day_of(run.started_at_ms)}"
         if kind is not None:
             yield ReviewItem(_key(kind, (each,), fact), kind, reason, _source_of(meta), (each,))
-
-
-def _new(listed: Listed, run: LoggedRun) -> ReviewItem:
-    reason = f"The {run.machine} run {short_id(run.run_id)} made it on {day_of(run.started_at_ms)}"
-    return ReviewItem(_key(ReviewKind.NEW, (listed,)), ReviewKind.NEW, reason, _source_of(listed.meta), (listed,))
 
 
 def _made(run: LoggedRun) -> tuple[str, ...]:
@@ -422,12 +397,12 @@ def _made(run: LoggedRun) -> tuple[str, ...]:
 
 
 def _made_by(runs: Sequence[LoggedRun], since: int | Literal["last"] | None) -> dict[str, LoggedRun]:
-    """Returns the notes that runs have made since this instant; with `last`, the last run of each machine that made any."""
-    making = [each for each in runs if _made(each)]
-    if since == "last":
-        making = list({each.machine: each for each in reversed(making)}.values())
-    elif since is not None:
+    """Returns the notes that runs have made since this instant; for `last`, the last run of each machine that made any."""
+    making = [each for each in runs if _made(each) and since is not None]
+    if isinstance(since, int):
         making = [each for each in making if (each.ended_at_ms or each.started_at_ms) >= since]
+    else:
+        making = list({each.machine: each for each in reversed(making)}.values())
     return {id: run for run in making for id in _made(run)}
 
 
@@ -463,15 +438,6 @@ def _approved(item: ReviewItem, meta: Meta) -> Meta:
     return promoted(meta) if meta.origin is Origin.EXTERNAL else meta
 
 
-def _kept(item: ReviewItem, stored: Sequence[StoredEntry]) -> tuple[Change, ...]:
-    approved = ((each, _approved(item, each.meta)) for each in stored)
-    return tuple(
-        Change.of(MemoryEntry(meta, each.body), each.listed.content_hash)
-        for each, meta in approved
-        if meta != each.meta
-    )
-
-
 def _retiered(tiers: TierList, groups: Iterable[ChangeGroup]) -> TierList:
     """Returns the tier list without what goes; what comes, or is approved now, gets a line where it may have one."""
     for group in groups:
@@ -482,14 +448,7 @@ def _retiered(tiers: TierList, groups: Iterable[ChangeGroup]) -> TierList:
     return tiers
 
 
-_DONE = {
-    ReviewAct.KEEP: "kept",
-    ReviewAct.EDIT: "edited",
-    ReviewAct.REJECT: "rejected",
-    ReviewAct.MERGE: "merged",
-    ReviewAct.SUPERSEDE: "superseded",
-    ReviewAct.LATER: "put off",
-}
+_DONE = dict(zip(ReviewAct, ("kept", "edited", "rejected", "merged", "superseded", "put off"), strict=True))
 
 
 def _summary(act: ReviewAct, done: Sequence[ReviewItem], receipt: Receipt) -> str:

@@ -83,6 +83,8 @@ class MemoryService:
     """Makes the search for notes about the same subject; without it the listing is searched."""
     vocabulary: Callable[[], TagVocabulary] = TagVocabulary
     """The vocabulary from which tags get their present names."""
+    holds_back: bool = False
+    """Whether what an agent writes is withheld until a person approves it (`review.before`)."""
 
     @property
     def store(self) -> Store:
@@ -174,6 +176,7 @@ class MemoryService:
             tags=stored_tags((*draft.tags, *tags_in(subject.body))),
             status=Status.CAPTURED,
             origin=self.caller.origin,
+            withheld=self.holds_back and self.caller.is_agent,
             scope=draft.scope,
             importance=draft.importance,
             sensitivity=draft.sensitivity,
@@ -318,6 +321,8 @@ class MemoryService:
         if after.pinned and will_be is Sensitivity.SECRET:
             raise EntryProtected(before.id, "making it secret", "pinned (run `memory unpin` first)")
         meta = self._with_usage(trusted_after(old, new, self.caller))
+        if self.holds_back and self.caller.is_agent and old.texts != new.texts:
+            meta = evolve(meta, withheld=True)
         return MemoryEntry(evolve(meta, updated_at_ms=self.clock.now_ms()), new.body)
 
     def _mine(self, id: str, act: str, *, archived: bool = False) -> StoredEntry:

@@ -15,7 +15,7 @@ from agent_memory.files.paths import JsonFile, names_in, real_root
 from agent_memory.note.note import Harness
 from agent_memory.results import as_result
 from agent_memory.rules.forgotten import EntryTombstone, ForgettingAtWork, SessionTombstone, StateTombstone
-from agent_memory.store.bookkeeping import FORGETTING, PURGE, TOMBSTONE, Tombstone
+from agent_memory.store.bookkeeping import FORGETTING, PURGE, REJECTED, TOMBSTONE, Tombstone
 from agent_memory.text.ids import slug_of
 
 FORGOTTEN = "state/forgotten"
@@ -53,6 +53,13 @@ class TombstoneFiles:
         directory = f"{real_root(self.root)}/{FORGOTTEN}"
         names = names_in(directory, lambda name: name.startswith("id__") and name.endswith(".json"))
         found = (self._read(f"{FORGOTTEN}/{name}") for name in names)
+        return tuple(each for each in found if isinstance(each, EntryTombstone))
+
+    @as_result
+    def rejected(self) -> tuple[EntryTombstone, ...]:
+        """See the port; by id."""
+        names = names_in(f"{real_root(self.root)}/{REJECTED}", lambda name: name.startswith("id__"))
+        found = (self._read(f"{REJECTED}/{name}") for name in names if name.endswith(".json"))
         return tuple(each for each in found if isinstance(each, EntryTombstone))
 
     @as_result

@@ -12,6 +12,7 @@ from returns.result import Failure, Result
 from agent_memory.errors import EntryNotFound, EntryProtected, EntryUnreadable, Error
 from agent_memory.files.paths import names_below
 from agent_memory.note.note import (
+    WITHHELD,
     Harness,
     Kind,
     Listed,
@@ -321,6 +322,8 @@ def note_history(
     meta, listed = stored.meta, stored.listed
     if meta.is_secret and reading.caller.is_agent:
         raise EntryProtected(id, "an explanation", "secret")
+    if meta.withheld and reading.caller.is_agent:
+        raise EntryProtected(id, "an explanation", WITHHELD)
     listings = unwrap(store.list()), unwrap(store.list(archived=True))
     live, archive = ({each.meta.id: each for each in listing.entries} for listing in listings)
     everything = (*live.values(), *archive.values())

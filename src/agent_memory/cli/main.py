@@ -56,6 +56,7 @@ COMMANDS: Mapping[str, Command] = {
     "undo": Command("runs", "take back a run"),
     "doctor": Command("care", "check the store and repair what is safe to repair"),
     "status": Command("care", "show what is waiting, what went wrong and what was spent"),
+    "review": Command("review", "decide about notes that wait for you"),
     "stats": Command("care", "count notes, reads, calls and runs"),
     "sync": Command("sync", "merge with your other machines through a git remote"),
     "merge-driver": Command("sync", "merge two versions of a note, for git"),
@@ -71,7 +72,7 @@ COMMANDS: Mapping[str, Command] = {
 
 GROUPS: Mapping[str, Sequence[str]] = {
     "Get started": ("setup", "schedule", "backfill", "status"),
-    "Notes": ("search", "list", "read", "remember", "edit", "pin", "archive", "forget"),
+    "Notes": ("search", "list", "read", "remember", "review", "edit", "pin", "archive", "forget"),
     "Runs": ("consolidate", "log", "undo", "why"),
     "Care": ("serve", "doctor", "sync", "pause", "config"),
 }

@@ -32,7 +32,7 @@ from agent_memory import __version__
 from agent_memory.app import Memory
 from agent_memory.caller import Caller
 from agent_memory.cli.arguments import entry_id
-from agent_memory.cli.mcp_tools import INSTRUCTIONS, TOOLS, error_text, read_context
+from agent_memory.cli.mcp_tools import INSTRUCTIONS, PROMPTS, TOOLS, error_text, read_context
 from agent_memory.errors import Defect, Error, UsageInvalid
 from agent_memory.note.note import Harness
 from agent_memory.redaction.redact import stored_line
@@ -93,6 +93,17 @@ _LISTED_TEMPLATES = wire.ListResourceTemplatesResult(
     ]
 )
 
+_LISTED_PROMPTS = wire.ListPromptsResult(
+    prompts=[
+        wire.Prompt(
+            name=name,
+            description=prompt.description,
+            arguments=[wire.PromptArgument(name=each, description=said) for each, said in prompt.parameters.items()],
+        )
+        for name, prompt in PROMPTS.items()
+    ]
+)
+
 
 class MemoryServer:
     """One store, served to any number of clients. Close it when the last of them is gone."""
@@ -111,6 +122,8 @@ class MemoryServer:
             on_list_resources=_always(_LISTED_RESOURCES),
             on_list_resource_templates=_always(_LISTED_TEMPLATES),
             on_read_resource=self._read_resource,
+            on_list_prompts=_always(_LISTED_PROMPTS),
+            on_get_prompt=self._get_prompt,
         )
         """The SDK's server."""
 
@@ -150,6 +163,23 @@ class MemoryServer:
             raise MCPError(wire.INVALID_PARAMS, error_text(error), {"uri": uri[:200]}) from None
         contents = wire.TextResourceContents(uri=uri, mime_type=_MARKDOWN, text=text)
         return wire.ReadResourceResult(contents=[contents])
+
+    async def _get_prompt(self, context: Any, params: wire.GetPromptRequestParams) -> wire.GetPromptResult:
+        prompt, given = PROMPTS.get(params.name), params.arguments or {}
+
+        def act(memory: Memory) -> str:
+            if prompt is None:
+                raise UsageInvalid(f"There is no prompt {params.name[:80]!r}", f"There are {', '.join(PROMPTS)}.")
+            if unknown := given.keys() - prompt.parameters:
+                raise UsageInvalid(f"The prompt {params.name} takes no {', '.join(sorted(unknown))[:80]}")
+            return prompt.act(memory, **given)
+
+        try:
+            text = await self._in_turn(context, act)
+        except Error as error:
+            raise MCPError(wire.INVALID_PARAMS, error_text(error), {"name": params.name[:80]}) from None
+        message = wire.PromptMessage(role="user", content=wire.TextContent(type="text", text=text))
+        return wire.GetPromptResult(messages=[message])
 
     async def _in_turn(self, context: Any, act: Callable[[Memory], str]) -> str:
         """Runs `act` in the one thread, on behalf of whoever calls; a bug in it is a Defect, and ends no other call."""

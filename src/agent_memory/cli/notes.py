@@ -195,11 +195,11 @@ def _edited_by_hand(memory: Memory, id: str, console: Console) -> StoredEntry:
     before = render_note(stored.entry, None).encode()
     with edited_by_hand(console, f"{stored.meta.id}.md", before, _HINT) as text:
         if text != before:
-            stored = unwrap(memory.service.replace(id, _parsed(text, stored), stored.listed.content_hash))
+            stored = unwrap(memory.service.replace(id, parsed_note(text, stored), stored.listed.content_hash))
     return stored
 
 
-def _parsed(text: bytes, stored: StoredEntry) -> MemoryEntry:
+def parsed_note(text: bytes, stored: StoredEntry) -> MemoryEntry:
     try:
         note = read_note(text, stored.meta.id, stored.meta.updated_at_ms)
     except EntryUnreadable as unreadable:

@@ -9,7 +9,7 @@ from agent_memory.cli.arguments import add_choice, add_flag, add_id, add_number,
 from agent_memory.cli.console import BOLD, Console
 from agent_memory.cli.dialogue import open_here, short_age, warn_unreadable
 from agent_memory.documents import entry_document, json_of
-from agent_memory.note.note import Harness, Kind, Origin, Source, Status, Tier
+from agent_memory.note.note import WITHHELD, Harness, Kind, Origin, Source, Status, Tier
 from agent_memory.recall.reading import ListFilter, ReadEntry, ShownEntry, status_shown
 from agent_memory.results import unwrap
 from agent_memory.text.instants import day_of
@@ -81,10 +81,15 @@ def _list(arguments: argparse.Namespace, console: Console) -> None:
     warn_unreadable(console, found.unreadable)
 
 
+def _status(entry: ShownEntry) -> str:
+    meta = entry.listed.meta
+    return "withheld" if meta.withheld else status_shown(meta.status, entry.tier).value
+
+
 def _plain_lines(entries: Sequence[ShownEntry]) -> Iterator[str]:
     for each in entries:
         meta = each.listed.meta
-        facts = (meta.id, meta.kind, status_shown(meta.status, each.tier), meta.origin, day_of(meta.updated_at_ms))
+        facts = (meta.id, meta.kind, _status(each), meta.origin, day_of(meta.updated_at_ms))
         yield "\t".join((*facts, str(each.usage.count), one_line(meta.title, _TITLE_CHARS), " ".join(meta.tags)))
         for box in each.open_boxes:
             yield f"\t- [ ] {box}"
@@ -97,7 +102,7 @@ def _table_lines(console: Console, entries: Sequence[ShownEntry], count: int, no
 
     def cells(entry: ShownEntry) -> tuple[str, ...]:
         meta = entry.listed.meta
-        status = status_shown(meta.status, entry.tier).value
+        status = _status(entry)
         title = f"{'* ' if entry.tier is Tier.HOT else ''}{one_line(meta.title, _TITLE_CHARS)}"
         project = () if are_of_one else (one_line(meta.scope.removesuffix("/.git").rpartition("/")[2], _PROJECT_CHARS),)
         age, used = short_age(meta.updated_at_ms, now_ms), str(entry.usage.count)
@@ -143,6 +148,8 @@ def _page(entry: ReadEntry) -> Iterator[str]:
     yield f"{meta.id} · {meta.kind} · {status} · {entry.tier} · said by: {meta.origin} · {meta.scope}"
     yield f"{used} · {' '.join(meta.tags)}".rstrip(" ·")
     yield from (f"from {_source(source)}" for source in meta.sources)
+    if meta.withheld:
+        yield f"{meta.id} is {WITHHELD}"
     yield ""
     yield entry.stored.body.rstrip("\n")
 

@@ -148,7 +148,7 @@ def _room(indent: int) -> int:
 
 
 def _place(hit: SearchHit) -> str:
-    return "archived" if hit.listed.archived else hit.tier.value
+    return "archived" if hit.listed.archived else "withheld" if hit.listed.meta.withheld else hit.tier.value
 
 
 def _named(part: ScorePart) -> str:

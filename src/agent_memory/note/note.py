@@ -183,6 +183,7 @@ def _confidence_problem(confidence: float) -> str | None:
     return None if 0 <= confidence <= 1 else f"is {shown(confidence)}, expected a number from 0 to 1"
 
 
+WITHHELD = "withheld until a person approves it (`memory review`)"
 BY_A_PERSON = "person"
 """The value of `promotedBy` in a note that a person vouches for."""
 
@@ -396,6 +397,10 @@ def last_read(meta: Meta, usage: Mapping[str, Usage]) -> int | None:
 
 def without_secret(entries: Sequence[Listed]) -> Sequence[Listed]:
     return tuple(each for each in entries if not each.meta.is_secret)
+
+
+def shown_to_agents(entries: Sequence[Listed]) -> Sequence[Listed]:
+    return tuple(each for each in entries if not (each.meta.is_secret or each.meta.withheld))
 
 
 def secret_ids(entries: Sequence[Listed]) -> frozenset[str]:

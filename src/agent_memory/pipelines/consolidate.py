@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import compress
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.capture.switches import EXCLUDED, Switches, was_paused
@@ -51,9 +51,16 @@ from agent_memory.results import as_result, unwrap, warning_of
 from agent_memory.rules.agent_request import SessionRequest
 from agent_memory.rules.change import Change, admit, changed_ids, entries_written
 from agent_memory.rules.drafts import taken_ids
-from agent_memory.rules.forgotten import REASON, forgotten_note, without_forgotten
+from agent_memory.rules.forgotten import REASON, forgotten_note, without_forgotten, without_rejected
 from agent_memory.rules.plan import Plan, PlanFacts, live_when_applied, stored_when_applied
-from agent_memory.rules.plan_window import CHANGES_NOTHING, IS_NEWER, plan_inline_fallback, plan_window, subject_of
+from agent_memory.rules.plan_window import (
+    CHANGES_NOTHING,
+    IS_NEWER,
+    held_back,
+    plan_inline_fallback,
+    plan_window,
+    subject_of,
+)
 from agent_memory.rules.run import Run, Settled, Work
 from agent_memory.rules.shown import catalog_of, choose_shown, ids_to_show, note_chars, rank_related, tag_vocabulary
 from agent_memory.session.history import History, Role, SessionMark, TranscriptEnd, Turn
@@ -220,6 +227,8 @@ class ConsolidateIo:
     """Unguessable, at least 64 bits of hex; for nonces and fences."""
     switches: Callable[[], Switches]
     tombstones: Tombstones
+    holds_back: bool = field(default=False, kw_only=True)
+    """Whether new notes are withheld until a person approves them (`review.before`)."""
     ledger: UsageLedger
     known: KnownNotes
     handoff_days: int = 7
@@ -437,13 +446,15 @@ def parse_output(io: ConsolidateIo, run: Run) -> Run:
         # Forgotten parts of an inline note were never sent (`why_forgotten`); what is meant here came later.
         known = unwrap(io.tombstones.of_entries())
         change_set = without_forgotten(change_set, known, request.window, entry.at_ms, facts.shown)
+        change_set = without_rejected(change_set, unwrap(io.tombstones.rejected()), facts.shown)
     wanted = [(subject_of(each), GLOBAL_SCOPE if each.scope == "global" else work.scope) for each in change_set.entries]
     found = unwrap(io.known.near_each(wanted)) if wanted else ()
     similar = {each: near.similar for each, near in zip(change_set.entries, found, strict=True) if near.similar}
     facts = evolve(facts, similar=similar)
+    plan = plan_window(change_set, facts, work.plan)
     done = evolve(
         done,
-        plan=plan_window(change_set, facts, work.plan),
+        plan=held_back(plan, facts.shown) if io.holds_back else plan,
         window_index=work.window_index + 1,
         request=None,
         reply=None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 from returns.result import Failure, Result
 
 from agent_memory.capture.switches import Switches, was_paused
@@ -45,6 +45,7 @@ class HandingOverIo:
     kept: KeptHistories
     tombstones: Tombstones
     switches: Callable[[], Switches]
+    holds_back: bool = field(default=False, kw_only=True)
     scope_of: Callable[[str | None], str]
     """The scope key of a directory."""
     writes: RecordedWrites
@@ -190,6 +191,8 @@ def keep_handover(io: HandingOverIo, taken: Taken) -> Kept:
         live, archive = unwrap(io.writes.store.list()), unwrap(io.writes.store.list(archived=True))
         if forgotten_note(unwrap(io.tombstones.of_entries()), title, body, taken.ended_at_ms) is not None:
             return Kept(None, "its note was forgotten")
+        if any(each.is_said_by(title, body) for each in unwrap(io.tombstones.rejected())):
+            return Kept(None, "you rejected its note")
         whose = (taken.handover.harness, taken.handover.session_id)
         known = next((each for each in live.entries if is_handoff_of(each.meta, *whose)), None)
         if known is None:
@@ -208,6 +211,7 @@ def keep_handover(io: HandingOverIo, taken: Taken) -> Kept:
                 description=fresh.description,
                 tags=fresh.tags,
                 origin=least_trusted([stored.meta.origin, fresh.origin]),
+                withheld=stored.meta.withheld or fresh.withheld,
                 updated_at_ms=fresh.updated_at_ms,
                 expires_at_ms=fresh.expires_at_ms,
                 sources=with_source(stored.meta.sources, fresh.sources[0]),
@@ -241,5 +245,6 @@ def _new_meta(io: HandingOverIo, taken: Taken, id: str, title: str, expires_at_m
         created_at_ms=taken.ended_at_ms,
         updated_at_ms=io.clock.now_ms(),
         expires_at_ms=expires_at_ms,
+        withheld=io.holds_back,
         sources=(source,),
     )

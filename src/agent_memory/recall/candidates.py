@@ -88,6 +88,8 @@ def barrier(listed: Listed, around: Place) -> str | None:
         return "It belongs to another place."
     if around.in_repository and meta.sensitivity is Sensitivity.PRIVATE:
         return "It is private, and this is a repository."
+    if meta.withheld:
+        return "It is new, and you have not approved it yet (`memory review`)."
     if meta.origin is Origin.EXTERNAL and not meta.is_vouched_for:
         return "It comes from outside, and you have not vouched for it."
     if has_passed(meta.expires_at_ms, around.now_ms):

@@ -11,6 +11,7 @@ from returns.result import Failure
 
 from agent_memory.errors import EntryNotFound, EntryProtected, Error
 from agent_memory.note.note import (
+    WITHHELD,
     Harness,
     Kind,
     Listed,
@@ -26,8 +27,8 @@ from agent_memory.note.note import (
     Usage,
     newest_first,
     reads_of,
+    shown_to_agents,
     tiers_of,
-    without_secret,
 )
 from agent_memory.results import as_result, unwrap
 from agent_memory.text.ids import normal_tags
@@ -168,6 +169,8 @@ class Reading:
         if stored.meta.sensitivity is Sensitivity.SECRET and not (secret and not self.caller.is_agent):
             raise EntryProtected(id, "reading without --secret", "secret")
         meta = stored.meta
+        if meta.withheld and self.caller.is_agent:
+            raise EntryProtected(id, "reading by an agent", WITHHELD)
         uncounted: Error | None = None
         try:
             if meta.used:
@@ -191,6 +194,8 @@ class Reading:
             stored = unwrap(self.store.read(id, archived=True))
         if stored.meta.sensitivity is Sensitivity.SECRET and self.caller.is_agent:
             raise EntryProtected(id, "reading by an agent", "secret")
+        if stored.meta.withheld and self.caller.is_agent:
+            raise EntryProtected(id, "reading by an agent", WITHHELD)
         live, archive = unwrap(self.store.list()), unwrap(self.store.list(archived=True))
         unread: list[UnreadableFile] = []
         links = links_of(stored, self._bodies(live, unread.append), self._seen(live), self._seen(archive))
@@ -230,8 +235,8 @@ class Reading:
             return None
 
     def _seen(self, listing: Listing) -> Listing:
-        """Returns the listing without secret notes where an agent asks: it does not even learn of them."""
-        return Listing(without_secret(listing.entries)) if self.caller.is_agent else listing
+        """Returns the listing without secret and withheld notes where an agent asks: it does not even learn of them."""
+        return Listing(shown_to_agents(listing.entries)) if self.caller.is_agent else listing
 
 
 def status_shown(status: Status, tier: Tier) -> Status:

@@ -59,6 +59,8 @@ class SearchRequest:
     """Only hits of at least this score, 0 to 1."""
     archived: bool = False
     """Archived notes too, below the live ones."""
+    withheld: bool = True
+    """Also notes that no person has approved yet; never for an agent."""
     here: str = GLOBAL_SCOPE
     """The scope of whoever asks: its notes come first among equals."""
     scopes: frozenset[str] | None = None
@@ -70,6 +72,7 @@ class SearchRequest:
         sources = meta.sources
         return (
             (self.archived or not listed.archived)
+            and (self.withheld or not meta.withheld)
             and (self.kind is None or meta.kind is self.kind)
             and (self.scope is None or meta.scope == self.scope)
             and (self.scopes is None or meta.scope in self.scopes)

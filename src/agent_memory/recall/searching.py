@@ -94,13 +94,14 @@ class Searching:
         """Returns the best notes, and how they were found. Any text is a query; one without a word finds nothing.
 
         A note whose id or alias the query names comes first. A secret note is found only by its id and only by a
-        person, who is shown that it exists and nothing of its text (P20). UsageInvalid for a limit that is not from 1
+        person, who is shown that it exists and nothing of its text (P20); a withheld one by no agent. UsageInvalid for a limit that is not from 1
         to `MAX_HITS`, and for a least score that is not from 0 to 1.
         """
         if not 1 <= request.limit <= MAX_HITS:
             raise UsageInvalid(f"The limit of hits is {request.limit}, expected a number from 1 to {MAX_HITS:,}")
         if request.min_score is not None and not 0 <= request.min_score <= 1:
             raise UsageInvalid(f"The least score is {request.min_score:g}, expected a number from 0 to 1")
+        request = evolve(request, withheld=not self.caller.is_agent)
         notices = unwrap(self.index.refresh(PATIENCE_SECONDS)).notices
         renewals = self.index.renewals
         found = self._ranked(request)

@@ -350,7 +350,7 @@ def patched(meta: Meta, patch: MetaPatch) -> Meta:
 
 def promoted(meta: Meta) -> Meta:
     """Returns the frontmatter of the note once a person vouches for it."""
-    return evolve(meta, status=furthest((meta.status, Status.PROMOTED)), promoted_by=BY_A_PERSON)
+    return evolve(meta, withheld=False, status=furthest((meta.status, Status.PROMOTED)), promoted_by=BY_A_PERSON)
 
 
 def superseding(entry: MemoryEntry, ids: Iterable[str], since_ms: int) -> MemoryEntry:

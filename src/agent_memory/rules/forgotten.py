@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from attrs import evolve, field, frozen
@@ -36,6 +36,7 @@ _TELLING_TERMS = 4
 """A line with fewer content words does not prove that a text was made from it."""
 
 REASON = "it was forgotten (`memory forget`)"
+REJECTED = "you rejected it (`memory review`)"
 
 
 def statements_of(title: str, body: str) -> tuple[Line, ...]:
@@ -116,28 +117,64 @@ def without_forgotten(
         return change_set
     times = {turn.number: turn.at_ms for turn in window.turns}
 
-    def forgotten(item: ProposedEntry | ProposedUpdate) -> bool:
+    def forgotten(item: ProposedEntry | ProposedUpdate, title: str, added: str) -> bool:
         said = [at_ms for number in item.turns if (at_ms := times.get(number)) is not None]
+        return forgotten_note(tombstones, title, added, max(said, default=captured_at_ms)) is not None
+
+    return _without(change_set, shown, REASON, "what it says was forgotten", forgotten)
+
+
+def _without(
+    change_set: ChangeSet,
+    shown: Mapping[str, StoredEntry],
+    reason: str,
+    skipped: str,
+    is_unwanted: Callable[[ProposedEntry | ProposedUpdate, str, str], bool],
+) -> ChangeSet:
+    """Returns the change set without the items that are unwanted by their title and what they add, which are dropped for
+    this reason. If nothing is left, it is skipped."""
+
+    def unwanted(item: ProposedEntry | ProposedUpdate) -> bool:
         added = item.body or ""
         if isinstance(item, ProposedUpdate) and item.id in shown:
             before = set(shown[item.id].body.split("\n"))
             added = "\n".join(line for line in added.split("\n") if line not in before)
-        found = forgotten_note(tombstones, item.title or "", added, max(said, default=captured_at_ms))
-        return found is not None
+        return is_unwanted(item, item.title or "", added)
 
-    entries = tuple(each for each in change_set.entries if not forgotten(each))
-    updates = tuple(each for each in change_set.updates if each.body is None or not forgotten(each))
+    entries = tuple(each for each in change_set.entries if not unwanted(each))
+    updates = tuple(each for each in change_set.updates if each.body is None or not unwanted(each))
     gone = [each for each in change_set.entries if each not in entries]
     gone_updates = [each for each in change_set.updates if each not in updates]
     dropped = (
-        *(Dropped("a note", (REASON,)) for _ in gone),  # its title would stay in the report for ever
-        *(Dropped(each.id, (REASON,)) for each in gone_updates),
+        *(Dropped("a note", (reason,)) for _ in gone),  # its title would stay in the report for ever
+        *(Dropped(each.id, (reason,)) for each in gone_updates),
     )
     if not dropped:
         return change_set
-    skipped = change_set.skipped if entries or updates else "what it says was forgotten"
     return evolve(
-        change_set, entries=entries, updates=updates, skipped=skipped, dropped=(*change_set.dropped, *dropped)
+        change_set,
+        entries=entries,
+        updates=updates,
+        skipped=change_set.skipped if entries or updates else skipped,
+        dropped=(*change_set.dropped, *dropped),
+    )
+
+
+def without_rejected(
+    change_set: ChangeSet, rejected: Sequence[EntryTombstone], shown: Mapping[str, StoredEntry]
+) -> ChangeSet:
+    """Returns the change set without the items that say what a person rejected, whenever it was said; these become dropped
+    items."""
+    return (
+        _without(
+            change_set,
+            shown,
+            REJECTED,
+            "you rejected what it says",
+            lambda item, title, added: any(each.is_said_by(title, added) for each in rejected),
+        )
+        if rejected
+        else change_set
     )
 
 

@@ -22,6 +22,7 @@ from agent_memory.note.note import (
     Origin,
     Source,
     Status,
+    StoredEntry,
     body_hash,
     furthest,
     least_trusted,
@@ -99,6 +100,20 @@ def plan_window(change_set: ChangeSet, facts: PlanFacts, so_far: Plan = Plan()) 
     skipped = stored_line(change_set.skipped, _MAX_SKIPPED_CHARS) if change_set.skipped else so_far.skipped
     plan = evolve(plan, dropped=(*so_far.dropped, *window.dropped), skipped=skipped or None)
     return _with_left_out_note(plan, facts)
+
+
+def held_back(plan: Plan, shown: Mapping[str, StoredEntry]) -> Plan:
+    """Returns the plan with every note that it makes, or whose text it changes, withheld until a person approves it;
+    `shown` are the notes as they were."""
+
+    def withheld(change: Change) -> Change:
+        entry, old = change.entry, shown.get(change.id)
+        if entry is None or (old is not None and old.entry.texts == entry.texts):
+            return change
+        return evolve(change, entry=MemoryEntry(evolve(entry.meta, withheld=True), entry.body))
+
+    changes, deferred = (tuple(map(withheld, each)) for each in (plan.changes, plan.deferred))
+    return evolve(plan, changes=changes, deferred=deferred)
 
 
 def plan_inline_fallback(facts: PlanFacts, so_far: Plan = Plan()) -> Plan:  # noqa: B008 - a frozen value

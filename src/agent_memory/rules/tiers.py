@@ -132,6 +132,8 @@ def why_not_nearer(meta: Meta) -> str:
     """Returns the reason why a note may not be hot, in words; empty where it may."""
     if meta.best_tier is Tier.HOT:
         return ""
+    if meta.withheld:
+        return "nobody has approved it yet (`memory review`)"
     if meta.is_secret:
         return "it is secret"
     if meta.origin is Origin.EXTERNAL:

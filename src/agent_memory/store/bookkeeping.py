@@ -237,12 +237,6 @@ class ReviewMarks:
     def get(self, key: str) -> ReviewMark | None:
         return JsonFile(self._root, review_path(key), REVIEW_MARK).read()
 
-    def rejected(self) -> tuple[EntryTombstone, ...]:
-        """Returns what must not be learnt again, by id."""
-        names = names_below(self._root, REJECTED, lambda name: name.endswith(".json") and not name.startswith("."))
-        found = (JsonFile(self._root, f"{REJECTED}/{name}", TOMBSTONE).read() for name in names)
-        return tuple(each for each in found if isinstance(each, EntryTombstone))
-
 
 PURGE = Format[int](_INSTANT, member="at", indent=None)
 """Since when (epoch ms) no older copy of the history may be merged."""

@@ -15,7 +15,18 @@ from agent_memory.results import as_result, unwrap
 from agent_memory.rules.forgotten import EntryTombstone
 from agent_memory.rules.usage import Base, LedgerRecord, Total, counted
 from agent_memory.session.history import SessionMark
-from agent_memory.store.bookkeeping import PURGE, SESSION_MARK, STATE_VALUE, TAG_VOCABULARY, TOMBSTONE, Tombstone
+from agent_memory.store.bookkeeping import (
+    PURGE,
+    REJECTED,
+    REVIEW,
+    REVIEW_MARK,
+    SESSION_MARK,
+    STATE_VALUE,
+    TAG_VOCABULARY,
+    TOMBSTONE,
+    ReviewMark,
+    Tombstone,
+)
 from agent_memory.store.tiers_json import parse_tiers, render_tiers
 from agent_memory.store.usage_ledger import parse_ledger_line, render_ledger_line
 from agent_memory.sync.merging import chosen, united
@@ -46,8 +57,10 @@ def merged_bookkeeping(path: str, base: bytes | None, ours: bytes, theirs: bytes
         return merged(TAG_VOCABULARY.parse, _tags, TAG_VOCABULARY.render)
     if path == PURGE_FILE:
         return merged(PURGE.parse, lambda _, ours, theirs: max(ours, theirs), PURGE.render)
-    if path.startswith(FORGOTTEN):
+    if path.startswith((FORGOTTEN, f"{REJECTED}/")):
         return merged(TOMBSTONE.parse, _tombstone, TOMBSTONE.render)
+    if path.startswith(f"{REVIEW}/"):
+        return merged(REVIEW_MARK.parse, _later_mark, REVIEW_MARK.render)
     if path.startswith("state/sessions/"):
         return merged(SESSION_MARK.parse, _further, SESSION_MARK.render)
     if path.startswith("state/keys/"):
@@ -87,6 +100,10 @@ def _tombstone(base: Tombstone | None, ours: Tombstone, theirs: Tombstone) -> To
     if isinstance(first, EntryTombstone) and isinstance(second, EntryTombstone):
         return evolve(first, statements=first.statements | second.statements)
     return first
+
+
+def _later_mark(base: ReviewMark | None, ours: ReviewMark, theirs: ReviewMark) -> ReviewMark:
+    return max(ours, theirs, key=lambda each: (each.at_ms, each.act))
 
 
 # -- sessions ---------------------------------------------------------------------------------------------------------

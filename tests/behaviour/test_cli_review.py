@@ -1,0 +1,244 @@
+"""`memory review`: what waits is shown with its reason, decided by one key each, and no session is told before."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Mapping
+
+import pytest
+
+from claude_transcripts import Conversation
+from memory_process import Memory, on_a_terminal
+
+AGENT = {"CLAUDE_CODE_CHILD_SESSION": "1"}
+PORT = "Deploys of the lamp run from main only; the port is {}."
+SAID = "Deploys must run from main, and never from a branch, since the release job reads its tags."
+LESSON = {"title": "Deploys run from main", "body": SAID, "kind": "lesson", "tags": ["deploy"], "turns": [1]}
+HOSTILE = "Run \x1b]0;pwn\x07 this, \u202egpj.exe and zero\u200bwidth " + "x" * 8_000
+
+
+def talk(session_id: str, text: str = SAID) -> bytes:
+    conversation = Conversation(session_id, started_ms=time.time_ns() // 1_000_000)
+    conversation.user(text)
+    conversation.agent("Understood.")
+    return b"\n".join(conversation.lines) + b"\n"
+
+
+def consolidated(memory: Memory, session_id: str, *replies: Mapping[str, object], review: bool = False) -> None:
+    memory.configure(
+        llm={"command": memory.answered(*(replies or ({"entries": [LESSON]},)))}, review={"before": review}
+    )
+    memory.session(session_id, talk(session_id))
+    assert memory("consolidate").code == 0
+
+
+def foreign(memory: Memory, id: str, title: str, body: str) -> None:
+    """A note that came from outside, as a file."""
+    head = (
+        f"id: {id}\ntitle: {json.dumps(title)}\nkind: fact\ntags: []\nstatus: captured\norigin: external\nscope: global"
+    )
+    path = memory.root / "topics" / f"x -- {id}.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"---\n{head}\ncreatedAt: 1\nupdatedAt: 1\n---\n\n{body}\n")
+
+
+def items(memory: Memory, *words: str) -> list[str]:
+    return [each["kind"] for each in memory("review", "--json", *words).document["items"]]
+
+
+def told(memory: Memory) -> str:
+    """All that an agent is told, unasked or asked."""
+    payload = {"session_id": os.urandom(4).hex(), "transcript_path": "/none", "cwd": str(memory.home)}
+    start = {**payload, "hook_event_name": "SessionStart", "source": "startup"}
+    asked = {
+        **payload,
+        "hook_event_name": "UserPromptSubmit",
+        "prompt": "Where do deploys of the release job run from?",
+    }
+    hooks = [
+        memory("inject", "--harness", "claude-code", "--hook", data=json.dumps(each).encode())
+        for each in (start, asked)
+    ]
+    calls = [
+        memory(*words, environ=AGENT) for words in (["search", "deploys"], ["list"], ["inject"], ["review", "--json"])
+    ]
+    section = memory("generate-agents-md", "--target", "-")
+    return "".join(f"{each.out}{each.err}" for each in (*hooks, *calls, section))
+
+
+def test_a_person_walks_through_and_each_key_is_a_run(recorded: Memory) -> None:
+    recorded.remembered(PORT.format(8080))
+    winner = recorded.remembered(PORT.format(9090))
+    foreign(recorded, "id__a1b2c3", "Somebody said", "The lamp has a door.")
+    shown = recorded("review", data=b"x\ns\n1\nk\n")
+    assert (shown.code, shown.err) == (0, "")
+    assert "1 of 2 · contradiction" in shown.out
+    assert "Superseded" in shown.out
+    assert "2 decisions, nothing left." in shown.out
+    notes = {each["id"]: each for each in recorded.notes()}
+    assert set(notes) == {winner, "id__a1b2c3"}
+    assert notes["id__a1b2c3"]["promotedBy"] == "person"
+    assert recorded("review").out == "Nothing waits for your decision.\n"
+    runs = recorded("log", "--json").document["runs"]
+    assert [(each["machine"], each["result"]) for each in runs] == [("review", "completed")] * 2
+    for _ in runs:
+        assert recorded("undo").code == 0
+    assert items(recorded) == ["contradiction", "imported"]
+
+
+def test_one_key_is_enough_on_a_terminal(memory: Memory) -> None:
+    foreign(memory, "id__a1b2c3", "Somebody said", "The lamp has a door.")
+    assert "Rejected Somebody said" in on_a_terminal(memory, "review", answer="r")
+    assert memory.notes() == []
+
+
+def test_a_hostile_note_does_nothing_to_the_terminal_and_hides_nothing(memory: Memory) -> None:
+    foreign(memory, "id__a1b2c3", "ti\x1b[2Jtle \u202e" + "\N{HEAVY BLACK HEART}" * 200, HOSTILE)
+    shown = memory("review", data=b"q\n").out.replace("\n", "")
+    assert not set(shown) & {"\x1b", "\x07", "\u202e", "\u200b"}
+    assert all(word in shown for word in ("⟦U+001B⟧", "⟦U+202E⟧", "⟦U+200B⟧"))
+
+
+def test_an_agent_may_look_and_not_decide(memory: Memory) -> None:
+    foreign(memory, "id__a1b2c3", "Somebody said", "The lamp has a door.")
+    for words in (["review"], ["review", "--all", "keep", "--yes"]):
+        done = memory(*words, environ=AGENT, data=b"k\n")
+        assert (done.code, "Only you can run `memory review`" in done.err) == (2, True)
+    assert memory("review", "--json", environ=AGENT).document["items"]
+    assert memory.notes()[0]["promotedBy"] is None
+
+
+def test_all_of_one_kind_is_decided_at_once_and_undone_at_once(memory: Memory) -> None:
+    for number in range(3):
+        foreign(memory, f"id__a1b2c{number + 3}", f"Said {number}", f"Word {number} of the lamp {'abc'[number] * 9}.")
+    memory.remembered(PORT.format(8080))
+    memory.remembered(PORT.format(9090))
+    refused = memory("review", "--all", "reject")
+    assert (refused.code, "--yes" in refused.err) == (2, True)
+    done = memory("review", "--all", "reject", "--kind", "imported", "--yes", "--json")
+    assert done.document["summary"] == "rejected 3 items"
+    assert items(memory) == ["contradiction"]
+    assert memory("undo", done.document["run"]).code == 0
+    assert sorted(items(memory)) == ["contradiction", "imported", "imported", "imported"]
+
+
+def test_editing_opens_the_editor_and_approves(memory: Memory) -> None:
+    foreign(memory, "id__a1b2c3", "Somebody said", "The lamp has a door.")
+    editor = memory.home / "editor"
+    editor.write_text(
+        f"#!{sys.executable}\nimport sys\np = sys.argv[1]\nt = open(p).read()\nopen(p, 'w').write(t.replace('door', 'lid'))\n"
+    )
+    editor.chmod(0o700)
+    done = memory("review", data=b"e\n", environ={"EDITOR": str(editor)})
+    assert "Edited Somebody said" in done.out
+    (note,) = memory.notes()
+    assert (note["body"].strip(), note["promotedBy"]) == ("The lamp has a lid.", "person")
+
+
+class TestHeldBack:
+    def test_no_session_is_told_of_a_new_note_before_somebody_approves_it(self, memory: Memory) -> None:
+        consolidated(memory, "s1", review=True)
+        (note,) = memory.notes()
+        assert note["withheld"] is True
+        assert SAID not in told(memory)
+        assert "Deploys run from main" not in told(memory)
+        refused = memory("read", note["id"], environ=AGENT)
+        assert (refused.code, "withheld until a person approves it" in refused.err) == (20, True)
+        assert "withheld until a person approves it" in memory("read", note["id"]).out
+        assert "withheld" in memory("search", "deploys").out
+        assert "nobody has approved it yet" in memory("why", note["id"]).out
+        assert items(memory) == ["held-back"]
+        assert "Kept Deploys run from main" in memory("review", data=b"k\n").out
+        assert "Deploys run from main" in told(memory)
+        assert "withheld" not in memory("read", note["id"], "--json").document
+
+    def test_what_the_person_writes_is_not_held_back_and_what_an_agent_writes_is(self, memory: Memory) -> None:
+        memory.configure(review={"before": True})
+        memory.remembered("The lamp is built by hand.")
+        id = memory("remember", "The shade is made of glass.", "--json", environ=AGENT).document["id"]
+        assert [each["id"] for each in memory.notes() if each.get("withheld")] == [id]
+        assert memory("edit", id, "--body", "The shade is made of paper.", environ=AGENT).code == 0
+        assert memory("promote", id).code == 0
+        assert not memory.notes()[0].get("withheld")
+
+    def test_new_text_in_an_approved_note_waits_as_well(self, memory: Memory) -> None:
+        consolidated(memory, "s1")
+        (note,) = memory.notes()
+        more = f"{note['body']}\n\nThe release job takes 9 minutes."
+        update = {"entries": [], "updates": [{"id": note["id"], "body": more, "turns": [1]}]}
+        consolidated(memory, "s2", update, review=True)
+        (updated,) = memory.notes()
+        assert (updated["body"], updated.get("withheld")) == (more, True)
+
+
+class TestRejected:
+    @pytest.mark.parametrize("extracts", [LESSON, {**LESSON, "title": "Where deploys run", "tags": ["ci"]}])
+    def test_the_same_is_not_learnt_again_by_this_or_another_session(
+        self, memory: Memory, extracts: dict[str, object]
+    ) -> None:
+        consolidated(memory, "s1")
+        done = memory("review", "--since", "last", "--all", "reject", "--yes", "--json")
+        assert done.code == 0
+        assert memory.notes() == []
+        for session in ("s1", "s2"):
+            (memory.root / "state/sessions/claude-code_s1.json").unlink(missing_ok=True)
+            consolidated(memory, session, {"entries": [extracts]})
+            assert memory.notes() == []
+        assert memory("undo", done.document["run"]).code == 0
+        assert [each["title"] for each in memory.notes()] == [LESSON["title"]]
+        assert memory("archive", memory.notes()[0]["id"]).code == 0
+        consolidated(memory, "s3", {"entries": [extracts]})
+        assert [each["title"] for each in memory.notes()] == [extracts["title"]]
+
+    def test_nor_by_the_built_in(self, memory: Memory) -> None:
+        said = "Remember: always deploy from main, never from a branch."
+        memory.session("s1", talk("s1", said))
+        assert memory("consolidate").code == 0
+        titles = memory.titles()
+        assert titles
+        assert memory("review", "--since", "1h", "--all", "reject", "--yes").code == 0
+        memory.session("s2", talk("s2", said))
+        assert memory("consolidate").code == 0
+        assert memory.notes() == []
+
+
+def test_since_last_shows_what_the_last_run_made_and_what_was_kept_no_more(memory: Memory) -> None:
+    consolidated(memory, "s1")
+    assert items(memory) == []
+    assert items(memory, "--since", "last") == ["new"]
+    assert memory("review", "--since", "last", data=b"k\n").code == 0
+    assert items(memory, "--since", "last") == []
+
+
+def test_a_run_in_the_middle_of_a_review_keeps_nobody_from_deciding(memory: Memory) -> None:
+    foreign(memory, "id__a1b2c3", "Somebody said", "The lamp has a door.")
+    slow = memory.home / "slow.sh"
+    slow.write_text(f"#!/bin/sh\ntouch {memory.home}/asked\nsleep 2\nexec {memory.answered({'entries': [LESSON]})}\n")
+    slow.chmod(0o700)
+    memory.configure(llm={"command": str(slow)})
+    memory.session("s1", talk("s1"))
+    with memory.start("consolidate") as run:
+        while not (memory.home / "asked").exists():
+            time.sleep(0.05)
+        assert "Kept Somebody said" in memory("review", data=b"k\n").out
+        assert run.wait() == 0
+    assert memory.titles() == ["Deploys run from main", "Somebody said"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_read_only_store_is_shown_and_left_as_it_is(memory: Memory) -> None:
+    foreign(memory, "id__a1b2c3", "Somebody said", "The lamp has a door.")
+    assert items(memory) == ["imported"]
+    directories = [memory.root, *(path for path in memory.root.rglob("*") if path.is_dir())]
+    for path in directories:
+        path.chmod(0o500)
+    try:
+        done = memory("review", data=b"k\n")
+    finally:
+        for path in directories:
+            path.chmod(0o700)
+    assert (done.code, "1 of 1 · imported" in done.out) == (20, True)
+    assert items(memory) == ["imported"]
