@@ -144,8 +144,7 @@ def listings(store: StoreFiles) -> tuple[Listing, Listing]:
 
 def new_store(root: Path) -> StoreFiles:
     """One that remembers nothing, and finds nothing remembered on disk."""
-    for shelf in ("topics", "archive"):
-        (root / ".cache" / f"listing-{shelf}").unlink(missing_ok=True)
+    (root / ".cache" / "store.db").unlink(missing_ok=True)
     return StoreFiles(root, KernelLocks(root))
 
 

@@ -321,12 +321,13 @@ _FORMER = (
     "compared",
     "examined",
     "past-sessions.json",
+    "pieces",
     "listing-topics",
     "listing-archive",
     "search/index.db",
     "search/index.db-journal",
 )
-"""Caches of earlier versions: features and findings of notes, listings, and the index."""
+"""Caches of earlier versions: features and findings of notes, a vocabulary, listings, and the index."""
 
 
 def remove_former(root: Path | str) -> None:
