@@ -49,10 +49,7 @@ class CopilotSession(Session):
         kind, data = get.text(value, "type"), get.mapping(value, "data")
         if not kind:
             self.skip("bad-record")
-        elif kind not in self._EVENTS and not _SILENT.fullmatch(kind):
-            self.skip_unknown(kind)
-        else:
-            self.known_records += 1
+        elif self.knows(kind, kind in self._EVENTS or _SILENT.fullmatch(kind)):
             id, of_sub_agent = get.text(value, "id"), get.text(value, "agentId") or get.text(data, "parentToolCallId")
             if kind in self._EVENTS and not of_sub_agent and (not id or self.seen_ids.add(id)):
                 self.enter(id or f"{kind}@{self.position}", get.time(value, "timestamp"))

@@ -97,10 +97,8 @@ class ComposerSession(db.StoredSession):
 
     def take(self, value: get.Json) -> None:
         kind = value.get("type")
-        if kind not in (_PERSON, _AGENT):
-            self.skip_unknown(f"bubble {kind}")
+        if not self.knows(f"bubble {kind}", kind in (_PERSON, _AGENT)):
             return
-        self.known_records += 1
         self.enter(get.text(value, "bubbleId") or f"#{self.position}", _made_at(value))
         if kind == _AGENT:
             self._take_answer(value)

@@ -118,11 +118,7 @@ class GeminiSession(Session):
         """One message, for the first time or grown. One that was not `recorded` when it was said is known from a list of
         what the model is shown: nobody knows who said it."""
         kind, id = get.text(message, "type"), get.text(message, "id")
-        if kind not in _NOTICES and (kind not in _TOLD or not id):
-            self.skip_unknown(kind or "message")
-            return
-        self.known_records += 1
-        if kind in _NOTICES:
+        if not self.knows(kind or "message", kind in _NOTICES or (kind in _TOLD and id)) or kind in _NOTICES:
             return
         if self.seen_ids.add(id):
             self._away.append(0)

@@ -92,10 +92,8 @@ class OpencodeSession(db.StoredSession):
         for message, parts in messages:
             role, id = message.get("role"), get.text(message, "id")
             created = get.number(get.mapping(message, "time"), "created")
-            if role not in ("user", "assistant"):
-                self.skip_unknown(f"role {role}")
+            if not self.knows(f"role {role}", role in ("user", "assistant")):
                 continue
-            self.known_records += 1
             self.started_at_ms = created if self.started_at_ms is None else self.started_at_ms
             self.note(cwd=get.text(get.mapping(message, "path"), "cwd"), agent=get.text(message, "modelID"))
             whole: get.Json = {}
@@ -109,11 +107,7 @@ class OpencodeSession(db.StoredSession):
     def _add_part(self, message: get.Json, part: get.Json) -> None:
         kind, id = get.text(part, "type"), get.text(message, "id")
         created = get.number(get.mapping(message, "time"), "created")
-        if kind not in ("text", "tool", *_SILENT_PARTS):
-            self.skip_unknown(f"part {kind}")
-            return
-        self.known_records += 1
-        if kind in _SILENT_PARTS:
+        if not self.knows(f"part {kind}", kind in ("text", "tool", *_SILENT_PARTS)) or kind in _SILENT_PARTS:
             return
         state = get.mapping(part, "state")
         time = get.mapping(state if kind == "tool" else part, "time")

@@ -101,11 +101,8 @@ class PiSession(Session):
         said = (_text_in(message) or get.text(message, "command"))[:_ID_CHARS]
         parts = (kind, get.text(value, "timestamp"), get.text(message, "role", "toolCallId"), said)
         self.enter(self.own_id(get.text(value, "id") or get.digest(*parts)), at_ms)
-        if kind == "message" and role not in _ROLES | _SUMMARIES:
-            self.skip_unknown(f"message/{role}")
-            return
-        self.known_records += 1
-        if kind in _MESSAGES and role not in _SUMMARIES:
+        is_known = kind != "message" or role in _ROLES | _SUMMARIES
+        if self.knows(f"message/{role}", is_known) and kind in _MESSAGES and role not in _SUMMARIES:
             self._take_message(role if kind == "message" else "custom", message if kind == "message" else value)
 
     def _take_message(self, role: str, message: get.Json) -> None:

@@ -229,6 +229,14 @@ class Session:
         self.unknown_records += 1
         self.skip(f"{UNKNOWN_TYPE}{kind}")
 
+    def knows(self, kind: object, is_known: object) -> bool:
+        """Count a record of this kind as known, or as unknown; tells which."""
+        if is_known:
+            self.known_records += 1
+        else:
+            self.skip_unknown(kind)
+        return bool(is_known)
+
     @property
     def has_enough(self) -> bool:
         """As much is kept as one fetch returns: the next turn is for another one."""
