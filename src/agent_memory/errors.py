@@ -308,8 +308,7 @@ class HistoryUnavailable(HistoryError):
     session_id: str
     reason: str
     is_missing: bool = False
-    """True if nothing of it is where we looked, not yet or no longer. Otherwise it cannot be read now, which says
-    nothing about what it holds (P6)."""
+    """True if nothing is where we looked. Otherwise it is unreadable, which says nothing about what it holds (P6)."""
 
     def __str__(self) -> str:
         if self.is_missing:

@@ -74,8 +74,7 @@ class Store(Protocol):
 
 
 class Locks(Protocol):
-    """The two locks of a store, as context managers that raise `Busy` or the disk's error. To hold both, take run
-    before write."""
+    """The two locks of a store, as context managers that raise `Busy` or the disk's error; take run before write."""
 
     def run(self) -> AbstractContextManager[None]:
         """Returns the lock that consolidate, defrag and undo hold throughout; `Busy` at once if taken."""
@@ -137,8 +136,7 @@ class Targets(Protocol):
     """The files in which we own one managed section (P17)."""
 
     def read(self, path: str) -> Result[TargetFile, Error]:
-        """Returns the file, which may be missing. TargetRefused if it must not be written: a directory, a device, a
-        link that leaves the home."""
+        """Returns the file, maybe missing. TargetRefused for a directory, a device, or a link that leaves the home."""
 
     def write(self, file: TargetFile, data: bytes) -> Result[str | None, Error]:
         """Replaces the file's bytes atomically, keeping mode and owner. TargetRefused if it is no longer as `file`
@@ -159,8 +157,7 @@ class Embedder(Protocol):
     def dimensions(self) -> int: ...
 
     def embed(self, texts: Sequence[str]) -> Result[tuple[bytes, ...], Error]:
-        """Returns a packed vector for each text, in order: `dimensions` signed bytes, all zeros for a text without
-        words."""
+        """Returns a packed vector for each text: `dimensions` signed bytes, all zeros for a text without words."""
 
     def embed_words(self, words: Sequence[tuple[str, float]]) -> Result[bytes, Error]:
         """Returns the packed vector of these words with their weights."""
@@ -191,12 +188,10 @@ class Inbox(Protocol):
         """Moves all its files to `.failed/` with the outcome beside them."""
 
     def retry_failed(self) -> Result[int, Error]:
-        """Brings back what was given up (not what was malformed), with its counts cleared; returns the number of
-        entries."""
+        """Brings back what was given up (not what was malformed), its counts cleared; returns the number of entries."""
 
     def known(self) -> Result[KnownSessions, Error]:
-        """Returns which sessions are pending and which were given up. Changes nothing, takes no lock, and leaves
-        malformed files alone."""
+        """Returns which sessions are pending and which were given up. Changes nothing, and takes no lock."""
 
 
 class HistorySource(Protocol):
@@ -301,8 +296,7 @@ class DefragRecords(RunRecords["DefragRun", "Deferred"], Protocol):
     """The records of defrag, with what one run leaves for the next."""
 
     def tiering(self) -> Result[TieringMemo, Error]:
-        """Returns the inputs of the last tiering; empty if there was none or the memo, which is derived data, is
-        damaged."""
+        """Returns the inputs of the last tiering; empty if there was none or the derived memo is damaged."""
 
     def put_tiering(self, memo: TieringMemo) -> Result[None, Error]: ...
 

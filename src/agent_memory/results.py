@@ -22,8 +22,7 @@ E = TypeVar("E")
 
 
 def as_result(function: Callable[P, T]) -> Callable[P, Result[T, Error]]:
-    """Returns the function with its value wrapped in `Success`, and a raised `Error` in `Failure`. Any other exception
-    is a bug and passes through."""
+    """Returns the function with its value in `Success`, and a raised `Error` in `Failure`. Other exceptions are bugs."""
 
     @wraps(function)
     def returned(*args: P.args, **kwargs: P.kwargs) -> Result[T, Error]:

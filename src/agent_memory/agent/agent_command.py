@@ -70,8 +70,7 @@ def is_secret_name(name: str) -> bool:
 
 
 def shown_words(words: Sequence[str]) -> tuple[str, ...]:
-    """Returns a command's words as they may be shown: redacted, and without the values of variables and options with
-    telling names."""
+    """Returns a command's words redacted, and without the values of variables and options with telling names."""
     return tuple(f"{redact(told).text}{REDACTED if secret else ''}" for told, secret in _told_and_secret(words))
 
 

@@ -39,8 +39,7 @@ MAX_PAYLOAD_BYTES = 8 << 20
 MAX_DRAINED_BYTES = 256 << 20
 STDIN_SECONDS = 2.0
 QUIET_SECONDS = 0.2
-"""How long to wait for the end of stdin after a possible last brace: a harness that keeps stdin open must not delay the
-session's end."""
+"""How long to wait for the end of stdin after a possible last brace: an open stdin must not delay the session's end."""
 _CHUNK_BYTES = 1 << 16
 
 

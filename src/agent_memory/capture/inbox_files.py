@@ -144,8 +144,7 @@ _NAME = re.compile(r"(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\d\.\d{3}Z)_([a-z][a-z-]
 
 @as_result
 def captures(root: str) -> tuple[tuple[str, int], ...]:
-    """Returns harness and time (epoch ms) of every entry, pending or given up, from their names; each harness's newest
-    last."""
+    """Returns harness and time (epoch ms) of every entry, from their names; each harness's newest last."""
     found = chain.from_iterable(names_below(root, relative) for relative in (INBOX, PROCESSED, FAILED))
     told = [(name[5], ms_of(f"{name[1]}{name[2]}:{name[3]}:{name[4]}")) for name in map(_NAME.fullmatch, found) if name]
     return tuple(sorted((harness, at_ms) for harness, at_ms in told if at_ms is not None))
@@ -214,8 +213,7 @@ _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z", re.ASCII)
 
 @frozen
 class InboxFiles:
-    """The `ports.Inbox` on files. Any number of processes may `put` and list; everything else changes or removes
-    entries, and needs the run lock."""
+    """The `ports.Inbox` on files. Any process may `put` and list at any time; everything else needs the run lock."""
 
     root: Path
     environ: Mapping[str, str] = field(factory=lambda: os.environ, repr=False)
@@ -323,8 +321,7 @@ class InboxFiles:
         return KnownSessions(frozenset(keys), frozenset(asked_again), given_up)
 
     def directories(self, most: int) -> Iterator[Result[str, Error]]:
-        """Yields the directories of pending and finished sessions, newest first, with repetitions; an error for what
-        cannot be read (P6)."""
+        """Yields the directories of sessions, newest first, with repetitions; an error for what cannot be read (P6)."""
         for each in newest_entries(str(self.root), (INBOX, PROCESSED), most):
             if isinstance(each, Failure):
                 yield each
@@ -358,8 +355,8 @@ class InboxFiles:
         return tuple(sorted(names, key=lambda name: (_stamp(directory, name), name)))
 
     def _pending_entry(self, name: str) -> InboxEntry | None:
-        """Returns the entry; None if it was removed since it was listed, or was finished by a run that stopped before
-        removing this copy from the inbox (P3)."""
+        """Returns the entry; None if it was removed, or was finished by a run that stopped before removing it here
+        (P3)."""
         if not name.isprintable():
             raise InboxEntryInvalid(("the file's name cannot be printed",))
         entry, retired = entry_in(str(self.root), INBOX, name), None
@@ -435,8 +432,7 @@ _MAX_LABEL_CHARS = 40
 
 @as_result
 def put_snapshot(root: str, text: str, original_name: str, at_ms: int) -> str:
-    """Stores `text` durably; returns its path relative to the root. The file's name contains the safe part of the
-    original's."""
+    """Stores `text` durably; returns its path, relative to the root, with the safe part of the original's name."""
     stem, ending = os.path.splitext(redact_path(os.path.basename(original_name)))
     label = re.sub(r"[^A-Za-z0-9]+", "-", stem).strip("-")[:_MAX_LABEL_CHARS] or "file"
     safe_ending = ending.lower() if re.fullmatch(r"\.[A-Za-z0-9]{1,8}", ending) else ".txt"

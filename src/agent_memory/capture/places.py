@@ -30,8 +30,7 @@ _USUAL = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 def scope_of(
     cwd: str | None, environ: "Mapping[str, str]", arrive: "Callable[[Repository], None] | None" = None
 ) -> str:
-    """Returns the scope key of the repository around a directory (design §3.2), or `global`; calls `arrive` with the
-    place."""
+    """Returns the scope key of the repository around a directory, or `global`; calls `arrive` with the place."""
     if cwd is None:
         return GLOBAL_SCOPE
     repository = read_repository(cwd, environ, home_of(environ))
@@ -63,8 +62,7 @@ class KnownPlaces:
         return place if place is not None and place.common == common else None
 
     def has(self, repository: Repository) -> bool:
-        """Returns whether there is nothing to record: it is unchanged, or not a repository. One without a commit may
-        get its first."""
+        """Returns whether nothing changed or it is not a repository. One without a commit may get its first."""
         if repository.common is None:
             return True
         place = _read(f"{self.directory}/{_digest(repository.common)}")
@@ -83,8 +81,7 @@ class KnownPlaces:
                 yield place
 
     def put(self, place: KnownPlace) -> None:
-        """Records its present state. If its path or key has a secret, which must not be written (P20), records only
-        that it was seen."""
+        """Records its present state, or only that it was seen if path or key has a secret (P20)."""
         said = (place.common, place.scope)
         told = said if all(redacted_scope(each) == each for each in said) else ("", _digest(place.scope))
         text = f"{told[0]}\n{told[1]}\n{place.root_commit}\n"
@@ -112,8 +109,7 @@ def repo_now(cwd: str, captured: str | None, *, environ: "Mapping[str, str]", kn
 
 
 def redacted_scope(scope: str) -> str:
-    """Returns the scope without secrets: it is written into notes, and so into git, and a directory's name may contain
-    a secret."""
+    """Returns the scope without secrets, which directories' names may contain: it is written into notes and git."""
     if is_too_plain(scope):
         return scope
     from agent_memory.redaction.redact import redact_path  # loading the rules takes longer than a search
@@ -129,9 +125,8 @@ def is_too_plain(scope: str) -> bool:
 
 
 def root_commit_of(common: str, head: str | None) -> str:
-    """Returns the first commit of a repository, which survives moving and renaming: that of the trunk
-    (`--first-parent`: a merged history has another). Empty without a commit, UNKNOWN if git does not tell. Ignores the
-    caller's environment and settings (P4)."""
+    """Returns the first commit of a repository's trunk (`--first-parent`: a merged history has another), which survives
+    moving and renaming. Empty without one, UNKNOWN if git does not tell. Ignores the caller's git settings (P4)."""
     import subprocess
 
     if head is None:

@@ -42,8 +42,7 @@ def path_scope(path: str) -> str:
 
 
 def chosen_remote(remotes: "tuple[tuple[str, str], ...]") -> str:
-    """Returns the URL of `origin`, or else of the only remote, or else nothing. `remotes` are (name, URL) in config
-    order."""
+    """Returns the URL of `origin`, else of the only remote, else nothing. `remotes` are (name, URL) in config order."""
     urls = dict(reversed(remotes))  # git fetches from the first of a remote's URLs
     if "origin" in urls:
         return urls["origin"]
@@ -109,8 +108,7 @@ def _one_name(host: str, parts: list[str]) -> list[str]:
 
 
 def _host_and_path(url: str) -> tuple[str, str] | None:
-    """Returns host and path of a URL or of `[user@]host:path`; a slash before the first colon makes it a path, and
-    `x::…` names a transport helper."""
+    """Returns host and path of a URL or of `[user@]host:path`, but not of a path or a transport helper's `x::…`."""
     scheme, has_scheme, rest = url.partition("://")
     if has_scheme:
         authority, _, path = rest.partition("?")[0].partition("#")[0].partition("/")
@@ -164,9 +162,8 @@ class Repository(Record):
 
 
 def read_repository(directory: str, environ: "Mapping[str, str]", home: str | None) -> Repository:
-    """Returns the repository around `directory`. Without one, or if that cannot be told, the directory is a place of
-    its own. The home and the directories above it are never a place, even with a repository there (dotfiles,
-    etckeeper)."""
+    """Returns the repository around `directory`, or the directory as a place of its own. The home and the directories
+    above it are never a place, even with a repository there (dotfiles, etckeeper)."""
     try:
         real = os.path.realpath(directory)
         real_home = None if home is None else os.path.realpath(home)
@@ -208,8 +205,7 @@ def scope_at(common: str, environ: "Mapping[str, str]", home: str | None, depth:
 
 
 def scope_there(path: str, environ: "Mapping[str, str]") -> str | None:
-    """Returns the key of what is at a path, a common directory or any other; empty for nothing, None if that cannot be
-    told."""
+    """Returns the key of what is at a path; empty for nothing, None if that cannot be told."""
     home = home_of(environ)
     try:
         if not _is_there(path):
@@ -220,15 +216,13 @@ def scope_there(path: str, environ: "Mapping[str, str]") -> str | None:
 
 
 def work_tree_above(directory: str) -> str | None:
-    """Returns the top of the git work tree around a directory, or None. Raises OSError if that cannot be told, rather
-    than return an outer work tree (P6)."""
+    """Returns the top of the git work tree around a directory, or None. Raises OSError if that cannot be told (P6)."""
     found = git_directory_above(os.path.realpath(directory))
     return None if found is None else found[0]
 
 
 def may_be_in_work_tree(directory: str) -> bool:
-    """Returns whether a directory is in a git work tree; True if that cannot be told, so that nothing private is put
-    there (P6)."""
+    """Returns whether a directory is, or may be, in a git work tree, where nothing private must be put (P6)."""
     try:
         return work_tree_above(directory) is not None
     except OSError:

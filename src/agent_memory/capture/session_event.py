@@ -74,8 +74,7 @@ SHAPES: "dict[str, dict[str, tuple[str, ...]]]" = {
         "event": ("type", "event"),
     },
 }
-"""For each harness and fact the payload's keys to try; the first present one counts. `a.b` is the member `b` of the
-object `a`."""
+"""For each harness and fact the payload's keys to try; the first present one counts. `a.b` is `b` in the object `a`."""
 
 _COPILOT_EVENTS = {
     "toolName": "toolUse",
@@ -117,9 +116,9 @@ class SessionEvent(Record):
 
 
 def true_harness(named: str, payload: "dict[str, object]") -> str:
-    """Returns the harness whose payload this is, by its own marks, whatever the command line says: Cursor and Copilot
-    run the hooks installed for Claude Code, Codex can load its plugins, Gemini imports its hooks. So a session that two
-    hooks report is still one."""
+    """Returns the harness whose payload this is, by its own marks: Cursor and Copilot run the hooks installed for
+    Claude Code, Codex can load its plugins, Gemini imports its hooks. So a session that two hooks report is still one.
+    """
     if named in _OWN_SHAPES:
         return named
     if "cursor_version" in payload or ("conversation_id" in payload and "generation_id" in payload):
@@ -236,16 +235,14 @@ MID_TURN_EVENTS = frozenset(
         *("todoupdated", "permissionasked", "permissionupdated", "permissionreplied", "filewatcherupdated"),
     )
 )
-"""Plain names, as the harnesses' documentation lists their events, and events that create, describe or delete a
-session."""
+"""Plain names from the harnesses' documentation, and of events that create, describe or delete a session."""
 
 STARTS_WITH_CONTENT = frozenset(("resume", "compact"))
 """The `source` of session starts that continue a session; `startup`, `clear`, `new` and `fork` begin an empty one."""
 
 
 def plain_name(event: str) -> str:
-    """Returns one spelling of an event's name: `session_start`, `session.start` and `SessionStart` are
-    `sessionstart`."""
+    """Returns one spelling of an event's name: `sessionstart` for `session_start`, `session.start`, `SessionStart`."""
     return event.casefold().replace(".", "").replace("_", "").replace("-", "")
 
 

@@ -70,8 +70,7 @@ class Switches:
 
     @property
     def everywhere(self) -> Off | None:
-        """Returns why memory stays out of everything on this machine, if it does. If pauses cannot be read, memory may
-        be paused (P6)."""
+        """Returns why memory stays out of everything here, if it does; it does if pauses cannot be read (P6)."""
         if self.environ.get(INCOGNITO_VARIABLE, "").strip() not in ("", "0"):
             return Off(INCOGNITO, f"This session is incognito, because {INCOGNITO_VARIABLE} is set.")
         if self.problem:

@@ -40,8 +40,7 @@ def read_loosely(path: str, max_bytes: int) -> bytes:
 
 
 def read_regular(path: str, max_bytes: int) -> bytes:
-    """Returns at most so many bytes of a regular file, through links; empty for a FIFO or the like, on which it never
-    blocks. Raises OSError."""
+    """Returns at most so many bytes of a regular file, through links; empty for a FIFO or the like. Raises OSError."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         status = os.fstat(descriptor)
@@ -87,8 +86,7 @@ def make_directories(path: str) -> None:
 
 
 def write_new_file(path: str, data: bytes) -> None:
-    """Creates a file with durable bytes; its name becomes durable when the directory is flushed. Raises
-    FileExistsError."""
+    """Creates a file with durable bytes and, once the directory is flushed, a durable name. Raises FileExistsError."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
     try:
         try:
@@ -201,9 +199,9 @@ def move_file(source: str, target: str) -> None:
 
 
 def append_line(path: str, line: bytes, mode: int) -> None:
-    """Appends a line (with its line end) in one write to a regular file, creating it with this mode. A line cut off
-    earlier by a full disk or a power cut stays on its own line. If the disk takes only part of this one, raises
-    OSError; the part spoils no other line."""
+    """Appends a line (with its line end) in one write to a regular file, creating it with this mode, and on a line of
+    its own after one that was cut off. If a full disk takes only part of it, raises OSError; that part spoils no other
+    line."""
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     descriptor = os.open(path, flags, mode)
     try:

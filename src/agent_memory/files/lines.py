@@ -130,8 +130,7 @@ def _with_short_strings(line: bytes | bytearray) -> bytes | bytearray:
 
 
 def _offset_outside_escapes(line: bytes | bytearray, at: int) -> int | None:
-    """Returns an offset soon after `at`, in the same string, outside any escape sequence (at most six bytes); None if
-    there is hardly anything but escapes."""
+    """Returns an offset soon after `at`, in the same string, outside any escape sequence, or None."""
     run = _PLAIN_RUN.search(line, at, at + 4_096)
     return run.start() + 6 if run else None
 

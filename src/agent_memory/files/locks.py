@@ -96,8 +96,7 @@ def lock_within(descriptor: int, kind: int, limit_seconds: float) -> bool:
 
 @contextmanager
 def file_lock(path: str, limit_seconds: float) -> Generator[None, None, None]:
-    """Holds an exclusive lock on a file created for it; raises Busy if another process holds it longer than the limit.
-    The lock ends with its process."""
+    """Holds an exclusive lock on a file created for it until the process ends; Busy if another holds it too long."""
     with as_store_io("open the lock", path):
         make_directories(os.path.dirname(path))
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)

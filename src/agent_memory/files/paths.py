@@ -87,15 +87,13 @@ def directory_in(root: str, relative: str) -> str:
 
 
 def exists(path: str) -> bool:
-    """Returns whether something has this name, even a dangling link. Unlike `os.path.lexists`, raises an error if that
-    cannot be told (P6)."""
+    """Returns whether something has this name, even a dangling link; raises an error if that cannot be told (P6)."""
     with as_store_io("look at", path):
         return lies_there(path)
 
 
 def lies_there(path: str) -> bool:
-    """Like `exists`, but raises the OSError itself, for callers with words of their own. An impossible path does not
-    exist."""
+    """Like `exists`, but raises OSError, for callers with words of their own. An impossible path does not exist."""
     try:
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError, ValueError):
@@ -129,8 +127,7 @@ def is_plain_name(name: str) -> bool:
 
 
 def read_image(path: str, max_bytes: int) -> FileImage | None:
-    """Returns the whole regular file, or None if there is none. Raises PathRefused for a link, FIFO, device, directory
-    or larger file. Never blocks."""
+    """Returns the whole regular file, or None. Raises PathRefused for anything else or a larger file. Never blocks."""
     try:
         descriptor = open_checked(path, os.O_RDONLY)
     except StoreIo as error:
@@ -234,8 +231,7 @@ def read_bytes(root: str, relative: str, max_bytes: int) -> bytes | None:
 
 
 def write_text(root: str, relative: str, text: str) -> None:
-    """Makes the file hold `text` (UTF-8), durably, and creates the directories it needs. A lone surrogate, which has no
-    bytes, becomes its JSON escape."""
+    """Makes the file hold `text` (UTF-8; a lone surrogate becomes its JSON escape), durably; creates its directories."""
     parent = os.path.dirname(relative)
     directory = directory_in(root, parent) if parent else root
     with as_store_io("write", f"{root}/{relative}"):
@@ -277,8 +273,7 @@ class JsonFile(Generic[T]):
 
 
 def names_in(directory: str, is_wanted: Callable[[str], bool] = bool) -> tuple[str, ...]:
-    """Returns the wanted names in a directory, sorted; none if there is no directory. StoreIo if it cannot be listed
-    (P6)."""
+    """Returns the wanted names in a directory, if it exists, sorted. StoreIo if it cannot be listed (P6)."""
     with as_store_io("list", directory):
         try:
             return tuple(sorted(filter(is_wanted, os.listdir(directory))))
@@ -302,8 +297,8 @@ def subdirectories(directory: str) -> tuple[str, ...]:
 
 
 def files_below(directory: str) -> tuple[str, ...]:
-    """Returns the paths of all files below a directory, without following links. Unlike `os.walk`, raises an error for
-    a directory that cannot be listed (P6)."""
+    """Returns the paths of all files below a directory, not through links. Raises an error if one cannot be listed
+    (P6)."""
 
     def refuse(error: OSError) -> None:
         if not isinstance(error, FileNotFoundError):

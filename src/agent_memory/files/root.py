@@ -162,8 +162,7 @@ def is_own_call(environ: "Mapping[str, str]") -> bool:
 
 
 def is_marked(directory: str) -> bool:
-    """Returns whether a directory is, or is below, the private directory of an agent command. A missing directory
-    counts by its parents."""
+    """Returns whether a directory (or, if it is missing, its parents) is in the private directory of an agent command."""
     while not os.path.lexists(f"{directory}/{CHILD_MARK}"):
         parent = os.path.dirname(directory)
         if parent == directory:

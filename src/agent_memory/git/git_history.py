@@ -80,8 +80,7 @@ class GitRecorder:
 
     @as_result
     def adopt_hand_edits(self, among: Sequence[str] | None = None) -> int:
-        """See the port. Pending commits are made first. A file with a secret stays uncommitted, and `warnings` names
-        it."""
+        """See the port. Pending commits come first. A file with a secret stays uncommitted, and `warnings` names it."""
         with self._locks.write():
             pending = unwrap(pending_commits(self._root))
             for done, commit in enumerate(pending):
@@ -238,8 +237,7 @@ class GitRecorder:
                 subprocess.run(command, capture_output=True, timeout=_SYNC_SECONDS, check=False)
 
     def _restore_lost_objects(self) -> bool:
-        """Rewrites lost objects of files that are still as git knows them; returns whether there were any. Without them
-        git would not commit other files either."""
+        """Rewrites lost objects of unchanged files, without which git commits nothing; returns whether there were any."""
         entries = [each for each in os.fsdecode(self._git.must("ls-files", "--stage", "-z")).split("\0") if each]
         known = {path: head.split()[1] for head, _, path in (each.partition("\t") for each in entries)}
         asked = self._git.must("cat-file", "--batch-check", input="".join(f"{id}\n" for id in known.values()).encode())

@@ -145,8 +145,7 @@ class GitProcess:
             raise failed(words, output)
 
     def python(self, module: str, *arguments: str) -> GitOutput:
-        """Runs a module of ours as its own program in the repository's directory; the git that it starts gets the same
-        environment and options as other calls."""
+        """Runs a module of ours as its own program in the repository's directory, with the same git environment."""
         environment = self._environment(OURSELVES)
         environment["GIT_DIR"] = str(self.directory)
         environment["GIT_CONFIG_COUNT"] = str(len(_OPTIONS))
@@ -260,8 +259,7 @@ def directory_of(git: GitProcess) -> Path:
 
 
 def make_ready(git: GitProcess, warn: Callable[[str], None] = lambda _: None) -> None:
-    """Makes `<root>/.git` a repository with a readable HEAD and index. What cannot be repaired is moved aside and
-    started afresh."""
+    """Makes `<root>/.git` a repository with a readable HEAD and index. What is beyond repair is moved aside."""
     if not exists(str(git.directory)):  # an error if that cannot be told, or a second one would be started (P6)
         _begin(git, warn)
     if is_directory(str(git.directory)):
@@ -338,8 +336,7 @@ def _stamp() -> str:
 
 
 def lock_files(git_directory: Path) -> tuple[Path, ...]:
-    """Returns every lock file of a repository. Raises an error if it cannot be searched, where `pathlib`'s globs would
-    find nothing (P6)."""
+    """Returns every lock file of a repository; raises an error if it cannot be searched (P6)."""
     found = [f"{git_directory}/{name}" for name in names_in(str(git_directory))]
     for start in ("refs", "objects/info"):
         found += files_below(f"{git_directory}/{start}")

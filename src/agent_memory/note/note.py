@@ -148,8 +148,7 @@ class TierList:
         return TierList(*(tuple(id for id in tier if id not in ids) for tier in (self.hot, self.warm)))
 
     def where_unseen(self, current: TierList, seen: frozenset[str]) -> TierList:
-        """Returns this list, but with every note outside `seen` where `current` has it: a note that was not shown was
-        not left out on purpose."""
+        """Returns this list, with notes outside `seen` where `current` has them: they were not left out on purpose."""
         unseen = current.without(seen)
         kept = self.without({*unseen.hot, *unseen.warm})
         return TierList((*kept.hot, *unseen.hot), (*kept.warm, *unseen.warm))
@@ -250,8 +249,8 @@ class Meta:
 
     @property
     def is_vouched_for(self) -> bool:
-        """Returns whether a person ran `memory promote` or `memory pin` on the note. `pinned: true` alone, which may
-        come from an import, does not count."""
+        """Returns whether a person ran `memory promote` or `memory pin` on it; a `pinned: true` may come from an
+        import."""
         return self.promoted_by == BY_A_PERSON and not self.is_secret
 
     @property
@@ -260,9 +259,9 @@ class Meta:
 
     @property
     def best_tier(self) -> Tier:
-        """Returns the nearest tier that the note's origin allows, whoever proposes another (P19): cold for secret and
-        withheld notes, else hot for what the person said or vouches for, warm for what an agent concluded, cold for
-        what a foreign source said."""
+        """Returns the nearest tier that the note's origin allows (P19): cold for secret and withheld notes, else hot
+        for what the person said or vouches for, warm for what an agent concluded, cold for what a foreign source said.
+        """
         if self.is_secret or self.withheld:
             return Tier.COLD
         if self.is_vouched_for or self.origin is Origin.USER:
@@ -431,8 +430,7 @@ def standing_tiers(tiers: TierList, live: Iterable[Meta]) -> TierList:
 
 
 def tiers_of(tiers: TierList, live: Sequence[Listed]) -> Mapping[str, Tier]:
-    """Returns the tier of each of these notes that is not cold, by id. A note is never nearer than its own metadata
-    allows, whatever the list says."""
+    """Returns the tier of each note that is not cold, by id; never nearer than its own metadata allows."""
     standing = standing_tiers(tiers, (each.meta for each in live))
     listed = {**dict.fromkeys(standing.warm, Tier.WARM), **dict.fromkeys(standing.hot, Tier.HOT)}
     far = list(Tier).index

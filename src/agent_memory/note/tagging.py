@@ -111,8 +111,8 @@ class TagUse:
 
 
 def tag_counts(notes: Iterable[Sequence[str]], vocabulary: TagVocabulary) -> Mapping[str, int]:
-    """Returns every tag that a note has or the vocabulary names in full, with its number of notes. `notes` has the tags
-    of each."""
+    """Returns every tag in use or named in full by the vocabulary, with its number of notes. `notes` has the tags of
+    each."""
     counts = Counter(chain.from_iterable(map(dict.fromkeys, notes)))
     for tag in vocabulary.accepted:
         if "__" in tag:

@@ -270,8 +270,8 @@ def _stem(word: str) -> str:
 
 
 def slips_between(one: str, other: str, most: int) -> int:
-    """Returns the number of insertions, deletions, replacements and swaps of neighbours between two words (optimal
-    string alignment), at most `most + 1`."""
+    """Returns the edit distance of two words (optimal string alignment: swaps of neighbours count one), at most `most +
+    1`."""
     before: list[int] = []
     row = list(range(len(other) + 1))
     for i, a in enumerate(one, 1):
@@ -333,6 +333,5 @@ _BASE_FORMS = {form: base for base, *forms in (group.split() for group in _FORMS
 
 
 def base_form(word: str) -> str:
-    """Returns the base form of a folded English word (`went` is `go`, `indices` are `index`), or the word itself if it
-    is regular."""
+    """Returns the base form of a folded English word (`went` is `go`, `indices` are `index`), or the word itself."""
     return _BASE_FORMS.get(word, word)

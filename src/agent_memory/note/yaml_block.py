@@ -227,8 +227,7 @@ def _start(node: Node) -> int:
 
 
 def node_end(node: Node) -> int:
-    """Returns where the node ends. For ruamel a list or mapping in lines ends where the next thing begins; here it ends
-    with its last value."""
+    """Returns where the node ends: with its last value, where ruamel says where the next thing begins."""
     if isinstance(node, ScalarNode) or node.flow_style or not node.value:
         return int(node.end_mark.index)
     return pair_end(*node.value[-1]) if isinstance(node, MappingNode) else node_end(node.value[-1])

@@ -91,8 +91,7 @@ _MAX_TOOL_NAME_CHARS = 16
 
 @frozen
 class PromptBudget:
-    """How many characters of a prompt are left for catalog, notes in full and transcript together, and at most for the
-    first two."""
+    """How many characters of a prompt are left in all, and at most for catalog and notes in full."""
 
     room_chars: int
     shown_chars: int
@@ -458,8 +457,7 @@ def _locks(listed: Listed, request: DefragRequest) -> Iterator[str]:
 
 
 def _findings(request: DefragRequest, max_chars: int) -> str:
-    """Returns a line for each finding about notes shown in full, starting with those that can be judged whole, and a
-    count of the others."""
+    """Returns a line for each finding about notes shown in full, first those whose notes are all shown, and a count."""
     shown = frozenset(each.meta.id for each in request.shown)
     catalog = frozenset(each.meta.id for each in request.live)
     known = [each for each in request.analysis.findings if catalog.issuperset(each.ids)]

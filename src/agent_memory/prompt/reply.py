@@ -299,8 +299,7 @@ def find_envelope(text: str, nonce: str) -> Mapping[str, Any]:
 
 
 def _objects_with(text: str, nonce: str) -> tuple[list[_Found], tuple[str, ...]]:
-    """Returns every whole object with this nonce of its own, in order, innermost if nested; and why other places
-    failed."""
+    """Returns every whole object with this nonce, in order, innermost if nested; and why other places failed."""
     pattern = re.compile(rf"nonce[\"']?\s*:\s*[\"']?{re.escape(nonce)}(?!\w)")
     found: list[_Found] = []
     problems: list[str] = []
@@ -331,8 +330,7 @@ def _objects_with(text: str, nonce: str) -> tuple[list[_Found], tuple[str, ...]]
 
 
 def _end_of_object(text: str, start: int) -> tuple[int | None, int]:
-    """Returns the end of the object that starts at `start`, or None if it is cut, crossed or nested too deeply; and the
-    work it took."""
+    """Returns the end of the object at `start`, or None if cut, crossed or nested too deeply; and the work it took."""
     open_marks: list[str] = []
     position, marks, end = start, 0, None
     while mark := _MARK.search(text, position):
@@ -357,8 +355,8 @@ def _end_of_object(text: str, start: int) -> tuple[int | None, int]:
 
 
 def _read(text: str) -> Any:
-    """Returns the value of a whole object. Near-JSON is repaired if the repair neither adds nor loses a letter or
-    digit; a cut object is never completed."""
+    """Returns the value of an object. Near-JSON is repaired if no letter or digit changes; a cut object is never
+    completed."""
     try:
         return load_json(text)
     except NotJson as problem:

@@ -78,8 +78,7 @@ def render_section(
 
 
 def _may_be_named(listed: Listed, target: Target) -> bool:
-    """Returns whether a target may hold anything of a note: only of its scopes, nothing secret, nothing private in a
-    repository."""
+    """Returns whether a target may show a note: of its scopes, not secret, not private in a repository."""
     meta = listed.meta
     is_kept_back = meta.is_secret or (target.in_repository and meta.sensitivity is Sensitivity.PRIVATE)
     return meta.scope in target.scopes and not is_kept_back

@@ -50,8 +50,7 @@ _Span = tuple[int, int]
 
 @frozen
 class Spliced:
-    """A file with the section inserted or removed, and what changed. Texts are as in the file; bytes that are not UTF-8
-    are lone surrogates (`surrogateescape`)."""
+    """A file with the section inserted or removed, and what changed. Invalid UTF-8 is kept as lone surrogates."""
 
     data: bytes
     before: str | None
@@ -137,8 +136,7 @@ def rule_head(path: str) -> str:
 
 
 def _cut(data: bytes, found: _Span, separator: bytes) -> bytes:
-    """Returns the data without the section and its line end; without the separator too if nothing follows or two lines
-    of the file would be joined."""
+    """Returns the data without the section and its line end, and without the separator if that joins no two lines."""
     above, below = data[: found[0]], data[found[1] :]
     below = below.removeprefix(b"\r\n") if below.startswith(b"\r\n") else below.removeprefix(b"\n")
     if not below and separator:

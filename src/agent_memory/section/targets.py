@@ -132,9 +132,8 @@ class TargetFiles:
         return real
 
     def _copy_lost_section(self, file: TargetFile, after: bytes | None) -> str | None:
-        """Returns the path of a copy of the section about to be lost, unless we wrote it: a person may have written
-        between the markers. Sections that this machine wrote into any target are known by their digests. Raises
-        OSError."""
+        """Returns the path of a copy of the section about to be lost, unless this machine wrote it (its digest is
+        known): a person may have written between the markers. Raises OSError."""
         before, new = _section_of(file.data), _section_of(after)
         directory = None if self.home is None else f"{local_state_directory(self.home)}/sections"
         written = f"{directory}/{_WRITTEN}"
@@ -249,8 +248,7 @@ def told_path(path: str, home: str | None) -> str:
 
 
 def chain_bytes(real_path: str, own_bytes: int, home: str | None) -> int:
-    """Returns the size of the files that Codex reads down to this one, which has `own_bytes`; 0 if Codex does not read
-    it."""
+    """Returns the size of the files that Codex reads down to this one, which has `own_bytes`; 0 if it is not read."""
     directory, name = os.path.split(real_path)
     if name not in READ_BY_CODEX:
         return 0

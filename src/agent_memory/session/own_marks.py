@@ -1,5 +1,4 @@
-"""Tells whose words a session's texts hold: memory's own prompts (P23), what memory injected (P26), what a harness
-wrapped, a pasted review (P19)."""
+"""Tells whose words a session's texts are: memory's own (P23, P26), a harness's, a pasted review's (P19)."""
 
 from __future__ import annotations
 
@@ -93,14 +92,13 @@ def is_own_prompt(text: str) -> bool:
 
 
 def machine_text(text: str) -> str | None:
-    """Returns what kind of program text this is in the person's place: `plan`, `hook`, `summary`, `unanswered` or `task`;
-    None for any other text."""
+    """Returns what kind of program text stands in the person's place: `plan`, `hook`, `summary`, `unanswered`, `task`
+    or None."""
     return next((kind for begins, kind in _MACHINE_TEXTS.items() if text.lstrip().startswith(begins)), None)
 
 
 def is_memory_command(command: str) -> bool:
-    """Returns whether a shell command runs `memory` (also `agent-memory`, `python -m agent_memory`) or prints a note's
-    file."""
+    """Returns whether a command runs `memory` (or `agent-memory`, `python -m agent_memory`) or prints a note's file."""
     return bool(_MEMORY_COMMAND.search(command) or _TOPIC_FILE.search(command))
 
 
@@ -146,8 +144,7 @@ def typed_words(texts: str | Iterable[str], wrappers: tuple[str, ...] = ()) -> s
 
 
 def without_own_text(text: str) -> str:
-    """Returns the text without managed sections and injected contexts. A lone marker is kept: a person may be writing
-    about it."""
+    """Returns the text without managed sections and injected contexts; a lone marker, as in a text about them, stays."""
     return _without(text, _paired_spans(text), MEMORY_OUTPUT_PLACEHOLDER)
 
 

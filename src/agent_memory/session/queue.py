@@ -269,9 +269,8 @@ MAX_BACKOFF_MS = 6 * HOUR_MS
 
 
 def queue_key(entry: InboxEntry, name: str) -> str:
-    """Returns the subject of an entry: one transcript of a session, or the entry itself. Entries with equal keys fold,
-    and trouble is stored by key. A transcript that is named is part of the key: a session may be in two files with
-    different turns."""
+    """Returns the subject of an entry: one transcript of a session (which may have two with different turns), or the
+    entry itself. Entries with equal keys fold, and trouble is stored by key."""
     path = entry.retrieval.session_path if isinstance(entry.retrieval, SessionFile) else None
     return session_key(entry, name) + (f" {transcript_key(path)}" if path else "")
 
@@ -410,8 +409,7 @@ def _redacted(name: str | None) -> str | None:
 
 
 def is_waiting(trouble: Trouble, now_ms: int) -> bool:
-    """Returns whether the entry is in its backoff. A longer wait than any backoff comes from a clock that was ahead,
-    and does not count (P24)."""
+    """Returns whether the entry is in its backoff; not if that is too long, since then a clock was ahead (P24)."""
     return now_ms < trouble.not_before_ms <= now_ms + MAX_BACKOFF_MS
 
 
@@ -421,8 +419,7 @@ def is_exhausted(trouble: Trouble) -> bool:
 
 
 def after_fault(trouble: Trouble, fingerprint: str, code: str, message: str, now_ms: int) -> Trouble:
-    """Returns the trouble after a fault of the session: one attempt more. It is due at once, behind less attempted
-    ones."""
+    """Returns the trouble after a fault of the session: one attempt more, due at once, behind less attempted ones."""
     attempts = _counts_for(trouble, fingerprint).attempts + 1
     return Trouble(attempts, fingerprint=fingerprint, code=code, message=message)
 
@@ -438,8 +435,7 @@ def after_timeout(trouble: Trouble, fingerprint: str, code: str, message: str, n
 
 
 def after_unavailable(trouble: Trouble, code: str, message: str, now_ms: int) -> Trouble:
-    """Returns the trouble after a missing history: the backoff equals the waiting so far (doubling it), within limits;
-    seven days are one attempt."""
+    """Returns the trouble after a missing history: a backoff as long as the waiting so far; seven days are one attempt."""
     since_ms = trouble.unavailable_since_ms
     if since_ms is None or since_ms > now_ms:  # the second: the clock was set back
         since_ms = now_ms

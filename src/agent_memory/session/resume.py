@@ -23,9 +23,8 @@ _COMMANDS: Mapping[str, str] = {
 
 
 def resume_command(harness: str, session_id: str | None, cwd: str | None) -> str | None:
-    """Returns the command, to run in the session's directory; None if the harness has none, and for an id that no
-    harness would mint. Id and directory come from files that anyone may have written, and must reach a shell as one
-    word each (P21)."""
+    """Returns the command, to run in the session's directory, or None for a harness without one and an id that none
+    would mint. Id and directory come from files that anyone may have written, and must be one shell word each (P21)."""
     command = _COMMANDS.get(harness)
     if command is None or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}", session_id or "", re.ASCII):
         return None

@@ -153,8 +153,7 @@ def changed_lines(lines: Sequence[str]) -> dict[str, object]:
 
 
 def _line(text: str, max_chars: int) -> str:
-    """Returns the beginning of a text on one line. Secrets are redacted first: a key that is cut or joined may not be
-    recognised."""
+    """Returns the beginning of a text on one line. Secrets are redacted first, while they are whole."""
     return one_line(redact_with_paths(text[:_RAW_CHARS]), max_chars)
 
 
@@ -212,9 +211,8 @@ _NOT_READING = re.compile(r"[<>]|\s-i\b|\s--in-place\b")
 
 
 def entry_uses(turns: Iterable[Turn]) -> tuple[set[str], dict[str, int | None]]:
-    """Returns the ids of notes read through memory itself (`memory read`, its MCP server), which counted the reads; and
-    those whose files were opened directly, each with the time of the first read. Only naming or changing a note's file
-    is not a use."""
+    """Returns the ids of notes read through memory itself, which counted the reads; and those whose files were opened
+    directly, with the time of the first read. Only naming or changing a note's file is not a use."""
     read: set[str] = set()
     opened: dict[str, int | None] = {}
     for turn in turns:

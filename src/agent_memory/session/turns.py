@@ -93,14 +93,12 @@ def _trim_start(text: str) -> str:
 
 
 def excerpt(text: str, max_chars: int) -> Excerpt:
-    """Returns at most `max_chars` characters of a text: three quarters from its beginning, one quarter from its end; a
-    diff is cut between hunks if possible."""
+    """Returns at most `max_chars` of a text: three quarters from its beginning, one from its end; a diff between hunks."""
     return Excerpt(max_chars).grown(text)
 
 
 def cut_text(text: str, max_chars: int) -> Iterator[str]:
-    """Yields the parts of a text, each at most `max_chars` characters, cut after a blank line, a line or a word if
-    there is one in the second half."""
+    """Yields parts of at most `max_chars`, cut after a blank line, a line or a word if one is in the second half."""
     while len(text) > max_chars:
         marks = ("\n\n", "\n", " ")
         cuts = (text.rfind(mark, max_chars // 2, max_chars - len(mark) + 1) + len(mark) for mark in marks)
@@ -238,8 +236,7 @@ def cut_windows(history: History, max_chars: int) -> tuple[History, ...]:
     Turns that say nothing new are left out. Tool output is cut only as far as that saves parts: first echoes of the
     project, then other output, never failures, tests or the words of person and agent. Parts end between turns, if
     possible before a user's turn; only a turn too long by itself is divided, into pieces with its number. Every part
-    knows whether tools answered before it. A history without turns is one part. `max_chars` is at least
-    `MIN_WINDOW_CHARS`.
+    knows whether tools answered before it. `max_chars` is at least `MIN_WINDOW_CHARS`.
     """
     if max_chars < MIN_WINDOW_CHARS:
         raise ValueError(f"a window of {max_chars} characters is too small")

@@ -53,9 +53,8 @@ SPEND = Format(dict[str, DaySpend], member="days", check=_spend_problems)
 
 
 def _vocabulary(document: Json) -> TagVocabulary:
-    """Returns the vocabulary with every tag in its normal form. Accepts what a person may write: a list of tags, or an
-    object with the list under `vocabulary` (as agent-memory-store has it), also within `value`. A word without a prefix
-    allows any prefix."""
+    """Returns the vocabulary, tags in normal form. A person may write a list of tags, or an object with the list under
+    `vocabulary` (as in agent-memory-store), also within `value`. A word without a prefix allows any prefix."""
     match document:
         case list(words):
             return TagVocabulary(_accepted(words))
@@ -148,8 +147,7 @@ def json_text(value: object) -> str | None:
 
 
 def _state_value(document: Json) -> StateValue:
-    """Returns the value; a file of another shape, by a person, is the value as a whole. Its key, known only from the
-    file's name, is empty here."""
+    """Returns the value; a person's file of another shape is the value as a whole. The key is set by the caller."""
     match document:
         case {"version": 1, "key": str(named), "value": value, "updatedAt": int(at_ms), **others} if not others:
             if key_problem(named) is not None:
@@ -453,9 +451,9 @@ LEDGER = "runs/spend.json"
 
 
 class SpendLedgerFiles:
-    """Calls to the agent command and their characters by UTC day (P10): `runs/spend.json`, changed under the store's
-    write lock. Calls are counted durably before they are made: a crash can cost a call that was never made, and never
-    hide one that was."""
+    """Calls to the agent command and their characters by UTC day (P10): `runs/spend.json`, changed under the write
+    lock. Calls are counted durably before they are made: a crash can cost a call that was never made, and never hide
+    one."""
 
     def __init__(self, root: Path, locks: Locks) -> None:
         self._file = JsonFile(root, LEDGER, SPEND)

@@ -309,8 +309,7 @@ class _Act:
 
 
 def _decide_group(changes: Sequence[Change], draft: Draft) -> list[Applied]:
-    """Applies all the changes to the draft. Raises EntryInvalid for values that no file may hold, and other errors for
-    a note's state."""
+    """Applies all changes to the draft. Raises EntryInvalid for values that no file may hold, else by a note's state."""
     applied: list[Applied] = []
     done_before: list[str] = []
     is_written = False
@@ -322,8 +321,7 @@ def _decide_group(changes: Sequence[Change], draft: Draft) -> list[Applied]:
         applied.append(Applied(change.id, change.act, act.path, touched, change.expected_hash, act.after_hash, title))
         done_before += [change.id] if act.done_before else []
         is_written |= bool(draft.touched)
-    # A replay finds all of a group done. If only a part is, somebody did or undid that meanwhile, and the rest is
-    # dropped.
+    # A replay finds all of a group done. If only a part is, somebody did or undid that, and the rest is dropped.
     if done_before and is_written:
         raise EntryChanged(done_before[0])
     return applied

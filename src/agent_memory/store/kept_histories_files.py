@@ -119,8 +119,7 @@ class KeptHistoriesFiles:
 
 
 def session_name(harness: Harness, session_id: str) -> str:
-    """Returns a session's name here: a dot ends it in the names of its parts, so that no session's name begins
-    another's."""
+    """Returns a session's name here: a dot follows it in the names of its parts, so that none begins another's."""
     return f"{harness}_{slug_of(session_id).replace('.', '~')}"
 
 

@@ -69,8 +69,7 @@ def understand(path: str, data: bytes, mtime_ns: int) -> StoredEntry:
 
 
 def understand_again(listed: Listed, data: bytes, mtime_ns: int) -> StoredEntry:
-    """Returns the note in a listed note's file: unchanged bytes are parsed only for the body. Instants taken from the
-    mtime stay those of the listing."""
+    """Returns the note in a listed file: unchanged bytes are parsed only for the body, and keep the listing's instants."""
     if content_hash(data) != listed.content_hash:
         return understand(listed.path, data, mtime_ns)
     from agent_memory.note.frontmatter import split_note
@@ -98,8 +97,7 @@ def unreadable(path: str, error: EntryUnreadable | PathRefused | StoreIo) -> Unr
 
 
 def tiers_in(root: str, file: FileImage | FileState | None) -> TierList:
-    """Returns the tier list in its file under a real root; empty if there is none. Raises StateCorrupt for a damaged
-    one (P6)."""
+    """Returns the tier list in its file under a real root; empty if there is none. Raises StateCorrupt if damaged (P6)."""
     from agent_memory.store.tiers_json import parse_tiers  # hooks never get here
 
     return TierList() if file is None else unwrap(parse_tiers(file.data, f"{root}/{TIERS_FILE}"))

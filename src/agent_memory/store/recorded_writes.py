@@ -19,8 +19,7 @@ from agent_memory.rules.section import Published
 
 @frozen
 class RecordedWrites:
-    """Applies changes for a caller. `warn` gets trouble that does not fail the act, with git or a target; `publish`
-    updates the managed sections."""
+    """Applies changes for a caller. `warn` gets trouble with git or a target; `publish` updates the managed sections."""
 
     store: Store
     recorder: Recorder
@@ -56,8 +55,7 @@ class RecordedWrites:
             self.tolerate(self.recorder.record(receipt.touched, subject, self.caller.signature))
 
     def rewrite(self, notes: Iterable[Listed], change: Callable[[Meta], Meta], run_id: str | None = None) -> Receipt:
-        """Changes the frontmatter of all these notes in one transaction. `updatedAt` stays: it says when the knowledge
-        changed."""
+        """Changes the frontmatter of these notes in one transaction. `updatedAt` stays: the knowledge did not change."""
         changes: list[Change] = []
         for each in notes:
             stored = unwrap(self.store.read(each.meta.id))
@@ -72,9 +70,8 @@ class RecordedWrites:
     # -- tiers ----------------------------------------------------------------------------------------------------------
 
     def retiering(self, change: Callable[[TierList], TierList]) -> TierList | None:
-        """Returns the tier list to write; None if it is unchanged. A damaged list stays: notes that a person vouches
-        for are shown without it, and archived ones are not shown with it. An unreadable one is an error: the act can be
-        repeated (P5)."""
+        """Returns the tier list to write; None if it is unchanged or damaged: notes that a person vouches for are shown
+        without it, archived ones never. An unreadable one is an error: the act can be repeated (P5)."""
         try:
             tiers = unwrap(self.store.tiers())
         except StoreIo:
@@ -86,9 +83,8 @@ class RecordedWrites:
         return None if changed == tiers else changed
 
     def telling(self, meta: Meta, replaced: Sequence[str] = ()) -> TierList | None:
-        """Returns the tier list with a new or restored note, so that the managed sections show it to the next session,
-        and without those that it replaces; None if unchanged. Trouble with the list is a warning: the note matters
-        more."""
+        """Returns the tier list with a new or restored note, so that the managed sections show it, and without those
+        that it replaces; None if unchanged. Trouble with the list is only a warning: the note matters more."""
 
         def told(tiers: TierList) -> TierList:
             left = tiers.without(set(replaced))

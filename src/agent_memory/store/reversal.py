@@ -25,8 +25,7 @@ _NOTE = re.compile(rf"{TOPICS}/[^/]+\.md|{ARCHIVE}/(?:({ID_PATTERN})/)?[^/]+\.md
 
 
 def decide_reversal(footprint: Footprint, draft: Draft) -> Decided:
-    """Returns the store as before the run. Raises UndoRefused with all reasons if nothing is left to undo; the caller
-    fills in the run."""
+    """Returns the store as before the run. Raises UndoRefused if nothing is left to undo; the caller fills in the run."""
     for each in footprint.files:
         if each.path != TIERS_FILE and _NOTE.fullmatch(each.path) is None:
             raise PathRefused(each.path, "it is not a file of notes, marks or tiers")  # P21
@@ -148,8 +147,8 @@ def _left_dangling(notes: Sequence[FileChange], draft: Draft) -> dict[str, str]:
 
 
 def _restore_tiers(changes: Sequence[FileChange], staying: Set[str], draft: Draft) -> bool:
-    """Restores the file; if it was changed since, only what the run moved and nobody has moved again (a pin set after a
-    run must not block its undo)."""
+    """Restores the file, or if it changed since, only what the run moved and nobody moved again: a pin must not block
+    undo."""
     folded = fold_files(changes)
     now = draft.state(TIERS_FILE)
     if not staying and not folded.interrupted and hash_of(now) == hash_of(changes[-1].after):

@@ -247,8 +247,7 @@ def _blank(run_id: str, result: str) -> LoggedRun:
 
 
 def runs_with(root: str, relative: str) -> list[str]:
-    """Returns the paths of `runs/<run-id>/<relative>` that exist below a root, oldest run first. What cannot be read is
-    an error, never missing (P6)."""
+    """Returns the existing paths `runs/<run-id>/<relative>` below a root, oldest first. Unreadable is not missing (P6)."""
     paths = (f"{RUNS}/{name}/{relative}" for name in subdirectories(f"{root}/{RUNS}"))
     return [path for path in paths if exists(f"{root}/{path}")]
 
@@ -425,8 +424,7 @@ def _slug(key: str) -> str:
 @as_result
 def prune_run_files(root: Path, clock: Clock, *, keep_runs: int = KEEP_RUNS, keep_days: int = KEEP_DAYS) -> int:
     """Removes the details of old runs, and finally their reports, as `prune_runs` decides; returns the number of runs
-    affected. The caller holds the run lock. After an error the rest is left for the next time; nothing but directories
-    of runs is touched."""
+    affected. The caller holds the run lock. After an error the rest is left for the next time."""
     real = real_root(root)
     undoing = unwrap(RunLogFiles(root).undoing())
     at_work = () if undoing is None else (undoing.run_id, undoing.undoes)

@@ -38,8 +38,8 @@ _OURS.tagged_union(Action, "action", {cls.__name__: cls for cls in get_args(Acti
 
 
 def _change_document(change: Change) -> dict[str, Any]:
-    """Returns `{"change": "Replace", "entry": {…}, "expected_hash": "…"}`; without an entry its id, and for `Retire`
-    the end."""
+    """Returns `{"change": "Replace", "entry": {…}, "expected_hash": "…"}`; without an entry its id, for `Retire` the
+    end."""
     named = {"id": change.id} if change.entry is None else {"entry": _OURS.written(change.entry)}
     expected = {} if change.expected_hash is None else {"expected_hash": change.expected_hash}
     until = {"valid_until_ms": change.valid_until_ms} if change.act == "retire" else {}
@@ -173,8 +173,7 @@ _LOGGED_RUN = Format(
     ),
 )
 parse_report = Documents[LoggedRun](written, _reported, load=load_bytes).parse
-"""Returns the run of a report; unknown or absent keys are fine, wrong types raise StateCorrupt. Whether the run was
-undone is known only to the log."""
+"""Returns the run of a report; unknown or absent keys are fine. Whether it was undone is known only to the log."""
 
 
 def render_report(run: Run, ended_at_ms: int, error: Error | None, more_actions: Sequence[LoggedAction] = ()) -> str:

@@ -148,8 +148,7 @@ class StoreDatabase:
         return f"{self.root}/{DIRECTORY}/{NAME}"
 
     def read(self, act: Callable[[sqlite3.Connection], Value]) -> Value:
-        """Returns the result of `act`, which sees a single moment. Raises Busy if another process works longer than we
-        wait."""
+        """Returns the result of `act`, which sees a single moment. Raises Busy if another process works too long."""
         return self._run(act, "BEGIN")
 
     def write(self, act: Callable[[sqlite3.Connection], Value]) -> Value:
@@ -364,8 +363,7 @@ Left = Callable[[int], None]
 """Gets, before each batch, the number of changed files still to be read."""
 
 _GRAIN_NS = 2_000_000_000
-"""The coarsest clock of a file system that we know (FAT): a file written less than this before it was read may change
-again with the same stat values."""
+"""The coarsest clock of a file system (FAT): a file written less than this before it was read may change unnoticed."""
 _BATCH, _BATCH_CHARS = 500, 1 << 18
 """The limits of files, and of characters in them, for one transaction, which are in memory at once."""
 _VERSIONS = "versions"
@@ -380,8 +378,7 @@ class FollowedFiles:
     """The files of the notes of one database; for use by several threads."""
 
     max_age_seconds = 0.0
-    """In a long-lived process, a listing of a directory this old will do, unless a name came, went or got another file
-    since. 0 means always list anew."""
+    """In a long-lived process, how old a listing of an unchanged directory may be. 0 means always list anew."""
 
     def __init__(self, database: StoreDatabase) -> None:
         self.database = database
@@ -393,8 +390,7 @@ class FollowedFiles:
     # -- listings: an unreadable file hides no other; StoreIo or PathRefused for an unreadable directory ---------------
 
     def live(self) -> Listing:
-        """Returns every note of `topics/`, by path. Of two files with one id one is the note, and the other is
-        reported."""
+        """Returns every note of `topics/`, by path. Of two files with one id one is the note; the other is reported."""
         listing = self._list(TOPICS)
         return _one_per_id([*self._seen(TOPICS, listing.files), *listing.odd, *self._unseen(listing.directories)])
 
@@ -427,8 +423,7 @@ class FollowedFiles:
         return listing
 
     def _newest(self, versions: Sequence[Sequence[str]]) -> Iterator[Seen]:
-        """Yields, for each of these, the unreadable files and then the first readable one. Keeps only the newest in
-        memory."""
+        """Yields, for each of these, unreadable files and the first readable one; keeps only the newest in memory."""
         looks = {each[0]: stat_note(self.root, each[0]) for each in versions if each}
         files = {path: look for path, look in looks.items() if isinstance(look, int)}
         known = {each.path: each for each in self._seen(_VERSIONS, files)}
@@ -477,8 +472,7 @@ class FollowedFiles:
     # -- the index ----------------------------------------------------------------------------------------------------
 
     def refresh(self, patience_seconds: float = math.inf, left: Left | None = None) -> Refreshed:
-        """Reads what changed, newest first, as time allows. Raises StoreIo or PathRefused if a directory cannot be
-        listed."""
+        """Reads what changed, newest first, as time allows. StoreIo or PathRefused if a directory cannot be listed."""
 
         looks = (self._list(directory) for directory in (TOPICS, ARCHIVE))
         files = {path: look for each in looks for path, look in each.files.items() if is_text(path)}

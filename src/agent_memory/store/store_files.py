@@ -137,8 +137,7 @@ class StoreFiles:
         if not os.path.lexists(f"{self._root}/{JOURNAL}"):
             return
         with suppress(Error), self._locks.write():
-            # A half-applied batch is readable, since nothing in it is ever in no place; writing will report the
-            # problem.
+            # A half-applied batch is readable, since everything in it has a place; writing will report the problem.
             from agent_memory.store.transaction import Transactions
 
             Transactions(self._root).recover()

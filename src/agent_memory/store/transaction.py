@@ -46,8 +46,7 @@ _ATTEMPTS = 5
 
 
 def change_files(root: str, locks: Locks, decide: Callable[[], tuple[Sequence[FileChange], T]], given_up: Error) -> T:
-    """Applies the decided changes as one transaction under the write lock; returns the decision's other value. On an
-    error nothing is changed."""
+    """Applies the decided changes as one transaction under the write lock, or none; returns the decision's other value."""
     with locks.write():
         transactions = Transactions(root)
         transactions.recover()

@@ -132,7 +132,7 @@ class UsageLedgerFiles:
             whole = line_of_its_own(descriptor, line)
             written = os.write(descriptor, whole)
             if written < len(whole):
-                # A partly written line is removed if nobody else holds the file or has appended to it; otherwise doctor
+                # A partly written line is removed if nobody else holds the file or has appended; otherwise doctor
                 # reports it.
                 with suppress(OSError):
                     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -143,8 +143,7 @@ class UsageLedgerFiles:
 
 
 def _read_ledger(path: str, counts: LedgerCounts) -> tuple[int, list[bytes]]:
-    """Counts the records of a ledger; returns its number of lines, and the damaged ones. A line over the limit counts
-    once for each piece of that size."""
+    """Counts the records; returns the number of lines, and the damaged ones. A longer line counts once for each limit."""
     damaged: list[bytes] = []
     line_count = 0
     descriptor = open_checked(path, os.O_RDONLY)

@@ -232,8 +232,7 @@ def _is_order(sentence: str) -> bool:
 
 
 def _begins_with_imperative(sentence: str) -> bool:
-    """Returns whether an imperative comes first, after quotes and lead-in words, some of which are imperatives
-    themselves."""
+    """Returns whether an imperative comes first, after quotes and lead-in words, which may be imperatives themselves."""
     at = _after(_QUOTES, sentence, 0)
     while True:
         verb = _VERB.match(sentence, _after(_QUOTES, sentence, at))

@@ -54,8 +54,8 @@ def normal_tags(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def tags_in(text: str) -> tuple[str, ...]:
-    """Returns the normal tags that a text names as `#word` outside code; numbers, colours and parts of addresses do not
-    count."""
+    """Returns the normal tags that a text names as `#word` outside code, but not numbers, colours or parts of
+    addresses."""
     words = re.findall(_HASHED, re.sub(_CODE, " ", text))
     return normal_tags(word for word in words if not re.fullmatch(_COLOUR, word))
 
@@ -79,8 +79,7 @@ def _slug(text: str) -> str:
 
 
 # -- ids --------------------------------------------------------------------------------------------------------------
-# Ids of notes: `id__` and six base58 digits, minted from title and creation time, never changed afterwards; and a compact set of
-# ids of any kind.
+# Ids of notes: `id__` and six base58 digits, minted from title and creation time, never changed afterwards.
 
 
 ID_PATTERN = r"id__[1-9A-HJ-NP-Za-km-z]{6}"

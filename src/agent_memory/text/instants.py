@@ -43,8 +43,7 @@ def iso_of(at_ms: int) -> str:
 
 
 def day_of(at_ms: int) -> str:
-    """Returns a day as `2026-02-13`, in UTC. Numbers outside of the calendar, which a hand-written file may hold, give
-    the nearest day in it."""
+    """Returns a day as `2026-02-13`, in UTC; for a number outside of the calendar the nearest day in it."""
     return date.fromordinal(_FIRST_DAY + min(max(at_ms, FIRST_MS), LAST_MS) // DAY_MS).isoformat()
 
 

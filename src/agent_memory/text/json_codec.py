@@ -149,8 +149,8 @@ def _look_at_text(text: str) -> None:
 
 class Documents(Generic[T]):
     """The format of one kind of file: a JSON object whose first key is `version`, which is 1. `document` turns a value
-    into JSON values, and `value` turns them back; if it raises ValueError (InvalidValue included), KeyError, TypeError
-    or AttributeError, the file is damaged."""
+    into JSON values, `value` back; if it raises ValueError, KeyError, TypeError or AttributeError, the file is damaged.
+    """
 
     def __init__(
         self,
@@ -170,8 +170,7 @@ class Documents(Generic[T]):
         return json.dumps({"version": 1, **self._document(value)}, ensure_ascii=False, indent=self._indent) + "\n"
 
     def parse(self, data: bytes, path: str) -> T:
-        """Returns the value in a file. Anything that `render` did not write is StateCorrupt, with every problem, never
-        an empty value (P6)."""
+        """Returns the value in a file; raises StateCorrupt, with every problem, for what `render` did not write (P6)."""
         try:
             return self._value(self._load(data))
         except InvalidValue as invalid:

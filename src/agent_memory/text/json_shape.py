@@ -31,8 +31,7 @@ def is_row(value: object) -> "TypeIs[list[Any] | tuple[Any, ...]]":
 
 @dataclass_transform()
 class Record:
-    """A value with the fields that its class declares, in that order, with defaults; like an attrs class, but attrs
-    takes long to load."""
+    """A value with the declared fields of its class, in order, with defaults; like attrs, which is slow to load."""
 
     def __init__(self, *values: "Any", **named: "Any") -> None:
         for name, value in (*zip(type(self).__annotations__, values, strict=False), *named.items()):

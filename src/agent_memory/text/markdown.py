@@ -30,8 +30,7 @@ _MOST_CHARS = 300
 
 @frozen
 class Code:
-    """The code in a text, as ranges of character offsets with exclusive ends; each tuple is in order, and no two ranges
-    overlap."""
+    """The code in a text, as ranges of character offsets with exclusive ends, in order and without overlaps."""
 
     fences: tuple[tuple[int, int], ...]
     """Fenced blocks, whole lines."""
@@ -150,8 +149,7 @@ def find_links(body: str) -> tuple[Link, ...]:
 
 
 def append_see_also(body: str, ids: Iterable[str]) -> str:
-    """Returns the body with a link to each id: missing ones are appended under `See also:`. Doing it twice changes
-    nothing."""
+    """Returns the body with a link to each id; missing ones are appended under `See also:`. Idempotent."""
     held = {link.target for link in find_links(body)}
     missing = [f"[[{id}]]" for id in dict.fromkeys(ids) if id not in held]
     if not missing:
@@ -168,16 +166,14 @@ def append_see_also(body: str, ids: Iterable[str]) -> str:
 
 
 def without_see_also(body: str) -> str:
-    """Returns the body without the `See also:` line and white space at its end, so that bodies that say the same
-    compare equal."""
+    """Returns the body without a final `See also:` line and white space, so that bodies that say the same are equal."""
     text = body.rstrip()
     last = _LAST_SEE_ALSO.search(text)
     return text[: last.start()].rstrip() if last else text
 
 
 def without_see_also_of(body: str, ids: Collection[str]) -> str:
-    """Returns the body without links to these ids in its `See also:` line; unchanged if that line holds anything but
-    links."""
+    """Returns the body without links to these ids in its `See also:` line, if that holds only links."""
     text = without_see_also(body)
     last = [link for link in find_links(body) if link.start >= len(text)]
     said = spliced(body, ((link.start, link.end, "") for link in last))[len(text) :].replace(SEE_ALSO, "")
@@ -211,8 +207,7 @@ _SENTENCE_END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)(?<!\bcf)[
 
 
 def derive_title(body: str) -> str:
-    """Returns the first heading, or else the first line of text, without markers, at most 200 characters; empty for an
-    empty body."""
+    """Returns the first heading, or else the first line of text, unmarked, at most 200 characters; may be empty."""
     heading = first_heading(body)
     if heading is None:
         text = (line for line in (*prose_lines(body), *body.split("\n")) if line.strip() and not _NO_TEXT.match(line))
@@ -227,8 +222,7 @@ def first_heading(body: str) -> str | None:
 
 
 def derive_description(body: str) -> str:
-    """Returns the first sentence of the first paragraph that is neither heading nor code, without links, at most 200
-    characters; may be empty."""
+    """Returns the first sentence outside headings and code, without links, at most 200 characters; may be empty."""
     paragraph: list[str] = []
     for line in prose_lines(body):
         if paragraph and _ENDS_PARAGRAPH.match(line):

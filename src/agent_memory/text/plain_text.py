@@ -109,8 +109,7 @@ def with_hidden_shown(text: str) -> str:
 
 
 def one_line(text: str, max_chars: int) -> str:
-    """Returns the cleaned text on one line, white space collapsed, at most `max_chars` characters; a cut is marked with
-    `…`."""
+    """Returns the cleaned text on one line, white space collapsed, at most `max_chars` characters, cut with `…`."""
     line = " ".join(clean_text(text).text.split())
     if len(line) <= max_chars:
         return line

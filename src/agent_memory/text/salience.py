@@ -43,8 +43,7 @@ _ASCII_WORDS = "".join(each.lower() if each.isalnum() else " " for each in map(c
 
 
 def stem(word: str) -> str:
-    """Returns a crude stem, the same for the usual forms of one English word; good enough to see that two texts share a
-    subject."""
+    """Returns a crude stem, the same for the usual forms of an English word; enough to see that texts share a subject."""
     for end in _ENDS:
         if word.endswith(end) and len(word) - len(end) >= _MIN_STEM:
             kept = word[: -len(end)]
@@ -91,9 +90,8 @@ _ONLY_MARKS = re.compile(r"[\W_]*")
 
 
 def statements(text: str) -> tuple[str, ...]:
-    """Returns the sentences of prose and list items, in order, without list, heading and quote marks. They are cut at
-    line ends, after `. ! ? …`, after `;` and `:` before a word, and at dashes, so that a command after a colon stands
-    alone."""
+    """Returns the sentences of prose and list items, in order, without list, heading and quote marks: cut at line ends,
+    after `. ! ? …`, at dashes, and after `;` and `:` before a word, so that a command after a colon stands alone."""
     parts = (
         part.strip()
         for line in text.split("\n")
@@ -157,8 +155,8 @@ class Negation:
 
 
 def actionable_tokens(text: str) -> frozenset[str]:
-    """Returns the tokens that could be typed or opened: code spans, URLs, hosts, paths, flags, variables; lower case,
-    without backticks."""
+    """Returns what could be typed or opened: code spans, URLs, hosts, paths, flags, variables; lower case, no
+    backticks."""
     return frozenset(token.strip("`").strip().lower() for token in re.findall(_ACTIONABLE, text))
 
 

@@ -1,7 +1,6 @@
-"""Rules for the values in an inbox entry, shared by the hook's writer and the full one.
+"""Rules for the values in an inbox entry, shared by the hook's writer and the full one. Imports nothing.
 
-Each rule returns what is wrong with a value, as the end of a sentence that begins with its key, or None. Imports
-nothing.
+Each rule returns what is wrong with a value, as the end of a sentence that begins with its key, or None.
 """
 
 MAX_ID_CHARS = 200
@@ -12,9 +11,9 @@ MAX_VERSION_CHARS = 64
 
 LETTERS_AND_DIGITS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
 ID_CHARACTERS = LETTERS_AND_DIGITS | frozenset("._:@+=~-")
-"""The characters of session ids. Ids reach file names and command lines (P21): no separator, no space, nothing that a
-shell or a terminal interprets. The first must be a letter or a digit, so that no id looks like an option or a hidden
-file."""
+"""The characters of session ids, which reach file names and command lines (P21): no separator, no space, nothing that a
+shell or a terminal interprets. The first is a letter or a digit, so that no id looks like an option or a hidden file.
+"""
 
 WORD_CHARACTERS = LETTERS_AND_DIGITS | frozenset("_.:-")
 
