@@ -71,7 +71,7 @@ def is_secret_name(name: str) -> bool:
 
 def shown_words(words: Sequence[str]) -> tuple[str, ...]:
     """Returns a command's words redacted, and without the values of variables and options with telling names."""
-    return tuple(f"{redact(told).text}{REDACTED if secret else ''}" for told, secret in _told_and_secret(words))
+    return tuple(f"{redact(told).text}{REDACTED if secret else ''}" for told, secret in _split_secrets(words))
 
 
 def shown_command(words: Sequence[str]) -> str:
@@ -79,7 +79,7 @@ def shown_command(words: Sequence[str]) -> str:
     return redact(" ".join(each if REDACTED in each else shlex.quote(each) for each in shown)).text
 
 
-def _told_and_secret(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _split_secrets(words: Sequence[str]) -> Iterator[tuple[str, str]]:
     is_value = False
     for word in words:
         name, equals, value = word.partition("=")
@@ -244,23 +244,23 @@ class CommandAgent:
             spoken = [
                 each[-_TAIL_BYTES:].decode("utf-8", "replace") for each in (finished.stderr_tail, finished.stdout)
             ]
-            said = next((self._presentable(each) for each in spoken if each.strip()), "")
+            said = next((self._shown_output(each) for each in spoken if each.strip()), "")
             if cause := failure_cause("\n".join(spoken)):
                 return AgentUnavailable(self._shown, cause, said)
             return AgentFailed(self._shown, finished.exit_status, said)
         message = text if text.strip() else finished.stderr_tail.decode("utf-8", "replace")
         if cause := message_cause(message):
-            return AgentUnavailable(self._shown, cause, self._presentable(message))
+            return AgentUnavailable(self._shown, cause, self._shown_output(message))
         if finished.timed_out:
             return AgentTimedOut(self._shown, self.llm.timeout_seconds)
         if not finished.stdin_taken and nonce not in text:
             return AgentFailed(self._shown, 0, "it did not read its prompt from stdin")
         return None
 
-    def _presentable(self, spoken: str) -> str:
+    def _shown_output(self, spoken: str) -> str:
         """Returns the end of a command's output on one line, redacted, and without the secrets that it was given."""
         values = (value for name, value in self.command.env.items() if is_secret_name(name))
-        for secret in filter(None, (*(secret for _, secret in _told_and_secret(self.command.argv)), *values)):
+        for secret in filter(None, (*(secret for _, secret in _split_secrets(self.command.argv)), *values)):
             spoken = spoken.replace(secret, REDACTED)
         line = one_line(redact(spoken[-_TAIL_BYTES:]).text, _TAIL_BYTES)
         return line if len(line) <= _SHOWN_CHARS else "…" + line[-_SHOWN_CHARS:]
@@ -320,22 +320,24 @@ class BuiltinAgent:
             from agent_memory.rules.tidied import tidied
 
             proposal = tidied(request)
-            items = {"actions": [{"action": kind_of(each), **_present(each, "replace")} for each in proposal.actions]}
+            items = {
+                "actions": [{"action": kind_of(each), **_without_empty(each, "replace")} for each in proposal.actions]
+            }
             if proposal.tiers is not None:
                 items["tiers"] = {"hot": list(proposal.tiers.hot), "warm": list(proposal.tiers.warm)}
         else:
             found = _change_set(request)
             entries = (evolve(entry, ref=f"n{number}") for number, entry in enumerate(found.entries, 1))
-            items = {"entries": [_present(entry, "tags") for entry in entries]}
+            items = {"entries": [_without_empty(entry, "tags") for entry in entries]}
             if found.updates:
-                items["updates"] = list(map(_present, found.updates))
+                items["updates"] = list(map(_without_empty, found.updates))
             if found.skipped is not None:
                 items["skipped"] = found.skipped
         text = json.dumps({"version": 1, "nonce": request.nonce, **items}, ensure_ascii=False, indent=1)
         return AgentReply(text.encode("utf-8", "surrogatepass").decode("utf-8", "replace"))
 
 
-def _present(item: Action | ProposedEntry | ProposedUpdate, always: str = "") -> dict[str, object]:
+def _without_empty(item: Action | ProposedEntry | ProposedUpdate, always: str = "") -> dict[str, object]:
     """Returns the non-empty members of an item, and those that its kind needs."""
     return {key: value for key, value in asdict(item).items() if key == always or value not in (None, (), "")}
 

@@ -73,7 +73,7 @@ def run_child(
     else `argv[0]`. An exception that passes through (Ctrl-C, or SIGTERM and SIGHUP, raised as SystemExit meanwhile)
     kills the group first.
     """
-    with _ending_signals_held() as let_through:
+    with _hold_ending_signals() as let_through:
         try:
             process = subprocess.Popen(
                 list(argv),
@@ -210,7 +210,7 @@ class _Pipes:
 
 
 @contextmanager
-def _ending_signals_held() -> Generator[Callable[[], None], None, None]:
+def _hold_ending_signals() -> Generator[Callable[[], None], None, None]:
     """Holds back the signals that end us while a child is started, or it would survive us unnoticed.
 
     Yields a function that lets them through: from then on SIGTERM and SIGHUP raise SystemExit if they would end us,

@@ -248,7 +248,7 @@ class InboxFiles:
                 try:
                     entry = self._pending_entry(name)
                 except InboxEntryInvalid as malformed:
-                    told, is_moved = _quarantined(str(self.root), name, malformed.problems, now_ms)
+                    told, is_moved = _quarantine(str(self.root), name, malformed.problems, now_ms)
                     (taken if is_moved else left).append(told)
                 except (StoreIo, PathRefused) as error:
                     left.append(Quarantined(printable(name), str(error)))
@@ -278,11 +278,11 @@ class InboxFiles:
 
     @as_result
     def retire(self, pending: Pending, outcome: Outcome) -> None:
-        self._leave(pending, outcome, PROCESSED)
+        self._move_out(pending, outcome, PROCESSED)
 
     @as_result
     def give_up(self, pending: Pending, outcome: Outcome) -> None:
-        self._leave(pending, outcome, FAILED)
+        self._move_out(pending, outcome, FAILED)
 
     @as_result
     def retry_failed(self) -> int:
@@ -332,7 +332,7 @@ class InboxFiles:
     def _troubles(self) -> QueueTroubles:
         return QueueTroubles(str(self.root))
 
-    def _leave(self, pending: Pending, outcome: Outcome, target: str) -> None:
+    def _move_out(self, pending: Pending, outcome: Outcome, target: str) -> None:
         """Moves all files of `pending` to `target` with the outcome added, then the snapshot if there is one. A file
         that is gone counts as moved; one that no longer asks for the same work stays."""
         root = str(self.root)
@@ -456,7 +456,7 @@ _MAX_REDACTED_BYTES = 16 << 20
 """A larger file, 250 times the limit for an entry, is moved as it is."""
 
 
-def _quarantined(root: str, name: str, problems: Sequence[str], now_ms: int) -> tuple[Quarantined, bool]:
+def _quarantine(root: str, name: str, problems: Sequence[str], now_ms: int) -> tuple[Quarantined, bool]:
     """Moves the file and writes its reason; returns a description, and whether it could be moved. The reason is durable
     before the file moves, so that the next load repairs a crash in between."""
     safe_name = redact_path(name.removesuffix(".json")) + ".json"
@@ -466,8 +466,8 @@ def _quarantined(root: str, name: str, problems: Sequence[str], now_ms: int) -> 
     document = {"version": 1, "name": safe_name, "at": iso_of(now_ms), "problems": safe_problems}
     try:
         make_directories(target)
-        free = _free_name_aside(target, safe_name)
-        _take_out_secrets(f"{root}/{INBOX}/{name}")
+        free = _free_quarantine_name(target, safe_name)
+        _redact_file(f"{root}/{INBOX}/{name}")
         replace_file(f"{target}/{free}{REASON_ENDING}", (json.dumps(document, indent=1) + "\n").encode())
         move_file(f"{root}/{INBOX}/{name}", f"{target}/{free}")
     except OSError as error:
@@ -475,7 +475,7 @@ def _quarantined(root: str, name: str, problems: Sequence[str], now_ms: int) -> 
     return told, True
 
 
-def _take_out_secrets(path: str) -> None:
+def _redact_file(path: str) -> None:
     """Redacts a regular file: whatever it was meant to be, it now stays on the disk."""
     try:
         image = read_image(path, _MAX_REDACTED_BYTES)
@@ -486,7 +486,7 @@ def _take_out_secrets(path: str) -> None:
         replace_file(path, safe.encode(errors="surrogateescape"))
 
 
-def _free_name_aside(directory: str, name: str) -> str:
+def _free_quarantine_name(directory: str, name: str) -> str:
     """Returns the name, or if it is taken or too long for its reason's name, part of it with random digits. Raises
     OSError if that cannot be told: another file might be overwritten (P6)."""
     if len(os.fsencode(name)) <= _MAX_NAME_BYTES:

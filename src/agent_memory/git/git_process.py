@@ -117,7 +117,9 @@ class GitProcess:
         self, *arguments: str, input: bytes = b"", author: tuple[str, str] = OURSELVES, config: tuple[str, ...] = ()
     ) -> GitOutput:
         """Returns git's output, even if git failed. `config` has further `key=value` pairs for this call."""
-        return self._ended(self._command(config, arguments), f"git {arguments[0]}", input, self._environment(author))
+        return self._run_to_end(
+            self._command(config, arguments), f"git {arguments[0]}", input, self._environment(author)
+        )
 
     def must(self, *arguments: str, input: bytes = b"", author: tuple[str, str] = OURSELVES) -> bytes:
         """Returns the standard output; raises RecorderFailed if git failed."""
@@ -135,12 +137,12 @@ class GitProcess:
         environment |= {name: self._environ[name] for name in _PASSED_OUT if name in self._environ}
         environment |= {"GCM_INTERACTIVE": "never", "GIT_LFS_SKIP_SMUDGE": "1"}
         command = self._command(_QUIET, arguments)
-        return self._ended(command, f"git {arguments[0]}", b"", environment, _NETWORK_SECONDS)
+        return self._run_to_end(command, f"git {arguments[0]}", b"", environment, _NETWORK_SECONDS)
 
     def init(self) -> None:
         """Runs `git init` in the root without any configured templates; harmless if there is a repository."""
         words = ("init", "--quiet", "--template=", str(self.root))
-        output = self._ended([*self._git(), *words], "git init", b"", self._environment(OURSELVES))
+        output = self._run_to_end([*self._git(), *words], "git init", b"", self._environment(OURSELVES))
         if not output.ok:
             raise failed(words, output)
 
@@ -153,7 +155,7 @@ class GitProcess:
             key, _, value = option.partition("=")
             environment |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
         command = [sys.executable, "-I", "-c", _PROGRAM, os.pathsep.join(filter(None, sys.path)), module, *arguments]
-        return self._ended(command, "git filter-repo", b"", environment, _NETWORK_SECONDS, self.directory)
+        return self._run_to_end(command, "git filter-repo", b"", environment, _NETWORK_SECONDS, self.directory)
 
     # -- calls ---------------------------------------------------------------------------------------------------------
 
@@ -187,7 +189,7 @@ class GitProcess:
             "GIT_COMMITTER_EMAIL": OURSELVES[1],
         }
 
-    def _ended(
+    def _run_to_end(
         self,
         command: list[str],
         shown: str,
