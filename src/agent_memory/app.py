@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from agent_memory.recall.note_index import NoteIndex
     from agent_memory.recall.reading import Reading
     from agent_memory.recall.search_values import SearchAnswer, SearchRequest
+    from agent_memory.rules.features import Features
     from agent_memory.rules.forgotten import ForgetTarget, Forgetting, SessionKey
     from agent_memory.rules.run import DefragRun, Run
     from agent_memory.rules.run_log import LoggedRun
@@ -382,10 +383,20 @@ class Memory:
         from agent_memory.acts.review import Reviewing
         from agent_memory.store.bookkeeping import ReviewMarks
 
-        marks = ReviewMarks(self.real_root)
         return Reviewing(
-            self.service, self.log, self.clock, marks, self.new_run_id, lambda keep: self.publish(keep=keep)
+            self.service,
+            self.log,
+            self.clock,
+            ReviewMarks(self.real_root),
+            self.new_run_id,
+            publish=lambda keep: self.publish(keep=keep),
+            features=self._analysed,
         )
+
+    @cached_property
+    def _analysed(self) -> dict[str, Features]:
+        """What the queue knew of the notes at its last look, by content hash."""
+        return {}
 
     def review_items(self, new_since: int | Literal["last"] | None = None) -> Result[tuple[ReviewItem, ...], Error]:
         """Returns what waits for a person's decision (`Reviewing.items`)."""

@@ -243,6 +243,7 @@ def health_document(health: Health) -> dict[str, Any]:
         },
         "schedule": job_documents(health),
         **fields_of(health, "hook_problems", "switches", "agent"),
+        **({"withheld": health.withheld} if health.withheld else {}),
         "spend": {
             "day": day_of(health.now_ms),
             **fields_of(health.spent_today, "calls", "prompt_chars", "reply_chars"),

@@ -151,6 +151,7 @@ class TestHeldBack:
         assert "withheld" in memory("search", "deploys").out
         assert "nobody has approved it yet" in memory("why", note["id"]).out
         assert items(memory) == ["held-back"]
+        assert "1 note withheld until you approve" in " ".join(memory("status").out.split())
         assert "Kept Deploys run from main" in memory("review", data=b"k\n").out
         assert "Deploys run from main" in told(memory)
         assert "withheld" not in memory("read", note["id"], "--json").document

@@ -31,10 +31,10 @@ from agent_memory.note.note import (
 )
 from agent_memory.ports import Clock, RunLog
 from agent_memory.results import as_result, unwrap
-from agent_memory.rules.analyze import analyze
+from agent_memory.rules.analyze import analyze_features
 from agent_memory.rules.change import Change, ChangeGroup, Dropped, Receipt
 from agent_memory.rules.drafts import promoted, superseding, taken_ids
-from agent_memory.rules.features import AnalysisFacts
+from agent_memory.rules.features import AnalysisFacts, Features, features_of
 from agent_memory.rules.findings import FindingKind
 from agent_memory.rules.forgotten import REASON, REJECTED, EntryTombstone, statement_hashes
 from agent_memory.rules.information import KEPT_SHARE, distinct_lines, lost_content, said_by
@@ -139,6 +139,8 @@ class Reviewing:
     marks: ReviewMarks
     new_run_id: Callable[[int], str]
     publish: Callable[[KeepSections], Result[object, Error]]
+    features: dict[str, Features]
+    """Those of the notes at the last look, by content hash: reading and analysing them takes most of the time."""
 
     # -- the queue ----------------------------------------------------------------------------------------------------
 
@@ -182,7 +184,12 @@ class Reviewing:
             FindingKind.DUPLICATE: ReviewKind.NEAR_DUPLICATE,
             FindingKind.NEAR_DUPLICATE: ReviewKind.NEAR_DUPLICATE,
         }
-        for finding in analyze(self._stored(live.values()), AnalysisFacts(now_ms, frozenset())).findings:
+        seen = {each.content_hash: self.features.get(each.content_hash) for each in live.values()}
+        for stored in self._stored(each for each in live.values() if seen[each.content_hash] is None):
+            seen[stored.listed.content_hash] = features_of(stored)
+        self.features.clear()
+        self.features.update({hash: each for hash, each in seen.items() if each is not None})
+        for finding in analyze_features(self.features.values(), AnalysisFacts(now_ms, frozenset())).findings:
             if (kind := kinds.get(finding.kind)) is not None:
                 notes = tuple(live[id] for id in finding.ids)
                 source = "; ".join(dict.fromkeys(_source_of(each.meta) for each in notes))

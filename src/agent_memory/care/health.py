@@ -98,6 +98,8 @@ class Health:
     switches: tuple[str, ...] = ()
     """What memory stays out of, one sentence each."""
     jobs: tuple[JobHealth, ...] = ()
+    withheld: int = 0
+    """Notes that no session is told before somebody approves them."""
     job_problems: tuple[str, ...] = ()
 
     @property
@@ -197,6 +199,7 @@ def read_health(
         switches=Switches(environ).sentences(cwd),
         deliveries=deliveries_by_harness(DeliveryLog(str(root)).deliveries(), now_ms),
         jobs=jobs,
+        withheld=sum(each.meta.withheld for each in live.entries),
         job_problems=tuple(problems),
     )
 

@@ -172,6 +172,8 @@ def _facts(health: Health) -> Iterator[tuple[str, str]]:
     oldest = health.oldest_pending_at_ms
     since = f", the oldest from {short_age(oldest, now_ms)}" if oldest is not None else ""
     yield "inbox", f"{health.pending:,} waiting{since}, {len(health.failed):,} failed"
+    if health.withheld:
+        yield "review", f"{counted(health.withheld, 'note')} withheld until you approve: `memory review`"
     if health.last_captures:  # when each harness was last captured: a hook that stopped working shows here first
         yield "captured", ", ".join(f"{harness} {short_age(at_ms, now_ms)}" for harness, at_ms in health.last_captures)
     if delivered := health.deliveries:  # in the last week, and to whom last

@@ -125,6 +125,9 @@ def merged_meta(base: MemoryEntry | None, newer: MemoryEntry, older: MemoryEntry
     # the note is the person's own, as when a program edits.
     pairs = ((newer, older), (older, newer))
     is_changed = any(side.meta.promoted_by is None and side.texts != (base or other).texts for side, other in pairs)
+    # Nor was a text approved that came with the other side.
+    is_new = any(side.meta.withheld and side.texts != (base or other).texts for side, other in pairs)
+    meta = evolve(meta, withheld=meta.withheld or is_new)
     is_unearned = meta.promoted_by is not None and is_changed and meta.needs_vouching
     return evolve(meta, promoted_by=None, pinned=False) if is_unearned else meta
 
