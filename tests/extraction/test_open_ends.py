@@ -34,6 +34,7 @@ def test_what_the_agent_says_is_left_to_do_is_a_task_at_the_end_of_the_session(c
     ("said", "done"),
     [
         ("TODO: move the mail worker to the new totals.", "Moved the mail worker to the new totals."),
+        ("In the future, I'd like to add a login for guests.", "Added a login for guests."),
         ("We still need to migrate the old carts before June.", "Migrated the old carts, well before June."),
         (
             "Ainda falta migrar os carrinhos antigos antes de junho.",

@@ -149,12 +149,16 @@ def test_an_option_that_was_never_offered_makes_no_note() -> None:
         ("Should a guest be able to merge two carts?", "what would that cost us?", []),
         ("More questions about the carts of guests, or move to the totals?", "Next area", []),
         ("Which of the two cart issues should I fix first?", "The rounding", []),
+        ("Fix the rounding of the totals before the release?", "Yes, fix it", []),
+        ("Should it also round when the cart is empty?", "Yes, always", []),
         ("With that comparison, which place for the totals of a cart?", "Both places", []),
     ],
 )
 def test_an_answer_to_a_question_about_the_thing_is_a_decision(question: str, answer: str, titles: list[str]) -> None:
     said = (user("Plan the carts."), *answered(question, answer, f"{question} {answer}"), agent("Noted."))
-    assert [note.title for note in notes(*said)] == titles
+    found = notes(*said)
+    assert [note.title for note in found] == titles
+    assert not any("had asked" in note.body for note in found)
 
 
 def test_what_the_person_says_in_place_of_an_answer_is_none() -> None:
@@ -232,6 +236,9 @@ def test_what_an_assistant_of_another_session_said_is_nobodys_rule(answer: str) 
         "Implement the totals as three slices. Each slice must be deployable by itself.",
         "we shouldn't keep the cyan if there's no cyan in the cart you know what i mean",
         "i don't want tiny totals..in fact..we can make the carts bigger",
+        "I would only round in the build for the shop, and never in the carts of the guests, unless it is slow.",
+        "The last one that was merged should follow the order of the cart as well.",
+        "Keep in mind, let's keep the doc of the cart simple and short.",
         "<!-- review --> Use the state of the repository as the source of truth, not the summary of the carts.",
         "Also show the total of each month. Keep in mind that carts can have amounts.",
         "Please keep in mind the long term vision defined in the two planning files.",

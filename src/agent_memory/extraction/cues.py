@@ -60,7 +60,7 @@ _BY_USER_WORDS = {
         r"<starten>(?:for (?:the )?future(?: reference)?|for next time|for the record|note to self|note for later|fyi|for your information|heads[- ]up|good to know)\s*[,:–—-]\s*(?P<said>.+)",
         r"<starten>(?:(?:please )?(?:make a note|take note|note down|note(?= that)|keep (?:it )?in mind|bear in mind|be aware|don't (?:ever )?forget|do not forget|never forget|memori[sz]e))(?:\s+that|\s+this|\s+of the fact that|\s+(?:so|that) (?:we|you|i) (?:don't forget|remember) that)?[:,]?\s+(?P<said>.+)",
         r"<starten>(?:please )?(?:save|add|put|store|write|commit|record) (?:this|that|it)?\s*(?:(?:in|to|into) (?:your |the |our )?memory|as an? (?:\w+ )?(?:rule|preference|convention))[:,]\s*(?:that )?(?P<said>.+)",
-        r"<starten>(?P<said>(?:from now on|going forward|in (?:the )?future|from here on(?: out)?|henceforth),? (?!.*\b(?:may|might|could|would)\b).+)",
+        r"<starten>(?P<said>(?:from now on|going forward|in (?:the )?future|from here on(?: out)?|henceforth),? (?!.*\b(?:may|might|could|would)\b|i'd\b|(?:i|we) (?:want|plan|hope)\b).+)",
         # Portuguese
         r"<startpt>(?:lembra|lembre)(?:-te|-se|m-se)?(?:,|:|\s+(?:disto|disso|sempre)[:,]?|\s+(?:de\s+)?que\b|\s+de\b)\s*(?P<said>.+)",
         r"<startpt>(?:guarda|guarde|memoriza|memorize|anota|anote|regista|registe|registra|registre)(?:\s+(?:isto|isso|aí|na memória|na memoria))?(?:[:,]|\s+que\b)\s*(?P<said>.+)",
@@ -115,7 +115,7 @@ _BY_USER_WORDS = {
         r"(?P<said>\b(?:i|we) (?:really |just |still |also |definitely |strongly )*(?:don't|do not|never) (?:want|like|care for)\b(?!\s+(?:to (?:bother|be rude|interrupt|sound)|(?:the|this|that(?! (?:we|you))|it|you|your|where|how)\b)).+)",
         r"(?P<said>\bi(?:'d| would)? (?:really |much |strongly |always |generally |usually )*(?:prefer|hate|dislike|rather (?:have|not|keep|use|see|you)|love it when|like it when)\b.+)",
         r"<starten>(?:(?:in|for|on|when|whenever|before|after)\b[^,;]{2,60},\s+)?(?P<said>(?:please )?(?:never|always|don't ever|do not ever) (?!\w*[^s\W]s\b)(?!\w+ed\b|read\b|mind\b|again\b|seen\b|been\b|had\b|was\b|is\b|on\b|gets?\b|fail|works?\b|return(?:s|ed|ing)\b)[a-z`]+.*)",
-        r"<thenen>(?P<said>(?:never|always) [a-z]+ (?:.+ )?(?:when(?:ever)?|before|after|unless|without|until)\b.+)",
+        r"<thenen>(?P<said>(?:never|always) (?!(?:in|on|at|for|from|with|to)\b)[a-z]+ (?:.+ )?(?:when(?:ever)?|before|after|unless|without|until)\b.+)",
         r"<starten>(?P<said>(?:please )?(?:don't|do not) \w+ an? .*\b(?:for|in|on|with|after|before) (?:every|each|any)\b.+)",
         rf"(?P<said>.*\b(?:use|write|prefer|import|keep|name)\b (?:only )?(?!{_ONE})(?:[\w-]+ ){{0,3}}[\w-]+s (?:rather than|instead of) (?:[\w-]+ ){{0,3}}[\w-]+s\b.*)",
         r"<starten>(?P<said>(?:the |an? |all |any |coding )?(?:ai )?agents? (?:should|must)(?:n't)?\b.+)",
@@ -181,6 +181,7 @@ _BY_USER_WORDS = {
         r"(?P<said>\b(?:descobri|descobrimos|aprendi|aprendemos|percebi|percebemos) que\b.+)",
     ),
     "task": (
+        r"<starten>(?P<said>(?:in (?:the )?future|later on|eventually|at some point),? (?:i|we)(?:'d| would)? (?:like|want|plan|hope) to\b.+)",
         r"<starten>(?:todo|to do|to-do|follow[- ]?up|next (?:time|session)|later|tomorrow|for later|still open|still to do|left to do)\s*[:,–—-]\s*(?P<said>.+)",
         r"(?P<said>\b(?:we|i|you)(?:'ll| will)? (?:still|later) (?:need to|have to|must|should)\b.+)",
         r"(?P<said>\b(?:(?:we|i)(?:'ll| will| should| can|'d better)|let's) (?:do|handle|fix|tackle|address|look at|come back to|revisit|finish|leave) [^?!]{2,120}\b(?:later|tomorrow|next time|another time|in (?:a|another) (?:follow[- ]?up|separate pr|later pr)|next week)\b.*)",
@@ -213,6 +214,7 @@ _BY_AGENT_WORDS = {
 _VOID_WORDS = {
     "remember": (
         r"\b(?:forget|esque[çc]as?|esque[çc]e) (?:to|de)\b(?!.*\b(?:always|every|(?:before|after) \w+ing|when|sempre|next time)\b)",
+        r"\b(?:in mind|note|forget)[:,]? let'?s\b",
         r"\b(?:in mind|remember|aware(?: of)?|forget|note)[:,]? (?:the|my|our|these|those)\b[^,;.]*? (?:defined|described|listed|mentioned|specified|outlined|documented|discussed) (?:in|at|above|below|under|by)\b",
         r"\b(?:note|track) of (?:this|that|it)\b|\bnote so\b|\b(?:do|like|about|with|for|of|to) (?:this|that|it)\b(?: again)?(?:[.!]*$| going forward| from now on)",
     ),
@@ -369,7 +371,7 @@ class Signal(Enum):
     POINTS = (  # at what stands in another message, or before the eyes
         r"\b(?:use|do|take|want) (?-i:[A-E])\b(?= instead|[.!,]|$)",
         r"\b(?:bullet|item|point|step|question|finding|comment|issue|improvement|phase|chunk|task|suggestion|for|bug|slice)s? #?\d+\b|(?:^|\s)#\d\b|^[A-Z]\d{1,3}\b|\b(?:recommendation|reccomendation)\b|\blin(?:es?|) \d|\[\^\d",
-        r"\b(?:the|this|that|whatever is) (?:latter|former|other one|above|below)\b|^(?:there|here|correct)\b|\bthe (?:[\w-]+ )?one (?:instead|there|here)\b|\bthe (?:first|second|third|last) \w+ instead\b|\b(?:like|as|about|do|does|did|doing|is|was|with|for|of|than) (?:this|that)(?=[.,;:!?)]|$| again| going forward| from now on)",
+        r"\b(?:the|this|that|whatever is) (?:latter|former|other one|above|below)\b|^(?:there|here|correct)\b|\bthe (?:[\w-]+ )?one (?:instead|there|here)\b|\bthe (?:first|second|third|last|other) (?:one\b|\w+ instead\b)|\b(?:like|as|about|do|does|did|doing|is|was|with|for|of|than) (?:this|that)(?=[.,;:!?)]|$| again| going forward| from now on)",
         rf",\s*(?:so |and |please |just )*{_WORK} (?:it|them|this|that|these|those)\b",
         r"\b(?:these|those) [a-z]+s\b",
         r"\b(?:this|that|these|those) (?:one|change|changes|info|error|output|message|rules?|dir|part|things?|way|again|format|normal|new|same|should|shouldn't|must)\b",

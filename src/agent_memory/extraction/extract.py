@@ -210,8 +210,10 @@ def _asked_for(candidate: Candidate, episodes: Sequence[Episode]) -> str:
     """The request that a candidate belongs to: its own episode's, or the one before where that says clearly more of it.
 
     One that quotes somebody is left out: their words would become part of what the person said (P19). So is an objection,
-    which asks for nothing by itself.
+    which asks for nothing by itself. An answer has its question.
     """
+    if candidate.is_answer:
+        return ""
     words = content_terms(candidate.text)
     quoted = " ".join(candidate.text.split())
     requests = [

@@ -71,6 +71,11 @@ class Candidate:
         return self.by is Role.USER and self.sort is Sort.DECISION and self.claim not in self.quote
 
     @property
+    def is_answer(self) -> bool:
+        """Whether it is a question of the agent's with what the person answered."""
+        return self.is_option and self.claim.endswith(f"? {self.quote}")
+
+    @property
     def text(self) -> str:
         return " ".join((self.claim, self.quote, *(support.text for support in self.supports)))
 

@@ -117,11 +117,12 @@ _POINTS = re.compile(
 )
 _EMPTY = content_terms("best better good great perfect honest unbiased quality answer work job all everything default")
 """Words of praise and of any work, which name nothing that a later reader could look for."""
-_OF_THE_SESSION = re.compile(
-    r"\b(?:i|me|my|you|yours?|this|these|those|next|now|ready|first|more questions|(?:with|given|for|about|of|does|do|is) that)\b",
+_OF_THE_THING = re.compile(
+    r"(?!.*\b(?:i|me|my|you|yours?|this|these|those|next|now|ready|first|more questions|(?:with|given|for|about|of|does|do|is) that|do we)\b)"
+    r"(?!(?:should|does|can|will|must) (?:it|they)\b)(?=.*\b(?:should|must|may|can|does|happens|needed)\b)",
     re.IGNORECASE,
 )
-"""So a question speaks of what the two do, or points to what was said before, and not of the thing alone."""
+"""So a question asks how the thing is to be; others are about what the two do, or point to what was said before."""
 _LEAVES_IT = re.compile(
     r"(?:you decide|up to you|not sure|no preference|next|done|skip|other|all|both|neither|none|proceed|continue|go ahead|explain|could|can)\b"
     r"|(?!(?:yes|no)\b)[a-z]+$|.*\?|option \w+$",
@@ -171,8 +172,14 @@ def _answers(asked: Turn, before: Episode) -> Iterator[Candidate]:
         return
     for asks, answer in zip(questions, (answer.removesuffix(" (Recommended)") for answer in answers), strict=True):
         question = next((each for each in reversed(sentences_of(asks)) if each.endswith("?")), "")
-        unclear = _OF_THE_SESSION.search(question) or _LEAVES_IT.match(answer) or shows(Signal.UNSURE, answer)
-        if unclear or len(answer) > _LABEL_CHARS or is_anaphoric(question) or not says_enough(question):
+        unclear = _LEAVES_IT.match(answer) or shows(Signal.UNSURE, answer) or shows(Signal.REQUEST, question)
+        if (
+            unclear
+            or not _OF_THE_THING.match(question)
+            or len(answer) > _LABEL_CHARS
+            or is_anaphoric(question)
+            or not says_enough(question)
+        ):
             continue
         if len(claim := f"{question} {answer}") <= LONGEST_TITLE_CHARS:
             yield Candidate(Sort.DECISION, Role.USER, claim, (answered.number, asked.number), quote=answer)
