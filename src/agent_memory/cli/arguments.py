@@ -82,9 +82,13 @@ def add_choice(options: Options, name: str, words: type[StrEnum], meaning: str, 
     )
 
 
-def add_since(options: Options, meaning: str) -> None:
-    """The option --since: an instant."""
-    options.add_argument("--since", metavar="WHEN", type=lambda text: since_ms_of(text, _now_ms()), help=meaning)
+def add_since(options: Options, meaning: str, *words: str) -> None:
+    """The option --since: an instant, or one of these words."""
+
+    def when(text: str) -> int | str:
+        return text if text in words else since_ms_of(text, _now_ms())
+
+    options.add_argument("--since", metavar="WHEN", type=when, help=meaning)
 
 
 def add_expires(options: Options, meaning: str) -> None:

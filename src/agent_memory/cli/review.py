@@ -9,7 +9,7 @@ from typing import Literal
 
 from agent_memory.acts.review import Decided, ReviewAct, ReviewItem, ReviewKind
 from agent_memory.app import Memory
-from agent_memory.cli.arguments import add_choice, add_flag, set_command, since_ms_of
+from agent_memory.cli.arguments import add_choice, add_flag, add_since, set_command
 from agent_memory.cli.console import BOLD, DIM, Console, broken_lines, terminal_columns
 from agent_memory.cli.dialogue import edited_by_hand, is_agreed, open_here
 from agent_memory.cli.notes import parsed_note
@@ -36,12 +36,7 @@ def configure_review(parser: argparse.ArgumentParser) -> None:
         metavar="ACT",
         help="decide about all of it at once: keep, reject, later (see --kind)",
     )
-    parser.add_argument(
-        "--since",
-        metavar="WHEN",
-        type=lambda text: text if text == "last" else since_ms_of(text, _now_ms()),
-        help="what runs made since, all of it: 30d, 12h, 2026-02-13, or last for the last runs",
-    )
+    add_since(parser, "what runs made since, all of it: 30d, 12h, 2026-02-13, or last for the last runs", "last")
     add_flag(parser, "--yes", "with --all, do not ask")
     epilog = (
         "For each note you see why it waits and who said it, then press a key: k keep, e edit, r reject, m merge, s "
@@ -54,12 +49,6 @@ def configure_review(parser: argparse.ArgumentParser) -> None:
         "decide, not an agent."
     )
     set_command(parser, _review, epilog, "memory review --kind external")
-
-
-def _now_ms() -> int:
-    from agent_memory.app import SystemClock
-
-    return SystemClock().now_ms()
 
 
 def _review(arguments: argparse.Namespace, console: Console) -> None:
