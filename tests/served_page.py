@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ from starlette.testclient import TestClient
 from agent_memory.app import Memory, open_memory
 from agent_memory.serve.application import Page
 from agent_memory.serve.routes import ROUTES
+from forked_program import RunningCall
 
+LIMIT_SECONDS = 60
 PORT = 8738
 ADDRESS = f"http://127.0.0.1:{PORT}"
 
@@ -69,3 +72,12 @@ def form_token(html: str) -> str:
     found = re.search(r'name="token" value="([^"]+)"', html)
     assert found is not None
     return found[1]
+
+
+def address_of(process: RunningCall) -> str:
+    watchdog = threading.Timer(LIMIT_SECONDS, process.kill)
+    watchdog.start()
+    try:
+        return process.stdout.readline().decode().split()[-1]
+    finally:
+        watchdog.cancel()

@@ -103,7 +103,8 @@ def test_a_note_is_shown_with_its_versions_links_deliveries_and_reasons(memory: 
 
 def test_acts_on_a_note_are_those_of_the_commands(memory: Memory, browser: Browser) -> None:
     id = memory.remembered("Lamps are lit at dusk.")
-    assert f"Pinned {id}" in browser.submit(f"/notes/{id}/pin")
+    page = browser.submit(f"/notes/{id}/pin")
+    assert (f"Pinned {id}" in page, "<code>memory unpin</code>" in page) == (True, True)
     assert memory.notes()[0]["pinned"] is True
     browser.submit(f"/notes/{id}/unpin")
     seen = browser.json(f"/notes/{id}")["contentHash"]
@@ -453,3 +454,33 @@ def test_projects_are_paused_excluded_and_renamed(memory: Memory) -> None:
     assert browser.act("/projects/rename", 400, project=scope, new="x")["error"]["code"] == "usage"
     assert browser.act("/projects/burn", 400)["error"]["code"] == "usage"
     browser.close()
+
+
+def test_programs_for_the_twelve_routes_of_inosx_find_them(memory: Memory, browser: Browser) -> None:
+    api = "/api/memory"
+    stored = browser.act(f"{api}/vault", agentId="dev", category="decisions", content="We use SSE.", tags=["sse"])[
+        "entry"
+    ]
+    id = stored["id"]
+    assert (stored["agentId"], stored["category"], stored["tags"]) == ("dev", "decisions", ["topic__sse"])
+    assert browser.json(f"/notes/{id}")["note"]["origin"] == "external"
+    browser.act(api, content="The lamp is red.", agentId="dev")
+    listed = browser.json(f"{api}/vault")
+    assert (listed["agents"], listed["counts"]["decisions"]) == (["dev"], 1)
+    assert [each["id"] for each in browser.json(f"{api}/vault?agentId=dev&category=decisions")["entries"]] == [id]
+    assert browser.json(f"{api}/vault?agentId=qa&category=decisions")["entries"] == []
+    browser.act(f"{api}/vault", method="PUT", id=id, content="We use WebSockets.")
+    (hit,) = browser.json(f"{api}/search?q=websockets&agentId=dev&limit=5")["results"]
+    assert (hit["entry"]["content"], hit["score"] > 0) == ("We use WebSockets.", True)
+    assert browser.json(f"{api}/compact")["lastCompaction"] is None
+    assert browser.act(f"{api}/compact")["lastCompaction"]["machine"] == "defrag"
+    assert browser.act(f"{api}/migrate") == {"migrated": [], "skipped": []}
+    talk = Conversation()
+    talk.user("Light the lamps at dusk.")
+    memory.session(SESSION, b"\n".join(talk.lines))
+    assert browser.json(f"{api}?agentId=claude-code")["conversations"][0]["chatId"] == SESSION
+    assert browser.json(f"{api}/checkpoint?chatId={SESSION}")["messages"][0]["text"] == "Light the lamps at dusk."
+    message = browser.act(f"{api}/checkpoint", 400, messages=[{"role": "user", "text": "x"}])["error"]["message"]
+    assert "memory capture" in message
+    assert browser.act(f"{api}/vault?id={id}", method="DELETE")["deleted"] == id
+    assert browser.client.put(f"{api}/vault", json={"id": id}).status_code == 403  # without the token of our forms

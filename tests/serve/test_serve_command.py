@@ -5,13 +5,12 @@ from __future__ import annotations
 import http.client
 import socket
 import subprocess
-import threading
 from pathlib import Path
 
 import pytest
 
-from forked_program import RunningCall
 from memory_process import PROGRAM, Memory
+from served_page import address_of
 
 LIMIT_SECONDS = 60
 
@@ -19,15 +18,6 @@ LIMIT_SECONDS = 60
 @pytest.fixture
 def memory(home: Path) -> Memory:
     return Memory.unrecorded(home)
-
-
-def address_of(process: RunningCall) -> str:
-    watchdog = threading.Timer(LIMIT_SECONDS, process.kill)
-    watchdog.start()
-    try:
-        return process.stdout.readline().decode().split()[-1]
-    finally:
-        watchdog.cancel()
 
 
 def test_it_serves_who_has_the_address_until_a_signal_comes(memory: Memory) -> None:

@@ -97,7 +97,7 @@ def _reader() -> MarkdownIt:
 
 def inline(text: str) -> Markup:
     """Returns one line with its `code` as code."""
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(with_hidden_shown(text))))
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(with_hidden_shown(text)))))
 
 
 def marked(text: str, marks: Sequence[tuple[int, int]]) -> Markup:

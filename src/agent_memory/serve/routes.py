@@ -7,6 +7,7 @@ from typing import Any
 
 from agent_memory import __version__
 from agent_memory.serve import acting, looking
+from agent_memory.serve.aliases import ALIASES
 from agent_memory.serve.application import Asked, Route, Shown
 
 _PAGE = {"page": "which page of fifty, from 1"}
@@ -70,6 +71,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/health", "Shows what needs a look", looking.health),
     Route("POST", "/health/repair", "Repairs what `memory doctor --fix` repairs", acting.repair),
     Route("GET", "/openapi.json", "Describes these routes", _openapi),
+    *ALIASES,
 )
 
 

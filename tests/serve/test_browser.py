@@ -1,0 +1,163 @@
+"""Every page and every act in Chromium, by mouse and by keys, with scripts and without."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
+
+from agent_memory.caller import Caller
+from agent_memory.rules.drafts import NoteDraft
+from memory_process import Memory
+from served_page import address_of, opened
+
+pytestmark = pytest.mark.faults
+
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+LIMIT_SECONDS = 60
+PAGES = ("/", "/notes", "/runs", "/sessions", "/now", "/projects", "/figures", "/health")
+HOSTILE = '<script>document.title="broken"</script><img src=x onerror="document.title=1"> [x](javascript:alert(1))'
+
+
+@pytest.fixture(scope="module", params=["with scripts", "without"])
+def driver(request: pytest.FixtureRequest) -> Iterator[webdriver.Chrome]:
+    if CHROMIUM is None or DRIVER is None:
+        pytest.skip("NO PAGE WAS TRIED IN A BROWSER: chromium and chromedriver are not installed")
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
+        options.add_argument(word)
+    if request.param == "without":
+        options.add_experimental_option("prefs", {"profile.managed_default_content_settings.javascript": 2})
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    started = webdriver.Chrome(options=options, service=Service(DRIVER))
+    started.implicitly_wait(5)
+    yield started
+    started.quit()
+
+
+@pytest.fixture
+def memory(home: Path) -> Memory:
+    memory = Memory.unrecorded(home)
+    memory.captured("Lamps", "Lamps are lit at dusk.")
+    assert memory("consolidate").code == 0
+    memory.remembered("The request timeout of the tide client is 30 seconds.")
+    memory.remembered("The request timeout of the tide client is 45 seconds.")
+    service = opened(home).called_by(Caller(client="figma")).service
+    for text in (f"Ropes {HOSTILE}", "Pumps are oiled.", "Nets are mended.", "Buoys are red."):
+        service.remember(NoteDraft(text)).unwrap()
+    return memory
+
+
+@pytest.fixture
+def page(memory: Memory, driver: webdriver.Chrome) -> Iterator[str]:
+    process = memory.start("serve", "--no-open", "--port", "0")
+    address = address_of(process)
+    driver.get(address)
+    driver.find_element(By.XPATH, "//h1[text()='Inbox']")
+    yield address.partition("/?")[0]
+    process.terminate()
+    process.communicate(timeout=LIMIT_SECONDS)
+    logged = driver.execute("getLog", {"type": "browser"})["value"]
+    assert [each["message"] for each in logged if "favicon" not in each["message"]] == []  # nothing forbidden was tried
+
+
+def said(driver: webdriver.Chrome, words: str) -> None:
+    told = By.XPATH, f"//*[@class='said'][contains(., '{words}')]"
+    WebDriverWait(driver, LIMIT_SECONDS).until(lambda _: driver.find_elements(*told))
+
+
+def press(driver: webdriver.Chrome, words: str, inside: str = "//main") -> None:
+    click(driver, By.XPATH, f"{inside}//button[starts-with(normalize-space(.), '{words}')]")
+
+
+def click(driver: webdriver.Chrome, by: str, what: str) -> None:
+    """Clicks, and again where a part of the page was just being replaced."""
+
+    def is_clicked(_: webdriver.Chrome) -> bool:
+        driver.find_element(by, what).click()
+        return True
+
+    WebDriverWait(driver, LIMIT_SECONDS, ignored_exceptions=[StaleElementReferenceException]).until(is_clicked)
+
+
+def test_every_page_opens_and_every_act_is_done(memory: Memory, page: str, driver: webdriver.Chrome) -> None:
+    for path in PAGES:
+        driver.get(page + path)
+        assert driver.find_element(By.CSS_SELECTOR, "nav a[aria-current]").get_attribute("href") == page + path
+        assert driver.title.endswith("· memory")
+        driver.set_window_size(400, 900)
+        width = driver.get_window_size()["width"]
+        assert driver.find_element(By.TAG_NAME, "main").size["width"] <= width
+        driver.set_window_size(1100, 900)
+    driver.get(f"{page}/")
+    for words, outcome in (("Let this one stand", "Superseded"), ("Keep", "Kept"), ("Reject", "Rejected")):
+        press(driver, words, "//article[1]")
+        said(driver, outcome)
+    press(driver, "Later", "//article[1]")
+    said(driver, "Put off")
+    driver.find_element(By.XPATH, "//article[1]//summary").click()
+    area = driver.find_element(By.XPATH, "//article[1]//textarea")
+    area.clear()
+    area.send_keys("Written in the browser.")
+    press(driver, "Save", "//article[1]")
+    said(driver, "Edited")
+    driver.get(f"{page}/notes")
+    driver.find_element(By.NAME, "q").send_keys("dusk", Keys.ENTER)
+    driver.find_element(By.XPATH, "//mark[text()='dusk']")
+    click(driver, By.LINK_TEXT, "Lamps")
+    driver.find_element(By.XPATH, "//h1[text()='Lamps']")
+    for words, outcome in (("Pin", "Pinned"), ("Unpin", "Unpinned"), ("Archive", "Archived"), ("Restore", "Restored")):
+        press(driver, words)
+        said(driver, outcome)
+    driver.get(f"{page}/runs")
+    driver.find_element(By.CSS_SELECTOR, "td.when a").click()
+    driver.find_element(By.LINK_TEXT, "Undo …").click()
+    press(driver, "Undo it")
+    said(driver, "ndid")
+    driver.get(f"{page}/projects")
+    press(driver, "Pause everything for")
+    said(driver, "Memory is paused until")
+    press(driver, "Resume")
+    said(driver, "Memory is back")
+    driver.get(f"{page}/now")
+    press(driver, "Show")
+    driver.find_element(By.CSS_SELECTOR, ".told")
+
+
+def test_keys_alone_are_enough_to_decide(page: str, driver: webdriver.Chrome) -> None:
+    driver.get(f"{page}/?kind=external")
+    if not driver.find_elements(By.CSS_SELECTOR, ".item.chosen"):
+        pytest.skip("keys need scripts")
+    body = driver.find_element(By.TAG_NAME, "body")
+    body.send_keys("j")
+    second = driver.find_element(By.CSS_SELECTOR, ".item.chosen h2").text
+    body.send_keys("r")
+    said(driver, f"Rejected {second[:20]}")
+    for key, outcome in (("a", "Kept"), ("l", "Put off")):
+        driver.find_element(By.TAG_NAME, "body").send_keys(key)
+        said(driver, outcome)
+    driver.find_element(By.TAG_NAME, "body").send_keys("e")
+    assert driver.find_element(By.CSS_SELECTOR, ".item.chosen details").get_attribute("open")
+    driver.get(f"{page}/?kind=contradiction")
+    driver.find_element(By.TAG_NAME, "body").send_keys("s")
+    said(driver, "Superseded")
+    driver.get(f"{page}/notes")
+    driver.find_element(By.TAG_NAME, "body").send_keys("/")
+    driver.switch_to.active_element.send_keys("dusk")
+    driver.find_element(By.XPATH, "//mark[text()='dusk']")  # without pressing Enter
+
+
+def test_a_hostile_note_runs_nothing(memory: Memory, page: str, driver: webdriver.Chrome) -> None:
+    for path in ("/", "/notes", "/notes?q=ropes", *(f"/notes/{each['id']}" for each in memory.notes())):
+        driver.get(page + path)
+        assert driver.title.endswith("· memory")
+        assert not driver.find_elements(By.CSS_SELECTOR, "main script, main img, main a[href^=javascript]")
