@@ -469,7 +469,7 @@ class TestJson:
         }  # fmt: skip
         assert set(memory("status", "--json").document) == {
             "root", "entries", "archived", "unreadable", "pending", "oldestPendingAt", "failed", "setBack", "lastCaptures", "lastRun",
-            "hookProblems", "agent", "spend", "problems", "deliveries", "schedule",
+            "hookProblems", "agent", "spend", "problems", "switches", "deliveries", "schedule",
         }  # fmt: skip
         assert set(memory("search", "ports", "--json").document) == {"query", "mode", "matched", "notices", "entries"}
         assert set(memory("tags", "--json").document) == {"tags", "renamed", "unreadable"}
