@@ -161,6 +161,12 @@ def test_an_answer_to_a_question_about_the_thing_is_a_decision(question: str, an
     assert not any("had asked" in note.body for note in found)
 
 
+def test_an_answer_that_the_agent_says_is_replaced_later_makes_no_note() -> None:
+    chosen = answered("How should the totals of a cart be rounded?", "Half even", "Half even")
+    done = "`round_up` replaces the old half even rounding."
+    assert notes(user("Plan the carts."), *chosen, agent("Noted."), *work_on("One cent is lost.", done)) == ()
+
+
 def test_what_the_person_says_in_place_of_an_answer_is_none() -> None:
     asked = answered("How many carts may a guest keep?", "push the branch", "The user cancelled.")
     assert notes(user("Plan the carts."), *asked, agent("Pushed.")) == ()

@@ -351,7 +351,7 @@ class Signal(Enum):
         r"\b(?:acho que|talvez|parece|se calhar|não sei|pergunto-me)\b",
     )
     REVERTS = (  # what was there before is there again, or what was added is gone
-        r"\b(?:revert(?:ed|ing)?|undid|undone|rolled back|removed|took out|backed out|restored|put back|no longer|cleaned up|deleted|switched back|changed back|replaced)\b",
+        r"\b(?:revert(?:ed|ing)?|undid|undone|rolled back|removed|took out|backed out|restored|put back|no longer|cleaned up|deleted|switched back|changed back|replace[ds]?|the old)\b",
         r"\b(?:revert\w+|desfi[zs]\w*|removi|tirei|apaguei|repus|restaurei|já não)\b",
     )
     REQUEST = (  # the person names work to be done in this session

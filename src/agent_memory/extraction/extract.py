@@ -42,6 +42,7 @@ ASKED_CHARS = 220
 _SHARED = 2
 _SAME = 0.6
 """Of what is said to be done, or gone again, and what a candidate tells of."""
+_HALF = 0.5
 _PASTED = "[pasted review]"
 _LASTING = frozenset({Sort.REMEMBER, Sort.PREFERENCE, Sort.CONVENTION})
 _LATER_MESSAGES = 2
@@ -175,11 +176,12 @@ def _undone(candidate: Candidate, episodes: Sequence[Episode]) -> bool:
     """Whether the agent says later that what the candidate tells of is gone again: not of what only the person can take back."""
     if candidate.sort in _LASTING:
         return False
-    said, names = content_terms(candidate.claim), names_in(candidate.claim)
+    is_answer = candidate.is_answer  # of few words, which name nothing
+    said, names = content_terms(candidate.quote if is_answer else candidate.claim), names_in(candidate.claim)
     return any(
         shows(Signal.REVERTS, sentence)
-        and names & names_in(sentence)
-        and overlap(content_terms(sentence), said) >= _SAME
+        and (is_answer or names & names_in(sentence))
+        and overlap(content_terms(sentence), said) >= (_HALF if is_answer else _SAME)
         for sentences in _later_words(candidate, episodes)
         for sentence in sentences
     )
