@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from array import array
+from itertools import groupby
+
 _KEY_BYTES = 8
 _RECENT_RECORDS = 20_000
 
@@ -41,31 +44,36 @@ class Branches:
 
     def __init__(self) -> None:
         self._branch_of: dict[str, int] = {}
-        self._parents: dict[int, int] = {}
-        self._last_at: dict[int, int] = {}
-        self._siblings: dict[str, list[int]] = {}
+        # Of each branch: the one that it grew from, its parent record, where it began, and where it was last written on.
+        self._grown_from, self._parents, self._begun_at, self._last_at = (array("q") for _ in range(4))
 
     def note(self, id: str, parent_id: str, position: int, begins: bool) -> int:
-        """Returns the branch that this record belongs to, named by the position at which it began, -1 before the first;
-        `begins` for a prompt."""
+        """Returns the branch that this record belongs to, -1 before the first; `begins` for a prompt."""
         branch = self._branch_of.get(parent_id, -1)
         if begins:
-            self._parents[position], branch = branch, position
-            if parent_id:
-                self._siblings.setdefault(parent_id, []).append(branch)
-        self._last_at[branch] = position
+            self._grown_from.append(branch)
+            self._parents.append(hash(parent_id))
+            self._begun_at.append(position)
+            self._last_at.append(position)
+            branch = len(self._parents) - 1
+        if branch >= 0:
+            self._last_at[branch] = position
         self._branch_of[id] = branch
         if len(self._branch_of) > _RECENT_RECORDS:
             del self._branch_of[next(iter(self._branch_of))]
         return branch
 
-    def abandoned(self) -> set[int]:
-        """Returns the branches that were rewound away, with all that grew from them."""
-        last_at = {-1: 0, **self._last_at}
-        for branch, parent in reversed(self._parents.items()):
-            last_at[parent] = max(last_at[parent], last_at[branch])
-        left = {each for siblings in self._siblings.values() for each in siblings if last_at[each] < siblings[-1]}
-        for branch, parent in self._parents.items():
-            if parent in left:
-                left.add(branch)
+    def abandoned(self) -> bytearray:
+        """Returns for each branch whether it was rewound away, by itself or with the one that it grew from."""
+        last_at, left = self._last_at[:], bytearray(len(self._parents))
+        for branch in reversed(range(len(left))):
+            if (origin := self._grown_from[branch]) >= 0:
+                last_at[origin] = max(last_at[origin], last_at[branch])
+        by_parent = sorted(range(len(left)), key=self._parents.__getitem__)
+        for parent, siblings in groupby(by_parent, self._parents.__getitem__):
+            *older, newest = siblings
+            for branch in older if parent != hash("") else ():
+                left[branch] = last_at[branch] < self._begun_at[newest]
+        for branch, origin in enumerate(self._grown_from):
+            left[branch] |= origin >= 0 and left[origin]
         return left

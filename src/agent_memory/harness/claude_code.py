@@ -118,7 +118,7 @@ class ClaudeSession(Session):
         # Records under the id of another session, as long as they may be this one's first.
         self._before: list[get.Json] | None = []
         self._branches = Branches()
-        self._abandoned: set[int] = set()
+        self._abandoned = bytearray()
         self._retracted: set[str] = set()
         self._waiting: deque[str] = deque(maxlen=_WAITING)  # prompts that were typed while the agent worked
         self._heard: dict[str, int] = {}  # how many more prompts a copy of each of them is expected for
@@ -140,7 +140,7 @@ class ClaudeSession(Session):
         self._abandoned = self._branches.abandoned()
 
     def is_left_out(self, branch: int, record_ids: Sequence[str]) -> bool:
-        return branch in self._abandoned or not self._retracted.isdisjoint(record_ids)
+        return (branch >= 0 and bool(self._abandoned[branch])) or not self._retracted.isdisjoint(record_ids)
 
     def history(self) -> History:
         """Returns the history. That it is automated is told only by signs that a person's session never shows: every

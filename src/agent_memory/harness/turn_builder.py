@@ -165,7 +165,7 @@ class Session:
             self.full and any(self.is_left_out(each.branch, each.record_ids) for each in self._drafts)
         ):
             return False
-        self._drafts.clear()
+        self._drafts, self.seen_ids = [], IdSet()  # no more than what was taken back is asked of it
         unfilled._whole = self
         return True
 
