@@ -18,6 +18,7 @@ from returns.result import Result
 
 from agent_memory.errors import EntryChanged, Error, UsageInvalid
 from agent_memory.note.note import (
+    Harness,
     Listed,
     MemoryEntry,
     Meta,
@@ -364,7 +365,8 @@ def _source_of(meta: Meta) -> str:
 
     def told(source: Source) -> str:
         if source.thread_id is None:
-            return source.agent or ("a person" if meta.origin is Origin.USER else "another program")
+            manual = "a person" if meta.origin is Origin.USER else "another program"
+            return source.agent or (manual if source.harness is Harness.MANUAL else source.harness.value)
         turns = f", turns {', '.join(map(str, source.turns))}" if source.turns else ""
         return f"{source.harness} session {source.thread_id}{turns}"
 
