@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from agent_memory.git.git_history import GitRecorder
     from agent_memory.git.git_process import GitProcess
     from agent_memory.harness import Surroundings
+    from agent_memory.imports.base import Machine
+    from agent_memory.imports.importing import Importing
     from agent_memory.note.note import Listed, MemoryEntry, StoredEntry
     from agent_memory.note.tagging import TagVocabulary
     from agent_memory.pipelines.backfill import BackfillIo, Upgrades, Watching
@@ -453,6 +455,27 @@ class Memory:
     def projects(self) -> tuple[Project, ...]:
         """Returns every project with the number of its notes and whether memory stays out of it, most notes first."""
         return self.switching.projects(unwrap(self.scopes.list()))
+
+    # -- other memories -----------------------------------------------------------------------------------------------
+
+    def machine(self) -> Machine:
+        """Returns where other memories may lie."""
+        from agent_memory.imports.base import Machine
+
+        home = home_of(self.environ)
+        if home is None:
+            raise HomeUnknown()
+        return Machine(home, self.environ, self.cwd)
+
+    @property
+    def importing(self) -> Importing:
+        """Makes notes of what other memories hold."""
+        from agent_memory.imports.importing import Importing
+
+        return Importing(
+            self.writes, self.log, self.clock, self.tombstones, self.scope_of, self.new_run_id,
+            self.publish,
+        )  # fmt: skip
 
     # -- managed sections ---------------------------------------------------------------------------------------------
 

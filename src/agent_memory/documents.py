@@ -114,7 +114,13 @@ def entry_document(
         "validFrom": meta.valid_from_ms,
         "validUntil": meta.valid_until_ms,
         **fields_of(meta, "aliases", "supersedes"),
-        "sources": rows_of(meta.sources, "harness", "thread_id", "repo", "cwd", "agent", "turns"),
+        "sources": [
+            {
+                **fields_of(each, "harness", "thread_id", "repo", "cwd", "agent", "turns"),
+                **({"imported": each.imported} if each.imported else {}),
+            }
+            for each in meta.sources
+        ],
         "path": listed.path,
         "archived": listed.archived,
         "tier": tier.value,

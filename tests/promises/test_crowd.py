@@ -113,7 +113,7 @@ class Crowd:
     def _call(self, act: str, *words: str, data: bytes = b"", machine: Memory | None = None) -> bool:
         """Whether it was done; the other answers are that somebody else is at it, or was faster."""
         done = (machine or self.memory)(*words, data=data)
-        was_late = (done.code == LATE and "changed by someone else meanwhile" in done.err) or (
+        was_late = (done.code == LATE and "changed by someone else in the meantime" in done.err) or (
             done.code == RESTLESS and "others kept writing at the same time" in done.err
         )
         with self._lock:

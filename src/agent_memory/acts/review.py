@@ -364,6 +364,8 @@ def _source_of(meta: Meta) -> str:
     """Returns `codex session T-1, turns 3, 9`."""
 
     def told(source: Source) -> str:
+        if source.imported:
+            return source.imported.rpartition("#")[0]
         if source.thread_id is None:
             manual = "a person" if meta.origin is Origin.USER else "another program"
             return source.agent or (manual if source.harness is Harness.MANUAL else source.harness.value)
@@ -384,8 +386,9 @@ def _alone(
         if meta.withheld:
             kind, reason = ReviewKind.HELD_BACK, "It is new, and no session is told of it before you approve it"
         elif meta.origin is Origin.EXTERNAL and not meta.is_vouched_for:
-            kind = ReviewKind.EXTERNAL if meta.sources else ReviewKind.IMPORTED
-            came = "came from outside" if meta.sources else "was imported"
+            is_import = not meta.sources or any(each.imported for each in meta.sources)
+            kind = ReviewKind.IMPORTED if is_import else ReviewKind.EXTERNAL
+            came = "was imported" if is_import else "came from outside"
             reason = f"It {came}: no session is told of it unless you vouch for it"
         elif has_passed(meta.expires_at_ms, now_ms):
             kind, fact = ReviewKind.EXPIRED, str(meta.expires_at_ms)

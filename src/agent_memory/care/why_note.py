@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
 
-from attrs import field, frozen
+from attrs import asdict, field, frozen
 from returns.result import Failure, Result
 
 from agent_memory.errors import EntryNotFound, EntryProtected, EntryUnreadable, Error
@@ -95,14 +95,16 @@ class ToldSource(Source):
 
     @classmethod
     def of(cls, source: Source) -> ToldSource:
-        told = (source.harness, source.thread_id, source.repo, source.cwd, source.agent, source.turns)
-        return cls(*told, resume_command(source.harness, source.thread_id, source.cwd))
+        reopen = resume_command(source.harness, source.thread_id, source.cwd)
+        return cls(**asdict(source, recurse=False), reopen=reopen)
 
 
 def source_in_words(source: Source) -> str:
     """Returns `claude-code session 5f2c…, turns 3 and 9, in /srv/shop (github.com/acme/shop), by builtin`."""
     words = "you, by hand" if source.harness is Harness.MANUAL and not source.thread_id else str(source.harness)
-    if source.thread_id:
+    if source.imported:
+        words = f"an import, {one_line(source.imported.rpartition('#')[0], _LINE_CHARS)}"
+    elif source.thread_id:
         words += f" session {one_line(source.thread_id, _LINE_CHARS)}"
     if source.turns:
         *before, last = map(str, source.turns)

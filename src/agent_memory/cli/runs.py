@@ -29,7 +29,7 @@ _LINE_CHARS = 2_000
 _TITLE_CHARS = 120
 
 
-def _print_foreseen(memory: Memory, changes: Sequence[Change | ChangeGroup], console: Console) -> None:
+def print_foreseen(memory: Memory, changes: Sequence[Change | ChangeGroup], console: Console) -> None:
     """Prints what a plan would change, as a diff."""
     if parts := diff_parts(unwrap(memory.store.foresee(changes)), {}):
         console.out(render_diff(parts))
@@ -73,7 +73,7 @@ def _consolidate(arguments: argparse.Namespace, console: Console) -> int:
     run = unwrap(ended)
     if run.dry_run:
         for each in run.settled:
-            _print_foreseen(memory, each.plan.changes, console)
+            print_foreseen(memory, each.plan.changes, console)
     console.warn(*run.warnings)
     console.warn(*(f"inbox/{each.name} was moved to inbox/.failed: {each.reason}" for each in run.quarantined))
     unkept: dict[str, None] = {}
@@ -137,7 +137,7 @@ def _defrag(arguments: argparse.Namespace, console: Console) -> int:
     memory = open_here(console)
     run = unwrap(memory.defrag(dry_run=arguments.dry_run, force=arguments.force, progress=console.progress))
     if run.dry_run:
-        _print_foreseen(memory, run.plan.actions, console)
+        print_foreseen(memory, run.plan.actions, console)
         console.out(*_retiered(run))
     console.warn(*run.warnings)
     left = (f"left to judge: {each.kind} of {', '.join(each.ids)}: {each.reason}" for each in run.left)

@@ -28,6 +28,7 @@ _ENUMS = tuple(
         ("sensitivity", Sensitivity),
     )
 )
+_TURNS = _SOURCE.index("turns")
 _HARNESSES = {member.value: member for member in Harness}
 _TAGS, _ALIASES, _SUPERSEDES, _SOURCES = (_META.index(name) for name in ("tags", "aliases", "supersedes", "sources"))
 
@@ -59,8 +60,7 @@ def _listed(row: list[Any]) -> Listed:
         meta[at] = members[meta[at]]
     for at in (_TAGS, _ALIASES, _SUPERSEDES):
         meta[at] = tuple(meta[at])
-    meta[_SOURCES] = tuple(
-        Source(_HARNESSES[harness], thread_id, repo, cwd, agent, tuple(turns))
-        for harness, thread_id, repo, cwd, agent, turns in meta[_SOURCES]
-    )
+    for source in meta[_SOURCES]:
+        source[0], source[_TURNS] = _HARNESSES[source[0]], tuple(source[_TURNS])
+    meta[_SOURCES] = tuple(Source(*source) for source in meta[_SOURCES])
     return Listed(Meta(*meta), *others)

@@ -203,6 +203,8 @@ class Source:
     cwd: str | None = None
     agent: str | None = None
     turns: tuple[TurnNumber, ...] = ()
+    imported: str | None = field(default=None, metadata={"sparse": True})
+    """The record of another memory that it was made of: `claude:web/deploys.md`, `#` and a digest of what was made."""
 
 
 @frozen(slots=False)

@@ -12,7 +12,7 @@ from attrs import field, frozen
 from agent_memory.rules.change import Applied
 from agent_memory.text.instants import DAY_MS, Instant
 
-Machine = Literal["consolidate", "defrag", "undo", "scope", "review"]
+Machine = Literal["consolidate", "defrag", "undo", "scope", "review", "import"]
 
 
 @frozen

@@ -1,0 +1,103 @@
+"""`memory import`: what another memory knows becomes notes."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import Any
+
+from agent_memory.caller import caller_of
+from agent_memory.cli.arguments import add_flag, scope_of, set_command
+from agent_memory.cli.console import Console
+from agent_memory.cli.dialogue import first_of, is_agreed, open_here
+from agent_memory.cli.runs import print_foreseen
+from agent_memory.documents import rows_of
+from agent_memory.errors import UsageInvalid
+from agent_memory.files.paths import exists
+from agent_memory.imports.importing import SOURCES, Imported
+from agent_memory.results import unwrap
+from agent_memory.rules.run_log import short_id
+
+_MOST_TOLD = 10
+_MOST_DIFFS = 20
+
+
+def configure_import(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("source", metavar="SOURCE", nargs="?", choices=list(SOURCES), help=", ".join(SOURCES))
+    parser.add_argument("path", metavar="PATH", nargs="?", help="where it is; default: where it usually is")
+    add_flag(parser, "--find", "list the memories that are on this machine")
+    add_flag(parser, "--dry-run", "print the new notes as a diff and write nothing")
+    add_flag(parser, "--yes", "do not ask")
+    parser.add_argument("--scope", metavar="SCOPE", help="where all the notes belong: global, repo or a key")
+    add_flag(parser, "--mine", "everything in it was written or approved by you")
+    epilog = (
+        "The source is only read. Each record becomes a note with its dates, in the project that it is about; the notes "
+        "are one run, which `memory undo` takes back. Importing again adds what is new and leaves alone what you changed. "
+        "No session is told of an imported note before you approve it (`memory review --kind imported`), unless you "
+        "say --mine. Only you can run this, not an agent."
+    )
+    set_command(parser, _import, epilog, "memory import claude --dry-run")
+
+
+def _import(arguments: argparse.Namespace, console: Console) -> None:
+    if not arguments.dry_run and not arguments.find:
+        caller_of(os.environ).only_a_person("import")
+    memory = open_here(console)
+    machine = memory.machine()
+    there = {
+        name: [path for path in source.find(machine) if exists(path)]
+        for name, source in SOURCES.items()
+        if arguments.source in (None, name)
+    }
+    if arguments.find:
+        found = [(name, path) for name, paths in there.items() for path in paths]
+        memories = [{"source": name, "path": path} for name, path in found]
+        console.answer({"memories": memories}, *(f"{name}\t{path}" for name, path in found))
+        if not found:
+            console.warn("No other memory was found where one usually is.")
+        return
+    name = arguments.source
+    if name is None:
+        raise UsageInvalid("Which memory?", "`memory import --find` lists those on this machine.")
+    paths = there[name] if arguments.path is None else [os.path.abspath(arguments.path)]
+    if not paths:
+        raise UsageInvalid(
+            f"{SOURCES[name].title} was not found on this machine", f"`memory import {name} PATH` names it."
+        )
+    scope = None if arguments.scope is None else scope_of(arguments.scope, memory.scope_here())
+
+    def run(*, dry_run: bool) -> Imported:
+        imported: Imported = unwrap(
+            memory.importing.run(name, paths, machine, scope=scope, is_mine=arguments.mine, dry_run=dry_run)
+        )
+        return imported
+
+    done = run(dry_run=True)
+    left = [f"left out: {each.subject}: {'; '.join(each.reasons)}." for each in done.left]
+    if arguments.dry_run:
+        print_foreseen(memory, done.changes, console)
+    elif done.changes:
+        if not arguments.yes:
+            shown = [f"  {each.meta.title}  ({each.meta.scope})" for each in (*done.created, *done.updated)]
+            console.out(*first_of(shown, _MOST_DIFFS, "`--dry-run` shows all"), f"{done.sentence}.")
+            if not is_agreed(console, f"memory import {name}", "Write these notes?"):
+                console.out("Nothing was written.")
+                return
+        done = run(dry_run=False)
+    console.warn(*first_of(left, _MOST_TOLD, "`--json` lists all"))
+    document: dict[str, Any] = {
+        "run": done.run_id or None,
+        "source": name,
+        "paths": paths,
+        "dryRun": arguments.dry_run,
+        **{
+            kind: [{"id": each.meta.id, "title": each.meta.title, "scope": each.meta.scope} for each in entries]
+            for kind, entries in (("created", done.created), ("updated", done.updated))
+        },
+        "known": done.known,
+        "left": rows_of(done.left, "subject", "reasons"),
+    }
+    undo = f" (`memory undo {short_id(done.run_id)}` takes it back)" if done.run_id else ""
+    console.answer(document, f"{done.sentence}{undo}.")
+    if done.created and not arguments.mine and done.run_id:
+        console.warn("No session is told of them before you approve them: `memory review --kind imported`.")

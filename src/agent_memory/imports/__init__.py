@@ -1,0 +1,1 @@
+"""Other memories, read into ours (`memory import`)."""

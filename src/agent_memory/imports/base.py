@@ -1,0 +1,298 @@
+"""What the readers of other memories share: the record that they return, and how they read files that are not ours.
+
+Nothing of a source is written, no link is followed, and a source's frontmatter never becomes text.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import Any, TypeVar
+
+from attrs import field, frozen
+
+from agent_memory.capture.repository import work_tree_above
+from agent_memory.errors import HistoryError, PathRefused, UsageInvalid
+from agent_memory.files.lines import objects_in
+from agent_memory.files.paths import read_image, store_io
+from agent_memory.harness.databases import Database, read_database, text_of
+from agent_memory.harness.transcripts import TranscriptRoots, files_below, head_of
+from agent_memory.note.frontmatter import NotReadable, Plain, split_note
+from agent_memory.note.note import GLOBAL_SCOPE, Harness, Importance, Kind, Sensitivity
+from agent_memory.note.yaml_block import block_values
+from agent_memory.text.instants import DAY_MS, ms_of
+from agent_memory.text.json_codec import NotJson, load_bytes
+from agent_memory.text.markdown import find_code, is_inside
+
+MAX_FILE_BYTES = 64 << 20
+_MAX_TEXT_BYTES = 4 << 20
+_MAX_DEPTH = 8
+_HEADING = re.compile(r"^(#{1,6})[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
+
+Value = TypeVar("Value")
+
+
+@frozen
+class Record:
+    """Something that another memory knows, before it is a note. Instants are epoch ms."""
+
+    id: str
+    """The source's own, which stays the same between two imports."""
+    body: str
+    title: str = ""
+    description: str = ""
+    kind: Kind = Kind.FACT
+    tags: tuple[str, ...] = ()
+    created_at_ms: int | None = None
+    updated_at_ms: int | None = None
+    place: str | None = GLOBAL_SCOPE
+    """The directory that it is about, or `global`; None where that is not known on this machine."""
+    project: str = ""
+    """What the source calls the place."""
+    harness: Harness = Harness.MANUAL
+    session_id: str | None = None
+    agent: str | None = None
+    importance: Importance = Importance.MEDIUM
+    confidence: float | None = None
+    sensitivity: Sensitivity = Sensitivity.NORMAL
+    expires_at_ms: int | None = None
+    is_archived: bool = False
+    names: tuple[str, ...] = ()
+    """By which links of other records mean this one."""
+
+
+@frozen
+class LeftOut:
+    """Something of a source that does not become a note, and why."""
+
+    name: str
+    reason: str
+
+
+Found = Record | LeftOut
+
+
+@frozen(slots=False)
+class Machine:
+    """What a reader may know of this machine."""
+
+    home: str
+    environ: Mapping[str, str]
+    cwd: str | None = None
+    today_ms: int = field(default=0)
+
+    def directory(self, variable: str, usual: str) -> str:
+        """Returns the directory that a variable names, else the usual one below the home."""
+        return self.environ.get(variable) or f"{self.home}/{usual}"
+
+    @cached_property
+    def claude_projects(self) -> str:
+        return f"{self.directory('CLAUDE_CONFIG_DIR', '.claude')}/projects"
+
+    def place_of_session(self, session_id: str) -> str | None:
+        """Returns the directory in which a session of Claude Code took place, by its transcript."""
+        for slug in names_in(self.claude_projects) if re.fullmatch(r"[\w-]+", session_id) else ():
+            path = f"{self.claude_projects}/{slug}/{session_id}.jsonl"
+            if os.path.isfile(path) and (place := cwd_in(path)):
+                return place
+        return None
+
+
+@frozen
+class Source:
+    """One kind of memory: where it usually lies, and how it is read."""
+
+    title: str
+    read: Callable[[str, Machine], Iterator[Found]]
+    """Yields what is at a path; an Error where there is no such memory."""
+    find: Callable[[Machine], Iterable[str]] = lambda machine: ()
+    """Returns the paths at which it usually lies; they need not exist."""
+
+
+# -- files ------------------------------------------------------------------------------------------------------------
+
+
+@frozen
+class Document:
+    """A text file, with its frontmatter apart."""
+
+    name: str
+    """Its path below the directory that was read."""
+    body: str
+    front: Mapping[str, Plain]
+    changed_at_ms: int
+
+    def text(self, *keys: str) -> str:
+        """Returns the first of these keys that has a text or a number."""
+        found = (self.front.get(key) for key in keys)
+        return next((str(each).strip() for each in found if isinstance(each, str | int | float)), "")
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """Returns the texts of a list, or of a text with commas."""
+        return texts_in(self.front.get(key))
+
+    def instant(self, *keys: str) -> int | None:
+        return next((at for key in keys if (at := instant_in(self.front.get(key))) is not None), None)
+
+    @property
+    def stem(self) -> str:
+        return os.path.splitext(os.path.basename(self.name))[0]
+
+
+def names_in(directory: str) -> list[str]:
+    """Returns the names in a directory; none where it is not there."""
+    try:
+        return sorted(os.listdir(directory))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise store_io(error, "list", directory) from error
+
+
+def documents(path: str, suffixes: tuple[str, ...] = (".md",), depth: int = _MAX_DEPTH) -> Iterator[Document | LeftOut]:
+    """Yields the text files of a directory, or the one file at a path. What is hidden is passed over."""
+    if os.path.isfile(path):
+        need(path.endswith(suffixes), path, f"a file of this memory ends in {' or '.join(suffixes)}")
+        yield document(os.path.dirname(path), os.path.basename(path))
+        return
+    need(os.path.isdir(path), path, "there is no such directory")
+    for found in files_below(path, depth):
+        if isinstance(found, OSError):
+            raise store_io(found, "read", path) from found
+        name = found[0].removeprefix(f"{path}/")
+        if name.endswith(suffixes) and not any(part.startswith(".") for part in name.split("/")):
+            is_file = stat.S_ISREG(found[1].st_mode)
+            yield document(path, name) if is_file else LeftOut(name, "it is a link, or not a regular file")
+
+
+def document(directory: str, name: str) -> Document | LeftOut:
+    """Returns a text file."""
+    try:
+        image = read_image(f"{directory}/{name}", _MAX_TEXT_BYTES)
+        if image is None:
+            return LeftOut(name, "it is not there")
+        parts = split_note(image.data.decode())
+        front = block_values(parts.block) if parts.block else {}
+    except PathRefused as error:
+        return LeftOut(name, error.reason)
+    except UnicodeDecodeError as error:
+        return LeftOut(name, f"it is not UTF-8 at byte {error.start:,}")
+    except NotReadable as error:
+        return LeftOut(name, f"its frontmatter cannot be read: {error}")
+    return Document(name, parts.body, front, image.mtime_ns // 1_000_000)
+
+
+def read_json(path: str) -> Any:
+    """Returns the value of a JSON file."""
+    image = read_image(path, MAX_FILE_BYTES)
+    if image is None:
+        raise UsageInvalid(f"There is nothing at {path}")
+    try:
+        return load_bytes(image.data)
+    except NotJson as error:
+        raise UsageInvalid(f"{path} is not a file of this memory: {error}") from None
+
+
+def read_tables(path: str, read: Callable[[Database], Value]) -> Value:
+    """Returns what `read` makes of another program's database, which is not changed, and may be in use."""
+    try:
+        return read_database(TranscriptRoots((os.path.dirname(path),)), path, os.path.basename(path), read)
+    except HistoryError as error:
+        reason = error.facts.get("reason", "")
+        raise UsageInvalid(f"{path} cannot be read: {reason}") from None
+
+
+def table(database: Database, name: str, order: str = "rowid") -> Iterator[dict[str, Any]]:
+    """Yields the rows of a table by the names of its columns, texts decoded; none where there is no such table."""
+    columns = sorted(database.columns(name))
+    wanted = ", ".join(f'"{column}"' for column in columns)
+    for row in database.rows(f"SELECT {wanted} FROM {name} ORDER BY {order}") if columns else ():
+        yield {
+            column: text_of(value) if isinstance(value, bytes) else value
+            for column, value in zip(columns, row, strict=True)
+        }
+
+
+def need(holds: bool, path: str, reason: str) -> None:
+    """Raises UsageInvalid where a path does not hold what was asked for."""
+    if not holds:
+        raise UsageInvalid(f"{path}: {reason}", "Give the path of the memory: `memory import SOURCE PATH`.")
+
+
+def cwd_in(transcript: str) -> str | None:
+    """Returns the working directory that the beginning of a transcript of Claude Code names."""
+    try:
+        lines = head_of(transcript).split(b"\n")
+    except OSError:
+        return None
+    found = (each.get("cwd") for line in lines for each in objects_in(line).found)
+    return next((cwd for cwd in found if isinstance(cwd, str) and cwd.startswith("/")), None)
+
+
+def repository_around(path: str) -> str:
+    """Returns the work tree that a file is in, else `global`."""
+    try:
+        return work_tree_above(path if os.path.isdir(path) else os.path.dirname(path)) or GLOBAL_SCOPE
+    except OSError as error:
+        raise store_io(error, "look at", path) from error
+
+
+# -- values -----------------------------------------------------------------------------------------------------------
+
+
+def texts_in(value: object) -> tuple[str, ...]:
+    """Returns the texts of a list, or of a text with commas."""
+    if isinstance(value, str):
+        value = value.strip("[]").split(",")
+    found: list[object] = list(value) if isinstance(value, list | tuple) else []  # pyright: ignore[reportUnknownArgumentType]
+    return tuple(each.strip().strip("'\"") for each in found if isinstance(each, str) and each.strip())
+
+
+def instant_in(value: object) -> int | None:
+    """Returns an instant as epoch ms: ISO 8601, a day, or a number of seconds or milliseconds since 1970."""
+    if isinstance(value, str):
+        text = value.strip().replace(" ", "T", 1)
+        return ms_of(text) if "T" in text else ms_of(f"{text}T00:00Z")
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        at_ms = int(value * 1000) if abs(value) < 10**11 else int(value)
+        return at_ms if 0 < at_ms < 100 * 365 * DAY_MS else None
+    return None
+
+
+def kind_of(words: Iterable[str], otherwise: Kind = Kind.FACT) -> Kind:
+    """Returns the kind that the first known word names, in the singular or plural."""
+    known = {**{each.value: each for each in Kind}, **{f"{each.value}s": each for each in Kind}, **_KINDS}
+    return next((known[word.lower()] for word in words if word.lower() in known), otherwise)
+
+
+_KINDS = {
+    "feedback": Kind.CONVENTION,
+    "rule": Kind.CONVENTION,
+    "pattern": Kind.CONVENTION,
+    "gotcha": Kind.LESSON,
+    "learned": Kind.LESSON,
+    "learning": Kind.LESSON,
+    "mistakes": Kind.LESSON,
+    "bugfix": Kind.LESSON,
+    "user": Kind.PREFERENCE,
+    "user-preference": Kind.PREFERENCE,
+    "todo": Kind.TASK,
+}
+
+
+def sections(body: str, level: int = 2) -> list[tuple[str, str]]:
+    """Returns the parts of a markdown text that headings down to a level begin, each with its heading; what stands
+    before the first has none. Headings in code are none."""
+    fences = find_code(body).fences
+    starts = [
+        (found.start(), found.end(), found[2])
+        for found in _HEADING.finditer(body)
+        if len(found[1]) <= level and not is_inside(found.start(), fences)
+    ]
+    ends = [*(start for start, _, _ in starts), len(body)]
+    parts = [("", body[: ends[0]].strip())]
+    parts += [(heading, body[end:until].strip()) for (_, end, heading), until in zip(starts, ends[1:], strict=True)]
+    return [part for part in parts if part[1]]

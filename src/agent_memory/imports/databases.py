@@ -1,0 +1,255 @@
+"""Memories that other programs keep in databases, and their dumps: claude-mem, agent-memory-store, OpenMemory, mem0."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from agent_memory.errors import UsageInvalid
+from agent_memory.harness.databases import Database
+from agent_memory.imports.base import (
+    MAX_FILE_BYTES,
+    Found,
+    LeftOut,
+    Machine,
+    Record,
+    Source,
+    documents,
+    instant_in,
+    kind_of,
+    need,
+    read_json,
+    read_tables,
+    table,
+    texts_in,
+)
+from agent_memory.note.note import Harness, Importance, Kind, Sensitivity
+from agent_memory.text.json_shape import is_list, is_object
+
+
+def _list(value: object) -> tuple[str, ...]:
+    """Returns the texts of a list, also of one that is JSON in a text."""
+    if isinstance(value, str) and value.startswith("["):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return ()
+    return texts_in(value)
+
+
+def _importance(word: object) -> Importance:
+    return next((each for each in Importance if each.value == word), Importance.MEDIUM)
+
+
+# -- claude-mem -------------------------------------------------------------------------------------------------------
+
+_CHANGES = ("feature", "refactor", "change")
+_DECISIVE = {"decision": Kind.DECISION, "bugfix": Kind.LESSON}
+
+
+def _find_claude_mem(machine: Machine) -> Iterator[str]:
+    yield f"{machine.directory('CLAUDE_MEM_DATA_DIR', '.claude-mem')}/claude-mem.db"
+
+
+def _read_claude_mem(path: str, machine: Machine) -> Iterator[Found]:
+    def tables(database: Database) -> tuple[list[dict[str, Any]], ...]:
+        names = ("observations", "sdk_sessions", "session_summaries")
+        found = tuple(list(table(database, name)) for name in names)
+        need("memory_session_id" in database.columns("observations"), path, "it has no observations of claude-mem")
+        return found
+
+    if path.endswith(".json"):
+        dump = read_json(path)
+        need(is_object(dump) and is_list(dump.get("observations")), path, "it is no export of claude-mem")
+        observations, known, summaries = (
+            [each for each in dump.get(name) or () if is_object(each)]
+            for name in ("observations", "sessions", "summaries")
+        )
+    else:
+        observations, known, summaries = read_tables(path, tables)
+    sessions = {each.get("memory_session_id"): each for each in known}
+    places: dict[str, str | None] = {}
+    changes = 0
+    for each in observations:
+        session = sessions.get(each.get("memory_session_id"), {})
+        id = str(session.get("content_session_id") or "")
+        if each.get("type") in _CHANGES:
+            changes += 1
+            continue
+        if id not in places:
+            places[id] = machine.place_of_session(id)
+        yield _observation(each, id, str(session.get("platform_source") or "claude"), places[id])
+    if changes:
+        yield LeftOut(f"{changes:,} observations", "they say what was changed, which git knows")
+    if summaries:
+        yield LeftOut(f"{len(summaries):,} summaries", "they are handoffs of sessions that are over")
+
+
+def _observation(each: dict[str, Any], session_id: str, platform: str, place: str | None) -> Record:
+    concepts, word = _list(each.get("concepts")), str(each.get("type") or "")
+    facts = "\n".join(f"- {fact}" for fact in _list(each.get("facts")))
+    said = each.get("narrative") or each.get("text") or each.get("subtitle") or ""
+    return Record(
+        f"observation/{each.get('id')}",
+        "\n\n".join(filter(None, (str(said), facts))),
+        str(each.get("title") or ""),
+        str(each.get("subtitle") or ""),
+        _DECISIVE.get(word) or (Kind.LESSON if "gotcha" in concepts else Kind.FACT),
+        concepts,
+        instant_in(each.get("created_at_epoch")) or instant_in(each.get("created_at")),
+        place=place,
+        project=str(each.get("project") or ""),
+        harness=Harness.CODEX if platform == "codex" else Harness.CLAUDE_CODE,
+        session_id=session_id or None,
+        agent=str(each.get("generated_by_model") or "") or None,
+        sensitivity=Sensitivity.PRIVATE if word == "sensitive" else Sensitivity.NORMAL,
+    )
+
+
+CLAUDE_MEM = Source("claude-mem", _read_claude_mem, _find_claude_mem)
+
+# -- agent-memory-store -----------------------------------------------------------------------------------------------
+
+
+def _find_chunks(machine: Machine) -> Iterator[str]:
+    if named := machine.environ.get("AGENT_STORE_PATH"):
+        yield named
+    if machine.cwd:
+        yield f"{machine.cwd}/.agent-memory-store"
+
+
+def _read_chunks(path: str, machine: Machine) -> Iterator[Found]:
+    """Reads its database; before it had one, a file a chunk."""
+    if os.path.isdir(f"{path}/.agent-memory-store"):
+        path = f"{path}/.agent-memory-store"
+    store = path if path.endswith(".db") else f"{path}/store.db"
+    place = os.path.dirname(os.path.dirname(store))
+    if os.path.exists(store):
+
+        def tables(database: Database) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+            need("topic" in database.columns("chunks"), store, "it has no chunks of agent-memory-store")
+            return list(table(database, "chunks")), list(table(database, "state"))
+
+        chunks, state = read_tables(store, tables)
+        for each in chunks:
+            yield _chunk({**each, "updated": each.get("updated_at")}, str(each.get("content") or ""), place)
+        for each in state:
+            key = str(each.get("key"))
+            yield LeftOut(f"state {key}", f"it is a value, not a note: `memory state set {key} VALUE` keeps it")
+        return
+    need(os.path.isdir(f"{path}/chunks"), path, "there is no store.db and no chunks")
+    for file in documents(f"{path}/chunks", depth=0):
+        yield file if isinstance(file, LeftOut) else _chunk({**file.front}, file.body, place)
+
+
+def _chunk(row: dict[str, Any], content: str, place: str) -> Record:
+    tags = _list(row.get("tags"))
+    return Record(
+        str(row.get("id")),
+        content,
+        str(row.get("topic") or ""),
+        kind=kind_of(tags),
+        tags=tags,
+        created_at_ms=instant_in(row.get("created_at")) or instant_in(row.get("updated")),
+        updated_at_ms=instant_in(row.get("updated")),
+        place=place,
+        agent=str(row.get("agent") or "") or None,
+        importance=_importance(row.get("importance")),
+        expires_at_ms=instant_in(row.get("expires_at") or row.get("expires")),
+        names=(str(row.get("id")),),
+    )
+
+
+CHUNKS = Source("agent-memory-store", _read_chunks, _find_chunks)
+
+# -- OpenMemory and mem0 ----------------------------------------------------------------------------------------------
+
+
+def _find_mem0(machine: Machine) -> Iterator[str]:
+    yield f"{machine.home}/.mem0/history.db"
+
+
+def _read_openmemory(path: str, machine: Machine) -> Iterator[Found]:
+    """Reads its export, a zip, or its database."""
+    if path.endswith((".db", ".sqlite")):
+
+        def tables(database: Database) -> list[dict[str, Any]]:
+            need("content" in database.columns("memories"), path, "it has no memories of OpenMemory")
+            apps = {each.get("id"): each.get("name") for each in table(database, "apps")}
+            return [{**each, "app": apps.get(each.get("app_id"))} for each in table(database, "memories")]
+
+        yield from map(_memory, read_tables(path, tables))
+        return
+    for row in _zipped(path):
+        yield _memory(row) if is_object(row) else LeftOut("a line", "it is not a memory")
+
+
+def _zipped(path: str) -> Iterator[Any]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            name = next((each for each in archive.namelist() if each.endswith("memories.jsonl.gz")), None)
+            need(name is not None, path, "there is no memories.jsonl.gz in it")
+            with archive.open(str(name)) as packed, gzip.open(packed) as lines:
+                data = lines.read(MAX_FILE_BYTES + 1)
+    except (zipfile.BadZipFile, gzip.BadGzipFile, EOFError, zlib.error, OSError) as error:
+        raise UsageInvalid(f"{path} is no export of OpenMemory: {error}") from None
+    need(len(data) <= MAX_FILE_BYTES, path, f"it holds more than {MAX_FILE_BYTES >> 20} MiB")
+    for line in filter(bytes.strip, data.split(b"\n")):
+        try:
+            yield json.loads(line)
+        except (ValueError, RecursionError):
+            yield None
+
+
+def _read_mem0(path: str, machine: Machine) -> Iterator[Found]:
+    """Reads the history of its library, or a dump of its API."""
+    if path.endswith(".db"):
+
+        def tables(database: Database) -> Iterable[dict[str, Any]]:
+            need("memory_id" in database.columns("history"), path, "it has no history of mem0")
+            last: dict[object, dict[str, Any]] = {}
+            first: dict[object, Any] = {}
+            for each in table(database, "history"):
+                last[each["memory_id"]] = each
+                first.setdefault(each["memory_id"], each.get("created_at"))
+            living = (each for each in last.values() if each.get("event") != "DELETE" and not each.get("is_deleted"))
+            return [
+                {**each, "id": id, "memory": each.get("new_memory"), "created_at": first[id]}
+                for each in living
+                for id in (each["memory_id"],)
+            ]
+
+        rows: Any = read_tables(path, tables)
+    else:
+        dump = read_json(path)
+        rows = dump.get("results") if is_object(dump) else dump
+        need(is_list(rows), path, "it is no list of memories")
+    for row in rows:
+        yield _memory(row) if is_object(row) else LeftOut("an item", "it is not a memory")
+
+
+def _memory(row: dict[str, Any]) -> Found:
+    name, state = str(row.get("id")), row.get("state") or "active"
+    if state == "deleted":
+        return LeftOut(name, "it was deleted there")
+    inner = row.get("metadata") or row.get("metadata_")
+    about: dict[str, Any] = inner if is_object(inner) else {}
+    return Record(
+        name,
+        str(row.get("content") or row.get("memory") or row.get("data") or about.get("data") or ""),
+        kind=kind_of(_list(row.get("categories"))),
+        tags=_list(row.get("categories")),
+        created_at_ms=instant_in(row.get("created_at")),
+        updated_at_ms=instant_in(row.get("updated_at")),
+        agent=str(row.get("app") or row.get("actor_id") or "") or None,
+        is_archived=state in ("paused", "archived"),
+    )
+
+
+OPENMEMORY = Source("OpenMemory", _read_openmemory)
+MEM0 = Source("mem0", _read_mem0, _find_mem0)

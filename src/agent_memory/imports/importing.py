@@ -1,0 +1,333 @@
+"""`memory import`: records of another memory become notes, as one run that can be undone.
+
+A note remembers in its source which record it is of, and a digest of the text that was made of it: importing again does
+nothing where the record is as it was, changes the note where only the record changed, and leaves a note alone that was
+changed here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
+
+from attrs import evolve, field, frozen
+
+from agent_memory.care.tombstones import TombstoneFiles
+from agent_memory.imports.base import Found, LeftOut, Machine, Record, Source, sections
+from agent_memory.imports.databases import CHUNKS, CLAUDE_MEM, MEM0, OPENMEMORY
+from agent_memory.imports.markdown import BASIC_MEMORY, CURSOR_RULES, LETTA, MARKDOWN, MEMORY_BANK, OKF
+from agent_memory.imports.seeds import CURSORCLAW, INOSX
+from agent_memory.imports.vendors import CLAUDE, CODEX
+from agent_memory.note.note import (
+    GLOBAL_SCOPE,
+    Listed,
+    MemoryEntry,
+    Meta,
+    Origin,
+    Source as NoteSource,
+    Status,
+    body_hash,
+)
+from agent_memory.note.note_format import render_note
+from agent_memory.ports import Clock, RunLog
+from agent_memory.redaction.redact import redact_path, stored_line
+from agent_memory.results import as_result, unwrap
+from agent_memory.rules.change import Change, ChangeGroup, Dropped
+from agent_memory.rules.drafts import (
+    MAX_BODY_CHARS,
+    edited_title,
+    stored_agent,
+    stored_body,
+    stored_description,
+    stored_subject,
+    stored_tags,
+    taken_ids,
+)
+from agent_memory.rules.forgotten import REASON, EntryTombstone, forgotten_note
+from agent_memory.rules.run_log import LoggedRun, logged_actions
+from agent_memory.store.recorded_writes import RecordedWrites
+from agent_memory.text.ids import content_hash, is_id, mint_id
+from agent_memory.text.markdown import derive_description, derive_title
+from agent_memory.text.plain_text import counted
+
+SOURCES: Mapping[str, Source] = {
+    "claude": CLAUDE,
+    "codex": CODEX,
+    "claude-mem": CLAUDE_MEM,
+    "basic-memory": BASIC_MEMORY,
+    "openmemory": OPENMEMORY,
+    "mem0": MEM0,
+    "inosx": INOSX,
+    "cursorclaw": CURSORCLAW,
+    "agent-memory-store": CHUNKS,
+    "letta": LETTA,
+    "memory-bank": MEMORY_BANK,
+    "cursor-rules": CURSOR_RULES,
+    "okf": OKF,
+    "markdown": MARKDOWN,
+}
+_DIGEST_DIGITS = 12
+_MAX_ID_CHARS = 200
+_LINK = re.compile(r"\[\[([^\[\]|\n]+)(?:\|([^\[\]\n]*))?\]\]")
+
+
+@frozen
+class Imported:
+    """What an import did, or would do."""
+
+    source: str
+    changes: tuple[Change | ChangeGroup, ...] = ()
+    created: tuple[MemoryEntry, ...] = ()
+    updated: tuple[MemoryEntry, ...] = ()
+    known: int = 0
+    """Records that are notes already, as they are."""
+    left: tuple[Dropped, ...] = ()
+    """Records that do not become notes, and why."""
+    run_id: str = ""
+
+    @property
+    def sentence(self) -> str:
+        counts = (
+            f"{counted(len(self.created), 'new note')}",
+            f"{len(self.updated):,} updated",
+            f"{self.known:,} known already",
+            f"{len(self.left):,} left out",
+        )
+        return f"From {SOURCES[self.source].title}: {', '.join(counts)}"
+
+
+@frozen
+class _Draft:
+    """A record as it is stored, before its links lead anywhere."""
+
+    key: str
+    record: Record
+    id: str
+    title: str
+    body: str
+    scope: str
+    before: Listed | None
+    digest: str
+    """Of the note that was made of it the last time, if it was."""
+
+
+@frozen
+class Importing:
+    """Imports on behalf of a person. `publish` writes the managed sections."""
+
+    writes: RecordedWrites
+    log: RunLog
+    clock: Clock
+    tombstones: TombstoneFiles
+    scope_of: Callable[[str], str]
+    new_run_id: Callable[[int], str]
+    publish: Callable[[], object] = field(default=lambda: None)
+
+    @as_result
+    def run(
+        self, source: str, paths: Sequence[str], machine: Machine, *,
+        scope: str | None = None, is_mine: bool = False, dry_run: bool = False,
+    ) -> Imported:  # fmt: skip
+        """Imports what lies at these paths, as one run. `scope` is that of all notes; without it each goes where its
+        record says. With `is_mine` the notes count as the person's; else as a foreign source's, so that no session is
+        told of them before a person vouches for them. Only for a person."""
+        found = [each for path in paths for each in SOURCES[source].read(path, machine)]
+        if dry_run:
+            return self._planned(source, found, scope, is_mine)
+        self.writes.caller.only_a_person("import")
+        started_ms = self.clock.now_ms()
+        with self.writes.locks.write():
+            plan = self._planned(source, found, scope, is_mine)
+            if not plan.changes:
+                return plan
+            run_id = self.new_run_id(started_ms)
+            receipt = unwrap(self.writes.store.apply(plan.changes, run_id=run_id))
+            done = {each.id for each in receipt.applied}
+            plan = evolve(
+                plan,
+                run_id=run_id,
+                created=tuple(each for each in plan.created if each.meta.id in done),
+                updated=tuple(each for each in plan.updated if each.meta.id in done),
+                left=(*plan.left, *receipt.dropped),
+            )
+            self.writes.tolerate(
+                self.writes.recorder.record(receipt.touched, f"import: {plan.sentence}", f"Run {run_id}")
+            )
+            actions, dropped = logged_actions(receipt.applied), _sentences(plan.left)
+            report = LoggedRun(
+                run_id, "import", started_ms, self.clock.now_ms(), "completed", plan.sentence, actions, dropped=dropped
+            )
+            unwrap(self.log.put_report(report))
+        self.publish()
+        return plan
+
+    # -- what becomes of the records --------------------------------------------------------------------------------------
+
+    def _planned(self, source: str, found: Iterable[Found], scope: str | None, is_mine: bool) -> Imported:
+        live, archive = unwrap(self.writes.store.list()), unwrap(self.writes.store.list(archived=True))
+        made = {
+            key: (each, digest) for each in (*archive.entries, *live.entries) for key, digest in _keys_of(each.meta)
+        }
+        bodies = {each.body_hash for each in live.entries}
+        taken = set(taken_ids(live, archive))
+        gone, rejected = unwrap(self.tombstones.of_entries()), unwrap(self.tombstones.rejected())
+        drafts: list[_Draft] = []
+        left: list[Dropped] = []
+        known = 0
+        for each in _parts(found):
+            if isinstance(each, LeftOut):
+                left.append(_left(each.name, each.reason))
+                continue
+            draft = self._draft(source, each, scope, made, taken, gone, rejected)
+            if isinstance(draft, LeftOut):
+                left.append(_left(draft.name, draft.reason))
+            elif draft.before.archived if draft.before else body_hash(draft.body) in bodies:
+                known += 1
+            else:
+                taken.add(draft.id.casefold())
+                drafts.append(draft)
+                bodies.add(body_hash(draft.body))
+        ids = {name: each.id for each in drafts for name in (each.record.id, *each.record.names) if name}
+        changes: list[Change | ChangeGroup] = []
+        created: list[MemoryEntry] = []
+        updated: list[MemoryEntry] = []
+        for draft in drafts:
+            entry = self._entry(draft, ids, is_mine)
+            if draft.before is None:
+                created.append(entry)
+                changes.append(_made(entry, draft.record.is_archived))
+            elif _digest(entry) == draft.digest:
+                known += 1
+            else:
+                stored = unwrap(self.writes.store.read(draft.id))
+                if _digest(stored.entry) != draft.digest:
+                    left.append(_left(draft.title, f"{draft.id} was changed here since it was imported"))
+                    continue
+                entry = evolve(entry, meta=_updated(stored.meta, entry.meta))
+                updated.append(entry)
+                changes.append(Change.of(entry, stored.listed.content_hash))
+        return Imported(source, tuple(changes), tuple(created), tuple(updated), known, tuple(left))
+
+    def _draft(
+        self, source: str, record: Record, scope: str | None, made: Mapping[str, tuple[Listed, str]],
+        taken: set[str], gone: Sequence[EntryTombstone], rejected: Sequence[EntryTombstone],
+    ) -> _Draft | LeftOut:  # fmt: skip
+        body = stored_body(record.body)
+        title = edited_title(record.title or derive_title(body))
+        if not any(map(str.isalnum, body)):
+            return LeftOut(title if title != "untitled" else record.id, "it is empty")
+        if len(body) > MAX_BODY_CHARS:
+            return LeftOut(title, f"it has {len(body):,} characters, at most {MAX_BODY_CHARS:,} are allowed")
+        if scope is None and record.place is None:
+            where = f"its project {record.project}" if record.project else "its project"
+            return LeftOut(title, f"{where} is not known on this machine; `--scope` says where it belongs")
+        said_at_ms = record.updated_at_ms or record.created_at_ms or 0
+        if forgotten_note(gone, title, body, said_at_ms) is not None:
+            return LeftOut(title, REASON)
+        if any(each.is_said_by(title, body) for each in rejected):
+            return LeftOut(title, "you rejected it (`memory review`)")
+        place = record.place or GLOBAL_SCOPE
+        there = scope or (GLOBAL_SCOPE if place == GLOBAL_SCOPE else self.scope_of(place))
+        key = stored_line(f"{source}:{record.id}", _MAX_ID_CHARS).replace("#", "_")
+        before, digest = made.get(key, (None, ""))
+        created_ms = record.created_at_ms or record.updated_at_ms or self.clock.now_ms()
+        id = mint_id(title, created_ms, taken) if before is None else before.meta.id
+        return _Draft(key, record, id, title, body, there, before, digest)
+
+    def _entry(self, draft: _Draft, ids: Mapping[str, str], is_mine: bool) -> MemoryEntry:
+        record, now_ms = draft.record, self.clock.now_ms()
+        body = _linked(draft.body, ids, draft.id)
+        created_ms = min(record.created_at_ms or record.updated_at_ms or now_ms, now_ms)
+        meta = Meta(
+            draft.id,
+            draft.title,
+            created_ms,
+            max(created_ms, min(record.updated_at_ms or created_ms, now_ms)),
+            stored_description(record.description or derive_description(body)),
+            record.kind,
+            stored_tags(record.tags),
+            Status.CAPTURED,
+            Origin.USER if is_mine else Origin.EXTERNAL,
+            draft.scope,
+            record.importance,
+            record.confidence,
+            record.sensitivity,
+            expires_at_ms=record.expires_at_ms,
+        )
+        where = NoteSource(
+            record.harness,
+            record.session_id,
+            draft.scope if draft.scope != GLOBAL_SCOPE else None,
+            None if record.place in (None, GLOBAL_SCOPE) else redact_path(str(record.place)),
+            record.agent and stored_agent(record.agent),
+        )
+        entry = MemoryEntry(meta, body)
+        sources = (evolve(where, imported=f"{draft.key}#{_digest(entry)}"),)
+        return evolve(entry, meta=evolve(meta, sources=sources))
+
+
+def _keys_of(meta: Meta) -> Iterator[tuple[str, str]]:
+    for each in meta.sources:
+        if each.imported:
+            key, _, digest = each.imported.rpartition("#")
+            yield key, digest
+
+
+def _digest(entry: MemoryEntry) -> str:
+    return sha256(entry.whole.strip().encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_DIGITS]
+
+
+def _parts(found: Iterable[Found]) -> Iterator[Found]:
+    """Yields the records; of one that is too long for a note each of its sections."""
+    for each in found:
+        parts = sections(each.body) if isinstance(each, Record) and len(each.body) > MAX_BODY_CHARS else []
+        if isinstance(each, Record) and len(parts) > 1:
+            title = each.title or each.id
+            for heading, text in parts:
+                name = f"{title}: {heading}" if heading else title
+                yield evolve(each, id=f"{each.id}/{heading}", title=name, body=text, description="", names=())
+        else:
+            yield each
+
+
+def _left(name: str, reason: str) -> Dropped:
+    return Dropped(stored_subject(name), (stored_line(reason),))
+
+
+def _sentences(left: Iterable[Dropped]) -> tuple[str, ...]:
+    return tuple(f"{each.subject}: {'; '.join(each.reasons)}" for each in left)
+
+
+def _linked(body: str, ids: Mapping[str, str], own_id: str) -> str:
+    """Returns the body with links to notes of this import; other links are the words that they show."""
+
+    def link(found: re.Match[str]) -> str:
+        target, label = found[1].strip(), found[2]
+        id = ids.get(target)
+        if id is None or id == own_id:
+            return found[0] if is_id(target) else label or target
+        return f"[[{id}|{label or target}]]"
+
+    return _LINK.sub(link, body)
+
+
+def _made(entry: MemoryEntry, is_archived: bool) -> Change | ChangeGroup:
+    made = Change.of(entry)
+    if not is_archived:
+        return made
+    return ChangeGroup(entry.meta.id, (made, Change.retire(entry.meta.id, content_hash(render_note(entry).encode()))))
+
+
+def _updated(old: Meta, new: Meta) -> Meta:
+    """Returns the frontmatter of a note whose record changed. Whoever vouched for it saw another text."""
+    return evolve(
+        old,
+        title=new.title,
+        description=new.description,
+        updated_at_ms=max(old.updated_at_ms, new.updated_at_ms),
+        promoted_by=None if new.origin is Origin.EXTERNAL else old.promoted_by,
+        pinned=old.pinned and new.origin is not Origin.EXTERNAL,
+        origin=new.origin,
+        sources=new.sources,
+    )

@@ -1,0 +1,139 @@
+"""The stores of @inosx/agent-memory and CursorClaw."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from agent_memory.files.lines import objects_in
+from agent_memory.imports.base import (
+    Document,
+    Found,
+    LeftOut,
+    Machine,
+    Record,
+    Source,
+    documents,
+    instant_in,
+    kind_of,
+    need,
+    sections,
+)
+from agent_memory.note.note import GLOBAL_SCOPE, Importance, Kind, Sensitivity
+from agent_memory.text.json_shape import is_object
+
+# -- @inosx/agent-memory ----------------------------------------------------------------------------------------------
+
+_ENTRY = re.compile(r"^<!-- id:(\d+) -->[ \t]*\n", re.MULTILINE)
+_HEAD = re.compile(r"\A\s*## (\d{4}-\d\d-\d\dT\d\d:\d\d)(?: · (.*))?\n")
+_BY_RULES = frozenset(
+    ("compacted", "auto-extract", "auto-handoff", "session-close", "autoextract", "autohandoff", "transcript")
+)
+_SECTIONS = {
+    Kind.DECISION: "decisões,decisões técnicas,decisions",
+    Kind.TASK: "tarefas,tasks",
+    Kind.PROJECT: "contexto,contexto de projeto,projetos,context,projects",
+}
+_KIND_OF_SECTION = {name: kind for kind, names in _SECTIONS.items() for name in names.split(",")}
+
+
+def _find_inosx(machine: Machine) -> Iterator[str]:
+    if machine.cwd:
+        yield machine.environ.get("AGENT_MEMORY_DIR") or f"{machine.cwd}/.memory"
+
+
+def _read_inosx(path: str, machine: Machine) -> Iterator[Found]:
+    """Reads the vault, a directory an agent, and the flat files of before."""
+    if os.path.isdir(f"{path}/.memory"):
+        path = f"{path}/.memory"
+    place = os.path.dirname(path)
+    for each in documents(path, depth=1):
+        agent, _, category = each.name.removesuffix(".md").rpartition("/")
+        if isinstance(each, LeftOut):
+            yield each
+        elif each.name == "_project.md":
+            yield Record(each.name, each.body, "The project", kind=Kind.PROJECT, place=place,
+                         updated_at_ms=each.changed_at_ms)  # fmt: skip
+        elif agent:
+            yield from _entries(each, agent, kind_of([category]), place)
+        else:
+            for heading, text in sections(each.body):
+                kind = _KIND_OF_SECTION.get(heading.lower(), Kind.LESSON)
+                yield Record(f"{each.name}#{heading}", text, heading or each.stem, kind=kind, place=place,
+                             agent=each.stem, updated_at_ms=each.changed_at_ms)  # fmt: skip
+    conversations = f"{path}/conversations"
+    names = os.listdir(conversations) if os.path.isdir(conversations) else ()
+    if count := sum(name.endswith(".json") for name in names):
+        yield LeftOut(f"{count:,} conversations", f"`memory capture FILE` brings one in, from {conversations}")
+
+
+def _entries(each: Document, agent: str, kind: Kind, place: str) -> Iterator[Found]:
+    parts = _ENTRY.split(each.body)
+    for id, text in zip(parts[1::2], parts[2::2], strict=True):
+        head = _HEAD.match(text)
+        body = (text[head.end() :] if head else text).strip().removesuffix("---").strip()
+        tags = tuple(word.removeprefix("#") for word in (head[2] or "").split()) if head else ()
+        is_made = not _BY_RULES.isdisjoint(tags)
+        yield Record(
+            f"{agent}/{each.stem}/{id}", body, kind=kind, tags=tuple(tag for tag in tags if tag not in _BY_RULES),
+            created_at_ms=instant_in(int(id)) or (ms if head and (ms := instant_in(head[1])) else None),
+            place=place, agent=agent, importance=Importance.LOW if is_made else Importance.MEDIUM,
+        )  # fmt: skip
+
+
+INOSX = Source("@inosx/agent-memory", _read_inosx, _find_inosx)
+
+# -- CursorClaw -------------------------------------------------------------------------------------------------------
+
+_SUMMARIES = ("turn-summary", "compaction", "heartbeat")
+
+
+def _read_cursorclaw(path: str, machine: Machine) -> Iterator[Found]:
+    need(os.path.isfile(f"{path}/MEMORY.md") or os.path.isdir(f"{path}/memory"), path, "there is no MEMORY.md")
+    summaries = 0
+    seen: set[str] = set()
+    for each in documents(path, depth=1):
+        is_record = isinstance(each, Document) and (each.name.startswith("memory/") or "/" not in each.name)
+        if isinstance(each, LeftOut):
+            yield each
+        elif each.name == "USER.md":
+            yield Record(each.name, each.body, "About the person", kind=Kind.PREFERENCE,
+                         updated_at_ms=each.changed_at_ms)  # fmt: skip
+        elif is_record:
+            for line in each.body.split("\n"):
+                found = objects_in(line[2:].encode()).found if line.startswith("- {") else ()
+                row: dict[str, Any] = found[0] if found else {}
+                id = str(row.get("id") or "")
+                if not row.get("text") or id in seen:
+                    continue
+                seen.add(id)
+                if row.get("category") in _SUMMARIES:
+                    summaries += 1
+                else:
+                    yield _claw_record(id, row)
+    if summaries:
+        yield LeftOut(f"{summaries:,} summaries", "they say what a turn did, or that nothing happened")
+
+
+def _claw_record(id: str, row: dict[str, Any]) -> Found:
+    from_ = row.get("provenance")
+    about: dict[str, Any] = from_ if is_object(from_) else {}
+    word, confidence = str(about.get("sensitivity") or ""), about.get("confidence")
+    if word == "secret":
+        return LeftOut(id, "it is secret")
+    is_share = isinstance(confidence, int | float) and 0 <= confidence <= 1
+    return Record(
+        id,
+        str(row.get("text")),
+        kind=kind_of([str(row.get("category"))]),
+        created_at_ms=instant_in(about.get("timestamp")),
+        place=GLOBAL_SCOPE,
+        agent=str(about.get("sourceChannel") or "") or None,
+        confidence=float(confidence) if is_share and confidence is not None else None,
+        sensitivity=Sensitivity.PRIVATE if word == "private-user" else Sensitivity.NORMAL,
+    )
+
+
+CURSORCLAW = Source("CursorClaw", _read_cursorclaw)
