@@ -392,6 +392,7 @@ def test_those_on_this_machine_are_found(memory: Memory) -> None:
     found = memory("import", "--find", "--json").document["memories"]
     assert [each["source"] for each in found] == ["claude", "mem0"]
     assert memory("import").code == 2
+    assert "`memory import --find`" in memory("setup", "claude-code", "--yes").out
     assert "was not found on this machine" in memory("import", "letta", "--yes").err
 
 

@@ -146,6 +146,8 @@ def _setup(arguments: argparse.Namespace, console: Console) -> int:
             trials = _tried(console, memory, installation, plan)
             if not _is_scheduled(installation):
                 console.out("Next: `memory schedule on` makes this machine consolidate and defrag regularly.")
+            if any(memory.importing.found(memory.machine()).values()):
+                console.out("`memory import --find` lists the memories of other programs that it can take over.")
         console.warn(*attention)
         document = {
             "dryRun": arguments.dry_run,

@@ -13,7 +13,6 @@ from agent_memory.cli.dialogue import first_of, is_agreed, open_here
 from agent_memory.cli.runs import print_foreseen
 from agent_memory.documents import rows_of
 from agent_memory.errors import UsageInvalid
-from agent_memory.files.paths import exists
 from agent_memory.imports.importing import SOURCES, Imported
 from agent_memory.results import unwrap
 from agent_memory.rules.run_log import short_id
@@ -44,13 +43,10 @@ def _import(arguments: argparse.Namespace, console: Console) -> None:
         caller_of(os.environ).only_a_person("import")
     memory = open_here(console)
     machine = memory.machine()
-    there = {
-        name: [path for path in source.find(machine) if exists(path)]
-        for name, source in SOURCES.items()
-        if arguments.source in (None, name)
-    }
+    there = memory.importing.found(machine)
     if arguments.find:
-        found = [(name, path) for name, paths in there.items() for path in paths]
+        wanted = there if arguments.source is None else [arguments.source]
+        found = [(name, path) for name in wanted for path in there[name]]
         memories = [{"source": name, "path": path} for name, path in found]
         console.answer({"memories": memories}, *(f"{name}\t{path}" for name, path in found))
         if not found:

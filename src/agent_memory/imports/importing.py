@@ -14,6 +14,7 @@ from hashlib import sha256
 from attrs import evolve, field, frozen
 
 from agent_memory.care.tombstones import TombstoneFiles
+from agent_memory.files.paths import exists
 from agent_memory.imports.base import Found, LeftOut, Machine, Record, Source, sections
 from agent_memory.imports.databases import CHUNKS, CLAUDE_MEM, MEM0, OPENMEMORY
 from agent_memory.imports.markdown import BASIC_MEMORY, CURSOR_RULES, LETTA, MARKDOWN, MEMORY_BANK, OKF
@@ -123,6 +124,11 @@ class Importing:
     scope_of: Callable[[str], str]
     new_run_id: Callable[[int], str]
     publish: Callable[[], object] = field(default=lambda: None)
+
+    @staticmethod
+    def found(machine: Machine) -> dict[str, list[str]]:
+        """Returns the paths of the memories that lie where one usually does, by source."""
+        return {name: [path for path in each.find(machine) if exists(path)] for name, each in SOURCES.items()}
 
     @as_result
     def run(
