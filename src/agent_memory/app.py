@@ -21,7 +21,7 @@ from agent_memory.errors import Error, HomeUnknown, StateInvalid, StateNotFound,
 from agent_memory.files.locks import KernelLocks
 from agent_memory.files.paths import exists, is_directory, real_root
 from agent_memory.files.root import home_of
-from agent_memory.note.note import GLOBAL_SCOPE, Harness, Sensitivity, Status
+from agent_memory.note.note import GLOBAL_SCOPE, Harness, Sensitivity, Source, Status
 from agent_memory.results import as_result, unwrap
 from agent_memory.setup.config_files import Effective, load_config
 from agent_memory.store.store_files import StoreFiles
@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from agent_memory.pipelines.handing_over import HandingOverIo, Taken
     from agent_memory.pipelines.undo import UndoIo, Undone
     from agent_memory.ports import Agent, Embedder, HistorySource
+    from agent_memory.recall.branches import Unmerged
     from agent_memory.recall.embedding import IndexedMeanings
     from agent_memory.recall.known_notes import KnownNotes
     from agent_memory.recall.note_index import NoteIndex
@@ -575,6 +576,7 @@ class Memory:
             now_ms = self.clock.now_ms()
             ended = unwrap(consolidate(io, Run(self.new_run_id(now_ms), now_ms, limit, dry_run)))
         if not dry_run:
+            self._look_for_unmerged()
             self.index_all(progress)
         return ended
 
@@ -634,6 +636,7 @@ class Memory:
         if ended.trouble is None:
             unwrap(configured)
         if not dry_run:
+            self._look_for_unmerged()
             self.index_all(progress)
         return ended
 
@@ -762,6 +765,23 @@ class Memory:
         embedder = self.embedder
         return embedder if isinstance(embedder, str) else IndexedMeanings(self.index, self.store, embedder)
 
+    def branch_mark(self, sources: Sequence[Source]) -> str:
+        """Returns `branch x, not found in main` for a note that comes from unmerged branches alone, else nothing."""
+        from agent_memory.recall.branches import branch_mark
+
+        return branch_mark(sources, self._unmerged)
+
+    @cached_property
+    def _unmerged(self) -> Unmerged:
+        from agent_memory.recall.branches import unmerged_branches
+
+        return unmerged_branches(self.real_root)
+
+    def _look_for_unmerged(self) -> None:
+        from agent_memory.recall.branches import look_for_unmerged
+
+        look_for_unmerged(self.real_root, unwrap(self.store.list()).entries, self.environ)
+
     def index_all(self, progress: Progress = _silent, *, by_meaning: bool = True) -> None:
         """Brings the search index up to date, however long it takes, so that no search answers from half of it; if
         meanings are installed, theirs too. Best effort: an index that cannot be kept is made by the next search."""
@@ -889,7 +909,8 @@ class Memory:
         from agent_memory.care.why_note import note_history
         from agent_memory.git.git_history import revisions_of
 
-        return note_history(id, self.reading, self.log, partial(revisions_of, self.git_process), told_where)
+        why = note_history(id, self.reading, self.log, partial(revisions_of, self.git_process), told_where)
+        return why.map(lambda each: evolve(each, unmerged=self.branch_mark(each.sources)))
 
     def why_session(self, session_id: str) -> Result[FoundSessions, Error]:
         """`memory why --session`: changes nothing."""

@@ -3,7 +3,7 @@ from it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import fields, fields_dict, has
 
 from agent_memory.errors import Error
-from agent_memory.note.note import Listed, Status, Tier, UnreadableFile, Usage, reads_of
+from agent_memory.note.note import Listed, Source, Status, Tier, UnreadableFile, Usage, reads_of
 from agent_memory.text.instants import day_of, iso_of
 from agent_memory.text.json_shape import is_object, is_row
 
@@ -94,7 +94,7 @@ def mapped_texts(value: Any, mapped: Callable[[str], str]) -> Any:
 
 
 def entry_document(
-    listed: Listed, usage: Usage | None = None, body: str | None = None, *, tier: Tier = Tier.COLD
+    listed: Listed, usage: Usage | None = None, body: str | None = None, *, tier: Tier = Tier.COLD, unmerged: str = ""
 ) -> dict[str, Any]:
     """Returns a note: the frontmatter keys of design §3.2, with `path`, `tier` and, where it is given, `body`. `used`
     and `last_used` include every host's ledger, where `usage` says so; `status` is `promoted` for what is hot. Instants
@@ -116,7 +116,7 @@ def entry_document(
         **fields_of(meta, "aliases", "supersedes"),
         "sources": [
             {
-                **fields_of(each, "harness", "thread_id", "repo", "cwd", "agent", "turns"),
+                **fields_of(each, "harness", "thread_id", "repo", "cwd", "agent", "turns", "branch", "commit"),
                 **({"imported": each.imported} if each.imported else {}),
             }
             for each in meta.sources
@@ -124,6 +124,7 @@ def entry_document(
         "path": listed.path,
         "archived": listed.archived,
         "tier": tier.value,
+        **({"unmerged": unmerged} if unmerged else {}),
         **({} if body is None else {"body": body}),
     }
 
@@ -163,12 +164,19 @@ _SCORE_DIGITS = 4
 _ACTION = ("kind", "ids", "new_ids", "words")
 
 
-def search_document(query: str, answer: SearchAnswer, totals: Mapping[str, Usage]) -> dict[str, Any]:
+def search_document(
+    query: str,
+    answer: SearchAnswer,
+    totals: Mapping[str, Usage],
+    mark: Callable[[Sequence[Source]], str] = lambda _: "",
+) -> dict[str, Any]:
     """Returns the hits: `marks` are half-open ranges of code points of `snippet`; `mode` is what answered, `matched` how
     many notes had something of the query."""
     entries = [
         {
-            **entry_document(hit.listed, reads_of(hit.listed.meta, totals), tier=hit.tier),
+            **entry_document(
+                hit.listed, reads_of(hit.listed.meta, totals), tier=hit.tier, unmerged=mark(hit.listed.meta.sources)
+            ),
             "score": round(hit.score, _SCORE_DIGITS),
             "snippet": hit.snippet.text,
             "marks": json_of(hit.snippet.marks),

@@ -32,7 +32,7 @@ from agent_memory.recall.moment import (
     shown_whole,
     unread_session,
 )
-from agent_memory.recall.start_cache import Fingerprint, fingerprint_of, keep_cached, read_cached
+from agent_memory.recall.start_cache import UNMERGED, Fingerprint, fingerprint_of, keep_cached, read_cached
 from agent_memory.text.json_shape import Record
 
 TYPE_CHECKING = False
@@ -148,7 +148,7 @@ class HookInjection:
 
     def _fingerprint(self) -> Fingerprint:
         local = f"{self.directory}/{LOCAL_NAME}"
-        others = [local, f"{self.root}/state/tiers.json"]
+        others = [local, f"{self.root}/state/tiers.json", f"{self.root}/{UNMERGED}"]
         if self.home is not None:
             others += [config_path(self.home), f"{local_state_directory(self.home)}/trusted.json"]
         place = [self.scope, str(may_be_in_work_tree(self.directory))]

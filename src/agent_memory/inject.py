@@ -99,7 +99,8 @@ def prepare(memory: Memory, around: Place | None = None) -> Prepared:
 
     hot = standing_tiers(tiers, (each.meta for each in live.entries)).hot
     found, more = candidates(live.entries, read, around, hot)
-    passages = tuple(passage for passage in map(passage_of, found) if passage is not None)
+    made = (passage_of(each, memory.branch_mark(each.stored.meta.sources)) for each in found)
+    passages = tuple(passage for passage in made if passage is not None)
     # What could not be read just now must not stay away until another note changes (P6).
     until_ms = 0 if any(isinstance(each, StoreIo) for each in unread) else good_until_ms(live.entries, around)
     config = memory.config.inject
@@ -150,7 +151,7 @@ def find_passages(memory: Memory, query: str, mode: Mode, least_score: float = _
         from agent_memory.recall.neutral_markdown import passage_of
 
         fit = [each for each in (shown(stored, "notes") for stored in found) if each is not None]
-        passages = map(passage_of, with_contradicted(fit))
+        passages = (passage_of(each, memory.branch_mark(each.stored.meta.sources)) for each in with_contradicted(fit))
         ready = tuple(islice((passage for passage in passages if passage is not None), _MOST_FOUND))
     for notice in () if ready else answer.notices:
         memory.warn(notice)

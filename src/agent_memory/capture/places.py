@@ -127,12 +127,19 @@ def is_too_plain(scope: str) -> bool:
 def root_commit_of(common: str, head: str | None) -> str:
     """Returns the first commit of a repository's trunk (`--first-parent`: a merged history has another), which survives
     moving and renaming. Empty without one, UNKNOWN if git does not tell. Ignores the caller's git settings (P4)."""
-    import subprocess
-
     if head is None:
         return ""
     if os.path.lexists(f"{common}/shallow"):
         return UNKNOWN
+    said = git_says(common, "rev-list", "--first-parent", "--max-parents=0", head, "--")
+    return UNKNOWN if said is None else said.strip() or UNKNOWN
+
+
+def git_says(common: str, *words: str) -> str | None:
+    """Returns what git says about a repository; None where it does not answer in time. The caller's environment and settings have
+    no say (P4)."""
+    import subprocess
+
     environ = {
         "PATH": os.environ.get("PATH", os.defpath),
         "GIT_CONFIG_NOSYSTEM": "1",
@@ -141,14 +148,14 @@ def root_commit_of(common: str, head: str | None) -> str:
         "GIT_NO_REPLACE_OBJECTS": "1",
         "LC_ALL": "C",
     }
-    command = ("git", f"--git-dir={common}", "rev-list", "--first-parent", "--max-parents=0", head, "--")
+    command = ("git", f"--git-dir={common}", *words)
     try:
         asked = subprocess.run(
             command, env=environ, cwd="/", capture_output=True, stdin=subprocess.DEVNULL, timeout=_SECONDS, check=True
         )
     except (OSError, subprocess.SubprocessError):
-        return UNKNOWN
-    return asked.stdout.decode("ascii", "replace").strip() or UNKNOWN
+        return None
+    return asked.stdout.decode("utf-8", "replace")
 
 
 def _digest(path: str) -> str:

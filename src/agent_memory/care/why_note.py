@@ -113,6 +113,8 @@ def source_in_words(source: Source) -> str:
         words += f", in {one_line(source.cwd, _LINE_CHARS)}"
     if source.repo:
         words += f" ({one_line(source.repo, _LINE_CHARS)})"
+    if source.branch:
+        words += f" on the branch {one_line(source.branch, _LINE_CHARS)}"
     if source.agent:
         words += f", by {one_line(source.agent, _LINE_CHARS)}"
     return words
@@ -265,6 +267,8 @@ class NoteHistory:
     """Where it is told, in sentences."""
     unread: tuple[str, ...]
     """What could not be read, one sentence each: more may be unknown."""
+    unmerged: str = ""
+    """`branch x, not found in main`, if it comes from unmerged branches alone."""
 
 
 # -- a note: its versions ---------------------------------------------------------------------------------------------

@@ -232,7 +232,7 @@ def search_context(
     how = " ".join((f"Answered by: {answer.mode}.", *map(stored_line, answer.notices)))
     if not answer.hits:
         return f"No matching chunks found.\n\n{how}"
-    return "\n\n---\n\n".join((*(_hit(hit, here) for hit in answer.hits), how))
+    return "\n\n---\n\n".join((*(_hit(memory, hit, here) for hit in answer.hits), how))
 
 
 @_tool(
@@ -316,7 +316,7 @@ def read_context(memory: Memory, id: _Id) -> str:
     if entry.uncounted is not None:  # not the agent's concern: the person who runs the server is told
         memory.warn(f"This read is not counted. {entry.uncounted!s}")
     meta = entry.stored.meta
-    return f"## {stored_line(meta.title)}\n{_facts(meta, memory.scope_here())}\n\n{stored_body(entry.stored.body)}"
+    return f"## {stored_line(meta.title)}\n{_facts(meta, memory.scope_here(), _remarks(memory, meta))}\n\n{stored_body(entry.stored.body)}"
 
 
 @_tool("List notes without their text, last changed first.", reads_only=True, idempotent=True)
@@ -521,9 +521,14 @@ def _facts(meta: Meta, here: str, remarks: Sequence[str] = ()) -> str:
     return " | ".join((*(f"**{name}:** {fact}" for name, fact in facts.items() if fact), *remarks))
 
 
-def _hit(hit: SearchHit, here: str) -> str:
+def _remarks(memory: Memory, meta: Meta) -> list[str]:
+    return [stored_line(mark)] if (mark := memory.branch_mark(meta.sources)) else []
+
+
+def _hit(memory: Memory, hit: SearchHit, here: str) -> str:
     meta = hit.listed.meta
-    remarks = [f"replaced by `{hit.superseded_by}`"] if hit.superseded_by else []
+    remarks = _remarks(memory, meta)
+    remarks += [f"replaced by `{hit.superseded_by}`"] if hit.superseded_by else []
     remarks += ["archived"] if hit.listed.archived else []
     head = f"### [score: {hit.score:.2f}] {stored_line(meta.title)}\n{_facts(meta, here, remarks)}"
     if len(text := stored_body(hit.stored.body)) <= _WHOLE_CHARS:

@@ -134,12 +134,14 @@ def _read(arguments: argparse.Namespace, console: Console) -> None:
     memory = open_here(console)
     entry = unwrap(memory.reading.read(arguments.id, archived=arguments.archived, secret=arguments.secret))
     stored = entry.stored
-    console.answer(entry_document(stored.listed, entry.usage, stored.body, tier=entry.tier), *_page(entry))
+    mark = memory.branch_mark(stored.meta.sources)
+    document = entry_document(stored.listed, entry.usage, stored.body, tier=entry.tier, unmerged=mark)
+    console.answer(document, *_page(entry, mark))
     if entry.uncounted is not None:
         console.warn(f"This read is not counted. {entry.uncounted!s}")
 
 
-def _page(entry: ReadEntry) -> Iterator[str]:
+def _page(entry: ReadEntry, mark: str) -> Iterator[str]:
     meta = entry.stored.meta
     status = status_shown(meta.status, entry.tier)
     used = f"updated {day_of(meta.updated_at_ms)} · read {counted(entry.usage.count, 'time')}"
@@ -150,6 +152,7 @@ def _page(entry: ReadEntry) -> Iterator[str]:
     yield from (f"from {_source(source)}" for source in meta.sources)
     if meta.withheld:
         yield f"{meta.id} is {WITHHELD}"
+    yield from [mark] if mark else []
     yield ""
     yield entry.stored.body.rstrip("\n")
 

@@ -69,7 +69,7 @@ def _run(arguments: argparse.Namespace, console: Console) -> None:
     if console.json:
         totals = memory.ledger.totals()  # if they cannot be read, the frontmatter's counts are shown
         console.warn(*warning_of(totals))
-        console.answer(search_document(request.query, answer, totals.value_or(dict[str, Usage]())))
+        console.answer(search_document(request.query, answer, totals.value_or(dict[str, Usage]()), memory.branch_mark))
     elif not answer.hits:
         query = one_line(request.query, _QUERY_CHARS)
         advice = "Try fewer or other words, another --mode, --archived, or `memory list`."
@@ -77,10 +77,24 @@ def _run(arguments: argparse.Namespace, console: Console) -> None:
     elif console.is_terminal:
         now_ms = memory.clock.now_ms()
         for number, hit in enumerate(answer.hits, 1):
-            console.out(*hit_lines(number, hit, now_ms, colour=console.colour, explain=arguments.explain))
+            console.out(
+                *hit_lines(
+                    number,
+                    hit,
+                    now_ms,
+                    colour=console.colour,
+                    explain=arguments.explain,
+                    mark=memory.branch_mark(hit.listed.meta.sources),
+                )
+            )
         console.out(*broken_lines(closing_line(answer), _room(0)))
     else:
-        console.out(*(plain_line(hit, explain=arguments.explain) for hit in answer.hits))
+        console.out(
+            *(
+                plain_line(hit, explain=arguments.explain, mark=memory.branch_mark(hit.listed.meta.sources))
+                for hit in answer.hits
+            )
+        )
         console.warn(closing_line(answer))
 
 
@@ -94,7 +108,7 @@ _DETAIL_CHARS = 120
 _HOW = {Mode.HYBRID: "by words and by meaning", Mode.BM25: "by words", Mode.SEMANTIC: "by meaning"}
 
 
-def plain_line(hit: SearchHit, *, explain: bool = False) -> str:
+def plain_line(hit: SearchHit, *, explain: bool = False, mark: str = "") -> str:
     """Returns one line of fields separated by tabs; with `explain` one more, the parts of the score."""
     meta = hit.listed.meta
     cells = [
@@ -104,7 +118,7 @@ def plain_line(hit: SearchHit, *, explain: bool = False) -> str:
         meta.kind.value,
         meta.origin.value,
         day_of(meta.updated_at_ms),
-        one_line(meta.title, _TITLE_CHARS),
+        one_line(meta.title, _TITLE_CHARS) + (f" ({mark})" if mark else ""),
         one_line(hit.snippet.text, len(hit.snippet.text)),
         hit.superseded_by or "",
     ]
@@ -113,12 +127,16 @@ def plain_line(hit: SearchHit, *, explain: bool = False) -> str:
     return "\t".join(cells)
 
 
-def hit_lines(number: int, hit: SearchHit, now_ms: int, *, colour: bool, explain: bool = False) -> Iterator[str]:
+def hit_lines(
+    number: int, hit: SearchHit, now_ms: int, *, colour: bool, explain: bool = False, mark: str = ""
+) -> Iterator[str]:
     """Yields the lines of one hit: its title, the facts, the passage with the matches in it, and a blank one."""
     meta = hit.listed.meta
     facts = [_place(hit), meta.kind.value, f"from {meta.origin.value}", short_age(meta.updated_at_ms, now_ms)]
     if meta.scope != GLOBAL_SCOPE:
         facts.append(one_line(meta.scope, _TITLE_CHARS))
+    if mark:
+        facts.append(mark)
     about = f"{meta.id} · {' · '.join(facts)} · {hit.score:.2f}"
     lead = f"{number}. "
     room = _room(len(lead))

@@ -67,7 +67,7 @@ def _note_lines(note: NoteHistory) -> Iterator[str]:
     used = f"Read {counted(note.usage.count, 'time')}{last}." if note.usage.count else "Not read yet."
     changed = f"created {instant(note.created_at_ms)}, last changed {instant(note.updated_at_ms)}"
     history = [f"{instant(each.at_ms)}: {_line(each.sentence)}" for each in note.history]
-    yield from _section("Said by", [note.said_by])
+    yield from _section("Said by", [note.said_by, *([f"Not merged: {note.unmerged}."] if note.unmerged else [])])
     yield from _section("Comes from", sources or ["No session."])
     yield from _section("Merged from", list(map(_named, note.merged)))
     yield from _section("Supersedes", list(map(_named, note.supersedes)))

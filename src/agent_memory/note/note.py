@@ -203,6 +203,9 @@ class Source:
     cwd: str | None = None
     agent: str | None = None
     turns: tuple[TurnNumber, ...] = ()
+    branch: str | None = None
+    """The branch that was checked out when the session was captured, or that the session names."""
+    commit: str | None = None
     imported: str | None = field(default=None, metadata={"sparse": True})
     """The record of another memory that it was made of: `claude:web/deploys.md`, `#` and a digest of what was made."""
 

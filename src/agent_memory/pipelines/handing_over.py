@@ -232,6 +232,7 @@ def _new_meta(io: HandingOverIo, taken: Taken, id: str, title: str, expires_at_m
         cwd=handover.cwd,
         agent=handover.agent,
         turns=turns,
+        branch=handover.branch,
     )
     return Meta(
         id=id,

@@ -164,31 +164,31 @@ _SAID_BY = {
 }
 
 
-def whole_note(stored: StoredEntry, contradicted_by: str = "") -> str:
-    """Returns title as a heading, a line of facts that begins with the id, and the body. `contradicted_by`, here and
-    below: the id of another injected note that contradicts this one and outranks it."""
+def whole_note(stored: StoredEntry, more: str = "") -> str:
+    """Returns title as a heading, a line of facts that begins with the id, and the body. `more`, here and below,
+    is added to these facts."""
     meta, body = stored.meta, redact(stored.body).text
     first, _, rest = body.lstrip("\n").partition("\n")
     if rest.strip() and first.startswith("#") and first.lstrip("#").strip() == meta.title:
         body = rest  # a first heading that only repeats the title
-    return _whole(meta, contradicted_by, neutral_body(body, TITLE_LEVEL + 1))
+    return _whole(meta, more, neutral_body(body, TITLE_LEVEL + 1))
 
 
-def _whole(meta: Meta, contradicted_by: str, body: str) -> str:
-    return f"{'#' * TITLE_LEVEL} {shown_title(meta)}\n\n{facts_line(meta, contradicted_by)}\n\n{body}"
+def _whole(meta: Meta, more: str, body: str) -> str:
+    return f"{'#' * TITLE_LEVEL} {shown_title(meta)}\n\n{facts_line(meta, more)}\n\n{body}"
 
 
-def brief_note(meta: Meta, contradicted_by: str = "") -> str:
+def brief_note(meta: Meta, more: str = "") -> str:
     """Returns one list item: title, description, id, date, and whether an agent concluded it."""
     title = shown_title(meta)
     description = neutral_line(redact(meta.description).text, MAX_DESCRIPTION_CHARS)
     said = "" if not description or description == title else f": {description}"
-    return f"- {title}{said} ({_mark(meta)}, {day_of(meta.updated_at_ms)}{contradiction(contradicted_by)})"
+    return f"- {title}{said} ({_mark(meta)}, {day_of(meta.updated_at_ms)}{more})"
 
 
-def title_note(meta: Meta, contradicted_by: str = "") -> str:
+def title_note(meta: Meta, more: str = "") -> str:
     """Returns the list item without description and date."""
-    return f"- {shown_title(meta)} ({_mark(meta)}{contradiction(contradicted_by)})"
+    return f"- {shown_title(meta)} ({_mark(meta)}{more})"
 
 
 def contradiction(by: str) -> str:
@@ -200,11 +200,11 @@ def _mark(meta: Meta) -> str:
     return meta.id if meta.origin is Origin.USER or meta.promoted_by else f"{meta.id}, agent"
 
 
-def facts_line(meta: Meta, contradicted_by: str = "") -> str:
+def facts_line(meta: Meta, more: str = "") -> str:
     """Returns the id of the note, its kind, who says it, and when it was last changed."""
     vouched = ", vouched for by the person" if meta.promoted_by and meta.origin is not Origin.USER else ""
     said = f"{_SAID_BY[meta.origin]}{vouched}"
-    changed = f"{day_of(meta.updated_at_ms)}{contradiction(contradicted_by)}"
+    changed = f"{day_of(meta.updated_at_ms)}{more}"
     return f"{meta.id} · {meta.kind.value} · {said} · {changed}"
 
 
@@ -213,9 +213,10 @@ def shown_title(meta: Meta) -> str:
     return neutral_line(redact(meta.title).text, MAX_TITLE_CHARS) or meta.id
 
 
-def passage_of(shown: Shown) -> Passage | None:
+def passage_of(shown: Shown, branch: str = "") -> Passage | None:
     """Returns the note as a passage; None for a task with nothing open. A note that is only its title is one line."""
-    stored, meta, by = shown.stored, shown.stored.meta, shown.contradicted_by
+    stored, meta = shown.stored, shown.stored.meta
+    facts = contradiction(shown.contradicted_by) + (f", {neutral_line(branch, _BOX_CHARS)}" if branch else "")
     boxes = check_boxes(stored.body) if meta.kind is Kind.TASK else CheckBoxes()
     if boxes.done and not boxes.open:
         return None
@@ -225,10 +226,10 @@ def passage_of(shown: Shown) -> Passage | None:
             lines = [f"- [ ] {neutral_line(redact(box).text, _BOX_CHARS)}" for box in boxes.open[:_MOST_BOXES]]
             more = len(boxes.open) - _MOST_BOXES
             lines += [f"- and {more} more: `memory read {meta.id}`"] if more > 0 else []
-            whole = _whole(meta, by, "\n".join(lines))
+            whole = _whole(meta, facts, "\n".join(lines))
         else:
-            whole = whole_note(stored, by)
-    return Passage(meta.id, shown.section, whole, brief_note(meta, by), title_note(meta, by))
+            whole = whole_note(stored, facts)
+    return Passage(meta.id, shown.section, whole, brief_note(meta, facts), title_note(meta, facts))
 
 
 # -- the last words of a session that was cut off ----------------------------------------------------------------------

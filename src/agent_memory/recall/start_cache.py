@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 CACHE = ".cache/inject"
+UNMERGED = ".cache/unmerged.json"
+"""Branches that are not merged (`recall.branches`)."""
 _LAYOUT = 3
 _DIGEST_BYTES = 16
 _MAX_BYTES = 8 << 20

@@ -319,5 +319,9 @@ def with_source(sources: tuple[Source, ...], source: Source) -> tuple[Source, ..
     for at, known in enumerate(sources):
         if known.thread_id is not None and (known.harness, known.thread_id) == (source.harness, source.thread_id):
             turns = tuple(sorted({*known.turns, *source.turns}))
-            return (*sources[:at], evolve(known, turns=turns), *sources[at + 1 :])
+            return (
+                *sources[:at],
+                evolve(known, turns=turns, branch=source.branch or known.branch, commit=source.commit or known.commit),
+                *sources[at + 1 :],
+            )
     return (*sources, source)

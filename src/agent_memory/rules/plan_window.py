@@ -514,7 +514,7 @@ def source_of(cited: tuple[Turn, ...], facts: PlanFacts) -> Source:
     """Returns the source for a note that cites these turns. Without a cited turn `turns` is empty, which keeps the note
     from the hot tier."""
     context = facts.entry.context
-    cwd = context.cwd or facts.window.cwd
+    cwd, branch = context.cwd or facts.window.cwd, facts.window.branch or context.branch
     return Source(
         harness=facts.entry.harness,
         thread_id=session_id_of(facts.entry),
@@ -522,6 +522,8 @@ def source_of(cited: tuple[Turn, ...], facts: PlanFacts) -> Source:
         cwd=stored_line(redact_path(cwd), _MAX_CWD_CHARS) if cwd else None,
         agent=stored_line(facts.window.agent, _MAX_AGENT_CHARS) if facts.window.agent else None,
         turns=tuple(dict.fromkeys(turn.number for turn in cited)),
+        branch=stored_line(redact_path(branch), _MAX_CWD_CHARS) if branch else None,
+        commit=context.commit if branch == context.branch else None,
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agent_memory.note.note import Listed, Sensitivity, StoredEntry, Tier, TierList
-from agent_memory.recall.neutral_markdown import neutral_line, whole_note
+from agent_memory.recall.neutral_markdown import contradiction, neutral_line, whole_note
 from agent_memory.redaction.redact import redact
 from agent_memory.rules.analyze import contradicted_in
 from agent_memory.rules.section import RenderedSection, SectionBudget, Target
@@ -39,7 +39,7 @@ def render_section(
     ids = dict.fromkeys([each.meta.id for each in hot] + [each.meta.id for each in warm])
     contradicted = contradicted_in([bodies[id] for id in ids])
 
-    whole = {each.meta.id: whole_note(each, contradicted.get(each.meta.id, "")) for each in hot}
+    whole = {each.meta.id: whole_note(each, contradiction(contradicted.get(each.meta.id, ""))) for each in hot}
     room = budget.hot_chars - sum(len(whole[each.meta.id]) for each in hot if each.meta.pinned)
     if room < 0:
         warnings.append(f"The pinned notes alone take more than {budget.hot_chars:,} characters")
