@@ -516,3 +516,29 @@ class TestSeveralAtOnce:
             act.communicate()
         assert recorded.notes()[0]["pinned"] is True
         assert len(recorded.log()) == 7
+
+
+def test_no_file_reaches_the_terminal_as_it_is(memory: Memory) -> None:
+    """A note that came by sync, or was written by an agent, may hold what a terminal would carry out."""
+    id = memory.remembered("The lamp is green.")
+    (file,) = (memory.root / "topics").iterdir()
+    text = file.read_text().replace("title: The lamp is green.", 'title: "The \\e[2J lamp"')
+    file.write_text(text.replace("\nThe lamp", "\nThe \x1b]0;pwn\x07 lamp"))
+    for words in (
+        ["read", id],
+        ["list"],
+        ["search", "lamp"],
+        ["why", id],
+        ["links", id],
+        ["review"],
+        ["log"],
+        ["inject"],
+    ):
+        done = memory(*words)
+        assert (
+            "\x1b" in done.out + done.err,
+            "lamp" in done.out + done.err or words[0] in ("log", "review", "links"),
+        ) == (
+            False,
+            True,
+        ), words

@@ -13,7 +13,7 @@ from agent_memory.note.note import WITHHELD, Harness, Kind, Origin, Source, Stat
 from agent_memory.recall.reading import ListFilter, ReadEntry, ShownEntry, status_shown
 from agent_memory.results import unwrap
 from agent_memory.text.instants import day_of
-from agent_memory.text.plain_text import counted, one_line
+from agent_memory.text.plain_text import counted, one_line, with_hidden_shown
 
 _TITLE_CHARS = 300
 _BOX_CHARS = 500
@@ -136,7 +136,7 @@ def _read(arguments: argparse.Namespace, console: Console) -> None:
     stored = entry.stored
     mark = memory.branch_mark(stored.meta.sources)
     document = entry_document(stored.listed, entry.usage, stored.body, tier=entry.tier, unmerged=mark)
-    console.answer(document, *_page(entry, mark))
+    console.answer(document, *map(with_hidden_shown, _page(entry, mark)))
     if entry.uncounted is not None:
         console.warn(f"This read is not counted. {entry.uncounted!s}")
 
@@ -158,6 +158,8 @@ def _page(entry: ReadEntry, mark: str) -> Iterator[str]:
 
 
 def _source(source: Source) -> str:
+    if source.imported:
+        return f"an import, {source.imported.rpartition('#')[0]}"
     session = f" {source.thread_id}" if source.thread_id else ""
     turns = f", turns {', '.join(map(str, source.turns))}" if source.turns else ""
     return f"{source.harness}{session}{turns}"
