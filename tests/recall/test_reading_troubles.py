@@ -7,7 +7,7 @@ from returns.result import Failure, Result
 
 from agent_memory.caller import Caller
 from agent_memory.errors import EntryNotFound, Error, StoreIo
-from agent_memory.note.note import Kind, MemoryEntry, Meta, StoredEntry
+from agent_memory.note.note import Kind, Listed, MemoryEntry, Meta, StoredEntry
 from agent_memory.recall.reading import ListFilter, Reading
 from agent_memory.rules.change import Change
 from stand_ins.dict_clock import DictClock
@@ -26,8 +26,8 @@ class Troubled(TemporaryStore):
         super().__init__()
         self.trouble = trouble
 
-    def read(self, id: str, *, archived: bool = False) -> Result[StoredEntry, Error]:
-        return Failure(self.trouble) if id == OTHER else super().read(id, archived=archived)
+    def read_again(self, listed: Listed) -> Result[StoredEntry, Error]:
+        return Failure(self.trouble) if listed.meta.id == OTHER else super().read_again(listed)
 
 
 def reading(trouble: Error) -> Reading:

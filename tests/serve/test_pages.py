@@ -484,3 +484,15 @@ def test_programs_for_the_twelve_routes_of_inosx_find_them(memory: Memory, brows
     assert "memory capture" in message
     assert browser.act(f"{api}/vault?id={id}", method="DELETE")["deleted"] == id
     assert browser.client.put(f"{api}/vault", json={"id": id}).status_code == 403  # without the token of our forms
+
+
+def test_a_note_that_is_held_back_can_be_looked_at_and_approved(memory: Memory, browser: Browser) -> None:
+    memory.configure(review={"before": True})
+    memory.captured("Lamps", "Lamps are lit at dusk.")
+    assert memory("consolidate").code == 0
+    (item,) = browser.json("/?kind=held-back")["items"]
+    id = item["notes"][0]["id"]
+    assert "Lamps are lit at dusk." in browser.html(f"/notes/{id}")
+    assert id not in browser.html("/notes")
+    browser.submit("/decide", key=item["key"], act="keep")
+    assert id in browser.html("/notes")

@@ -227,7 +227,7 @@ class Reading:
     def _read_now(self, listed: Listed, tell: Callable[[UnreadableFile], None]) -> StoredEntry | None:
         """Returns the whole note; None if it is gone since it was listed, or cannot be read, of which it warns (P6)."""
         try:
-            return unwrap(self.store.read(listed.meta.id, archived=listed.archived))
+            return unwrap(self.store.read_again(listed))
         except EntryNotFound:
             return None
         except Error as error:

@@ -49,6 +49,7 @@ from agent_memory.note.note import (
 from agent_memory.pipelines.undo import chosen_run, sentence_of
 from agent_memory.recall.candidates import barrier
 from agent_memory.recall.delivery_log import DeliveryLog
+from agent_memory.recall.links import LinkSheet
 from agent_memory.recall.moment import ASKED, MAX_PROMPT_CHARS, START, Moment
 from agent_memory.recall.reading import ListFilter, ShownEntry
 from agent_memory.recall.search_values import MAX_HITS, SearchHit, SearchRequest
@@ -176,8 +177,13 @@ def read_shown(memory: Memory, id: str) -> StoredEntry:
 def note(asked: Asked) -> Shown:
     memory, id = asked.looking, asked.path["id"]
     stored = read_shown(memory, id)
-    why = unwrap(memory.why_entry(id, partial(told_where, memory)))
-    links = unwrap(memory.reading.links(id))
+    if stored.meta.withheld:  # a person looks at it to approve it; its relations, which may be secret, are left out
+        why = unwrap(asked.acting.why_entry(id, partial(told_where, memory)))
+        why = evolve(why, merged=(), supersedes=(), superseded_by=())
+        links = LinkSheet(stored.meta.id, stored.meta.title, stored.listed.archived, (), (), (), (), ())
+    else:
+        why = unwrap(memory.why_entry(id, partial(told_where, memory)))
+        links = unwrap(memory.reading.links(id))
     versions = unwrap(memory.versions(stored))
     delivered = [
         each for each in DeliveryLog(memory.real_root).deliveries(stored.meta.id) if stored.meta.id in each.ids
