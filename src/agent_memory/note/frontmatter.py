@@ -188,7 +188,7 @@ def read_quickly(text: str) -> dict[str, Plain] | None:
 
 def _value(written: str, *, in_flow: bool = False) -> Plain:
     """Returns the value that we would write like this; raises ValueError if there is none."""
-    if written.count("[") + written.count("{") > 2:  # nested deeper than anything we write
+    if not written or written.count("[") + written.count("{") > 2:  # empty, or nested deeper than anything we write
         raise ValueError(written)
     is_json = written[0] in '["{'
     value: Plain = json.loads(_TOKEN.sub(_as_json, written)) if is_json else plain_value(written)
