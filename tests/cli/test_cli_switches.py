@@ -18,6 +18,12 @@ from mcp_clients import Tools
 from memory_process import Memory
 from places_of_work import AGENT, TEXT, remembered, repository, told
 
+
+@pytest.fixture
+def memory(home: Path) -> Memory:
+    return Memory.unrecorded(home)
+
+
 TWO_HOURS_MS = 7_200_000
 
 
