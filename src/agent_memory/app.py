@@ -514,7 +514,7 @@ class Memory:
             return Success(Published())
         due = [evolve(each, once_it_shows=after_act) for each in self._targets_at(full)]
         for at, each in enumerate(due):  # a project that memory stays out of is shown nothing any more
-            if each.scopes != {GLOBAL_SCOPE} and switches.off(os.path.dirname(each.path)) is not None:
+            if each.scopes != frozenset({GLOBAL_SCOPE}) and switches.off(os.path.dirname(each.path)) is not None:
                 due[at] = evolve(each, scopes=frozenset(), once_it_shows=True)
         published = self.publisher.publish(due, keep or by_hand, dry_run=dry_run)
         if keep is None and isinstance(published, Success):  # a run says it in its report

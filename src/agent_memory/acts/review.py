@@ -190,7 +190,7 @@ class Reviewing:
             seen[stored.listed.content_hash] = features_of(stored)
         self.features.clear()
         self.features.update({hash: each for hash, each in seen.items() if each is not None})
-        for finding in analyze_features(self.features.values(), AnalysisFacts(now_ms, frozenset())).findings:
+        for finding in analyze_features(self.features.values(), AnalysisFacts(now_ms, frozenset[str]())).findings:
             if (kind := kinds.get(finding.kind)) is not None:
                 notes = tuple(live[id] for id in finding.ids)
                 source = "; ".join(dict.fromkeys(_source_of(each.meta) for each in notes))

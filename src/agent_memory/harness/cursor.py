@@ -289,7 +289,9 @@ def _messages_of_agent(text: str) -> list[tuple[str, list[Block]]]:
             arguments = {key: value for key, equals, value in pairs if equals and key}
             messages[-1][1].append({"type": "tool_use", "name": name.strip(), "input": arguments})
         elif mark == "Tool result":
-            messages += [("user", [{"type": "tool_result", "content": below.strip()}]), ("assistant", [])]
+            answer: Block = {"type": "tool_result", "content": below.strip()}
+            messages.append(("user", [answer]))
+            messages.append(("assistant", []))
         elif not mark and words.strip():
             messages[-1][1].append({"type": "text", "text": words.strip()})
     return [(role, blocks) for role, blocks in messages if blocks]

@@ -76,7 +76,7 @@ def _unmerged_in(common: str) -> frozenset[str]:
         for each in answers
         if each is not None
     ]
-    return frozenset.intersection(*lists) if lists else frozenset()
+    return lists[0].intersection(*lists[1:]) if lists else frozenset[str]()
 
 
 def _branch(ref: str) -> str:

@@ -58,6 +58,7 @@ from agent_memory.serve.loopback import (
 )
 from agent_memory.serve.rendering import STATIC, rendered, static_file
 from agent_memory.serve.waiting import Waiting
+from agent_memory.text.json_shape import is_list, is_object
 
 E = TypeVar("E", bound=StrEnum)
 
@@ -303,7 +304,7 @@ class Page:
         try:
             if request.headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json":
                 members = json.loads(body or b"{}")
-                if not isinstance(members, dict):
+                if not is_object(members):
                     raise ValueError("it is no object")
                 fields = {str(key): _texts(value) for key, value in members.items()}
             else:
@@ -349,7 +350,7 @@ class Page:
 
     def _html(self, template: str, context: Mapping[str, Any], status: int, request: Request | None) -> Response:
         here = "" if request is None else request.url.path
-        values = {"said": [], "undo": "", "here": here, "token": self.form_token, **context}
+        values: dict[str, Any] = {"said": [], "undo": "", "here": here, "token": self.form_token, **context}
         return HTMLResponse(rendered(template, values), status, dict(_text_headers()))
 
     def _json(self, document: Mapping[str, Any], status: int) -> Response:
@@ -404,5 +405,5 @@ def _wants_json(request: Request) -> bool:
 
 def _texts(value: Any) -> list[str]:
     """Returns a JSON value as the fields of a form; what is neither text nor a list of it stays JSON."""
-    values = value if isinstance(value, list) and all(isinstance(each, str) for each in value) else [value]
+    values = value if is_list(value) and all(isinstance(each, str) for each in value) else [value]
     return ["" if each is None else each if isinstance(each, str) else json.dumps(each) for each in values]

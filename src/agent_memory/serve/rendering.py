@@ -49,7 +49,8 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
+    filters: Any = environment.filters  # typed as if it held jinja's own alone
+    filters |= {
         "instant": instant,
         "day": day_of,
         "source_in_words": source_in_words,
@@ -59,7 +60,8 @@ def _templates() -> Environment:
         "as_typed": escape,
         "inline": inline,
     }
-    environment.globals |= {"bars": bars}
+    shared: Any = environment.globals
+    shared["bars"] = bars
     return environment
 
 

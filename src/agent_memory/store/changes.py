@@ -266,7 +266,7 @@ def decide_batch(changes: Sequence[Change | ChangeGroup], tiers: TierList | None
         upon = draft.copy()
         try:
             made = _decide_group(each.changes if isinstance(each, ChangeGroup) else (each,), upon)
-            marks = each.marks if isinstance(each, ChangeGroup) else {}
+            marks = each.marks if isinstance(each, ChangeGroup) else dict[str, bytes]()
             for path, data in marks.items():
                 upon.put(path, FileState(data))
         except (EntryExists, EntryChanged, EntryNotFound, EntryUnreadable) as refusal:
