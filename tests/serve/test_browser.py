@@ -39,7 +39,6 @@ def driver(request: pytest.FixtureRequest) -> Iterator[webdriver.Chrome]:
         options.add_experimental_option("prefs", {"profile.managed_default_content_settings.javascript": 2})
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     started = webdriver.Chrome(options=options, service=Service(DRIVER))
-    started.implicitly_wait(5)
     yield started
     started.quit()
 
@@ -59,6 +58,7 @@ def memory(home: Path) -> Memory:
 
 @pytest.fixture
 def page(memory: Memory, driver: webdriver.Chrome) -> Iterator[str]:
+    driver.implicitly_wait(5)
     process = memory.start("serve", "--no-open", "--port", "0")
     address = address_of(process)
     driver.get(address)
@@ -157,6 +157,7 @@ def test_keys_alone_are_enough_to_decide(page: str, driver: webdriver.Chrome) ->
 
 
 def test_a_hostile_note_runs_nothing(memory: Memory, page: str, driver: webdriver.Chrome) -> None:
+    driver.implicitly_wait(0)  # what must not be there is not waited for
     for path in ("/", "/notes", "/notes?q=ropes", *(f"/notes/{each['id']}" for each in memory.notes())):
         driver.get(page + path)
         assert driver.title.endswith("· memory")
