@@ -140,7 +140,7 @@ def _pattern_problem(pattern: str) -> str | None:
 @frozen
 class ProjectsConfig:
     exclude: tuple[str, ...] = _key(
-        "Projects that memory stays out of: globs on directories (`~/work/*`) and on repositories' keys (`github.com/me/*`).",
+        "Projects that memory stays out of: globs on directories (`~/clients/*`) and on repositories' keys (`github.com/me/*`).",
         (),
         check=_pattern_problem,
     )

@@ -30,7 +30,7 @@ TWO_HOURS_MS = 7_200_000
 @pytest.fixture
 def lamp(memory: Memory, home: Path) -> Path:
     """A repository with a note."""
-    lamp = repository(home / "work" / "lamp", "git@github.com:me/lamp")
+    lamp = repository(home / "clients" / "lamp", "git@github.com:me/lamp")
     remembered(memory, lamp)
     return lamp
 
@@ -102,7 +102,7 @@ def talked(memory: Memory, directory: Path, *said: tuple[int, str]) -> None:
     for at_ms, text in said:
         conversation.user(text, timestamp=iso_of(at_ms), cwd=str(directory))
         conversation.agent("Understood.", timestamp=iso_of(at_ms), cwd=str(directory))
-    projects = memory.home / ".claude" / "projects" / "-work"
+    projects = memory.home / ".claude" / "projects" / "-clients"
     projects.mkdir(parents=True, exist_ok=True)
     conversation.write(projects)
 
@@ -124,11 +124,11 @@ def exclude(memory: Memory, *patterns: str, key: str = "exclude") -> int:
 @pytest.mark.parametrize(
     "pattern",
     [
-        "~/work/*",
-        "~/work",
-        "~/WORK/l?mp/",
+        "~/clients/*",
+        "~/clients",
+        "~/CLIENTS/l?mp/",
         "~/**/lamp",
-        "{home}/work/lamp",
+        "{home}/clients/lamp",
         "github.com/me/*",
         "GitHub.com/me/lamp",
         "*/me/**",
@@ -158,10 +158,10 @@ def test_nothing_is_captured_learnt_or_told_in_a_project_that_is_excluded(
 
 def test_only_some_projects(memory: Memory, lamp: Path, home: Path) -> None:
     other = repository(home / "other")
-    assert exclude(memory, "~/work/*", key="only") == 0
+    assert exclude(memory, "~/clients/*", key="only") == 0
     assert is_known(memory, lamp)
     assert not hook(memory, other)
-    assert not hook(memory, home / "work")
+    assert not hook(memory, home / "clients")
     assert "is not among projects.only" in switches(memory, other)
     assert exclude(memory, "github.com/me/lamp") == 0
     assert not is_known(memory, lamp), "exclude wins"
@@ -270,7 +270,7 @@ def test_a_pattern_that_can_mean_nothing_is_refused(memory: Memory, pattern: obj
 
 def test_a_hook_lives_with_patterns_that_are_wrong_or_slow(memory: Memory, lamp: Path) -> None:
     slow = "/" + "*a" * 200
-    memory.configure(projects={"exclude": [7, "../x", "~\0", slow, "/**/**/**/**/x" * 9], "only": "~/work"})
+    memory.configure(projects={"exclude": [7, "../x", "~\0", slow, "/**/**/**/**/x" * 9], "only": "~/clients"})
     assert hook(memory, lamp), "and the config is refused by all that reads it whole"
     assert memory("status").code == 10
 
@@ -335,6 +335,6 @@ def test_the_section_of_a_project_that_is_excluded_shows_nothing(memory: Memory,
     id = memory("list", "--json", cwd=lamp).document["entries"][0]["id"]
     assert memory("pin", id, cwd=lamp).code == 0
     assert TEXT in agents.read_text()
-    memory.configure(agentsMd={"targets": [str(agents)]}, projects={"exclude": ["~/work"]})
+    memory.configure(agentsMd={"targets": [str(agents)]}, projects={"exclude": ["~/clients"]})
     assert memory("generate-agents-md").code == 0
     assert TEXT not in agents.read_text()
