@@ -474,9 +474,14 @@ class Memory:
         from agent_memory.imports.importing import Importing
 
         return Importing(
-            self.writes, self.log, self.clock, self.tombstones, self.scope_of, self.new_run_id,
-            self.publish,
-        )  # fmt: skip
+            self.writes,
+            self.log,
+            self.clock,
+            self.tombstones,
+            self.scope_of,
+            self.new_run_id,
+            lambda keep: self.publish(keep=keep),
+        )
 
     # -- managed sections ---------------------------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ from agent_memory.note.tagging import VOCABULARY_KEY, TagUse, TagVocabulary, ali
 from agent_memory.ports import Clock, RunLog
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.change import Dropped
-from agent_memory.rules.run_log import LoggedRun, logged_actions, short_id
+from agent_memory.rules.run_log import LoggedRun, short_id
 from agent_memory.store.bookkeeping import StateValue, key_problem, state_value
 from agent_memory.store.recorded_writes import RecordedWrites
 from agent_memory.text.ids import DEFAULT_PREFIX, normal_tag
@@ -330,10 +330,8 @@ class ScopeKeeping:
         receipt = writes.rewrite(moving, lambda meta: evolve(meta, scope=new), run_id)
         notes = tuple(each.id for each in receipt.applied)
         summary = f"{', '.join(olds)} is {new} now ({counted(len(notes), 'note')})"
-        writes.tolerate(writes.recorder.record(receipt.touched, f"scope: {summary}", f"Run {run_id}"))
-        actions = logged_actions(receipt.applied)
-        report = LoggedRun(run_id, "scope", now_ms, self.clock.now_ms(), "completed", summary, actions)
-        unwrap(self.log.put_report(report))
+        run = LoggedRun(run_id, "scope", now_ms, self.clock.now_ms(), "completed", summary)
+        writes.report(self.log, run, receipt)
         return Moved(new, notes, (*receipt.dropped, *left), run_id)
 
 

@@ -42,7 +42,7 @@ from agent_memory.rules.information import KEPT_SHARE, distinct_lines, lost_cont
 from agent_memory.rules.plan import DefragFacts, DefragProposal, Merge
 from agent_memory.rules.plan_defrag import plan_defrag
 from agent_memory.rules.plan_window import CHANGES_NOTHING, IS_NEWER, STORED_ALREADY
-from agent_memory.rules.run_log import LoggedRun, logged_actions, short_id
+from agent_memory.rules.run_log import LoggedRun, short_id
 from agent_memory.store.bookkeeping import REVIEW_MARK, TOMBSTONE, ReviewMark, ReviewMarks, rejected_path, review_path
 from agent_memory.text.ids import ID_PATTERN
 from agent_memory.text.instants import DAY_MS, day_of, has_passed
@@ -250,10 +250,8 @@ class Reviewing:
                     raise EntryChanged(items[0].notes[0].meta.id if items[0].notes else items[0].key)
                 return Decided("", "nothing was done", tuple(left))
             summary = _summary(act, done, receipt)
-            writes.tolerate(writes.recorder.record(receipt.touched, f"review: {summary}", f"Run {run_id}"))
-            actions = logged_actions(receipt.applied)
-            report = LoggedRun(run_id, "review", now_ms, self.clock.now_ms(), "completed", summary, actions)
-            unwrap(self.log.put_report(report))
+            run = LoggedRun(run_id, "review", now_ms, self.clock.now_ms(), "completed", summary)
+            writes.report(self.log, run, receipt)
         writes.tolerate(self.publish(lambda sections: self.log.put_sections(run_id, sections)))
         return Decided(run_id, summary, tuple(left))
 

@@ -17,7 +17,7 @@ from attrs import field, frozen
 from agent_memory.capture.repository import work_tree_above
 from agent_memory.errors import HistoryError, PathRefused, UsageInvalid
 from agent_memory.files.lines import objects_in
-from agent_memory.files.paths import read_image, store_io
+from agent_memory.files.paths import names_in, read_image, store_io
 from agent_memory.harness.databases import Database, read_database, text_of
 from agent_memory.harness.transcripts import TranscriptRoots, files_below, head_of
 from agent_memory.note.frontmatter import NotReadable, Plain, split_note
@@ -140,16 +140,6 @@ class Document:
     @property
     def stem(self) -> str:
         return os.path.splitext(os.path.basename(self.name))[0]
-
-
-def names_in(directory: str) -> list[str]:
-    """Returns the names in a directory; none where it is not there."""
-    try:
-        return sorted(os.listdir(directory))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    except OSError as error:
-        raise store_io(error, "list", directory) from error
 
 
 def documents(path: str, suffixes: tuple[str, ...] = (".md",), depth: int = _MAX_DEPTH) -> Iterator[Document | LeftOut]:

@@ -10,10 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
-from attrs import evolve, field, frozen
+from attrs import evolve, frozen
+from returns.result import Result
 
 from agent_memory.care.tombstones import TombstoneFiles
+from agent_memory.errors import Error
 from agent_memory.files.paths import exists
 from agent_memory.imports.base import Found, LeftOut, Machine, Record, Source, sections
 from agent_memory.imports.databases import CHUNKS, CLAUDE_MEM, MEM0, OPENMEMORY
@@ -46,11 +49,14 @@ from agent_memory.rules.drafts import (
     taken_ids,
 )
 from agent_memory.rules.forgotten import REASON, EntryTombstone, forgotten_note
-from agent_memory.rules.run_log import LoggedRun, logged_actions
+from agent_memory.rules.run_log import LoggedRun
 from agent_memory.store.recorded_writes import RecordedWrites
 from agent_memory.text.ids import content_hash, is_id, mint_id
 from agent_memory.text.markdown import derive_description, derive_title
 from agent_memory.text.plain_text import counted
+
+if TYPE_CHECKING:
+    from agent_memory.section.publishing import KeepSections
 
 SOURCES: Mapping[str, Source] = {
     "claude": CLAUDE,
@@ -123,7 +129,7 @@ class Importing:
     tombstones: TombstoneFiles
     scope_of: Callable[[str], str]
     new_run_id: Callable[[int], str]
-    publish: Callable[[], object] = field(default=lambda: None)
+    publish: Callable[[KeepSections], Result[object, Error]]
 
     @staticmethod
     def found(machine: Machine) -> dict[str, list[str]]:
@@ -148,6 +154,9 @@ class Importing:
             if not plan.changes:
                 return plan
             run_id = self.new_run_id(started_ms)
+            changed = {each.meta.id for each in plan.updated}
+            paths = [each.path for each in unwrap(self.writes.store.list()).entries if each.meta.id in changed]
+            self.writes.tolerate(self.writes.recorder.adopt_hand_edits(paths))
             receipt = unwrap(self.writes.store.apply(plan.changes, run_id=run_id))
             done = {each.id for each in receipt.applied}
             plan = evolve(
@@ -157,15 +166,12 @@ class Importing:
                 updated=tuple(each for each in plan.updated if each.meta.id in done),
                 left=(*plan.left, *receipt.dropped),
             )
-            self.writes.tolerate(
-                self.writes.recorder.record(receipt.touched, f"import: {plan.sentence}", f"Run {run_id}")
+            dropped = tuple(f"{each.subject}: {'; '.join(each.reasons)}" for each in plan.left)
+            run = LoggedRun(
+                run_id, "import", started_ms, self.clock.now_ms(), "completed", plan.sentence, dropped=dropped
             )
-            actions, dropped = logged_actions(receipt.applied), _sentences(plan.left)
-            report = LoggedRun(
-                run_id, "import", started_ms, self.clock.now_ms(), "completed", plan.sentence, actions, dropped=dropped
-            )
-            unwrap(self.log.put_report(report))
-        self.publish()
+            self.writes.report(self.log, run, receipt)
+        self.writes.tolerate(self.publish(lambda sections: self.log.put_sections(run_id, sections)))
         return plan
 
     # -- what becomes of the records --------------------------------------------------------------------------------------
@@ -299,10 +305,6 @@ def _parts(found: Iterable[Found]) -> Iterator[Found]:
 
 def _left(name: str, reason: str) -> Dropped:
     return Dropped(stored_subject(name), (stored_line(reason),))
-
-
-def _sentences(left: Iterable[Dropped]) -> tuple[str, ...]:
-    return tuple(f"{each.subject}: {'; '.join(each.reasons)}" for each in left)
 
 
 def _linked(body: str, ids: Mapping[str, str], own_id: str) -> str:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 
 from agent_memory.errors import Error
+from agent_memory.files.paths import names_in
 from agent_memory.imports.base import (
     Document,
     Found,
@@ -15,7 +16,6 @@ from agent_memory.imports.base import (
     Source,
     documents,
     kind_of,
-    names_in,
     read_json,
     repository_around,
     sections,

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from agent_memory.files.lines import objects_in
+from agent_memory.files.paths import names_in
 from agent_memory.imports.base import (
     Document,
     Found,
@@ -64,8 +65,7 @@ def _read_inosx(path: str, machine: Machine) -> Iterator[Found]:
                 yield Record(f"{each.name}#{heading}", text, heading or each.stem, kind=kind, place=place,
                              agent=each.stem, updated_at_ms=each.changed_at_ms)  # fmt: skip
     conversations = f"{path}/conversations"
-    names = os.listdir(conversations) if os.path.isdir(conversations) else ()
-    if count := sum(name.endswith(".json") for name in names):
+    if count := len(names_in(conversations, lambda name: name.endswith(".json"))):
         yield LeftOut(f"{count:,} conversations", f"`memory capture FILE` brings one in, from {conversations}")
 
 

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 
+from agent_memory.files.paths import names_in
 from agent_memory.imports.base import (
     Document,
     Found,
@@ -16,7 +17,6 @@ from agent_memory.imports.base import (
     cwd_in,
     documents,
     kind_of,
-    names_in,
     need,
     sections,
 )

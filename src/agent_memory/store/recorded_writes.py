@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 
-from attrs import frozen
+from attrs import evolve, frozen
 from returns.result import Result, Success
 
 from agent_memory.caller import Caller
 from agent_memory.errors import EntryChanged, Error, StoreIo
 from agent_memory.note.note import Listed, MemoryEntry, Meta, Tier, TierList
-from agent_memory.ports import Locks, Recorder, Store
+from agent_memory.ports import Locks, Recorder, RunLog, Store
 from agent_memory.results import unwrap, warning_of
 from agent_memory.rules.change import Change, ChangeGroup, Receipt
+from agent_memory.rules.run_log import LoggedRun, logged_actions
 from agent_memory.rules.section import Published
 
 
@@ -61,6 +62,11 @@ class RecordedWrites:
             stored = unwrap(self.store.read(each.meta.id))
             changes.append(Change.of(MemoryEntry(change(stored.meta), stored.body), stored.listed.content_hash))
         return unwrap(self.store.apply(changes, run_id=run_id))
+
+    def report(self, log: RunLog, run: LoggedRun, receipt: Receipt) -> None:
+        """Records what a run did: a commit, and a report in the log, with one action for each change."""
+        self.tolerate(self.recorder.record(receipt.touched, f"{run.machine}: {run.summary}", f"Run {run.run_id}"))
+        unwrap(log.put_report(evolve(run, actions=logged_actions(receipt.applied))))
 
     def tolerate(self, done: Result[object, Error]) -> None:
         """Turns trouble with git into a warning: git is history, not durability (P4)."""
