@@ -192,7 +192,7 @@ class MemoryService:
     # -- changes ----------------------------------------------------------------------------------------------------------
 
     @as_result
-    def edit(self, id: str, patch: MetaPatch = MetaPatch(), body: str | None = None) -> StoredEntry:  # noqa: B008
+    def edit(self, id: str, patch: MetaPatch = MetaPatch(), body: str | None = None) -> StoredEntry:  # noqa: B008 - a frozen value
         """Changes some frontmatter and, unless `body` is None, the text, in one write; the earlier version goes to the
         archive byte for byte. An agent's change makes the note's origin at best `agent`."""
         text = None if body is None else stored_body(body)

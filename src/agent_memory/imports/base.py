@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, TypeVar
 
-from attrs import field, frozen
+from attrs import frozen
 
 from agent_memory.capture.repository import work_tree_above
 from agent_memory.errors import HistoryError, PathRefused, UsageInvalid
@@ -82,7 +82,6 @@ class Machine:
     home: str
     environ: Mapping[str, str]
     cwd: str | None = None
-    today_ms: int = field(default=0)
 
     def directory(self, variable: str, usual: str) -> str:
         """Returns the directory that a variable names, else the usual one below the home."""
