@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from random import Random
 from urllib.parse import quote
 
 import pytest
 
 from agent_memory.redaction.redact import Redacted, redact, redact_path
+from agent_memory.redaction.rule import RULES
 from fixtures.coats import LEGIBLE, OPAQUE, letters_of
 from fixtures.secret_samples import INNOCENT, SAMPLES, base62, base64_text, password, pem, url_safe, uuid
 
@@ -51,6 +53,9 @@ def test_p20_of_a_row_of_escaped_text_only_the_secret_goes() -> None:
 def _ordinary() -> list[str]:
     draw = Random(7)
     sums = [hashlib.sha256(str(number).encode()).hexdigest() for number in range(40)]
+    hexadecimal = {keyword for rule in RULES for keyword in rule.keywords if re.fullmatch("[0-9a-f]+", keyword)}
+    assert "4b1d" in hexadecimal
+    sums += [keyword + each[len(keyword) :] for keyword in hexadecimal for each in sums[:8]]
     return [
         "\n".join(f"{each}  file-{number}.tar.gz" for number, each in enumerate(sums)),
         "\n".join(f"commit {each[:40]}\nAuthor: Ana <ana@example.org>\n" for each in sums),
