@@ -43,7 +43,7 @@ def test_a_source_names_session_turns_place_and_agent() -> None:
     assert source_in_words(source) == (
         "amp session T-1, turns 3, 9 and 12, in /srv/shop (github.com/acme/shop), by opus"
     )
-    assert source_in_words(Source(Harness.MANUAL)) == "you, by hand"
+    assert source_in_words(Source(Harness.MANUAL)) == "no session, written directly"
 
 
 def test_hostile_text_stays_on_its_line() -> None:
