@@ -42,6 +42,7 @@ from agent_memory.note.note import (
     Origin,
     StoredEntry,
     Tier,
+    UnreadableFile,
     Usage,
     reads_of,
     without_secret,
@@ -125,17 +126,20 @@ def notes(asked: Asked) -> Shown:
         harness=asked.word("harness", Harness),
     )
     archived = asked.text("archived") is not None
-    everything = unwrap(memory.reading.list(ListFilter(), archived=archived))
     rows: list[tuple[ShownEntry, SearchHit | None]]
+    unreadable: tuple[UnreadableFile, ...] = ()
     if query is None:
+        everything = unwrap(memory.reading.list(ListFilter(), archived=archived))
+        found, unreadable = [each.listed for each in everything.entries], everything.unreadable
         rows = [(each, None) for each in everything.entries if wanted.accepts(each.listed.meta, each.tier)]
         part, pages = _part(asked, len(rows))
         entries = [entry_document(each.listed, each.usage, tier=each.tier) for each, _ in rows[part]]
-        document: dict[str, Any] = {"entries": entries, "unreadable": json_of(everything.unreadable)}
+        document: dict[str, Any] = {"entries": entries, "unreadable": json_of(unreadable)}
     else:
         request = SearchRequest(query, MAX_HITS, archived=archived, here=memory.scope_here())
         answer = unwrap(memory.search(request))
         totals = memory.ledger.totals().value_or(dict[str, Usage]())
+        found = [each.listed for each in answer.hits]
         hits = [each for each in answer.hits if wanted.accepts(each.listed.meta, each.tier)]
         part, pages = _part(asked, len(hits))
         hits = hits[part]
@@ -143,14 +147,16 @@ def notes(asked: Asked) -> Shown:
         document = search_document(query, evolve(answer, hits=tuple(hits)), totals)
         asked.said.extend(answer.notices)
         part = slice(None)
-    scopes = Counter([each.listed.meta.scope for each in everything.entries]).most_common()
+    scopes = [scope for scope, _ in Counter(each.meta.scope for each in found).most_common()]
+    if wanted.scope is not None and wanted.scope not in scopes:
+        scopes.append(wanted.scope)
     context = {
         "rows": rows[part],
         "query": query or "",
         "wanted": wanted,
         "archived": archived,
         "scopes": scopes,
-        "unreadable": everything.unreadable,
+        "unreadable": unreadable,
         "kinds": Kind,
         "origins": Origin,
         "tiers": Tier,
