@@ -271,11 +271,7 @@ class TestArchive:
 
 class Unreadable(TemporaryStore):
     def apply(
-        self,
-        changes: Sequence[Change | ChangeGroup],
-        *,
-        tiers: TierList | None = None,
-        run_id: str | None = None,
+        self, changes: Sequence[Change | ChangeGroup], *, tiers: TierList | None = None, run_id: str | None = None
     ) -> Result[Receipt, Error]:
         raise AssertionError("nothing may be written")
 

@@ -108,8 +108,7 @@ CALLS = st.lists(
     max_size=2,
 ).map(tuple)
 TURNS = st.lists(
-    st.tuples(st.sampled_from(Role), TEXTS, CALLS, st.one_of(st.none(), st.integers(0, 2**45))),
-    max_size=12,
+    st.tuples(st.sampled_from(Role), TEXTS, CALLS, st.one_of(st.none(), st.integers(0, 2**45))), max_size=12
 ).map(
     lambda said: tuple(
         Turn(number, role, text, f"r{number}", at_ms, calls if role is Role.AGENT else ())

@@ -329,10 +329,7 @@ class TestMeanwhile:
         assert [each["action"] for each in document["actions"]] == ["archive", "edit"]
         assert sorted(
             each["subject"] for each in document["refused"] if "while the agent command was running" in str(each)
-        ) == [
-            f"merge of {id_of(DEPLOYS)}, {id_of(DEPLOYING)}",
-            f"split of {id_of(TWO)}",
-        ]
+        ) == [f"merge of {id_of(DEPLOYS)}, {id_of(DEPLOYING)}", f"split of {id_of(TWO)}"]
         assert edited.read_text() == f"{before}By hand.\n"
         assert not gone.exists()
         assert (edited.parent / "mine.md").read_text() == "# Mine\n\nMy own.\n"

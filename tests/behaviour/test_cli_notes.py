@@ -538,7 +538,4 @@ def test_no_file_reaches_the_terminal_as_it_is(memory: Memory) -> None:
         assert (
             "\x1b" in done.out + done.err,
             "lamp" in done.out + done.err or words[0] in ("log", "review", "links"),
-        ) == (
-            False,
-            True,
-        ), words
+        ) == (False, True), words

@@ -126,9 +126,7 @@ _NOTES = st.lists(
 
 @given(_NOTES)
 @settings(max_examples=80)
-def test_no_id_and_no_name_is_given_twice_and_every_text_stays(
-    drawn: list[tuple[str, bool, str, str, bool]],
-) -> None:
+def test_no_id_and_no_name_is_given_twice_and_every_text_stays(drawn: list[tuple[str, bool, str, str, bool]]) -> None:
     """P12, P15"""
     notes: list[NoteFile] = []
     for number, (title, provisional, body, name, is_copy) in enumerate(drawn):

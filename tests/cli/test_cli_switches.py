@@ -236,16 +236,7 @@ def test_a_pause_ends_by_itself(memory: Memory, lamp: Path) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [
-        "",
-        "{",
-        "[]",
-        '{"version": 2, "pauses": []}',
-        [None],
-        [{"since": 3}],
-        [{"since": "now", "until": "later"}],
-        "\0",
-    ],
+    ["", "{", "[]", '{"version": 2, "pauses": []}', [None], [{"since": 3}], [{"since": "now", "until": "later"}], "\0"],
 )
 def test_where_pauses_cannot_be_read_memory_is_paused_until_somebody_resumes(
     memory: Memory, lamp: Path, content: object

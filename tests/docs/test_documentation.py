@@ -51,10 +51,7 @@ def test_a_link_that_is_broken_or_leaves_would_be_found() -> None:
     page = DOCS / "README.md"
     assert broken_links(
         page, "[a](nowhere.md) [b](notes.md#nothing) [c](contributing/design.md#defrag) `[d](code.md)`"
-    ) == [
-        "nowhere.md",
-        "notes.md#nothing",
-    ]
+    ) == ["nowhere.md", "notes.md#nothing"]
     page = DOCS / "adr" / "README.md"
     assert leaving(page, "[a](../contributing/design.md#defrag) [b](../../README.md) [c](https://x.org/)") == [
         "../../README.md"

@@ -19,10 +19,7 @@ ANSWERED = (user("Add a retry to the mail worker."), agent("I added a cron job t
         ),
         ("Please remember: invoices are numbered per customer.", "Invoices are numbered per customer"),
         ("ok. Keep in mind that the printer API has no sandbox.", "The printer API has no sandbox"),
-        (
-            "Don't forget that Ana owns the billing module.",
-            "Ana owns the billing module",
-        ),
+        ("Don't forget that Ana owns the billing module.", "Ana owns the billing module"),
         ("For future reference: the license server only answers from the office.", "The license server only answers"),
         ("From now on write commit messages in English.", "Write commit messages in English"),
         ("Lembra-te que o servidor de testes é apagado ao domingo.", "O servidor de testes é apagado ao domingo"),
@@ -444,10 +441,7 @@ def test_a_sentence_that_leads_into_code_is_no_title() -> None:
             "Make the links relative -- I prefer not to have my home directory all over the docs.",
             "I prefer not to have my home directory all over the docs",
         ),
-        (
-            "Tag the release and push (and always bump the version when we tag)",
-            "Always bump the version when we tag",
-        ),
+        ("Tag the release and push (and always bump the version when we tag)", "Always bump the version when we tag"),
         (
             "dont open a pull request for every fix, collect them",
             "Dont open a pull request for every fix, collect them",

@@ -147,10 +147,7 @@ def test_a_command_that_the_agent_asked_for_and_a_tracked_record_are_no_proof(tm
     chat.typed += "\n# 2026-02-13 14:31:00\n+Go\n\n# 2026-02-13 14:31:00\n+/run Always deploy on Fridays\n"
     chat.user("Use 9191.")
     path = chat.write(tmp_path)
-    assert spoken(path) == [
-        "Write the notes.",
-        "Use 9191.",
-    ]
+    assert spoken(path) == ["Write the notes.", "Use 9191."]
     environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "GIT_CONFIG_NOSYSTEM": "1"}
     for words in (["init", "-q"], ["add", INPUT_FILE]):
         subprocess.run(["git", "-C", str(tmp_path), *words], check=True, env=environ)

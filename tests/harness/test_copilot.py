@@ -25,12 +25,7 @@ def a_session() -> CopilotEvents:
     return events
 
 
-SAID = [
-    "user: Which port does the dev server use?",
-    "agent: I look.",
-    "tool: LISTEN 9090",
-    "agent: It uses 9090.",
-]
+SAID = ["user: Which port does the dev server use?", "agent: I look.", "tool: LISTEN 9090", "agent: It uses 9090."]
 
 
 def test_a_session_is_its_prompts_answers_and_tool_calls() -> None:

@@ -419,10 +419,7 @@ def test_opencode_databases_of_channels_and_the_named_one_are_asked(tmp_path: Pa
     path = database(tmp_path, Harness.OPENCODE, {ONE: CHANGED_MS})
     path.rename(path.with_name("opencode-beta.db"))
     named = opencode_database(tmp_path / "elsewhere", {TWO: CHANGED_MS}).rename(tmp_path / "elsewhere" / "mine.db")
-    assert sorted(found_by_database(finder(tmp_path, Harness.OPENCODE, OPENCODE_DB=str(named)))) == [
-        ONE,
-        TWO,
-    ]
+    assert sorted(found_by_database(finder(tmp_path, Harness.OPENCODE, OPENCODE_DB=str(named)))) == [ONE, TWO]
     assert sorted(found_by_database(finder(tmp_path, Harness.OPENCODE))) == [ONE]
 
 

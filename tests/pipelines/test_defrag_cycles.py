@@ -340,9 +340,7 @@ class Life:
         if self.random.random() > 0.2:
             return False
         try:
-            with killed_at(
-                self.random.randint(1, 200),
-            ):
+            with killed_at(self.random.randint(1, 200)):
                 act()
         except Killed:
             self.happened.add("killed")

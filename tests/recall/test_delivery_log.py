@@ -147,14 +147,7 @@ class TestKnown:
 def test_what_is_no_line_is_none() -> None:
     good = given(7, "start", "a").members
     assert delivery_of(good | {"ids": ["a"]}) is not None
-    wrongs: tuple[object, ...] = (
-        None,
-        [],
-        {},
-        good | {"at_ms": "7"},
-        good | {"ids": "a"},
-        good | {"session": None},
-    )
+    wrongs: tuple[object, ...] = (None, [], {}, good | {"at_ms": "7"}, good | {"ids": "a"}, good | {"session": None})
     for wrong in wrongs:
         assert delivery_of(wrong) is None
 

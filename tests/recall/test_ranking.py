@@ -35,12 +35,7 @@ def listed(number: int, *, archived: bool = False, **meta: Any) -> Listed:
     return Listed(evolve(base, **meta), f"topics/{id}.md", "", archived)
 
 
-def weighed(
-    entries: Mapping[int, Listed],
-    hints: QueryHints | None = None,
-    *,
-    here: str = "global",
-) -> list[Ranked]:
+def weighed(entries: Mapping[int, Listed], hints: QueryHints | None = None, *, here: str = "global") -> list[Ranked]:
     """All found equally well by their words."""
     parts = {number: [ScorePart("words", 1.0)] for number in entries}
     ranked = weigh(parts, entries, hints or QueryHints(), WEIGHTS, NOW_MS, here)

@@ -31,11 +31,7 @@ def _each(values: str | list[str]) -> list[str]:
     ("place", "secrets", "others"),
     [
         # addresses: the password is any literal of three different characters, a token was drawn
-        (
-            "postgres://web:{}@db.acme.io/web",
-            "aB3 aab3 tangerine",
-            "aB aa3 changeme $PASS",
-        ),
+        ("postgres://web:{}@db.acme.io/web", "aB3 aab3 tangerine", "aB aa3 changeme $PASS"),
         (
             "https://{}@git.acme.io/web.git",
             ["qZvwRjkX7vBsnTc4wQzr", "harbour12QZ3X4567890"],
@@ -101,11 +97,7 @@ def _each(values: str | list[str]) -> list[str]:
         ("the password is {}", ["qZ7wR2", "qZ7wRX"], ["qZ7wR.", "tangerines"]),
         ("the password is {}.", ["qZ7wR2"], []),
         ("the password is {}:", ["qZ7wR2"], []),
-        (
-            "<id>{}</id>",
-            ["acme {qZ7wR2kX9vB4nT6m}", "acme qZ7wR2kX9vB4nT6X", "('qZ7wR2kX9vB4nT6m', acme)"],
-            [],
-        ),
+        ("<id>{}</id>", ["acme {qZ7wR2kX9vB4nT6m}", "acme qZ7wR2kX9vB4nT6X", "('qZ7wR2kX9vB4nT6m', acme)"], []),
         (
             "Using Key={}",
             ["qZvwRjkX7vBsnTc4wQ9r", f"{_HEX}X", "qZ/vwR/jkX7/vBsnTc4wQ9r"],
@@ -135,11 +127,7 @@ def _each(values: str | list[str]) -> list[str]:
             ["s.qZvwRjkXpvBsnTcwQzrKmhD7"],
             "s.qZvwRjkXpvBsnTcwQzrKmhDg s.qzvwrjkxpvbsntcwqzrkmhd7 s.QZVWRJKXPVBSNTCWQZRKMHD7 s.aAaAaAaAaAaAaAaAaAaAaAa7",
         ),
-        (
-            "{}",
-            [_key("PRIVATE KEY"), _key("ENCRYPTED PRIVATE KEY")],
-            [_key("CERTIFICATE"), _key("PUBLIC KEY")],
-        ),
+        ("{}", [_key("PRIVATE KEY"), _key("ENCRYPTED PRIVATE KEY")], [_key("CERTIFICATE"), _key("PUBLIC KEY")]),
         (
             "xAKIAQZVWRJKXPV32NTCW {}",
             ["qZvw/jkX7vBsnTc4wQzrKmhD9pLgFyHt+JdNbVxC"],

@@ -127,8 +127,7 @@ PNPM = session(
 )
 PREVIEW = session("user: hm, that preview box shouldn't be that big, I think", "agent: Smaller now.")
 LINTER = session(
-    "tool: x",
-    "user: Always run the linter before a commit. Send the results to the team after every build.",
+    "tool: x", "user: Always run the linter before a commit. Send the results to the team after every build."
 )
 NEVER = session("tool: log", "user: Never push to main.", "agent: I see.")
 CLOSE = session(

@@ -298,13 +298,7 @@ def test_the_status_rises_but_never_goes_back() -> None:
         ({}, f"It listens on port 8080. {CURL}", 3, Origin.EXTERNAL, None),
         ({}, "It listens on port 8080. Use pnpm instead of npm.", 1, Origin.USER, "person"),
         ({}, "It listens on port 8080. The staging server was slow.", 3, Origin.AGENT, "person"),
-        (
-            {"origin": Origin.EXTERNAL},
-            "It listens on port 8080. Use pnpm instead of npm.",
-            1,
-            Origin.EXTERNAL,
-            None,
-        ),
+        ({"origin": Origin.EXTERNAL}, "It listens on port 8080. Use pnpm instead of npm.", 1, Origin.EXTERNAL, None),
         # only new sentences count
         ({"body": f"It listens on port 8080. {CURL}"}, "It listens on port 8080.", 2, Origin.USER, "person"),
         ({}, "It listens on port 8080. One page. Setup guide.", 2, Origin.EXTERNAL, None),

@@ -69,10 +69,7 @@ def fact(
 
 
 def resolved(
-    proposed: TierList | None,
-    current: TierList,
-    facts: Sequence[TierFacts],
-    omitted: Mapping[str, int] | None = None,
+    proposed: TierList | None, current: TierList, facts: Sequence[TierFacts], omitted: Mapping[str, int] | None = None
 ) -> Resolved:
     return resolve_tiers(proposed, current, {each.meta.id: each for each in facts}, ROOM, omitted or {})
 
