@@ -54,27 +54,7 @@ def test_a_call_has_the_environment_the_directory_and_the_input_it_was_given(roo
     assert (elsewhere / "AGENTS.md").exists()
 
 
-def test_one_call_leaves_nothing_behind_for_the_next(root: Path) -> None:
-    for number in range(3):
-        title = f"Title {number}"
-        run_program(["remember", f"{title}.", "--json"], b"", root.parent, os.environ, LIMIT_SECONDS)
-        listed = run_program(["list", "--json"], b"", root.parent, os.environ, LIMIT_SECONDS)
-        assert len(json.loads(listed.stdout)["entries"]) == number + 1
-
-
 def test_a_sitecustomize_runs_before_the_call_and_can_end_it(root: Path, tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text("import os; os.write(2, b'customized'); os.kill(os.getpid(), 9)")
     done = run_program(["list"], b"", root.parent, {**os.environ, "PYTHONPATH": str(tmp_path)}, LIMIT_SECONDS)
     assert (done.returncode, done.stdout, done.stderr) == (-9, b"", b"customized")
-
-
-def test_another_encoding_is_that_of_the_streams(root: Path) -> None:
-    environ = {**os.environ, "PYTHONIOENCODING": "latin-1"}
-    forked = run_program(["lést"], b"", root.parent, environ, LIMIT_SECONDS)
-    assert b"l\xe9st" in forked.stderr
-    assert forked.stderr == started_anew(["lést"], b"", root.parent, environ).stderr
-
-
-def test_a_call_that_takes_too_long_is_ended(root: Path) -> None:
-    with pytest.raises(TimeoutError):
-        run_program(["watch", "--wait-for-transcripts"], b"", root.parent, os.environ, 0.2)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import io
 import json
 import subprocess
-import sys
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
 from bench.extraction import main
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 GOLD = {
     "sessions": [
         {
@@ -81,24 +79,3 @@ def test_the_built_in_agent_finds_most_and_keeps_no_junk(shared: Path) -> None:
     assert int(found.split("/")[0]) >= 20
     assert int(junk.split("/")[0]) <= 4  # by their words; read, they quote what was said on the way
     assert int(notes) <= 24
-
-
-def test_a_configured_command_is_measured_through_a_whole_consolidate(tmp_path: Path) -> None:
-    session = REPOSITORY / "docs" / "demo" / "session.jsonl"
-    (tmp_path / "data").mkdir()
-    (tmp_path / "fixtures").mkdir()
-    (tmp_path / "fixtures" / "a.jsonl").write_bytes(session.read_bytes())
-    gold = {"sessions": [{**GOLD["sessions"][0], "harness": "claude-code"}]}
-    (tmp_path / "data" / "gold-notes.json").write_text(json.dumps(gold), "utf-8")
-    agent = tmp_path / "agent.py"
-    agent.write_text(
-        "import json, re, sys\n"
-        "nonce = re.search(r'nonce: (\\S+)', sys.stdin.read())[1]\n"
-        "note = {'title': 'Totals are kept in cents', 'body': 'Totals are kept in integer cents: floats lost a cent.',"
-        " 'kind': 'lesson', 'tags': []}\n"
-        "print(json.dumps({'version': 1, 'nonce': nonce, 'entries': [note]}))\n",
-        "utf-8",
-    )
-    finished = run("--data", str(tmp_path), "--command", f"{sys.executable} {agent}")
-    assert finished.returncode == 0, finished.stderr
-    assert finished.stdout.splitlines()[-1].split() == ["all", "1/1", "0/1", "0/1", "1"]

@@ -110,11 +110,6 @@ def test_what_mara_says_in_the_readme_she_said_in_the_session() -> None:
     assert [words for words in quoted if words not in said] == []
 
 
-def test_shapes_differ_where_words_do() -> None:
-    assert shape("Pinned id__a1b2c3  Ports\n") == shape("Pinned id__k3J9xQ\tPorts")
-    assert shape("Pinned id__a1b2c3  Ports\n") != shape("Pinned id__a1b2c3  Harbours")
-
-
 def test_the_hooks_capture_a_session(mara: Path, home: Path) -> None:
     hooks = json.loads(block_of(guide("harnesses.md"), "json", '{"hooks": '))["hooks"]
     assert set(hooks) == {"Stop", "SessionEnd"}
@@ -217,14 +212,6 @@ def test_the_demo_runs_and_shows_notes_log_and_next_steps(home: Path, tmp_path: 
     assert len(re.findall(r"^id: id__\w{6}$", finished.stdout, re.MULTILINE)) == 5
     assert f"Thread-Id: {SESSION_ID}" in finished.stdout
     assert "What to do next" in finished.stdout
-    assert os.listdir(home) == []
-
-
-def test_the_demo_minds_nothing_in_the_callers_environment(home: Path, tmp_path: Path) -> None:
-    hostile = f"GIT_DIR=/nowhere AGENT_MEMORY_DEPTH=1 AGENT_MEMORY_ROOT='{home}/mine' XDG_DATA_HOME='{home}' CLAUDE_CONFIG_DIR=/no"
-    finished = shell(f"{hostile} TMPDIR='{tmp_path}' sh '{PROJECT}/docs/demo/run.sh'", tmp_path)
-    assert (finished.returncode, finished.stderr) == (0, "")
-    assert "5 notes written" in finished.stdout
     assert os.listdir(home) == []
 
 

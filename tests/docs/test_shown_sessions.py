@@ -12,7 +12,7 @@ from program_on_path import directory_of_memory
 PROJECT = Path(__file__).parents[2]
 sys.path.insert(0, str(PROJECT / "docs"))
 
-from shown_sessions import differences, is_shown, main, played, refreshed, shown_steps  # noqa: E402
+from shown_sessions import differences, is_shown, played, refreshed, shown_steps  # noqa: E402
 
 PAGES = ["tutorial.md", "llm-commands.md", "recover.md"]
 
@@ -25,27 +25,11 @@ def test_every_command_prints_what_the_page_shows(page: str) -> None:
     assert not different, "\n\n".join([*different, f"see it with: python docs/shown_sessions.py docs/{page} --write"])
 
 
-def test_a_command_is_taken_with_its_further_lines_and_its_output() -> None:
-    page = "text\n\n```console\n$ cat << END\n> a\n> END\na\n$ true\n```\n\n```sh\nno session\n```\n\n```console\n$ echo b\nb\n```\n"
-    steps = shown_steps(page)
-    assert [(step.command, step.shown) for step in steps] == [
-        ("cat << END\na\nEND", "a\n"),
-        ("true", ""),
-        ("echo b", "b\n"),
-    ]
-    assert [page[step.start : step.end] for step in steps] == ["a\n", "", "b\n"]
-
-
 def test_one_shell_runs_all_in_a_home_of_its_own_and_a_terminal() -> None:
     steps = shown_steps("```console\n$ cd ~; x=1\n$ echo $x $PWD $(id -u > /dev/null)\n$ test -t 1\n$ false\n```\n")
     results = played(steps)
     assert [result.printed for result in results] == ["", "1 /home/mara\n", "", ""]
     assert [result.exit_code for result in results] == [0, 0, 0, 1]
-
-
-def test_a_shell_that_ends_early_is_told() -> None:
-    with pytest.raises(AssertionError, match="ended early"):
-        played(shown_steps("```console\n$ echo a; exit 3\n$ echo b\n```\n"))
 
 
 def test_another_output_and_a_failure_are_told_and_the_page_is_mended() -> None:
@@ -94,15 +78,6 @@ def test_a_page_is_written_anew_as_a_whole_but_for_what_it_shows_in_part() -> No
 )
 def test_what_differs_between_two_runs_is_not_compared(shown: str, printed: str, same: bool) -> None:
     assert is_shown(shown, printed) == same
-
-
-def test_the_program_tells_what_differs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    page, text = tmp_path / "page.md", "```console\n$ echo a\nb\n```\n"
-    page.write_text(text, "utf-8")
-    assert (main([str(page)]), page.read_text("utf-8")) == (1, text)
-    assert "-b\n+a" in capsys.readouterr().out
-    assert (main([str(page), "--write"]), main([str(page)])) == (1, 0)
-    assert page.read_text("utf-8") == text.replace("b\n", "a\n")
 
 
 def test_a_page_that_shows_what_is_printed_is_played() -> None:

@@ -61,22 +61,3 @@ def found(parser: ModuleType, lines: ReachedLines) -> set[type[Exception]]:
 
 def test_what_reached_further_leads_to_a_bug_behind_three_conditions(parser: ModuleType) -> None:
     assert found(parser, ReachedLines()) == {TypeError, LookupError}
-
-
-def test_who_forgets_what_reached_further_does_not_find_it(parser: ModuleType) -> None:
-    class Forgetful(ReachedLines):
-        def reached_more(self, check: object, data: bytes) -> bool:
-            assert callable(check)
-            check(data)
-            return False
-
-    assert found(parser, Forgetful()) == {TypeError}
-
-
-def test_a_line_is_new_once(parser: ModuleType) -> None:
-    lines = ReachedLines()
-    assert lines.reached_more(parser.parse, b"{}")
-    assert not lines.reached_more(parser.parse, b"{}")
-    assert lines.reached_more(parser.parse, b'{"origin": 1}')
-    with pytest.raises(TypeError):
-        lines.reached_more(parser.parse, b"[]")

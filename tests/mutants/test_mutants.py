@@ -88,10 +88,3 @@ def test_what_is_explained_is_there() -> None:
         assert before in " ".join(
             line.strip() for line in known[place.removeprefix(f"{module}.").rpartition(".")[2]]
         ), change
-
-
-def test_nothing_is_explained_twice_or_without_a_reason() -> None:
-    assert all(reasons_by_change().values())
-    assert reasons_by_change('[[group]]\nreason = "a"\nchanges = ["x", "y"]') == {"x": "a", "y": "a"}
-    with pytest.raises(ValueError, match="explained twice: x"):
-        reasons_by_change('[[group]]\nreason = "a"\nchanges = ["x"]\n[[group]]\nreason = "b"\nchanges = ["x"]')
