@@ -18,9 +18,9 @@ from agent_memory.recall.reading import Reading
 from agent_memory.rules.change import Change, ChangeGroup
 from agent_memory.rules.run_log import LoggedAction, LoggedRun, Machine, Revision
 from agent_memory.store.bookkeeping import SessionMarksFiles
+from agent_memory.store.run_files import RunLogFiles
 from defrag_requests import NOW_MS, stored
 from stand_ins.dict_clock import DictClock
-from stand_ins.dict_run_log import DictRunLog
 from stand_ins.temporary_records import TemporaryUsageLedger
 from stand_ins.temporary_store import TemporaryStore
 
@@ -35,12 +35,15 @@ class Told:
 
     store: TemporaryStore = field(factory=TemporaryStore)
     ledger: TemporaryUsageLedger = field(factory=TemporaryUsageLedger)
-    log: DictRunLog = field(factory=DictRunLog)
     caller: Caller = Caller()
     revisions: Result[tuple[Revision, ...], Error] = Success((REVISION,))
 
     def result(self, id: str) -> Result[NoteHistory, Error]:
         return note_history(id, self.reading, self.log, lambda path, most: self.revisions, lambda _: ())
+
+    @property
+    def log(self) -> RunLogFiles:
+        return RunLogFiles(self.store.root)
 
     @property
     def reading(self) -> Reading:

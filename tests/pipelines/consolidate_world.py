@@ -21,9 +21,9 @@ from agent_memory.session.history import History, Role, Turn
 from agent_memory.session.queue import Context, InboxEntry, InlineNote, SessionFile
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_histories import DictHistories
-from stand_ins.dict_inbox import DictInbox
 from stand_ins.dict_recorder import DictRecorder
 from stand_ins.temporary_records import (
+    TemporaryInbox,
     TemporaryKeptHistories,
     TemporaryRunRecords,
     TemporarySessionMarks,
@@ -94,7 +94,7 @@ class World:
 
     agent: ScriptedAgent
     clock: DictClock = field(factory=DictClock)
-    inbox: DictInbox = field(factory=DictInbox)
+    inbox: TemporaryInbox = field(factory=TemporaryInbox)
     histories: DictHistories = field(factory=DictHistories)
     store: TemporaryStore = field(factory=TemporaryStore)
     marks: TemporarySessionMarks = field(factory=TemporarySessionMarks)

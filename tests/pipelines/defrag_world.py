@@ -19,11 +19,11 @@ from agent_memory.rules.run import DefragRun
 from agent_memory.rules.section import Published, PublishedTarget
 from agent_memory.rules.undo_run import SectionChange
 from agent_memory.section.publishing import KeepSections
+from agent_memory.store.run_files import RunLogFiles
 from agent_memory.text.ids import mint_id
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_recorder import DictRecorder
-from stand_ins.dict_run_log import DictRunLog
 from stand_ins.temporary_records import TemporaryDefragRecords, TemporaryUsageLedger
 from stand_ins.temporary_store import TemporaryStore
 
@@ -60,6 +60,10 @@ def reply(
     return lambda request: json.dumps({"version": 1, "nonce": request.nonce, "actions": list(actions), "tiers": tiers})
 
 
+def run_id(number: int) -> str:
+    return f"2026-03-02T00-00-00.000Z_{number:06x}"
+
+
 @define
 class DefragWorld:
     """The adapters of one store, and runs over them."""
@@ -77,13 +81,8 @@ class DefragWorld:
     runs: int = 0
 
     @property
-    def log(self) -> DictRunLog:
-        return self._log
-
-    _log: DictRunLog = field(init=False)
-
-    def __attrs_post_init__(self) -> None:
-        self._log = DictRunLog(self.store.footprints)
+    def log(self) -> RunLogFiles:
+        return RunLogFiles(self.store.root)
 
     def note(self, title: str, body: str, **meta: Any) -> str:
         """A live note of the person's, written a day apart from the one before; its id."""
@@ -104,7 +103,7 @@ class DefragWorld:
             ledger=self.ledger,
             recorder=self.recorder,
             records=self.records,
-            log=self._log,
+            log=self.log,
             locks=DictLocks(),
             clock=self.clock,
             publish=self._publish,
@@ -118,7 +117,7 @@ class DefragWorld:
 
     def try_run(self, *, dry_run: bool = False, force: bool = False) -> Result[DefragRun, Error]:
         self.runs += 1
-        return defrag(self.io(), DefragRun(f"run-{self.runs}", self.clock.at_ms, dry_run, force))
+        return defrag(self.io(), DefragRun(run_id(self.runs), self.clock.at_ms, dry_run, force))
 
     def live(self) -> dict[str, StoredEntry]:
         listing = self.store.list().unwrap()

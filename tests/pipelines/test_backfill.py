@@ -17,8 +17,7 @@ from agent_memory.session.queue import BACKFILL_EVENT, Context, InboxEntry, Outc
 from agent_memory.text.instants import DAY_MS
 from pipelines.consolidate_world import CWD, NOON_MS, REPO, ScriptedAgent, World, history, skipped, turns
 from stand_ins.dict_finder import DictFinder
-from stand_ins.dict_inbox import DictInbox
-from stand_ins.temporary_records import TemporarySessionMarks, TemporaryTombstones
+from stand_ins.temporary_records import TemporaryInbox, TemporarySessionMarks, TemporaryTombstones
 
 CLAUDE = Harness.CLAUDE_CODE
 
@@ -221,14 +220,14 @@ def test_a_full_disk_ends_it_and_the_next_one_goes_on(past: Past) -> None:
     past.session("s2", "one", at_ms=NOON_MS + DAY_MS)
     full = StoreIo("inbox", "write to", "ENOSPC", "No space left on device")
 
-    class FillsUp(DictInbox):
+    class FillsUp(TemporaryInbox):
         def put(self, entry: InboxEntry) -> Result[str, Error]:
             return Failure(full) if self.entries else super().put(entry)
 
     past.world.inbox = FillsUp()
     assert put_backfill(past.io(), past.plan()) == Failure(full)
     assert len(past.waiting()) == 1
-    past.world.inbox = DictInbox(dict(past.world.inbox.entries))
+    past.world.inbox = TemporaryInbox(past.world.inbox.root)
     past.backfill()
     assert len(past.waiting()) == 2
 

@@ -97,7 +97,7 @@ def test_one_that_cannot_be_read_just_now_is_waited_for_and_no_attempt_p6() -> N
     for _ in range(4):
         assert store.verdicts(store.run()) == ["unavailable"]
         store.clock.at_ms += DAY_MS
-    (trouble,) = store.inbox.troubles.values()
+    (trouble,) = store.inbox.troubles
     assert (trouble.code, trouble.attempts) == ("store-io", 0)
     assert len(store.inbox.entries) == 1
     store.kept = kept

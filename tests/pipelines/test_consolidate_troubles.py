@@ -13,7 +13,7 @@ from agent_memory.rules.forgotten import SessionTombstone
 from agent_memory.rules.run import KeptReply, Run, Work
 from agent_memory.session.history import History, SessionMark
 from agent_memory.session.queue import Context, FileSnapshot, InboxEntry, Pending, SessionFile
-from pipelines.consolidate_world import CWD, NOON_MS, REPO, ScriptedAgent, World, entries, history, note
+from pipelines.consolidate_world import CWD, NOON_MS, ScriptedAgent, World, entries, history, note
 from stand_ins.temporary_records import (
     TemporaryKeptHistories,
     TemporaryRunRecords,
@@ -64,7 +64,7 @@ class TestTheStoresFault:
         world.agent.answers = [error]
         world.capture("s1", "Remember: locks die")
         assert world.result() == Failure(error)
-        assert (len(world.inbox.entries), world.inbox.troubles) == (1, {})
+        assert (len(world.inbox.entries), world.inbox.troubles) == (1, [])
 
     def test_a_reply_that_cannot_be_put_away_leaves_the_session_for_the_next_run_p3(self, world: World) -> None:
         class Full(TemporaryRunRecords):
@@ -111,12 +111,6 @@ class TestWhatIsToBeRead:
         run_over(evolve(world.io(), scope_of=lambda _: GLOBAL_SCOPE))
         assert [each.meta.scope for each in world.listed()] == ["github.com/dana/elsewhere"]
 
-    @pytest.mark.parametrize(("scopes", "scope"), [({CWD: REPO}, REPO), ({}, GLOBAL_SCOPE)])
-    def test_else_the_directory_counts(self, world: World, scopes: dict[str, str], scope: str) -> None:
-        world.capture("s1", "Remember: locks die")
-        run_over(evolve(world.io(), scope_of=lambda cwd: scopes.get(cwd or "", GLOBAL_SCOPE)))
-        assert [each.meta.scope for each in world.listed()] == [scope]
-
     def test_a_snapshot_that_is_gone_is_nothing_that_was_kept_of_a_session(self, world: World) -> None:
         class Unasked(TemporaryKeptHistories):
             def fetch(
@@ -145,7 +139,7 @@ class TestABug:
         io = world.io()
         run = run_over(evolve(io, histories={**io.histories, "claude-code-session": Broken()}))
         assert sorted(world.verdicts(run)) == ["refused", "written"]
-        assert [trouble.attempts for trouble in world.inbox.troubles.values()] == [1]
+        assert [trouble.attempts for trouble in world.inbox.troubles] == [1]
 
     def test_met_while_notes_are_written_it_fails_the_run(self, world: World) -> None:
         run = Run("run-1", NOON_MS, work=Work(Pending(ENTRY, "one.json", ("one.json",))))

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from attrs import evolve
 from returns.result import Success
 
+from agent_memory.errors import RecorderFailed
 from agent_memory.note.note import MemoryEntry, Meta
 from agent_memory.pipelines.consolidate import take_up_deferred
 from agent_memory.rules.change import Change, max_changes
 from agent_memory.rules.run import Run
 from pipelines.consolidate_world import NOON_MS, ScriptedAgent, World, skipped
-from refusing_recorder import RefusingRecorder
+from stand_ins.dict_recorder import DictRecorder
 
 
 def world_of(*letters: str) -> World:
@@ -82,7 +83,7 @@ def test_an_entry_that_changed_meanwhile_stays_as_it_is_p8() -> None:
 
 def test_trouble_with_git_is_told_and_costs_no_change_p4() -> None:
     world = world_of("a")
-    world.recorder = RefusingRecorder()
+    world.recorder = DictRecorder(RecorderFailed("git commit", 128, "the index is locked"))
     world.runs.put_deferred((replace(world, "a", "New."),)).unwrap()
     run = taken_up(world)
     assert body_of(world, "a") == "New."

@@ -11,7 +11,7 @@ from agent_memory.pipelines.defrag import defrag, steps
 from agent_memory.rules.agent_request import DefragRequest
 from agent_memory.rules.change import Change
 from agent_memory.rules.run import DefragRun
-from pipelines.defrag_world import DefragWorld, TidyingAgent, reply
+from pipelines.defrag_world import DefragWorld, TidyingAgent, reply, run_id
 
 LOCKS = "Locks of `flock` die with their holder, so a crash leaves none behind."
 PORT = "The staging server listens on port 8443 behind `nginx`."
@@ -146,10 +146,10 @@ class TestWhatIsDue:
         world.note("Fair", PORT, expires_at_ms=1)
         world.agent.answers = [AgentMissing("claude"), reply()]
         broken = evolve(world.io(), publish=lambda keep: Failure(StoreIo("/srv", "write", "EIO", "broken")))
-        ended = defrag(broken, DefragRun("run-0", world.clock.at_ms))
+        ended = defrag(broken, DefragRun(run_id(0), world.clock.at_ms))
         assert isinstance(ended.failure(), StoreIo)
         begun = world.records.unfinished().unwrap()
         assert begun is not None
-        assert begun[1].id == "run-0"
+        assert begun[1].id == run_id(0)
         world.run()
         assert (world.records.unfinished(), len(world.live())) == (Success(None), 1)

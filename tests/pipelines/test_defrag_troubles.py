@@ -11,14 +11,14 @@ from agent_memory.pipelines.defrag import defrag, steps
 from agent_memory.rules.agent_request import DefragRequest
 from agent_memory.rules.run import DefragRun
 from agent_memory.rules.undo_run import Footprint
-from pipelines.defrag_world import NOON_MS, DefragWorld, TidyingAgent, reply
-from stand_ins.dict_run_log import DictRunLog
+from agent_memory.store.run_files import RunLogFiles
+from pipelines.defrag_world import NOON_MS, DefragWorld, TidyingAgent, reply, run_id
 
-CORRUPT = StateCorrupt("runs/run-1/footprint-1.json", ("it is no JSON",))
+CORRUPT = StateCorrupt("runs/x/footprint-1.json", ("it is no JSON",))
 LOCKS = "Locks of `flock` die with their holder, so a crash leaves none behind."
 
 
-class DamagedLog(DictRunLog):
+class DamagedLog(RunLogFiles):
     """What a run changed cannot be read."""
 
     def footprint(self, run_id: str) -> Result[Footprint, Error]:
@@ -46,15 +46,15 @@ def doubled(world: DefragWorld) -> tuple[str, str]:
 
 @pytest.mark.parametrize("state", ["analyze_structure", "run_agent"])
 def test_a_step_before_the_store_was_looked_at_does_nothing(world: DefragWorld, state: str) -> None:
-    run = DefragRun("run-1", NOON_MS)
+    run = DefragRun(run_id(1), NOON_MS)
     assert steps(world.io())[state](run).unwrap() == run
     assert world.agent.asked == []
 
 
 def test_while_it_is_unknown_whether_it_was_applied_nothing_is_applied_again_p6(world: DefragWorld) -> None:
     ids = doubled(world)
-    io = evolve(world.io(), log=DamagedLog())
-    assert defrag(io, DefragRun("run-1", world.clock.at_ms)) == Failure(CORRUPT)
+    io = evolve(world.io(), log=DamagedLog(world.store.root))
+    assert defrag(io, DefragRun(run_id(1), world.clock.at_ms)) == Failure(CORRUPT)
     assert set(world.live()) == set(ids)
     assert world.recorder.commits == []
     world.run()
@@ -63,8 +63,8 @@ def test_while_it_is_unknown_whether_it_was_applied_nothing_is_applied_again_p6(
 
 def test_while_it_is_unknown_what_was_changed_nothing_is_recorded_p6(world: DefragWorld) -> None:
     doubled(world)
-    io = evolve(world.io(), log=DamagedLog())
-    assert steps(io)["commit_changes"](DefragRun("run-1", NOON_MS)) == Failure(CORRUPT)
+    io = evolve(world.io(), log=DamagedLog(world.store.root))
+    assert steps(io)["commit_changes"](DefragRun(run_id(1), NOON_MS)) == Failure(CORRUPT)
     assert world.recorder.commits == []
 
 

@@ -15,8 +15,7 @@ from agent_memory.session.history import SessionMark
 from agent_memory.session.queue import UPGRADE_EVENT, Context, InboxEntry
 from pipelines.consolidate_world import CWD, NOON_MS, REPO
 from stand_ins.dict_clock import DictClock
-from stand_ins.dict_inbox import DictInbox
-from stand_ins.temporary_records import TemporarySessionMarks
+from stand_ins.temporary_records import TemporaryInbox, TemporarySessionMarks
 from stand_ins.temporary_store import TemporaryStore
 
 CLAUDE = Harness.CLAUDE_CODE
@@ -53,9 +52,9 @@ def store_of(*sources: Source) -> TemporaryStore:
 
 
 def planned(
-    marks: TemporarySessionMarks, inbox: DictInbox | None = None, store: TemporaryStore | None = None
+    marks: TemporarySessionMarks, inbox: TemporaryInbox | None = None, store: TemporaryStore | None = None
 ) -> Upgrades:
-    return plan_upgrades(inbox or DictInbox(), marks, store or store_of(), DictClock(NOON_MS + 5)).unwrap()
+    return plan_upgrades(inbox or TemporaryInbox(), marks, store or store_of(), DictClock(NOON_MS + 5)).unwrap()
 
 
 def sessions(upgrades: Upgrades) -> list[str]:
@@ -85,7 +84,7 @@ def test_where_a_session_took_place_is_known_from_its_notes() -> None:
 
 def test_a_place_that_no_entry_may_hold_costs_the_place_and_not_the_session_p21() -> None:
     store = store_of(Source(CLAUDE, "s1", cwd="not/absolute"))
-    upgrades, inbox = planned(marks_of(mark("s1")), store=store), DictInbox()
+    upgrades, inbox = planned(marks_of(mark("s1")), store=store), TemporaryInbox()
     assert upgrades.entries[0].context.cwd == "not/absolute"
     assert ask_again(inbox, upgrades) == Success(None)
     assert [entry.context for entry in inbox.entries.values()] == [Context(event=UPGRADE_EVENT)]
@@ -94,7 +93,7 @@ def test_a_place_that_no_entry_may_hold_costs_the_place_and_not_the_session_p21(
 def test_a_full_disk_ends_it_and_the_next_one_goes_on_p5() -> None:
     full = StoreIo("inbox", "write to", "ENOSPC", "No space left on device")
 
-    class FillsUp(DictInbox):
+    class FillsUp(TemporaryInbox):
         def put(self, entry: InboxEntry) -> Result[str, Error]:
             return Failure(full) if len(self.entries) == most else super().put(entry)
 

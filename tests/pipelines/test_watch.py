@@ -15,7 +15,7 @@ from agent_memory.session.found_session import FoundSession, Rest
 from agent_memory.session.queue import InboxEntry
 from pipelines.consolidate_world import NOON_MS
 from pipelines.test_backfill import Past
-from stand_ins.dict_inbox import DictInbox
+from stand_ins.temporary_records import TemporaryInbox
 
 REST = Rest(30_000, 180_000)
 LIMIT = 1_000
@@ -139,7 +139,7 @@ def test_a_handoff_that_fails_is_told_and_the_watch_goes_on(room: Room) -> None:
 def test_a_capture_that_fails_is_told_and_the_watch_goes_on(room: Room) -> None:
     """P5"""
 
-    class Full(DictInbox):
+    class Full(TemporaryInbox):
         def put(self, entry: InboxEntry) -> Result[str, Error]:
             if "s1" in str(entry.retrieval):
                 return Failure(StoreIo("inbox", "write to", "ENOSPC", "No space left on device"))

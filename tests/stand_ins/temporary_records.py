@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
+from attrs import field, frozen
+
+from agent_memory.capture.inbox_files import PROCESSED, InboxFiles
+from agent_memory.capture.inbox_json import parse_inbox_entry
 from agent_memory.care.tombstones import TombstoneFiles
+from agent_memory.session.queue import InboxEntry, Trouble
 from agent_memory.store.bookkeeping import SessionMarksFiles, SpendLedgerFiles, StateKeysFiles, TagVocabularyFile
 from agent_memory.store.kept_histories_files import KeptHistoriesFiles
 from agent_memory.store.run_files import DefragRecordsFiles, RunRecordsFiles
@@ -12,6 +18,26 @@ from agent_memory.store.usage_ledger import UsageLedgerFiles
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_locks import DictLocks
 from stand_ins.temporary_store import temporary_root
+
+
+@frozen
+class TemporaryInbox(InboxFiles):
+    root: Path = field(factory=temporary_root)
+    environ: Mapping[str, str] = field(factory=dict)
+
+    @property
+    def entries(self) -> dict[str, InboxEntry]:
+        """What waits, by name."""
+        texts = ((name, (self.root / "inbox" / name).read_text()) for name in self.names().unwrap())
+        return {name: parse_inbox_entry(text).unwrap() for name, text in texts}
+
+    @property
+    def processed(self) -> list[str]:
+        return sorted(path.name for path in (self.root / PROCESSED).glob("*.json"))
+
+    @property
+    def troubles(self) -> list[Trouble]:
+        return [*self._troubles.read().unwrap().values()]
 
 
 class TemporaryUsageLedger(UsageLedgerFiles):

@@ -5,13 +5,11 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 
-from agent_memory.rules.undo_run import Footprint
-from agent_memory.store.bookkeeping import FOOTPRINT
 from agent_memory.store.store_files import StoreFiles
 from stand_ins.dict_locks import DictLocks
 
@@ -54,31 +52,3 @@ class TemporaryStore(StoreFiles):
         """All notes, and the tier list, by path."""
         found = (path for each in _OURS for path in sorted((self.root / each).rglob("*")))
         return {str(path.relative_to(self.root)): path.read_bytes() for path in found if path.is_file()}
-
-    def footprint(self, run_id: str) -> Footprint:
-        """All that a run changed."""
-        found = (self.root / "runs" / run_id).glob("footprint-*.json")
-        paths = sorted(found, key=lambda path: (len(path.name), path.name))
-        parsed = (FOOTPRINT.parse(path.read_bytes(), str(path)) for path in paths)
-        return Footprint(tuple(file for each in parsed for file in each.files))
-
-    @property
-    def footprints(self) -> Mapping[str, Footprint]:
-        """All that each run changed, by its id."""
-        return _Footprints(self)
-
-
-class _Footprints(Mapping[str, Footprint]):
-    def __init__(self, store: TemporaryStore) -> None:
-        self._store = store
-
-    def __getitem__(self, run_id: str) -> Footprint:
-        if not (self._store.root / "runs" / run_id).is_dir():
-            raise KeyError(run_id)
-        return self._store.footprint(run_id)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(path.name for path in (self._store.root / "runs").glob("*"))
-
-    def __len__(self) -> int:
-        return len(list(iter(self)))

@@ -75,8 +75,8 @@ class StoreMachine(RuleBasedStateMachine):
         here = self.store.apply(changes, tiers=tiers, run_id=run_id)
         assert plain(here) == plain(self.model.apply(changes, tiers=tiers, run_id=run_id))
 
-    def footprint(self, run_id: str) -> Footprint:
-        paths = sorted((self.root / "runs" / run_id).glob("*.json"))
+    def footprint(self, root: Path, run_id: str) -> Footprint:
+        paths = sorted((root / "runs" / run_id).glob("*.json"))
         return Footprint(tuple(each for path in paths for each in FOOTPRINT.parse(path.read_bytes(), str(path)).files))
 
     @rule(entry=entries)
@@ -128,7 +128,7 @@ class StoreMachine(RuleBasedStateMachine):
     def undo(self, data: st.DataObject, k: int | None) -> None:
         """Any run, old or new, an undo too; perhaps killed on the way."""
         run_id = f"run-{data.draw(st.integers(max(1, self.runs - 3), self.runs))}"
-        left, left_in_memory = self.footprint(run_id), self.model.footprint(run_id)
+        left, left_in_memory = self.footprint(self.root, run_id), self.footprint(self.model.root, run_id)
         assert {each.path for each in left.files} == {each.path for each in left_in_memory.files}
         if k is None:
             self.runs += 1
