@@ -22,7 +22,7 @@ from bench_page import bench_page
 from config_schema import config_schema_text
 
 from agent_memory import errors
-from agent_memory.agent.agent_environment import ALLOWED_PREFIXES, ALLOWED_VARIABLES
+from agent_memory.agent.child_process import ALLOWED_PREFIXES, ALLOWED_VARIABLES
 from agent_memory.caller import HARNESS_VARIABLES
 from agent_memory.cli.main import COMMANDS, GROUPS, command_parser
 from agent_memory.config import ScheduleConfig

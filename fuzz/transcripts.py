@@ -69,7 +69,7 @@ def _file(harness: Harness, method: SessionMethod, source: Callable[[TranscriptR
 def _aider(directory: Path, data: bytes) -> tuple[HistorySource, InboxEntry]:
     path = directory / CHAT_FILE
     path.write_bytes(data)
-    return AiderChats(Surroundings({}, str(directory), directory, lambda _: None)), InboxEntry(
+    return AiderChats(Surroundings({}, str(directory), directory)), InboxEntry(
         0, Harness.AIDER, SessionFile("aider-session", "all", str(path))
     )
 
@@ -80,7 +80,7 @@ def _amp(_: Path, data: bytes) -> tuple[HistorySource, InboxEntry]:
 
     retrieval = retrieval_of(Harness.AMP, "T-0198c1aa-2f3e-7000-8a11-3c5d7e9f0b21")
     assert retrieval is not None
-    return AmpThreads(run, lambda _: None), InboxEntry(0, Harness.AMP, retrieval)
+    return AmpThreads(run), InboxEntry(0, Harness.AMP, retrieval)
 
 
 def _opencode(directory: Path, data: bytes) -> tuple[HistorySource, InboxEntry]:

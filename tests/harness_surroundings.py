@@ -23,7 +23,7 @@ NOT_FOUND = StoreIo("program", "start", "ENOENT", "No such file or directory")
 def surroundings(home: Path | str, *roots: str, **environ: str) -> Surroundings:
     """A home in which no command is to be found, and these further transcript roots."""
     known = {"HOME": str(home), "PATH": "/nowhere"}
-    return Surroundings(known | environ, str(home), Path(home) / "m", lambda _: None, roots)
+    return Surroundings(known | environ, str(home), Path(home) / "m", roots)
 
 
 def finished(

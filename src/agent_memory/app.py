@@ -10,12 +10,12 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
 
-from agent_memory.caller import Caller
+from agent_memory.caller import Caller, caller_of
 from agent_memory.config import Config
 from agent_memory.errors import Error, HomeUnknown, StateInvalid, StateNotFound, SwitchedOff, SyncRefused, UsageInvalid
 from agent_memory.files.locks import KernelLocks
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from threading import Event
 
     from agent_memory.acts.keeping import ScopeKeeping, StateKeeping, TagKeeping
-    from agent_memory.acts.review import Decided, ReviewAct, Reviewing, ReviewItem
+    from agent_memory.acts.review import Reviewing
     from agent_memory.acts.service import MemoryService
-    from agent_memory.acts.switching import Project, Switching
+    from agent_memory.acts.switching import Switching
     from agent_memory.capture.inbox_files import InboxFiles
     from agent_memory.capture.repository import Repository
-    from agent_memory.capture.switches import Pause, Switches
+    from agent_memory.capture.switches import Switches
     from agent_memory.care.checks import DoctorReport
     from agent_memory.care.doctor import Doctor
     from agent_memory.care.forgetter import Forgetter
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from agent_memory.harness import Surroundings
     from agent_memory.imports.base import Machine
     from agent_memory.imports.importing import Importing
-    from agent_memory.note.note import Listed, MemoryEntry, StoredEntry
+    from agent_memory.note.note import Listed, StoredEntry
     from agent_memory.note.tagging import TagVocabulary
     from agent_memory.pipelines.backfill import BackfillIo, Upgrades, Watching
     from agent_memory.pipelines.consolidate import ConsolidateIo
@@ -140,11 +140,7 @@ class Memory:
     @property
     def caller(self) -> Caller:
         """Returns the caller: the one that was named, else the one that the variables of the environment tell."""
-        if self._caller is not None:
-            return self._caller
-        from agent_memory.caller import caller_of
-
-        return caller_of(self.environ)
+        return self._caller or caller_of(self.environ)
 
     def new_run_id(self, now_ms: int) -> str:
         """Returns an id for a run that begins now; ids sort as the runs began."""
@@ -284,7 +280,7 @@ class Memory:
         from agent_memory.harness import Surroundings
 
         roots = self.config.capture.transcript_roots
-        return Surroundings(self.environ, home_of(self.environ), self.root, time.sleep, roots, project_directories)
+        return Surroundings(self.environ, home_of(self.environ), self.root, roots, project_directories)
 
     @cached_property
     def histories(self) -> Mapping[str, HistorySource]:
@@ -382,7 +378,8 @@ class Memory:
     # -- what waits for a person --------------------------------------------------------------------------------------
 
     @property
-    def _reviewing(self) -> Reviewing:
+    def reviewing(self) -> Reviewing:
+        """Lists what waits for a person's decision, and decides."""
         from agent_memory.acts.review import Reviewing
         from agent_memory.store.bookkeeping import ReviewMarks
 
@@ -401,21 +398,6 @@ class Memory:
         """What the queue knew of the notes at its last look, by content hash."""
         return {}
 
-    def review_items(self, new_since: int | Literal["last"] | None = None) -> Result[tuple[ReviewItem, ...], Error]:
-        """Returns what waits for a person's decision (`Reviewing.items`)."""
-        return self._reviewing.items(new_since)
-
-    def decide(
-        self,
-        items: Sequence[ReviewItem],
-        act: ReviewAct,
-        *,
-        note_id: str | None = None,
-        text: MemoryEntry | None = None,
-    ) -> Result[Decided, Error]:
-        """Decides about items of the queue, as one run that can be undone (`Reviewing.decide`). Only for a person."""
-        return self._reviewing.decide(items, act, note_id=note_id, text=text)
-
     # -- switches -----------------------------------------------------------------------------------------------------
 
     @property
@@ -424,22 +406,6 @@ class Memory:
         from agent_memory.acts.switching import Switching
 
         return Switching(self.environ, self.cwd, self.real_root, self.caller, self.clock)
-
-    def pause(self, project: str | None = None, for_ms: int | None = None) -> Result[Pause, Error]:
-        """Pauses a project (a directory, or a key), or everything, for a time or until somebody resumes."""
-        return self.switching.pause(project, for_ms)
-
-    def resume(self, project: str | None = None) -> Result[tuple[Pause, ...], Error]:
-        """Ends the pause of a project, or all of them, and returns those that it ended."""
-        return self.switching.resume(project)
-
-    def paused(self) -> Result[tuple[Pause, ...], Error]:
-        """Returns the pauses that are not over."""
-        return self.switching.paused()
-
-    def exclude_project(self, project: str, *, include: bool = False) -> Result[str, Error]:
-        """Makes memory stay out of a project, or no longer, and returns the pattern in `projects.exclude`."""
-        return self.switching.exclude(project, include=include)
 
     def require_on(self) -> None:
         """Raises SwitchedOff where memory stays out of the working directory."""
@@ -451,11 +417,6 @@ class Memory:
         from agent_memory.capture.switches import Switches
 
         return Switches(self.environ)
-
-    @as_result
-    def projects(self) -> tuple[Project, ...]:
-        """Returns every project with the number of its notes and whether memory stays out of it, most notes first."""
-        return self.switching.projects(unwrap(self.scopes.list()))
 
     # -- other memories -----------------------------------------------------------------------------------------------
 
@@ -669,13 +630,10 @@ class Memory:
 
     @as_result
     def _tidy_up(self) -> None:
-        """Compacts what grows with every run (the usage ledger, the records of old runs, the repository) and removes
-        files of earlier versions."""
-        from agent_memory.files.paths import remove_former
+        """Compacts what grows with every run: the usage ledger, the records of old runs, the repository."""
         from agent_memory.git.git_process import pack_history
         from agent_memory.store.run_files import prune_run_files
 
-        remove_former(self.root)
         with self.locks.write():
             unwrap(self.ledger.compact())
             unwrap(prune_run_files(self.root, self.clock))

@@ -38,7 +38,7 @@ def remembered(memory: Memory, text: str, caller: Caller = Caller(), expiry: Exp
 
 
 def waiting(memory: Memory) -> dict[ReviewKind, ReviewItem]:
-    return {each.kind: each for each in memory.review_items().unwrap()}
+    return {each.kind: each for each in memory.reviewing.items().unwrap()}
 
 
 def files(memory: Memory) -> dict[str, bytes]:
@@ -76,14 +76,14 @@ def test_every_decision_settles_its_item_and_is_undone_as_one_run(
     kind = make(memory)
     item, before = waiting(memory)[kind], files(memory)
     if act not in item.acts:
-        assert isinstance(memory.decide([item], act), Failure)
+        assert isinstance(memory.reviewing.decide([item], act), Failure)
         assert files(memory) == before
         return
     text = None
     if act is ReviewAct.EDIT:
         stored = memory.store.read(item.notes[0].meta.id).unwrap()
         text = MemoryEntry(stored.meta, f"{stored.body} And that is that.")
-    decided = memory.decide([item], act, text=text).unwrap()
+    decided = memory.reviewing.decide([item], act, text=text).unwrap()
     assert decided.left == ()
     left = waiting(memory).get(kind)
     if act is ReviewAct.LATER:
@@ -102,12 +102,12 @@ def test_keeping_is_a_persons_word_and_no_agents(memory: Memory) -> None:
     external(memory)
     (item,) = waiting(memory).values()
     for caller in (AGENT, CLIENT):
-        match memory.called_by(caller).decide([item], ReviewAct.KEEP):
+        match memory.called_by(caller).reviewing.decide([item], ReviewAct.KEEP):
             case Failure(ActRefused()):
                 pass
             case other:
                 pytest.fail(f"{other}")
-    memory.decide([item], ReviewAct.KEEP).unwrap()
+    memory.reviewing.decide([item], ReviewAct.KEEP).unwrap()
     assert memory.store.read(item.notes[0].meta.id).unwrap().meta.is_vouched_for
     assert memory.store.tiers().unwrap().warm == (item.notes[0].meta.id,)
 
@@ -118,7 +118,7 @@ def test_of_twenty_who_decide_at_once_one_does(memory: Memory, act: ReviewAct) -
     (item,) = waiting(memory).values()
     others = [evolve_memory(memory) for _ in range(20)]
     with ThreadPoolExecutor(20) as pool:
-        done = list(pool.map(lambda other: other.decide([item], act), others))
+        done = list(pool.map(lambda other: other.reviewing.decide([item], act), others))
     succeeded = [each for each in done if isinstance(each, Success)]
     assert len(succeeded) == (20 if act is ReviewAct.LATER else 1)
     reviews = [each for each in memory.log.runs().unwrap() if each.machine == "review"]
@@ -132,13 +132,13 @@ def evolve_memory(memory: Memory) -> Memory:
 def test_a_note_that_changes_meanwhile_is_left_alone_and_the_others_are_decided(memory: Memory) -> None:
     external(memory)
     remembered(memory, RETRY, CLIENT)
-    items = memory.review_items().unwrap()
+    items = memory.reviewing.items().unwrap()
     changed = items[0].notes[0].meta.id
     memory.service.edit(changed, body="It says something else now.").unwrap()
-    decided = memory.decide(items, ReviewAct.REJECT).unwrap()
+    decided = memory.reviewing.decide(items, ReviewAct.REJECT).unwrap()
     assert [each.subject for each in decided.left] == [items[0].key]
     assert [each.meta.id for each in memory.store.list().unwrap().entries] == [changed]
-    match memory.decide([items[0]], ReviewAct.REJECT):
+    match memory.reviewing.decide([items[0]], ReviewAct.REJECT):
         case Failure(EntryChanged(id)):
             assert id == changed
         case other:
@@ -148,7 +148,7 @@ def test_a_note_that_changes_meanwhile_is_left_alone_and_the_others_are_decided(
 def test_what_was_kept_is_shown_again_once_it_changes(memory: Memory) -> None:
     alike(memory)
     item = waiting(memory)[ReviewKind.NEAR_DUPLICATE]
-    memory.decide([item], ReviewAct.KEEP).unwrap()
+    memory.reviewing.decide([item], ReviewAct.KEEP).unwrap()
     assert not waiting(memory)
     memory.service.edit(item.notes[0].meta.id, body=f"{RETRY} It gives up then.").unwrap()
     assert ReviewKind.NEAR_DUPLICATE in waiting(memory)
@@ -157,7 +157,7 @@ def test_what_was_kept_is_shown_again_once_it_changes(memory: Memory) -> None:
 def test_a_rejected_note_that_is_restored_may_be_learnt_again(memory: Memory) -> None:
     external(memory)
     (item,) = waiting(memory).values()
-    memory.decide([item], ReviewAct.REJECT).unwrap()
+    memory.reviewing.decide([item], ReviewAct.REJECT).unwrap()
     assert list((memory.root / "state/rejected").iterdir())
     memory.service.restore(item.notes[0].meta.id).unwrap()
     assert not list((memory.root / "state/rejected").iterdir())

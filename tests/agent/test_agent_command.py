@@ -19,7 +19,7 @@ from agent_memory.agent.agent_command import (
     open_agent,
     private_directory,
 )
-from agent_memory.agent.agent_environment import child_environment
+from agent_memory.agent.child_process import child_environment
 from agent_memory.caller import HARNESS_VARIABLES, Caller, caller_of, depth_of
 from agent_memory.config import LlmConfig, PresetConfig
 from agent_memory.errors import (

@@ -77,23 +77,24 @@ def test_a_pause_holds_until_somebody_resumes(memory: Memory, lamp: Path, home: 
 
 def test_projects_are_listed_with_what_memory_does_there(memory: Memory, lamp: Path, home: Path) -> None:
     store = opened(memory, lamp)
+    switching = store.switching
     told(memory, lamp)  # by which its directory is known
-    assert store.pause("github.com/me/lamp", TWO_HOURS_MS).unwrap().path == str(lamp)
-    (project,) = store.projects().unwrap()
+    assert switching.pause("github.com/me/lamp", TWO_HOURS_MS).unwrap().path == str(lamp)
+    (project,) = switching.projects(store.scopes.list().unwrap())
     assert (project.scope, project.notes, project.path, project.switch) == (
         "github.com/me/lamp",
         1,
         str(lamp),
         "paused",
     )
-    assert [each.scope for each in store.resume().unwrap()] == ["github.com/me/lamp"]
-    assert store.exclude_project(str(lamp)).unwrap() == "github.com/me/lamp"
+    assert [each.scope for each in switching.resume(None).unwrap()] == ["github.com/me/lamp"]
+    assert switching.exclude(str(lamp)).unwrap() == "github.com/me/lamp"
     assert json.loads((home / ".config/agent-memory/config.json").read_text())["projects"] == {
         "exclude": ["github.com/me/lamp"]
     }
-    assert [each.switch for each in store.projects().unwrap()] == ["excluded"]
-    assert store.exclude_project(str(lamp), include=True).unwrap() == "github.com/me/lamp"
-    assert [each.switch for each in store.projects().unwrap()] == [""]
+    assert [each.switch for each in switching.projects(store.scopes.list().unwrap())] == ["excluded"]
+    assert switching.exclude(str(lamp), include=True).unwrap() == "github.com/me/lamp"
+    assert [each.switch for each in switching.projects(store.scopes.list().unwrap())] == [""]
 
 
 def talked(memory: Memory, directory: Path, *said: tuple[int, str]) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from agent_memory.agent.child_process import Finished
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StoreIo
-from agent_memory.harness.amp import RETRY_SECONDS, AmpThreads, run_amp, thread_history
+from agent_memory.harness.amp import AmpThreads, run_amp, thread_history
 from agent_memory.note.note import Harness
 from agent_memory.session.history import History, Role, ToolCall
 from agent_memory.session.queue import AmpThread, InboxEntry
@@ -22,14 +22,8 @@ EXPORT = (Path(__file__).parents[1] / "fixtures" / "amp" / "export-v150.json").r
 
 
 class ScriptedAmp(ScriptedCommand):
-    """An `amp`, and how long it was waited for between two calls."""
-
-    def __init__(self, *outcomes: Finished | StoreIo) -> None:
-        super().__init__(*outcomes)
-        self.slept: list[float] = []
-
     def threads(self) -> AmpThreads:
-        return AmpThreads(self, self.slept.append)
+        return AmpThreads(self)
 
 
 def entry(thread_id: str = THREAD) -> InboxEntry:
@@ -106,12 +100,6 @@ def test_both_shapes_of_a_tools_answer_are_read(block: dict[str, object], text: 
     }
     turn = fetched(ScriptedAmp(finished(json.dumps(value).encode()))).turns[1]
     assert (turn.role, turn.tool_name, turn.text, turn.failed) == (Role.TOOL, "Read", text, failed)
-
-
-def test_an_empty_export_is_asked_for_again_after_a_while() -> None:
-    amp = ScriptedAmp(finished(), finished(b'{"id": "%s", "messages": []}' % THREAD.encode()), finished(EXPORT))
-    assert len(fetched(amp).turns) == 5
-    assert amp.slept == list(RETRY_SECONDS[:2])
 
 
 @pytest.mark.parametrize(

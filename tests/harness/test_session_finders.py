@@ -162,7 +162,7 @@ THREAD, OTHER = "T-11111111-2222", "T-aaaaaaaa-bbbb"
 
 
 def amp(outcome: Finished | StoreIo) -> AmpThreads:
-    return AmpThreads(ScriptedCommand(outcome), lambda _: None)
+    return AmpThreads(ScriptedCommand(outcome))
 
 
 def printed(text: str, status: int = 0, stderr: str = "") -> Finished:

@@ -215,7 +215,7 @@ def path_of(home: Path) -> dict[str, str]:
 
 
 def read(harness: str, home: Path, path: Path, session_id: str) -> History:
-    surroundings = Surroundings(path_of(home) | {"HOME": str(home)}, str(home), home / "memories", sleep=lambda _: None)
+    surroundings = Surroundings(path_of(home) | {"HOME": str(home)}, str(home), home / "memories")
     named = None if harness in ("amp", "opencode", "goose") else str(path)
     retrieval = retrieval_of(Harness(harness), session_id, named)
     assert retrieval is not None

@@ -3,14 +3,12 @@ the first could not be looked at (P6)."""
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import plistlib
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
@@ -26,7 +24,6 @@ from agent_memory.setup.scheduling import (
     render_service,
     render_timer,
     with_cron_lines,
-    write_crontab,
 )
 
 PLISTS = Path(__file__).parents[2] / "plists"
@@ -164,26 +161,6 @@ def programs(tmp_path: Path) -> Programs:
 
 
 def test_the_first_is_run(programs: Programs, tmp_path: Path) -> None:
-    assert programs.has("crontab")
     assert read_crontab(programs) == b"own\n"
     (tmp_path / "own" / "crontab").chmod(0o644)
     assert read_crontab(programs) == b"system\n"
-
-
-@pytest.mark.parametrize("number", [errno.EINTR, errno.EIO, errno.EMFILE])
-def test_where_the_first_cannot_be_looked_at_no_other_is_run_p6(
-    programs: Programs, number: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A person's table, read from one program, must not be written through another."""
-    real = os.stat
-
-    def failing(path: Any, **how: Any) -> os.stat_result:
-        if str(path).endswith("/own/crontab"):
-            raise OSError(number, os.strerror(number), path)
-        return real(path, **how)
-
-    monkeypatch.setattr(os, "stat", failing)
-    with pytest.raises(SchedulerFailed) as error:
-        write_crontab(programs, b"# mine\n")
-    assert os.strerror(number) in error.value.reason
-    assert programs.has("crontab")

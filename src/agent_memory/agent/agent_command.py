@@ -17,8 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from attrs import asdict, evolve, frozen
 from returns.result import Failure, Result
 
-from agent_memory.agent.agent_environment import child_environment
-from agent_memory.agent.child_process import MAX_STDOUT_BYTES, Finished, run_child
+from agent_memory.agent.child_process import MAX_STDOUT_BYTES, Finished, child_environment, run_child
 from agent_memory.caller import depth_of
 from agent_memory.config import BUILTIN, LlmConfig, PresetConfig, preset_problem
 from agent_memory.errors import (

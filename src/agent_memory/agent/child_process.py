@@ -1,4 +1,5 @@
-"""A bounded child process: in its own session, all pipes served, nothing left behind (P10).
+"""A bounded child process: in its own session, all pipes served, nothing left behind (P10); and the environment of an
+agent command (P21, P23).
 
 `subprocess.run` with a time-out ends only the child, not its descendants, and waits forever on a pipe that a grandchild
 holds. Here the whole process group is killed, and our ends of the pipes are closed.
@@ -12,15 +13,17 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import IO, Any
 
 from attrs import frozen
 
+from agent_memory.caller import depth_of
 from agent_memory.errors import StoreIo
 from agent_memory.files.paths import store_io
+from agent_memory.files.root import DEPTH_VARIABLE
 
 MAX_STDOUT_BYTES = 4 * 1024 * 1024
 MAX_STDERR_BYTES = 64 * 1024
@@ -252,3 +255,25 @@ def _hold_ending_signals() -> Generator[Callable[[], None], None, None]:
             signal.signal(number, known)
         if came is not None:  # no child was started: the signal now does what it would have done
             signal.raise_signal(came)
+
+
+# -- the environment of an agent command ---------------------------------------------------------------------------------
+
+ALLOWED_VARIABLES = (
+    *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TERM", "TZ", "TMPDIR"),
+    *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy"),
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"),
+)
+"""The variables of our environment that every agent command gets, besides `ALLOWED_PREFIXES` and its preset's own."""
+
+ALLOWED_PREFIXES = ("LC_", "XDG_")
+
+
+def child_environment(
+    environ: Mapping[str, str], passed: Iterable[str], preset_env: Mapping[str, str]
+) -> dict[str, str]:
+    """Returns the whole environment of an agent command: the allow-list, the names in `passed`, the preset's values,
+    and the depth, which nothing can override."""
+    wanted = {*ALLOWED_VARIABLES, *passed}
+    kept = {name: value for name, value in environ.items() if name in wanted or name.startswith(ALLOWED_PREFIXES)}
+    return kept | dict(preset_env) | {DEPTH_VARIABLE: str(depth_of(environ) + 1)}

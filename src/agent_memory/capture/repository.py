@@ -136,8 +136,6 @@ def _host_of(authority: str) -> str:
 
 MAX_FILE_BYTES = 1 << 20
 MAX_PACKED_REFS_BYTES = 1 << 25
-_MAX_INDEX_BYTES = 1 << 28
-_INDEX_TAIL_BYTES = 14
 _MOST_CLONES = 5
 """How many local clones of clones to follow: more are a circle."""
 _HEX_DIGITS = 64
@@ -227,31 +225,6 @@ def may_be_in_work_tree(directory: str) -> bool:
         return work_tree_above(directory) is not None
     except OSError:
         return True
-
-
-def is_tracked(path: str) -> bool:
-    """Returns whether a file is in the index of its repository, which is read without running git:
-    https://git-scm.com/docs/index-format has the names of tracked files verbatim, each ended by a NUL; in version 4 a
-    name may lack the prefix it shares with the previous one. True if in doubt (version 4, another file whose name ends
-    alike, an unreadable index: P6); False without a repository or index."""
-    real = os.path.realpath(path)
-    try:
-        found = git_directory_above(os.path.dirname(real))
-    except OSError:
-        return True
-    if found is None:
-        return False
-    top_level, git_directory = found
-    name = os.fsencode(os.path.relpath(real, top_level))
-    try:
-        with open(f"{git_directory}/index", "rb") as file:
-            index = file.read(_MAX_INDEX_BYTES)
-    except FileNotFoundError:
-        return False
-    except OSError:
-        return True
-    shared = index[4:8] == b"\0\0\0\4"
-    return (name[-_INDEX_TAIL_BYTES:] if shared else name) + b"\0" in index
 
 
 def git_directory_above(directory: str) -> tuple[str, str] | None:

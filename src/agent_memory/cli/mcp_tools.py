@@ -414,7 +414,7 @@ def resume_prompt(memory: Memory, session: str | None = None) -> str:
 
 def review_prompt(memory: Memory) -> str:
     """Returns what waits for the person's decision, as far as an agent may know of it."""
-    items = unwrap(memory.review_items())
+    items = unwrap(memory.reviewing.items())
     lines = [
         f"- {each.kind}: {'; '.join(f'{stored_line(note.meta.title)} (`{note.meta.id}`)' for note in each.notes)}. "
         f"{stored_line(each.reason)}. Said by: {stored_line(each.source)}."

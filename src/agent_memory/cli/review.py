@@ -57,7 +57,7 @@ def _review(arguments: argparse.Namespace, console: Console) -> None:
         memory.caller.only_a_person("review")
     since: int | Literal["last"] | None = arguments.since
     console.progress("looking for what waits")
-    items = unwrap(memory.review_items(since))
+    items = unwrap(memory.reviewing.items(since))
     if arguments.kind is not None:
         items = tuple(each for each in items if each.kind is arguments.kind)
     now = [each for each in items if each.put_off_until_ms is None]
@@ -90,7 +90,7 @@ def _decide_all(
     if not is_sure and not is_agreed(console, "memory review --all", question):
         console.warn("Nothing was changed.")
         return
-    decided = unwrap(memory.decide(chosen, act))
+    decided = unwrap(memory.reviewing.decide(chosen, act))
     console.answer(decided_document(decided), _told(decided))
     for each in () if console.json else decided.left:
         console.warn("; ".join(each.reasons))
@@ -161,8 +161,8 @@ def _decided(
                 console.warn("Nothing was edited.")
                 return None
             text = parsed_note(data, note)
-            return unwrap(memory.decide([item], act, note_id=note.meta.id, text=text))
-    return unwrap(memory.decide([item], act, note_id=None if chosen is None else chosen.meta.id))
+            return unwrap(memory.reviewing.decide([item], act, note_id=note.meta.id, text=text))
+    return unwrap(memory.reviewing.decide([item], act, note_id=None if chosen is None else chosen.meta.id))
 
 
 def _answer(console: Console, question: str) -> str:

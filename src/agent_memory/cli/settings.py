@@ -195,7 +195,9 @@ def configure_pause(parser: argparse.ArgumentParser) -> None:
 
 def _pause(arguments: argparse.Namespace, console: Console) -> None:
     duration: str | None = arguments.duration
-    pause = unwrap(open_here(console).pause(arguments.project, None if duration is None else duration_ms_of(duration)))
+    pause = unwrap(
+        open_here(console).switching.pause(arguments.project, None if duration is None else duration_ms_of(duration))
+    )
     sooner = " `memory resume` ends it sooner." if pause.until else ""
     console.answer({"paused": pause_document(pause)}, f"{pause.sentence}{sooner}")
 
@@ -207,8 +209,8 @@ def configure_resume(parser: argparse.ArgumentParser) -> None:
 
 
 def _resume(arguments: argparse.Namespace, console: Console) -> None:
-    memory = open_here(console)
-    ended, left = unwrap(memory.resume(arguments.project)), unwrap(memory.paused())
+    switching = open_here(console).switching
+    ended, left = unwrap(switching.resume(arguments.project)), unwrap(switching.paused())
     said = f"Ended {counted(len(ended), 'pause')}." if ended else "No pause was ended."
     document = {"resumed": list(map(pause_document, ended)), "paused": list(map(pause_document, left))}
     console.answer(document, said, *(each.sentence for each in left))

@@ -307,30 +307,3 @@ def files_below(directory: str) -> tuple[str, ...]:
     with as_store_io("list", directory):
         walk = os.walk(directory, onerror=refuse, followlinks=False)
         return tuple(f"{parent}/{name}" for parent, _, names in walk for name in names)
-
-
-# -- derived files ----------------------------------------------------------------------------------------------------
-
-_FORMER = (
-    "analysis",
-    "compared",
-    "examined",
-    "past-sessions.json",
-    "pieces",
-    "listing-topics",
-    "listing-archive",
-    "search/index.db",
-    "search/index.db-journal",
-)
-"""Caches of earlier versions: features and findings of notes, a vocabulary, listings, and the index."""
-
-
-def remove_former(root: Path | str) -> None:
-    """Removes files that only earlier versions used: they contain text from notes."""
-    with suppress(PathRefused, StoreIo):
-        directory = directory_in(real_root(root), ".cache")
-        for name in _FORMER:
-            with suppress(OSError):
-                os.unlink(f"{directory}/{name}")
-        with suppress(OSError):
-            os.rmdir(f"{directory}/search")

@@ -32,7 +32,8 @@ from typing import Literal, Self
 from attrs import frozen
 from returns.result import Failure, Success
 
-from agent_memory.capture.repository import is_tracked
+from agent_memory.capture.places import git_says
+from agent_memory.capture.repository import git_directory_above
 from agent_memory.errors import Error, HistoryUnavailable, TranscriptRefused
 from agent_memory.files.lines import Line, LongLine, read_lines
 from agent_memory.files.paths import lies_there, store_io
@@ -335,6 +336,16 @@ class AiderChats(files.Sessions):
         named = [os.path.dirname(self.named_file)] if self.named_file and path == self.named_file else []
         own = ["~"] if path is not None and os.path.basename(path) == CHAT_FILE else []
         return self.given.roots(*named, *own)
+
+
+def is_tracked(path: str) -> bool:
+    """Returns whether git tracks a file, or may do so (P6)."""
+    real = os.path.realpath(path)
+    try:
+        found = git_directory_above(os.path.dirname(real))
+    except OSError:
+        return True
+    return found is not None and git_says(found[1], f"--work-tree={found[0]}", "ls-files", "--", real) != ""
 
 
 def _typed_lines(roots: files.TranscriptRoots, path: str, session_id: str) -> IdSet:

@@ -15,8 +15,7 @@ from urllib.parse import unquote, urlsplit
 from attrs import frozen
 from returns.result import Failure, Success
 
-from agent_memory.agent.agent_environment import child_environment
-from agent_memory.agent.child_process import Finished, run_child
+from agent_memory.agent.child_process import Finished, child_environment, run_child
 from agent_memory.errors import HistoryUnavailable, HistoryUnreadable, StoreIo
 from agent_memory.files.lines import MAX_LINE_BYTES
 from agent_memory.harness import any_json as get
@@ -30,8 +29,6 @@ from agent_memory.session.history import History, SessionMark
 from agent_memory.session.queue import AmpThread, InboxEntry
 from agent_memory.text.json_shape import is_list, is_object
 
-RETRY_SECONDS = (3.0, 7.0)
-"""An export is empty until about seven seconds after the agent's last word."""
 AMP_VARIABLES = ("AMP_API_KEY", "AMP_URL", "AMP_SETTINGS_FILE")
 LIST_COMMAND = ("amp", "threads", "list", "--json")
 TIMEOUT_SECONDS = 60.0
@@ -56,17 +53,17 @@ def run_amp(environ: Mapping[str, str], argv: Sequence[str]) -> Finished:
 
 @frozen
 class AmpThreads:
-    """Asks `amp threads export`, again after a while where that is empty.
+    """Asks `amp threads export`, which is empty until about seven seconds after the agent's last word: the queue asks
+    again.
 
     HistoryUnavailable: no `amp`, not logged in, no network, nothing there yet. HistoryUnreadable: an id that is none.
     """
 
     run: Callable[[Sequence[str]], Finished]
-    sleep: Callable[[float], object]
 
     @classmethod
     def at(cls, given: Surroundings) -> Self:
-        return cls(partial(run_amp, given.environ), given.sleep)
+        return cls(partial(run_amp, given.environ))
 
     @as_result
     def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> History:
@@ -75,18 +72,11 @@ class AmpThreads:
         thread_id = entry.retrieval.thread_id
         if not _THREAD_ID.fullmatch(thread_id):
             raise HistoryUnreadable(thread_id, "it is not the id of an Amp thread")
-        waits = iter(RETRY_SECONDS)
-        while True:
-            try:
-                return thread_history(self._exported(thread_id), thread_id, mark)
-            except HistoryUnavailable as absent:
-                seconds = next(waits, None) if absent.is_missing else None
-                if seconds is None:
-                    raise
-                self.sleep(seconds)
-            except StoreIo:
-                reason = "the command amp cannot be found or run; install it and log in"
-                raise HistoryUnavailable(thread_id, reason) from None
+        try:
+            return thread_history(self._exported(thread_id), thread_id, mark)
+        except StoreIo:
+            reason = "the command amp cannot be found or run; install it and log in"
+            raise HistoryUnavailable(thread_id, reason) from None
 
     def _exported(self, thread_id: str) -> get.Json:
         """Returns the thread. HistoryUnavailable, `is_missing` where there may be one in a while."""

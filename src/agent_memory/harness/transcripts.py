@@ -75,7 +75,6 @@ class Surroundings:
     environ: Mapping[str, str]
     home: str | None
     root: Path
-    sleep: Callable[[float], None]
     transcript_roots: tuple[str, ...] = ()  # `capture.transcriptRoots`, and those recorded by setup
     # Where sessions are known to have been, of any harness; asked for only when they are needed.
     project_directories: Callable[[], Iterable[Result[str, Error]]] = tuple

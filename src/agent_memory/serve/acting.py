@@ -78,7 +78,7 @@ def decide(asked: Asked) -> Done:
     keys = asked.fields.get("key", [])
     waiting = {each.key: each for each in asked.waiting.items()}
     if asked.text("since") == "last":
-        waiting |= {each.key: each for each in unwrap(asked.acting.review_items("last"))}
+        waiting |= {each.key: each for each in unwrap(asked.acting.reviewing.items("last"))}
     items = [waiting[key] for key in keys if key in waiting]
     if not items:
         raise EntryChanged("What you decided about")
@@ -89,7 +89,7 @@ def decide(asked: Asked) -> Done:
             raise EntryChanged(stored.meta.id)
         text, note_id = _text_of(asked, stored), stored.meta.id
     try:
-        decided = unwrap(asked.acting.decide(items, act, note_id=note_id, text=text))
+        decided = unwrap(asked.acting.reviewing.decide(items, act, note_id=note_id, text=text))
         asked.waiting.decided(keys, put_off=act is ReviewAct.LATER)
     except Error:
         asked.waiting.read_again()
@@ -134,16 +134,16 @@ def act_on_project(asked: Asked) -> Done:
     run, document = "", dict[str, Any]()
     match act:
         case "pause":
-            pause = unwrap(memory.pause(project, hours * HOUR_MS or None))
+            pause = unwrap(memory.switching.pause(project, hours * HOUR_MS or None))
             said, document = pause.sentence.removesuffix("."), {"paused": pause_document(pause)}
         case "resume":
-            ended = unwrap(memory.resume(project))
+            ended = unwrap(memory.switching.resume(project))
             said, document = (
                 f"Memory is back in {project or 'everything'}",
                 {"ended": [pause_document(each) for each in ended]},
             )
         case "exclude" | "include":
-            pattern = unwrap(memory.exclude_project(asked.needed("project"), include=act == "include"))
+            pattern = unwrap(memory.switching.exclude(asked.needed("project"), include=act == "include"))
             said, document = f"{pattern} is {act}d", {"pattern": pattern}
         case "rename" | "merge":
             moved = unwrap(memory.scopes.rename(asked.needed("project"), asked.needed("new"), merge=act == "merge"))

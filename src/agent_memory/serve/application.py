@@ -11,7 +11,6 @@ import hmac
 import json
 import os
 import secrets
-import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -20,7 +19,7 @@ from http.cookies import CookieError, SimpleCookie
 from typing import Any, Literal, TypeVar
 from urllib.parse import parse_qs, urlencode
 
-from attrs import define, field, frozen
+from attrs import field, frozen
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -65,8 +64,6 @@ E = TypeVar("E", bound=StrEnum)
 MAX_BODY_BYTES = 1 << 20
 MOST_FIELDS = 1_000
 MOST_AT_ONCE = 64
-BURST_REQUESTS = 200
-REQUESTS_A_SECOND = 50
 FORM_TOKEN_HEADER = "X-Form-Token"
 _MOST_SAID = 64
 
@@ -182,20 +179,6 @@ class Route:
 # -- the application --------------------------------------------------------------------------------------------------
 
 
-@define
-class Allowance:
-    """A bucket of requests that fills again: whoever asks faster has to wait."""
-
-    left: float = BURST_REQUESTS
-    at_seconds: float = 0.0
-
-    def takes(self, now_seconds: float) -> bool:
-        self.left = min(BURST_REQUESTS, self.left + (now_seconds - self.at_seconds) * REQUESTS_A_SECOND)
-        self.at_seconds = now_seconds
-        self.left = max(self.left - 1, -1.0)
-        return self.left >= 0
-
-
 class Page:
     """One store as a page and as JSON. Close it when the last request is answered."""
 
@@ -212,7 +195,6 @@ class Page:
         self._said: dict[str, tuple[list[str], str]] = {}
         """What is to be said on the next page, and the run that takes it back."""
         self._thread = ThreadPoolExecutor(1, "store")
-        self._allowance = Allowance(at_seconds=time.monotonic())
         paths = [Path(each.path, self._endpoint(each), methods=[each.method]) for each in routes]
         static = Path("/static/{name}", self._static)
         refused = {HTTPException: self._no_route}
@@ -239,12 +221,10 @@ class Page:
                 await self._welcome(scope, receive, send)
                 return
             refusal = 401, _STRANGER
-        if refusal is None and not self._allowance.takes(time.monotonic()):  # a stranger cannot use it up
-            refusal = 429, "That is too much at once. Wait a second, and try again."
         if refusal is None and any(int(each) > MAX_BODY_BYTES for each in _lengths(scope)):
             refusal = 413, f"A request can have {MAX_BODY_BYTES >> 20} MiB."
         if refusal is not None:
-            await refuse(receive, send, *refusal, [*_HEADERS, (b"retry-after", b"1")])
+            await refuse(receive, send, *refusal, _HEADERS)
         elif token is not None and scope["path"] == "/":
             await RedirectResponse("/", 303, dict(_text_headers()))(scope, receive, send)
         else:

@@ -8,7 +8,7 @@ from functools import partial
 from math import ceil
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import evolve
 from returns.result import Success
 
 from agent_memory.acts.review import ReviewKind
@@ -82,7 +82,7 @@ def _part(asked: Asked, count: int) -> tuple[slice, dict[str, Any]]:
 def inbox(asked: Asked) -> Shown:
     """Returns what waits for a person's decision, with the text of the notes that it is about."""
     kind, is_new = asked.word("kind", ReviewKind), asked.text("since") == "last"
-    everything = unwrap(asked.acting.review_items("last")) if is_new else asked.waiting.items()
+    everything = unwrap(asked.acting.reviewing.items("last")) if is_new else asked.waiting.items()
     items = [each for each in everything if kind in (None, each.kind)]
     part, pages = _part(asked, len(items))
     shown = [(each, [text_of(asked.acting, note) for note in each.notes]) for each in items[part]]
@@ -266,31 +266,25 @@ def sessions(asked: Asked) -> Shown:
     return Shown("sessions.html", {"sessions": json_of(found[part])}, {"sessions": found[part], "pages": pages})
 
 
-@frozen
-class SpokenTurn:
-    """One turn of a session, redacted."""
-
-    number: int
-    role: str
-    text: str
-
-
 def session(asked: Asked) -> Shown:
     """Returns what became of a session, and its words without secrets, as far as its transcript can be read."""
     memory, id = asked.looking, asked.path["session"]
     found = unwrap(memory.why_session(id))
-    spoken: list[SpokenTurn] = []
+    spoken: list[dict[str, Any]] = []
     silence = ""
     try:
         if found.sessions:
             taken = unwrap(memory.take_over(found.sessions[0].session_id, Harness(found.sessions[0].harness)))
             turns = taken.history.turns[-_MOST_TURNS:]
-            spoken = [SpokenTurn(each.number, each.role.value, cut_chars(each.text, _TURN_CHARS)) for each in turns]
+            spoken = [
+                {"number": each.number, "role": each.role.value, "text": cut_chars(each.text, _TURN_CHARS)}
+                for each in turns
+            ]
     except Error as error:
         silence = str(error)
     given = [each for each in DeliveryLog(memory.real_root).deliveries(id) if each.session == id]
     ids = list(dict.fromkeys(each for delivery in given for each in delivery.ids))
-    document = {**fields_of(found), "given": ids, "words": json_of(spoken), "noWordsBecause": silence or None}
+    document = {**fields_of(found), "given": ids, "words": spoken, "noWordsBecause": silence or None}
     live = unwrap(memory.store.list()).by_id
     titles = {each: live[each].meta.title for each in ids if each in live and not live[each].meta.is_secret}
     context = {"found": found, "spoken": spoken, "silence": silence, "given": ids, "titles": titles}
@@ -298,15 +292,6 @@ def session(asked: Asked) -> Shown:
 
 
 # -- what would be told now -------------------------------------------------------------------------------------------
-
-
-@frozen
-class LeftOut:
-    """A note of the place that is not told."""
-
-    id: str
-    title: str
-    reason: str
 
 
 def now(asked: Asked) -> Shown:
@@ -332,7 +317,7 @@ def now(asked: Asked) -> Shown:
     live = {each.meta.id: each for each in without_secret(unwrap(looking.store.list()).entries)}
     offered = {each.id for each in offer.passages}
     around = place_of(there)
-    left: list[LeftOut] = []
+    left: list[dict[str, str]] = []
     unrelated = 0
     for each in live.values():
         meta = each.meta
@@ -349,11 +334,11 @@ def now(asked: Asked) -> Shown:
             continue
         else:
             reason = "Others of its section rank before it, or it only gives orders that no message of yours supports."
-        left.append(LeftOut(meta.id, meta.title, reason))
+        left.append({"id": meta.id, "title": meta.title, "reason": reason})
     told = [live[id] for id in injection.ids if id in live]
     known = known_places(looking.environ, looking.real_root)
     places = sorted({each.common.removesuffix("/.git") for each in known.all()} if known else set[str]())
-    document = {**injection_document(injection), "leftOutBecause": json_of(left), "unrelated": unrelated}
+    document = {**injection_document(injection), "leftOutBecause": left, "unrelated": unrelated}
     context = {
         "injection": injection,
         "told": told,
@@ -373,8 +358,9 @@ def now(asked: Asked) -> Shown:
 
 
 def projects(asked: Asked) -> Shown:
-    found = unwrap(asked.looking.projects())
-    paused = unwrap(asked.looking.paused())
+    switching = asked.looking.switching
+    found = switching.projects(unwrap(asked.looking.scopes.list()))
+    paused = unwrap(switching.paused())
     document = {"projects": json_of(found), "paused": [pause_document(each) for each in paused]}
     is_off = any(not each.scope for each in paused)
     return Shown("projects.html", document, {"projects": found, "paused": paused, "is_off": is_off})

@@ -27,7 +27,7 @@ class Waiting:
     def items(self) -> tuple[ReviewItem, ...]:
         hashes, now_ms = self._now()
         if hashes != self._hashes or not 0 <= now_ms - self._read_at_ms < _MAX_AGE_MS:
-            self._items = unwrap(self.memory.review_items())
+            self._items = unwrap(self.memory.reviewing.items())
             self._hashes, self._read_at_ms = hashes, now_ms
         return self._items
 

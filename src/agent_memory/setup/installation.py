@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import time
 import uuid
 from collections import defaultdict
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping
@@ -195,7 +194,7 @@ class Installation:
         root = told_path(self.config.storage.root or "", home)
         placed: list[Element | Member] = [Member(_ROOT_KEYS, root, optional=True, harnesses=everyone)]
         known = self.config.capture.transcript_roots
-        for path in recorded_roots(Surroundings(self.environ, home, self.root, time.sleep, known)):
+        for path in recorded_roots(Surroundings(self.environ, home, self.root, known)):
             placed.append(Element(("capture", "transcriptRoots"), told_path(path, home), harnesses=everyone))
         for section in sections:
             if section.record is not None:

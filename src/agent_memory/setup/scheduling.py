@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import plistlib
 import re
 import shlex
-import stat
+import shutil
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -46,8 +45,6 @@ from agent_memory.text.plain_text import one_line
 
 _LIMIT_SECONDS = 30.0
 _MAX_REASON_CHARS = 300
-_NOT_HERE = frozenset((errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.ELOOP, errno.ENAMETOOLONG))
-"""Errors that say that a directory of PATH has no such program for us, as for a shell."""
 _AGAIN = "Fix that, then run the command again."
 _CRONTAB = "your crontab"
 _NO_CRONTAB_YET = re.compile(r"\bno crontab for\b", re.IGNORECASE)
@@ -126,7 +123,7 @@ class Scheduling:
             if wanted is not None:
                 hint = "Log in on a desktop or by ssh, or use --system cron."
                 raise SchedulerFailed("systemd", error.reason, hint) from None
-            if Programs("cron", self.environ).has("crontab"):
+            if Programs("cron", self.environ).path_of("crontab"):
                 return "cron"
             hint = "Install cron, or let something else call `memory consolidate` and `memory defrag`."
             problem = "your systemd does not answer, and there is no crontab"
@@ -230,7 +227,7 @@ class Scheduling:
 
     def _crontab(self, lines: tuple[str, ...], *, dry_run: bool = False) -> PlannedFile:
         programs = Programs("cron", self.environ)
-        before = b"" if dry_run and not programs.has("crontab") else read_crontab(programs)
+        before = b"" if dry_run and not programs.path_of("crontab") else read_crontab(programs)
         return PlannedFile(TargetFile(_CRONTAB, _CRONTAB, before), with_cron_lines(before, lines))
 
     def _carry_out(self, plan: SchedulePlan) -> tuple[str, ...]:
@@ -266,16 +263,9 @@ class Programs:
     scheduler: str
     environ: Mapping[str, str]
 
-    def has(self, name: str) -> bool:
-        """Returns whether there is such a program, as far as can be seen; if it cannot be told, `run` says why."""
-        try:
-            return self._path_of(name) is not None
-        except SchedulerFailed:
-            return True
-
     def run(self, argv: Sequence[str], data: bytes = b"") -> bytes:
         """Returns what it printed. SchedulerFailed when it is not there, takes too long, or says that it failed."""
-        program = self._path_of(argv[0])
+        program = self.path_of(argv[0])
         if program is None:
             raise self._failed(f"there is no {argv[0]} on PATH", "Install it, or choose another with --system.")
         try:
@@ -299,20 +289,8 @@ class Programs:
             with suppress(SchedulerFailed):
                 self.run(argv)
 
-    def _path_of(self, name: str) -> str | None:
-        """Returns the first on PATH; None if there is none. If that cannot be told it is an error, and the next one is
-        not tried (P6): a table read through one program would be written back through another."""
-        for directory in self.environ.get("PATH", os.defpath).split(os.pathsep):
-            path = f"{directory or os.curdir}/{name}"
-            try:
-                mode = os.stat(path).st_mode
-            except OSError as error:
-                if error.errno in _NOT_HERE:
-                    continue
-                raise self._failed(f"{path} cannot be looked at ({error.strerror})", _AGAIN) from None
-            if stat.S_ISREG(mode) and os.access(path, os.X_OK):
-                return path
-        return None
+    def path_of(self, name: str) -> str | None:
+        return shutil.which(name, path=self.environ.get("PATH", os.defpath))
 
     def _failed(self, reason: str, hint: str) -> SchedulerFailed:
         return SchedulerFailed(self.scheduler, reason, hint)
