@@ -10,7 +10,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
@@ -20,10 +20,10 @@ from agent_memory.config import Config
 from agent_memory.errors import Error, HomeUnknown, StateInvalid, StateNotFound, SwitchedOff, SyncRefused, UsageInvalid
 from agent_memory.files.locks import KernelLocks
 from agent_memory.files.paths import exists, is_directory, real_root
-from agent_memory.files.root import home_of
+from agent_memory.files.root import config_path, home_of
 from agent_memory.note.note import GLOBAL_SCOPE, Harness, Sensitivity, Source, Status
 from agent_memory.results import as_result, unwrap
-from agent_memory.setup.config_files import Effective, load_config
+from agent_memory.setup.config_files import Effective, change_own_config, load_config
 from agent_memory.store.store_files import StoreFiles
 from agent_memory.text.instants import DAY_MS, iso_of
 
@@ -203,7 +203,8 @@ class Memory:
         """Returns the search for notes about the same subject as one that is about to be written."""
         from agent_memory.recall.known_notes import KnownNotes
 
-        return KnownNotes(self.store, self.index, None if isinstance(self.embedder, str) else self.embedder)
+        embedder = None if isinstance(self.embedder, str) else self.embedder
+        return KnownNotes(self.store, self.index, embedder, self.config.limits.similarity)
 
     @cached_property
     def ledger(self) -> UsageLedgerFiles:
@@ -760,6 +761,24 @@ class Memory:
 
     # -- past sessions ------------------------------------------------------------------------------------------------
 
+    def add_transcripts(self, path: str, *, keep: bool) -> None:
+        """Looks for sessions in one more directory; with `keep` from now on, or no later run would find them again, and
+        then only for a person."""
+        from agent_memory.setup.setup_files import SetupState
+
+        def add(document: dict[str, Any]) -> bool:
+            roots = document.setdefault("capture", {}).setdefault("transcriptRoots", [])
+            roots += [] if path in roots else [path]
+            return True
+
+        home, capture = home_of(self.environ), self.config.capture
+        if keep and path not in capture.transcript_roots and home is not None:
+            self.caller.only_a_person("backfill --transcripts-dir")
+            with SetupState(home).locked():
+                change_own_config(config_path(home), add)
+        capture = evolve(capture, transcript_roots=(*capture.transcript_roots, path))
+        self.effective = evolve(self.effective, config=evolve(self.config, capture=capture))
+
     def backfill_io(self, progress: Progress = _silent, *, watching: bool = False) -> BackfillIo:
         """Returns what backfill and watch act on; `watching` leaves out the harnesses whose sessions no file announces."""
         from agent_memory.capture.repository import read_repository
@@ -820,10 +839,10 @@ class Memory:
         if chosen and not wait_for_transcripts and are_missing:
             problem = f"There are no transcripts yet in {', '.join(directories) or 'any known directory'}"
             raise UsageInvalid(problem, "--wait-for-transcripts waits for them.")
-        return unwrap(watch(WatchIo(io, stop, self._hand_over, tell, warn), harnesses, rest))
+        return unwrap(watch(WatchIo(io, stop, self.hand_over, tell, warn), harnesses, rest))
 
     @as_result
-    def _hand_over(self, found: FoundSession) -> str | None:
+    def hand_over(self, found: FoundSession) -> str | None:
         """Updates the handoff note of a session; None where nobody asked for anything in it."""
         from agent_memory.pipelines.handing_over import keep_handover
 

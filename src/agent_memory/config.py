@@ -13,6 +13,7 @@ from typing import Any, Literal
 from attrs import field, frozen
 from returns.result import Failure
 
+from agent_memory.note.note import Kind
 from agent_memory.recall.assembling import SECTIONS
 
 Check = Callable[[Any], "str | None"]
@@ -60,6 +61,7 @@ def _matching(pattern: str, expected: str) -> Check:
 _variable_name = _matching(r"[A-Za-z_][A-Za-z0-9_]{0,199}", "an environment variable's name (letters, digits, _)")
 _preset_name = _matching(r"(?!builtin$)[A-Za-z0-9][A-Za-z0-9._-]{0,63}", "a plain name other than builtin")
 _section_name = _matching("|".join(SECTIONS), f"one of {', '.join(SECTIONS)}")
+_kind_name = _matching("|".join(Kind), f"one of {', '.join(Kind)}")
 _profile_name = _matching(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", "a plain name (letters, digits, . _ -)")
 
 
@@ -188,6 +190,15 @@ class ReviewConfig:
 class LimitsConfig:
     max_entries: int | None = _key("Live notes at most; null: no limit.", least=1)
     max_chars: int | None = _key("Characters of all live notes at most; null: no limit.", least=1)
+    max_by_kind: dict[str, int] = _key(
+        "Live notes of a kind at most: `{kind: number}`.", dict, check_name=_kind_name, least=1
+    )
+    similarity: float = _key(
+        "The share of its words that a new note must have in common with another to be on the same subject.",
+        0.65,
+        above=0,
+        most=1,
+    )
     handoff_days: int = _key("Days after which a handoff expires.", 7, least=1)
     stale_days: int = _key("Days without use or change after which a note counts as stale.", 120, least=1)
 

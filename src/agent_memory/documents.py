@@ -308,6 +308,7 @@ def statistics_document(found: Statistics) -> dict[str, Any]:
             **fields_of(found, "live", "archived", "unreadable"),
             "kinds": counts["kind"],
             "scopes": counts["scope"],
+            "agents": counts["agent"],
             "origins": counts["origin"],
             "statuses": counts["status"],
             "tiers": counts["tier"],

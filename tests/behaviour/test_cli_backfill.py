@@ -6,6 +6,7 @@ import gzip
 import os
 import shutil
 import stat
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -70,6 +71,30 @@ class TestBackfill:
         again = memory("backfill", "--json").document
         assert (again["found"], again["wanted"]) == (2, 0)
         assert again["harnesses"] == {"claude-code": {"done": 2}}
+
+    def test_a_directory_can_be_named_and_is_known_from_then_on(self, memory: Memory, tmp_path: Path) -> None:
+        directory = tmp_path / "elsewhere"
+        directory.mkdir()
+        talk(ONE, "Remember: deploys run from main only.").write(directory)
+        found = ["backfill", "claude-code", "--transcripts-dir", str(directory), "--json"]
+        assert memory(*found, "--dry-run").document["harnesses"] == {"claude-code": {"new": 1}}
+        assert memory("backfill", "--json").document["found"] == 0
+        assert memory(*found, environ={"CLAUDE_CODE_CHILD_SESSION": "1"}).error["code"] == "act-refused"
+        assert memory(*found).code == memory(*found).code == 0
+        assert memory("config", "get", "capture.transcriptRoots", "--json").document["value"] == [str(directory)]
+        assert memory("consolidate", "--json").document["processed"] == 1
+        assert memory("backfill", "--transcripts-dir", str(directory / "no")).code == 2
+
+    def test_sessions_that_are_quiet_for_long_enough_are_handed_over(self, memory: Memory) -> None:
+        now_ms = time.time_ns() // 1_000_000
+        work = talk(ONE, "Please make the harbour lamp blink.", started_ms=now_ms - 60 * MINUTE_MS)
+        work.agent("Working on it.", calls("t1", "Edit", file_path="/srv/harbour/lamp.py"))
+        path = work.write(projects(memory))
+        assert memory("backfill", "--threshold", "10", "--json").document["handoffs"] == []
+        os.utime(path, (now_ms / 1000 - 1_200,) * 2)
+        (handoff,) = memory("backfill", "--threshold", "10", "--json").document["handoffs"]
+        assert memory.notes()[0]["id"] == handoff
+        assert memory.notes()[0]["kind"] == "handoff"
 
     def test_a_session_that_goes_on_is_found_again(self, memory: Memory) -> None:
         conversation = talk(ONE, "Remember: deploys run from main only.")

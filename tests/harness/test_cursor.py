@@ -55,6 +55,20 @@ def history_of(talk: Transcript | Composer, root: Path, mark: SessionMark | None
     return fetched(root, mark)
 
 
+@pytest.mark.parametrize("where", ["message", "text"])
+def test_the_numbered_lines_of_an_older_version_are_read(where: str, tmp_path: Path) -> None:
+    said = {1: "<user_query>\nFix it.\n</user_query>", 2: "Fixed."}
+    talk = Transcript()
+    for number, text in said.items():
+        content = [{"type": "text", "text": text}]
+        talk.lines.append(
+            {"type": number, **({"text": text} if where == "text" else {"message": {"content": content}})}
+        )
+    talk.lines.append({"type": 3, "text": "Something else"})
+    history = history_of(talk, tmp_path)
+    assert [(turn.role, turn.text) for turn in history.turns] == [(Role.USER, "Fix it."), (Role.AGENT, "Fixed.")]
+
+
 def test_calls(tmp_path: Path) -> None:
     talk = Transcript()
     talk.user("Fix it.")

@@ -45,6 +45,13 @@ def test_the_same_in_other_words_and_another_order_is_found() -> None:
     assert similar(again) == (BUILD,)
 
 
+def test_how_much_must_be_in_common_can_be_set() -> None:
+    again = Subject(
+        "Wheel", "The wheel zooms the viewer between 0.1 and 4; three buttons do the rest, and Ada draws icons."
+    )
+    assert [similar_among(again, KNOWN, [None] * 4, least) for least in (0.5, 0.65)] == [(VIEWER,), ()]
+
+
 def test_another_matter_of_the_same_thing_is_not() -> None:
     for text in (
         "The viewer crashes in Safari when the graph has more than 2,000 nodes.",

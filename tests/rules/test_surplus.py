@@ -16,6 +16,7 @@ def over(
     max_entries: int | None = None,
     max_chars: int | None = None,
     usage: dict[str, Usage] | None = None,
+    by_kind: dict[str, int] | None = None,
 ) -> list[str]:
     request = request_of(notes)
     findings = surplus(
@@ -24,6 +25,7 @@ def over(
         usage or {},
         max_entries=max_entries,
         max_chars=max_chars,
+        max_by_kind=by_kind or {},
         now_ms=NOW_MS,
     )
     titles = {each.meta.id: each.meta.title for each in notes}
@@ -38,6 +40,13 @@ def test_without_a_cap_or_within_it_nothing_has_to_go() -> None:
 def test_the_oldest_go_first_where_all_matter_alike() -> None:
     assert over(NOTES, 6) == ["Note 7", "Note 6"]
     assert over(NOTES, None, 650) == ["Note 7", "Note 6"]
+
+
+def test_a_kind_over_its_cap_loses_its_own_and_what_goes_counts_for_the_whole() -> None:
+    tasks = tuple(stored(f"Task {number}", kind=Kind.TASK, at_ms=NOW_MS - number * DAY_MS) for number in range(3))
+    assert over((*NOTES, *tasks), by_kind={"task": 2}) == over((*NOTES, *tasks), 10, by_kind={"task": 2}) == ["Task 2"]
+    assert over((*NOTES, *tasks), 9, by_kind={"task": 2}) == ["Task 2", "Note 7"]
+    assert over((*NOTES, *tasks), by_kind={"task": 3, "lesson": 1}) == []
 
 
 def test_what_is_read_stays_before_what_is_not() -> None:
@@ -72,7 +81,9 @@ def test_no_more_has_to_go_than_one_run_may_archive() -> None:
 
 def test_the_reason_names_the_cap_and_the_number() -> None:
     request = request_of(NOTES)
-    (finding, *_) = surplus(request.live, request.analysis.body_chars, {}, max_entries=7, max_chars=None, now_ms=NOW_MS)
+    (finding, *_) = surplus(
+        request.live, request.analysis.body_chars, {}, max_entries=7, max_chars=None, max_by_kind={}, now_ms=NOW_MS
+    )
     assert finding.reason.startswith(
         "limits.maxEntries is 7 and there were 8 live notes; it is among those that matter"
     )

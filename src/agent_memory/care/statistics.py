@@ -58,7 +58,7 @@ class Statistics:
     reads_ever: int
     """All reads that are counted (`list`, `search` and injection are not), including those before the period."""
     counts: Mapping[str, Counts]
-    """Live notes by kind, scope, origin, status and tier, the last three in the order of their vocabularies; reads,
+    """Live notes by kind, scope, agent, origin, status and tier, the last three in the order of their vocabularies; reads,
     captures and deliveries in the period by harness, and sessions by the outcome of their consolidation."""
     machines: Mapping[str, Counts]
     """How the runs of each machine ended in the period: `completed`, `paused`, `failed`, …"""
@@ -101,6 +101,7 @@ def statistics_of(
     counts = {
         "kind": _counted(each.kind.value for each in metas),
         "scope": _counted(each.scope for each in metas),
+        "agent": _counted(name for each in metas for name in {source.agent for source in each.sources} if name),
         "origin": _in_order(Origin, (each.origin for each in metas)),
         "status": _in_order(Status, (status for _, status, _ in notes)),
         "tier": _in_order(Tier, (tier for _, _, tier in notes)),

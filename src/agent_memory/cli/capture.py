@@ -41,8 +41,8 @@ from agent_memory.files.root import DEPTH_VARIABLE, home_of, is_marked, is_own_c
 from agent_memory.harness import history_sources
 from agent_memory.note.note import Harness, Kind
 from agent_memory.redaction.redact import redact
-from agent_memory.results import unwrap
-from agent_memory.session.found_session import SIGHTS, Rest, Sight, limited, sentence_of
+from agent_memory.results import unwrap, warning_of
+from agent_memory.session.found_session import SIGHTS, WANTED, Rest, Sight, limited, sentence_of
 from agent_memory.session.queue import (
     SESSION_METHODS,
     Context,
@@ -217,6 +217,10 @@ def configure_backfill(parser: argparse.ArgumentParser) -> None:
     add_harnesses(parser, "only sessions of these harnesses", tuple(Harness))
     add_since(parser, "only sessions changed since: 30d, 12h, 2026-02-13")
     add_number(parser, "--limit", "put at most N sessions into the inbox, the oldest first", least=1)
+    threshold = "also write the handoff of sessions that have been quiet for so long"
+    add_number(parser, "--threshold", threshold, "MINUTES", least=0, read=float)
+    directory = "also look in this directory, from now on (`capture.transcriptRoots`)"
+    parser.add_argument("--transcripts-dir", metavar="PATH", help=directory)
     add_flag(parser, "--dry-run", "only show what was found and what it would cost")
     epilog = (
         "Looks for past sessions where each harness keeps them and puts those with something new into the inbox, "
@@ -231,6 +235,11 @@ def _backfill(arguments: argparse.Namespace, console: Console) -> None:
     from agent_memory.pipelines.backfill import plan_backfill, put_backfill  # capturing does without
 
     memory = open_here(console)
+    if arguments.transcripts_dir is not None:
+        path = os.path.abspath(os.path.expanduser(arguments.transcripts_dir))
+        if not os.path.isdir(path):
+            raise UsageInvalid(f"{path} is not a directory")
+        memory.add_transcripts(path, keep=not arguments.dry_run)
     io = memory.backfill_io(console.progress)
     found = unwrap(plan_backfill(io, tuple(arguments.harness), arguments.since))
     plan = limited(found, arguments.limit)
@@ -246,6 +255,15 @@ def _backfill(arguments: argparse.Namespace, console: Console) -> None:
     wanted = done.wanted
     if wanted and not arguments.dry_run:
         console.out(f"Put {counted(len(wanted), 'session')} into the inbox. `memory consolidate` learns from them.")
+    handoffs: list[str] = []
+    if arguments.threshold is not None and not arguments.dry_run:
+        quiet_ms = memory.clock.now_ms() - round(arguments.threshold * 60_000)
+        for each in done.sighted:
+            if each.sight in (*WANTED, "waiting") and each.found.changed_at_ms <= quiet_ms:
+                handed_over = memory.hand_over(each.found)
+                console.warn(*warning_of(handed_over))
+                handoffs += filter(None, [handed_over.value_or("")])
+        console.out(f"Wrote the handoffs of {counted(len(handoffs), 'quiet session')}.")
     sessions = [
         {
             "harness": each.found.harness.value,
@@ -270,6 +288,7 @@ def _backfill(arguments: argparse.Namespace, console: Console) -> None:
         "isPartial": any(each.is_partial for each in wanted),
         "harnesses": {harness.value: dict(sorted(done.counts(harness).items())) for harness in done.harnesses},
         "sessions": sessions,
+        "handoffs": handoffs,
         "problems": list(done.problems),
     }
     console.answer(document)

@@ -9,7 +9,7 @@ from agent_memory.cli.arguments import add_choice, add_flag, add_id, add_number,
 from agent_memory.cli.console import BOLD, Console
 from agent_memory.cli.dialogue import open_here, short_age, warn_unreadable
 from agent_memory.documents import entry_document, json_of
-from agent_memory.note.note import WITHHELD, Harness, Kind, Origin, Source, Status, Tier
+from agent_memory.note.note import WITHHELD, Kind, Origin, Source, Status, Tier
 from agent_memory.recall.reading import ListFilter, ReadEntry, ShownEntry, status_shown
 from agent_memory.results import unwrap
 from agent_memory.text.instants import day_of
@@ -30,7 +30,7 @@ def configure_list(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tag", help="only notes with this tag (`x` means topic__x)")
     parser.add_argument("--scope", help="only notes of this scope: global, repo, or a repository's key")
     parser.add_argument("--session", metavar="ID", help="only notes that come from this session")
-    add_choice(parser, "--agent", Harness, "the harness whose session it comes from")
+    parser.add_argument("--agent", help="only notes of this agent: a harness, a model, or the name that a writer gave")
     add_since(parser, "only notes changed since: 30d (m h d w y) or a date such as 2026-02-13")
     parser.add_argument("--query", help="words that must all occur in title, description or tags")
     add_flag(parser, "--open", "only notes with open check-boxes, which are shown, and tasks without check-boxes")
@@ -53,7 +53,7 @@ def _list(arguments: argparse.Namespace, console: Console) -> None:
         scope=memory.scope_here() if arguments.scope == "repo" else arguments.scope,
         query=arguments.query,
         session=arguments.session,
-        harness=arguments.agent,
+        agent=arguments.agent,
         since_ms=arguments.since,
         is_open=arguments.open,
         expired_by_ms=now_ms if arguments.expired else None,

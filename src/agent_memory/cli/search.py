@@ -29,6 +29,7 @@ def configure_search(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scope", help="only notes of this scope: global, repo, or a repository's key")
     add_since(parser, "only notes changed since: 30d, 12h, or 2026-02-13")
     parser.add_argument("--session", metavar="ID", help="only notes that come from this session")
+    parser.add_argument("--agent", help="only notes of this agent: a harness, a model, or the name that a writer gave")
     add_choice(parser, "--mode", Mode, "by words, by meaning, or by both", Mode.HYBRID)
     limit = f"show at most N notes (default {DEFAULT_HITS})"
     add_number(parser, "--limit", limit, least=1, most=MAX_HITS, default=DEFAULT_HITS)
@@ -60,6 +61,7 @@ def _run(arguments: argparse.Namespace, console: Console) -> None:
         scope=memory.scope_here() if arguments.scope == "repo" else arguments.scope,
         since_ms=arguments.since,
         session=arguments.session,
+        agent=arguments.agent,
         min_score=arguments.min_score,
         archived=arguments.archived,
         here=memory.scope_here(),

@@ -138,6 +138,7 @@ _CALLS = ("tool_use", "tool_call", "tool-call")
 _RESULTS = ("tool_result", "tool-result")
 _SILENT_BLOCKS = ("thinking", "redacted_thinking", "reasoning")
 _REDACTED = "[REDACTED]"
+_NUMBERED = {1: "user", 2: "assistant"}
 _PENDING_CALLS = 1_000
 _PROMPT_CHARS = 20_000
 
@@ -161,7 +162,8 @@ class CursorSession(Session):
 
     def take(self, value: get.Json) -> None:
         self._line_number += 1
-        role, blocks = value.get("role"), get.blocks(get.mapping(value, "message"))
+        role, message = value.get("role") or _NUMBERED.get(get.number(value, "type") or 0), value.get("message")
+        blocks = get.blocks(message if is_object(message) else {"content": value.get("text")})
         if role in ("user", "assistant") and blocks is None:
             self.skip("bad-record")
         elif role in ("user", "assistant"):

@@ -324,6 +324,7 @@ def analyze_structure(io: DefragIo, run: DefragRun) -> DefragRun:
         scan.usage,
         max_entries=io.limits.max_entries,
         max_chars=io.limits.max_chars,
+        max_by_kind=io.limits.max_by_kind,
         now_ms=now_ms,
     )
     return evolve(run, analysis=analysis.with_findings(over), warnings=(*run.warnings, *missed))

@@ -17,7 +17,7 @@ from agent_memory.note.terms import query_words
 from agent_memory.ports import Embedder, Store
 from agent_memory.recall.search_values import Matches, SearchRequest
 from agent_memory.results import as_result, unwrap
-from agent_memory.rules.similarity import Subject, about_terms, cosine, meaning_text, similar_among
+from agent_memory.rules.similarity import LEAST_SHARED, Subject, about_terms, cosine, meaning_text, similar_among
 from agent_memory.text.salience import content_terms, statements
 
 if TYPE_CHECKING:
@@ -49,6 +49,8 @@ class KnownNotes:
     store: Store
     index: NoteIndex | None = None
     embedder: Embedder | None = None
+    least: float = LEAST_SHARED
+    """What two notes must have in common to be on the same subject (`limits.similarity`)."""
 
     @as_result
     def near_each(self, subjects: Iterable[tuple[Subject, str]]) -> tuple[Near, ...]:
@@ -74,7 +76,7 @@ class KnownNotes:
             texts += [meaning_text(each.meta.title, each.meta.description, each.body) for each in near]
             vectors = self.embedder.embed(tuple(texts)).value_or(None) if self.embedder is not None and near else None
             cosines = [None] * len(near) if vectors is None else [cosine(vectors[0], other) for other in vectors[1:]]
-            found.append(Near(similar_among(subject, near, cosines), near))
+            found.append(Near(similar_among(subject, near, cosines, self.least), near))
         return tuple(found)
 
 

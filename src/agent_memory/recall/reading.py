@@ -12,7 +12,6 @@ from returns.result import Failure
 from agent_memory.errors import EntryNotFound, EntryProtected, Error
 from agent_memory.note.note import (
     WITHHELD,
-    Harness,
     Kind,
     Listed,
     Listing,
@@ -70,8 +69,8 @@ class ListFilter:
     """A session that is among its sources."""
     origin: Origin | None = None
     tier: Tier | None = None
-    harness: Harness | None = None
-    """The harness of a session that is among its sources."""
+    agent: str | None = None
+    """An agent or a harness that is among its sources."""
     since_ms: int | None = None
 
     def accepts(self, meta: Meta, tier: Tier) -> bool:
@@ -86,7 +85,7 @@ class ListFilter:
             and self.status in (None, status_shown(meta.status, tier))
             and (self.tag is None or not set(normal_tags([self.tag])).isdisjoint(meta.tags))
             and (self.session is None or self.session in meta.thread_ids)
-            and (self.harness is None or self.harness in [each.harness for each in meta.sources])
+            and (self.agent is None or any(self.agent in (each.agent, each.harness) for each in meta.sources))
             and (self.since_ms is None or self.since_ms <= meta.updated_at_ms)
             and (self.expired_by_ms is None or (meta.expires_at_ms or math.inf) <= self.expired_by_ms)
             and all(word in said for word in words)

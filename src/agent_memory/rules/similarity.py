@@ -22,7 +22,7 @@ from agent_memory.text.salience import content_terms, coverage, lost_salience, n
 MOST_NAMED = 3
 """More similar notes than these do not help whoever writes one."""
 
-_SHARED = 0.65
+LEAST_SHARED = 0.65
 """The weighted share of the smaller note's words that both must have: the same subject by words alone."""
 _SHARED_FAR = 0.85
 """The same where one note is `_FAR` times as long: it holds many words by chance."""
@@ -33,7 +33,7 @@ _SHARED_OF_FEW = 0.6
 """The share of all their words (Jaccard) where they have fewer than `_FEWEST_SHARED` in common."""
 _SHARED_AND_NEAR = 1.25
 """The sum of the shared part of the smaller note and the cosine: the same subject by words and meaning."""
-_LEAST_SHARED = 0.45
+_SHARED_IF_NEAR = 0.45
 _TITLES = 0.2
 """The bonus for equal titles."""
 _MOST_MEANING_CHARS = 8_000
@@ -67,10 +67,11 @@ _Words = tuple[frozenset[str], frozenset[str]]
 
 
 def similar_among(
-    subject: Subject, notes: Sequence[StoredEntry], cosines: Sequence[float | None]
+    subject: Subject, notes: Sequence[StoredEntry], cosines: Sequence[float | None], least: float = LEAST_SHARED
 ) -> tuple[StoredEntry, ...]:
     """Returns the known notes about the same subject, most similar first, at most `MOST_NAMED`; `cosines` tell how near
-    each is in meaning, -1 to 1, None if unknown. Handoffs are left out on both sides: they describe one moment."""
+    each is in meaning, -1 to 1, None if unknown. With another `least` than the usual all thresholds change in
+    proportion. Handoffs are left out on both sides: they describe one moment."""
     if subject.kind is Kind.HANDOFF:
         return ()
     wanted = _words(subject.title, subject.description, subject.body)
@@ -80,7 +81,8 @@ def similar_among(
         if stored.meta.kind is not Kind.HANDOFF
     ]
     spread = Counter(word for _, _, (_, words) in known for word in words)
-    scored = ((_likeness(wanted, words, cosine, spread, len(known)), stored) for stored, cosine, words in known)
+    strict, total = least / LEAST_SHARED, len(known)
+    scored = ((_likeness(wanted, words, cosine, spread, total, strict), stored) for stored, cosine, words in known)
     alike = sorted(
         ((score, stored) for score, stored in scored if score > 0), key=lambda pair: (-pair[0], pair[1].meta.id)
     )
@@ -101,7 +103,9 @@ def _words(title: str, description: str, body: str) -> _Words:
     return content_terms(title), said_terms(f"{title}\n{description}\n{said_in(body)}")
 
 
-def _likeness(one: _Words, other: _Words, cosine: float | None, spread: Counter[str], total: int) -> float:
+def _likeness(
+    one: _Words, other: _Words, cosine: float | None, spread: Counter[str], total: int, strict: float
+) -> float:
     """Returns how similar two notes are, 0 if they are not about the same subject; `other` is among those that `spread`
     counts."""
     (title, words), (other_title, other_words) = one, other
@@ -117,11 +121,11 @@ def _likeness(one: _Words, other: _Words, cosine: float | None, spread: Counter[
     titles = weight(title & other_title) / max(weight(title | other_title), 1.0)
     by_words = shared + _TITLES * titles
     if len(common) < _FEWEST_SHARED:
-        is_same = jaccard >= _SHARED_OF_FEW
+        is_same = jaccard >= strict * _SHARED_OF_FEW
     else:
         far = max(len(words), len(other_words)) >= _FAR * min(len(words), len(other_words))
-        is_near = cosine is not None and shared >= _LEAST_SHARED and by_words + cosine >= _SHARED_AND_NEAR
-        is_same = by_words >= (_SHARED_FAR if far else _SHARED) or is_near
+        is_near = cosine is not None and shared >= _SHARED_IF_NEAR and by_words + cosine >= strict * _SHARED_AND_NEAR
+        is_same = by_words >= strict * (_SHARED_FAR if far else LEAST_SHARED) or is_near
     return by_words + jaccard + (cosine or 0.0) if is_same else 0.0
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from itertools import chain
+from itertools import chain, product
 
 from attrs import evolve
 
@@ -110,6 +110,7 @@ def surplus(
     *,
     max_entries: int | None,
     max_chars: int | None,
+    max_by_kind: Mapping[str, int],
     now_ms: int,
 ) -> tuple[Finding, ...]:
     """Returns the notes that have to go so that the store keeps its limits, least valuable first, as many as one run
@@ -118,29 +119,38 @@ def surplus(
     Pinned, promoted, secret and conflicted notes are never among them, so a store of nothing else stays over its limit.
     The characters of a note of unknown size do not count.
     """
-    if max_entries is None and max_chars is None:
+    if max_entries is None and max_chars is None and not max_by_kind:
         return ()
     sizes = {each.meta.id: body_chars.get(each.meta.id, 0) for each in live}
     count, chars = len(live), sum(sizes.values())
     metas = (each.meta for each in live if _is_open(each) and each.meta.promoted_by is None)
     # Anything lasting that a person said, however old, goes after everything that only an agent noted.
     least_valuable_first = sorted(
-        (is_lasting_word(meta), score(meta, reads_of(meta, usage), now_ms), meta.updated_at_ms, meta.id)
+        (is_lasting_word(meta), score(meta, reads_of(meta, usage), now_ms), meta.updated_at_ms, meta.id, meta.kind)
         for meta in metas
     )
-    going: list[Finding] = []
-    for _, worth, _, id in least_valuable_first[: max_changes(len(live))]:
-        if max_entries is not None and count > max_entries:
+    kinds = Counter(each.meta.kind for each in live)
+    going: dict[str, Finding] = {}
+    # The caps of single kinds first: what they take away may be enough for the others.
+    for only_kinds, (_, worth, _, id, kind) in product((True, False), least_valuable_first):
+        if id in going or len(going) == max_changes(len(live)):
+            continue
+        if only_kinds:
+            if kinds[kind] <= max_by_kind.get(kind, len(live)):
+                continue
+            why = f"limits.maxByKind has {max_by_kind[kind]:,} for {kind} and there were {kinds[kind]:,} live ones"
+        elif max_entries is not None and count > max_entries:
             why = f"limits.maxEntries is {max_entries:,} and there were {len(live):,} live notes"
         elif max_chars is not None and chars > max_chars:
             why = f"limits.maxChars is {max_chars:,} and the live notes had more characters than that"
         else:
             break
         least = f"it is among those that matter least by importance, use and age (score {worth:.2f})"
-        going.append(Finding(FindingKind.SURPLUS, (id,), f"{why}; {least}"))
+        going[id] = Finding(FindingKind.SURPLUS, (id,), f"{why}; {least}")
         count -= 1
         chars -= sizes[id]
-    return tuple(going)
+        kinds[kind] -= 1
+    return tuple(going.values())
 
 
 # -- what is there twice ---------------------------------------------------------------------------------------------

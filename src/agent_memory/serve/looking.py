@@ -123,7 +123,7 @@ def notes(asked: Asked) -> Shown:
         scope=asked.text("scope"),
         origin=asked.word("origin", Origin),
         tier=asked.word("tier", Tier),
-        harness=asked.word("harness", Harness),
+        agent=asked.word("harness", Harness),
     )
     archived = asked.text("archived") is not None
     rows: list[tuple[ShownEntry, SearchHit | None]]
