@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from agent_memory.git.git_process import GitProcess
     from agent_memory.harness import Surroundings
     from agent_memory.imports.base import Machine
-    from agent_memory.imports.importing import Importing
+    from agent_memory.imports.importing import Imported, Importing
     from agent_memory.note.note import Listed, StoredEntry
     from agent_memory.note.tagging import TagVocabulary
     from agent_memory.pipelines.backfill import BackfillIo, Upgrades, Watching
@@ -444,6 +444,29 @@ class Memory:
             self.new_run_id,
             lambda keep: self.publish(keep=keep),
         )
+
+    @as_result
+    def bootstrap(self, directory: str | None, *, dry_run: bool) -> Imported:
+        """Makes proposals of what the checkout around a directory says, by rules or by the configured command."""
+        from agent_memory.agent.agent_command import uses_builtin
+        from agent_memory.capture.repository import work_tree_above
+        from agent_memory.imports.bootstrap import Checkout, ask
+        from agent_memory.prompt.shipped_files import read_shipped
+
+        if directory is None or not is_directory(directory):
+            raise UsageInvalid(f"There is no directory {directory or 'here'}")
+        root = work_tree_above(directory) or os.path.realpath(directory)
+        if (off := self.switches().off(root)) is not None:
+            raise SwitchedOff(off.sentence)
+        checkout = Checkout(root, self.scope_of(root), self.environ)
+        if uses_builtin(self.config.llm):
+            found = checkout.proposals()
+        else:
+            found = ask(
+                checkout, unwrap(self.agent()), read_shipped("prompts/bootstrap.md"), unwrap(self.store.list()),
+                unwrap(self.store.list(archived=True)), self.clock.now_ms(), lambda: os.urandom(16).hex(),
+            )  # fmt: skip
+        return self.importing.take("bootstrap", tuple(found), dry_run=dry_run)
 
     # -- managed sections ---------------------------------------------------------------------------------------------
 

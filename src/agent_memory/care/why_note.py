@@ -101,7 +101,11 @@ class ToldSource(Source):
 
 def source_in_words(source: Source) -> str:
     """Returns `claude-code session 5f2c…, turns 3 and 9, in /srv/shop (github.com/acme/shop), by builtin`."""
-    words = "no session, written directly" if source.harness is Harness.MANUAL and not source.thread_id else str(source.harness)
+    words = (
+        "no session, written directly"
+        if source.harness is Harness.MANUAL and not source.thread_id
+        else str(source.harness)
+    )
     if source.imported:
         words = f"an import, {one_line(source.imported.rpartition('#')[0], _LINE_CHARS)}"
     elif source.thread_id:

@@ -148,6 +148,8 @@ def _setup(arguments: argparse.Namespace, console: Console) -> int:
                 console.out("Next: `memory schedule on` makes this machine consolidate and defrag regularly.")
             if any(memory.importing.found(memory.machine()).values()):
                 console.out("`memory import --find` lists the memories of other programs that it can take over.")
+            if arguments.repo:
+                console.out("`memory bootstrap` proposes the first notes about this repository.")
         console.warn(*attention)
         document = {
             "dryRun": arguments.dry_run,

@@ -63,6 +63,7 @@ COMMANDS: Mapping[str, Command] = {
     "config": Command("settings", "show and change the settings"),
     "pause": Command("settings", "capture nothing and tell agents nothing for a while"),
     "resume": Command("settings", "end a pause"),
+    "bootstrap": Command("moving", "propose the first notes about a project from its files and history"),
     "import": Command("moving", "take over what another memory knows"),
     "setup": Command("installing", "connect your coding agents to memory"),
     "uninstall": Command("installing", "remove what setup added"),
@@ -72,7 +73,7 @@ COMMANDS: Mapping[str, Command] = {
 }
 
 GROUPS: Mapping[str, Sequence[str]] = {
-    "Get started": ("setup", "schedule", "backfill", "import", "status"),
+    "Get started": ("setup", "schedule", "bootstrap", "backfill", "import", "status"),
     "Notes": ("search", "list", "read", "remember", "review", "edit", "pin", "archive", "forget"),
     "Runs": ("consolidate", "log", "undo", "why"),
     "Care": ("serve", "doctor", "sync", "pause", "config"),

@@ -38,6 +38,34 @@ def configure_import(parser: argparse.ArgumentParser) -> None:
     set_command(parser, _import, epilog, "memory import claude --dry-run")
 
 
+def configure_bootstrap(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("directory", metavar="DIRECTORY", nargs="?", help="the project; default: the one around here")
+    add_flag(parser, "--dry-run", "print the proposals as a diff and write nothing")
+    epilog = (
+        "Reads README, manifests, decision records, rules, CI files and the last 1,000 commits, and proposes up to ten "
+        "notes: what the project is, how it is built and checked, what its directories hold, which files change "
+        "together, what was reverted and why. Each names its sources. If llm.preset or llm.command is set, your model is "
+        "asked once instead, with --dry-run too.\n\n"
+        "No session is told of a proposal before you keep it (`memory review --kind imported`). They are one run, which "
+        "`memory undo` takes back. Running it again adds what is new and leaves alone what you changed or rejected. Only "
+        "you can run this, not an agent."
+    )
+    set_command(parser, _bootstrap, epilog, "memory bootstrap --dry-run")
+
+
+def _bootstrap(arguments: argparse.Namespace, console: Console) -> None:
+    caller_of(os.environ).only_a_person("bootstrap")
+    memory = open_here(console)
+    directory = memory.cwd if arguments.directory is None else os.path.abspath(arguments.directory)
+    console.progress("reading the project")
+    done = unwrap(memory.bootstrap(directory, dry_run=arguments.dry_run))
+    if arguments.dry_run:
+        print_foreseen(memory, done.changes, console)
+    elif not console.json:
+        console.out(*(f"  {each.meta.title}" for each in (*done.created, *done.updated)))
+    _report(arguments, console, done, [str(directory)])
+
+
 def _import(arguments: argparse.Namespace, console: Console) -> None:
     if not arguments.dry_run and not arguments.find:
         caller_of(os.environ).only_a_person("import")
@@ -69,7 +97,6 @@ def _import(arguments: argparse.Namespace, console: Console) -> None:
         return imported
 
     done = run(dry_run=True)
-    left = [f"left out: {each.subject}: {'; '.join(each.reasons)}." for each in done.left]
     if arguments.dry_run:
         print_foreseen(memory, done.changes, console)
     elif done.changes:
@@ -80,10 +107,17 @@ def _import(arguments: argparse.Namespace, console: Console) -> None:
                 console.out("Nothing was written.")
                 return
         done = run(dry_run=False)
+    _report(arguments, console, done, paths, is_mine=arguments.mine)
+
+
+def _report(
+    arguments: argparse.Namespace, console: Console, done: Imported, paths: list[str], *, is_mine: bool = False
+) -> None:
+    left = [f"left out: {each.subject}: {'; '.join(each.reasons)}." for each in done.left]
     console.warn(*first_of(left, _MOST_TOLD, "`--json` lists all"))
     document: dict[str, Any] = {
         "run": done.run_id or None,
-        "source": name,
+        "source": done.source,
         "paths": paths,
         "dryRun": arguments.dry_run,
         **{
@@ -95,5 +129,5 @@ def _import(arguments: argparse.Namespace, console: Console) -> None:
     }
     undo = f" (`memory undo {short_id(done.run_id)}` takes it back)" if done.run_id else ""
     console.answer(document, f"{done.sentence}{undo}.")
-    if done.created and not arguments.mine and done.run_id:
+    if done.created and not is_mine and done.run_id:
         console.warn("No session is told of them before you approve them: `memory review --kind imported`.")

@@ -27,6 +27,8 @@ from agent_memory.text.instants import DAY_MS, ms_of
 from agent_memory.text.json_codec import NotJson, load_bytes
 from agent_memory.text.markdown import find_code, is_inside
 
+SOURCES_LINE = "Sources: "
+"""Begins the line of a body that says where it comes from; that may move while the rest stays true."""
 MAX_FILE_BYTES = 64 << 20
 _MAX_TEXT_BYTES = 4 << 20
 _MAX_DEPTH = 8

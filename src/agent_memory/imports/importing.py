@@ -18,7 +18,7 @@ from returns.result import Result
 from agent_memory.care.tombstones import TombstoneFiles
 from agent_memory.errors import Error
 from agent_memory.files.paths import exists
-from agent_memory.imports.base import Found, LeftOut, Machine, Record, Source, sections
+from agent_memory.imports.base import SOURCES_LINE, Found, LeftOut, Machine, Record, Source, sections
 from agent_memory.imports.databases import CHUNKS, CLAUDE_MEM, MEM0, OPENMEMORY
 from agent_memory.imports.markdown import BASIC_MEMORY, CURSOR_RULES, LETTA, MARKDOWN, MEMORY_BANK, OKF
 from agent_memory.imports.seeds import CURSORCLAW, INOSX
@@ -101,7 +101,8 @@ class Imported:
             f"{self.known:,} known already",
             f"{len(self.left):,} left out",
         )
-        return f"From {SOURCES[self.source].title}: {', '.join(counts)}"
+        title = SOURCES[self.source].title if self.source in SOURCES else "the project"
+        return f"From {title}: {', '.join(counts)}"
 
 
 @frozen
@@ -145,6 +146,12 @@ class Importing:
         record says. With `is_mine` the notes count as the person's; else as a foreign source's, so that no session is
         told of them before a person vouches for them. Only for a person."""
         found = [each for path in paths for each in SOURCES[source].read(path, machine)]
+        return self.take(source, found, scope=scope, is_mine=is_mine, dry_run=dry_run)
+
+    def take(
+        self, source: str, found: Sequence[Found], *, scope: str | None = None, is_mine: bool = False, dry_run: bool
+    ) -> Imported:
+        """Imports what was found, as `run` does."""
         if dry_run:
             return self._planned(source, found, scope, is_mine)
         self.writes.caller.only_a_person("import")
@@ -287,7 +294,8 @@ def _keys_of(meta: Meta) -> Iterator[tuple[str, str]]:
 
 
 def _digest(entry: MemoryEntry) -> str:
-    return sha256(entry.whole.strip().encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_DIGITS]
+    text = re.sub(rf"\n{SOURCES_LINE}[^\n]*\Z", "", entry.whole.strip())
+    return sha256(text.strip().encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_DIGITS]
 
 
 def _parts(found: Iterable[Found]) -> Iterator[Found]:

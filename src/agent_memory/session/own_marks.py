@@ -59,7 +59,7 @@ _PAIRS = ((SECTION_START, SECTION_END), (CONTEXT_START, CONTEXT_END))
 _SUBCOMMANDS = (
     "capture|consolidate|defrag|list|read|search|inject|remember|edit|pin|unpin|promote|archive|restore|forget|"
     "generate-agents-md|doctor|status|stats|log|diff|undo|why|links|backfill|watch|handoff|state|tags|scope|mcp|sync|merge-driver|config|"
-    "export|import|setup|uninstall|install-cron|uninstall-cron|run-scheduled|schedule|help|completions|trust"
+    "bootstrap|export|import|setup|uninstall|install-cron|uninstall-cron|run-scheduled|schedule|help|completions|trust"
 )
 _OPTION = r"(?:--?[A-Za-z][\w-]*(?:=\S*)?\s+)"
 _MEMORY_COMMAND = re.compile(
