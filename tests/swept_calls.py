@@ -282,6 +282,8 @@ SCENES = {
     ),
     "undo": Scene(("undo", "--json"), live_notes_of, takes_away=True),
     "diff": Scene(("diff", "--json"), said=_shown_in),
+    "diff since": Scene(("diff", "--since", "1d", "--json"), said=_shown_in),
+    "show": Scene(("show", "--at", "0m", "--json")),
     "forget": Scene(("forget", "--session", FORGOTTEN, "--yes", "--json"), live_notes_of, takes_away=True),
     "forget a note": Scene(("forget", id_of(DEPLOYING), "--yes", "--json"), live_notes_of, takes_away=True),
     "forget all of it": Scene(

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from agent_memory.harness import Surroundings
     from agent_memory.imports.base import Machine
     from agent_memory.imports.importing import Imported, Importing
-    from agent_memory.note.note import Listed, StoredEntry
+    from agent_memory.note.note import Listed, Meta, StoredEntry
     from agent_memory.note.tagging import TagVocabulary
     from agent_memory.pipelines.backfill import BackfillIo, Upgrades, Watching
     from agent_memory.pipelines.consolidate import ConsolidateIo
@@ -964,13 +964,31 @@ class Memory:
 
         run = newest_run(self.log, lambda run: run.kept) if name is None else chosen_run(self.log, name)
         footprint = footprint_of(self.log, run)
-        titles = {
-            each.meta.id: each.meta.title
-            for each in unwrap(self.store.list()).entries
-            if each.meta.sensitivity is not Sensitivity.SECRET
-        }
-        directed = diffs.backwards(footprint) if backwards else footprint
-        return run, diffs.diff_parts(directed, titles)
+        return run, diffs.diff_parts(diffs.backwards(footprint) if backwards else footprint, self._titles())
+
+    def _titles(self) -> Mapping[str, str]:
+        notes = (each.meta for each in unwrap(self.store.list()).entries)
+        return {meta.id: meta.title for meta in notes if meta.sensitivity is not Sensitivity.SECRET}
+
+    @as_result
+    def diff_since(self, when: int | str) -> tuple[str | None, tuple[DiffPart, ...]]:
+        """Returns a commit, the last one by an instant (epoch ms; None if there was none yet) or the one named, and what
+        changed since."""
+        from agent_memory.care.past import changes_since, commit_at
+        from agent_memory.store import diffs
+
+        self.caller.only_a_person("diff --since")
+        commit = commit_at(self.git_process, when)
+        return commit, diffs.diff_parts(changes_since(self.git_process, commit), self._titles())
+
+    @as_result
+    def notes_at(self, when: int | str) -> tuple[str | None, tuple[tuple[Meta, str], ...]]:
+        """Returns such a commit and the notes that were live then, each with its text; no secret one."""
+        from agent_memory.care.past import commit_at, notes_at
+
+        self.caller.only_a_person("show --at")
+        commit = commit_at(self.git_process, when)
+        return commit, tuple(notes_at(self.git_process, commit))
 
     @as_result
     def health(self) -> Health:

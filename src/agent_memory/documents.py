@@ -217,8 +217,11 @@ def run_document(run: LoggedRun) -> dict[str, Any]:
 
 
 def diff_document(run: LoggedRun, parts: Iterable[DiffPart]) -> dict[str, Any]:
-    changes = [fields_of(each, "subject", "act", "words") | {"diff": "\n".join(each.lines)} for each in parts]
-    return {**fields_of(run, "run_id", "machine", "summary"), "changes": changes}
+    return fields_of(run, "run_id", "machine", "summary") | changes_document(parts)
+
+
+def changes_document(parts: Iterable[DiffPart]) -> dict[str, Any]:
+    return {"changes": [fields_of(each, "subject", "act", "words") | {"diff": "\n".join(each.lines)} for each in parts]}
 
 
 def undone_document(undone: Undone) -> dict[str, Any]:

@@ -122,3 +122,26 @@ def test_the_callers_git_is_not_ours(memory: Memory, tmp_path: Path) -> None:
     assert len(memory.log()) == 1
     outer = subprocess.run(["git", "-C", project, "status", "--porcelain"], capture_output=True, check=True)
     assert outer.stdout == b""
+
+
+def test_notes_are_shown_as_they_were_and_what_changed_since(memory: Memory) -> None:
+    kept, secret = memory.remembered(NOTE), memory.remembered(OTHER)
+    assert memory("edit", secret, "--sensitivity", "secret").code == 0
+    commit = memory.git("rev-parse", "HEAD").strip()
+    assert memory("edit", kept, "--body", "Deploys run at night.\x1b[2J").code == 0
+    later = memory.remembered("Grafana keeps thirty days.")
+    assert [each["id"] for each in memory("show", "--at", commit[:7], "--json").document["entries"]] == [kept]
+    assert memory("show", kept, "--at", commit).out.endswith(f"{NOTE}\n")
+    assert memory("show", "--at", "2020-01-01", "--json").document == {"commit": None, "entries": []}
+    for asked in (("show", secret, "--at", commit), ("show", "--at", "fffffff"), ("diff", "--since", "soon")):
+        assert memory(*asked).code == 2
+
+    changed = memory("diff", "--since", commit, "--json").document
+    assert {kept: "replace", later: "create"}.items() <= {
+        each["subject"]: each["act"] for each in changed["changes"]
+    }.items()
+    assert "-Deploys run from main only" in memory("diff", "--since", commit).out
+    assert OTHER not in memory("diff", "--since", "1d").out
+    assert memory("diff", "--since", "1d", environ={"CLAUDE_CODE_CHILD_SESSION": "1"}).code != 0
+    shutil.rmtree(memory.root / ".git")
+    assert memory("diff", "--since", "1d").code == 2

@@ -1,14 +1,15 @@
-"""`memory list` and `memory read`. They run all day long, and load nothing that only writing needs."""
+"""`memory list`, `read` and `show`. They run all day long, and load nothing that only writing needs."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
 
-from agent_memory.cli.arguments import add_choice, add_flag, add_id, add_number, add_since, set_command
+from agent_memory.cli.arguments import add_choice, add_flag, add_id, add_moment, add_number, add_since, set_command
 from agent_memory.cli.console import BOLD, Console
 from agent_memory.cli.dialogue import open_here, short_age, warn_unreadable
-from agent_memory.documents import entry_document, json_of
+from agent_memory.documents import entry_document, fields_of, json_of, rows_of
+from agent_memory.errors import UsageInvalid
 from agent_memory.note.note import WITHHELD, Kind, Origin, Source, Status, Tier
 from agent_memory.recall.reading import ListFilter, ReadEntry, ShownEntry, status_shown
 from agent_memory.results import unwrap
@@ -139,6 +140,34 @@ def _read(arguments: argparse.Namespace, console: Console) -> None:
     console.answer(document, *map(with_hidden_shown, _page(entry, mark)))
     if entry.uncounted is not None:
         console.warn(f"This read is not counted. {entry.uncounted!s}")
+
+
+def configure_show(parser: argparse.ArgumentParser) -> None:
+    add_id(parser, "a note (default: lists all)", optional=True)
+    when = "the day at whose begin (UTC) it was, such as 2026-02-13; or 30d ago (m h d w y), or a commit of the store"
+    add_moment(parser, "--at", when, required=True)
+    epilog = (
+        "Shows notes from the store's git history, as its last commit by then has them; secret ones are left out. "
+        "`memory diff --since WHEN` shows what changed since. Only you can run this, not an agent."
+    )
+    set_command(parser, _show, epilog, "memory show id__a1b2c3 --at 2026-02-13")
+
+
+def _show(arguments: argparse.Namespace, console: Console) -> None:
+    commit, notes = unwrap(open_here(console).notes_at(arguments.at))
+    keys = ("id", "title", "kind", "scope", "updated_at_ms")
+    if arguments.id is None:
+        lines = [f"{meta.id}  {meta.title}" for meta, _ in notes]
+        console.answer({"commit": commit, "entries": rows_of((meta for meta, _ in notes), *keys)}, *lines)
+        return
+    found = next((each for each in notes if arguments.id in (each[0].id, *each[0].aliases)), None)
+    if found is None:
+        raise UsageInvalid(
+            f"There was no note {arguments.id} then; without an id, `memory show --at` lists those that were"
+        )
+    meta, body = found
+    lines = [f"# {meta.title}", "", body.rstrip("\n")]
+    console.answer(fields_of(meta, *keys) | {"commit": commit, "body": body}, *map(with_hidden_shown, lines))
 
 
 def _page(entry: ReadEntry, mark: str) -> Iterator[str]:

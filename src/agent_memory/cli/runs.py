@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from agent_memory.app import Memory
-from agent_memory.cli.arguments import add_flag, add_number, set_command
+from agent_memory.cli.arguments import add_flag, add_moment, add_number, set_command
 from agent_memory.cli.console import BOLD, Console, table_lines
 from agent_memory.cli.dialogue import open_here, short_age
-from agent_memory.documents import diff_document, fields_of, rows_of, run_document, undone_document
+from agent_memory.documents import changes_document, diff_document, fields_of, rows_of, run_document, undone_document
 from agent_memory.errors import UsageInvalid
 from agent_memory.pipelines.undo import called, sentence_of
 from agent_memory.recall.reading import ListFilter
@@ -262,15 +262,28 @@ _SUMMARY_CHARS = 500
 
 def configure_diff(parser: argparse.ArgumentParser) -> None:
     run = "a run from `memory log` (default: the newest that changed something)"
-    parser.add_argument("run", metavar="RUN", nargs="?", help=run)
-    epilog = "Shows notes, tiers and managed sections before and after the run. Does not need git."
+    one = parser.add_mutually_exclusive_group()
+    one.add_argument("run", metavar="RUN", nargs="?", help=run)
+    add_moment(
+        one, "--since", "all that changed since: 30d (m h d w y), a date such as 2026-02-13, or a commit of the store"
+    )
+    epilog = (
+        "Shows notes, tiers and managed sections before and after the run; this does not need git. With --since it "
+        "compares the last commit of that time with the newest one: notes and tiers, whoever changed them."
+    )
     set_command(parser, _diff, epilog, "memory diff")
 
 
 def _diff(arguments: argparse.Namespace, console: Console) -> None:
-    logged, parts = unwrap(open_here(console).run_diff(arguments.run))
-    heading = f"# {called(logged)}: {one_line(logged.summary, _SUMMARY_CHARS)}".rstrip(": ")
-    console.answer(diff_document(logged, parts), heading, *([render_diff(parts)] if parts else []))
+    if arguments.since is None:
+        logged, parts = unwrap(open_here(console).run_diff(arguments.run))
+        document = diff_document(logged, parts)
+        heading = f"# {called(logged)}: {one_line(logged.summary, _SUMMARY_CHARS)}".rstrip(": ")
+    else:
+        commit, parts = unwrap(open_here(console).diff_since(arguments.since))
+        document = changes_document(parts) | {"commit": commit}
+        heading = f"# {counted(len(parts), 'change')} since the {f'commit {commit[:7]}' if commit else 'beginning'}"
+    console.answer(document, heading, *([render_diff(parts)] if parts else []))
 
 
 # -- undo -------------------------------------------------------------------------------------------------------------
