@@ -29,7 +29,7 @@ from agent_memory.config import ScheduleConfig
 from agent_memory.errors import Error
 from agent_memory.machines import Consolidate, Defrag
 from agent_memory.presets import ANY_PROVIDER, PRESETS
-from agent_memory.setup.schedule import Place
+from agent_memory.setup.schedule import Job, Place
 from agent_memory.setup.scheduling import ScheduleSource, render_plist
 
 PROJECT = Path(__file__).resolve().parents[1]
@@ -330,7 +330,7 @@ def plist_template(name: str) -> str:
     schedule = ScheduleConfig()
     hours = {"consolidate": schedule.consolidate_interval_hours, "defrag": schedule.defrag_interval_hours}[name]
     seconds = round(hours * 3600)
-    return render_plist(source, source.job(name, seconds), Place("", "@memory@", {}, "@logs@")).decode()
+    return render_plist(source, Job(name, seconds), Place("", "@memory@", {}, "@logs@")).decode()
 
 
 _WHOLE: Mapping[str, Callable[[], str]] = {

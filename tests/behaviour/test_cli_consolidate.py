@@ -161,7 +161,7 @@ class TestAgentCommand:
         agent = Agent(memory, {"entries": [], "skipped": "small talk"})
         memory.session("s1", TALK)
         assert memory("consolidate").out == (
-            "1 session processed, 0 notes written\nNothing was kept of a session: small talk.\n"
+            "1 session processed, 0 notes written\nNothing was kept of the claude-code session s1: small talk.\n"
         )
         assert memory("consolidate").out == "0 sessions processed, 0 notes written\n"
         assert len(agent.prompts) == 1
@@ -187,7 +187,7 @@ class TestAgentCommand:
         memory.session("s2", conversation("Where do deploys run from?", session_id="s2"))
         sentence, title, unkept = memory("consolidate").out.splitlines()
         assert (sentence, title.endswith("  Deploys")) == ("2 sessions processed, 1 note written", True)
-        assert unkept == "Nothing was kept of a session: small talk."
+        assert unkept == "Nothing was kept of the claude-code session s2: small talk."
         assert "They run from main only." not in agent.prompts[0]
         assert "They run from main only." in agent.prompts[1]
 

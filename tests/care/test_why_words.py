@@ -7,7 +7,7 @@ from typing import Any, get_args
 import pytest
 from attrs import evolve
 
-from agent_memory.care.why_note import HistoryEvent, events_of, said_by, source_in_words, tier_reasons
+from agent_memory.care.why_note import HistoryEvent, events_of, said_by, source_in_words, why_in_tier
 from agent_memory.care.why_session import FoundCapture, SessionState, SessionTrace, trace_session
 from agent_memory.note.note import Harness, Kind, Origin, Sensitivity, Source, Tier
 from agent_memory.rules.run_log import LoggedAction, LoggedRun
@@ -90,7 +90,7 @@ def test_only_what_concerns_the_entry_in_the_order_in_which_it_happened() -> Non
 
 def why(tier: Tier = Tier.COLD, *, seen: dict[str, Any] | None = None, **fields: Any) -> str:
     meta = stored("We use tabs", kind=Kind.DECISION, **fields).meta
-    return tier_reasons(meta, tier, NOW_MS, **(seen or {}))[-1]
+    return why_in_tier(meta, tier, NOW_MS, **(seen or {}))
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ def test_the_cadence_is_that_of_install_cron(nix: Any) -> None:
         f"seconds = job.launchd.StartInterval; }}) [ {settings} ]"
     )
     for hours, job in zip(HOURS, evaluated(nix, expression), strict=True):
-        ours = Job("x", "", interval_of(hours, "x"))
+        ours = Job("x", interval_of(hours, "x"))
         every = "" if ours.is_exact else f" --every {ours.interval_seconds}"
         assert job == {
             "calendar": calendars(ours.tick_seconds)[0],

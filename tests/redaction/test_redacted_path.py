@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 from agent_memory.note.note import Harness
 from agent_memory.redaction.redact import redact, redact_path, redact_with_paths
 from agent_memory.session.queue import Context, InboxEntry, SessionFile, as_consumed
-from agent_memory.text.value_rules import is_plain_name
+from agent_memory.text.value_rules import has_plain_words
 from fixtures.secret_samples import SAMPLES, Sample, base62
 
 ONE_NAME = [
@@ -89,11 +89,11 @@ def test_a_long_hostile_word_is_read_to_its_end(piece: str) -> None:
 
 
 def test_p20_a_name_that_is_taken_for_plain_holds_nothing_that_a_rule_finds() -> None:
-    assert [each.kind for each in ONE_NAME if is_plain_name(each.text)] == []
+    assert [each.kind for each in ONE_NAME if has_plain_words(each.text)] == []
     assert [
         each.kind
         for each in ONE_NAME
-        if is_plain_name(f"fix/{each.secret}") and each.secret != redact(each.secret).text
+        if has_plain_words(f"fix/{each.secret}") and each.secret != redact(each.secret).text
     ] == []
 
 
@@ -101,7 +101,7 @@ def test_p20_a_name_that_is_taken_for_plain_holds_nothing_that_a_rule_finds() ->
     "name", ["main", "fix/login-42", "feature/ABC-1234-add-lamp", "release/2026.02.13", "dependabot/npm/lamp-1.2.3"]
 )
 def test_usual_branches_are_plain(name: str) -> None:
-    assert is_plain_name(name)
+    assert has_plain_words(name)
 
 
 TOKEN = f"EAAA{base62(60)}"

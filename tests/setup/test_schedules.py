@@ -37,7 +37,7 @@ PLACE = Place(
 
 
 def job(hours: float = 2) -> Job:
-    return SOURCE.job("consolidate", interval_of(hours, "x"))
+    return Job("consolidate", interval_of(hours, "x"))
 
 
 def test_a_launchd_agent_holds_what_is_known_here_and_all_that_the_source_says() -> None:

@@ -25,7 +25,7 @@ from agent_memory.rules.undo_run import Footprint, SectionChange
 from agent_memory.session.history import History, Role, SessionMark, ToolCall, TranscriptEnd, Turn
 from agent_memory.session.queue import InboxEntry, InlineNote, Pending
 from agent_memory.session.turns import KeptPart
-from agent_memory.setup.schedule import INSTALLED, RECORD, InstalledJob, InstalledSchedule, JobRecord, ScheduledRun
+from agent_memory.setup.schedule import INSTALLED, RECORD, InstalledSchedule, Job, JobRecord, ScheduledRun
 from agent_memory.store.bookkeeping import (
     FOOTPRINT,
     FORGETTING,
@@ -81,9 +81,7 @@ REPORT = LoggedRun(
     dropped=(f"{A}: it is pinned",),
     warnings=("git is away",),
 )
-SCHEDULE = InstalledSchedule(
-    "systemd", "/bin/memory", "/root", {"PATH": "/bin"}, 5, (InstalledJob("defrag", 60),), {"/x": "ab"}
-)
+SCHEDULE = InstalledSchedule("systemd", "/bin/memory", "/root", {"PATH": "/bin"}, 5, (Job("defrag", 60),), {"/x": "ab"})
 
 Parse = Callable[[bytes, str], Any]
 Kept = tuple[Any, str, Parse]

@@ -25,7 +25,7 @@ from agent_memory.files.root import (
     pauses_path,
     root_and_doubt,
 )
-from agent_memory.text.value_rules import is_plain_name
+from agent_memory.text.value_rules import has_plain_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -238,7 +238,7 @@ def entry_text(event: SessionEvent, timestamp: str, environ: "Mapping[str, str]"
     if event.cwd is not None:
         repository = read_repository(event.cwd, environ, home)
         branch = repository.branch
-        if branch is not None and not is_plain_name(branch):
+        if branch is not None and not has_plain_words(branch):
             # Redacted (P20). The rules take long to load, and most names are words.
             from agent_memory.redaction.redact import redact_path
 

@@ -199,7 +199,7 @@ class TierStanding:
     """`total`, its factors, and the bonus of a pin, rounded to four digits."""
 
 
-def tier_reasons(
+def why_in_tier(
     meta: Meta,
     tier: Tier,
     now_ms: int,
@@ -207,14 +207,10 @@ def tier_reasons(
     is_decided: bool = True,
     is_seen: bool = True,
     weakest_hot: float | None = None,
-) -> tuple[str, str]:
-    """Returns why a live note is in its tier: what the tier means, and what put it there. `is_decided`: there was a
-    defrag; `is_seen`: there was one since the note was written; `weakest_hot` is the lowest score among the hot notes
-    that are not pinned and share a section with it."""
-    return _SHOWN[tier], _why(meta, tier, now_ms, is_decided, is_seen, weakest_hot)
-
-
-def _why(meta: Meta, tier: Tier, now_ms: int, is_decided: bool, is_seen: bool, weakest_hot: float | None) -> str:
+) -> str:
+    """Returns what put a live note into its tier. `is_decided`: there was a defrag; `is_seen`: there was one since the
+    note was written; `weakest_hot` is the lowest score among the hot notes that are not pinned and share a section with
+    it."""
     if tier is Tier.HOT:
         if meta.pinned:
             return "You pinned it; `memory unpin` lets defrag decide again."
@@ -358,7 +354,8 @@ def note_history(
         is_decided = bool(tierings) or isinstance(logged, Failure)
         is_seen = not tierings or max(tierings) >= written
         weakest = min(scores, default=None)
-        reasons = tier_reasons(meta, tier, now_ms, is_decided=is_decided, is_seen=is_seen, weakest_hot=weakest)
+        why = why_in_tier(meta, tier, now_ms, is_decided=is_decided, is_seen=is_seen, weakest_hot=weakest)
+        reasons = (_SHOWN[tier], why)
     return NoteHistory(
         id=meta.id,
         asked=id,

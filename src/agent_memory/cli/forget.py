@@ -20,11 +20,6 @@ from agent_memory.rules.forgotten import (
     what_stays,
 )
 
-# -- sync -------------------------------------------------------------------------------------------------------------
-
-_MOST_SHOWN = 20
-_LINE_CHARS = 300
-
 
 def configure_forget(parser: argparse.ArgumentParser) -> None:
     what = parser.add_mutually_exclusive_group(required=True)

@@ -9,7 +9,7 @@ from typing import Any
 from agent_memory.app import Memory
 from agent_memory.cli.arguments import add_flag, add_moment, add_number, set_command
 from agent_memory.cli.console import BOLD, Console, table_lines
-from agent_memory.cli.dialogue import open_here, short_age
+from agent_memory.cli.dialogue import first_of, open_here, short_age
 from agent_memory.documents import changes_document, diff_document, fields_of, rows_of, run_document, undone_document
 from agent_memory.errors import UsageInvalid
 from agent_memory.pipelines.undo import called, sentence_of
@@ -19,7 +19,7 @@ from agent_memory.rules.change import Change, ChangeGroup, entries_written
 from agent_memory.rules.plan import ids_of, kind_of
 from agent_memory.rules.run import DefragRun, Run
 from agent_memory.rules.run_log import LoggedRun, short_id
-from agent_memory.session.queue import FileSnapshot
+from agent_memory.session.queue import FileSnapshot, session_id_of
 from agent_memory.store.diffs import diff_parts, render_diff
 from agent_memory.store.run_json import outcome_document, plan_document
 from agent_memory.text.instants import day_of, iso_of, ms_of
@@ -27,6 +27,7 @@ from agent_memory.text.plain_text import counted, one_line
 
 _LINE_CHARS = 2_000
 _TITLE_CHARS = 120
+_MOST_UNKEPT = 10
 
 
 def print_foreseen(memory: Memory, changes: Sequence[Change | ChangeGroup], console: Console) -> None:
@@ -76,7 +77,7 @@ def _consolidate(arguments: argparse.Namespace, console: Console) -> int:
             print_foreseen(memory, each.plan.changes, console)
     console.warn(*run.warnings)
     console.warn(*(f"inbox/{each.name} was moved to inbox/.failed: {each.reason}" for each in run.quarantined))
-    unkept: dict[str, None] = {}
+    unkept: list[str] = []
     for each in run.settled:
         retrieval, outcome = each.pending.entry.retrieval, each.outcome
         if outcome.dropped:
@@ -85,12 +86,14 @@ def _consolidate(arguments: argparse.Namespace, console: Console) -> int:
             # A person handed it over, and would look for it.
             console.warn(f"nothing was kept of {retrieval.path}: {outcome.reason}")
         elif outcome.verdict == "skipped":
-            unkept[f"Nothing was kept of a session: {outcome.reason.rstrip('.')}."] = None
+            entry = each.pending.entry
+            session = f"the {entry.harness} session {session_id_of(entry)}"
+            unkept.append(f"Nothing was kept of {session}: {outcome.reason.rstrip('.')}.")
     changes = [change for each in run.settled for change in each.plan.changes]
     titles = {id: entry.meta.title for id, entry in entries_written(changes).items()}
     kept = dict.fromkeys(id for each in run.settled for id in each.outcome.entry_ids if id in titles)
     notes = () if run.dry_run else (f"  {id}  {one_line(titles[id], _TITLE_CHARS)}" for id in kept)
-    console.answer(_run_document(run), run.sentence, *notes, *unkept)
+    console.answer(_run_document(run), run.sentence, *notes, *first_of(unkept, _MOST_UNKEPT, "--json has all"))
     if run.paused is not None:
         console.fail(run.paused)
     return run.exit_code

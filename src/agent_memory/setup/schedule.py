@@ -91,7 +91,6 @@ class Job:
 
     name: str
     """The name of the command: `consolidate`."""
-    description: str
     interval_seconds: int
 
     @property
@@ -177,14 +176,6 @@ NO_RUNS = JobRecord((), 0)
 
 
 @frozen
-class InstalledJob:
-    """A job that `schedule on` has installed."""
-
-    name: str
-    interval_seconds: int
-
-
-@frozen
 class InstalledSchedule:
     """The receipt of `schedule on`."""
 
@@ -193,7 +184,7 @@ class InstalledSchedule:
     root: str
     environment: dict[str, str]
     installed_at_ms: int
-    jobs: tuple[InstalledJob, ...]
+    jobs: tuple[Job, ...]
     files: dict[str, str] = field(factory=dict[str, str])
     """Path and SHA-256 of each file as we wrote it."""
 
@@ -322,7 +313,7 @@ def job_healths(
     if installed is not None and installed.root != real_root:
         return None, ()
     hours = interval_hours(schedule)
-    jobs = [InstalledJob(name, round(hours[name] * HOUR)) for name in hours] if installed is None else installed.jobs
+    jobs = [Job(name, round(hours[name] * HOUR)) for name in hours] if installed is None else installed.jobs
     scheduler, since_ms = (None, 0) if installed is None else (installed.scheduler, installed.installed_at_ms)
     healths: list[JobHealth] = []
     for job in jobs:

@@ -27,7 +27,6 @@ from agent_memory.rules.section import TargetFile
 from agent_memory.setup.installation import root_without
 from agent_memory.setup.plan import PlannedFile
 from agent_memory.setup.schedule import (
-    InstalledJob,
     InstalledSchedule,
     Job,
     Place,
@@ -59,10 +58,6 @@ class ScheduleSource:
     jobs: Mapping[str, Mapping[str, str]]
     launchd: Mapping[str, Any]
     systemd: Mapping[str, Mapping[str, Any]]
-
-    def job(self, name: str, interval_seconds: int) -> Job:
-        """Returns the job with this name."""
-        return Job(name, self.jobs[name]["description"], interval_seconds)
 
 
 Commands = tuple[tuple[str, ...], ...]
@@ -163,7 +158,7 @@ class Scheduling:
                 root=self.root,
                 environment=self.place.environment,
                 installed_at_ms=time.time_ns() // 1_000_000,
-                jobs=tuple(InstalledJob(job.name, job.interval_seconds) for job in self.jobs),
+                jobs=self.jobs,
                 files={unit.path: content_hash(unit.after or b"") for unit in plan.units},
             )
         )
@@ -244,7 +239,7 @@ def open_scheduling(
     """Returns the schedule of the store at this real root, for which `program` is called."""
     source = ScheduleSource(**json.loads(read_shipped("plists/jobs.json")))
     hours = interval_hours(schedule)
-    jobs = tuple(source.job(name, interval_of(hours[name], f"{name}IntervalHours")) for name in source.jobs)
+    jobs = tuple(Job(name, interval_of(hours[name], f"{name}IntervalHours")) for name in source.jobs)
     # If the person's own config does not lead a run to this root, the root is passed to it.
     told = {} if root_without({"HOME": home}) == root else {ROOT_VARIABLE: root}
     state = ScheduleState(home)
@@ -353,7 +348,7 @@ def render_service(source: ScheduleSource, job: Job, place: Place) -> str:
         ("StandardOutput", log),
         ("StandardError", log),
     ]
-    return _unit(("Unit", [("Description", job.description)]), ("Service", service))
+    return _unit(("Unit", [("Description", source.jobs[job.name]["description"])]), ("Service", service))
 
 
 def render_timer(source: ScheduleSource, job: Job) -> str:
@@ -362,7 +357,9 @@ def render_timer(source: ScheduleSource, job: Job) -> str:
     delay = [("RandomizedDelaySec", f"{tick // 10}s"), ("AccuracySec", "1s")] if tick < _LONG_TICK_SECONDS else []
     timer = [("OnCalendar", calendars(tick)[0]), *_settings(source.systemd["Timer"]), *delay]
     install = [*_settings(source.systemd["Install"])]
-    return _unit(("Unit", [("Description", job.description)]), ("Timer", timer), ("Install", install))
+    return _unit(
+        ("Unit", [("Description", source.jobs[job.name]["description"])]), ("Timer", timer), ("Install", install)
+    )
 
 
 def _settings(settings: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

@@ -102,7 +102,7 @@ _LONGEST_WORD_CHARS = 16
 _SEPARATORS = "/._-"
 
 
-def is_plain_name(name: str) -> bool:
+def has_plain_words(name: str) -> bool:
     """Returns whether a name (of a branch) has only words and numbers, so that no redaction rule can match in it."""
     if not name.isascii():
         return False
