@@ -242,7 +242,8 @@ class ForkingServer:
             "program": PROGRAM,
             "cwd": str(cwd),
             "environ": dict(environ),
-            "is_measured": self._made[kind] <= most,
+            "is_measured": sys.gettrace() is not None
+            and self._made[kind] <= most,  # nothing of a test marked `large` is
         }
 
     def stop(self) -> None:

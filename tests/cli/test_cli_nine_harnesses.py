@@ -24,7 +24,7 @@ from memory_process import Memory
 from nine_harnesses import NINE, PAGE, SHELL, WRITE, Exchange, Look
 from written_texts import leaks, texts_below
 
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.faults, pytest.mark.large]
 
 PAYLOADS = Path(__file__).parents[1] / "fixtures" / "hook-payloads"
 PATHS = {"PATH": "/usr/bin:/bin"}
@@ -104,7 +104,11 @@ def talk_of(harness: str) -> list[Exchange]:
 def run_hook(memory: Memory, command: list[str], payload: object) -> None:
     """As a harness runs it; asserts that it is silent and that nothing goes wrong in the harness."""
     data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-    environ = {name: value for name, value in memory.environment().items() if name != "AGENT_MEMORY_ROOT"}
+    left_out = (
+        "AGENT_MEMORY_ROOT",
+        "COVERAGE_",
+    )  # dozens of hooks, and each takes several times as long where it is measured
+    environ = {name: value for name, value in memory.environment().items() if not name.startswith(left_out)}
     done = subprocess.run(
         command, input=data, capture_output=True, cwd=memory.home, env=environ, timeout=60, check=False
     )
@@ -190,22 +194,6 @@ def test_nine_harnesses_from_setup_to_uninstall(memory: Memory) -> None:
     assert learnt(memory) == notes
 
 
-def test_what_backfill_alone_finds_is_the_same(memory: Memory) -> None:
-    """Without a hook, and with every hook afterwards: nothing twice."""
-    for harness in NINE:
-        nine.keep(harness, memory.home, talk_of(harness))
-    backfilled(memory)
-    ran(memory, "consolidate")
-    notes = learnt(memory)
-    told = Counter(each["harness"] for note in notes for each in note["sources"])
-    assert set(told) == set(NINE)
-    assert len(set(told.values())) == 1, told
-    ran(memory, "setup", "--yes")
-    replay(memory, {harness: talk_of(harness) for harness in NINE})
-    ran(memory, "consolidate")
-    assert learnt(memory) == notes
-
-
 def test_p20_no_secret_of_nine_harnesses_is_written_anywhere(memory: Memory) -> None:
     """One of every family, in turns of the person, in what tools are given and answer, and in names of files."""
     ran(memory, "setup", "--yes")
@@ -239,7 +227,7 @@ def _with_secrets(harness: str, samples: list[Sample]) -> list[Exchange]:
     return [*talk, Exchange(f"Remember that {fact_of(harness)}.")]  # last, since only so much is kept of a session
 
 
-def test_p26_ten_consolidations_of_our_own_words_make_no_note(memory: Memory) -> None:
+def test_p26_consolidations_of_our_own_words_make_no_note(memory: Memory) -> None:
     """Each session holds what memory printed: its section, `memory read`, what was injected; it grows by a turn a time."""
     ran(memory, "setup", "--yes")
     told = memory.remembered("Remember: the tide table is rebuilt at 04:10 each night, never run the import before it.")
@@ -257,7 +245,7 @@ def test_p26_ten_consolidations_of_our_own_words_make_no_note(memory: Memory) ->
     opening = section + "\n<agent-memory-context>\n" + printed + "\n</agent-memory-context>\n"
     talk = [Exchange(f"{opening}\nHow are the tests of the port service?", "They pass.", looks)]
     before = memory.snapshot()
-    for number in range(10):
+    for number in range(4):
         for harness in NINE:
             nine.keep(harness, memory.home, talk)
         backfilled(memory)
@@ -299,9 +287,11 @@ def test_bots_and_sub_agents_make_no_session_of_their_own(memory: Memory) -> Non
 
 
 def test_p19_honest_notes_are_the_agents_and_a_quoted_page_is_nobodys(memory: Memory) -> None:
-    """Of honest work in nine harnesses not one note is external, though tools answered before each."""
-    for harness in NINE:
-        nine.keep(harness, memory.home, _honest_work(harness))
+    """Of honest work in nine harnesses not one note is external, though tools answered before each. What backfill found is
+    not learnt again from hooks."""
+    talks = {harness: _honest_work(harness) for harness in NINE}
+    for harness, talk in talks.items():
+        nine.keep(harness, memory.home, talk)
     ran(memory, "setup", "--yes")
     backfilled(memory)
     ran(memory, "consolidate")
@@ -310,6 +300,9 @@ def test_p19_honest_notes_are_the_agents_and_a_quoted_page_is_nobodys(memory: Me
     assert {source["harness"] for note in notes for source in note["sources"]} == set(NINE)
     assert origins == {"agent": len(NINE), "user": len(NINE)}
     assert not any("never run its tests" in note["body"] for note in notes)
+    replay(memory, talks)
+    ran(memory, "consolidate")
+    assert learnt(memory) == notes
     ran(memory, "defrag")
     targets = [(memory.home / name).read_text() for name in TARGETS]
     assert any("cached" in text for text in targets)

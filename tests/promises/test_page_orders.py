@@ -30,7 +30,7 @@ from nine_harnesses import NINE, PAGE, Exchange, Look, checkpoint, keep
 from page_orders import CITINGS, TALKS, Order, cited, of, orders, page_session, typed_session, typed_turn
 from tidying_homes import write_note
 
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.faults, pytest.mark.large]
 
 ANSWERS = Path(__file__).parents[1] / "fixtures" / "agents" / "answers.py"
 PAYLOADS = Path(__file__).parents[1] / "fixtures" / "hook-payloads"
