@@ -80,13 +80,6 @@ class TestAnEntry:
         assert memory("why", "--session", "5f2c").code == 0
         assert kept_files(memory) == before
 
-    def test_a_pinned_note_says_so(self, memory: Memory) -> None:
-        id = memory.remembered("We store money as integer cents.")
-        assert memory("pin", id).code == 0
-        story = memory("why", id, "--json").document
-        assert story["tier"]["tier"] == "hot"
-        assert story["tier"]["reasons"][-1].startswith("You pinned it")
-
     def test_an_archived_note_is_found(self, recorded: Memory) -> None:
         id = recorded.remembered("We store money as integer cents.")
         assert recorded("archive", id).code == 0

@@ -162,26 +162,9 @@ def test_every_outcome_has_words_with_its_reason_and_its_run(verdict: str) -> No
     assert told.endswith(": the port is closed (run 4dbfbe)")
 
 
-def test_a_session_that_grew_tells_what_was_read_and_that_more_waits() -> None:
-    first, captured, *_, last = trace(capture(), processed(NOW_MS - 60_000, reason="2 notes"), mark=MARK).words
-    assert "has grown since" in first
-    assert captured.startswith("It was captured 2 times, first on 2026-02-13 16:25 UTC")
-    assert "It has been read up to turn 42" in last
-
-
 def test_trouble_tells_attempts_and_when_it_is_tried_again() -> None:
     trouble = Trouble(attempts=2, timeouts=1, not_before_ms=NOW_MS, message="It gave no reply.")
     assert trace(capture(trouble=trouble)).words[-1] == (
         "Memory will retry it (2 of 3 attempts used up, 1 time-out in a row, not before 2026-02-13 16:26 UTC): "
         "It gave no reply."
     )
-
-
-def test_what_was_left_out_is_told_once() -> None:
-    one = trace(processed(dropped=("a: too long", "b: no body")), processed(NOW_MS - 1, dropped=("a: too long",)))
-    assert one.dropped == ("a: too long", "b: no body")
-
-
-def test_it_took_place_where_its_captures_or_its_notes_say() -> None:
-    assert trace(capture(cwd="/srv/shop")).cwd == "/srv/shop"
-    assert trace(capture()).cwd is None

@@ -84,7 +84,7 @@ def encoded(text: str, line_end: str) -> bytes:
 
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"], ids=["lf", "crlf"])
-@pytest.mark.parametrize("hostile", [*HOSTILE, "all of them"])
+@pytest.mark.parametrize("hostile", ["all of them", *(pytest.param(each, marks=pytest.mark.slow) for each in HOSTILE)])
 def test_no_note_and_no_state_of_a_file_lets_anything_outside_the_markers_change(
     memory: Memory, hostile: str, line_end: str
 ) -> None:

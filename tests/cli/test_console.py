@@ -47,14 +47,6 @@ def test_columns_are_aligned_and_the_last_one_is_cut_to_the_line() -> None:
     ]
 
 
-def test_wide_characters_take_two_cells() -> None:
-    rows = [("id__1", "事実", "東京の倉庫"), ("id__2", "fact", "x")]
-    first, *lines = table_lines(HEADINGS, rows, 60)
-    assert [wcswidth(line[: line.index(last)]) for line, last in zip(lines, ("東", "x"), strict=True)] == [
-        wcswidth(first[: first.index("title")])
-    ] * 2
-
-
 @given(st.lists(st.text("ab 東👩‍👩‍👧é", max_size=60), max_size=5), st.integers(1, 80))
 def test_no_line_is_wider_than_the_terminal_unless_that_is_very_narrow(titles: list[str], width: int) -> None:
     table = table_lines(HEADINGS, [("id__1", "fact", title) for title in titles], width)
@@ -94,11 +86,6 @@ def test_a_mark_goes_on_in_the_next_line() -> None:
     ]
 
 
-def test_a_mark_that_is_broken_at_a_space_leaves_none_at_the_end_of_a_line() -> None:
-    lines = marked_lines("aaaaaa 斑", [(0, 7)], 4, colour=True)
-    assert [_COLOUR.sub("", line) for line in lines] == ["aaaa", "aa", "斑"]
-
-
 @given(
     st.text(alphabet="ab 斑é\U0001f600", max_size=60).map(lambda text: " ".join(text.split())),
     st.lists(st.tuples(st.integers(0, 70), st.integers(0, 70)), max_size=4),
@@ -119,9 +106,6 @@ ERASE = "\r\x1b[K"
 
 class Terminal(io.StringIO):
     """A stream that somebody looks at."""
-
-    def isatty(self) -> bool:
-        return True
 
 
 @pytest.fixture(autouse=True)
@@ -199,14 +183,6 @@ def test_a_failure_with_remarks_before_and_after_is_one_document() -> None:
     document = json.loads(err.getvalue())
     assert document["error"]["code"] == "entry-not-found"
     assert document["warnings"] == ["The config has a key twice.", "The notes are written, but git is not told."]
-
-
-def test_a_failure_alone_has_no_warnings() -> None:
-    err = io.StringIO()
-    console = Console(io.StringIO(), err, json=True, holds=True)
-    console.fail(EntryNotFound("id__a1b2c3"))
-    console.close()
-    assert list(json.loads(err.getvalue())) == ["error"]
 
 
 def test_remarks_of_what_went_well_are_lines_and_said_once() -> None:

@@ -30,12 +30,6 @@ LIMIT_SECONDS = 60.0
 class Raw:
     """A client that writes bytes and reads lines."""
 
-    def __init__(self, memory: Memory) -> None:
-        self.process = memory.start("mcp", has_stdin=True)
-        assert self.process.stdin is not None
-        self.stdin, self.stdout = self.process.stdin, self.process.stdout
-        self._read = b""
-
     def greet(self) -> None:
         self.send(HELLO)
         assert self.answer()["id"] == "hello"
@@ -240,10 +234,6 @@ class TestNoMessage:
 
 
 class TestTheEnd:
-    def test_a_client_that_goes_away_ends_it(self, raw: Raw) -> None:
-        raw.stdin.close()
-        assert raw.ended() == (0, "")
-
     def test_what_was_asked_before_the_input_ended_is_done_and_answered(self, memory: Memory, raw: Raw) -> None:
         raw.ask(1, "write_context", topic="Auth", content="Chose stateless JWT.")
         raw.stdin.close()
@@ -321,13 +311,3 @@ def test_without_the_extra_one_sentence_says_what_to_install(memory: Memory, tmp
         done.stderr == "memory: The MCP server is not installed. Install agent-memory with the extra "
         "mcp: `uv tool install '.[mcp]'` in its checkout.\n"
     )
-
-
-def test_lines_are_cut_wherever_the_writes_end(raw: Raw) -> None:
-    content = b"".join(
-        b'{"jsonrpc": "2.0", "id": %d, "method": "ping"}%s\n' % (id, end)
-        for id, end in ((1, b""), (2, b"\r"), (3, b" "))
-    )
-    for at in range(0, len(content), 7):
-        raw.write(content[at : at + 7])
-    assert [raw.answer()["id"] for _ in range(3)] == [1, 2, 3]

@@ -268,16 +268,6 @@ class TestReading:
             assert "zebra" not in said.text.lower()
         assert "zebra" in tools("search_context", query="zebra").text
 
-    def test_what_others_write_is_seen(self, memory: Memory, tools: Tools) -> None:
-        tools("list_context")
-        with served() as (_, others):
-            id = others.written("Auth", JWT)
-        assert f"`{id}`" in tools("list_context").text
-        assert JWT in tools("search_context", query="JWT").text
-        (path,) = memory.root.glob("topics/*.md")
-        path.write_text(path.read_text().replace("stateless", "stateful"))
-        assert "stateful" in tools("read_context", id=id).text
-
     def test_secret_notes_are_as_good_as_none_p20_p22(self, memory: Memory, tools: Tools) -> None:
         plain = memory.service.remember(NoteDraft("The zebra lock is taken first.")).unwrap().stored.meta.id
         secret = memory.service.remember(
@@ -314,16 +304,6 @@ class TestState:
         said = tools("get_state", key="run/42")
         assert (said.text if isinstance(value, str) else json.loads(said.text)) == value
 
-    def test_a_missing_key_is_no_error(self, tools: Tools) -> None:
-        assert tools("get_state", key="nothing") == Answer('State key "nothing" not found.', False)
-
-    def test_the_command_line_sees_the_same(self, memory: Memory, tools: Tools) -> None:
-        tools("set_state", key="phase", value={"step": 3})
-        kept = memory.state.get("phase").unwrap()
-        assert kept is not None
-        assert json.loads(kept.json) == {"step": 3}
-        assert messages(memory)[0] == "state: set phase|- By: MCP client cursor-vscode 1.2"
-
 
 class TestBadCalls:
     @pytest.mark.parametrize(
@@ -354,9 +334,6 @@ class TestBadCalls:
         assert problem in said.text
         assert "\n" not in said.text
         assert not memory.root.exists()
-
-    def test_null_is_as_good_as_absent(self, tools: Tools) -> None:
-        assert not tools("search_context", query="x", tags=None, top_k=None, agent=None, search_mode=None).is_error
 
     @pytest.mark.shared
     def test_no_published_path_leads_out_of_the_store_p21(self, memory: Memory, tools: Tools, shared: Path) -> None:

@@ -90,18 +90,6 @@ def past() -> Past:
     return past
 
 
-def test_a_session_that_went_on_is_taken_up_by_record_and_not_by_offset(past: Past) -> None:
-    past.session("s1", "one", "two")
-    past.backfill()
-    past.world.run()
-    past.session("s1", "one", "two", "three", at_ms=NOON_MS)
-    (seen,) = past.plan().wanted
-    assert (seen.sight, seen.calls) == ("grown", 1)
-    past.backfill()
-    past.world.run()
-    assert [turn.number for turn in past.world.agent.asked[-1].window.turns] == [3]
-
-
 def test_a_resumed_copy_is_learnt_from_where_it_goes_on(past: Past) -> None:
     original = uuids(turns("one", "two", "three"))
     past.session("s1", said=original)
@@ -141,14 +129,6 @@ def test_a_fork_from_the_middle_is_learnt_from_its_fork(past: Past) -> None:
     assert window.tools_answered_before  # P19
 
 
-def test_a_copy_stays_one_after_its_original_went_on(past: Past) -> None:
-    past.session("s1", said=uuids(turns("one", "two", "three")))
-    past.session("s2", said=uuids(turns("one", "two")), at_ms=NOON_MS + 1)
-    past.backfill()
-    past.world.run()
-    assert past.sights() == {"s1": "done", "s2": "done"}
-
-
 def test_where_record_ids_mean_nothing_elsewhere_equal_ones_are_no_copies(past: Past) -> None:
     past.shares_record_ids = False
     past.session("s1", said=uuids(turns("one", "two")))
@@ -160,15 +140,6 @@ def test_sessions_of_our_own_directories_and_empty_ones_are_left_out_p23(past: P
     past.put("private", evolve(history("private", "x"), cwd="/private/child"))
     past.put("empty", evolve(history("empty", "x"), turns=()))
     assert past.sights() == {"private": "own-call", "empty": "empty"}
-
-
-def test_only_sessions_since_then_are_taken(past: Past) -> None:
-    past.session("old", "one")
-    past.session("touched", "one")
-    past.finder.put(evolve(past.finder.sessions["touched"], changed_at_ms=NOON_MS + 9 * DAY_MS))
-    past.session("new", "one", at_ms=NOON_MS + 9 * DAY_MS)
-    plan = past.backfill(since_ms=NOON_MS + 8 * DAY_MS)
-    assert {each.found.session_id: each.sight for each in plan.sighted} == {"touched": "older", "new": "new"}
 
 
 def test_why_sessions_cannot_be_listed_is_told_in_its_own_words() -> None:
@@ -276,6 +247,3 @@ def test_while_it_is_unknown_what_was_forgotten_no_session_is_taken(past: Past) 
     assert past.sights() == {"s1": "unreadable"}
     past.tombstones = TemporaryTombstones()
     assert past.sights() == {"s1": "new"}, "positive control"
-
-
-# -- over several days ------------------------------------------------------------------------------------------------

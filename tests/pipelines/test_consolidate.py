@@ -33,14 +33,6 @@ def test_a_timeout_sets_one_session_back_and_a_second_in_a_row_pauses_the_run(wo
     assert all(trouble.attempts == 0 for trouble in world.inbox.troubles)
 
 
-def test_p23_our_own_calls_are_dropped(world: World) -> None:
-    name = world.capture("s1", "x")
-    world.histories.put("s1", evolve(history("s1", "x"), own_call=True))
-    assert world.verdicts(world.run()) == ["own-call"]
-    assert name in world.inbox.processed
-    assert world.agent.asked == []
-
-
 def test_a_reply_is_not_used_again_once_an_entry_that_it_was_shown_has_changed(world: World) -> None:
     world.capture("s0", "Remember that locks die with their holder")
     world.run()

@@ -33,11 +33,6 @@ def builtin_world(*answers: str | Callable[[SessionRequest], str]) -> World:
     return World(ScriptedAgent(list(answers), name="builtin", status=Status.CAPTURED, max_prompt_chars=None))
 
 
-def kept_numbers(world: World, session_id: str = "s1") -> list[int]:
-    found = world.kept.fetch(CLAUDE, session_id, None).unwrap()
-    return [] if found is None else [turn.number for turn in found.turns]
-
-
 # -- keeping ----------------------------------------------------------------------------------------------------------
 
 
@@ -158,17 +153,6 @@ def test_one_that_is_gone_and_was_not_kept_is_given_up_at_once_with_the_reason()
     assert not store.inbox.entries
     assert upgraded(store) == 0
     assert store.titles() == ["Ports"]
-
-
-def test_what_was_said_since_is_looked_at_right_after() -> None:
-    store = consolidated_by_builtin()
-    upgraded(store)
-    store.capture("s1", "remember: the staging port is `8123`", "thanks", "one more thing", "bye")
-    store.run()
-    seen = [[turn.number for turn in request.window.turns] for request in store.agent.asked]
-    assert seen == [[1, 2], [3, 4]]
-    assert not store.inbox.entries
-    assert kept_numbers(store) == [1, 2, 3, 4]
 
 
 def test_it_is_not_done_with_less_than_was_kept_nor_without_what_came_since_p6() -> None:

@@ -16,7 +16,6 @@ from agent_memory.recall.delivery_log import (
     SAME_MOMENT_MS,
     Delivery,
     DeliveryLog,
-    delivery_of,
     known_ids,
     last_other_session,
 )
@@ -142,14 +141,6 @@ class TestKnown:
         again = [*log, given(NOW, "compact")]
         assert known_ids(again, "codex", "s-1", NOW + MINUTE) == {"a", "b"}
         assert known_ids(again, "codex", "s-1", NOW + SAME_MOMENT_MS + 1, is_fresh=True) == frozenset()
-
-
-def test_what_is_no_line_is_none() -> None:
-    good = given(7, "start", "a").members
-    assert delivery_of(good | {"ids": ["a"]}) is not None
-    wrongs: tuple[object, ...] = (None, [], {}, good | {"at_ms": "7"}, good | {"ids": "a"}, good | {"session": None})
-    for wrong in wrongs:
-        assert delivery_of(wrong) is None
 
 
 def test_the_last_other_session_of_the_place_if_it_is_recent() -> None:

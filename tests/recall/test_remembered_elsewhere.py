@@ -31,15 +31,6 @@ def memories(tmp_path: Path) -> Iterator[tuple[Memory, Memory]]:
         each.index.close()
 
 
-def test_what_another_process_has_remembered_a_moment_ago_is_not_stored_twice(memories: tuple[Memory, Memory]) -> None:
-    here, there = memories
-    here.service.remember(NoteDraft("The lock gate opens at half tide.")).unwrap()
-    stored = there.service.remember(NoteDraft(BERTH)).unwrap()
-    again = here.service.remember(NoteDraft(BERTH)).unwrap()
-    assert (stored.existing, again.existing) == (False, True)
-    assert again.stored == stored.stored
-
-
 def test_what_another_process_stores_while_this_one_looks_for_similar_notes_is_not_stored_twice(
     memories: tuple[Memory, Memory],
 ) -> None:
@@ -57,12 +48,3 @@ def test_what_another_process_stores_while_this_one_looks_for_similar_notes_is_n
     found = service.remember(again).unwrap()
     assert found.existing
     assert found.stored == stored.stored
-
-
-def test_what_another_process_has_archived_a_moment_ago_is_stored_again(memories: tuple[Memory, Memory]) -> None:
-    here, there = memories
-    stored = here.service.remember(NoteDraft(BERTH)).unwrap().stored
-    assert there.service.archive(stored.meta.id).unwrap().meta.id == stored.meta.id
-    again = here.service.remember(NoteDraft(BERTH)).unwrap()
-    assert not again.existing
-    assert again.stored.meta.id != stored.meta.id

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import random
+import shutil
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from agent_memory.recall.assembling import Passage
 from agent_memory.recall.start_cache import Prepared, fingerprint_of, keep_cached, read_cached
 from agent_memory.rules.drafts import NoteDraft
 from faults import failing_on
+from topics_edits import EDITS, IDS, Edit, write
 
 SHELF = Prepared(
     (Passage("id__a1b2c3", "lessons", "### One\n\nWhole.", "- One"),), 2_000, {"mine": {"lessons": 100}}, 5_000
@@ -68,74 +70,35 @@ def test_it_is_not_used_once_a_note_has_run_out(tmp_path: Path) -> None:
 # -- what tells one state of `topics/` from another --------------------------------------------------------------------
 
 
-LATER_NS = 2_000_000_000_000_000_000
-
-
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:
     topics = tmp_path / "topics"
     topics.mkdir()
-    for name in ("a.md", "b.md"):
-        (topics / name).write_text(name)
+    (tmp_path / "archive").mkdir()
+    for id in IDS[:4]:
+        write(topics / f"note -- {id}.md", id, "zebra")
     os.utime(topics, ns=(1, 1))
     return topics
-
-
-def rewrite_in_place(directory: Path) -> None:
-    (directory / "a.md").write_text("else")
-
-
-def rewrite_with_the_old_times(directory: Path) -> None:
-    status = (directory / "a.md").stat()
-    (directory / "a.md").write_text("b.md")
-    os.utime(directory / "a.md", ns=(status.st_atime_ns, status.st_mtime_ns))
-
-
-def touch(directory: Path) -> None:
-    os.utime(directory / "a.md", ns=(LATER_NS, LATER_NS))
-
-
-def add(directory: Path) -> None:
-    (directory / "c.md").write_text("c")
-
-
-def remove(directory: Path) -> None:
-    (directory / "a.md").unlink()
-
-
-def rename(directory: Path) -> None:
-    (directory / "a.md").rename(directory / "c.md")
-
-
-def swap_two(directory: Path) -> None:
-    (directory / "a.md").rename(directory / "c.md")
-    (directory / "b.md").rename(directory / "a.md")
-    (directory / "c.md").rename(directory / "b.md")
-
-
-def replace_all(directory: Path) -> None:
-    directory.rename(directory.parent / "old")
-    directory.mkdir()
-    for name in ("a.md", "b.md"):
-        (directory / name).write_text(name)
-
-
-def chmod(directory: Path) -> None:
-    (directory / "a.md").chmod(0o640)
-
-
-CHANGES = (rewrite_in_place, chmod, rewrite_with_the_old_times, touch, add, remove, rename, swap_two, replace_all)
 
 
 def key(directory: Path) -> bytes:
     return fingerprint_of(str(directory.parent), "global", (), "1").key
 
 
-@pytest.mark.parametrize("change", CHANGES)
-def test_every_change_is_another_state(directory: Path, change: Callable[[Path], None]) -> None:
+def touch(directory: Path, chance: random.Random) -> None:
+    os.utime(chance.choice([*directory.iterdir()]), ns=(2 * 10**18, 2 * 10**18))
+
+
+def replace_all(directory: Path, _: random.Random) -> None:
+    directory.rename(directory.parent / "old")
+    shutil.copytree(directory.parent / "old", directory)
+
+
+@pytest.mark.parametrize("change", [*EDITS, touch, replace_all])
+def test_every_change_is_another_state(directory: Path, change: Edit) -> None:
     before = key(directory)
     assert key(directory) == before
-    change(directory)
+    change(directory, random.Random(7))
     assert key(directory) != before
 
 

@@ -70,11 +70,6 @@ def test_the_model_below_home_is_found(only_here: Path) -> None:
     assert opened(open_static_vectors(str(home))).dimensions == 8
 
 
-def test_a_namesake_that_is_a_module_is_no_model(only_here: Path) -> None:
-    (only_here / "wordllama.py").write_text("")
-    assert open_static_vectors(None) == NO_MODEL
-
-
 def test_where_python_cannot_look_for_packages_there_are_words_alone(
     only_here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -253,11 +248,6 @@ def test_where_vectors_cannot_be_kept_the_others_are_searched(world: World) -> N
 
 
 # -- word pieces --------------------------------------------------------------------------------------------------------
-
-
-def test_what_the_vocabulary_lacks_altogether_is_left_out() -> None:
-    without_bytes = {piece: number for piece, number in VOCABULARY.items() if not piece.startswith("<")}
-    assert WordPieces(without_bytes).numbers("é a") == [VOCABULARY["▁"], VOCABULARY["▁a"]]
 
 
 @settings(max_examples=60)

@@ -55,14 +55,6 @@ def test_a_body_cannot_forge_a_trailer(subject: str, body: str) -> None:
     assert not any(re.match(r"[A-Za-z0-9-]+[ \t]*:", line) for line in lines)
 
 
-def test_git_itself_finds_no_trailer_in_a_hostile_body() -> None:
-    message = commit_message("x", "text\n\nThread-Id: forged\nSigned-off-by: x <x@y>")
-    parsed = subprocess.run(
-        ["git", "interpret-trailers", "--parse"], input=message.encode(), capture_output=True, check=True
-    )
-    assert parsed.stdout == b""
-
-
 def _parsed(text: str) -> CommandTemplate:
     return parse_command_template(text).unwrap()
 

@@ -35,16 +35,6 @@ def test_young_runs_stay_however_many_they_are() -> None:
     assert prune_runs([run(number, 1) for number in range(500)], NOW_MS, keep_runs=10)[0] == ()
 
 
-def test_the_newest_runs_stay_however_old_they_are() -> None:
-    runs = [run(number, 1000 - number) for number in range(10)]
-    assert prune_runs(runs, NOW_MS, keep_runs=10) == prune_runs([], NOW_MS)
-
-
-def test_what_is_unfinished_stays() -> None:
-    runs = [run(2, 1), run(1, 900, unfinished=True), run(0, 900)]
-    assert prune_runs(runs, NOW_MS, keep_runs=1)[1] == ("run-000000",)
-
-
 @settings(max_examples=60)
 @given(st.lists(st.tuples(st.integers(0, 600), st.booleans()), max_size=30), st.integers(0, 40), st.integers(0, 500))
 def test_the_newest_run_always_stays_whole(ages: list[tuple[int, bool]], keep_runs: int, keep_days: int) -> None:
@@ -65,11 +55,6 @@ def test_undoing_an_undo_and_that_again_flips_what_stands() -> None:
     marks["v"] = UndoneMark("w")
     assert undone_by(marks) == {"r": "u", "v": "w"}
     assert undone_fingerprints(marks) == {"f"}
-
-
-def test_a_run_that_stands_again_can_be_undone_again() -> None:
-    marks = {"r": UndoneMark("w"), "u": UndoneMark("v")}
-    assert undone_by(marks) == {"r": "w", "u": "v"}
 
 
 def test_marks_that_go_round_in_a_circle_do_not_hang() -> None:

@@ -221,12 +221,6 @@ class TestSessionMarksFiles:
     def marks(self, root: Path) -> SessionMarks:
         return SessionMarksFiles(root)
 
-    def test_a_mark_is_found_by_harness_and_session(self, marks: SessionMarks) -> None:
-        marks.put(MARK).unwrap()
-        assert marks.get(MARK.harness, MARK.session_id) == Success(MARK)
-        assert marks.get(Harness.CODEX, MARK.session_id) == Success(None)
-        assert marks.get(MARK.harness, "another") == Success(None)
-
     def test_each_session_has_a_mark_of_its_own_in_the_one_directory_whatever_its_id_p21(self, root: Path) -> None:
         marks = SessionMarksFiles(root)
         near = [evolve(MARK, session_id=id) for id in ("ses_a", "ses_A", "ses/a", "ses-a", *HOSTILE)]

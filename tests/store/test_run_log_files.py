@@ -81,16 +81,6 @@ class TestFootprints:
         assert kept.log.footprint(FIRST).unwrap().sections == (SECTION, other)
 
 
-class TestChurn:
-    def test_an_entry_that_changed_in_three_of_the_last_ten_runs_churns(self, kept: Kept) -> None:
-        for number in range(12):
-            ids = ["id__a1b2c3"] if number in (1, 5, 9) else ["id__d4e5f6"] if number < 2 else [f"id__{number}"]
-            kept.log.put_report(run(f"2026-02-13T14-30-{number:02}.123Z_dbfbe{number}", *ids)).unwrap()
-        assert kept.log.churning() == Success(frozenset())
-        kept.log.put_report(run("2026-02-14T14-30-00.123Z_dbfbe0", "id__a1b2c3")).unwrap()
-        assert kept.log.churning() == Success(frozenset({"id__a1b2c3"}))
-
-
 class TestOnDisk:
     """What only files can go through."""
 
@@ -162,13 +152,6 @@ class TestOnDisk:
         assert log.footprint(FIRST) == Failure(RunNotFound(FIRST))
         with failing_at(1, errno.EIO, once=True):
             assert isinstance(log.footprint(FIRST).failure(), StoreIo)
-
-    def test_other_directories_beside_them_are_no_runs(self, tmp_path: Path) -> None:
-        log = RunLogFiles(tmp_path)
-        log.put_report(run(FIRST)).unwrap()
-        (tmp_path / "runs/deliveries").mkdir()
-        (tmp_path / "runs/deliveries/report.json").write_text("no report")
-        assert log.runs() == Success((run(FIRST),))
 
     def test_a_dry_run_and_files_beside_the_runs_are_no_runs(self, tmp_path: Path) -> None:
         (tmp_path / f"runs/{FIRST}/replies").mkdir(parents=True)
