@@ -35,8 +35,3 @@ def test_a_link_is_not_followed_p21(home: Path) -> None:
 def test_a_home_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     assert isinstance(http_token(str(tmp_path / "file")).failure(), StoreIo)
-
-
-def test_it_is_not_shown_by_accident(home: Path) -> None:
-    token = http_token(str(home)).unwrap()
-    assert token.value not in repr(token)

@@ -180,19 +180,6 @@ class TestCurrentDirectory:
         assert effective.source_of("llm.timeoutSeconds") == str(own)
         assert effective.warnings == ()
 
-    def test_trust_is_in_exactly_those_bytes_at_exactly_that_place(
-        self, home: Path, project: Path, tmp_path: Path
-    ) -> None:
-        path = write_local(project, {"llm": {"command": "near"}})
-        trust(home, path)
-        assert load(home, project).config.llm.command == "near"
-        other = tmp_path / "other"
-        other.mkdir()
-        (other / "memory.config.json").write_bytes(path.read_bytes())
-        assert load(home, other).config.llm.command is None
-        path.write_bytes(path.read_bytes() + b"\n")
-        assert load(home, project).config.llm.command is None
-
     def test_a_damaged_list_of_trust_trusts_nothing_and_says_so(self, home: Path, project: Path) -> None:
         path = write_local(project, {"llm": {"command": "near"}})
         trust(home, path)
@@ -207,17 +194,3 @@ class TestCurrentDirectory:
         effective = load(home, own.parent)
         assert effective.config.llm.command == "mine"
         assert effective.warnings == ()
-
-    def test_anything_else_is_ignored_with_one_warning_p21(self, home: Path, project: Path) -> None:
-        hostile = {"llm": {"command": "evil"}, "storage": {"root": "/evil"}, "inject": {"tokenBudget": 9}}
-        path = write_local(project, hostile)
-        effective = load(home, project)
-        assert effective.config.llm.command is None
-        assert effective.config.storage.root == f"{home}/.local/share/agent-memory"
-        assert effective.config.inject.token_budget == 9
-        assert effective.warnings == (
-            (
-                f"{path} sets llm.command, storage.root; ignored, because you have not trusted it. "
-                f"Run `memory trust {path}` if it is yours."
-            ),
-        )

@@ -118,18 +118,6 @@ def test_only_the_last_runs_are_kept() -> None:
     assert [run.started_at_ms for run in record.runs] == [7, 8, 9]
 
 
-def test_another_run_at_work_is_no_failure() -> None:
-    assert health(BUSY).problem(4_000) is None
-    assert health(WELL).problem(4_000) is None
-
-
-def test_a_failure_is_said_with_its_reason() -> None:
-    assert health(FAILED).problem(7_000) == "the scheduled consolidate failed: claude wants you to log in"
-    assert health(FAILED, ScheduledRun(8_000, 8_001, 3)).problem(9_000) == (
-        "the scheduled consolidate failed (2 times in a row): exit code 3"
-    )
-
-
 def test_a_job_that_does_not_run_any_more_is_seen() -> None:
     hours = 3_600_000
     assert health(installed_at_ms=0).problem(5 * hours) is None
