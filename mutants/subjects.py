@@ -30,9 +30,7 @@ class Subject:
 
 
 _PLAN_TESTS = "drafts origin every_plan planning related"
-_DEFRAG_TESTS = (
-    "plan_defrag defrag_machine every_plan merge_and_split information fresh_text changed_claims due surplus"
-)
+_DEFRAG_TESTS = "plan_defrag every_plan merge_and_split information fresh_text changed_claims due surplus"
 
 SUBJECTS: Mapping[str, Subject] = {
     "ids": Subject(

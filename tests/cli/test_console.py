@@ -107,6 +107,9 @@ ERASE = "\r\x1b[K"
 class Terminal(io.StringIO):
     """A stream that somebody looks at."""
 
+    def isatty(self) -> bool:
+        return True
+
 
 @pytest.fixture(autouse=True)
 def terminal(monkeypatch: pytest.MonkeyPatch) -> None:

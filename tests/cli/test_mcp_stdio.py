@@ -30,6 +30,12 @@ LIMIT_SECONDS = 60.0
 class Raw:
     """A client that writes bytes and reads lines."""
 
+    def __init__(self, memory: Memory) -> None:
+        self.process = memory.start("mcp", has_stdin=True)
+        assert self.process.stdin is not None
+        self.stdin, self.stdout = self.process.stdin, self.process.stdout
+        self._read = b""
+
     def greet(self) -> None:
         self.send(HELLO)
         assert self.answer()["id"] == "hello"

@@ -5,15 +5,12 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 
 from agent_memory.store.store_files import StoreFiles
 from stand_ins.dict_locks import DictLocks
-
-_OURS = ("topics", "archive", "state")
 
 
 @cache
@@ -36,19 +33,3 @@ class TemporaryStore(StoreFiles):
     def __init__(self) -> None:
         self.root = temporary_root()
         super().__init__(self.root, DictLocks())
-
-    def copy(self) -> TemporaryStore:
-        """The same notes in another directory."""
-        copied = TemporaryStore()
-        shutil.copytree(self.root, copied.root, dirs_exist_ok=True)
-        return copied
-
-    def put_by_hand(self, path: str, text: str) -> None:
-        """What a person does with an editor in `topics/`."""
-        (self.root / path).parent.mkdir(exist_ok=True)
-        (self.root / path).write_text(text)
-
-    def contents(self) -> Mapping[str, bytes]:
-        """All notes, and the tier list, by path."""
-        found = (path for each in _OURS for path in sorted((self.root / each).rglob("*")))
-        return {str(path.relative_to(self.root)): path.read_bytes() for path in found if path.is_file()}
