@@ -165,12 +165,6 @@ def test_a_broken_config_loses_no_session_and_is_told(home: Path, text: str) -> 
     assert problem["message"].endswith(f"so this session was captured to {home}/.local/share/agent-memory")
 
 
-def test_a_config_without_a_root_is_no_problem(home: Path) -> None:
-    configure(home, '{"llm": {"preset": "claude"}, "storage": {}}')
-    call()
-    assert problems_of(home) == []
-
-
 @pytest.mark.parametrize("umask", [0, 0o777])
 def test_everything_is_private_under_any_umask(root: Path, umask: int) -> None:
     """P22"""
@@ -285,11 +279,6 @@ def test_a_wrong_command_line_is_told_in_the_log(words: list[str], root: Path, h
     call(command=[*HOOK[:4], *words])
     assert inbox_of(root) == []
     assert [problem["code"] for problem in problems_of(home)] == ["usage"]
-
-
-def test_an_equals_sign_is_fine(root: Path) -> None:
-    call(command=[*HOOK[:4], "--hook", "--harness=claude-code"])
-    assert len(inbox_of(root)) == 1
 
 
 # -- bad surroundings

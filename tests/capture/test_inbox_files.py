@@ -206,62 +206,21 @@ def test_processes_that_put_at_once_lose_and_overwrite_nothing(root: Path) -> No
     assert len(load_files(InboxFiles(root)).pending) == 150
 
 
-MALFORMED = {
-    "empty.json": b"",
-    "cut.json": b'{"version": 1, "timest',
-    "method.json": json.dumps({**json.loads(render_inbox_entry(note())), "retrieval": {"method": "email"}}).encode(),
-    "latin1.json": "{'é'}".encode("latin-1"),
-    "huge.json": b'"' + b"x" * 300_000 + b'"',
-    "deep.json": b"[" * 100_000,
-    "nul.json": b"\0" * 10,
-    "new\nline.json": render_inbox_entry(note()).encode(),
-    "x" * 240 + ".json": b"{",
-}
-
-
-@pytest.mark.parametrize("name", MALFORMED, ids=lambda name: name[:12].strip())
-def test_a_malformed_file_is_moved_aside_with_its_reason_and_the_rest_goes_on(
+@pytest.mark.parametrize("name", ["new\nline.json", "x" * 240 + ".json"], ids=["a line end", "too long for a reason"])
+def test_a_malformed_file_is_moved_aside_with_its_reason_whatever_its_name(
     inbox: InboxFiles, root: Path, name: str
 ) -> None:
     """P6"""
-    good = inbox.put(note()).unwrap()
-    (root / "inbox" / name).write_bytes(MALFORMED[name])
-    loaded = load_files(inbox)
-    assert [pending.name for pending in loaded.pending] == [good]
-    (quarantined,) = loaded.quarantined
-    assert quarantined.reason
+    (root / "inbox").mkdir(parents=True)
+    (root / "inbox" / name).write_bytes(b"{")
+    (quarantined,) = load_files(inbox).quarantined
     assert quarantined.name.isprintable()
     failed = root / "inbox" / ".failed"
     (kept,) = [file for file in files(failed) if not file.endswith(".reason.json")]
-    assert (failed / kept).read_bytes() == MALFORMED[name]
+    assert (failed / kept).read_bytes() == b"{"
     reason = json.loads((failed / f"{kept}.reason.json").read_text())
     assert (reason["version"], reason["name"]) == (1, name)
     assert "; ".join(reason["problems"]) == quarantined.reason
-    assert load_files(inbox).quarantined == ()
-
-
-def test_what_is_no_regular_file_is_moved_aside_without_being_read(
-    inbox: InboxFiles, root: Path, tmp_path: Path
-) -> None:
-    """P21"""
-    (root / "inbox").mkdir(parents=True)
-    secret = tmp_path / "secret.json"
-    secret.write_text(render_inbox_entry(note()))
-    os.mkfifo(root / "inbox" / "fifo.json")
-    (root / "inbox" / "link.json").symlink_to(secret)
-    (root / "inbox" / "dangling.json").symlink_to("nowhere")
-    (root / "inbox" / "directory.json").mkdir()
-    (root / "inbox" / "directory.json" / "kept.json").write_text("{}")
-    loaded = load_files(inbox)
-    assert loaded.pending == ()
-    assert {(one.name, one.reason.split(",")[0]) for one in loaded.quarantined} == {
-        ("fifo.json", "it is not a regular file"),
-        ("link.json", "it is a symbolic link"),
-        ("dangling.json", "it is a symbolic link"),
-        ("directory.json", "it is a directory"),
-    }
-    assert secret.exists()
-    assert (root / "inbox" / ".failed" / "directory.json" / "kept.json").exists()
 
 
 def test_quarantine_overwrites_nothing(inbox: InboxFiles, root: Path) -> None:
@@ -369,15 +328,6 @@ def test_errors_while_leaving_are_values_and_the_entry_is_still_somewhere(tmp_pa
         inbox.retire(pending, WRITTEN).unwrap()
         assert name in files(root / "inbox" / ".processed")
     assert k > 5
-
-
-def test_what_is_malformed_is_not_retried(inbox: InboxFiles, root: Path) -> None:
-    (root / "inbox").mkdir(parents=True)
-    (root / "inbox" / "bad.json").write_text("{")
-    inbox.put(note()).unwrap()
-    inbox.give_up(load_files(inbox).pending[0], GAVE_UP_FILES).unwrap()
-    assert inbox.retry_failed() == Success(1)
-    assert files(root / "inbox" / ".failed") == ["bad.json", "bad.json.reason.json"]
 
 
 def test_a_retry_does_not_overwrite_an_entry_that_took_the_name(inbox: InboxFiles, root: Path) -> None:
