@@ -91,8 +91,6 @@ Progress = Callable[[str], None]
 
 BY_HAND = "generate-agents-md"
 """Stands for a harness in the records of files that a person named."""
-WORTH_TELLING = 1_000
-"""From this many new notes on, the person is told that the index is being built."""
 
 
 def _silent(_: str) -> None:
@@ -567,7 +565,6 @@ class Memory:
             ended = unwrap(consolidate(io, Run(self.new_run_id(now_ms), now_ms, limit, dry_run)))
         if not dry_run:
             self._look_for_unmerged()
-            self.index_all(progress)
         return ended
 
     @as_result
@@ -627,7 +624,6 @@ class Memory:
             unwrap(configured)
         if not dry_run:
             self._look_for_unmerged()
-            self.index_all(progress)
         return ended
 
     def _defrag_io(self, agent: Agent, progress: Progress) -> DefragIo:
@@ -768,19 +764,6 @@ class Memory:
         from agent_memory.recall.branches import look_for_unmerged
 
         look_for_unmerged(self.real_root, unwrap(self.store.list()).entries, self.environ)
-
-    def index_all(self, progress: Progress = _silent, *, by_meaning: bool = True) -> None:
-        """Brings the search index up to date, however long it takes, so that no search answers from half of it; if
-        meanings are installed, theirs too. Best effort: an index that cannot be kept is made by the next search."""
-
-        def told(left: int) -> None:
-            if left >= WORTH_TELLING:
-                progress(f"Indexing {left:,} notes for search")
-
-        self.index.refresh(left=told)
-        meanings = self.meanings if by_meaning else ""
-        if not isinstance(meanings, str):
-            meanings.fill()
 
     # -- past sessions ------------------------------------------------------------------------------------------------
 

@@ -23,6 +23,8 @@ from agent_memory.note.note import (
     TierList,
     Usage,
 )
+from agent_memory.recall.known_notes import KnownNotes
+from agent_memory.recall.note_index import NoteIndex
 from agent_memory.recall.reading import Reading
 from agent_memory.rules.change import Change, ChangeGroup, Receipt
 from agent_memory.rules.drafts import EDITABLE, MetaPatch, NoteDraft
@@ -60,7 +62,9 @@ class World:
 
     def calling(self, caller: Caller) -> MemoryService:
         writes = RecordedWrites(self.store, self.recorder, self.locks, caller, self.warnings.append)
-        return MemoryService(writes, self.ledger, self.clock)
+        return MemoryService(
+            writes, self.ledger, self.clock, lambda: KnownNotes(self.store, NoteIndex(self.store.files))
+        )
 
     @property
     def person(self) -> MemoryService:

@@ -10,6 +10,8 @@ from agent_memory.acts.service import MemoryService
 from agent_memory.caller import Caller
 from agent_memory.errors import Error, StoreIo
 from agent_memory.note.note import TIERS_FILE, Sensitivity, Status, Tier, TierList
+from agent_memory.recall.known_notes import KnownNotes
+from agent_memory.recall.note_index import NoteIndex
 from agent_memory.recall.reading import ListFilter, Reading
 from agent_memory.rules.drafts import MetaPatch, NoteDraft
 from agent_memory.rules.section import Published
@@ -48,7 +50,9 @@ class World:
 
     def service(self, caller: Caller = Caller()) -> MemoryService:  # noqa: B008 - frozen
         writes = RecordedWrites(self.store, self.recorder, DictLocks(), caller, self.warnings.append, self.publish)
-        return MemoryService(writes, TemporaryUsageLedger(), self)
+        return MemoryService(
+            writes, TemporaryUsageLedger(), self, lambda: KnownNotes(self.store, NoteIndex(self.store.files))
+        )
 
     def note(self, body: str) -> str:
         return self.service().remember(NoteDraft(body)).unwrap().stored.meta.id

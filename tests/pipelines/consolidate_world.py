@@ -15,6 +15,7 @@ from agent_memory.errors import Error
 from agent_memory.note.note import GLOBAL_SCOPE, Harness, Listed, Status
 from agent_memory.pipelines.consolidate import ConsolidateIo, consolidate
 from agent_memory.recall.known_notes import KnownNotes
+from agent_memory.recall.note_index import NoteIndex
 from agent_memory.rules.agent_request import AgentReply, AgentRequest, SessionRequest
 from agent_memory.rules.run import Run
 from agent_memory.session.history import History, Role, Turn
@@ -136,7 +137,7 @@ class World:
             kept=self.kept,
             ledger=self.ledger,
             tombstones=self.tombstones,
-            known=KnownNotes(self.store),
+            known=KnownNotes(self.store, NoteIndex(self.store.files)),
         )
 
     def run(self, *, limit: int | None = None, dry_run: bool = False) -> Run:

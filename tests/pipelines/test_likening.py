@@ -14,6 +14,7 @@ from agent_memory.errors import Error, StoreIo
 from agent_memory.note.note import Kind, Status, StoredEntry
 from agent_memory.pipelines.consolidate import consolidate
 from agent_memory.recall.known_notes import KnownNotes, Near
+from agent_memory.recall.note_index import NoteIndex
 from agent_memory.rules.run import Run
 from agent_memory.rules.similarity import Subject
 from agent_memory.session.history import Role
@@ -102,5 +103,5 @@ def test_a_store_that_cannot_be_asked_ends_the_run_and_the_session_waits() -> No
 
     world = world_that_says(note("Bundling", AGAIN, turns=[1]))
     run = Run("run-1", world.clock.at_ms, None, False)
-    assert isinstance(consolidate(evolve(world.io(), known=Broken(world.store)), run), Failure)
+    assert isinstance(consolidate(evolve(world.io(), known=Broken(world.store, NoteIndex(world.store.files))), run), Failure)
     assert len(world.inbox.names().unwrap()) == 1

@@ -1,4 +1,4 @@
-"""The search before every write, over a store with and without an index and an embedder."""
+"""The search before every write, with and without an embedder."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from agent_memory.recall.known_notes import KnownNotes, Near
 from agent_memory.recall.note_index import NoteIndex
 from agent_memory.recall.search_values import Matches, SearchRequest
 from agent_memory.rules.similarity import Subject
-from agent_memory.store.store_database import Refreshed
 from agent_memory.store.store_files import StoreFiles
 from one_change import delete, put
 from stand_ins.dict_embedder import DictEmbedder
@@ -51,19 +50,6 @@ def store(root: Path, made: Path) -> StoreFiles:
     return StoreFiles(root, KernelLocks(root))
 
 
-class BrokenIndex(NoteIndex):
-    def refresh(self, patience_seconds: float = 0.0, left: object = None) -> Result[Refreshed, Error]:
-        return Failure(BROKEN)
-
-
-class LateIndex(NoteIndex):
-    """Has not seen the newest files."""
-
-    def refresh(self, patience_seconds: float = 0.0, left: object = None) -> Result[Refreshed, Error]:
-        assert patience_seconds is not None
-        return Success(Refreshed(0, pending=1))
-
-
 class SilentIndex(NoteIndex):
     def match(self, words: Sequence[QueryWord], limit: int, among: SearchRequest) -> Result[Matches, Error]:
         return Failure(BROKEN)
@@ -83,15 +69,17 @@ def ids(known: KnownNotes, scope: str = REPO) -> list[str]:
     return [each.meta.id for each in near(known, AGAIN, scope).similar]
 
 
-@pytest.mark.parametrize("index", [None, NoteIndex, BrokenIndex, LateIndex, SilentIndex])
 @pytest.mark.parametrize("embedder", [None, DictEmbedder(), BrokenEmbedder()])
-def test_the_note_about_the_same_is_found_whatever_is_there_to_find_it_with(
-    store: StoreFiles, index: type[NoteIndex] | None, embedder: DictEmbedder | None
-) -> None:
-    known = KnownNotes(store, None if index is None else index(store.files), embedder)
+def test_the_note_about_the_same_is_found(store: StoreFiles, embedder: DictEmbedder | None) -> None:
+    known = KnownNotes(store, NoteIndex(store.files), embedder)
     assert ids(known) == []
     wanted = put(store, "Lock file of the queue", LOCK, scope=REPO)
     assert ids(known) == [wanted]
+
+
+def test_an_index_that_cannot_answer_hinders_no_write(store: StoreFiles) -> None:
+    put(store, "Lock file of the queue", LOCK, scope=REPO)
+    assert ids(KnownNotes(store, SilentIndex(store.files))) == []
 
 
 def test_a_note_that_went_after_the_index_saw_it_is_not_named(store: StoreFiles) -> None:
@@ -114,6 +102,7 @@ def test_meaning_finds_what_words_alone_do_not(store: StoreFiles) -> None:
     subject = Subject(
         "Mutex", "Once five minutes are over, the file of a mutex, which holds its host, is anybody's to grab."
     )
-    by_words, by_meaning = KnownNotes(store), KnownNotes(store, None, DictEmbedder(synonyms))
+    index = NoteIndex(store.files)
+    by_words, by_meaning = KnownNotes(store, index), KnownNotes(store, index, DictEmbedder(synonyms))
     assert near(by_words, subject, REPO).similar == ()
     assert [each.meta.id for each in near(by_meaning, subject, REPO).similar] == [wanted]

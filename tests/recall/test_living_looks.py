@@ -74,18 +74,3 @@ def test_a_living_store_and_index_show_what_new_ones_show_p6(root: Path, topics:
         expected = said_in_files(listed, root)
         assert found_by(living) == expected, edit.__name__
         assert found_by(note_index(root)) == expected, f"{edit.__name__}, in a new process"
-
-
-def test_who_looks_at_most_once_a_second_sees_what_comes_and_goes_and_what_it_wrote(topics: Path) -> None:
-    """A name that comes or goes is seen at once, an edit in place when the look is old, or before anything is written."""
-    store = StoreFiles(topics.parent, KernelLocks(topics.parent))
-    store.files.max_age_seconds = 3_600.0
-    id = IDS[0]
-    assert id in {each.meta.id for each in store.list().unwrap().entries}
-    path = topics / f"note -- {id}.md"
-    in_a_later_tick(topics, lambda: write(topics / f"new -- {IDS[5]}.md", IDS[5], "otter"))
-    assert IDS[5] in {each.meta.id for each in store.list().unwrap().entries}
-    path.write_text(path.read_text().replace("title: Title", "title: Another"))
-    assert "Another" not in {each.meta.title for each in store.list().unwrap().entries}
-    store.files.relist()
-    assert "Another" in {each.meta.title for each in store.list().unwrap().entries}

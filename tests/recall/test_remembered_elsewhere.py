@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -41,10 +41,10 @@ def test_what_another_process_stores_while_this_one_looks_for_similar_notes_is_n
     assert similar.meta.id in stored.stored.body
 
     class Before(KnownNotes):
-        def near(self, subject: Subject, scope: str) -> Result[Near, Error]:
-            return Success(Near((similar,), (similar,)))
+        def near_each(self, subjects: Iterable[tuple[Subject, str]]) -> Result[tuple[Near, ...], Error]:
+            return Success((Near((similar,), (similar,)),))
 
-    service = evolve(here.service, known=lambda: Before(here.store))
+    service = evolve(here.service, known=lambda: Before(here.store, here.index))
     found = service.remember(again).unwrap()
     assert found.existing
     assert found.stored == stored.stored

@@ -20,7 +20,6 @@ from agent_memory.files.locks import KernelLocks
 from agent_memory.note.note import MemoryEntry, Meta, Sensitivity
 from agent_memory.note.terms import weighed_words
 from agent_memory.ports import Embedder
-from agent_memory.recall import embedding
 from agent_memory.recall.embedding import NO_MODEL, IndexedMeanings, WordPieces, open_model, open_static_vectors
 from agent_memory.recall.note_index import NoteIndex
 from agent_memory.recall.search_values import Nearness
@@ -157,7 +156,7 @@ class World:
         self.store = StoreFiles(root, KernelLocks(root))
         self.index = NoteIndex(self.store.files)
         self.embedder = CountingEmbedder()
-        self.meanings = IndexedMeanings(self.index, self.store, self.embedder, seconds=lambda: 0.0)
+        self.meanings = IndexedMeanings(self.index, self.store, self.embedder)
 
     def put(self, title: str, body: str = "It is so.", **values: Any) -> int:
         id = put(self.store, title, body, next(_times), **values)
@@ -205,18 +204,6 @@ def secret_meta() -> Meta:
     return Meta("id__abcdef", "Engine code", created_at_ms=1, updated_at_ms=1, sensitivity=Sensitivity.SECRET)
 
 
-def test_when_time_is_up_the_rest_is_told_and_done_by_the_next_search(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(embedding, "_AT_ONCE", 8)
-    wanted = world.put("Engine", "The engine overheats.")
-    slow = IndexedMeanings(world.index, world.store, world.embedder, seconds=count(0, 0.9).__next__)
-    assert "5 notes" in " ".join(slow.near(ENGINE).unwrap().notices)
-    later = slow.near(ENGINE).unwrap()
-    assert later.notices == ()
-    assert wanted in later.cosines
-
-
 def test_without_its_model_the_search_goes_on_and_says_so(world: World) -> None:
     class Broken(DictEmbedder):
         def embed_words(self, words: Sequence[tuple[str, float]]) -> Result[bytes, Error]:
@@ -244,7 +231,7 @@ def test_where_vectors_cannot_be_kept_the_others_are_searched(world: World) -> N
 
     found = IndexedMeanings(Full(world.store.files), world.store, world.embedder).near(ENGINE).unwrap()
     assert wanted in found.cosines
-    assert found.notices == ("One note is not searched by meaning yet; the next searches will be.",)
+    assert found.notices == ("1 note is not searched by meaning, since vectors could not be stored.",)
 
 
 # -- word pieces --------------------------------------------------------------------------------------------------------

@@ -79,8 +79,8 @@ class MemoryService:
     writes: RecordedWrites
     ledger: UsageLedger
     clock: Clock
-    known: Callable[[], KnownNotes] | None = None
-    """Makes the search for notes about the same subject; without it the listing is searched."""
+    known: Callable[[], KnownNotes]
+    """Makes the search for notes about the same subject."""
     vocabulary: Callable[[], TagVocabulary] = TagVocabulary
     """The vocabulary from which tags get their present names."""
     holds_back: bool = False
@@ -106,8 +106,7 @@ class MemoryService:
         title = edited_title(draft.title or derive_title(body))
         subject = Subject(title, body, stored_description(draft.description or derive_description(body)), draft.kind)
         # Before the write lock is taken, since an index may have to catch up with the files.
-        known = self.known() if self.known else KnownNotes(self.store)
-        (near,) = unwrap(known.near_each([(subject, draft.scope)]))
+        (near,) = unwrap(self.known().near_each([(subject, draft.scope)]))
         with self.writes.act():  # under the lock, or two that remember the same at once would both find it new
             live, archive = unwrap(self.store.list()), unwrap(self.store.list(archived=True))
             return self._stored(draft, subject, near, live, archive)

@@ -143,7 +143,7 @@ def _setup(arguments: argparse.Namespace, console: Console) -> int:
         else:
             outcomes = installation.install(plan)
             _show_outcomes(console, outcomes)
-            trials = _tried(console, memory, installation, plan)
+            trials = _tried(console, installation, plan)
             if not _is_scheduled(installation):
                 console.out("Next: `memory schedule on` makes this machine consolidate and defrag regularly.")
             if any(memory.importing.found(memory.machine()).values()):
@@ -162,11 +162,10 @@ def _setup(arguments: argparse.Namespace, console: Console) -> int:
         return _exit_code(plan, outcomes) or (NOT_ARRIVED if any(each["problem"] for each in trials) else 0)
 
 
-def _tried(console: Console, memory: Memory, installation: Installation, plan: InstallPlan) -> list[dict[str, Any]]:
+def _tried(console: Console, installation: Installation, plan: InstallPlan) -> list[dict[str, Any]]:
     """Prints the outcome of a made-up session through each new hook; returns the same as documents."""
     trials: list[dict[str, Any]] = []
     tested = installation.self_test(plan)
-    memory.index_all(console.progress)
     for test, problem in tested:
         injects = test.act == "inject"
         if problem:

@@ -55,8 +55,6 @@ _SECTION_URI = "memory://section"
 _ENTRY_URI = "memory://entry/"
 _MARKDOWN = "text/markdown"
 _MOST_CALLERS = 32
-LOOK_SECONDS = 1.0
-"""How long a note that somebody edits in place may be told in its old form."""
 
 _LISTED_TOOLS = wire.ListToolsResult(
     tools=[
@@ -110,7 +108,6 @@ class MemoryServer:
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
-        memory.store.files.max_age_seconds = LOOK_SECONDS
         self._callers: dict[Caller, Memory] = {}
         self._thread = ThreadPoolExecutor(1, "store")
         self.protocol: Server[Any] = Server(

@@ -47,8 +47,6 @@ def configure_search(parser: argparse.ArgumentParser) -> None:
 
 def _run(arguments: argparse.Namespace, console: Console) -> None:
     memory = open_here(console)
-    if console.is_terminal:  # a person would rather wait than search half of the notes
-        memory.index_all(console.progress, by_meaning=arguments.mode != Mode.BM25)
     tags = tuple(dict.fromkeys(word for each in arguments.tag for word in split_tags(each)))
     if wrong := [tag for tag in tags if normal_tag(tag) is None]:
         raise UsageInvalid(f"{wrong[0]!r} in --tag cannot be a tag")

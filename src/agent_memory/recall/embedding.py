@@ -9,13 +9,11 @@ not found, ask the network.
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
-import time
 import unicodedata
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from importlib.machinery import PathFinder
@@ -32,6 +30,7 @@ from agent_memory.files.root import local_state_directory
 from agent_memory.recall.search_values import Nearness
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.similarity import packed
+from agent_memory.text.plain_text import counted
 
 if TYPE_CHECKING:
     from agent_memory.ports import Embedder, Store
@@ -225,8 +224,6 @@ class WordPieces:
 
 _AT_ONCE = 256
 """Notes that are embedded and stored together: a search that is killed loses no more than these."""
-_PATIENCE_SECONDS = 1.0
-"""How long a search waits for the vectors of new notes: some thousand."""
 _NO_LENGTH = 1e-6
 _NO_DEVIATION = 1e-6
 """Below this deviation all notes are equally near, except for rounding."""
@@ -240,7 +237,6 @@ class IndexedMeanings:
     index: NoteIndex
     store: Store
     embedder: Embedder
-    seconds: Callable[[], float] = time.monotonic
 
     @as_result
     def near(self, words: Sequence[tuple[str, float]]) -> Nearness:
@@ -250,23 +246,21 @@ class IndexedMeanings:
         except Error as error:  # the words are searched anyway
             return Nearness(notices=(f"Search by meaning failed. {error!s}",))
         by_worth = unwrap(self.embedder.embed_words(words))
-        left = unwrap(self.fill(_PATIENCE_SECONDS))
-        notes = "One note is" if left == 1 else f"{left:,} notes are"
-        notices = (f"{notes} not searched by meaning yet; the next searches will be.",) if left else ()
+        left = unwrap(self.fill())
+        notes = counted(left, "note is", "notes are")
+        notices = (f"{notes} not searched by meaning, since vectors could not be stored.",) if left else ()
         vectors = unwrap(self.index.vectors(self.embedder.name))
         if not vectors or not any(by_all):
             return Nearness(notices=notices)
         return _nearness(vectors, (by_all, by_worth), notices)
 
     @as_result
-    def fill(self, patience_seconds: float = math.inf) -> int:
-        """Makes vectors for notes that have none, as far as time allows. Returns how many are left."""
-        end = self.seconds() + patience_seconds
+    def fill(self) -> int:
+        """Makes vectors for notes that have none. Returns how many are left because they cannot be stored just now
+        (another process writes, the disk is full): the others are searched all the same."""
         numbers = unwrap(self.index.without_vector(self.embedder.name))
         for start in range(0, len(numbers), _AT_ONCE):
-            is_late = start > 0 and self.seconds() > end
-            # If they cannot be stored just now (another process writes, the disk is full) the others are searched.
-            if is_late or isinstance(self._put(numbers[start : start + _AT_ONCE]), Failure):
+            if isinstance(self._put(numbers[start : start + _AT_ONCE]), Failure):
                 return len(numbers) - start
         return 0
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
-
-from attrs import evolve
 
 from agent_memory.files.paths import real_root
 from agent_memory.note.listed_json import parse_listed
@@ -26,7 +23,7 @@ from agent_memory.recall.ranking import (
 from agent_memory.recall.search_values import MatchedWord, Matches, NearNote, NoteLink, SearchRequest
 from agent_memory.results import as_result
 from agent_memory.store.note_files import is_text
-from agent_memory.store.store_database import FollowedFiles, Left, Refreshed, StoreDatabase
+from agent_memory.store.store_database import FollowedFiles, StoreDatabase
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,7 +32,6 @@ Value = TypeVar("Value")
 
 MADE_ANEW = "The index was damaged and has been rebuilt."
 _AFTER_ALL = "\U0010ffff"
-_MOST_MS = (1 << 63) - 1
 
 
 class NoteIndex:
@@ -56,19 +52,18 @@ class NoteIndex:
         return self._database.renewals
 
     @as_result
-    def refresh(self, patience_seconds: float = math.inf, left: Left | None = None) -> Refreshed:
-        """Brings the index into line with the files, as far as that time allows, newest files first. Before each batch,
-        `left` is told how many changed files are still to be read. Files that cannot be read, or are not notes, are
-        left out: `Store.list` reports them.
+    def refresh(self) -> tuple[str, ...]:
+        """Brings the index into line with the files; returns sentences for the person. Files that cannot be read, or
+        are not notes, are left out: `Store.list` reports them.
 
         StoreIo or PathRefused only where the directories themselves cannot be listed. An index that cannot be kept on
-        disk is kept in memory, and the answer says so.
+        disk is kept in memory, and a sentence says so.
         """
-        refreshed = self._files.refresh(patience_seconds, left)
+        notices = self._files.refresh()
         if not self._database.is_damage_untold:
-            return refreshed
+            return notices
         self._database.is_damage_untold = False
-        return evolve(refreshed, notices=(MADE_ANEW, *refreshed.notices))
+        return (MADE_ANEW, *notices)
 
     @as_result
     def match(self, words: Sequence[QueryWord], limit: int, among: SearchRequest) -> Matches:
@@ -237,26 +232,12 @@ def _standing_for(connection: sqlite3.Connection, term: str, *, is_known: bool) 
 
 def _through(connection: sqlite3.Connection, request: SearchRequest) -> frozenset[int]:
     """Returns the notes that a request admits."""
-    single = {"kind": request.kind, "scope": request.scope, "session": request.session, "agent": request.agent}
-    labels = [[(sort, label)] for sort, label in single.items() if label is not None]
-    if request.scopes is not None:
-        labels.append([("scope", scope) for scope in sorted(request.scopes)])
-    if request.tags:
-        labels.append([("tag" if "__" in tag else "slug", tag) for tag in request.tags])
-    where, values = list[str](), list[object]()
-    if not request.archived:
-        where.append("archived = 0")
-    if request.since_ms is not None:
-        where.append("updated_ms >= ?")
-        values.append(max(-_MOST_MS, min(request.since_ms, _MOST_MS)))
-    for some in labels:
-        each = " OR ".join("(sort = ? AND label = ?)" for _ in some) or "0"
-        where.append(f"number IN (SELECT number FROM labels WHERE {each})")
-        values += [part for label in some for part in label]
-    if not all(is_text(value) for value in values if isinstance(value, str)):
-        return frozenset()
-    sql = f"SELECT number FROM notes WHERE {' AND '.join(where) or '1'}"
-    return frozenset(number for (number,) in connection.execute(sql, values))
+    sql = f"SELECT number, listed FROM files WHERE number IS NOT NULL{'' if request.archived else ' AND NOT archived'}"
+    rows = connection.execute(sql).fetchall()
+    if not request.is_filtered:
+        return frozenset(number for number, _ in rows)
+    notes = zip(rows, parse_listed([listed for _, listed in rows]), strict=True)
+    return frozenset(number for (number, _), each in notes if request.lets_through(each))
 
 
 def _marks(values: Sequence[object]) -> str:

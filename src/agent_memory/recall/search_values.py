@@ -66,6 +66,12 @@ class SearchRequest:
     scopes: frozenset[str] | None = None
     """Only notes of these scopes; for text that is shown unasked."""
 
+    @property
+    def is_filtered(self) -> bool:
+        """Returns whether the request asks for more than that a note is live."""
+        filters = (self.kind, self.scope, self.scopes, self.since_ms, self.session, self.agent)
+        return bool(self.tags) or any(each is not None for each in filters)
+
     def lets_through(self, listed: Listed) -> bool:
         """Returns whether the request admits a note, apart from its sensitivity."""
         meta = listed.meta

@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from agent_memory.recall.embedding import IndexedMeanings
     from agent_memory.recall.note_index import NoteIndex
 
-PATIENCE_SECONDS = 1.0
-"""How long a search waits for the index to read what has changed."""
 _CANDIDATES = 1_000
 """How many notes with words of the query are scored; more if more hits are wanted."""
 _LENDING = 100
@@ -102,12 +100,12 @@ class Searching:
         if request.min_score is not None and not 0 <= request.min_score <= 1:
             raise UsageInvalid(f"The least score is {request.min_score:g}, expected a number from 0 to 1")
         request = evolve(request, withheld=not self.caller.is_agent)
-        notices = unwrap(self.index.refresh(PATIENCE_SECONDS)).notices
+        notices = unwrap(self.index.refresh())
         renewals = self.index.renewals
         found = self._ranked(request)
         if self.index.renewals != renewals:
             # The index was rebuilt meanwhile: the numbers found mean nothing now.
-            notices = unwrap(self.index.refresh(PATIENCE_SECONDS)).notices
+            notices = unwrap(self.index.refresh())
             found = self._ranked(request)
         tiers = self.store.tiers()
         unread: list[str] = []

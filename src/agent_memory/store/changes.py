@@ -239,7 +239,6 @@ def carry_out(
     """Writes everything decided, and the run's footprint if anything changes; nothing on an error."""
 
     def decided() -> tuple[Sequence[FileChange], Receipt]:
-        files.relist()
         draft, receipt = decide(Draft(files))
         changes = draft.file_changes()
         if run_id is None or not changes:
@@ -252,9 +251,7 @@ def carry_out(
         state = FileState(FOOTPRINT.render(Footprint(changes)).encode("utf-8", "backslashreplace"))
         return (*changes, FileChange(f"{directory}/footprint-{number}.json", None, state)), receipt
 
-    receipt = change_files(files.root, locks, decided, given_up)
-    files.relist()
-    return receipt
+    return change_files(files.root, locks, decided, given_up)
 
 
 def decide_batch(changes: Sequence[Change | ChangeGroup], tiers: TierList | None, draft: Draft) -> Decided:

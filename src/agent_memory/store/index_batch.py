@@ -15,7 +15,7 @@ from agent_memory.store.note_files import TOPICS, ReadFile, entry_or_none, read_
 from agent_memory.text.markdown import find_links
 
 _MOST_MS = (1 << 63) - 1
-_NOTE_TABLES = ("notes", "names", "labels", "places", "vectors")
+_NOTE_TABLES = ("notes", "names", "places", "vectors")
 
 
 class Batch:
@@ -30,10 +30,8 @@ class Batch:
         self._is_hidden = False
         """Whether a note that could be found became secret."""
 
-    def put(self, some: Sequence[ReadFile]) -> tuple[int, int]:
-        """Adds these; returns how many are new, and how many are gone."""
+    def put(self, some: Sequence[ReadFile]) -> None:
         execute = self._connection.execute
-        new = gone = 0
         for each in some:
             known = execute("SELECT hash, number, id, archived FROM files WHERE path = ?", (each.path,)).fetchone()
             if known is not None and known[0] == each.hash and each.hash is not None:  # unchanged contents
@@ -47,16 +45,13 @@ class Batch:
                     self._take_out(number)
                 if id is not None:
                     self._touched[(id, archived)] = None
-                gone += each.hash is None
             if each.hash is not None:
-                new += 1
                 self._take(each)
         for id, archived in self._touched:
             if archived < 2:
                 self._settle(id, archived)
         if self._is_hidden:  # FTS5 merges later, and must keep no word until then
             execute("INSERT INTO terms (terms) VALUES ('optimize')")
-        return new, gone
 
     def _take(self, read: ReadFile) -> None:
         stored = read.stored
@@ -103,14 +98,12 @@ class Batch:
         meta, archived, fields = stored.meta, stored.listed.archived, note_terms(stored)
         execute, many = self._connection.execute, self._connection.executemany
         number = execute(
-            "INSERT INTO notes (archived, updated_ms, length) VALUES (?, ?, ?)",
-            (archived, max(-_MOST_MS, min(meta.updated_at_ms, _MOST_MS)), sum(field.length for field in fields)),
+            "INSERT INTO notes (archived, length) VALUES (?, ?)", (archived, sum(field.length for field in fields))
         ).lastrowid
         assert number is not None
         execute("INSERT INTO terms (rowid, title, text) VALUES (?, ?, ?)", (number, *map(_spelled, fields)))
         names = [(meta.id, 2 if archived else 0), *((alias, 1) for alias in meta.aliases if not archived)]
         many("INSERT OR IGNORE INTO names VALUES (?, ?, ?)", [(name, number, rank) for name, rank in names])
-        many("INSERT OR IGNORE INTO labels VALUES (?, ?, ?)", [(*each, number) for each in _labels(stored)])
         many("INSERT INTO places VALUES (?, ?, ?)", [(*each, number) for each in dict.fromkeys(_places(stored))])
         links = [(link.target, Relation.LINKS.value) for link in find_links(stored.body)]
         links += [(id, Relation.SUPERSEDES.value) for id in meta.supersedes]
@@ -131,21 +124,6 @@ def _row_of(stored: StoredEntry) -> str | None:
 
 def _spelled(field: FieldTerms) -> str:
     return " ".join(chain.from_iterable(repeat(term, count) for term, count in field.counts.items()))
-
-
-def _labels(stored: StoredEntry) -> Iterator[tuple[str, str]]:
-    meta = stored.meta
-    yield "kind", meta.kind
-    yield "scope", meta.scope
-    for tag in meta.tags:
-        yield "tag", tag
-        yield "slug", tag.partition("__")[2]
-    for source in meta.sources:
-        if source.thread_id is not None:
-            yield "session", source.thread_id
-        yield "agent", source.harness
-        if source.agent is not None:
-            yield "agent", source.agent
 
 
 def _places(stored: StoredEntry) -> Iterator[tuple[str, int | None]]:

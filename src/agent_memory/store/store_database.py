@@ -8,7 +8,6 @@ cannot be written, its contents are copied into memory, for the lifetime of the 
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import sqlite3
@@ -22,8 +21,6 @@ from operator import attrgetter
 from typing import TypeVar
 from zlib import crc32
 
-from attrs import frozen
-
 from agent_memory.errors import Busy, EntryUnreadable, Error, PathRefused, StoreIo
 from agent_memory.files.durable import make_directories
 from agent_memory.files.paths import close_quietly, directory_in, names_below, open_checked
@@ -34,7 +31,6 @@ from agent_memory.note.note import Listed, Listing, Sensitivity, UnreadableFile
 from agent_memory.store.note_files import (
     ARCHIVE,
     TOPICS,
-    DirectoryListing,
     ReadFile,
     Seen,
     is_text,
@@ -66,13 +62,10 @@ _SCHEMA = """
     CREATE INDEX files_look ON files (path, archived, look);
     CREATE INDEX files_id ON files (id, archived);
     CREATE TABLE notes (
-        number INTEGER PRIMARY KEY AUTOINCREMENT, archived INTEGER NOT NULL, updated_ms INTEGER NOT NULL,
-        length INTEGER NOT NULL
+        number INTEGER PRIMARY KEY AUTOINCREMENT, archived INTEGER NOT NULL, length INTEGER NOT NULL
     );
     CREATE TABLE names (name TEXT, number INTEGER, rank INTEGER, PRIMARY KEY (name, rank, number)) WITHOUT ROWID;
     CREATE INDEX names_number ON names (number);
-    CREATE TABLE labels (sort TEXT, label TEXT, number INTEGER, PRIMARY KEY (sort, label, number)) WITHOUT ROWID;
-    CREATE INDEX labels_number ON labels (number);
     CREATE TABLE places (session TEXT, turn INTEGER, number INTEGER);
     CREATE INDEX places_session ON places (session, turn);
     CREATE INDEX places_number ON places (number);
@@ -87,7 +80,7 @@ _SCHEMA = """
 """
 """`files` has every file of a note, live or archived: notes, secret ones without their text, and unreadable files.
 `notes` and the tables with its numbers have those that may be found."""
-_VERSION = crc32(repr((2, _SCHEMA, TERMS_VERSION, LISTED_LAYOUT, unicodedata.unidata_version)).encode()) & 0x7FFFFFFF
+_VERSION = crc32(repr((3, _SCHEMA, TERMS_VERSION, LISTED_LAYOUT, unicodedata.unidata_version)).encode()) & 0x7FFFFFFF
 _CACHE_KIB = 16_384
 
 _BUSY = frozenset((sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED))
@@ -101,23 +94,6 @@ _RUINED = (sqlite3.DatabaseError, ValueError, TypeError, LookupError, AttributeE
 """Errors from reading a damaged database. The code of `sqlite3.DatabaseError` tells other causes apart."""
 
 Value = TypeVar("Value")
-
-
-@frozen
-class Refreshed:
-    """How far the index is up to date."""
-
-    notes: int
-    """The number of notes in it."""
-    read: int = 0
-    """Files read just now."""
-    removed: int = 0
-    pending: int = 0
-    """Changed files that are not in it yet: time was up, or another process is working on it."""
-    unreadable: int = 0
-    """Files that could not be read and are left out; each refresh tries them again."""
-    notices: tuple[str, ...] = ()
-    """Sentences for the person."""
 
 
 class OtherVersionError(sqlite3.DatabaseError):
@@ -359,9 +335,6 @@ def _code(error: Exception) -> int:
 # Each batch is one transaction: a killed process leaves what it committed, and the next one continues.
 
 
-Left = Callable[[int], None]
-"""Gets, before each batch, the number of changed files still to be read."""
-
 _GRAIN_NS = 2_000_000_000
 """The coarsest clock of a file system (FAT): a file written less than this before it was read may change unnoticed."""
 _BATCH, _BATCH_CHARS = 500, 1 << 18
@@ -377,13 +350,9 @@ _path = attrgetter("path")
 class FollowedFiles:
     """The files of the notes of one database; for use by several threads."""
 
-    max_age_seconds = 0.0
-    """In a long-lived process, how old a listing of an unchanged directory may be. 0 means always list anew."""
-
     def __init__(self, database: StoreDatabase) -> None:
         self.database = database
         self.root = database.root
-        self._listings: dict[str, tuple[float, int, DirectoryListing]] = {}
         self._known: dict[str, Mapping[str, tuple[int | None, Seen]]] = {}
         """The last state by kind and path, with its `look_of`; None for what is always read again."""
 
@@ -391,12 +360,12 @@ class FollowedFiles:
 
     def live(self) -> Listing:
         """Returns every note of `topics/`, by path. Of two files with one id one is the note; the other is reported."""
-        listing = self._list(TOPICS)
+        listing = list_directory(self.root, TOPICS)
         return _one_per_id([*self._seen(TOPICS, listing.files), *listing.odd, *self._unseen(listing.directories)])
 
     def archived(self) -> Listing:
         """Returns the newest archived file of each id: its retired note, or else the newest of its versions."""
-        listing = self._list(ARCHIVE)
+        listing = list_directory(self.root, ARCHIVE)
         files = self._seen(ARCHIVE, listing.files)
         retired = {each.meta.id for each in files if isinstance(each, Listed)}
         ids = {path: id for path in listing.directories if is_id(id := path.rpartition("/")[2])}
@@ -409,18 +378,6 @@ class FollowedFiles:
         directory = f"{ARCHIVE}/{id}"
         names = names_below(self.root, directory, lambda name: _KEPT_VERSION.fullmatch(name) is not None)
         return tuple(sorted((f"{directory}/{name}" for name in names), key=version_ms))
-
-    def relist(self) -> None:
-        """Makes the next listing a new one, whatever the age of the last: a write here is coming, or has just happened."""
-        self._listings.clear()
-
-    def _list(self, directory: str) -> DirectoryListing:
-        now, changed_ns, last = time.monotonic(), self._changed_ns(directory), self._listings.get(directory)
-        if last is not None and now - last[0] < self.max_age_seconds and last[1] == changed_ns:
-            return last[2]
-        listing = list_directory(self.root, directory)
-        self._listings[directory] = now, changed_ns, listing
-        return listing
 
     def _newest(self, versions: Sequence[Sequence[str]]) -> Iterator[Seen]:
         """Yields, for each of these, unreadable files and the first readable one; keeps only the newest in memory."""
@@ -457,12 +414,8 @@ class FollowedFiles:
                 known = {}
         unread = [path for path, look in files.items() if path not in known or known[path][0] != look]
         now = {path: known[path] for path in files if path in known}
-        while unread:
-            some = list(self._batch(unread, files, math.inf))
-            unread = unread[len(some) :]
+        for some, _ in self._taken_in(unread, files):
             now.update((each.path, (each.look, seen)) for each in some if (seen := each.seen) is not None)
-            with suppress(Busy):  # what another process blocks is read next time
-                self._put([each for each in some if each.hash is not None])
         if kind == _VERSIONS:
             with suppress(Busy):
                 self._put([ReadFile(path) for path in known.keys() - files.keys()])
@@ -471,57 +424,47 @@ class FollowedFiles:
 
     # -- the index ----------------------------------------------------------------------------------------------------
 
-    def refresh(self, patience_seconds: float = math.inf, left: Left | None = None) -> Refreshed:
-        """Reads what changed, newest first, as time allows. StoreIo or PathRefused if a directory cannot be listed."""
-
-        looks = (self._list(directory) for directory in (TOPICS, ARCHIVE))
+    def refresh(self) -> tuple[str, ...]:
+        """Brings the index into line with the files, however long that takes; returns sentences for the person. Raises
+        StoreIo or PathRefused if a directory cannot be listed."""
+        looks = (list_directory(self.root, directory) for directory in (TOPICS, ARCHIVE))
         files = {path: look for each in looks for path, look in each.files.items() if is_text(path)}
         sql = "SELECT path, look FROM files INDEXED BY files_look WHERE archived < 2"
         known = self.database.read(lambda connection: dict(connection.execute(sql).fetchall()))
-        others = [path for path, look in files.items() if known.get(path) != look]
-        # First what is gone, then the others, newest first.
-        paths = [*sorted(known.keys() - files.keys()), *sorted(others, key=self._changed_ns, reverse=True)]
-        deadline = time.monotonic() + patience_seconds
-        read = removed = unreadable = 0
-        while paths and time.monotonic() < deadline:
-            if left is not None:
-                left(len(paths))
-            some = list(self._batch(paths, files, deadline))
-            try:
-                new, gone = self._put([each for each in some if not each.is_unread])
-            except Busy:
-                break
-            read, removed, paths = read + new, removed + gone, paths[len(some) :]
+        changed = [path for path, look in files.items() if known.get(path) != look]
+        pending = unreadable = 0
+        for some, is_stored in self._taken_in(sorted([*(known.keys() - files.keys()), *changed]), files):
             unreadable += sum(each.is_unread for each in some)  # tried again each time
-        notes = self.database.read(lambda connection: connection.execute("SELECT count(*) FROM notes").fetchone()[0])
+            pending += 0 if is_stored else len(some)
         notices = list[str]()
         if (why := self.database.why_in_memory) is not None:
             notices.append(f"The index is kept in memory only and rebuilt each time: {why}.")
-        if paths:
-            pending = counted(len(paths), "changed file is", "changed files are")
-            notices.append(f"{pending} not in the index yet; the next search adds more.")
+        if pending:
+            waiting = counted(pending, "changed file is", "changed files are")
+            notices.append(f"{waiting} not in the index yet, since another process is writing to it.")
         if unreadable:
             words = ("file was not searched, since it", "files were not searched, since they")
             notices.append(f"{counted(unreadable, *words)} could not be read; `memory doctor` says more.")
-        return Refreshed(int(notes), read, removed, len(paths), unreadable, tuple(notices))
-
-    def _changed_ns(self, path: str) -> int:
-        try:
-            return os.lstat(f"{self.root}/{path}").st_mtime_ns
-        except OSError:
-            return 0
+        return tuple(notices)
 
     # -- reading and storing ------------------------------------------------------------------------------------------
 
-    def _batch(self, paths: Sequence[str], files: Mapping[str, int], deadline: float) -> Iterator[ReadFile]:
-        """Yields the first of these files, read."""
-        chars = 0
-        for at, path in enumerate(paths[:_BATCH]):
-            if at and (time.monotonic() >= deadline or chars > _BATCH_CHARS):
-                return
-            read = self._read(path) if path in files else ReadFile(path)
-            chars += 0 if read.stored is None else len(read.stored.body)
-            yield read
+    def _taken_in(self, paths: Sequence[str], files: Mapping[str, int]) -> Iterator[tuple[Sequence[ReadFile], bool]]:
+        """Yields these files, read and stored a batch at a time, and whether they could be stored: what another process
+        blocks is read again next time."""
+        while paths:
+            some, chars = list[ReadFile](), 0
+            while len(some) < min(len(paths), _BATCH) and chars <= _BATCH_CHARS:
+                path = paths[len(some)]
+                some.append(self._read(path) if path in files else ReadFile(path))
+                chars += 0 if (stored := some[-1].stored) is None else len(stored.body)
+            paths = paths[len(some) :]
+            try:
+                self._put([each for each in some if not each.is_unread])
+            except Busy:
+                yield some, False
+            else:
+                yield some, True
 
     def _read(self, path: str) -> ReadFile:
         if not is_text(path):
@@ -541,13 +484,13 @@ class FollowedFiles:
         is_secret = stored.meta.sensitivity is Sensitivity.SECRET  # read each time: none of its text is stored
         return ReadFile(path, None if is_secret else look, content_hash(image.data), stored)
 
-    def _put(self, some: Sequence[ReadFile]) -> tuple[int, int]:
-        """Returns how many were new, and how many are gone. Raises Busy while another process writes."""
+    def _put(self, some: Sequence[ReadFile]) -> None:
+        """Stores what is known of these files. Raises Busy while another process writes."""
         if not some or self.database.read(lambda connection: all(_is_known(connection, each) for each in some)):
-            return 0, 0
+            return
         from agent_memory.store.index_batch import Batch  # most commands find nothing changed
 
-        return self.database.write(lambda connection: Batch(connection, self.root).put(some))
+        self.database.write(lambda connection: Batch(connection, self.root).put(some))
 
 
 def version_ms(path: str) -> int:
