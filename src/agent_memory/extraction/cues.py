@@ -58,29 +58,39 @@ class Hit:
 
 
 Patterns = tuple[re.Pattern[str], ...]
-_HEADER = re.compile(r"\[(user|agent|void|heading|signal) ([a-z_]+)\]")
+_HEADER = re.compile(r"\[(user|agent|void|heading|signal|wording) ([a-z_]+)\]")
 _FRAGMENT = re.compile("«([a-z]+)»")
 
 
-def _compiled(table: str) -> dict[tuple[str, str], Patterns]:
-    """Returns the expressions of a table that is written as `cues.txt` says, under what they show."""
+def _read(table: str) -> dict[tuple[str, str], list[str]]:
+    """Returns the lines of a table that is written as `cues.txt` says, by what is above them."""
     fragments: dict[str, str] = {}
-    found: dict[tuple[str, str], list[re.Pattern[str]]] = defaultdict(list)
-    shown = ("", "")
+    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    above = ("", "")
     for line in table.splitlines():
         expression = _FRAGMENT.sub(lambda name: fragments.get(name[1], name[0]), line)
         if header := _HEADER.fullmatch(line):
-            shown = (header[1], header[2])
+            above = (header[1], header[2])
         elif named := _FRAGMENT.match(expression):
             fragments[named[1]] = expression[named.end() :].lstrip()
         elif line and not line.startswith("#"):
-            found[shown].append(re.compile(expression.replace("n't", "n'?t"), re.IGNORECASE))
-    return {each: tuple(patterns) for each, patterns in found.items()}
+            found[above].append(expression)
+    return found
 
 
 _TABLE = get_data("agent_memory.extraction", "cues.txt")
 assert _TABLE
-_CUES = _compiled(_TABLE.decode())
+_LINES = _read(_TABLE.decode())
+_CUES: dict[tuple[str, str], Patterns] = {
+    above: tuple(re.compile(line.replace("n't", "n'?t"), re.IGNORECASE) for line in lines)
+    for above, lines in _LINES.items()
+    if above[0] != "wording"
+}
+
+
+def wording(name: str) -> re.Pattern[str]:
+    """Returns the expression of this name in `cues.txt`."""
+    return re.compile("|".join(_LINES["wording", name]), re.IGNORECASE)
 
 
 def user_hits(sentence: str) -> tuple[Hit, ...]:

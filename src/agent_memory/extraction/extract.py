@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from attrs import evolve, frozen
 
-from agent_memory.extraction.cues import Signal, Sort, agent_hits, shows
+from agent_memory.extraction.cues import Signal, Sort, agent_hits, shows, wording
 from agent_memory.extraction.notes import Candidate, composed, headline, settled, tags_of
 from agent_memory.extraction.said_by_agent import agent_candidates, is_next_step, outcome_of
 from agent_memory.extraction.said_by_user import objects, request_of, user_candidates
@@ -49,11 +49,7 @@ _LATER_MESSAGES = 2
 """In so many of the person's next messages a conclusion may turn out to have been wrong."""
 _SENTENCE_WORDS = 6
 """A shorter sentence two may say alike by chance."""
-_ASKS_FOR_OTHERS = re.compile(
-    r"\b(?:alternatives?|(?:other|another|more|different|better) (?:options?|ways?|approach(?:es)?|solutions?|ideas?))\b"
-    r"|\b(?:alternativas?|outr[ao]s? (?:opç(?:ão|ões)|formas?|maneiras?))\b",
-    re.IGNORECASE,
-)
+_ASKS_FOR_OTHERS = wording("asks_for_others")
 _ANOTHER = re.compile(r"\binstead\b|\b(?:changed my mind|on second thought)|\bem vez disso\b", re.IGNORECASE)
 
 

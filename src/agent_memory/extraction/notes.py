@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from attrs import frozen
 
-from agent_memory.extraction.cues import Sort
+from agent_memory.extraction.cues import Sort, wording
 from agent_memory.extraction.text import (
     LONGEST_TITLE_CHARS,
     capitalised,
@@ -257,44 +257,16 @@ _LEADS = {
     Sort.TASK: "Left to do, in the user's words",
 }
 _IMPORTANCE = {Sort.REMEMBER: Importance.HIGH, Sort.ROUTINE: Importance.LOW}
-_STANDING = re.compile(
-    r"\b(?:always|never|every time|whenever|from now on|going forward|sempre|nunca|a partir de agora|de agora em diante)\b",
-    re.IGNORECASE,
-)
-_EVERYWHERE = re.compile(
-    r"\b(?:in|for|across) (?:all|any) (?:of )?(?:my |our |the )?(?:other )?(?:projects|repos|repositories)\b|\b(?:in|for) every (?:project|repo)\b"
-    r"|\beverywhere\b|\bglobally\b|\bglobal (?:rule|preference|memory|instruction|convention)s?\b"
-    r"|\bem tod[oa]s os (?:meus )?proje[c]?tos\b",
-    re.IGNORECASE,
-)
+_STANDING = wording("standing")
+_EVERYWHERE = wording("everywhere")
 _ASIDE = re.compile(
     r"\s\((?![^()]*(?:`--|\b(?:pre-existing|not|only|never|but|except|fails?)\b))[^()]{16,200}\)(?!\s*=)"
 )
-_SUBORDINATE = re.compile(
-    r"(?:when|whenever|if|while|before|after|once|as|since|because|where|although)\b[^,;–—]*$", re.IGNORECASE
-)
-"""Only what the main clause would have been about."""
+_SUBORDINATE = wording("subordinate")
 _BREAKS_OFF = re.compile(r"(?:…|\b(?:an?|the|and|or|of|than|because|like|de|que|como))$", re.IGNORECASE)
 """So a sentence ends behind which code or a list stood."""
 _IN_BRACKETS = re.compile(r"^\(([^()]*)\)$")
-_PREAMBLE = re.compile(
-    r"^(?:important|so|and|but|also|however|actually|in fact|well|yes|ok(?:ay)?|honestly|please|just|that|then|now(?=,)|na verdade|por favor|e|mas|que)(?:[,:]|\.{2,}| [–—-])?\s+"
-    r"|^the user is (?:absolutely )?right[\s,.:;–—-]+|^the agent (?:would|recommends?|suggests?|proposes?) (?=[a-z])|^\[Image #\d+\]\s*"
-    r"|^(?:no|nope|nah|não)[,:;–—-]\s*|^hm+[,.]?\s+"
-    r"|^(?:(?:but )?(?:that's|that is|this is|it's) (?:wrong|incorrect|not (?:right|correct|true)))[,.:;–—-]\s*"
-    r"|^(?:stop|wait|hold on|one moment)(?: for a (?:second|moment|minute))?[,.:;–—-]\s*"
-    r"|^(?:from now on|going forward|in (?:the )?future|a partir de agora|de agora em diante|daqui em diante)[,:]?\s+"
-    r"|^(?:the |o |a )?(?:root cause|(?:actual |real |underlying )?(?:problem|issue|bug|cause|culprit|reason)|causa raiz|problema|erro|causa)"
-    r" (?:was|is|era|foi) (?:that|que)[,:]?\s+"
-    r"|^(?:the )?(?:root cause|bug|issue)(?: found and fixed| (?:is|was) (?:real|confirmed)| of [^:]{3,60})?:\s+"
-    r"|^(?:(?:one|two|another|an?) )?(?:side |other )?(?:notes?|things?|caveats?)\b[^:.]{0,40}:\s+"
-    r"|^(?:it )?turn(?:s|ed) out(?: that)?[,:]?\s+|^(?:afinal|acontece que)[,:]?\s+"
-    r"|^(?:we|i)(?:'ve| have)? (?:decided|agreed)(?: that| to)?(?! (?:on|against|for)\b)\s+|^(?:decidimos|decidi)(?: que)?\s+"
-    r"|^(?:let'?s|let us|vamos) (?:just )?(?!not\b)(?=[a-z])"
-    r"|^(?:i|we) (?:really |just |only |do |also )+(?:want|need) to |^(?:we|i) (?:still )?(?:need|have) to (?=[a-z])"
-    r"|^(?:eu )?(?:só|apenas) quero\s+",
-    re.IGNORECASE,
-)
+_PREAMBLE = wording("preamble")
 
 
 def composed(candidate: Candidate, asked: str, files: tuple[str, ...] = ()) -> ProposedEntry | None:

@@ -12,7 +12,7 @@ from itertools import islice
 
 from attrs import evolve, frozen
 
-from agent_memory.extraction.cues import Signal, Sort, agent_hits, is_quiet, is_void, shows
+from agent_memory.extraction.cues import Signal, Sort, agent_hits, is_quiet, is_void, shows, wording
 from agent_memory.extraction.notes import Candidate, Support, names_a_technology
 from agent_memory.extraction.session import Episode, speaks_of_an_option
 from agent_memory.extraction.text import (
@@ -34,42 +34,16 @@ from agent_memory.extraction.text import (
 from agent_memory.session.history import Role, ToolCall, Turn
 from agent_memory.text.salience import content_terms
 
-_CAUSE_LABEL = re.compile(
-    r"(?:the )?(?:(?:root |actual )?cause|causa(?:[- ]raiz)?|bug|problem|issue|what (?:happened|went wrong|was wrong)"
-    r"|why (?:it|this) (?:broke|failed|fails|happened|happens)|o (?:problema|erro)|o que aconteceu)(?: was| were)?$",
-    re.IGNORECASE,
-)
+_CAUSE_LABEL = wording("cause_label")
 _BEFORE_LABEL = re.compile(r"(?:before|previously|old(?: behaviou?r)?|antes)\b", re.IGNORECASE)
 """Under it stands how it was."""
-_REMEDY_LABEL = re.compile(
-    r"(?:the )?(?:fix(?:ed)?|solution|resolution|remedy|correção|correcção|solução)\b", re.IGNORECASE
-)
-_OPEN_LABEL = re.compile(
-    r"(?:not (?:run|done|tested|verified|covered)|remaining(?: work)?|still open|open (?:items|ends|questions)|next steps?|to ?do|follow[- ]?ups?|pending"
-    r"|left to do|próximos passos|por fazer|pendente)\b",
-    re.IGNORECASE,
-)
+_REMEDY_LABEL = wording("remedy_label")
+_OPEN_LABEL = wording("open_label")
 _OF_THE_TWO = re.compile(r"(?:the agent|the user|you) (?:still )?(?:ha|could|can|did|was|need)", re.IGNORECASE)
-_SUBJECTLESS = re.compile(
-    r"(?:caused by|due to|because|causad[oa] por|devido a|porque|you|your|yes|no|thanks?|thank|sure|by|only|my|the agent|i|there's no reason)\b",
-    re.IGNORECASE,
-)
-_WORKS = re.compile(
-    r"n't\b|\b(?:is|are|do|does|must|can|cannot|has|have|will|may|(?:allow|block|call|contain|convert|default|display|expect|handle|ignore|install"
-    r"|kill|look|mean|need|provide|require|return|run|store|support|treat|use)s|only|é|são|tem|deve|usa|guarda|devolve|espera|exige|precisa)\b",
-    re.IGNORECASE,
-)
-"""How something is or works, in the present tense."""
-_AT_HAND = re.compile(
-    r"\b(?:now|fix\w*|still|already|being|been|would|we|our|agora|ainda)\b|\b(?:is|are|be|isn't|aren't) (?:not )?\w+ing\b"
-    r"|\bthe (?:[\w-]+ )?(?:agent|issue|problem|error|fix|tests?|bug)\b|\bthe user\b(?!')",
-    re.IGNORECASE,
-)
-"""It tells of the session or of the code as it was."""
-_CLAUSE = re.compile(
-    r"[.;:!?]\s+|\b(?:was|is|era|foi)(?: that| que|:)\s|,?\s+(?:because|but|so|which|and|whereas|while|since|when|if|[—–-]|mas|porque)\s+|,\s+",
-    re.IGNORECASE,
-)
+_SUBJECTLESS = wording("subjectless")
+_WORKS = wording("works")
+_AT_HAND = wording("at_hand")
+_CLAUSE = wording("clause")
 _ON_A_CONDITION = re.compile(r"(?:when|whenever|if|while|before|after|once|since|as|quando|se)\b", re.IGNORECASE)
 _NORM = re.compile(r"\b(?:must|ha(?:s|ve) to|needs? to|requires?)\b", re.IGNORECASE)
 _DEFAULT = re.compile(r"\bdefault `|` defaults to\b", re.IGNORECASE)
@@ -79,15 +53,8 @@ _DEFINES = r"\b(?:func|def|fn|function|class|struct|type|var|let|const|interface
 _QUOTED = re.compile(r"`[^`]*`|[\"“][^\"”]*[\"”]")
 _PRODUCT = re.compile(r"(?<=[\w,)] )[A-Z][a-z]+(?:\.js)?(?!\w)")
 """A proper name within a sentence."""
-_FOUND_OUT = re.compile(
-    r"\broot cause\b|\bturn(?:s|ed) out\b|\bthe (?:actual |real )?(?:problem|issue|bug|cause|culprit) (?:is|was)\b"
-    r"|\bcausa[- ]raiz\b|\b(?:o problema|o erro|a causa) (?:é|era|foi)\b|\bafinal\b",
-    re.IGNORECASE,
-)
-_FAILED_TO_HELP = re.compile(
-    r"(?:still|hm+|wait|actually|no,|that(?:'s| is)(?:n't| not)|that didn't|didn't|same\b|interesting|ainda|não resolveu)",
-    re.IGNORECASE,
-)
+_FOUND_OUT = wording("found_out")
+_FAILED_TO_HELP = wording("failed_to_help")
 _IN_BRACKETS = re.compile(r"\s\([^()]*\)")
 _OVER = re.compile(r"\b(?:instead of|rather than|em vez d)", re.IGNORECASE)
 _CONFIRMED = 0.25

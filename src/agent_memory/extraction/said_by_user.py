@@ -8,7 +8,17 @@ from itertools import islice
 
 from attrs import evolve, frozen
 
-from agent_memory.extraction.cues import Hit, Signal, Sort, is_quiet, is_void, shows, sort_of_section, user_hits
+from agent_memory.extraction.cues import (
+    Hit,
+    Signal,
+    Sort,
+    is_quiet,
+    is_void,
+    shows,
+    sort_of_section,
+    user_hits,
+    wording,
+)
 from agent_memory.extraction.notes import Candidate, Support
 from agent_memory.extraction.session import (
     Episode,
@@ -40,94 +50,36 @@ from agent_memory.session.history import Role, Turn
 from agent_memory.text.directives import is_directive
 from agent_memory.text.salience import content_terms
 
-_REJECTED = re.compile(
-    r"\b(?:instead of|rather than|not|and not|em vez de|em vez do|em vez da|ao invés de|e não)\s+(?P<what>[^,.;:]{2,60})",
-    re.IGNORECASE,
-)
+_REJECTED = wording("rejected")
 _INSTEAD = re.compile(r"\b(?:instead|rather than|em vez d|ao invés d)", re.IGNORECASE)
-_TAKES_BACK = re.compile(
-    r"^(?:no|nope|wrong|incorrect|not quite|não|nao|errado)[,.!:;–—-]"
-    r"|\b(?:correction|i was wrong|i misspoke|i meant|no longer|correção|correcção|enganei-me|quis dizer|já não)\b",
-    re.IGNORECASE,
-)
-_ASKS = re.compile(
-    r"(?:(?:ok|so|and|also|then|now)[,.]?\s+)*(?:can|could|would|will|shall) (?:you|we|i|it be)\b|(?:podes|pode|poderia)\b",
-    re.IGNORECASE,
-)
-_TAG = re.compile(
-    r"(?:,?\s*\b(?:right|no|correct|yes|ok|okay|isn't it|eh|né|não é|certo)\s*\?+!*|\s*(?:!\?|\?!)[?!]*)$",
-    re.IGNORECASE,
-)
-"""A question that only asks to be told that it is so."""
-_STATEMENT = re.compile(
-    r"(?!.* = |.{0,30}: |(?:must|should|shall|may|can|cannot|needs? to|has to)\b)(?:.*\b(?:should|must|may|can|is|are|does|do|has|have|deve\w*|são|é)\b|.*[.!]$)",
-    re.IGNORECASE,
-)
-"""A whole sentence that says what it is about, and no definition or catchword."""
+_TAKES_BACK = wording("takes_back")
+_ASKS = wording("asks")
+_TAG = wording("tag")
+_STATEMENT = wording("statement")
 _YES = re.compile(r"(?:yes|yep|yeah|sure|sim)\b", re.IGNORECASE)
 """It answers a question, in which most of what is meant stands."""
 _PERSONS = re.compile(r"\b(?:i|you|eu|tu|você)\b", re.IGNORECASE)
 _REASON = re.compile(r"\b(?:because|since|so that|otherwise|porque|já que)\b", re.IGNORECASE)
-_FOR_EVER = r"always|never|ever|on purpose|by design|deliberately|source of truth|as a rule|by convention|i do (?:\w+ )?want|sempre|nunca"
-_STANDS = re.compile(rf"\b(?:{_FOR_EVER})\b", re.IGNORECASE)
-_GENERAL = re.compile(
-    rf"\b(?:{_FOR_EVER}|whenever|every|each|must|only|as [\w-]+ as possible"
-    r"|you (?:must|should)(?: not|n't) .*\b(?:in|into|on|to|from|outside|under) (?:\S+ )*?(?:workspaces?|director(?:y|ies)|folders?|repo(?:sitory)?|branch|main|production|\S+/\S*)"
-    r"|só|apenas|cada)\b",
-    re.IGNORECASE,
-)
-_CONTRAST = re.compile(
-    r"\b(?:instead|rather than|em vez d|ao invés d)|,\s*(?:and |e )?(?:not|não) [\w`\"']|\bnot\b.{2,80}\bbut\b|\be não\b|\bwe (?:don'?t|do not)\b(?! (?:want|need|know|have|like)\b)"
-    r"|\b(?:don'?t|do not|stop) [^,;]{3,60}[,;] *(?:use|keep|put|just|rather)\b|\bprefer\b.*\b(?:over|to)\b",
-    re.IGNORECASE,
-)
-"""Without a general word, a contrast or a reason, what the person says is about the work at hand."""
-_WISH = re.compile(
-    r"\b(?:want|(?<!n't )(?<!nt )need|like|prefer|rather|should|ha(?:s|ve) to|needs to|quero|queremos)\b", re.IGNORECASE
-)
-_OURS = re.compile(
-    r"\bwe (?!should|need|want|can|could|have|must|will)\w|\b(?:usamos|fazemos|evitamos|deix[aá]mos|larg[aá]mos)\b",
-    re.IGNORECASE,
-)
-"""How it is done here."""
+_STANDS = wording("stands")
+_GENERAL = wording("general")
+_CONTRAST = wording("contrast")
+_WISH = wording("wish")
+_OURS = wording("ours")
 _FORBIDS = re.compile(r"\b(?:don'?t|do not|n[ãa]o)\b|^(?:please )?(?:no|avoid|stop)\b", re.IGNORECASE)
 """Beside a request or a question it says how far the work at hand may go."""
-_HEEDS = re.compile(
-    r"\b(?:(?:keep (?:it |this )?|bear )in mind|be aware|(?:don'?t|do not) forget|note(?: that)?|tem em (?:mente|conta)|não te esqueças)\b",
-    re.IGNORECASE,
-)
-"""Beside a request it says what that work has to heed."""
+_HEEDS = wording("heeds")
 _OPTION_NAME = re.compile(r"^(?:option|approach|plan) \w+\s*[:–—-]\s*", re.IGNORECASE)
 _PROHIBITS = re.compile(r"\bwe (?:should|must)(?:n'?t| not| never)\b", re.IGNORECASE)
 """At the start it tells what the work has to mend; as an answer to the agent's it is a rule."""
-_DECIDED = re.compile(
-    r"\b(?:decided|agreed|chose|decision|decidi\w*|ficou decidido|escolh\w+|opt\w+)\b",
-    re.IGNORECASE,
-)
+_DECIDED = wording("decided")
 _CLAUSE_BEFORE = re.compile(r"[-–—;(,+]\s*$|\band\s+$", re.IGNORECASE)
 """It ends where a clause begins that is a preference by itself."""
-_RECORDS = re.compile(
-    r"(?:(?:and|also|then|please|so)[, ]+)*(?:record|add|save|store|write|remember|note|make)\b"
-    r"(?: (?:this|that|it|them)\b.{0,40}?\b(?:preferences?|rules?|convention|memory|memories)\b|.{0,80}?\brecording (?:this|that|my)\b)",
-    re.IGNORECASE,
-)
-"""It asks to keep the sentence before."""
-_POINTS = re.compile(
-    r"(?<!for )\b(?:it(?!'s own)|this|those|these|them|they|there|isto|isso|that(?=[.,;:!?]|$))\b", re.IGNORECASE
-)
+_RECORDS = wording("records")
+_POINTS = wording("points")
 _EMPTY = content_terms("best better good great perfect honest unbiased quality answer work job all everything default")
 """Words of praise and of any work, which name nothing that a later reader could look for."""
-_OF_THE_THING = re.compile(
-    r"(?!.*\b(?:i|me|my|you|yours?|this|these|those|next|now|ready|first|more questions|(?:with|given|for|about|of|does|do|is) that|do we)\b)"
-    r"(?!(?:should|does|can|will|must) (?:it|they)\b)(?=.*\b(?:should|must|may|can|does|happens|needed)\b)",
-    re.IGNORECASE,
-)
-"""So a question asks how the thing is to be; others are about what the two do, or point to what was said before."""
-_LEAVES_IT = re.compile(
-    r"(?:you decide|up to you|not sure|no preference|next|done|skip|other|all|both|neither|none|proceed|continue|go ahead|explain|could|can)\b"
-    r"|(?!(?:yes|no)\b)[a-z]+$|.*\?|option \w+$",
-    re.IGNORECASE,
-)
+_OF_THE_THING = wording("of_the_thing")
+_LEAVES_IT = wording("leaves_it")
 _LABEL_CHARS = 80
 """So long a choice is; what is longer is an explanation, and is read like any other message."""
 _FEW_CHARS = 25

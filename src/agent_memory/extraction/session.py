@@ -7,15 +7,11 @@ from collections.abc import Sequence
 
 from attrs import frozen
 
-from agent_memory.extraction.cues import Signal, Sort, shows, sort_of_section
+from agent_memory.extraction.cues import Signal, Sort, shows, sort_of_section, wording
 from agent_memory.extraction.text import Block, blocks_of, cut
 from agent_memory.session.history import History, Role, ToolCall, Turn
 
-_INJECTED = re.compile(
-    r"\s*(?:<[a-z][\w-]*>|# AGENTS\.md instructions|Caveat: |This session is being continued|Your final response is"
-    r"|\[Request interrupted|\[Image|Base directory for this skill)",
-    re.IGNORECASE,
-)
+_INJECTED = wording("injected")
 _QUESTION_TOOL = re.compile(r"AskUserQuestion|request_user_input|ask_user(?:_question)?|question")
 _EDITS = re.compile(
     r"\bapply_patch\b|\b(?:sed|perl) -\w*i|\btee\b|\bwrite_text\b|\bgit (?:mv|apply|revert)\b|[^|&-]>{1,2} ?[\w./~-]+\.\w"
@@ -93,10 +89,7 @@ _PLACES = {"first": 0, "second": 1, "third": 2, "last": -1, "primeira": 0, "segu
 _OPTION_WORDS = (
     r"(?:option|approach|variant|number|proposal|solution|alternative|plan|opção|opcao|alternativa|proposta)"
 )
-_CHOICE = re.compile(
-    rf"\b{_OPTION_WORDS}\s+(?:number\s+|#)?(?P<mark>\d|[a-e])\b|\b(?:the |a )(?P<place>{'|'.join(_PLACES)})\b",
-    re.IGNORECASE,
-)
+_CHOICE = wording("choice")
 _OPTION_LABEL = re.compile(rf"{_OPTION_WORDS}\s+(?P<mark>\d|[a-e])\b", re.IGNORECASE)
 
 
@@ -158,13 +151,7 @@ _PROGRAM = re.compile(
     r"|<!--|^\s*(?:respond|reply|answer) with (?:only |just |exactly )?(?:an?|the|one) (?:\w+ )?(?:json|yaml|xml|marker|label|token)\b",
     re.IGNORECASE | re.MULTILINE,
 )
-_ANSWER = re.compile(
-    r"\bi (?:can['’]?t|cannot|can not) (?:run|execute|access|open)\b.{0,40}\byour (?:environment|machine|computer|system|files)\b"
-    r"|\bi understand you want me to\b|\bonce you (?:provide|share|paste)\b|\bi(?:['’]ll| will) (?:tell you|walk you|guide you)\b"
-    r"|\blet me know if you(?:['’]d| would) like\b|\bwould you like me to\b|\bas an ai\b",
-    re.IGNORECASE,
-)
-"""What an assistant says to the person who asked it: from there on an answer was pasted."""
+_ANSWER = wording("answer")
 _REPORT = re.compile(
     r"\*\*[^*\n]{2,}\*\*|\.[a-z]{1,4}(?::|#L)\d+|^\s{0,3}-{3,}\s*$|^(?:new |key |main )?findings:"
     r"|\b(?:i've|i have) (?:reviewed|verified|analy[sz]ed)\b|\S [—→] \S[\s\S]*\S [—→] \S",
@@ -176,22 +163,7 @@ _FRAME_CHARS = (240, 80)
 """So long the first and the last paragraph around a report may be to be the person's own: a longer one at the end would be the
 reporter's conclusion. A message as short as the first was typed whatever its marks."""
 _PLAN = re.compile(r"\s*(?:please )?(?:implement|execute|carry out) (?:the following|this) plan\b", re.IGNORECASE)
-_WHO = (
-    r"page|file|document|plan|site|web ?site|docs?|documentation|readme|manual|guide|handbook|article|blog|post|tutorial|spec|specification"
-    r"|rfc|faq|wiki|stack ?overflow|reviewer|review|comment|issue|ticket|e-?mail|message|error|warning|log|output|linter"
-    r"|prompt|banner|answer|thread|forum|vendor|bot|description|he|she|they|someone|somebody|(?:claude|agents|gemini)\.md"
-    r"|página|documentação|guia|artigo|blogue|especificação|revisor|comentário|mensagem|erro|aviso|registo|resposta|fórum|el[ea]s?|alguém"
-)
-_SAYS = (
-    r"says?|said|states?|stated|tells?|told|claims?|claimed|recommends?|recommended|suggests?|suggested|advises?|advised"
-    r"|writes|wrote|demands?|insists?|mentions?|mentioned|asks?|flags?|instructs?|reads?(?=\s*[:\"“'‘«])"
-    r"|diz(?:em)?|disse(?:ram)?|afirma|recomenda(?:m)?|sugere(?:m)?|aconselha|manda|escreveu|pede"
-)
-_TELLS = re.compile(
-    rf"\b(?:{_WHO})\b[^.?!:;,\"“«]{{0,40}}?\b(?:{_SAYS})\b"
-    rf"|\b(?:according to|as per|segundo|de acordo com)\s+(?:\w+\s+){{0,3}}?(?:{_WHO})\b",
-    re.IGNORECASE,
-)
+_TELLS = wording("tells")
 _OPENING = re.compile(r"[\s:,]*(?:that|que)?[\s:,]*(?P<mark>[\"“'‘«])")
 _CLOSING = {'"': '"', "“": "”", "'": "'", "‘": "’", "«": "»"}
 

@@ -12,6 +12,7 @@ from typing import Literal
 
 from attrs import evolve, frozen
 
+from agent_memory.extraction.cues import wording
 from agent_memory.text.plain_text import clean_text
 from agent_memory.text.salience import content_terms, is_negated, lost_salience
 
@@ -55,10 +56,7 @@ _CODE_TAIL = re.compile(r"(?:[{}]|[)\]\"'];|=>|&&|\|\||\\)\s*$")
 _WHOLE_LINE = re.compile(r".{20}[.!]$")
 _HEADING_LINE = re.compile(r"[A-Z][\w'/-]*(?: [\w'/-]+){0,4}:?")
 _END = re.compile(r"[.!?…]+[\"”»')\]]*(?=\s)|[。！？।؟][」』”]?")
-_ABBREVIATION = re.compile(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|incl|resp|nr|fig|p\.?ex|sr|sra|dr|mr|mrs)|(?:^|\s)[A-Za-z])\.\)?$|(?:^|\s)\.{2,}$",
-    re.IGNORECASE,
-)
+_ABBREVIATION = wording("abbreviation")
 _SPAN = re.compile(r"`[^`]*`")
 _FEWEST_LINES = 3
 
@@ -241,16 +239,8 @@ LONGEST_TITLE_CHARS = 180
 SENTENCE_CHARS = 600
 """A longer sentence was not written to be read by anybody, and is left alone."""
 
-_ANAPHORIC = re.compile(
-    r"^(?:(?:and|but|so|then|instead|however|e|mas|então),?\s+)?(?:it|its|it's|this|that|that's|they|them|these|those|he|she|both|either"
-    r"|except|unless|isso|isto|ele|ela|eles|elas|esse|essa|este|esta)\b(?! (?:repo|project|codebase|team|turns out|turned out))",
-    re.IGNORECASE,
-)
-_CLAUSE_END = re.compile(
-    r"(?<=[.;!?])\s|\s+[—–]\s|\s-\s|,\s(?=(?:so|and|which|because|while|since|although|though|unlike|whereas|e|mas|porque)\b)"
-    r"|\s(?=(?:because|since|so that|while|whereas|although|unless|porque)\b)",
-    re.IGNORECASE,
-)
+_ANAPHORIC = wording("anaphoric")
+_CLAUSE_END = wording("clause_end")
 _OPENING_QUOTE = re.compile(r"(?<![\w.,!?])'(?=\S)")
 _CLOSING_QUOTE = re.compile(r"(?<=\S)(?<!s)'(?!\w)")
 _WIDE = re.compile(r"[\u2e80-\ud7a3]")
@@ -269,10 +259,7 @@ _LEADING_ON = frozenset(_LEADING_ON_WORDS.split())
 """Words that a cut text must not end with: they lead on to what was cut off."""
 _MARKS = ".,;:!?…\"'“”‘’`()[]*_"
 _LOOSE = " ,;:–—-("
-_DEFECT = re.compile(
-    r"n't\b|\b(?:never|missing|without|wrong|fails?|breaks?|issue|problem|bug|lacks?|mismatch|blocks?|waits?|wait|hangs?|incorrect|stale|dangling|silently|duplicates?|overflow(?:s|ed)?|crash(?:es|ed)?|leaks?|lost|drops|dropped|falls? through|misleading|hard-?coded|stuck|forever|ignores?|cannot|falta|erro|não)\b",
-    re.IGNORECASE,
-)
+_DEFECT = wording("defect")
 _PAST = re.compile(
     r"\b(?:was|were|had|did|didn't|wasn't|weren't|failed|broke|caused|happened|moved|left|used|took|returned|read|kept|era|foi|estava|tinha|\w+ava)\b"
 )
