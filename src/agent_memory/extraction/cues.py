@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from enum import StrEnum
-from pkgutil import get_data
 
 from attrs import frozen
+
+from agent_memory.text.tables import read_table
 
 
 class Sort(StrEnum):
@@ -58,39 +58,17 @@ class Hit:
 
 
 Patterns = tuple[re.Pattern[str], ...]
-_HEADER = re.compile(r"\[(user|agent|void|heading|signal|wording) ([a-z_]+)\]")
-_FRAGMENT = re.compile("«([a-z]+)»")
-
-
-def _read(table: str) -> dict[tuple[str, str], list[str]]:
-    """Returns the lines of a table that is written as `cues.txt` says, by what is above them."""
-    fragments: dict[str, str] = {}
-    found: dict[tuple[str, str], list[str]] = defaultdict(list)
-    above = ("", "")
-    for line in table.splitlines():
-        expression = _FRAGMENT.sub(lambda name: fragments.get(name[1], name[0]), line)
-        if header := _HEADER.fullmatch(line):
-            above = (header[1], header[2])
-        elif named := _FRAGMENT.match(expression):
-            fragments[named[1]] = expression[named.end() :].lstrip()
-        elif line and not line.startswith("#"):
-            found[above].append(expression)
-    return found
-
-
-_TABLE = get_data("agent_memory.extraction", "cues.txt")
-assert _TABLE
-_LINES = _read(_TABLE.decode())
-_CUES: dict[tuple[str, str], Patterns] = {
-    above: tuple(re.compile(line.replace("n't", "n'?t"), re.IGNORECASE) for line in lines)
-    for above, lines in _LINES.items()
-    if above[0] != "wording"
+_TABLE = read_table("agent_memory.extraction", "cues.txt")
+_CUES: dict[str, Patterns] = {
+    header: tuple(re.compile(line.replace("n't", "n'?t"), re.IGNORECASE) for line in lines)
+    for header, lines in _TABLE.lines.items()
+    if not header.startswith("wording ")
 }
 
 
 def wording(name: str) -> re.Pattern[str]:
     """Returns the expression of this name in `cues.txt`."""
-    return re.compile("|".join(_LINES["wording", name]), re.IGNORECASE)
+    return _TABLE.expression(f"wording {name}")
 
 
 def user_hits(sentence: str) -> tuple[Hit, ...]:
@@ -105,7 +83,7 @@ def agent_hits(sentence: str) -> tuple[Hit, ...]:
 
 def shows(signal: Signal, sentence: str) -> bool:
     """Whether the signal is in the sentence."""
-    return any(pattern.search(sentence) for pattern in _CUES["signal", signal])
+    return any(pattern.search(sentence) for pattern in _CUES[f"signal {signal}"])
 
 
 def is_quiet(sentence: str) -> bool:
@@ -117,16 +95,16 @@ def is_quiet(sentence: str) -> bool:
 
 def is_void(sort: Sort, sentence: str) -> bool:
     """Whether a sentence is nothing of the sort, whatever cue or label it has."""
-    return any(pattern.search(sentence) for pattern in _CUES.get(("void", sort), ()))
+    return any(pattern.search(sentence) for pattern in _CUES.get(f"void {sort}", ()))
 
 
 def sort_of_section(heading: str) -> Sort | None:
     """What the items under a heading of the person's are (`Requirements`, `Findings`), if the heading says it."""
-    return next((sort for sort in Sort if any(each.match(heading) for each in _CUES.get(("heading", sort), ()))), None)
+    return next((sort for sort in Sort if any(each.match(heading) for each in _CUES.get(f"heading {sort}", ()))), None)
 
 
 def _hits(speaker: str, sentence: str) -> tuple[Hit, ...]:
-    return tuple(hit for sort in Sort if (hit := _hit(sort, _CUES.get((speaker, sort), ()), sentence)))
+    return tuple(hit for sort in Sort if (hit := _hit(sort, _CUES.get(f"{speaker} {sort}", ()), sentence)))
 
 
 def _hit(sort: Sort, patterns: Patterns, sentence: str) -> Hit | None:
