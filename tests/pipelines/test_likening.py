@@ -103,5 +103,7 @@ def test_a_store_that_cannot_be_asked_ends_the_run_and_the_session_waits() -> No
 
     world = world_that_says(note("Bundling", AGAIN, turns=[1]))
     run = Run("run-1", world.clock.at_ms, None, False)
-    assert isinstance(consolidate(evolve(world.io(), known=Broken(world.store, NoteIndex(world.store.files))), run), Failure)
+    assert isinstance(
+        consolidate(evolve(world.io(), known=Broken(world.store, NoteIndex(world.store.files))), run), Failure
+    )
     assert len(world.inbox.names().unwrap()) == 1

@@ -62,13 +62,26 @@ _TABLE = read_table("agent_memory.extraction", "cues.txt")
 _CUES: dict[str, Patterns] = {
     header: tuple(re.compile(line.replace("n't", "n'?t"), re.IGNORECASE) for line in lines)
     for header, lines in _TABLE.lines.items()
-    if not header.startswith("wording ")
+    if not header.startswith(("wording ", "words ", "subject "))
 }
 
 
 def wording(name: str) -> re.Pattern[str]:
     """Returns the expression of this name in `cues.txt`."""
     return _TABLE.expression(f"wording {name}")
+
+
+def words(name: str) -> frozenset[str]:
+    """Returns the words of this list in `cues.txt`."""
+    return _TABLE.words(f"words {name}")
+
+
+SUBJECTS = {
+    header.removeprefix("subject "): _TABLE.expression(header)
+    for header in _TABLE.lines
+    if header.startswith("subject ")
+}
+"""What a text with the tag's subject speaks of, by tag."""
 
 
 def user_hits(sentence: str) -> tuple[Hit, ...]:

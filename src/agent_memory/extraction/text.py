@@ -12,7 +12,7 @@ from typing import Literal
 
 from attrs import evolve, frozen
 
-from agent_memory.extraction.cues import wording
+from agent_memory.extraction.cues import wording, words
 from agent_memory.text.plain_text import clean_text
 from agent_memory.text.salience import content_terms, is_negated, lost_salience
 
@@ -249,14 +249,7 @@ _NAME = re.compile(
     r"`[^`]+`|\b[A-Z][a-z]+[A-Z]\w*|\b[a-z]+[A-Z]\w+|\b\w+_\w+\b|\b[A-Z]{2,}\w*\b|\b[\w-]+\.[a-z]{1,5}\b|\b\w+\(\)|(?<=\s)--?[a-z][\w-]+"
     r"|(?<=[\w,;:] )[A-Z][a-z]{2,}\w*|[\"“][^\"”]{3,60}[\"”]"
 )
-_LEADING_ON_WORDS = """
-    a an the and or but nor so as at by for from in into of on onto over per to with without via that which who whose
-    when while where if unless because since than then not no is are was were be been being has have had do does did can
-    could should would will must may might just even it its he she they we you i there this these those only also o os um uma e ou
-    mas de do da dos das em no na nos nas ao por para com sem que se como quando não ser está foi
-"""
-_LEADING_ON = frozenset(_LEADING_ON_WORDS.split())
-"""Words that a cut text must not end with: they lead on to what was cut off."""
+_LEADING_ON = words("leading_on")
 _MARKS = ".,;:!?…\"'“”‘’`()[]*_"
 _LOOSE = " ,;:–—-("
 _DEFECT = wording("defect")

@@ -22,6 +22,7 @@ from agent_memory.note.note import (
 )
 from agent_memory.text.instants import has_passed
 from agent_memory.text.salience import content_terms, stem
+from agent_memory.text.tables import read_table
 
 SECTION_OF: Mapping[Kind, str] = {
     Kind.PROJECT: "project",
@@ -190,19 +191,7 @@ _LEAST_IN_BODY = 3
 _LEAST_SHARE = 0.2
 _ENOUGH_IN_COMMON = 5
 
-# What a person says to any agent about any code: these words alone connect nothing.
-_EVERYDAY_WORDS = """
-    agent answer app application apply area begin better bit branch bug build button case change check claude clean code codex
-    command commit continue correct create current data day debug default delete deploy detail doc document done down edit end
-    error example execute expect explain fail feature file fine finish fix folder follow function give go good great handle help
-    idea implement improve input instead issue key keep kind line list load log look main maybe method missing mode module more
-    move name new next nice number ok okay open option output page part pass path place please point possible problem process
-    prompt push question read really ready refactor remove rename repeat result return review run save second see session set
-    show simple small some something sort source start state step still stop string support sure system take task test text
-    thank thank thing think time try turn two type understand update use user value version view wait way work wrong
-    agora ajuda arquivo código corrige erro faz fazer função linha muda novo pasta problema testa teste tudo
-"""
-_EVERYDAY = frozenset(stem(word) for word in _EVERYDAY_WORDS.split())
+_EVERYDAY = frozenset(map(stem, read_table("agent_memory.recall", "words.txt").words("everyday")))
 
 
 def telling_terms(prompt: str) -> frozenset[str]:

@@ -15,6 +15,7 @@ from agent_memory.note.note import GLOBAL_SCOPE, Kind, Meta, Origin, StoredEntry
 from agent_memory.text.markdown import find_code, find_links, prose_lines, without_links, without_see_also
 from agent_memory.text.plain_text import spliced
 from agent_memory.text.salience import content_terms, statements, term_of, words_of
+from agent_memory.text.tables import read_table
 
 # -- things of which a project chooses one --------------------------------------------------------------------------
 
@@ -30,39 +31,22 @@ class Alternatives:
     """Content words that only repeat the question."""
 
 
-_CHOOSING_VERBS = "managed chosen adopted standardised prefer picked gerido geridas escolhido adotado"
+_TABLE = read_table("agent_memory.rules", "claims.txt")
 
 
-def _group(
-    question: str, words: str, about: str = "", exclusive: bool = True
-) -> tuple[Alternatives, Mapping[str, str]]:
-    """Returns a question and its answers, by every spelling; `a=b` means that `a` is another spelling of `b`."""
+def _group(sort: str, question: str, words: str, about: str = "") -> tuple[Alternatives, Mapping[str, str]]:
+    """Returns a question and its answers, by every spelling."""
     pairs = (word.partition("=") for word in words.split())
     answers = {name.replace("+", " "): (same or name).replace("+", " ") for name, _, same in pairs}
-    return Alternatives(question, exclusive, content_terms(f"{question} {about} {_CHOOSING_VERBS}")), answers
+    repeated = content_terms(" ".join((question, about, *_TABLE.words("choosing"))))
+    return Alternatives(question, sort == "exclusive", repeated), answers
 
 
-_GROUPS = (
-    _group("package manager", "npm pnpm yarn bun", "javascript node install installs installing dependencies packages lockfile"),
-    _group("python package manager", "pip poetry uv pipenv conda pdm", "install installs dependencies environment packages lockfile"),
-    _group("test runner", "jest vitest mocha jasmine", "javascript unit tests testing"),
-    _group("test framework", "pytest unittest nose", "python unit tests testing"),
-    _group("bundler", "webpack vite rollup esbuild parcel turbopack", "build bundle javascript"),
-    _group("formatter", "prettier biome dprint", "javascript format formatting code"),
-    _group("indentation", "tabs spaces tab=tabs tabulações=tabs espaços=spaces", "indent indenting code files lines"),
-    _group("quotes", "single+quotes double+quotes aspas+simples=single+quotes aspas+duplas=double+quotes", "strings code"),
-    _group("line ends", "lf crlf", "line endings files"),
-    _group("default branch", "main master trunk", "branch branches"),
-    _group("merge strategy", "squash+merge squash=squash+merge rebase merge+commits merge+commit=merge+commits", "merging pull requests strategy branches"),
-    _group("database", "postgres postgresql=postgres mysql mariadb sqlite mongodb mongo=mongodb dynamodb cassandra redis", exclusive=False),
-    _group("message queue", "kafka rabbitmq sqs nats pulsar sidekiq celery", exclusive=False),
-    _group("cloud", "aws gcp azure heroku vercel netlify fly.io render", exclusive=False),
-    _group("continuous integration", "github+actions gitlab+ci circleci jenkins buildkite travis", "ci pipeline runs", exclusive=False),
-    _group("web framework", "django flask fastapi express koa fastify rails laravel spring", exclusive=False),
-    _group("user interface framework", "react vue svelte angular solid", exclusive=False),
-    _group("time zone", "utc gmt localtime local+time=localtime hora+local=localtime", exclusive=False),
-    _group("license", "mit apache-2.0 gpl-3.0 agpl-3.0 bsd-3-clause mpl-2.0", exclusive=False),
-)  # fmt: skip
+_GROUPS = tuple(
+    _group(*header.split(" ", 1), *lines)
+    for header, lines in _TABLE.lines.items()
+    if header.startswith(("exclusive ", "open "))
+)
 QUESTIONS: Mapping[str, Alternatives] = {group.question: group for group, _ in _GROUPS}
 """Every question by the words of its answers."""
 _BY_WORD = {word: (group, answer) for group, answers in _GROUPS for word, answer in answers.items()}
@@ -102,10 +86,6 @@ def choice_in(sentence: str) -> tuple[Alternatives, str, str] | None:
 # -- claims and assertions ------------------------------------------------------------------------------------------
 
 
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
 _LONGEST_CHARS = 300
 """A longer sentence makes more than one claim."""
 _MOST_STATEMENTS = 200
@@ -115,28 +95,12 @@ _SNIPPET_CHARS = 80
 _MIN_STEM = 3
 
 _LETTERS = re.compile(r"[^\W\d_]+(?:['’]t\b)?")
-_DENYING = _set(
-    """
-    not never none nothing nobody neither nor without cannot avoid avoids avoiding avoided forbid forbids
-    forbidden prohibited disallowed no não nao nunca jamais sem nem nenhum nenhuma nada ninguém proibido
-    proibida proibidos evite evita evitar evitam
-    """
-)
+_DENYING = _TABLE.words("denying")
 _DENYING_TERMS = content_terms(" ".join(_DENYING)) | {"longer"}
 """The stems of negating words, as far as they are content words."""
-# `no` denies in English and means "in the" in Portuguese.
-_PORTUGUESE = _set(
-    """
-    é são não nao que uma um os as do da dos das em para com pelo pela nunca sempre está usamos usa
-    """
-)
-_ENGLISH = _set("the an is are has have there we it does do be of to and in for with on this that longer more")
-_CONDITIONAL = _set(
-    """
-    if when whenever unless except only while otherwise else until before after but se quando enquanto exceto
-    salvo somente só apenas até antes depois mas caso senão
-    """
-)
+_PORTUGUESE = _TABLE.words("portuguese")
+_ENGLISH = _TABLE.words("english")
+_CONDITIONAL = _TABLE.words("conditional")
 _PAST = re.compile(
     r"\b(?:used to|previously|formerly|originally|historically|initially|at the time|back then|at first|until|would have|"
     r"e\.g\.|for example|for instance|such as|antigamente|anteriormente|originalmente|costumava\w*|por exemplo)\b"
@@ -159,13 +123,10 @@ _PLACED = re.compile(
     r"(?P<place>`[^`\n]{2,80}`|https?://[^\s)>\]]+|(?:\.{0,2}/)?(?:[\w.-]+/)+[\w.-]*)",
     re.IGNORECASE,
 )
-_ROLES = """
-    name host hostname domain branch region bucket cluster queue topic channel namespace account user registry
-    owner manager maintainer lead contact reviewer nome domínio ramo região conta dono responsável
-    """
+_ROLES = "|".join(sorted(_TABLE.words("roles")))
 # A token that is not a plain word is a name; after words that introduce a name, so is a word with a capital or hyphens.
 _NAMED = re.compile(
-    rf"(?:(?:\b(?:is|é)|[:=])\s+(?=`|\S*[\d_@/:]|\S+\.\w)|\b(?:{'|'.join(_ROLES.split())})(?:\s+(?:is|é)|:|\s*=)\s+(?=[A-Z]\w|\w+-\w)"
+    rf"(?:(?:\b(?:is|é)|[:=])\s+(?=`|\S*[\d_@/:]|\S+\.\w)|\b(?:{_ROLES})(?:\s+(?:is|é)|:|\s*=)\s+(?=[A-Z]\w|\w+-\w)"
     r"(?!\w+-(?:only|free|based|wide|ready|safe|like|limited)\b))(?P<name>`[^`\n]{2,80}`|[^\s`,;()]{2,80})[.!]?\s*\Z"
 )
 _MORE_PLACES = re.compile(r"\s*(?:,|and|or|e|ou)\s+[`/\w]")
@@ -341,35 +302,10 @@ _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
 _LAST_WORD = re.compile(r"(?:([^\W\d_]+)|([=:≤≥<>]))[\s`\"'(~]*\Z")
 _NEXT_WORDS = re.compile(r"[\s`\"')]*([^\W\d_]+)(?:\s+([^\W\d_]+))?")
 
-# The word before a number tells a value ("port 8080", "is 30") from a name ("server 1", "phase 2").
-_INTRODUCING = _set(
-    """
-    is are be equals equal to at on of by with than least most about = : ≤ ≥ < > é são ser de em para até por
-    com port ports porta timeout limit limite version versão size tamanho level nível max min maximum minimum
-    máximo mínimo depth width height length ttl budget quota threshold limiar workers replicas threads retries
-    attempts concurrency python node nodejs java jdk go golang ruby php rust postgres postgresql mysql redis
-    django rails react vue angular ubuntu debian alpine typescript kotlin gradle swift xcode ios android
-    terraform kubernetes
-    """
-)
-_COUNTED = _set(
-    """
-    times time retries attempts workers replicas threads connections requests items entries lines characters
-    chars columns spaces users backups copies pods nodes instances processes shards approvals reviewers reviews
-    partitions rows vezes tentativas linhas caracteres colunas espaços réplicas cópias aprovações conexões
-    instâncias processos itens
-    """
-)
-_NAMING = _set(
-    """
-    section chapter figure table step phase rule adr rfc issue pr item line lines page part option appendix
-    ticket task case test example round sprint iteration attempt lesson note milestone stage release tag error
-    code status http id seção capítulo figura tabela passo fase regra página linha parte opção tarefa caso teste
-    exemplo erro código etapa
-    """
-)
-_REPORTING = _set("took was were foi eram era levou demorou spent cost gave measured")
-"""What was once so says nothing about what is so."""
+_INTRODUCING = _TABLE.words("introducing")
+_COUNTED = _TABLE.words("counted")
+_NAMING = _TABLE.words("naming")
+_REPORTING = _TABLE.words("reporting")
 
 
 @frozen

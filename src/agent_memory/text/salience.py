@@ -10,30 +10,15 @@ from functools import lru_cache
 
 from attrs import frozen
 
+from agent_memory.text.tables import read_table
+
 # -- content words ----------------------------------------------------------------------------------------------------
 # Content words: the words of a text without the words that occur in every text.
 
 
 _TERM = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
 
-# Function words of English and Portuguese, and the words with which a note reports who said what and when.
-_COMMON_WORDS = """
-    always must ought shall sempre deve devem
-    cannot neither never no none nor not nothing não nao nunca jamais nem nenhum nenhuma
-    a about above after again all also am an and any are as at be because been before being below between both but by can
-    could did do does doing done down during each either else etc few for from further get gets got had has have having he her
-    here hers him his how i if in into is it its itself just let like made make makes many may me might more most much my
-    need needs new of off on once one only onto or other our ours out over own per please same she should since so some such
-    than that the their them then there these they thing things this those though through thus to too two under until up upon
-    us use used uses using very via was way we well were what when where whether which while who whom whose why will with
-    within would yes yet you your yours
-    neste nesta nesse nessa deste desta projeto repositório project repo repository
-    agent asked asks explicitly note remember requested said says session stated states told user users wants wanted
-    ao aos aquela aquele as com como da das de dela dele depois do dos e ela elas ele eles em entre era essa esse esta este
-    eu foi for isso isto já lhe mais mas me mesmo meu minha muito na nas nem no nos nossa nosso num numa o os ou para pela
-    pelo por porque pra qual quando que quem se ser será seu sua são só também te tem ter teu tua um uma usar uso você vocês
-"""
-_COMMON = frozenset(_COMMON_WORDS.split())
+_COMMON = read_table("agent_memory.text", "words.txt").words("common")
 # Longest suffix first, so that it is the one removed.
 _ENDS = ("ations", "ation", "ings", "ing", "edly", "ies", "ied", "ed", "es", "ly", "s")
 _MIN_STEM = 3
