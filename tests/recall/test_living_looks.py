@@ -14,7 +14,7 @@ from agent_memory.recall.note_index import NoteIndex, note_index
 from agent_memory.recall.search_values import SearchRequest
 from agent_memory.store import store_database
 from agent_memory.store.store_files import StoreFiles
-from topics_edits import EDITS, IDS, WORDS, Edit, in_a_later_tick, write
+from topics_edits import EDITS, IDS, WORDS, Edit, write
 
 
 @pytest.fixture(autouse=True)
