@@ -35,13 +35,19 @@ def tokenizer_of(vocabulary: Mapping[str, object]) -> bytes:
     return text.encode()
 
 
-def make_package(directory: Path) -> tuple[Path, Path]:
-    """The package in `directory`, as an importer finds it; its table and its vocabulary."""
+def make_package(directory: Path, concepts: Sequence[Sequence[str]] = ()) -> tuple[Path, Path]:
+    """The package in `directory`, as an importer finds it; its table and its vocabulary. The words of a concept, of
+    whatever language, have one vector."""
+    starts = {
+        f"▁{word[:end]}": at for at, words in enumerate(concepts) for word in words for end in range(1, len(word) + 1)
+    }
+    pieces = {start: len(VOCABULARY) + at for at, start in enumerate(starts)}
+    rows = [row_of(number) for number in (*range(len(VOCABULARY)), *(7 + 50 * at for at in starts.values()))]
     weights = directory / "wordllama" / "weights" / "l2_supercat_256.safetensors"
     tokenizer = directory / "wordllama" / "tokenizers" / "l2_supercat_tokenizer_config.json"
     for path, content in (
-        (weights, weights_of([row_of(number) for number in range(len(VOCABULARY))])),
-        (tokenizer, tokenizer_of(VOCABULARY)),
+        (weights, weights_of(rows)),
+        (tokenizer, tokenizer_of({**pieces, **VOCABULARY})),
     ):
         path.parent.mkdir(parents=True)
         path.write_bytes(content)

@@ -17,7 +17,7 @@ from agent_memory.errors import EntryNotFound, Error, StoreIo
 from agent_memory.files.locks import KernelLocks
 from agent_memory.note.note import Harness, Kind, Listed, Sensitivity, Source, StoredEntry
 from agent_memory.note.terms import QueryWord
-from agent_memory.recall.embedding import IndexedMeanings
+from agent_memory.recall.embedding import IndexedMeanings, open_model
 from agent_memory.recall.note_index import NoteIndex
 from agent_memory.recall.search_values import Matches, Mode, SearchAnswer, SearchRequest
 from agent_memory.recall.searching import Searching
@@ -25,6 +25,7 @@ from agent_memory.store.store_files import StoreFiles
 from one_change import put
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_embedder import DictEmbedder
+from static_vectors import make_package, opened
 
 NOW_MS = 1_770_000_000_000
 AGENT = Caller(Harness.CODEX, "CODEX_CHILD")
@@ -229,3 +230,15 @@ def test_an_index_that_is_lost_after_it_was_refreshed_is_not_taken_for_one_that_
     wanted = world.put("Locks", "The zebra takes the lock.")
     world.searching = evolve(world.searching, index=LostIndex(world.store.files))
     assert world.ids("zebra lock") == [wanted]
+
+
+def test_other_languages_are_found_as_far_as_the_model_knows_them(world: World, tmp_path: Path) -> None:
+    model = make_package(tmp_path / "model", (("door", "porta"), ("cat", "gato"), ("house", "casa")))
+    meanings = IndexedMeanings(world.searching.index, world.store, opened(open_model(*map(str, model))))
+    world.searching = evolve(world.searching, meanings=meanings)
+    ids = [world.put(word, word) for word in ("porta", "gato", "casa")]
+    for mode in (Mode.HYBRID, Mode.SEMANTIC):
+        assert [world.ids(word, mode=mode)[0] for word in ("door", "cat", "house")] == ids
+        assert "the model knows English" in world.answer("door", mode=mode).notices[0]
+        assert world.answer("porta", mode=mode).notices == ()
+    assert world.answer("door", mode=Mode.BM25).notices == ()

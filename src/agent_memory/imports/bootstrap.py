@@ -75,9 +75,10 @@ class Checkout:
         self, id: str, kind: Kind, title: str, tag: str, rule: Callable[[Checkout], Lines]
     ) -> Iterator[Record]:
         said = list({one_line(line, 400): source for line, source in islice(rule(self), _MOST_READ)}.items())
-        fresh = [each for each in said if not self._is_told(each[0])][:_MOST_LINES]
+        fresh = [each for each in said if not self._is_told(each[0])]
         if 2 * len(fresh) < len(said):  # an instruction file covers the subject
             return
+        fresh = fresh[:_MOST_LINES]
         importance = Importance.HIGH if kind in (Kind.PROJECT, Kind.CONVENTION) else Importance.MEDIUM
         for lines in [fresh] if fresh and kind is not Kind.LESSON else [[each] for each in fresh]:
             own_id = f"{id}-{lines[0][1].split()[-1]}" if kind is Kind.LESSON else id

@@ -56,6 +56,11 @@ _LEAST_COSINE = 0.3
 _WEIGHED = 50
 """How many notes have their frontmatter looked at."""
 
+_BY_MEANING_ALONE = (
+    "No note has these words, and the model knows English: for notes in another language, use words of that language."
+)
+"""Measured on 12 Portuguese notes: a question in English brought 4 of them first, their own words 12."""
+
 
 @frozen
 class _Found:
@@ -120,10 +125,9 @@ class Searching:
         index, now_ms = self.index, self.clock.now_ms()
         hints, words = hints_of(request.query, now_ms), query_words(request.query)
         matches = unwrap(index.match(words, max(_CANDIDATES, 2 * request.limit), request))
-        if not isinstance(self.meanings, str) and request.mode is Mode.SEMANTIC:
-            # The value of each word counts there too.
-            matches = evolve(matches, scores={}, matched=0)
         nearness = self._nearness(request, matches)
+        if not isinstance(self.meanings, str) and request.mode is Mode.SEMANTIC:
+            matches = evolve(matches, scores={}, matched=0)
         given = self._given(request, matches, nearness)
 
         named_ids = unwrap(index.numbers_of(hints.ids))
@@ -144,7 +148,9 @@ class Searching:
             # Hybrid is the default, and says itself that words answered; if meaning alone was asked for, the answer says why not.
             return Nearness(notices=(self.meanings,) if request.mode is Mode.SEMANTIC and self.meanings else ())
         worth = {word.term: word.idf for word in matches.words}
-        return unwrap(self.meanings.near(weighed_words(request.query, worth)))
+        near = unwrap(self.meanings.near(weighed_words(request.query, worth)))
+        alone = (_BY_MEANING_ALONE,) if near.cosines and not matches.matched else ()
+        return evolve(near, notices=(*near.notices, *alone))
 
     def _given(self, request: SearchRequest, matches: Matches, nearness: Nearness) -> dict[int, list[ScorePart]]:
         """Returns what words, meaning and neighbours give to each of the notes that gain most, best first. What the
