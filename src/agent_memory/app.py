@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from attrs import define, evolve, field
@@ -22,7 +23,7 @@ from agent_memory.files.locks import KernelLocks
 from agent_memory.files.paths import exists, is_directory, real_root
 from agent_memory.files.root import config_path, home_of
 from agent_memory.note.note import GLOBAL_SCOPE, Harness, Sensitivity, Source, Status
-from agent_memory.results import as_result, unwrap
+from agent_memory.results import as_result, unwrap, warning_of
 from agent_memory.setup.config_files import Effective, change_own_config, load_config
 from agent_memory.store.store_files import StoreFiles
 from agent_memory.text.instants import DAY_MS, iso_of
@@ -76,6 +77,7 @@ if TYPE_CHECKING:
     from agent_memory.section.publishing import KeepSections, Publisher
     from agent_memory.section.targets import TargetFiles
     from agent_memory.session.found_session import FoundSession, Rest
+    from agent_memory.session.queue import InboxEntry
     from agent_memory.setup.installation import Installation
     from agent_memory.setup.scheduling import Scheduling
     from agent_memory.store.bookkeeping import SessionMarksFiles, SpendLedgerFiles, TagVocabularyFile
@@ -91,6 +93,8 @@ Progress = Callable[[str], None]
 
 BY_HAND = "generate-agents-md"
 """Stands for a harness in the records of files that a person named."""
+_AT_WORK_MS = 60_000
+"""A session in which something was said within this time counts as still running."""
 
 
 def _silent(_: str) -> None:
@@ -849,30 +853,71 @@ class Memory:
 
     @as_result
     def hand_over(self, found: FoundSession) -> str | None:
-        """Updates the handoff note of a session; None where nobody asked for anything in it."""
+        """Updates the handoff note of a session; None where there is nothing to hand over."""
         from agent_memory.pipelines.handing_over import keep_handover
 
         try:
             taken = unwrap(self.take_over(found.session_id, found.harness))
-            return unwrap(keep_handover(self.handing_over_io(), taken)).id
         except UsageInvalid:
             return None
+        return unwrap(keep_handover(self.handing_over_io(), taken)).id if taken.handover.is_worth_keeping else None
 
-    def take_over(self, session_id: str | None = None, harness: Harness | None = None) -> Result[Taken, Error]:
+    def take_over(
+        self, session_id: str | None = None, harness: Harness | None = None, *, recovers: bool = False
+    ) -> Result[Taken, Error]:
         """Returns the session with this id, else the newest of the working directory's scope, read for whoever takes it
-        over."""
+        over. Whoever `recovers` one is given its last messages, also if no hook has told of it."""
         from agent_memory.pipelines.handing_over import take_named, take_newest
         from agent_memory.session.queue import InboxEntry, retrieval_of
 
+        io = self.handing_over_io()
+        if recovers:
+            at_work_ms = self.clock.now_ms() - _AT_WORK_MS if self.caller.is_agent else None
+            io = evolve(io, recovers=True, rested_by_ms=at_work_ms)
         if session_id is None:
-            return take_newest(self.handing_over_io(), self.scope_here(), harness)
+            return take_newest(evolve(io, recent=self._recent_on_disk) if recovers else io, self.scope_here(), harness)
         # Amp and opencode have their own form of session ids.
         begins = {Harness.AMP: "T-", Harness.OPENCODE: "ses"}
         could_be = [each for each in Harness if session_id.startswith(begins.get(each, ""))]
         retrievals = [(each, retrieval_of(each, session_id)) for each in ([harness] if harness else could_be)]
         now_ms = self.clock.now_ms()
         guesses = [InboxEntry(now_ms, each, how) for each, how in retrievals if how is not None]
-        return take_named(self.handing_over_io(), session_id, harness, guesses)
+        return take_named(io, session_id, harness, guesses)
+
+    def _recent_on_disk(self) -> Iterator[Result[InboxEntry, Error]]:
+        """Yields the sessions of the last days whose transcripts lie here, and those that were captured, newest first."""
+        from heapq import merge
+
+        from agent_memory.extraction.handoff import INTERRUPTED_DAYS
+        from agent_memory.harness import watched_finders
+        from agent_memory.session.queue import Context, InboxEntry
+
+        def minus_at(each: Result[InboxEntry, Error]) -> float:
+            return each.map(lambda entry: -float(entry.at_ms)).value_or(-inf)
+
+        since_ms, found = self.clock.now_ms() - INTERRUPTED_DAYS * DAY_MS, list[Result[InboxEntry, Error]]()
+        for finder in watched_finders(self.surroundings()).values():
+            for each in finder.find(since_ms):
+                for trouble in warning_of(each):
+                    self.warn(trouble)
+                if not isinstance(each, Failure):
+                    one = each.unwrap()
+                    entry = InboxEntry(one.changed_at_ms, one.harness, one.retrieval, Context(cwd=one.cwd))
+                    found.append(Success(entry))
+        return merge(sorted(found, key=minus_at), self.inbox.recent(), key=minus_at)
+
+    @as_result
+    def checkpoint(self, session_id: str | None = None, harness: Harness | None = None) -> tuple[Taken, str | None]:
+        """Captures a session, if that is still to be done, and keeps its handoff; returns the session and the id of the
+        note, None where there is nothing to hand over."""
+        from agent_memory.pipelines.handing_over import keep_handover
+        from agent_memory.session.queue import queue_key
+
+        taken = unwrap(self.take_over(session_id, harness, recovers=True))
+        if queue_key(taken.entry, "") not in unwrap(self.inbox.known()).waiting:
+            unwrap(self.inbox.put(taken.entry))
+        is_kept = taken.handover.is_worth_keeping
+        return taken, unwrap(keep_handover(self.handing_over_io(), taken)).id if is_kept else None
 
     def handing_over_io(self) -> HandingOverIo:
         from agent_memory.pipelines.handing_over import HandingOverIo

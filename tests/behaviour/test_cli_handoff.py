@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 import time
 from pathlib import Path
 
+import pytest
+
 from claude_transcripts import Conversation, calls
-from memory_process import Memory
+from memory_process import LIMIT_SECONDS, PROGRAM, Memory
 
 SESSION = "cccccccc-1111-4222-8333-444444444444"
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
@@ -106,6 +110,69 @@ def test_a_named_session_needs_no_capture(memory: Memory) -> None:
     path.write_bytes(b"\n".join(conversation(memory.home).lines) + b"\n")
     assert memory("handoff").code == 2  # nothing tells of it
     assert memory("handoff", "--session", SESSION, "--json").document["harness"] == "claude-code"
+
+
+def on_disk(memory: Memory, said: Conversation) -> None:
+    """Writes a session's transcript, of which no hook tells."""
+    path = memory.home / ".claude" / "projects" / "lamp" / f"{said.session_id}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"\n".join(said.lines) + b"\n")
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_a_session_that_nothing_has_told_of_is_recovered_with_its_last_messages(memory: Memory, closed: bool) -> None:
+    said = conversation(memory.home, closed=closed)
+    for number in range(60):
+        said.user("<system-reminder>internal</system-reminder>", cwd=str(memory.home))
+        said.user(f"Blink {number} times.", cwd=str(memory.home))
+    said.agent(*(["Done."] if closed else [calls("t3", "Read", file_path="lamp.py")]), cwd=str(memory.home))
+    on_disk(memory, said)
+    told = memory("recover", "--json").document
+    words = [each["text"] for each in told["lastWords"]]
+    assert (len(words), words[-1]) == (50, "Done." if closed else "Blink 59 times.")
+    assert not any("internal" in each for each in words)
+    assert told["resume"] == f"cd {memory.home} && claude --resume {SESSION}"
+    assert ("was cut off" in told["text"], told["stored"], memory.pending()) == (not closed, None, [])
+    assert memory("recover", cwd=memory.work_tree("elsewhere")).code == 2
+
+
+def test_a_session_is_recovered_for_seven_days_and_by_an_agent_only_once_it_rests(memory: Memory) -> None:
+    agent = {"CODEX_THREAD_ID": "t"}
+    for started_ms, codes in (
+        (now_ms() - 8 * DAY_MS, (2, 2)),
+        (now_ms() - 10_000, (0, 2)),
+        (now_ms() - 90_000, (0, 0)),
+    ):
+        on_disk(memory, conversation(memory.home, started_ms=started_ms))
+        assert (memory("recover").code, memory("recover", environ=agent).code) == codes
+
+
+def test_a_checkpoint_captures_once_and_keeps_a_handoff_where_there_is_something_to_take_up(memory: Memory) -> None:
+    on_disk(memory, conversation(memory.home))
+    stored = memory("checkpoint", "--json").document["stored"]
+    assert memory("checkpoint", "--session", SESSION[:8], "--json").document["stored"] == stored
+    assert ([each["id"] for each in memory.notes()], len(memory.pending())) == ([stored], 1)
+    small = Conversation("dddddddd-1111-4222-8333-444444444444", now_ms() - 5_000)
+    small.user("What does HTTP 418 mean?", cwd=str(memory.home))
+    small.agent("I am a teapot.", cwd=str(memory.home))
+    on_disk(memory, small)
+    assert memory("checkpoint").out.endswith("there is nothing to hand over\n")
+    assert (len(memory.notes()), len(memory.pending())) == (1, 2)
+
+
+def test_the_hook_at_a_sessions_end_hands_it_over(memory: Memory) -> None:
+    on_disk(memory, conversation(memory.home))
+    payload = {"session_id": SESSION, "cwd": str(memory.home), "hook_event_name": "Stop"}
+    for event, handoffs in (("Stop", 0), ("SessionEnd", 1)):
+        call = [*PROGRAM, "capture", "--harness", "claude-code", "--hook"]
+        data = json.dumps({**payload, "hook_event_name": event}).encode()
+        environ = memory.environment()
+        done = subprocess.run(call, input=data, cwd=memory.home, env=environ, capture_output=True, check=True)
+        assert (done.stdout, done.stderr) == (b"", b"")
+        deadline = time.monotonic() + LIMIT_SECONDS
+        while handoffs and not memory.notes() and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert [each["kind"] for each in memory.notes()] == ["handoff"] * handoffs
 
 
 def test_the_beginning_of_an_id_names_a_session(memory: Memory) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from claude_transcripts import Conversation
+from claude_transcripts import Conversation, calls
 from forked_program import RunningCall
 from memory_process import LIMIT_SECONDS, Memory
 
@@ -85,7 +85,9 @@ def test_a_session_that_rests_is_captured_and_handed_over(memory: Memory) -> Non
     with watching(memory, "--wait-for-transcripts", "--debounce", "0.2", "--idle-timeout", "1") as watched:
         own = talk(OWN, "[agent-memory:agent-call:v1]\nnonce: 1").write(projects(memory))
         assert f"left out claude-code {OWN}" in watched.line_after(1, own)
-        talk(ONE, "Fix the lamp in the harbour, please.", "And then paint it.").write(projects(memory))
+        work = talk(ONE, "Fix the lamp in the harbour, please.", "And then paint it.")
+        work.agent(calls("t1", "Edit", file_path="/srv/harbour/lamp.py"))
+        work.write(projects(memory))
         assert f"captured claude-code {ONE}: about " in watched.line(2)
         assert f"handed over claude-code {ONE}: id__" in watched.line(3)
         code, error = watched.end()

@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -477,7 +478,7 @@ def test_programs_for_the_twelve_routes_of_inosx_find_them(memory: Memory, brows
     assert browser.json(f"{api}/compact")["lastCompaction"] is None
     assert browser.act(f"{api}/compact")["lastCompaction"]["machine"] == "defrag"
     assert browser.act(f"{api}/migrate") == {"migrated": [], "skipped": []}
-    talk = Conversation()
+    talk = Conversation(started_ms=time.time_ns() // 1_000_000 - 60_000)
     talk.user("Light the lamps at dusk.")
     memory.session(SESSION, b"\n".join(talk.lines))
     assert browser.json(f"{api}?agentId=claude-code")["conversations"][0]["chatId"] == SESSION

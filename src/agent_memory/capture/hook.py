@@ -8,11 +8,12 @@ what locates the session.
 
 import os
 import stat
+import sys
 import time
 
 from agent_memory.capture.hook_files import INBOX, log_hook_problem, put_text, timestamp_of
 from agent_memory.capture.repository import read_repository
-from agent_memory.capture.session_event import PAYLOAD_KEYS, SHAPES, SessionEvent, session_event
+from agent_memory.capture.session_event import PAYLOAD_KEYS, SHAPES, SessionEvent, plain_name, session_event
 from agent_memory.files.durable import create_file, make_directories, read_loosely
 from agent_memory.files.json_lite import json_object, scan_json, scan_members
 from agent_memory.files.root import (
@@ -214,8 +215,30 @@ def _put(event: SessionEvent, environ: "Mapping[str, str]") -> None:
         put_text(root, INBOX, text, timestamp, event.harness, ".json")
     except OSError as error:
         raise HookProblem("store-io", f"could not write to {root}/{INBOX}: {error.strerror}") from None
+    _hand_over(event)
     if doubt:
         raise HookProblem("config-invalid", f"{doubt}, so this session was captured to {root}")
+
+
+def _hand_over(event: SessionEvent) -> None:
+    """Starts `memory checkpoint` for a session that has ended. Nobody waits for it, or hears of it: what it cannot do,
+    the next consolidation does."""
+    words = sys.argv[1:]
+    is_whole_call = words[:1] == ["capture"] and sys.orig_argv[-len(words) :] == words
+    try:
+        if plain_name(event.event or "") != "sessionend" or not is_whole_call or os.fork():
+            return
+        os.setsid()  # a harness that ends takes its process group with it
+        os.nice(10)
+        null = os.open(os.devnull, os.O_RDWR)
+        for descriptor in (0, 1, 2):
+            os.dup2(null, descriptor)
+        program = sys.orig_argv[: -len(words)]
+        os.execv(
+            sys.executable, [*program, "checkpoint", f"--harness={event.harness}", f"--session={event.session_id}"]
+        )
+    except OSError:
+        pass
 
 
 def _is_forgotten(event: SessionEvent, root: str) -> bool:

@@ -35,6 +35,8 @@ COMMANDS: Mapping[str, Command] = {
     "read": Command("reading", "print a note and count the read"),
     "inject": Command("telling", "print what an agent should know now, for hooks"),
     "handoff": Command("telling", "print what a session was asked, did and left open"),
+    "checkpoint": Command("telling", "keep where a session stands, so that it can be taken up again"),
+    "recover": Command("telling", "take up a session that broke off"),
     "remember": Command("notes", "store a note right away"),
     "edit": Command("notes", "change a note"),
     "pin": Command("notes", "keep a note in front of every agent"),

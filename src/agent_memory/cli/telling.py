@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from agent_memory.app import Memory
 from agent_memory.cli.arguments import add_choice, add_flag, add_number, set_command
 from agent_memory.cli.console import Console
 from agent_memory.cli.dialogue import current_directory, open_here
@@ -58,12 +59,17 @@ def _inject(arguments: argparse.Namespace, console: Console) -> None:
 # -- handoff ----------------------------------------------------------------------------------------------------------
 
 
-def configure_handoff(parser: argparse.ArgumentParser) -> None:
+def _add_session(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--session", metavar="ID", help="the session (default: the newest of this repository or directory)"
     )
     add_choice(parser, "--harness", Harness, "the harness the session ran in")
+
+
+def configure_handoff(parser: argparse.ArgumentParser) -> None:
+    _add_session(parser)
     add_choice(parser, "--to", Harness, "word it for the harness that takes over")
+    parser.set_defaults(recovers=False)
     add_flag(parser, "--no-store", "print it without keeping a note")
     epilog = (
         "Shows what was asked, done, decided and left open, and the files touched, from the session's own transcript and "
@@ -76,17 +82,57 @@ def configure_handoff(parser: argparse.ArgumentParser) -> None:
     set_command(parser, _handoff, epilog)
 
 
+def configure_recover(parser: argparse.ArgumentParser) -> None:
+    _add_session(parser)
+    add_choice(parser, "--to", Harness, "word it for the harness that takes over")
+    parser.set_defaults(recovers=True, no_store=True)
+    epilog = (
+        "Like `memory handoff`, with the last 50 messages of a session of the last seven days, and without keeping a "
+        "note. It also finds sessions that no hook has reported, as after a crash, by their transcripts. What the "
+        "harness put in by itself is left out. It ends with the harness's command to resume."
+    )
+    set_command(parser, _handoff, epilog, "memory recover --to codex | codex exec -")
+
+
+def configure_checkpoint(parser: argparse.ArgumentParser) -> None:
+    _add_session(parser)
+    epilog = (
+        "Puts the session into the inbox, and keeps its handoff if there is anything to take up. Hooks do so by "
+        "themselves at a session's end; `memory recover` takes it up again."
+    )
+    set_command(parser, _checkpoint, epilog, "memory checkpoint")
+
+
+def _checkpoint(arguments: argparse.Namespace, console: Console) -> None:
+    memory = open_here(console)
+    memory.require_on()
+    taken, stored = unwrap(memory.checkpoint(_session(memory, arguments), arguments.harness))
+    found = taken.handover
+    said = f"Kept the {found.harness} session {found.session_id}: "
+    document = {**fields_of(found, "harness", "session_id", "resume"), "stored": stored}
+    console.answer(document, said + (f"its handoff is {stored}" if stored else "there is nothing to hand over"))
+
+
+def _session(memory: Memory, arguments: argparse.Namespace) -> str | None:
+    """Returns the id of the session that is meant: a person may give only its beginning."""
+    session: str | None = arguments.session
+    known = () if session is None else memory.find_session(session).value_or(())
+    return known[0].session_id if known else session
+
+
 def _handoff(arguments: argparse.Namespace, console: Console) -> None:
     from agent_memory.extraction.handoff import handover_text  # reads sessions, which injecting does not
     from agent_memory.pipelines.handing_over import keep_handover
 
     memory = open_here(console)
-    session: str | None = arguments.session
-    known = () if session is None else memory.find_session(session).value_or(())
-    if known:  # a person may give only the beginning of an id
-        session = known[0].session_id
-    taken = unwrap(memory.take_over(session, arguments.harness))
+    if arguments.recovers:
+        memory.require_on()
+    session = _session(memory, arguments)
+    taken = unwrap(memory.take_over(session, arguments.harness, recovers=arguments.recovers))
     handover = taken.handover
+    if arguments.recovers and not handover.exchanges:
+        hint = f"`memory handoff --session {handover.session_id}` says what it was about."
+        raise UsageInvalid(f"The session {handover.session_id} ended more than 7 days ago", hint)
     text = handover_text(handover, arguments.to)
     stored, why_not = None, "--no-store"
     if not arguments.no_store:

@@ -21,6 +21,8 @@ INTERRUPTED_DAYS = 7
 """So long the last words of a session that was cut off are worth giving on."""
 
 MAX_EXCHANGES = 6
+MAX_RECOVERED = 50
+"""How many of the last messages are given to whoever recovers a session, cut off or not."""
 _EXCHANGE_CHARS = 600
 _MAX_DECIDED = 8
 _DECIDED_CHARS = 240
@@ -50,7 +52,7 @@ class Handover:
     handoff: Handoff
     decided: tuple[str, ...]
     exchanges: tuple[Exchange, ...]
-    """The last words, of a session that was cut off and is younger than seven days."""
+    """The last words of a session younger than seven days, if it was cut off or is recovered."""
     tags: tuple[str, ...]
     ended_at_ms: int | None
     cwd: str | None = None
@@ -58,12 +60,16 @@ class Handover:
     agent: str | None = None
     resume: str | None = None
     """The harness's own command to go on with it."""
+    was_cut_off: bool = False
+    is_worth_keeping: bool = True
+    """Whether there is more in it than one request that was simply met."""
 
 
-def handover_of(history: History, now_ms: int) -> Handover | None:
+def handover_of(history: History, now_ms: int, *, recovers: bool = False) -> Handover | None:
     """The handover of a redacted history; None where nobody asked for anything in it."""
     legible, episodes, candidates = read_through(history)
-    handoff = handoff_of(legible, episodes, candidates, goes_on=True) or brief_handoff_of(legible, episodes)
+    kept = handoff_of(legible, episodes, candidates, goes_on=False)
+    handoff = kept or handoff_of(legible, episodes, candidates, goes_on=True) or brief_handoff_of(legible, episodes)
     if handoff is None:
         return None
     ended_at_ms = max((turn.at_ms for turn in history.turns if turn.at_ms is not None), default=history.ended_at_ms)
@@ -73,7 +79,8 @@ def handover_of(history: History, now_ms: int) -> Handover | None:
     decided = (cut(" ".join(each.claim.split()), _DECIDED_CHARS) for each in decisions[-_MAX_DECIDED:])
     exchanges: tuple[Exchange, ...] = ()
     # The last thing that was asked has no closing words.
-    if recent and episodes and episodes[-1].asked is not None and episodes[-1].closing is None:
+    was_cut_off = bool(episodes) and episodes[-1].asked is not None and episodes[-1].closing is None
+    if recent and (was_cut_off or recovers):
         said = [
             turn
             for turn in legible.turns
@@ -85,7 +92,7 @@ def handover_of(history: History, now_ms: int) -> Handover | None:
                 cut(turn.text.strip(), _EXCHANGE_CHARS),
                 turn.role is Role.AGENT and origin_of(Claim("", turn.text), (), legible) is Origin.EXTERNAL,
             )
-            for turn in said[-MAX_EXCHANGES:]
+            for turn in said[-(MAX_RECOVERED if recovers else MAX_EXCHANGES) :]
         )
     return Handover(
         harness=history.harness,
@@ -99,6 +106,8 @@ def handover_of(history: History, now_ms: int) -> Handover | None:
         branch=None if history.branch is None else one_line(history.branch, 200),
         agent=history.agent,
         resume=resume_command(history.harness, history.session_id, cwd),
+        was_cut_off=was_cut_off,
+        is_worth_keeping=kept is not None,
     )
 
 
@@ -133,7 +142,7 @@ def handover_text(handover: Handover, to: Harness | None = None) -> str:
     )
     parts = [f"{first}{where}{branch}{when}.", notice, handover_body(handover)]
     if handover.exchanges:
-        parts.append("It was cut off. The last words were:")
+        parts.append(f"{'It was cut off. ' if handover.was_cut_off else ''}The last words were:")
         for each in handover.exchanges:
             quoted = (f"> {line}".rstrip() for line in each.text.split("\n"))
             parts.append("\n".join((f"{each.speaker}:", *quoted)))

@@ -19,7 +19,7 @@ from agent_memory.rules.drafts import stored_body, stored_description, stored_ta
 from agent_memory.rules.forgotten import forgotten_note
 from agent_memory.rules.origin import Claim, origin_of, with_source
 from agent_memory.session.history import History, SessionMark
-from agent_memory.session.queue import InboxEntry, session_id_of
+from agent_memory.session.queue import Context, InboxEntry, session_id_of
 from agent_memory.session.turns import redact_history
 from agent_memory.text.ids import mint_id
 from agent_memory.text.instants import DAY_MS
@@ -53,6 +53,10 @@ class HandingOverIo:
     recent: Callable[[], Iterator[Result[InboxEntry, Error]]]
     """The known sessions, newest first, each as often as it was captured; an error where one cannot be looked at."""
     handoff_days: int = 7
+    recovers: bool = False
+    """Whether the last messages of any session are wanted, and not only of one that was cut off."""
+    rested_by_ms: int | None = None
+    """The newest session that is meant ended by then: the caller's own is still at work."""
 
 
 @frozen
@@ -118,7 +122,8 @@ def take_newest(io: HandingOverIo, scope: str, harness: Harness | None) -> Taken
     for each in io.recent():
         entry = unwrap(each)  # an entry that cannot be read may be the newest (P6)
         key = (entry.harness.value, session_id_of(entry))
-        if key in tried or (harness is not None and entry.harness is not harness) or _scope_of(io, entry) != scope:
+        is_elsewhere = bool(entry.context.cwd or entry.context.repo) and _scope_of(io, entry) != scope
+        if key in tried or (harness is not None and entry.harness is not harness) or is_elsewhere:
             continue
         tried.add(key)
         try:
@@ -126,7 +131,8 @@ def take_newest(io: HandingOverIo, scope: str, harness: Harness | None) -> Taken
         except Error as error:
             trouble = trouble or error
         else:
-            if taken is not None:
+            is_at_work = taken is not None and io.rested_by_ms is not None and taken.ended_at_ms > io.rested_by_ms
+            if taken is not None and not is_at_work and _scope_of(io, taken.entry) == scope:
                 return taken
         if len(tried) == _MOST_TRIED:
             break
@@ -149,7 +155,9 @@ def _take(io: HandingOverIo, entry: InboxEntry) -> Taken | None:
     pauses = io.switches().pauses_of(entry.context.cwd or history.cwd, entry.context.repo or "")
     heard = (turn for turn in history.turns if not was_paused(pauses, turn.at_ms or entry.at_ms))
     redacted = redact_history(evolve(history, turns=tuple(heard)))
-    handover = handover_of(redacted, io.clock.now_ms())
+    handover = handover_of(redacted, io.clock.now_ms(), recovers=io.recovers)
+    if not (entry.context.cwd or entry.context.repo):  # it was found by its transcript, which says where it was
+        entry = evolve(entry, context=Context(cwd=history.cwd, branch=history.branch))
     return None if handover is None else Taken(entry, redacted, handover)
 
 

@@ -23,7 +23,6 @@ from agent_memory.text.ids import normal_tags, split_tags
 _CATEGORIES: Mapping[str, Kind] = {
     f"{kind.value}s": kind for kind in (Kind.DECISION, Kind.LESSON, Kind.HANDOFF, Kind.TASK, Kind.PROJECT)
 }
-_MOST_MESSAGES = 50
 
 
 def _category(asked: Asked) -> Kind | None:
@@ -109,9 +108,8 @@ def _search(asked: Asked) -> Shown:
 
 def _checkpoint(asked: Asked) -> Shown:
     """Returns the last messages of the newest session here."""
-    taken = unwrap(asked.looking.take_over(asked.text("chatId"), asked.word("agentId", Harness)))
-    turns = taken.history.turns[-_MOST_MESSAGES:]
-    messages = [{"role": each.role.value, "text": each.text} for each in turns]
+    taken = unwrap(asked.looking.take_over(asked.text("chatId"), asked.word("agentId", Harness), recovers=True))
+    messages = [{"role": each.role.value, "text": each.text} for each in taken.handover.exchanges]
     session = {"agentId": taken.entry.harness.value, "chatId": taken.history.session_id}
     return Shown("", {**session, "savedAt": taken.ended_at_ms, "messages": messages})
 
