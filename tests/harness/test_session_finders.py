@@ -124,14 +124,14 @@ def test_a_directory_that_cannot_be_listed_is_an_error_and_hides_no_other(
     """P6"""
     put(tmp_path, f".claude/projects/open/{ONE}.jsonl")
     put(tmp_path, f".claude/projects/closed/{TWO}.jsonl")
-    real = os.scandir
+    real = os.listdir
 
-    def scandir(path: str) -> object:
+    def listdir(path: str) -> list[str]:
         if path.endswith("/closed"):
             raise PermissionError(13, "Permission denied", path)
         return real(path)
 
-    monkeypatch.setattr(os, "scandir", scandir)
+    monkeypatch.setattr(os, "listdir", listdir)
     results = list(finder(tmp_path, Harness.CLAUDE_CODE).find(None))
     assert sorted(isinstance(each, Success) for each in results) == [False, True]
     (error,) = [each.failure() for each in results if isinstance(each, Failure)]

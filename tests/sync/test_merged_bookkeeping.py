@@ -4,6 +4,7 @@ import pytest
 from attrs import evolve
 from hypothesis import given, strategies as st
 
+from agent_memory.care.tombstones import FORGOTTEN, PURGE_MARK
 from agent_memory.note.note import TIERS_FILE, Harness, TierList
 from agent_memory.note.tagging import VOCABULARY_FILE, TagVocabulary
 from agent_memory.rules.forgotten import EntryTombstone, SessionTombstone
@@ -20,7 +21,7 @@ from agent_memory.store.bookkeeping import (
 )
 from agent_memory.store.tiers_json import parse_tiers, render_tiers
 from agent_memory.store.usage_ledger import parse_ledger_line, render_ledger_line
-from agent_memory.sync.merged_bookkeeping import FORGOTTEN, PURGE_FILE, merged_bookkeeping, merged_ledger
+from agent_memory.sync.merged_bookkeeping import merged_bookkeeping, merged_ledger
 
 A, B, C = "id__aaaaaa", "id__bbbbbb", "id__cccccc"
 DAY = 20_000
@@ -92,7 +93,7 @@ class TestTiers:
 
 
 def tombstone(ours: Tombstone, theirs: Tombstone) -> Tombstone:
-    path = f"{FORGOTTEN}some.json"
+    path = f"{FORGOTTEN}/some.json"
     merged = merged_bookkeeping(path, None, TOMBSTONE.render(ours).encode(), TOMBSTONE.render(theirs).encode())
     assert merged is not None
     return TOMBSTONE.parse(merged, path)
@@ -111,9 +112,9 @@ class TestWhatWasForgotten:
         assert tombstone(one, other) == tombstone(other, one) == other
 
     def test_the_later_purge_counts(self) -> None:
-        merged = merged_bookkeeping(PURGE_FILE, None, PURGE.render(1_000).encode(), PURGE.render(2_000).encode())
+        merged = merged_bookkeeping(PURGE_MARK, None, PURGE.render(1_000).encode(), PURGE.render(2_000).encode())
         assert merged is not None
-        assert PURGE.parse(merged, PURGE_FILE) == 2_000
+        assert PURGE.parse(merged, PURGE_MARK) == 2_000
 
 
 MARK = SessionMark(Harness.CODEX, "s-1", "r-9", AT_MS, 9, tools_answered=False, agent_name="builtin", entry_ids=(A,))
@@ -176,7 +177,7 @@ class TestValuesByKey:
         assert merged_bookkeeping(KEY_FILE, None, NEWER, OLDER) == NEWER
 
 
-@pytest.mark.parametrize("path", [TIERS_FILE, VOCABULARY_FILE, PURGE_FILE, f"{FORGOTTEN}x.json", MARK_FILE])
+@pytest.mark.parametrize("path", [TIERS_FILE, VOCABULARY_FILE, PURGE_MARK, f"{FORGOTTEN}/x.json", MARK_FILE])
 def test_a_side_that_cannot_be_understood_is_left_to_a_person(path: str) -> None:
     """P6."""
     assert merged_bookkeeping(path, None, b"{", b"{") is None

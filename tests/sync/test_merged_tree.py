@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
+from agent_memory.care.tombstones import FORGOTTEN
 from agent_memory.note.file_name import file_name_of
 from agent_memory.note.note import TIERS_FILE, Harness, MemoryEntry, Meta, Sensitivity, Source, TierList
 from agent_memory.note.note_format import parse_note, render_note
@@ -16,7 +17,6 @@ from agent_memory.rules.commit_message import IGNORE_FILE, IGNORED
 from agent_memory.rules.forgotten import EntryTombstone, SessionTombstone
 from agent_memory.store.bookkeeping import TOMBSTONE
 from agent_memory.store.tiers_json import parse_tiers, render_tiers
-from agent_memory.sync.merged_bookkeeping import FORGOTTEN
 from agent_memory.sync.merged_tree import merged_tree, wanted_contents
 from agent_memory.sync.merging import Leaf, MergedTree, Tree
 
@@ -42,7 +42,7 @@ def retired(*entries: MemoryEntry) -> dict[str, bytes]:
 
 
 def tombstone(*tombstones: EntryTombstone | SessionTombstone) -> dict[str, bytes]:
-    return {f"{FORGOTTEN}{number}.json": TOMBSTONE.render(each).encode() for number, each in enumerate(tombstones)}
+    return {f"{FORGOTTEN}/{number}.json": TOMBSTONE.render(each).encode() for number, each in enumerate(tombstones)}
 
 
 def blob(data: bytes) -> str:

@@ -94,7 +94,8 @@ def stays_out(event: SessionEvent, environ: "Mapping[str, str]", act: str = "") 
         tombstone = {"version": 1, "session": event.session_id, "harness": event.harness, "at": now}
         try:
             make_directories(f"{root}/{FORGOTTEN}")
-            create_file(_tombstone_path(event, event.harness, root), f"{json_object(tombstone)}\n".encode())
+            path = f"{root}/{tombstone_path(event.harness, event.session_id)}"
+            create_file(path, f"{json_object(tombstone)}\n".encode())
         except FileExistsError:  # another hook of the same session
             pass
         except OSError as error:
@@ -175,8 +176,6 @@ def payload_on_stdin() -> object:
 # -- capture ----------------------------------------------------------------------------------------------------------
 
 FORGOTTEN = "state/forgotten"
-ANY_HARNESS = "any"
-"""The same as in `care.tombstones`, which is slow to load."""
 
 
 def run_hook(words: list[str]) -> "NoReturn":
@@ -246,13 +245,15 @@ def _is_forgotten(event: SessionEvent, root: str) -> bool:
     directory = f"{root}/{FORGOTTEN}"
     if not os.path.isdir(directory):
         return False
-    return any(os.path.lexists(_tombstone_path(event, whose, root)) for whose in (event.harness, ANY_HARNESS))
+    paths = (tombstone_path(whose, event.session_id) for whose in (event.harness, None))
+    return any(os.path.lexists(f"{root}/{path}") for path in paths)
 
 
-def _tombstone_path(event: SessionEvent, harness: str, root: str) -> str:
+def tombstone_path(harness: str | None, session_id: str) -> str:
+    """Returns the path of a session's tombstone, relative to the root."""
     from agent_memory.text.ids import slug_of  # not needed if nothing was ever forgotten
 
-    return f"{root}/{FORGOTTEN}/{harness}_{slug_of(event.session_id)}.json"
+    return f"{FORGOTTEN}/{harness or 'any'}_{slug_of(session_id)}.json"
 
 
 def entry_text(event: SessionEvent, timestamp: str, environ: "Mapping[str, str]", home: str | None) -> str:

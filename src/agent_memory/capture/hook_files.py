@@ -1,5 +1,5 @@
-"""The files of hooks: inbox entries and a log of problems. Imports only C modules and our own import-free ones, since
-capture uses it inside every turn of every agent."""
+"""The files of hooks: inbox entries, a log of problems, and what the next session is to be told. Imports only C modules
+and our own import-free ones, since capture uses it inside every turn of every agent."""
 
 import errno
 import os
@@ -113,3 +113,28 @@ def log_hook_problem(
         except OSError:
             continue
         return
+
+
+# -- a failed scheduled run, told once: to the next command, and to the next session -----------------------------------
+
+COMMAND, SESSION = "command", "session"
+_MAX_CHARS = 500
+
+
+def schedule_directory(home: str) -> str:
+    """Returns where this machine keeps what it knows of its schedule."""
+    return f"{local_state_directory(home)}/schedule"
+
+
+def take_notice(home: str, kind: str) -> str | None:
+    """Returns the sentence that is waiting, which is then told no more; None in most cases, at the cost of one look-up. A
+    notice that cannot be taken away is not told: it would be told for ever."""
+    path = f"{schedule_directory(home)}/notice-{kind}"
+    data = read_loosely(path, 4 * _MAX_CHARS)
+    if not data:
+        return None
+    try:
+        os.unlink(path)
+    except OSError:
+        return None
+    return " ".join(data.decode("utf-8", "replace").split())[:_MAX_CHARS] or None

@@ -20,7 +20,7 @@ from agent_memory.agent.agent_command import choose_command, shown_command, uses
 from agent_memory.capture.inbox_files import printable
 from agent_memory.care import checks as of
 from agent_memory.care.checks import Check, DoctorReport, Finding, NoteFile, ScopeUse, Severity, in_order, trouble
-from agent_memory.care.files import Found, unwritten, walk
+from agent_memory.care.files import Found, everything_in, unwritten
 from agent_memory.care.health import Health
 from agent_memory.config import ScheduleConfig
 from agent_memory.errors import AgentMissing, EntryUnreadable, Error, PathRefused, StoreIo
@@ -79,7 +79,9 @@ class Doctor:
         findings = [of.SETTING.found("config", warning.rstrip(".")) for warning in self.effective.warnings]
         root, store, now_ms = str(self.root), self.reading.store, self.reading.clock.now_ms()
         walked: list[Found] = []
-        for each in walk(root):  # what cannot be looked at is reported, so that nothing is missing unnoticed (P6)
+        for each in everything_in(
+            root
+        ):  # what cannot be looked at is reported, so that nothing is missing unnoticed (P6)
             if isinstance(each, Found):
                 walked.append(each)
             else:

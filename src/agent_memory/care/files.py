@@ -10,13 +10,13 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
-from itertools import accumulate, groupby
+from itertools import accumulate, chain, groupby
 
 from attrs import frozen
 
 from agent_memory.errors import Error
 from agent_memory.files.durable import TEMPORARY_PREFIX, claim_abandoned, close_quietly
-from agent_memory.files.paths import store_io
+from agent_memory.files.paths import store_io, walk
 from agent_memory.git.git_history import contents_of
 from agent_memory.git.git_process import GitProcess
 from agent_memory.redaction.redact import redact
@@ -62,35 +62,21 @@ class Found:
         return (self.is_file or self.is_directory) and bool(self.mode & 0o077)
 
 
-def walk(root: str) -> Iterator[Found | OSError]:
-    """Yields the root and everything below it except git's own files; directories before their contents, by name. An
-    error where something cannot be looked at."""
-    if isinstance(found := _look(root, ""), FileNotFoundError):
-        return
-    yield found
-    waiting = [""] if isinstance(found, Found) else []
-    while waiting:
-        directory = waiting.pop()
-        try:
-            names = sorted(os.listdir(f"{root}/{directory}"))
-        except OSError as error:
-            yield error
-            continue
-        for name in names:
-            found = _look(root, f"{directory}/{name}" if directory else name)
-            if isinstance(found, FileNotFoundError):
-                continue
-            yield found
-            if isinstance(found, Found) and found.is_directory and not name.startswith(".git"):
-                waiting.append(found.path)
-
-
-def _look(root: str, path: str) -> Found | OSError:
+def everything_in(root: str) -> Iterator[Found | OSError]:
+    """Yields the root and everything below it except git's own files, by name; an error where something cannot be looked
+    at."""
     try:
-        status = os.lstat(f"{root}/{path}" if path else root)
+        seen: list[tuple[str, os.stat_result] | OSError] = [(root, os.lstat(root))]
+    except FileNotFoundError:
+        return
     except OSError as error:
-        return error
-    return Found(path, status.st_mode, status.st_uid, status.st_mtime_ns // 1_000_000)
+        seen = [error]
+    for each in chain(seen, walk(root, lambda path: not path.rpartition("/")[2].startswith(".git"))):
+        if isinstance(each, OSError):
+            yield each
+        else:
+            path, status = each
+            yield Found(path[len(root) + 1 :], status.st_mode, status.st_uid, status.st_mtime_ns // 1_000_000)
 
 
 @contextmanager
@@ -192,7 +178,7 @@ _HEAD_BYTES = 4096
 
 def _files(root: str) -> Iterator[SecretFind | str | None]:
     """Yields for each file the find, None if there is none, or the reason why it could not be searched."""
-    for found in walk(root):
+    for found in everything_in(root):
         if isinstance(found, OSError):
             yield str(store_io(found, "read", str(found.filename or root)))
         elif found.is_file and not found.path.startswith(_DERIVED):

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from attrs import evolve, frozen
 
 from agent_memory.capture.inbox_files import QueueTroubles
-from agent_memory.care.files import unwritten, walk
+from agent_memory.care.files import everything_in, unwritten
 from agent_memory.care.tombstones import FORGOTTEN, TombstoneFiles, journal_of, purge_mark_of
 from agent_memory.care.traces import NoteFile, RunTraces, id_at, inbox_traces, note_files
 from agent_memory.errors import EntryChanged, EntryNotFound
@@ -232,7 +232,7 @@ class Forgetter:
             purge_mark_of(self.git.root).write(work.at_ms)
         RunTraces(self._real, work).remove()
         remove_directory(self._real, ".cache")
-        for found in walk(self._real):  # a file that a killed process left half written may hold it too
+        for found in everything_in(self._real):  # a file that a killed process left half written may hold it too
             if not isinstance(found, OSError) and found.is_temporary:
                 with unwritten(self._real, found, self.clock.now_ms()) as is_free:
                     if is_free:

@@ -12,7 +12,7 @@ from returns.result import Result
 
 from agent_memory.care.checks import DoctorReport, NoteRepair, plan_repairs
 from agent_memory.care.doctor import Doctor, read_copies, read_notes
-from agent_memory.care.files import Found, unwritten, walk
+from agent_memory.care.files import Found, everything_in, unwritten
 from agent_memory.errors import EntryChanged, EntryInvalid, Error
 from agent_memory.files.durable import close_quietly
 from agent_memory.files.paths import exists, is_directory, names_below, store_io
@@ -136,7 +136,7 @@ class Repairer:
         beside = [] if home is None else [local_state_directory(home)]
         closed = 0
         for directory in (root, f"{root}/.git/info", *beside):
-            for each in walk(directory):
+            for each in everything_in(directory):
                 # Apart from notes, only our own files are ours to tidy.
                 if not isinstance(each, Found) or not (each.is_temporary or directory == root):
                     continue

@@ -10,16 +10,14 @@ from pathlib import Path
 
 from attrs import frozen
 
+from agent_memory.capture.hook import FORGOTTEN as FORGOTTEN, tombstone_path
 from agent_memory.errors import StateCorrupt
 from agent_memory.files.paths import JsonFile, names_in, real_root
 from agent_memory.note.note import Harness
 from agent_memory.results import as_result
 from agent_memory.rules.forgotten import EntryTombstone, ForgettingAtWork, SessionTombstone, StateTombstone
 from agent_memory.store.bookkeeping import FORGETTING, PURGE, REJECTED, TOMBSTONE, Tombstone
-from agent_memory.text.ids import slug_of
 
-FORGOTTEN = "state/forgotten"
-ANY_HARNESS = "any"
 PURGE_MARK = "state/purge.json"
 _JOURNAL = "runs/forgetting.json"
 _MAX_JOURNAL_BYTES = 64 << 20
@@ -35,7 +33,7 @@ class TombstoneFiles:
     def of_session(self, harness: Harness, session_id: str) -> SessionTombstone | None:
         """See the port. A file about another session is StateCorrupt."""
         for whose in (harness, None):
-            path = session_path(whose, session_id)
+            path = tombstone_path(whose, session_id)
             tombstone = self._read(path)
             if tombstone is None:
                 continue
@@ -50,17 +48,12 @@ class TombstoneFiles:
     @as_result
     def of_entries(self) -> tuple[EntryTombstone, ...]:
         """See the port; by id."""
-        directory = f"{real_root(self.root)}/{FORGOTTEN}"
-        names = names_in(directory, lambda name: name.startswith("id__") and name.endswith(".json"))
-        found = (self._read(f"{FORGOTTEN}/{name}") for name in names)
-        return tuple(each for each in found if isinstance(each, EntryTombstone))
+        return self._of_notes(FORGOTTEN)
 
     @as_result
     def rejected(self) -> tuple[EntryTombstone, ...]:
         """See the port; by id."""
-        names = names_in(f"{real_root(self.root)}/{REJECTED}", lambda name: name.startswith("id__"))
-        found = (self._read(f"{REJECTED}/{name}") for name in names if name.endswith(".json"))
-        return tuple(each for each in found if isinstance(each, EntryTombstone))
+        return self._of_notes(REJECTED)
 
     @as_result
     def put(self, tombstone: Tombstone) -> None:
@@ -70,16 +63,16 @@ class TombstoneFiles:
             case StateTombstone(state, _):
                 path = f"{FORGOTTEN}/state_{state.rpartition('/')[2]}"
             case SessionTombstone(session_id, harness, _):
-                path = session_path(harness, session_id)
+                path = tombstone_path(harness, session_id)
         JsonFile(self.root, path, TOMBSTONE).write(tombstone)
+
+    def _of_notes(self, directory: str) -> tuple[EntryTombstone, ...]:
+        names = names_in(f"{real_root(self.root)}/{directory}", lambda name: name.startswith("id__"))
+        found = (self._read(f"{directory}/{name}") for name in names if name.endswith(".json"))
+        return tuple(each for each in found if isinstance(each, EntryTombstone))
 
     def _read(self, path: str) -> Tombstone | None:
         return JsonFile(self.root, path, TOMBSTONE).read()
-
-
-def session_path(harness: str | None, session_id: str) -> str:
-    """Returns the path of a session's tombstone, relative to the root."""
-    return f"{FORGOTTEN}/{harness or ANY_HARNESS}_{slug_of(session_id)}.json"
 
 
 def journal_of(root: Path) -> JsonFile[ForgettingAtWork]:

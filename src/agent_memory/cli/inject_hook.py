@@ -20,6 +20,7 @@ from agent_memory.capture.hook import (
     run_silently,
     stays_out,
 )
+from agent_memory.capture.hook_files import SESSION, take_notice
 from agent_memory.files.json_lite import json_object
 from agent_memory.files.root import (
     home_of,
@@ -39,7 +40,6 @@ from agent_memory.recall.moment import (
     hook_output,
     moment_of,
 )
-from agent_memory.setup.notices import SESSION, take_notice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -201,8 +201,8 @@ def run_command(argv: Sequence[str]) -> int:
         arguments = _parsed(command_parser(name), words[1:])
         if act not in _SILENT and not as_json:
             # Reported once: that a scheduled run has failed.
+            from agent_memory.capture.hook_files import COMMAND, take_notice
             from agent_memory.files.root import home_of
-            from agent_memory.setup.notices import COMMAND, take_notice
 
             home = home_of(os.environ)
             notice = None if home is None else take_notice(home, COMMAND)

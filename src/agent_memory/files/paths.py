@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -307,3 +307,27 @@ def files_below(directory: str) -> tuple[str, ...]:
     with as_store_io("list", directory):
         walk = os.walk(directory, onerror=refuse, followlinks=False)
         return tuple(f"{parent}/{name}" for parent, _, names in walk for name in names)
+
+
+def walk(directory: str, enters: Callable[[str], bool]) -> Iterator[tuple[str, os.stat_result] | OSError]:
+    """Yields everything below a directory by name, each directory before what is in it, with its `lstat`; an error for
+    what cannot be looked at. Looks into those directories that it `enters`, never through a link."""
+    try:
+        names = sorted(os.listdir(directory))
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        yield error
+        return
+    for name in names:
+        path = f"{directory}/{name}"
+        try:
+            status = os.lstat(path)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            yield error
+            continue
+        yield path, status
+        if stat.S_ISDIR(status.st_mode) and enters(path):
+            yield from walk(path, enters)

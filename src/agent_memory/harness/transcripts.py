@@ -19,7 +19,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.capture.session_event import method_of
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
 from agent_memory.files.lines import Line, LongLine, objects_in, read_lines
-from agent_memory.files.paths import close_quietly, lies_there, store_io
+from agent_memory.files.paths import close_quietly, lies_there, store_io, walk
 from agent_memory.harness.turn_builder import Session
 from agent_memory.note.note import NAMES
 from agent_memory.results import as_result
@@ -102,28 +102,10 @@ def is_session_id(text: str) -> bool:
 
 def files_below(directory: str, max_depth: int) -> Iterator[tuple[str, os.stat_result] | OSError]:
     """Yields what is no directory and lies at most `max_depth` directories below this one, by name; an error for what
-    cannot be looked at. Linked directories are not looked into."""
-    try:
-        with os.scandir(directory) as entries:
-            names = sorted(entry.name for entry in entries)
-    except (FileNotFoundError, NotADirectoryError):
-        return  # the harness was never used here, or took the directory away meanwhile
-    except OSError as error:
-        yield error
-        return
-    for name in names:
-        path = f"{directory}/{name}"
-        try:
-            status = os.lstat(path)
-        except FileNotFoundError:
-            continue
-        except OSError as error:
-            yield error
-            continue
-        if not stat.S_ISDIR(status.st_mode):
-            yield path, status
-        elif max_depth > 0:
-            yield from files_below(path, max_depth - 1)
+    cannot be looked at."""
+    for each in walk(directory, lambda path: path[len(directory) :].count("/") <= max_depth):
+        if isinstance(each, OSError) or not stat.S_ISDIR(each[1].st_mode):
+            yield each
 
 
 def head_of(path: str) -> bytes:

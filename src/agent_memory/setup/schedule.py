@@ -12,12 +12,12 @@ from typing import Literal
 
 from attrs import field, frozen
 
+from agent_memory.capture.hook_files import COMMAND, SESSION, schedule_directory
 from agent_memory.config import ScheduleConfig
 from agent_memory.errors import StateCorrupt, UsageInvalid
 from agent_memory.files.durable import make_room
 from agent_memory.files.locks import file_lock
 from agent_memory.files.paths import JsonFile, write_text
-from agent_memory.setup.notices import COMMAND, SESSION, schedule_directory
 from agent_memory.text.json_codec import Format
 
 MINUTE, HOUR, DAY = 60, 3_600, 86_400

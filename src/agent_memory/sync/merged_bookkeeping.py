@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from attrs import evolve
 
+from agent_memory.care.tombstones import FORGOTTEN, PURGE_MARK
 from agent_memory.errors import Error
 from agent_memory.note.note import TIERS_FILE, Tier, TierList
 from agent_memory.note.tagging import VOCABULARY_FILE, TagVocabulary
@@ -31,9 +32,6 @@ from agent_memory.store.tiers_json import parse_tiers, render_tiers
 from agent_memory.store.usage_ledger import parse_ledger_line, render_ledger_line
 from agent_memory.sync.merging import chosen, united
 
-PURGE_FILE = "state/purge.json"
-FORGOTTEN = "state/forgotten/"
-
 T = TypeVar("T")
 
 
@@ -55,9 +53,9 @@ def merged_bookkeeping(path: str, base: bytes | None, ours: bytes, theirs: bytes
         return merged(lambda data, path: unwrap(parse_tiers(data, path)), _tiers, render_tiers)
     if path == VOCABULARY_FILE:
         return merged(TAG_VOCABULARY.parse, _tags, TAG_VOCABULARY.render)
-    if path == PURGE_FILE:
+    if path == PURGE_MARK:
         return merged(PURGE.parse, lambda _, ours, theirs: max(ours, theirs), PURGE.render)
-    if path.startswith((FORGOTTEN, f"{REJECTED}/")):
+    if path.startswith((f"{FORGOTTEN}/", f"{REJECTED}/")):
         return merged(TOMBSTONE.parse, _tombstone, TOMBSTONE.render)
     if path.startswith(f"{REVIEW}/"):
         return merged(REVIEW_MARK.parse, _later_mark, REVIEW_MARK.render)

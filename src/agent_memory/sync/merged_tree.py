@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from attrs import evolve, frozen
 
+from agent_memory.care.tombstones import FORGOTTEN
 from agent_memory.errors import StateCorrupt
 from agent_memory.note.file_name import file_name_of, folded_name, id_in_name
 from agent_memory.note.frontmatter import (
@@ -41,7 +42,7 @@ from agent_memory.rules.forgotten import (
 )
 from agent_memory.store.bookkeeping import STATE_VALUE, TOMBSTONE, Tombstone
 from agent_memory.store.tiers_json import parse_tiers, render_tiers
-from agent_memory.sync.merged_bookkeeping import FORGOTTEN, merged_bookkeeping
+from agent_memory.sync.merged_bookkeeping import merged_bookkeeping
 from agent_memory.sync.merging import (
     EMPTY,
     MAX_FILE_BYTES,
@@ -93,7 +94,7 @@ def wanted_contents(base: Tree | None, ours: Tree, theirs: Tree) -> frozenset[st
         for path, leaf in tree.items()
         if leaf.size_bytes <= MAX_FILE_BYTES and leaf.mode in PLAIN_MODES
         if ours.get(path) != theirs.get(path)
-        or path.startswith(FORGOTTEN)
+        or path.startswith(f"{FORGOTTEN}/")
         or path == TIERS_FILE
         or (is_note(path) and id_in_name(path) is None)
     )
@@ -131,7 +132,7 @@ class _Merge:
         tombstones: list[Tombstone] = []
         for tree in (ours, theirs):
             for path, leaf in tree.items():
-                if path.startswith(FORGOTTEN) and why_outside(path, leaf) is None:
+                if path.startswith(f"{FORGOTTEN}/") and why_outside(path, leaf) is None:
                     with suppress(StateCorrupt):
                         tombstones.append(TOMBSTONE.parse(self._data(leaf) or b"", path))
         tombstones.sort(key=lambda each: each.at_ms)

@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 from attrs import evolve, frozen
 
 from agent_memory.care.forgetter import Forgetter
-from agent_memory.care.tombstones import PURGE_MARK, purge_mark_of
+from agent_memory.care.tombstones import FORGOTTEN, PURGE_MARK, purge_mark_of
 from agent_memory.errors import EntryNotFound, StateCorrupt, SyncRefused
 from agent_memory.files.paths import JsonFile, existing_paths, exists, path_in, read_image, real_root, remove_file
 from agent_memory.git.git_history import contents_of
@@ -32,7 +32,6 @@ from agent_memory.rules.forgotten import EntryTombstone, ForgetTarget, SessionKe
 from agent_memory.store.bookkeeping import PURGE, SYNCED, SYNCING, TOMBSTONE, SyncAtWork
 from agent_memory.store.recorded_writes import RecordedWrites
 from agent_memory.store.transaction import Transactions
-from agent_memory.sync.merged_bookkeeping import FORGOTTEN
 from agent_memory.sync.merged_tree import merged_tree, wanted_contents
 from agent_memory.sync.merging import (
     EMPTY,
@@ -161,13 +160,7 @@ class Synchroniser:
         head, ref = self.commits.named("HEAD"), self.commits.branch()
         if head != meeting.ours or ref is None:
             return False
-        try:
-            return self.commits.apply(SyncAtWork(ref, head, commit), meeting.our_tree, self.clock.now_ms())
-        except SyncRefused:
-            self._record()  # somebody may have edited it while the remote was asked
-            if self.commits.named("HEAD") == head:
-                raise
-            return False
+        return self.commits.apply(SyncAtWork(ref, head, commit), meeting.our_tree, self.clock.now_ms())
 
     def _forget_here(self, meeting: Meeting, tree: MergedTree) -> bool:
         """Forgets what another machine has forgotten, and returns whether anything went: notes, kept histories, runs
@@ -175,7 +168,7 @@ class Synchroniser:
         news = {
             held.object_id
             for path, held in tree.files.items()
-            if path.startswith(FORGOTTEN) and path not in meeting.our_tree and isinstance(held, Leaf)
+            if path.startswith(f"{FORGOTTEN}/") and path not in meeting.our_tree and isinstance(held, Leaf)
         }
         gone = False
         for data in contents_of(self.commits.git, news).values():
