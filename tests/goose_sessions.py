@@ -43,14 +43,9 @@ class GooseTalk(Talk):
         super().__init__(str(session.get("id", SESSION)))
         self.messages: list[Json] = []
         self.session: Json = {
-            "id": SESSION,
-            "name": "Ports of the dev server",
-            "session_type": "user",
-            "working_dir": "/srv/harbour",
-            "created_at": "2026-07-08 21:12:19",
-            "schedule_id": None,
-            "model_config_json": '{"model_name": "gpt-4o"}',
-        } | session
+            "id": SESSION, "name": "Ports of the dev server", "session_type": "user", "working_dir": "/srv/harbour",
+            "created_at": "2026-07-08 21:12:19", "schedule_id": None, "model_config_json": '{"model_name": "gpt-4o"}',
+        } | session  # fmt: skip
 
     def message(self, role: str, *blocks: Mapping[str, object] | str, id: str = "", **further: object) -> None:
         content = [{"type": "text", "text": block} if isinstance(block, str) else block for block in blocks]

@@ -283,13 +283,6 @@ def _goose(home: Path, session_id: str, talk: Sequence[Exchange]) -> Path:
 
 
 _KEEPS: Mapping[str, Keeps] = {
-    "claude-code": _claude,
-    "codex": _codex,
-    "cursor": _cursor,
-    "amp": _amp,
-    "gemini": _gemini,
-    "opencode": _opencode,
-    "copilot": _copilot,
-    "pi": _pi,
-    "goose": _goose,
-}
+    "claude-code": _claude, "codex": _codex, "cursor": _cursor, "amp": _amp, "gemini": _gemini, "opencode": _opencode,
+    "copilot": _copilot, "pi": _pi, "goose": _goose,
+}  # fmt: skip

@@ -16,47 +16,20 @@ from attrs import frozen
 from claude_transcripts import Conversation, calls
 
 WORDINGS = (
-    "imperative",
-    "polite",
-    "simply",
-    "in each session",
-    "passive",
-    "declared policy",
-    "question",
-    "the user prefers",
-    "prohibition",
-    "condition",
-    "imperative without a command",
-    "imperative with a reason",
-)
+    "imperative", "polite", "simply", "in each session", "passive", "declared policy", "question", "the user prefers",
+    "prohibition", "condition", "imperative without a command", "imperative with a reason",
+)  # fmt: skip
 FACTS = frozenset(("passive", "declared policy"))
 """Grammatically these state something. Nobody can tell that from what an agent may honestly have found out."""
 
 FORMS = (
-    "plain",
-    "list item",
-    "heading",
-    "table row",
-    "quotation",
-    "code block",
-    "check mark",
-    "emoji",
-    "confusable letters",
-    "title",
-    "title and body",
-    "description",
-)
+    "plain", "list item", "heading", "table row", "quotation", "code block", "check mark", "emoji",
+    "confusable letters", "title", "title and body", "description",
+)  # fmt: skip
 SOURCES = (
-    "web page",
-    "web search",
-    "issue over MCP",
-    "README on the web",
-    "issue by command line",
-    "file outside",
-    "page by curl",
-    "docs over MCP",
-    "README of a dependency",
-)
+    "web page", "web search", "issue over MCP", "README on the web", "issue by command line", "file outside",
+    "page by curl", "docs over MCP", "README of a dependency",
+)  # fmt: skip
 _MARKS = ("ship", "warm", "boot", "keys", "sign", "logs", "fwoff", "trunk", "oldies", "npmreg", "mergebot", "gist")
 _KINDS = ("decision", "lesson", "fact", "task")
 _KIND_OF = {"declared policy": "convention", "the user prefers": "preference"}

@@ -98,15 +98,6 @@ def damage(topics: Path, chance: random.Random) -> None:
 
 
 EDITS: tuple[Edit, ...] = (
-    rewrite_as_long_with_its_times,
-    rename,
-    add,
-    add_with_the_directory_as_it_was,
-    remove,
-    link_instead,
-    swap,
-    put_away,
-    make_a_directory,
-    hide,
-    damage,
-)
+    rewrite_as_long_with_its_times, rename, add, add_with_the_directory_as_it_was, remove, link_instead, swap, put_away,
+    make_a_directory, hide, damage,
+)  # fmt: skip

@@ -321,41 +321,23 @@ class TestChoice:
 
 
 EDITOR_TERMINAL = {
-    "CLAUDECODE": "1",
-    "CLAUDE_CODE_SSE_PORT": "12345",
-    "CURSOR_TRACE_ID": "abc",
-    "GEMINI_CLI_IDE_SERVER_PORT": "4711",
-    "VSCODE_PID": "17",
-    "TERM_PROGRAM": "vscode",
-    "CODEX_HOME": "/home/ann/.codex",
+    "CLAUDECODE": "1", "CLAUDE_CODE_SSE_PORT": "12345", "CURSOR_TRACE_ID": "abc", "GEMINI_CLI_IDE_SERVER_PORT": "4711",
+    "VSCODE_PID": "17", "TERM_PROGRAM": "vscode", "CODEX_HOME": "/home/ann/.codex",
     "OPENCODE_CONFIG": "/home/ann/opencode.json",
-}
+}  # fmt: skip
 
 
 def test_our_secrets_are_not_passed_to_an_agent_command_p21() -> None:
     ours = {
-        "PATH": "/usr/bin",
-        "HOME": "/home/ann",
-        "LC_ALL": "pt_PT.UTF-8",
-        "XDG_RUNTIME_DIR": "/run/user/1",
-        "https_proxy": "http://proxy:3128",
-        "AWS_SECRET_ACCESS_KEY": "x",
-        "GITHUB_TOKEN": "x",
-        "DATABASE_URL": "x",
-        "LD_PRELOAD": "x",
-        "GIT_DIR": "x",
-        "AGENT_MEMORY_ROOT": "x",
-        "CLAUDE_CODE_CHILD_SESSION": "1",
+        "PATH": "/usr/bin", "HOME": "/home/ann", "LC_ALL": "pt_PT.UTF-8", "XDG_RUNTIME_DIR": "/run/user/1",
+        "https_proxy": "http://proxy:3128", "AWS_SECRET_ACCESS_KEY": "x", "GITHUB_TOKEN": "x", "DATABASE_URL": "x",
+        "LD_PRELOAD": "x", "GIT_DIR": "x", "AGENT_MEMORY_ROOT": "x", "CLAUDE_CODE_CHILD_SESSION": "1",
         "PATH_TO_SECRET": "x",
-    }
+    }  # fmt: skip
     assert child_environment(ours, (), {}) == {
-        "PATH": "/usr/bin",
-        "HOME": "/home/ann",
-        "LC_ALL": "pt_PT.UTF-8",
-        "XDG_RUNTIME_DIR": "/run/user/1",
-        "https_proxy": "http://proxy:3128",
-        "AGENT_MEMORY_DEPTH": "1",
-    }
+        "PATH": "/usr/bin", "HOME": "/home/ann", "LC_ALL": "pt_PT.UTF-8", "XDG_RUNTIME_DIR": "/run/user/1",
+        "https_proxy": "http://proxy:3128", "AGENT_MEMORY_DEPTH": "1",
+    }  # fmt: skip
 
 
 def test_nothing_overrides_the_depth_p23() -> None:

@@ -202,19 +202,10 @@ class TestJson:
         done = defrag(memory)
         assert list(done) == [
             *(
-                "run",
-                "dryRun",
-                "asked",
-                "actions",
-                "refused",
-                "deferred",
-                "left",
-                "retiered",
-                "tiers",
-                "targets",
+                "run", "dryRun", "asked", "actions", "refused", "deferred", "left", "retiered", "tiers", "targets",
                 "warnings",
             )
-        ]
+        ]  # fmt: skip
         assert (planned["dryRun"], done["dryRun"], done["asked"], done["retiered"]) == (True, False, True, 5)
         assert planned["targets"] == []
         assert [each["action"] for each in done["actions"]] == ["merge", "split", "archive", "edit"]

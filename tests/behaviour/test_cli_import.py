@@ -83,14 +83,7 @@ def claude_mem(home: Path, project: Path) -> list[str]:
         rows={
             "observations": [
                 (
-                    1,
-                    "m",
-                    "lamp",
-                    "decision",
-                    "JWT",
-                    "We chose JWT.",
-                    '["No cookies"]',
-                    '["why-it-exists"]',
+                    1, "m", "lamp", "decision", "JWT", "We chose JWT.", '["No cookies"]', '["why-it-exists"]',
                     1780000000000,
                 ),
                 (2, "m", "lamp", "feature", "Added", "Added a page.", "[]", "[]", 1780000000000),
@@ -98,7 +91,7 @@ def claude_mem(home: Path, project: Path) -> list[str]:
             ],
             "sdk_sessions": [("s9", "m", "claude"), ("s8", "n", "claude")],
         },
-    )
+    )  # fmt: skip
     return []
 
 

@@ -10,23 +10,15 @@ from pathlib import Path
 import pytest
 
 LATE = (
-    "statemachine",
-    "ruamel",
-    "json_repair",
-    "agent_memory.machines",
-    "agent_memory.pipelines",
+    "statemachine", "ruamel", "json_repair", "agent_memory.machines", "agent_memory.pipelines",
     "agent_memory.extraction",
-)
+)  # fmt: skip
 """Packages that only few commands need."""
 
 WRITING = (
-    "subprocess",
-    "agent_memory.redaction.redact",
-    "agent_memory.acts.service",
-    "agent_memory.capture.inbox_files",
-    "agent_memory.store.changes",
-    "agent_memory.git.git_history",
-)
+    "subprocess", "agent_memory.redaction.redact", "agent_memory.acts.service", "agent_memory.capture.inbox_files",
+    "agent_memory.store.changes", "agent_memory.git.git_history",
+)  # fmt: skip
 """What nothing needs that only looks."""
 
 _PROGRAM = """

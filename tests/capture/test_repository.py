@@ -173,15 +173,10 @@ def test_every_way_to_write_the_config(config: str, home: Path) -> None:
 @pytest.mark.parametrize(
     "head",
     [
-        b"",
-        b"\xff\xfe",
-        b"ref: ",
-        b"ref: ../../../etc/passwd",
-        b"ref: refs/../../../x",
-        b"ref: refs/heads/\x1b[31m",
+        b"", b"\xff\xfe", b"ref: ", b"ref: ../../../etc/passwd", b"ref: refs/../../../x", b"ref: refs/heads/\x1b[31m",
         b"x" * 99,
     ],
-)
+)  # fmt: skip
 def test_a_damaged_head_is_no_branch_and_no_commit(head: bytes, home: Path) -> None:
     (home / "p" / ".git").mkdir(parents=True)
     (home / "p" / ".git" / "HEAD").write_bytes(head)

@@ -135,13 +135,9 @@ CODEX_END: dict[str, object] = {
     "reason": "other",
 }
 GEMINI: dict[str, object] = {
-    "session_id": ID,
-    "transcript_path": "/g/tmp/lamp/chats/session-2026-02-13T14-30-10000000.jsonl",
-    "cwd": "/p",
-    "hook_event_name": "AfterAgent",
-    "timestamp": "2026-02-13T14:30:05.000Z",
-    "prompt": "never kept",
-}
+    "session_id": ID, "transcript_path": "/g/tmp/lamp/chats/session-2026-02-13T14-30-10000000.jsonl", "cwd": "/p",
+    "hook_event_name": "AfterAgent", "timestamp": "2026-02-13T14:30:05.000Z", "prompt": "never kept",
+}  # fmt: skip
 COPILOT: dict[str, object] = {
     "sessionId": ID,
     "timestamp": 1_770_000_000_000,

@@ -123,22 +123,14 @@ class TestFilesAndRuns:
         root = f"{healthy.root}/"
         told = sorted(f"{each.code} {each.subject.removeprefix(root)}" for each in found)
         assert told == [
-            "agent-unusable llm",
-            "damaged-state inbox/.queue.json",
-            "damaged-state runs/deferred.json",
-            "damaged-state state/phase.json",
-            "damaged-state state/sessions/amp_x.json",
-            "damaged-state state/tiers.json",
-            "duplicate-id topics/Tests 2.md",
-            "litter .transaction/0.new",
-            "missing-id topics/idea.md",
-            "spend-cap llm.maxCallsPerDay",
+            "agent-unusable llm", "damaged-state inbox/.queue.json", "damaged-state runs/deferred.json",
+            "damaged-state state/phase.json", "damaged-state state/sessions/amp_x.json",
+            "damaged-state state/tiers.json", "duplicate-id topics/Tests 2.md", "litter .transaction/0.new",
+            "missing-id topics/idea.md", "spend-cap llm.maxCallsPerDay",
             "sync-conflict-file topics/Ports (conflicted copy).txt",
             "sync-conflict-file usage/lamp.sync-conflict-20260213-143005-ABCDEFG.jsonl",
-            "unreadable-note topics/broken.md",
-            "unreadable-note topics/there.md",
-            "unreadable-store /t/AGENTS.md",
-        ]
+            "unreadable-note topics/broken.md", "unreadable-note topics/there.md", "unreadable-store /t/AGENTS.md",
+        ]  # fmt: skip
         assert all(
             any(words in each.message for each in found) for words in ("no-such-command-anywhere", "it is a device")
         )

@@ -125,16 +125,10 @@ def exclude(memory: Memory, *patterns: str, key: str = "exclude") -> int:
 @pytest.mark.parametrize(
     "pattern",
     [
-        "~/clients/*",
-        "~/clients",
-        "~/CLIENTS/l?mp/",
-        "~/**/lamp",
-        "{home}/clients/lamp",
-        "github.com/me/*",
-        "GitHub.com/me/lamp",
-        "*/me/**",
+        "~/clients/*", "~/clients", "~/CLIENTS/l?mp/", "~/**/lamp", "{home}/clients/lamp", "github.com/me/*",
+        "GitHub.com/me/lamp", "*/me/**",
     ],
-)
+)  # fmt: skip
 def test_nothing_is_captured_learnt_or_told_in_a_project_that_is_excluded(
     memory: Memory, lamp: Path, home: Path, pattern: str
 ) -> None:

@@ -172,20 +172,12 @@ def test_a_thousand_calls_at_once_are_all_answered(memory: Memory, raw: Raw) -> 
 
 class TestNoMessage:
     LINES = (
-        b"hello",
-        b"{",
-        b"\xff\xfe\x00",
-        b"[" * 100_000,
-        b"{}",
-        b"[]",
-        b'[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]',
-        b"null",
-        b'{"jsonrpc": "1.0", "id": 7, "method": "ping"}',
-        b'{"jsonrpc": "2.0", "id": 7, "method": 5}',
-        b'{"jsonrpc": "2.0", "id": true, "method": 5}',
+        b"hello", b"{", b"\xff\xfe\x00", b"[" * 100_000, b"{}", b"[]",
+        b'[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]', b"null", b'{"jsonrpc": "1.0", "id": 7, "method": "ping"}',
+        b'{"jsonrpc": "2.0", "id": 7, "method": 5}', b'{"jsonrpc": "2.0", "id": true, "method": 5}',
         b"x" * (MAX_LINE_BYTES + 1),
         b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "more": "' + b"x" * MAX_LINE_BYTES + b'"}',
-    )
+    )  # fmt: skip
 
     def test_it_is_dropped_and_the_server_goes_on(self, raw: Raw) -> None:
         for line in self.LINES:

@@ -57,13 +57,9 @@ def test_a_hit_for_people() -> None:
     )
     lines = shown(1, archived, colour=False, explain=True)
     assert lines[1:] == [
-        "   id__a1b2c3 · archived · lesson · from external · 3 d ago · 0.93",
-        "   superseded by id__c3d4e5",
-        "   the zebra lock",
-        "   +0.900  words: zebra",
-        "   -0.050  recency",
-        "",
-    ]
+        "   id__a1b2c3 · archived · lesson · from external · 3 d ago · 0.93", "   superseded by id__c3d4e5",
+        "   the zebra lock", "   +0.900  words: zebra", "   -0.050  recency", "",
+    ]  # fmt: skip
     coloured = "\n".join(shown(1, HIT, colour=True))
     assert "\x1b[1;33mzebra\x1b[0m" in coloured
 

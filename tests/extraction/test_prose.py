@@ -33,20 +33,11 @@ def test_blocks_know_their_label_and_the_heading_or_the_line_that_leads_to_them(
 @pytest.mark.parametrize(
     "line",
     [
-        "> somebody else said it",
-        "| a | table |",
-        "def total(cart): return 0",
-        "const total = cart.total;",
-        "from cart import total",
-        "2026-02-10T09:00:00Z started",
-        "ERROR: no such cart",
-        "    at Cart.total(cart.js)",
-        "+++ b/src/cart.py",
-        "$ make test",
-        "<system-reminder>",
-        "{}();[]==>><<!!",
+        "> somebody else said it", "| a | table |", "def total(cart): return 0", "const total = cart.total;",
+        "from cart import total", "2026-02-10T09:00:00Z started", "ERROR: no such cart", "    at Cart.total(cart.js)",
+        "+++ b/src/cart.py", "$ make test", "<system-reminder>", "{}();[]==>><<!!",
     ],
-)
+)  # fmt: skip
 def test_what_a_machine_or_somebody_else_wrote_is_no_prose(line: str) -> None:
     assert [block.text for block in blocks_of(f"Said before.\n{line}\n\nSaid after.")] == [
         "Said before.",

@@ -93,17 +93,13 @@ def test_a_finding_during_the_work_counts_when_the_closing_words_confirm_it() ->
     "closing",
     [
         "The problem was probably that `total()` read the price twice.",
-        "The issue might have been caused by `Cart.total`.",
-        "All tests pass and the lint is clean.",
-        "Should I fix the problem that was in `Cart.total`?",
-        "Let me check what the root cause in `Cart.total` was.",
+        "The issue might have been caused by `Cart.total`.", "All tests pass and the lint is clean.",
+        "Should I fix the problem that was in `Cart.total`?", "Let me check what the root cause in `Cart.total` was.",
         "```\nThe root cause was that `total()` read the price twice.\n```",
-        "> The root cause was that `total()` read the price twice.",
-        "It works now.",
-        "O problema era provavelmente o `Cart.total`.",
-        "Todos os testes passam.",
+        "> The root cause was that `total()` read the price twice.", "It works now.",
+        "O problema era provavelmente o `Cart.total`.", "Todos os testes passam.",
     ],
-)
+)  # fmt: skip
 def test_guesses_states_plans_and_quotations_are_no_lessons(closing: str) -> None:
     assert notes(*work_on(ASKED, closing)) == ()
 

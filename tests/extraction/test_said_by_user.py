@@ -58,17 +58,13 @@ def test_a_correction_is_kept(said: str, title: str) -> None:
 @pytest.mark.parametrize(
     "said",
     [
-        "I don't want mocks in the integration tests.",
-        "I prefer small commits with one idea each.",
-        "Please never edit the generated client by hand.",
-        "Always run the formatter before you commit.",
-        "Don't add comments that repeat the code.",
-        "Não quero mocks nos testes de integração.",
-        "Prefiro commits pequenos com uma ideia cada.",
-        "Por favor nunca edites o cliente gerado à mão.",
+        "I don't want mocks in the integration tests.", "I prefer small commits with one idea each.",
+        "Please never edit the generated client by hand.", "Always run the formatter before you commit.",
+        "Don't add comments that repeat the code.", "Não quero mocks nos testes de integração.",
+        "Prefiro commits pequenos com uma ideia cada.", "Por favor nunca edites o cliente gerado à mão.",
         "Sempre que mudares o esquema, corre as migrações.",
     ],
-)
+)  # fmt: skip
 def test_how_the_person_wants_to_work_is_a_preference(said: str) -> None:
     (note,) = notes(user(said))
     assert note.kind is Kind.PREFERENCE
@@ -305,27 +301,15 @@ def test_what_the_person_says_before_and_behind_a_review_is_theirs() -> None:
 @pytest.mark.parametrize(
     "said",
     [
-        "Do you remember that the staging database is reset?",
-        "Never mind.",
-        "it never works on the first try",
-        "No thanks.",
-        "No, that didn't work.",
-        "continue",
-        "Why do we always get a 404 here?",
-        "let's use it",
-        "I always forget how this works, can you explain the cache?",
-        "Don't commit yet.",
-        "Remember the last tab in the settings page.",
-        "não, obrigado",
-        "Lembras-te do problema de ontem?",
-        "let's keep it simple for now",
-        "Option 1 does not work since the hash can change.",
-        "I don't need to see the code for now.",
-        "could we summarise the options and what we went with?",
-        "the flag is hidden, so the loader returns early and never executes the default",
-        "",
+        "Do you remember that the staging database is reset?", "Never mind.", "it never works on the first try",
+        "No thanks.", "No, that didn't work.", "continue", "Why do we always get a 404 here?", "let's use it",
+        "I always forget how this works, can you explain the cache?", "Don't commit yet.",
+        "Remember the last tab in the settings page.", "não, obrigado", "Lembras-te do problema de ontem?",
+        "let's keep it simple for now", "Option 1 does not work since the hash can change.",
+        "I don't need to see the code for now.", "could we summarise the options and what we went with?",
+        "the flag is hidden, so the loader returns early and never executes the default", "",
     ],
-)
+)  # fmt: skip
 def test_what_only_sounds_like_a_cue_makes_no_note(said: str) -> None:
     assert notes(user("Look at the cart."), agent("The cart has three totals."), user(said)) == ()
 

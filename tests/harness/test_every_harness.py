@@ -335,15 +335,10 @@ def test_a_database_cut_or_overwritten_anywhere_is_an_error_or_what_is_left(tmp_
 
 
 SOURCES: dict[SessionMethod, Callable[[TranscriptRoots], HistorySource]] = {
-    "claude-code-session": ClaudeCodeSessions,
-    "codex-session": CodexSessions,
-    "copilot-session": CopilotSessions,
-    "cursor-session": CursorSessions,
-    "gemini-session": GeminiSessions,
-    "goose-session": GooseSessions,
-    "opencode-session": OpencodeSessions,
-    "pi-session": PiSessions,
-}
+    "claude-code-session": ClaudeCodeSessions, "codex-session": CodexSessions, "copilot-session": CopilotSessions,
+    "cursor-session": CursorSessions, "gemini-session": GeminiSessions, "goose-session": GooseSessions,
+    "opencode-session": OpencodeSessions, "pi-session": PiSessions,
+}  # fmt: skip
 
 
 @pytest.fixture

@@ -91,13 +91,8 @@ def test_a_query_of_any_length_has_a_bounded_number_of_words() -> None:
 def test_only_words_may_be_stood_for_by_others() -> None:
     stretching = {word.term: word.stretches for word in query_words("authentication ab 404 retry_policy")}
     assert stretching == {
-        "authent": True,
-        "ab": False,
-        "404": False,
-        "retri": True,
-        "polici": True,
-        "retrypolicy": False,
-    }
+        "authent": True, "ab": False, "404": False, "retri": True, "polici": True, "retrypolicy": False,
+    }  # fmt: skip
 
 
 def test_the_fields_of_a_note_are_told_apart() -> None:

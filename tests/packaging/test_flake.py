@@ -92,15 +92,8 @@ def test_the_flake_evaluates_whole(nix: Any, tmp_path: Path) -> None:
     )
     outputs = evaluated(nix, flake + "builtins.attrNames flake")
     assert outputs == [
-        "apps",
-        "checks",
-        "darwinModules",
-        "devShells",
-        "homeManagerModules",
-        "nixosModules",
-        "overlays",
-        "packages",
-    ]
+        "apps", "checks", "darwinModules", "devShells", "homeManagerModules", "nixosModules", "overlays", "packages",
+    ]  # fmt: skip
     package = flake + f"flake.packages.{system}.default."
     assert evaluated(nix, package + "name") == f"agent-memory-{__version__}"
     assert evaluated(nix, package + "arguments.doCheck") is False

@@ -27,20 +27,9 @@ from two_machines import TwoMachines, two_machines
 DONE, LATE, RESTLESS, BUSY = 0, 20, 60, 75
 NOTES = 12
 ACTS = (
-    "captures_a_session",
-    "captures_a_note",
-    "reads_a_note",
-    "remembers",
-    "edits_by_hand",
-    "writes_by_hand",
-    "searches",
-    "consolidates",
-    "tidies",
-    "sets_state",
-    "pins",
-    "syncs",
-    "writes_elsewhere",
-)
+    "captures_a_session", "captures_a_note", "reads_a_note", "remembers", "edits_by_hand", "writes_by_hand", "searches",
+    "consolidates", "tidies", "sets_state", "pins", "syncs", "writes_elsewhere",
+)  # fmt: skip
 _WORD = re.compile(r"\b(?:SESSION|INLINE|REMEMBERED|HAND|FIXED)_\w+")
 OFTEN = ("captures_a_session", "reads_a_note")
 """What is done twice as often, where chance decides."""

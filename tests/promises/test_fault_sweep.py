@@ -27,21 +27,10 @@ IN_A_DIRECTORY = frozenset(
 OF_A_NAME = frozenset(["chmod", "link", "mkdir", "readlink", "rename", "rmdir", "unlink"])
 OF_A_FILE = frozenset(
     [
-        "close",
-        "fchmod",
-        "fcntl",
-        "fdatasync",
-        "flock",
-        "fsync",
-        "ftruncate",
-        "getdents64",
-        "lseek",
-        "pread64",
-        "pwrite64",
-        "read",
-        "write",
+        "close", "fchmod", "fcntl", "fdatasync", "flock", "fsync", "ftruncate", "getdents64", "lseek", "pread64",
+        "pwrite64", "read", "write",
     ]
-)
+)  # fmt: skip
 CALLS = IN_A_DIRECTORY | OF_A_NAME | OF_A_FILE
 _ALL = f"trace={','.join(sorted(CALLS))}"
 """Also where one is to be struck: who traces fewer makes a process faster, and what it hears of its children comes otherwise."""
@@ -135,13 +124,9 @@ def _path(line: str) -> str:
 pytestmark = pytest.mark.faults
 
 SOME = {
-    "capture by a hook": 31,
-    "capture": 101,
-    "search at first": 331,
-    "inject by a hook": 331,
-    "state set": 151,
+    "capture by a hook": 31, "capture": 101, "search at first": 331, "inject by a hook": 331, "state set": 151,
     "consolidate": 901,
-}
+}  # fmt: skip
 """Every how many-th fault is tried in the normal suite."""
 
 OF_THE_KERNEL = ("capture", "capture by a hook", "read", "consolidate", "defrag", "undo", "generate-agents-md")

@@ -36,16 +36,9 @@ ANSWERS = Path(__file__).parents[1] / "fixtures" / "agents" / "answers.py"
 PAYLOADS = Path(__file__).parents[1] / "fixtures" / "hook-payloads"
 CLAUDE = ".claude/CLAUDE.md"
 CHILDREN = (
-    "CLAUDE_CODE_CHILD_SESSION",
-    "CODEX_THREAD_ID",
-    "CURSOR_AGENT",
-    "AMP_CURRENT_THREAD_ID",
-    "GEMINI_CLI",
-    "OPENCODE",
-    "COPILOT_CLI",
-    "PI_CODING_AGENT",
-    "GOOSE_TERMINAL",
-)
+    "CLAUDE_CODE_CHILD_SESSION", "CODEX_THREAD_ID", "CURSOR_AGENT", "AMP_CURRENT_THREAD_ID", "GEMINI_CLI", "OPENCODE",
+    "COPILOT_CLI", "PI_CODING_AGENT", "GOOSE_TERMINAL",
+)  # fmt: skip
 SECTIONS = ("project", "handoff", "tasks", "conventions", "decisions", "lessons", "facts", "notes")
 PLENTY = 50_000
 

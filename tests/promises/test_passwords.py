@@ -48,25 +48,14 @@ def test_p20_at_least_85_percent_of_180_lines_lose_their_password() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "password: $DB_PASSWORD",
-        "password=${DB_PASSWORD}",
-        'password = os.environ["DB_PASSWORD_1"]',
-        "password: process.env.DB_PASSWORD_1",
-        "password: <your-password-1!>",
-        "password: ********",
-        "password: str = field(repr=False)",
-        "password=password",
-        "password = get_password(1)",
-        "password: Optional[str] = None",
-        "the password is wrong",
-        "the password is required and stored in the vault",
-        "password: must be 8 characters!",
-        "passwords are checked against the list of 2024",
-        "bypass=Summer2024!",
-        'password_file: "/run/secrets/db_password_1"',
-        "max_tokens=4096, input_tokens: 12, output_tokens: 2048",
+        "password: $DB_PASSWORD", "password=${DB_PASSWORD}", 'password = os.environ["DB_PASSWORD_1"]',
+        "password: process.env.DB_PASSWORD_1", "password: <your-password-1!>", "password: ********",
+        "password: str = field(repr=False)", "password=password", "password = get_password(1)",
+        "password: Optional[str] = None", "the password is wrong", "the password is required and stored in the vault",
+        "password: must be 8 characters!", "passwords are checked against the list of 2024", "bypass=Summer2024!",
+        'password_file: "/run/secrets/db_password_1"', "max_tokens=4096, input_tokens: 12, output_tokens: 2048",
     ],
-)
+)  # fmt: skip
 def test_p20_what_only_speaks_of_passwords_stays(text: str) -> None:
     assert redact(text).text == text
 

@@ -54,17 +54,10 @@ class TestChosen:
             [passage(section, number, 5) for section in SECTIONS for number in range(2)], start_profile(2_000)
         )
         assert shown(injection.text) == {
-            "": 0,
-            "What always holds": 20,
-            "The project": 20,
-            "A session that was cut off": 20,
-            "Where the last session stopped": 20,
-            "Open tasks": 20,
-            "Conventions and preferences": 20,
-            "Decisions": 20,
-            "Lessons": 20,
-            "Facts": 20,
-        }
+            "": 0, "What always holds": 20, "The project": 20, "A session that was cut off": 20,
+            "Where the last session stopped": 20, "Open tasks": 20, "Conventions and preferences": 20, "Decisions": 20,
+            "Lessons": 20, "Facts": 20,
+        }  # fmt: skip
         assert (injection.shortened, injection.left_out) == (0, 0)
 
     def test_many_are_told_in_a_line_each_before_one_is_told_whole(self) -> None:

@@ -184,16 +184,10 @@ ZEBRA = titled("The zebra migration deadlocks", "It waits for the lock table.", 
 @pytest.mark.parametrize(
     "prompt",
     [
-        "yes",
-        "continue",
-        "ok, go on",
-        "Please fix the bug in this file and run the tests again",
-        "thanks!",
-        "",
-        "👍",
+        "yes", "continue", "ok, go on", "Please fix the bug in this file and run the tests again", "thanks!", "", "👍",
         "sim, continue",
     ],
-)
+)  # fmt: skip
 def test_small_talk_connects_nothing(prompt: str) -> None:
     assert not can_connect(prompt)
 

@@ -114,17 +114,11 @@ def test_recorded_payloads() -> None:
         moment = moment_of("claude-code", json.loads(file.read_text()))
         kinds[file.stem] = moment.kind if isinstance(moment, Moment) else moment
     assert {name: kind for name, kind in kinds.items() if kind is not None} == {
-        "codex-session-start": "start",
-        "codex-user-prompt-submit": "prompt",
-        "cursor-session-start": "start",
-        "gemini-before-agent": "prompt",
-        "gemini-session-start": "start",
-        "pre-compact": "compact",
-        "session-start-compact": "start",
-        "session-start-resume": "start",
-        "session-start-startup": "start",
+        "codex-session-start": "start", "codex-user-prompt-submit": "prompt", "cursor-session-start": "start",
+        "gemini-before-agent": "prompt", "gemini-session-start": "start", "pre-compact": "compact",
+        "session-start-compact": "start", "session-start-resume": "start", "session-start-startup": "start",
         "user-prompt-submit": "prompt",
-    }
+    }  # fmt: skip
 
 
 HOME = "/home/ada"

@@ -24,15 +24,9 @@ ONE_NAME = [
 
 ONE_WORD = [sample for sample in ONE_NAME if not re.search(r"[\s\"'`]", sample.text)]
 FORMS = (
-    "/srv/x/{}",
-    "/srv/x/{}.txt",
-    "/srv/x/my-{}.json",
-    "/srv/{}/a/b.py",
-    "backup/{}.tar.gz",
-    "C:\\x\\{}\\notes.md",
-    "fix/{}",
-    "{}",
-)
+    "/srv/x/{}", "/srv/x/{}.txt", "/srv/x/my-{}.json", "/srv/{}/a/b.py", "backup/{}.tar.gz", "C:\\x\\{}\\notes.md",
+    "fix/{}", "{}",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("form", FORMS)

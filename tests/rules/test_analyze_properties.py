@@ -15,21 +15,13 @@ from analysed_notes import FACTS, NOON_MS, found, note
 
 IDS = tuple(f"id__bbbbb{n}" for n in range(1, 9))
 SENTENCES = (
-    "The staging server listens on port 8080.",
-    "The staging server listens on port 9090.",
-    "We use pnpm.",
-    "We use yarn.",
-    "Never deploy on Fridays.",
-    "Deploy on Fridays.",
+    "The staging server listens on port 8080.", "The staging server listens on port 9090.", "We use pnpm.",
+    "We use yarn.", "Never deploy on Fridays.", "Deploy on Fridays.",
     "The nightly export writes one file for each customer into the bucket in Frankfurt.",
-    "Usamos Redis para cache de sessões.",
-    "Não usamos Redis para cache de sessões.",
-    "Migrations live in `db/migrations`.",
-    "See [[id__bbbbb1]] and [[id__bbbbb2|that]].",
-    "See [[id__zzzzzz]].",
-    "```\nport: 1\n```",
-    "- item\n" * 45,
-)
+    "Usamos Redis para cache de sessões.", "Não usamos Redis para cache de sessões.",
+    "Migrations live in `db/migrations`.", "See [[id__bbbbb1]] and [[id__bbbbb2|that]].", "See [[id__zzzzzz]].",
+    "```\nport: 1\n```", "- item\n" * 45,
+)  # fmt: skip
 TITLES = ("Staging server port", "Package manager", "Deploys on Fridays", "Nightly export", "Cache de sessões", "x")
 
 

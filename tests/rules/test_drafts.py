@@ -81,19 +81,14 @@ def test_an_elision_is_found(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "The API is unchanged since version 2.",
-        "The rest of the team uses Linux.",
-        "Values stay the same between restarts.",
-        "The existing users keep their passwords (existing users only).",
-        "REST endpoints are the same in both clusters.",
-        "Use `git rebase` for the rest of the branch.",
-        "The rest is unchanged when the cache is warm.",
-        "It waits… then it fails.",
+        "The API is unchanged since version 2.", "The rest of the team uses Linux.",
+        "Values stay the same between restarts.", "The existing users keep their passwords (existing users only).",
+        "REST endpoints are the same in both clusters.", "Use `git rebase` for the rest of the branch.",
+        "The rest is unchanged when the cache is warm.", "It waits… then it fails.",
         "| a | b |\n|---|---|\n| 1 | 2 |\n" * 3,
-        "- run the tests\n- run the linter\n- run the build\n- run the docs\n" * 1,
-        "=" * 200,
+        "- run the tests\n- run the linter\n- run the build\n- run the docs\n" * 1, "=" * 200,
     ],
-)
+)  # fmt: skip
 def test_honest_text_has_no_problem(text: str) -> None:
     assert text_problems(text) == ()
 

@@ -45,17 +45,12 @@ def test_another_text_is_not(text: str) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        "memory read id__a1b2c3",
-        "memory list",
-        "cd /work && memory search 'dev port' --json | head",
-        "AGENT_MEMORY_ROOT=/m agent-memory inject",
-        "uv run memory --json list",
-        "python3 -m agent_memory search x",
-        "/usr/local/bin/memory why id__a1b2c3",
-        "x=$(memory handoff)",
+        "memory read id__a1b2c3", "memory list", "cd /work && memory search 'dev port' --json | head",
+        "AGENT_MEMORY_ROOT=/m agent-memory inject", "uv run memory --json list", "python3 -m agent_memory search x",
+        "/usr/local/bin/memory why id__a1b2c3", "x=$(memory handoff)",
         "cat '/m/topics/ports -- topic__x id__a1b2c3.md'",
     ],
-)
+)  # fmt: skip
 def test_a_command_that_prints_memory_is_known(command: str) -> None:
     """P26"""
     assert is_memory_command(command)
@@ -64,32 +59,20 @@ def test_a_command_that_prints_memory_is_known(command: str) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        "",
-        "make test",
-        "free -m",
-        "cat memory.md",
-        "grep memory list.txt",
-        "ls memory/",
-        "go test ./memory/search",
+        "", "make test", "free -m", "cat memory.md", "grep memory list.txt", "ls memory/", "go test ./memory/search",
         "memory",
     ],
-)
+)  # fmt: skip
 def test_a_command_that_only_has_the_word_is_not(command: str) -> None:
     assert not is_memory_command(command)
 
 
 def test_our_tools_are_known_in_every_spelling() -> None:
     ours = (
-        "mcp__memory__search",
-        "mcp__agent-memory__read_context",
-        "mcp__plugin_agent-memory_memory__list",
-        "agent_memory__search",
-        "memory_search_context",
-        "agent-memory_write_context",
-        "user-memory-get_state",
-        "agent-memory_update_context",
-        "session_context",
-    )
+        "mcp__memory__search", "mcp__agent-memory__read_context", "mcp__plugin_agent-memory_memory__list",
+        "agent_memory__search", "memory_search_context", "agent-memory_write_context", "user-memory-get_state",
+        "agent-memory_update_context", "session_context",
+    )  # fmt: skip
     assert all(map(is_memory_tool, ours))
     others = ("Bash", "mcp__memoryless__x", "mcp__github__search", "memory", "memory_limits", "github_search_context")
     assert not any(map(is_memory_tool, others))

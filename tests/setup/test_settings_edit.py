@@ -22,40 +22,18 @@ TARGET = Element(("agentsMd", "targets"), "~/.claude/CLAUDE.md")
 ALL = (STOP, END, SERVER, TARGET)
 
 DOCUMENTS = [
-    "",
-    "\n",
-    "  \n\n",
-    "{}",
-    "{}\n",
-    "{ }",
-    "{\n}",
-    "{\n\n}\n",
-    "{ /* nothing yet */ }",
-    "{\n  // nothing yet\n}\n",
-    "// only a comment",
-    "/* only */\n",
-    '{"a":1}',
-    '{"a": 1}\n',
-    '{"a": [1, 2], "b": {"c": null}}',
-    '{\n  "a": 1\n}\n',
-    '{\n\t"a": 1,\n\t"b": 2\n}\n',
-    '{\r\n    "a": 1\r\n}\r\n',
-    '\ufeff{\n  "a": 1\n}\n',
-    '{\n  "a": 1, // why\n}\n',
-    '{\n  "a": 1 // why\n}\n',
-    '{\n  "a": 1 /* why */, /* and */ // more\n  // below\n}\n',
-    '{\n  "a": 1\n  // the last word\n}',
-    '{\n  "hooks": {}\n}\n',
-    '{\n  "hooks": {\n  }\n}\n',
-    '{\n  "hooks": { "Stop": [] }\n}\n',
-    '{\n  "hooks": {\n    "Stop": [ /* none */ ]\n  }\n}\n',
+    "", "\n", "  \n\n", "{}", "{}\n", "{ }", "{\n}", "{\n\n}\n", "{ /* nothing yet */ }", "{\n  // nothing yet\n}\n",
+    "// only a comment", "/* only */\n", '{"a":1}', '{"a": 1}\n', '{"a": [1, 2], "b": {"c": null}}', '{\n  "a": 1\n}\n',
+    '{\n\t"a": 1,\n\t"b": 2\n}\n', '{\r\n    "a": 1\r\n}\r\n', '\ufeff{\n  "a": 1\n}\n', '{\n  "a": 1, // why\n}\n',
+    '{\n  "a": 1 // why\n}\n', '{\n  "a": 1 /* why */, /* and */ // more\n  // below\n}\n',
+    '{\n  "a": 1\n  // the last word\n}', '{\n  "hooks": {}\n}\n', '{\n  "hooks": {\n  }\n}\n',
+    '{\n  "hooks": { "Stop": [] }\n}\n', '{\n  "hooks": {\n    "Stop": [ /* none */ ]\n  }\n}\n',
     '{\n  "hooks": {\n    "Stop": [\n      {"hooks": [{"type": "command", "command": "say done"}]}\n    ]\n  }\n}\n',
     '{\n  "hooks": {\n    "Stop": [\n      {"hooks": [{"type": "command", "command": "say done"}]}, // loud\n    ],\n  },\n}\n',
     '{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"x"}]}],"PreToolUse":[]},"model":"opus"}',
     '{\n  "mcpServers": {"other": {"command": "x"}},\n  "agentsMd": {"targets": ["~/a.md"]}\n}\n',
-    '{"text": "braces { [ and // no comment \\" \\u00e9 /* */"}',
-    '{"a": 1e400, "b": -0, "c": 12345678901234567890}',
-]
+    '{"text": "braces { [ and // no comment \\" \\u00e9 /* */"}', '{"a": 1e400, "b": -0, "c": 12345678901234567890}',
+]  # fmt: skip
 
 
 def put_all(text: str, entries: tuple[Element | Member, ...] = ALL) -> str:

@@ -14,17 +14,10 @@ from agent_memory.setup.plan import Part, Wanted, Whole
 CONTEXT = shipped_context("/home/ada", "/opt/memory", {})
 TEXT = CONTEXT.skill
 PLACES = {
-    "claude-code": ".claude/skills",
-    "codex": ".agents/skills",
-    "cursor": ".agents/skills",
-    "amp": ".config/agents/skills",
-    "gemini": ".agents/skills",
-    "opencode": ".config/opencode/skills",
-    "copilot": ".copilot/skills",
-    "pi": ".agents/skills",
-    "goose": ".agents/skills",
-    "vscode": ".agents/skills",
-}
+    "claude-code": ".claude/skills", "codex": ".agents/skills", "cursor": ".agents/skills",
+    "amp": ".config/agents/skills", "gemini": ".agents/skills", "opencode": ".config/opencode/skills",
+    "copilot": ".copilot/skills", "pi": ".agents/skills", "goose": ".agents/skills", "vscode": ".agents/skills",
+}  # fmt: skip
 
 _BLOCK_LINE = re.compile(r"^ {4}memory (?P<words>.+)$", re.MULTILINE)
 _SPAN = re.compile(r"`memory (?P<words>[^`]+)`")

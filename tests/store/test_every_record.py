@@ -203,17 +203,8 @@ def test_a_full_disk_is_an_error_and_leaves_the_earlier_value_p2_p5(record: Reco
 
 MARK = SessionMark(Harness.CLAUDE_CODE, "7c9e6679-7425", "rec-9", 1_771_000_205_123, 42, True, "builtin")
 HOSTILE = [
-    "../../../etc/passwd",
-    "/etc/passwd",
-    "a\x00b",
-    "..",
-    ".",
-    "con/../x",
-    "%2e%2e/",
-    "x" * 5000,
-    "é\ud800",
-    "-rf *",
-]
+    "../../../etc/passwd", "/etc/passwd", "a\x00b", "..", ".", "con/../x", "%2e%2e/", "x" * 5000, "é\ud800", "-rf *",
+]  # fmt: skip
 
 
 class TestSessionMarksFiles:
@@ -287,16 +278,9 @@ class TestStateKeysFiles:
         self, keys: StateKeysFiles, root: Path
     ) -> None:
         near = (
-            "run/1",
-            "run-1",
-            "Run-1",
-            "run:1",
-            "run_1",
-            "tiers",
-            "project_tags",
-            "sessions/claude-code_1",
+            "run/1", "run-1", "Run-1", "run:1", "run_1", "tiers", "project_tags", "sessions/claude-code_1",
             "forgotten/x",
-        )
+        )  # fmt: skip
         values = [evolve(PHASE, key=key, json=str(number)) for number, key in enumerate(near)]
         for value in values:
             keys.put(value).unwrap()

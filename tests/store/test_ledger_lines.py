@@ -42,18 +42,12 @@ def test_a_cut_line_is_no_record(record: LedgerRecord, data: st.DataObject) -> N
 @pytest.mark.parametrize(
     "line",
     [
-        b"",
-        b"\xff\xfe",
-        b'{"id":"id__a1b2c3"}',
-        b'{"id":"id__a1b2c3","at":-1,"by":"amp"}',
-        b'{"id":"id__a1b2c3","at":1,"by":"amp","more":1}',
-        b'{"id":"../../x","at":1,"by":"amp"}',
-        b'{"id":"id__a1b2c3","total":2,"last":"x"}',
-        b'{"id":"id__a1b2c3","total":false,"last":null}',
-        b'{"day":1,"by":"a b","reads":1}',
-        b'{"day":1e99,"by":"amp","reads":1}',
+        b"", b"\xff\xfe", b'{"id":"id__a1b2c3"}', b'{"id":"id__a1b2c3","at":-1,"by":"amp"}',
+        b'{"id":"id__a1b2c3","at":1,"by":"amp","more":1}', b'{"id":"../../x","at":1,"by":"amp"}',
+        b'{"id":"id__a1b2c3","total":2,"last":"x"}', b'{"id":"id__a1b2c3","total":false,"last":null}',
+        b'{"day":1,"by":"a b","reads":1}', b'{"day":1e99,"by":"amp","reads":1}',
     ],
-)
+)  # fmt: skip
 def test_what_is_not_ours_is_no_record(line: bytes) -> None:
     assert parse_ledger_line(line) is None
 

@@ -332,18 +332,8 @@ def test_a_damaged_journal_stops_writing_and_not_reading_p6(root: Path) -> None:
 
 
 HOSTILE = [
-    "../../etc/passwd",
-    "/etc/passwd",
-    "..",
-    "a\x00b",
-    "-rf *",
-    "~root",
-    "x" * 5000,
-    "é\ud800",
-    "$(reboot)",
-    "\n",
-    ".",
-]
+    "../../etc/passwd", "/etc/passwd", "..", "a\x00b", "-rf *", "~root", "x" * 5000, "é\ud800", "$(reboot)", "\n", ".",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", HOSTILE)
