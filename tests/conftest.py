@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from memory_process import Memory
+
 # Time is never what a test is about, and the machine may be busy.
 # In continuous integration the same cases every time: a new find must not look like the fault of the change at hand.
 settings.register_profile(
@@ -59,6 +61,12 @@ def root(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = home / "memories"
     monkeypatch.setenv("AGENT_MEMORY_ROOT", str(path))
     return path
+
+
+@pytest.fixture
+def memory(home: Path) -> Memory:
+    """The command in this home, with git, as it is by default."""
+    return Memory(home)
 
 
 @pytest.fixture(scope="session")

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
 from agent_memory import __version__
 from agent_memory.cli.main import COMMANDS
 from memory_process import Memory
-
-
-@pytest.fixture
-def memory(home: Path) -> Memory:
-    return Memory(home)
 
 
 def test_help_lists_every_command_and_needs_no_store(memory: Memory) -> None:

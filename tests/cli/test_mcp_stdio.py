@@ -91,11 +91,6 @@ class Raw:
 
 
 @pytest.fixture
-def memory(home: Path) -> Memory:
-    return Memory(home)
-
-
-@pytest.fixture
 def raw(memory: Memory) -> Iterator[Raw]:
     client = Raw(memory)
     try:

@@ -25,11 +25,6 @@ FILE_NAMES = [sample for sample in FOUND if len(sample.text) <= 120 and not re.s
 """Those that may be the name of a file as they are."""
 
 
-@pytest.fixture
-def memory(home: Path) -> Memory:
-    return Memory(home)
-
-
 def _leaks(memory: Memory, secrets: list[str], *said: Done) -> list[str]:
     """Of each file that memory wrote, below the root and beside it, and of what was said."""
     output = (("output", (done.out + done.err).encode()) for done in said)

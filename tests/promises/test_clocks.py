@@ -58,11 +58,6 @@ AUTUMN = datetime(2026, 10, 25, 1, tzinfo=UTC).timestamp()
 BERLIN, AUCKLAND, LOS_ANGELES = "Europe/Berlin", "Pacific/Auckland", "America/Los_Angeles"
 
 
-@pytest.fixture
-def memory(home: Path) -> Memory:
-    return Memory(home)
-
-
 def succeed(memory: Memory, *words: str) -> str:
     done = memory(*words)
     assert done.code == 0, (words, done)

@@ -25,11 +25,6 @@ PAIRS = (
 TEXTS = tuple(chain(*PAIRS))
 
 
-@pytest.fixture
-def memory(home: Path) -> Memory:
-    return Memory(home)
-
-
 def transcript(*said: str, session_id: str = "s1") -> bytes:
     talk = Conversation(session_id, started_ms=time.time_ns() // 1_000_000 - 3_600_000)
     for text in said:

@@ -23,11 +23,6 @@ KEYWORDS = sorted({keyword for rule in RULES if rule.reads != "whole" for keywor
 ORDINARY = "The lamp behind the harbour is lit at dusk, and nobody has to climb up there for it any more.\n"
 
 
-@pytest.fixture
-def memory(home: Path) -> Memory:
-    return Memory(home)
-
-
 def kept(password: str, directory: Path) -> list[str]:
     """The files below the directory that hold the password."""
     files = (path for path in directory.rglob("*") if path.is_file())
