@@ -262,14 +262,6 @@ class TestTrust:
         assert isinstance(getattr(world.person, act)(id).failure(), EntryProtected)
 
 
-class TestArchive:
-    def test_an_agent_archives_no_pinned_entry(self, world: World) -> None:
-        id = world.remembered()
-        world.person.pin(id).unwrap()
-        assert isinstance(world.agent.archive(id).failure(), EntryProtected)
-        assert world.person.archive(id).unwrap().meta.id == id
-
-
 # -- adapters in trouble ----------------------------------------------------------------------------------------------
 
 

@@ -9,11 +9,11 @@ from returns.result import Failure, Result, Success
 from agent_memory.acts.service import MemoryService
 from agent_memory.caller import Caller
 from agent_memory.errors import Error, StoreIo
-from agent_memory.note.note import TIERS_FILE, Sensitivity, Status, Tier, TierList
+from agent_memory.note.note import TIERS_FILE, Status, Tier, TierList
 from agent_memory.recall.known_notes import KnownNotes
 from agent_memory.recall.note_index import NoteIndex
 from agent_memory.recall.reading import ListFilter, Reading
-from agent_memory.rules.drafts import MetaPatch, NoteDraft
+from agent_memory.rules.drafts import NoteDraft
 from agent_memory.rules.section import Published
 from agent_memory.store.recorded_writes import RecordedWrites
 from stand_ins.dict_locks import DictLocks
@@ -90,15 +90,6 @@ def test_what_is_hot_counts_as_promoted_and_no_note_says_so(world: World) -> Non
     captured = reading(world.service()).list(ListFilter(status=Status.CAPTURED)).unwrap().entries
     assert {each.listed.meta.id for each in captured} == {warm, cold}
     assert promoted[0].listed.meta.status is Status.CAPTURED
-
-
-def test_what_is_archived_or_secret_is_not_hot(world: World) -> None:
-    id = world.note("Kites need wind.")
-    world.service().promote(id).unwrap()
-    world.service().edit(id, MetaPatch(sensitivity=Sensitivity.SECRET)).unwrap()
-    assert world.publications == 3
-    world.service().archive(id).unwrap()
-    assert reading(world.service()).list(ListFilter(), archived=True).unwrap().entries[0].tier is Tier.COLD
 
 
 @pytest.mark.parametrize("act", ["pin", "promote", "archive"])

@@ -63,12 +63,13 @@ def test_a_session_told_by_its_own_hook_and_by_claude_codes_is_one(harness: str,
 def test_no_id_reaches_a_shell_or_a_path(sign: str, root: Path, home: Path, tmp_path: Path) -> None:
     """P21"""
     made = tmp_path / "made"
-    for harness in SESSIONS:
-        text = json.dumps(SESSIONS[harness]).replace(ID, sign.format(made).replace("\n", "\\n"))
-        call(text.encode(), command=as_hook_of(harness))
+    for harness, sent in SESSIONS.items():
+        text = json.dumps(sent).replace(ID, sign.format(made).replace("\n", "\\n"))
+        assert isinstance(session_event(harness, json.loads(text)), str), harness
+    call(text.encode(), command=as_hook_of(harness))
     assert not made.exists()
     assert inbox_of(root) == []
-    assert len(problems_of(home)) == len(SESSIONS)
+    assert len(problems_of(home)) == 1
 
 
 @pytest.mark.parametrize("where", ["home", "below the home", "temporary", "a repository"])

@@ -355,9 +355,8 @@ def live_through(home: Path, seed: int, cycles: int) -> Life:
     return life
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_a_few_cycles_lose_nothing(home: Path, seed: int) -> None:
-    life = live_through(home, seed, 5)
+def test_a_few_cycles_lose_nothing(home: Path) -> None:
+    life = live_through(home, 1, 5)
     assert "tidied" in life.happened
 
 

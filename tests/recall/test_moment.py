@@ -23,38 +23,6 @@ def told(named: str, **payload: object) -> Moment | str | None:
 
 
 @pytest.mark.parametrize(
-    ("harness", "start", "asked"),
-    [
-        (
-            "amp",
-            {"event": "session.start", "thread": {"id": f"T-{ID}"}},
-            {"event": "agent.start", "thread": {"id": f"T-{ID}"}, "prompt": "Why?"},
-        ),
-        (
-            "opencode",
-            {"type": "session.start", "properties": {"sessionID": ID}, "source": "compact"},
-            {"type": "chat.message", "properties": {"sessionID": ID}, "prompt": "Why?"},
-        ),
-        (
-            "pi",
-            {"type": "session_start", "sessionId": ID},
-            {"type": "before_agent_start", "sessionId": ID, "prompt": "Why?"},
-        ),
-    ],
-)
-def test_a_plugin_tells_of_a_start_and_of_a_prompt(
-    harness: str, start: dict[str, object], asked: dict[str, object]
-) -> None:
-    began, prompted = moment_of(harness, start), moment_of(harness, asked)
-    assert isinstance(began, Moment)
-    assert isinstance(prompted, Moment)
-    assert (began.kind, began.prompt, prompted.kind, prompted.prompt) == ("start", "", "prompt", "Why?")
-    assert (began.harness, began.event.session_id) == (prompted.harness, prompted.event.session_id)
-    assert began.harness == harness
-    assert prompted.is_fresh is False
-
-
-@pytest.mark.parametrize(
     "marks",
     [
         {"agent_id": "abfe01ea9058ee9c6"},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from agent_memory.rules.change import Change, ChangeGroup, Receipt
 from agent_memory.rules.undo_run import Footprint
 from agent_memory.store.bookkeeping import FOOTPRINT
 from agent_memory.store.store_files import StoreFiles
-from faults import each_kill, snapshot
+from faults import snapshot
 from one_change import delete, write
 
 A, B, C, D, E, M = (f"id__{letter * 6}" for letter in "abcdem")
@@ -209,42 +208,3 @@ def test_tiers_that_cannot_be_understood_by_now_stop_an_undo_p6(files: StoreFile
     before = snapshot(root)
     assert isinstance(files.revert(footprint(root), "undo").failure(), StateCorrupt)
     assert snapshot(root) == before
-
-
-# -- crashes and full disks -------------------------------------------------------------------------------------------
-
-
-def test_a_kill_anywhere_leaves_all_with_its_footprint_or_nothing_p2_p16(home: Path) -> None:
-    """Of an undo the same is asked where all of its story is killed."""
-    root = home / "root"
-    store = open_files(root)
-    fill(store)
-    parts = (
-        Change.retire(A, hash_of_live(store, A)),
-        Change.retire(B, hash_of_live(store, B)),
-        Change.of(entry(M, aliases=(A, B))),
-    )
-    refused = ChangeGroup("refused", (Change.of(entry("id__fffff1")), Change.retire(C, "0" * 64)))
-    edit = Change.of(entry(C, "Renamed", "Edited."), hash_of_live(store, C))
-
-    def outcome(root: Path) -> tuple[dict[str, bytes], int]:
-        return texts(root), len(list((root / "runs").rglob("footprint-*.json")))
-
-    def change(root: Path) -> None:
-        tiers = TierList((M, C))
-        open_files(root).apply([ChangeGroup("merge", parts), refused, edit], tiers=tiers, run_id="run").unwrap()
-
-    done = Path(shutil.copytree(root, home / "done"))
-    change(done)
-    before, after = outcome(root), outcome(done)
-    seen = []
-    for k, dying in each_kill(step=2):
-        killed = Path(shutil.copytree(root, home / f"killed {k}"))
-        with dying:
-            change(killed)
-        open_files(killed).list().unwrap()
-        seen.append(outcome(killed))
-        assert seen[-1] in (before, after), k
-        shutil.rmtree(killed)
-    assert seen.count(before) > 10
-    assert seen[-1] == after

@@ -3,7 +3,6 @@ from __future__ import annotations
 import errno
 import gzip
 import os
-import stat
 from pathlib import Path
 
 import pytest
@@ -142,20 +141,6 @@ class TestKeptHistories:
 
 def files(root: Path) -> list[Path]:
     return sorted((root / "histories").iterdir())
-
-
-def test_files_are_private_and_compressed(tmp_path: Path) -> None:
-    """P22"""
-    before = os.umask(0)
-    try:
-        KeptHistoriesFiles(tmp_path, PLENTY).keep(history("s1", *range(1, 500)), None).unwrap()
-    finally:
-        os.umask(before)
-    (path,) = files(tmp_path)
-    assert path.name.startswith("claude-code_s1.00000001-")
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-    assert len(gzip.decompress(path.read_bytes())) > 5 * path.stat().st_size
 
 
 def test_a_damaged_part_is_an_error_and_never_nothing(tmp_path: Path) -> None:

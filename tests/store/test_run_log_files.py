@@ -108,15 +108,6 @@ class TestOnDisk:
         (tmp_path / f"runs/{FIRST}/footprint-2.json").unlink()
         assert isinstance(kept.log.footprint(FIRST).failure(), StateCorrupt)
 
-    @pytest.mark.parametrize("name", ["footprint-1.json", "sections.json"])
-    def test_a_damaged_footprint_is_an_error_p6(self, tmp_path: Path, name: str) -> None:
-        kept = Kept(RunLogFiles(tmp_path), tmp_path)
-        kept.leave(FIRST, NOTE)
-        kept.log.put_sections(FIRST, [SECTION]).unwrap()
-        path = tmp_path / f"runs/{FIRST}/{name}"
-        path.write_bytes(path.read_bytes()[:-20])
-        assert isinstance(kept.log.footprint(FIRST).failure(), StateCorrupt)
-
     def test_no_link_is_followed_p21(self, tmp_path: Path) -> None:
         outside = tmp_path / "outside"
         outside.mkdir()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
 import signal
@@ -17,10 +16,9 @@ from returns.result import Failure, Success
 from agent_memory.errors import EntryChanged, EntryExists, EntryInvalid, PathRefused, StateCorrupt, StoreIo
 from agent_memory.files.locks import KernelLocks
 from agent_memory.note.note import MemoryEntry, Meta
-from agent_memory.results import sealed
-from agent_memory.rules.change import Change, Receipt
+from agent_memory.rules.change import Change
 from agent_memory.store.store_files import StoreFiles
-from faults import each_failure, each_kill, failing_on, snapshot
+from faults import each_kill, failing_on, snapshot
 from one_change import delete, write
 
 A, B, C, D = "id__aaaaaa", "id__bbbbbb", "id__cccccc", "id__dddddd"
@@ -101,32 +99,6 @@ def test_a_kill_at_any_point_leaves_all_or_nothing_p2_p12_p15(prepared: Prepared
         assert [each.act for each in again.applied][:3] == ["replace", "retire", "create"], k
         assert notes(root) == after, k
     assert len([each for each in seen if each == before]) > 20
-
-
-@pytest.mark.faults
-@pytest.mark.usefixtures("home")
-@pytest.mark.parametrize(
-    ("number", "first"), [(errno.ENOSPC, 1), (errno.EIO, 2), (errno.EACCES, 3), (errno.EDQUOT, 4), (errno.EMFILE, 5)]
-)
-def test_a_failing_call_is_an_error_or_got_over_and_nothing_is_half_done_p5(
-    prepared: Prepared, number: int, first: int
-) -> None:
-    refusals = 0
-    for k, failing in each_failure(number, first=first, step=5):
-        root = prepared.copy(f"failed {number} {k}")
-        with failing:
-            result = store(root).apply(prepared.changes)
-        assert store(root).apply([]) == Success(Receipt(())), k
-        match sealed(result):
-            case Failure(error):
-                assert isinstance(error, StoreIo), (k, error)
-                assert error.errno_name == errno.errorcode[number]
-                assert notes(root) == prepared.before, k
-                refusals += 1
-            case Success(receipt):
-                assert [each.subject for each in receipt.dropped] == [C], k
-                assert notes(root) == prepared.after, k
-    assert refusals > 10
 
 
 SIGKILLED = """
