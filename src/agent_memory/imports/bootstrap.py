@@ -205,7 +205,8 @@ def _identity(of: Checkout) -> Lines:
         language = {"pyproject.toml": "Python", "Cargo.toml": "Rust"}.get(name, "JavaScript or TypeScript")
         built = _listed(re.split(r"[^\w@/.-]", each)[0] for each in needed if isinstance(each, str))
         words = (language, *(each for each in versions if isinstance(each, str)), built and f"built on {built}")
-        yield " ".join(filter(None, words)), of.at(name, "dependencies")
+        if any(words[1:]):
+            yield " ".join(filter(None, words)), of.at(name, "dependencies")
     for name in of.named(r"go\.mod") if said else ():
         yield f"Go built on {_listed(_GO_MODULE.findall(of.text(name)))}", name
     packed = of.named(r"(Dockerfile|fly\.toml|vercel\.json|netlify\.toml|wrangler\.\w+|Procfile|.*/Chart\.yaml)")
@@ -215,7 +216,7 @@ def _identity(of: Checkout) -> Lines:
 
 def _prose(text: str) -> str:
     """Returns the first paragraph that says something: no badges, pictures, headings, quotes."""
-    aside = r"(?s)<!--.*?-->|<[^>\n]+>|\[?!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])(?:\]\([^)]*\))?|(?m:^[^\n]+\n[=-]{3,}$)"
+    aside = r"(?s)<!--.*?-->|<(?!http)[^>\n]+>|\[?!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])(?:\]\([^)]*\))?|(?m:^[^\n]+\n[=-]{3,}$)"
     marks = re.compile(r"(?m)^[ \t]*([#>|=*:.-]|\[.*?\]:).*$|\[([^\]]*)\](\([^)]*\)|\[[^\]]*\])?")
     parts = re.split(r"\n\s*\n", re.sub(aside, "", "\n".join(prose_lines(text[:_MOST_PROSE]))))
     plain = (" ".join(marks.sub(r"\2", each).split()) for each in parts)
@@ -227,6 +228,7 @@ _USEFUL = re.compile(
     r"serve|setup|start|tests?|type\w*|verify|vet|watch)(?![a-z])"
 )
 _CHECKS = re.compile(r"\b(tests?|pytest|tox|nox|lint|check|clippy|fmt|format|mypy|ruff|eslint|tsc|vet|vitest|jest)\b")
+_NO_CHECK = re.compile(r"^(if|for|while|cd|echo|\[) |\binstall\b|\$\{\{")
 _STEP = re.compile(r"(?m)^[ \t]*(?:- )?(?:run|script): *(?:[|>][-+]? *\n\s+)?([^\s#].*)$")
 _RUNNERS = (
     (r"(GNU)?[Mm]akefile", "make", r"(?m)(?:^#+ ?(.+)\n)?^([A-Za-z][\w-]*):(?![=:])[^\n#]*(?:#+ *(.*))?$"),
@@ -250,15 +252,16 @@ def _commands(of: Checkout) -> Lines:
     for _, command, meaning, name, part in sorted(found, key=lambda each: not each[0].isalpha())[:_MOST_COMMANDS]:
         yield f"`{command}`{meaning and f': {meaning}'}", of.at(name, part)
     for name in of.named(r"\.github/workflows/.*\.ya?ml|\.gitlab-ci\.yml|\.pre-commit-config\.yaml"):
-        checks = [each for each in _STEP.findall(of.text(name)) if _CHECKS.search(each) and "${{" not in each]
-        if ran := checks or re.findall(r"(?m)^ *- id: *(\S+)", of.text(name)):
+        checks = [each for each in _STEP.findall(of.text(name)) if _CHECKS.search(each) and not _NO_CHECK.search(each)]
+        ran = checks or re.findall(r"(?m)^ *- id: *(\S+)", of.text(name))
+        if ran and not re.search("nightly|publish|release|smoke", name):
             yield f"`{name}` runs {_listed(ran, 6)}", of.at(name, ran[0])
 
 
 _RULE = re.compile(
     r"(?i)\b(must|never|always|requires?|should|avoid|prefer|deve[mr]?|nunca|sempre)\b|^(please )?do(n['’]t| not)"
 )
-_COURTESY = re.compile(r"(?i)\b(thanks?|welcome|conduct|questions?|help|feel free|you should be)\b")
+_COURTESY = re.compile(r"(?i)^\W*(?-i:[a-z0-9`])|\b(thanks?|welcome|conduct|questions?|help|feel free|you should be)\b")
 
 
 def _asked(of: Checkout) -> Lines:
@@ -266,7 +269,8 @@ def _asked(of: Checkout) -> Lines:
         marks = re.compile(r"(?m)^[ \t]*([#|>=]|\[.*?\]:|<!--).*$|!?\[([^\]\n]{0,200})\]\([^)\n]{0,400}\)|\*\*")
         text = marks.sub(r"\2", "\n".join(prose_lines(of.text(name))))
         for said in re.split(r"\n\s*\n|\n\s*(?:[-*+]|\d+[.)])\s+|(?<=[.!?])\s+(?=[A-Z`])", text):
-            if 5 <= len(said.split()) <= 40 and _RULE.search(said) and not _COURTESY.search(said):
+            is_rule = _RULE.search(said) and said.rstrip()[-1] in ".!" and not _COURTESY.search(said)
+            if is_rule and 5 <= len(said.split()) <= 40:
                 yield said.strip("-*+ \n"), of.at(name, said.strip().split("\n")[0])
 
 
@@ -279,7 +283,7 @@ def _together(of: Checkout) -> Lines:
         is_obvious = stems[0] in stems[1] or re.search(
             r"(?i)test|spec|fixture|lock|\.(sum|snap)\b|\.(md|rst) .*\.(md|rst)$", " ".join(pair)
         )
-        if count < 5 or count < 0.7 * max(one, other) or count * len(of.touched) < 4 * one * other or is_obvious:
+        if count < 6 or count < 0.7 * max(one, other) or count * len(of.touched) < 4 * one * other or is_obvious:
             continue
         if near := next((each for each in groups if not each.isdisjoint(pair)), None):
             near.update(pair)
@@ -294,7 +298,7 @@ def _headings(pattern: str) -> Callable[[Checkout], Lines]:
         over = re.compile(r"(?im)^[^\w\n]*(status\W{1,9})?(superseded|rejected|deprecated|proposed|draft)\b")
         for name in of.named(pattern):
             title = re.sub(r"(?i)^(ADR[- ]?)?\d+\s*[.:–—-]?\s*", "", first_heading(of.text(name)) or "")
-            if title and not over.search(of.text(name)):
+            if title and not over.search(of.text(name)[:_STATUS_CHARS]):
                 yield f"{title} (`{name}`)", os.path.dirname(name) or name
 
     return rule
@@ -346,6 +350,7 @@ def _reverts(of: Checkout) -> Lines:
         later.add(found[2] if found else subject)
 
 
+_STATUS_CHARS = 1_000
 _ADRS = r"(?i:(.*/)?(adrs?|decisions|decision-records)/[^/]*\d[^/]*\.md)"
 _FOR_AGENTS = (
     r"\.cursorrules|\.windsurfrules|GEMINI\.md|\.github/.*instructions\.md|\.(cursor|windsurf|roo)/rules/.*\.mdc?"
@@ -381,13 +386,13 @@ def ask(
 ) -> Iterator[Found]:
     """Yields what a model proposes about the checkout, checked like a reply of consolidate. It is asked once, and again
     when what it is shown has changed."""
-    parts = [
+    parts = [(source, line) for rule in (_together, _habits, _reverts) for line, source in rule(of)]
+    parts += [
         (f"{name}:{start + 1}", "\n".join(lines[start : start + _PART_LINES])[:_MAX_PART_CHARS])
         for name in of.named(_SHOWN)
         if any(lines := of.text(name).split("\n"))
         for start in range(0, min(len(lines), _MOST_PARTS * _PART_LINES), _PART_LINES)
     ]
-    parts += [(source, line) for rule in (_together, _habits, _reverts) for line, source in rule(of)]
     turns = tuple(Turn(at, Role.TOOL, f"{source}\n{text}", source) for at, (source, text) in enumerate(parts, 1))
     digest = sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()[:12]
     made = (each.imported or "" for note in (*live.entries, *archive.entries) for each in note.meta.sources)
