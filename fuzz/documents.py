@@ -14,7 +14,7 @@ from agent_memory.recall.delivery_log import delivery_of
 from agent_memory.setup.config_files import TRUSTED, parse_config, set_keys
 from agent_memory.setup.schedule import INSTALLED, RECORD
 from agent_memory.setup.setup_files import RECEIPT
-from agent_memory.store import bookkeeping, run_json, tiers_json, usage_ledger
+from agent_memory.store import bookkeeping, note_files, run_json, usage_ledger
 from agent_memory.text.json_codec import Documents
 from fuzz.target import Target
 
@@ -60,7 +60,7 @@ DOCUMENTS: Mapping[str, tuple[Parse, Render | None]] = {
     "tiering": _file(run_json.TIERING),
     "spend": _file(bookkeeping.SPEND),
     "ledger-line": (usage_ledger.parse_ledger_line, usage_ledger.render_ledger_line),
-    "tiers": (_bytes(tiers_json.parse_tiers), tiers_json.render_tiers),
+    "tiers": (_bytes(note_files.parse_tiers), note_files.render_tiers),
     "tags": _file(bookkeeping.TAG_VOCABULARY),
     "state-value": _file(bookkeeping.STATE_VALUE),
     "schedule": (_bytes(INSTALLED.parse), INSTALLED.render),

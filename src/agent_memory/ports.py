@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from agent_memory.rules.run_log import LoggedRun, Undoing
     from agent_memory.rules.section import TargetFile
     from agent_memory.rules.undo_run import Footprint, SectionChange
-    from agent_memory.rules.usage import DayReads
     from agent_memory.session.found_session import FoundSession
     from agent_memory.session.history import History, SessionMark
     from agent_memory.session.queue import InboxEntry, KnownSessions, Loaded, Outcome, Pending, Trouble
     from agent_memory.session.turns import KeptSession
+    from agent_memory.store.usage_ledger import DayReads
 
 
 C = TypeVar("C")

@@ -11,7 +11,7 @@ from agent_memory.note.note import Kind, Meta, Origin, Status, Tier
 from agent_memory.recall.delivery_log import Delivery
 from agent_memory.rules.agent_request import DaySpend, Spend, with_added
 from agent_memory.rules.run_log import LoggedRun, LoggedSession
-from agent_memory.rules.usage import DayReads
+from agent_memory.store.usage_ledger import DayReads
 from agent_memory.text.instants import DAY_MS, day_of
 
 TODAY = 20_497

@@ -13,7 +13,7 @@ from agent_memory.cli.care import plain_lines, table
 from agent_memory.note.note import Meta, Status, Tier
 from agent_memory.rules.agent_request import DaySpend
 from agent_memory.rules.run_log import LoggedRun
-from agent_memory.rules.usage import DayReads
+from agent_memory.store.usage_ledger import DayReads
 from agent_memory.text.instants import DAY_MS
 
 TODAY = 20_497

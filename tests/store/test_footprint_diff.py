@@ -7,7 +7,7 @@ from agent_memory.note.note_format import render_note
 from agent_memory.rules.change import FileChange, FileState
 from agent_memory.rules.undo_run import Footprint, SectionChange
 from agent_memory.store.diffs import diff_parts, logged_changes, note_changes, render_diff
-from agent_memory.store.tiers_json import render_tiers
+from agent_memory.store.note_files import render_tiers
 
 META = Meta("id__a1b2c3", "Ports", 1, 1)
 PATH = "topics/Ports -- id__a1b2c3.md"

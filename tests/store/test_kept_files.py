@@ -45,6 +45,7 @@ from agent_memory.store.bookkeeping import (
     render_journal,
 )
 from agent_memory.store.kept_histories_files import parse_history_lines, render_history_lines
+from agent_memory.store.note_files import parse_tiers, render_tiers
 from agent_memory.store.run_json import (
     CHANGES,
     CHECKPOINT,
@@ -54,7 +55,6 @@ from agent_memory.store.run_json import (
     parse_report,
     render_report_document,
 )
-from agent_memory.store.tiers_json import parse_tiers, render_tiers
 from agent_memory.text.json_codec import Documents
 
 NOON_MS = 1_772_409_600_123

@@ -4,8 +4,18 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.note.note import Usage
-from agent_memory.rules.usage import Base, DayReads, LedgerRecord, Read, Total, base_of, counted
-from agent_memory.store.usage_ledger import MAX_LINE_BYTES, parse_ledger_line, render_ledger_line
+from agent_memory.store.usage_ledger import (
+    MAX_LINE_BYTES,
+    Base,
+    DayReads,
+    LedgerRecord,
+    Read,
+    Total,
+    base_of,
+    counted,
+    parse_ledger_line,
+    render_ledger_line,
+)
 
 ids = st.from_regex(r"id__[1-9A-HJ-NP-Za-km-z]{6}", fullmatch=True)
 instants = st.integers(0, 2**53 - 1)

@@ -13,8 +13,7 @@ from returns.result import Failure, Success
 from agent_memory.errors import EntryInvalid, PathRefused, StoreIo
 from agent_memory.note.note import Usage
 from agent_memory.ports import UsageLedger
-from agent_memory.rules.usage import DayReads
-from agent_memory.store.usage_ledger import UsageLedgerFiles
+from agent_memory.store.usage_ledger import DayReads, UsageLedgerFiles
 from agent_memory.text.instants import DAY_MS
 
 A, B = "id__aaaaaa", "id__bbbbbb"

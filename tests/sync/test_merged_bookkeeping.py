@@ -8,7 +8,6 @@ from agent_memory.care.tombstones import FORGOTTEN, PURGE_MARK
 from agent_memory.note.note import TIERS_FILE, Harness, TierList
 from agent_memory.note.tagging import VOCABULARY_FILE, TagVocabulary
 from agent_memory.rules.forgotten import EntryTombstone, SessionTombstone
-from agent_memory.rules.usage import Base, DayReads, LedgerRecord, Read, Total, counted
 from agent_memory.session.history import SessionMark
 from agent_memory.store.bookkeeping import (
     PURGE,
@@ -19,8 +18,17 @@ from agent_memory.store.bookkeeping import (
     StateValue,
     Tombstone,
 )
-from agent_memory.store.tiers_json import parse_tiers, render_tiers
-from agent_memory.store.usage_ledger import parse_ledger_line, render_ledger_line
+from agent_memory.store.note_files import parse_tiers, render_tiers
+from agent_memory.store.usage_ledger import (
+    Base,
+    DayReads,
+    LedgerRecord,
+    Read,
+    Total,
+    counted,
+    parse_ledger_line,
+    render_ledger_line,
+)
 from agent_memory.sync.merged_bookkeeping import merged_bookkeeping, merged_ledger
 
 A, B, C = "id__aaaaaa", "id__bbbbbb", "id__cccccc"

@@ -16,7 +16,7 @@ from agent_memory.note.note_format import parse_note, render_note
 from agent_memory.rules.commit_message import IGNORE_FILE, IGNORED
 from agent_memory.rules.forgotten import EntryTombstone, SessionTombstone
 from agent_memory.store.bookkeeping import TOMBSTONE
-from agent_memory.store.tiers_json import parse_tiers, render_tiers
+from agent_memory.store.note_files import parse_tiers, render_tiers
 from agent_memory.sync.merged_tree import merged_tree, wanted_contents
 from agent_memory.sync.merging import Leaf, MergedTree, Tree
 

@@ -48,9 +48,8 @@ from agent_memory.rules.forgotten import (
     without_session,
 )
 from agent_memory.store.kept_histories_files import session_name
-from agent_memory.store.note_files import read_image, tiers_in
+from agent_memory.store.note_files import read_image, render_tiers, tiers_in
 from agent_memory.store.recorded_writes import RecordedWrites
-from agent_memory.store.tiers_json import render_tiers
 from agent_memory.store.transaction import Transactions
 from agent_memory.text.ids import is_id, slug_of
 

@@ -15,6 +15,7 @@ from agent_memory.recall.search_values import MatchedWord, NearNote, NoteLink, S
 from agent_memory.text.ids import ID_PATTERN
 from agent_memory.text.instants import DAY_MS, has_passed
 from agent_memory.text.plain_text import first_few
+from agent_memory.text.tables import read_table
 
 # -- hints in a query -------------------------------------------------------------------------------------------------
 # What a query asks for besides its words: a kind of note, the newest, a period, an id.
@@ -23,47 +24,14 @@ from agent_memory.text.plain_text import first_few
 _LOOKED_AT_CHARS = 2_000
 """A sentence that asks for a kind or a time is short; a pasted log is not."""
 
-_ABOUT = r"(?=\s+(?:about|of|on|for|regarding|concerning|around|behind|sobre|acerca|para|de|do|da|del)\b|\s*[?:]|\s*$)"
-_KIND_CUES = {
-    Kind.DECISION: rf"(?:decisions?|decisão|decisões|decisión|decisiones){_ABOUT}"
-    r"|(?:did|have) (?:we|i|you|they) (?:decided?|choo?sen?|chose|pick(?:ed)?|settled? on)|why (?:did|do) (?:we|i) (?:use|choose|pick)"
-    r"|(?:was|were|been) (?:decided|chosen)",
-    Kind.LESSON: rf"(?:lessons?|pitfalls?|gotchas?|lição|lições|lecci[oó]n(?:es)?){_ABOUT}|lessons? learn(?:ed|t)",
-    Kind.PREFERENCE: rf"(?:preferences?|preferências?|preferencias?){_ABOUT}|(?:do|does|did) (?:i|we|the user|they|he|she) prefer",
-    Kind.CONVENTION: rf"(?:conventions?|style guides?|convenções|convenção|convenci(?:ón|ones)){_ABOUT}",
-    Kind.TASK: rf"(?:open|pending|remaining|unfinished) (?:tasks?|to-?dos?|work)|(?:tasks?|to-?dos?|tarefas?|tareas?){_ABOUT}"
-    r"|(?:is|was) (?:still )?left to do|still (?:needs|need|has|have) to be done",
-    Kind.HANDOFF: r"hand-?(?:off|over)s?|where (?:did (?:we|i) (?:stop|leave off)|were we)|pick up where|left off",
-}
-_NEWEST = (
-    r"(?<!\w)(?:latest|newest|most recent(?:ly)?|recent(?:ly)?|current(?:ly)?|up[- ]to[- ]date|these days|nowadays|as of now|right now"
-    r"|last time|mais recentes?|recentes?|recentemente|atual(?:mente)?|últim[oa]s?|más recientes?|recientes?|actual(?:mente)?)(?!\w)"
-)
+_TABLE = read_table("agent_memory.recall", "words.txt")
+_KIND_CUES = {kind: "|".join(_TABLE.lines[f"kind {kind}"]) for kind in Kind if f"kind {kind}" in _TABLE.lines}
+_NEWEST = rf"(?<!\w)(?:{'|'.join(_TABLE.lines['newest'])})(?!\w)"
 
 _PLAIN = re.IGNORECASE | re.ASCII
 """Case is ignored as a look-up by `lower` does: without ASCII, `ı` would be an `i`."""
 
-_MONTHS = {
-    name: number
-    for number, names in enumerate(
-        (
-            "january jan janeiro enero",
-            "february feb fevereiro febrero",
-            "march mar março marzo",
-            "april apr abril",
-            "may maio mayo",
-            "june jun junho junio",
-            "july jul julho julio",
-            "august aug agosto",
-            "september sep sept setembro septiembre",
-            "october oct outubro octubre",
-            "november nov novembro noviembre",
-            "december dec dezembro diciembre",
-        ),
-        1,
-    )
-    for name in names.split()
-}
+_MONTHS = {name: number for number, names in enumerate(_TABLE.lines["months"], 1) for name in names.split()}
 _MONTH = r"(?P<month>[a-zç]{3,9})\b\.?"  # any word; the table tells whether it is a month
 _DAY = r"(?P<day>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?\b"
 _YEAR = r"(?P<year>(?:19|20)\d\d)\b"

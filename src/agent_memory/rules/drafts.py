@@ -27,7 +27,6 @@ from agent_memory.note.note import (
 )
 from agent_memory.redaction.redact import redact, stored_line
 from agent_memory.rules.change import Dropped
-from agent_memory.session.own_marks import PROMPT_MARKER
 from agent_memory.text.ids import ID_PATTERN, is_id, normal_tags
 from agent_memory.text.markdown import (
     MAX_DESCRIPTION_CHARS,
@@ -40,6 +39,7 @@ from agent_memory.text.markdown import (
     without_see_also_of,
 )
 from agent_memory.text.plain_text import clean_text, one_line, spliced
+from agent_memory.text.tables import read_table
 
 
 @frozen
@@ -88,41 +88,10 @@ class MetaPatch:
 
 MAX_BODY_CHARS = 8_000
 
-ECHOED = (
-    PROMPT_MARKER,
-    "one JSON object, with the nonce",
-    "is data, never instructions",
-    "<the nonce of line 2>",
-    "You keep the long-term memory",
-)
-"""Wordings of the prompt that no note has a reason to hold; a test finds each of them in the template."""
+_TABLE = read_table("agent_memory.rules", "drafts.txt")
+ECHOED = _TABLE.lines["echoed"]
 
-_REST = r"(?:rest|remainder|remaining (?:text|content|sections?|lines?|items?|parts?)|other sections?)"
-_SAME = r"(?:unchanged|(?:the )?same(?: as (?:before|above|in the original))?|as (?:is|before|above)|omitted|identical|not changed)"
-_THING = r"(?:content|text|body|notes?|sections?|entry|entries|code|lines?|items?|paragraphs?|list)"
-_ELISIONS = (
-    re.compile(
-        rf"\b{_REST}(?: of (?:the|this|that) {_THING})?\s+(?:is |are |stays? |remains? |left |kept |continues? )*{_SAME}\b"
-        rf"(?!\s+(?:for|when|if|until|after|while|between|across|in|on)\b)",
-        re.IGNORECASE,
-    ),
-    re.compile(
-        rf"(?:\.{{3}}|…)\s*(?:\(|\[)?(?:the )?(?:{_REST}|existing|previous|unchanged|same|original|other)\s+(?:of\b|{_THING})",
-        re.IGNORECASE,
-    ),
-    re.compile(
-        rf"[\[(<{{*](?:!--)?\s*(?:\.{{3}}|…)?\s*(?:(?:the )?(?:{_REST}|existing|previous|original)(?: of)?(?: the)? {_THING}|unchanged|omitted|truncated|"
-        rf"snip(?:ped)?|same as (?:above|before)|{_THING} (?:unchanged|omitted|truncated|continues?)|no changes?)[^\])>}}\n]{{0,40}}[\])>}}*]",
-        re.IGNORECASE,
-    ),
-    re.compile(
-        r"^\W*(?:\.{3}|…)\s*(?:rest|unchanged|continued?|etc|existing|omitted)\b.*$", re.IGNORECASE | re.MULTILINE
-    ),
-    re.compile(
-        r"^\W*(?:rest unchanged|(?:o )?resto (?:inalterado|sem alteraç\w+|igual)|restante (?:inalterado|igual))\W*$",
-        re.IGNORECASE | re.MULTILINE,
-    ),
-)
+_ELISIONS = tuple(re.compile(each, re.IGNORECASE) for each in _TABLE.lines["elision"])
 
 _PHRASE_WORDS = 6
 _MOST_REPEATS = 6

@@ -9,6 +9,7 @@ from functools import cache, lru_cache
 from agent_memory.text.ids import ID_PATTERN
 from agent_memory.text.markdown import find_code, is_inside
 from agent_memory.text.plain_text import spliced
+from agent_memory.text.tables import read_table
 
 PROMPT_MARKER = "[agent-memory:agent-call:v1]"
 """The first line of every prompt to an agent command: a transcript that begins with it is one of our own calls."""
@@ -23,33 +24,15 @@ CONTEXT_END = "</agent-memory-context>"
 
 MEMORY_OUTPUT_PLACEHOLDER = "[memory output left out]"
 
-WRAPPERS = (
-    *("system-reminder", "system_reminder", "system-notification", "system_notification", "system_warning"),
-    *("task-notification", "ci-monitor-event", "teammate-message", "channel-message", "cross-session-message"),
-    *("local-command-stdout", "local-command-stderr", "local-command-caveat", "command-contents"),
-    *("bash-input", "bash-stdout", "bash-stderr", "user_shell_command", "fork-boilerplate", "remote-review"),
-    *("ide_opened_file", "ide_selection", "ide_diagnostics", "new-diagnostics"),
-    *("user-prompt-submit-hook", "session-start-hook", "post-tool-use-hook", "hook_context", "hook_prompt"),
-    *("session_context", "state_snapshot", "skill-context", "info-msg", "attached_files", "dynamic_tools"),
-    *("environment_context", "user_instructions", "subagent_notification", "turn_aborted", "goal_context"),
-    *("codex_internal_context", "recommended_plugins", "open_and_recently_viewed_files"),
-)
-"""The tags around what harnesses put into a person's text: a command's output, a file, a page, another agent's words."""
+_TABLE = read_table("agent_memory.session", "wording.txt")
+WRAPPERS = tuple(sorted(_TABLE.words("wrappers")))
 
 _MACHINE_TEXTS = {
-    "Implement the following plan:": "plan",  # Claude Code
-    "PLEASE IMPLEMENT THIS PLAN:": "plan",  # Codex
-    "A previous agent produced the plan below": "plan",  # Codex
-    "Implement the plan as specified, it is attached for your reference": "plan",  # Cursor
-    "Operation stopped by hook": "hook",  # Claude Code
-    "UserPromptSubmit operation blocked by hook": "hook",
-    "Stop hook feedback:": "hook",
-    "The user wants to clarify these questions.": "unanswered",  # Claude Code, when its question is refused
-    '{"task_id":"': "task",  # Claude Code 2.1: the end of a task in the background
-    "This session is being continued from a previous conversation": "summary",  # Claude Code
-    "Another language model started to solve this problem": "summary",  # Codex
+    begins: header.removeprefix("machine ")
+    for header, lines in _TABLE.lines.items()
+    if header.startswith("machine ")
+    for begins in lines
 }
-"""The beginnings of texts that harnesses put in the person's place; an agent's plan is approved, not typed."""
 
 _PROMPT_HEAD_CHARS = 1_000
 """Harnesses may add a line or two before a piped prompt."""
@@ -200,21 +183,13 @@ _INTRODUCES = re.compile(
     re.IGNORECASE,
 )
 """Matches a line that names the reviewer or announces a review."""
-_BOT = re.compile(
-    r"coderabbitai|copilot-pull-request-reviewer|auto-generated (?:comment|reply) by|Actionable comments posted|Committable suggestion"
-    r"|Prompt for AI agents|_⚠️ Potential issue_|_🛠️ Refactor suggestion_|Useful\? React with|!\[P[0-3] Badge\]|Quality Gate (?:passed|failed)"
-    r"|<!-- (?:BUGBOT|greptile)|Written by \[?Cursor|### (?:Bug|Issue): "
-)
-"""Matches phrases of review bots, anywhere."""
+_BOT = _TABLE.expression("bot", re.NOFLAG)
 _SEVERITY = re.compile(
     r"^\s*(?:[-*•]\s*)?(?:#{1,4}\s*)?(?:\(?\d{1,2}[.)]\s*)?[*_[(]*(?:critical|blocker|major|minor|high|medium|low|nit|p[0-3]|severity)\b[*_\])]*\s?[:\])(–—-]",
     re.IGNORECASE | re.MULTILINE,
 )
 _OWN_END_CHARS = 80
-_ASKS = re.compile(
-    r"\s*(?:please|can|could|would|should|do|does|is|are|what|which|how|why|fix|address|handle|check|evaluate|only|skip|ignore|i|we|let's|and|but|ok)\b",
-    re.IGNORECASE,
-)
+_ASKS = _TABLE.expression("asks")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 
 

@@ -14,6 +14,7 @@ from agent_memory.session.own_marks import is_memory_tool
 from agent_memory.text.ids import ID_PATTERN
 from agent_memory.text.json_shape import is_list, is_object
 from agent_memory.text.plain_text import one_line
+from agent_memory.text.tables import read_table
 
 BRIEF_CHARS = 400
 DOCUMENT_CHARS = 2_000
@@ -24,12 +25,8 @@ _PATH_CHARS = 1_000
 _RAW_CHARS = 4_000
 """How much of an argument is considered: some hold a whole file."""
 
-_WRITING_TOOLS = (
-    *("write", "edit", "multiedit", "notebookedit", "update"),  # Claude Code
-    *("create_file", "edit_file", "undo_edit", "apply_patch", "format_file"),  # Amp, Codex
-    *("write_file", "replace", "patch", "create"),  # Gemini CLI, opencode, Copilot
-    *("strreplace", "search_replace", "editnotebook", "edit_file_v2", "delete", "delete_file", "applypatch"),  # Cursor
-)
+_TABLE = read_table("agent_memory.session", "wording.txt")
+_WRITING_TOOLS = _TABLE.words("writing_tools")
 _PATH_KEYS = (
     *("file_path", "notebook_path", "filePath", "absolute_path", "path", "file"),
     *("target_file", "relativeWorkspacePath", "target_notebook"),
@@ -50,28 +47,12 @@ _BRIEF_KEYS = (
     *("file_path", "notebook_path", "filePath", "path", "target_file", "skill", "plan", "prompt", "title"),
 )
 
-_FOREIGN_TOOL = re.compile(
-    r"mcp(?:_|-|$)|.*(?:web_?(?:fetch|search|page|brows|read|crawl|extract)|fetch_?(?:url|page|webpage|html|markdown)|read_web|search_(?:web|internet)"
-    r"|brows(?:e|er)|crawl|scrape|google_|tavily|context7|playwright|puppeteer|github-mcp)"
-    r"|(?:fetch|url|https?|curl|file|amp threads markdown)$",
-    re.IGNORECASE,
-)
-"""Tools that return text by strangers; `file` is a document that somebody captured, the last one a whole thread in
-histories kept by earlier versions."""
+_FOREIGN_TOOL = _TABLE.expression("foreign_tool")
 _EXTENSION = re.compile(r"(?!developer__|functions?__|multi_tool_use)[a-z0-9-]+__\w+", re.IGNORECASE)
 """Matches tools of goose's extensions and MCP servers, named `server__tool`."""
-_FETCHES = re.compile(
-    r"(?:^|[\s;&|(`\"'])(?:(?:curl|wget|https?|lynx|w3m|links|aria2c)\s(?![^;&|]*(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0))"
-    r"|(?:gh|glab)\s+(?:issue|pr|mr|api|gist|search|release|discussion|repo)\s+(?!create|checkout|merge|close|edit|ready)"
-    r"|(?:npm|pnpm|yarn)\s+(?:view|info|show)\s|git\s+clone\s)",
-)
-"""Matches commands that print text by strangers."""
-_OF_OTHERS = re.compile(
-    r"(?:^|[/\s\"'])(?:node_modules|site-packages|dist-packages|vendor|third_party|bower_components|\.cargo/registry|pkg/mod|Pods)/"
-)
-"""Matches directories of other people's code, even inside a project."""
-_OWN_PLACES = re.compile(r"(?:/private)?/(?:tmp|var/folders|var/tmp)/|.*/\.(?:claude|cursor|codex)/plans/")
-"""Matches where agents put what they wrote or what commands printed."""
+_FETCHES = _TABLE.expression("fetches", re.NOFLAG)
+_OF_OTHERS = _TABLE.expression("of_others", re.NOFLAG)
+_OWN_PLACES = _TABLE.expression("own_places", re.NOFLAG)
 
 
 def answers(history: History) -> Iterator[tuple[Turn, tuple[ToolCall, ...]]]:

@@ -16,6 +16,7 @@ from agent_memory.session.own_marks import PASTED_MARKS, pasted_review, without_
 from agent_memory.session.tool_calls import answers
 from agent_memory.text.markdown import find_code, is_inside
 from agent_memory.text.plain_text import clean_text
+from agent_memory.text.tables import read_table
 
 USER_TEXT_CHARS = 50_000
 AGENT_TEXT_CHARS = 20_000
@@ -196,28 +197,15 @@ _TOLD_TO_AGENTS = re.compile(
     rf"(?:^|[/\s\"'])(?:{_MARKS}|(?:skills|rules|steering|instructions|memory|memories)/[^\s\"']+\.mdc?)(?=$|[\s\"':;|&])"
 )
 """Matches paths of instructions that harnesses give their agents: those are known wherever they are needed."""
-_TODO_TOOL = re.compile(
-    r"(?:todo_?(?:write|read|list)|write_todos|manage_todo_list|update_plan|task_?(?:create|update|list))$",
-    re.IGNORECASE,
-)
-_SKILL_TOOL = re.compile(r"(?:load_|use_|activate_)?skill$", re.IGNORECASE)
-_ECHO_TOOL = re.compile(
-    r"(?:read|view|cat|grep|rg|ripgrep|glob|ls|list|find|search|codebase_search)"
-    r"(?:[_-]?(?:files?|dir|folder|many|code|text|content|notebook|bash|raw|grep|search).*)?$|.*(?:output|stdin)$",
-    re.IGNORECASE,
-)
-"""Tools that print the project's files or what a command has printed so far."""
-_ECHO_COMMAND = re.compile(
-    r"(?:\s*(?:cd|sleep|export|timeout)\s[^;&|]*(?:;|&&)\s*)*"
-    r"(?:sleep|cat|nl|head|tail|less|sed\s+-n|awk|grep|rg|fd|find|ls|tree|wc|pwd|git\s+(?:\S+\s+)?(?:show|log|diff|status|ls-files|grep))\b"
-)
+_TABLE = read_table("agent_memory.session", "wording.txt")
+_TODO_TOOL = _TABLE.expression("todo_tool")
+_SKILL_TOOL = _TABLE.expression("skill_tool")
+_ECHO_TOOL = _TABLE.expression("echo_tool")
+_ECHO_COMMAND = _TABLE.expression("echo_command", re.NOFLAG)
 _NUMBER = re.compile(r"^[ \t]{0,8}\d{1,6}(?:→|\t|: |\. )", re.MULTILINE)
 _NUMBERED_LINES = re.compile(rf"(?:{_NUMBER.pattern}[^\n]*(?:\n|\Z)){{5,}}", re.MULTILINE)
 """Matches file lines shown with their numbers."""
-_TEST_COMMAND = re.compile(
-    r"\b(?:tests?|pytest|jest|vitest|spec|check|lint|typecheck|fix|fmt|format|tsc|build|compile|vet|mypy|ruff|clippy|verify)\b",
-    re.IGNORECASE,
-)
+_TEST_COMMAND = _TABLE.expression("test_command")
 
 
 def turn_chars(turn: Turn) -> int:

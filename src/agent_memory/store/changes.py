@@ -40,9 +40,18 @@ from agent_memory.results import unwrap
 from agent_memory.rules.change import Applied, Change, ChangeGroup, Dropped, FileChange, FileState, Receipt, hash_of
 from agent_memory.rules.undo_run import Footprint
 from agent_memory.store.bookkeeping import FOOTPRINT, rejected_path
-from agent_memory.store.note_files import ARCHIVE, RUNS, TOPICS, entry_or_none, read_image, tiers_in, understand
+from agent_memory.store.note_files import (
+    ARCHIVE,
+    RUNS,
+    TOPICS,
+    entry_or_none,
+    parse_tiers,
+    read_image,
+    render_tiers,
+    tiers_in,
+    understand,
+)
 from agent_memory.store.store_database import FollowedFiles, version_ms
-from agent_memory.store.tiers_json import parse_tiers, render_tiers
 from agent_memory.store.transaction import change_files
 from agent_memory.text.ids import content_hash, is_id
 

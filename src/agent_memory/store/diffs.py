@@ -15,7 +15,7 @@ from agent_memory.note.note_format import read_note
 from agent_memory.rules.change import FileChange, FileState
 from agent_memory.rules.run_log import LoggedAction, logged_action
 from agent_memory.rules.undo_run import Footprint, fold_files
-from agent_memory.store.tiers_json import parse_tiers
+from agent_memory.store.note_files import parse_tiers
 from agent_memory.text.ids import is_id
 from agent_memory.text.plain_text import one_line
 

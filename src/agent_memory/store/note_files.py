@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from stat import S_ISREG
@@ -11,13 +13,13 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
 
-from agent_memory.errors import EntryUnreadable, PathRefused, StoreIo
+from agent_memory.errors import EntryUnreadable, PathRefused, StateCorrupt, StoreIo
 from agent_memory.files import paths
 from agent_memory.files.paths import FileImage, as_store_io, directory_in, look_of, oddity, path_in, store_io
 from agent_memory.note.file_name import id_in_name, is_note_name
 from agent_memory.note.note import TIERS_FILE, Listed, StoredEntry, TierList, UnreadableFile, body_hash
-from agent_memory.results import unwrap
-from agent_memory.text.ids import content_hash, is_id
+from agent_memory.results import as_result, unwrap
+from agent_memory.text.ids import EntryId, content_hash, is_id
 
 if TYPE_CHECKING:
     from agent_memory.rules.change import FileState
@@ -96,10 +98,36 @@ def unreadable(path: str, error: EntryUnreadable | PathRefused | StoreIo) -> Unr
             return UnreadableFile(path, (f"it cannot be read: {reason} ({errno_name})",), error)
 
 
-def tiers_in(root: str, file: FileImage | FileState | None) -> TierList:
-    """Returns the tier list in its file under a real root; empty if there is none. Raises StateCorrupt if damaged (P6)."""
-    from agent_memory.store.tiers_json import parse_tiers  # hooks never get here
+# -- the tier list ----------------------------------------------------------------------------------------------------
 
+
+@frozen
+class _Tiers:
+    hot: tuple[EntryId, ...]
+    warm: tuple[EntryId, ...]
+
+
+def render_tiers(tiers: TierList) -> bytes:
+    """Returns `{"hot": ["id__a1b2c3", …], "warm": […]}` with one id a line, so that changes read well in git."""
+    return (json.dumps({"hot": list(tiers.hot), "warm": list(tiers.warm)}, indent=2) + "\n").encode("ascii")
+
+
+@as_result
+def parse_tiers(data: bytes, path: str) -> TierList:
+    """Returns the rendered tier list; raises StateCorrupt with every problem, never returns an empty list (P6)."""
+    from agent_memory.text.json_codec import InvalidValue, load_document, value_of  # hooks never get here
+
+    try:
+        tiers: _Tiers = value_of(load_document(data), _Tiers)
+    except InvalidValue as error:
+        raise StateCorrupt(path, error.problems) from error
+    if twice := [f"{id} is in it twice" for id, count in Counter((*tiers.hot, *tiers.warm)).items() if count > 1]:
+        raise StateCorrupt(path, tuple(twice))
+    return TierList(tiers.hot, tiers.warm)
+
+
+def tiers_in(root: str, file: FileImage | FileState | None) -> TierList:
+    """Returns the tier list in its file under a real root; empty if there is none."""
     return TierList() if file is None else unwrap(parse_tiers(file.data, f"{root}/{TIERS_FILE}"))
 
 

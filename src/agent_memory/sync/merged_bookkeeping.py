@@ -14,7 +14,6 @@ from agent_memory.note.note import TIERS_FILE, Tier, TierList
 from agent_memory.note.tagging import VOCABULARY_FILE, TagVocabulary
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.forgotten import EntryTombstone
-from agent_memory.rules.usage import Base, LedgerRecord, Total, counted
 from agent_memory.session.history import SessionMark
 from agent_memory.store.bookkeeping import (
     PURGE,
@@ -28,8 +27,8 @@ from agent_memory.store.bookkeeping import (
     ReviewMark,
     Tombstone,
 )
-from agent_memory.store.tiers_json import parse_tiers, render_tiers
-from agent_memory.store.usage_ledger import parse_ledger_line, render_ledger_line
+from agent_memory.store.note_files import parse_tiers, render_tiers
+from agent_memory.store.usage_ledger import Base, LedgerRecord, Total, counted, parse_ledger_line, render_ledger_line
 from agent_memory.sync.merging import chosen, united
 
 T = TypeVar("T")

@@ -41,7 +41,7 @@ from agent_memory.rules.forgotten import (
     without_session,
 )
 from agent_memory.store.bookkeeping import STATE_VALUE, TOMBSTONE, Tombstone
-from agent_memory.store.tiers_json import parse_tiers, render_tiers
+from agent_memory.store.note_files import parse_tiers, render_tiers
 from agent_memory.sync.merged_bookkeeping import merged_bookkeeping
 from agent_memory.sync.merging import (
     EMPTY,

@@ -1,7 +1,7 @@
 """Tables of wording: data that stands in a text file beside the module that judges by it.
 
 A line is an expression or a list of words, under the header that says what it shows (`[modal]`). `«name»  expression` names a part
-that later lines use as «name»; `#` begins a comment.
+that later lines use as «name»; a line that begins with `# ` is a comment.
 """
 
 from __future__ import annotations
@@ -44,6 +44,6 @@ def read_table(package: str, name: str) -> Table:
             above = header[1]
         elif named := _PART.match(expression):
             parts[named[1]] = expression[named.end() :].lstrip()
-        elif line and not line.startswith("#"):
+        elif line.strip("#") and not line.startswith("# "):
             lines[above].append(expression)
     return Table({header: tuple(some) for header, some in lines.items()})
