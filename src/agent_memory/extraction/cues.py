@@ -76,6 +76,11 @@ def words(name: str) -> frozenset[str]:
     return _TABLE.words(f"words {name}")
 
 
+def lines(name: str) -> tuple[str, ...]:
+    """Returns the lines of this list in `cues.txt`."""
+    return _TABLE.lines[f"words {name}"]
+
+
 SUBJECTS = {
     header.removeprefix("subject "): _TABLE.expression(header)
     for header in _TABLE.lines

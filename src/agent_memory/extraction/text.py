@@ -12,7 +12,7 @@ from typing import Literal
 
 from attrs import evolve, frozen
 
-from agent_memory.extraction.cues import wording, words
+from agent_memory.extraction.cues import lines, wording, words
 from agent_memory.text.plain_text import clean_text
 from agent_memory.text.salience import content_terms, is_negated, lost_salience
 
@@ -35,21 +35,7 @@ _PLACE_IN_FILE = re.compile(
     r"|(?:(?<=\.[A-Za-z])|(?<=\.[a-z]{2})|(?<=\.[a-z]{3})):\d+(?:[-–:]\d+)?"
 )
 _EMOJI = re.compile(r"[\u2705\u274c\u2714\u2716\u26a0\u2728\U0001f300-\U0001faff\ufe0f]+\s*")
-_MACHINE = re.compile(
-    r"\s*(?:"
-    r"</?[A-Za-z][\w:-]*(?:\s[^<>]{0,300})?/?>|//|/\*"  # a tag, a comment
-    r"|(?:#\d+ )?\d+\.\d+ \S+ (?:ERR|error|warn)|npm (?:ERR|error|warn)|--\w|[Ee]rror(?:\[\w+\])?:|[Ww]arning:|\[Image #\d+\]\s*$"
-    r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d"  # a log line
-    r"|(?:\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)\]?[:\s]+\S)"
-    r"|(?:Traceback |  File \"|at [\w.$<>]+\(|--- (?:FAIL|PASS)|FAIL\b|ok  \t|panic: |goroutine \d)"
-    r"|(?:\+\+\+|---|@@) |diff --git |index [0-9a-f]{7}"
-    r"|[$❯%] \S|>>> "
-    r"|from\s+[\w.]+\s+import\b|import\s+(?:[\w.]+$|[{*\"'(])|#include\b|package\s+\w+$"
-    r"|(?:const|let|var)\s+\w+\s*(?::[^=]{0,60})?=|(?:func|def|fn|function)\s+\w*\s*\(|class\s+\w+\s*[({:]"
-    r"|(?:public|private|protected|static|export)\s+\w+\s+\w+.*[({;=]|return\s.*[();]$"
-    r"|\S+\s*(?::=|\+=)\s"
-    r")"
-)
+_MACHINE = re.compile(rf"\s*(?:{'|'.join(lines('machine'))})")
 _COPIED_FROM = re.compile(r"https?://\S+[:.]?$|<<-?\s*[\"']?\w+|(?:^|\s)[➜❯]\s|\w@\w[\w.-]*:\S*[$#]\s")
 """What ends so leads into a page, a document or the output of a command that is copied below it."""
 _CODE_TAIL = re.compile(r"(?:[{}]|[)\]\"'];|=>|&&|\|\||\\)\s*$")
@@ -257,22 +243,8 @@ _PAST = re.compile(
     r"\b(?:was|were|had|did|didn't|wasn't|weren't|failed|broke|caused|happened|moved|left|used|took|returned|read|kept|era|foi|estava|tinha|\w+ava)\b"
 )
 _AFTER_POINT = re.compile(r"([.!?] )the(?= (?:agent|user)\b)")
-_FIRST_PERSON = (
-    (re.compile(r"\bI haven't\b|\bI have not\b"), "the agent has not"),
-    (re.compile(r"\bI don't\b|\bI do not\b"), "the agent does not"),
-    (re.compile(r"\bI've\b|\bI have\b"), "the agent has"),
-    (re.compile(r"\bI'm\b|\bI am\b"), "the agent is"),
-    (re.compile(r"\bI'd\b"), "the agent would"),
-    (re.compile(r"\bI'll\b"), "the agent will"),
-    (re.compile(r"(?<![\w-])I\b(?![/\w-])"), "the agent"),
-    (re.compile(r"(?<![\w-])my\b(?!-)"), "the agent's"),
-    (re.compile(r"\bYour\b"), "The user's"),
-    (re.compile(r"\byour\b"), "the user's"),
-    (re.compile(r"\b[Yy]ou (see|want|need|ask|use|get|prefer|choose|pick|run)\b"), r"the user \1s"),
-    (re.compile(r"\b[Yy]ou (can|will|should|must|may|asked|wanted|said|mentioned|reported|saw)\b"), r"the user \1"),
-    (re.compile(r"\b[Yy]ou(?:'ll)\b"), "the user will"),
-    (re.compile(r"\b[Yy]ou(?:'re| are)\b"), "the user is"),
-    (re.compile(r"\bto you\b(?!r)"), "to the user"),
+_FIRST_PERSON = tuple(
+    (re.compile(said), told) for said, told in (each.split("  =>  ") for each in lines("third_person"))
 )
 
 

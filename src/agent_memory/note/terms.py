@@ -12,7 +12,7 @@ import re
 import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 from importlib.util import find_spec, module_from_spec
 
@@ -186,18 +186,6 @@ def chunk_terms(chunk: str) -> ChunkTerms:
         (folded(chunk[:MAX_TERM_CHARS])[:MAX_TERM_CHARS],),  # folding turns `ß` into two characters
         tuple(single for piece in pieces for single in piece.singles),
     )
-
-
-def beginnings_of(terms: Iterable[str]) -> frozenset[str]:
-    """Returns how words begin that have one of these terms, for `may_begin`."""
-    # Words begin like their terms, except `dying`, which is `die`.
-    return frozenset(beginning for term in terms for beginning in (term[:2], term[:2].replace("i", "y")))
-
-
-def may_begin(chunk: str, beginnings: Collection[str]) -> bool:
-    """Returns whether a chunk may have one of the terms with these beginnings, without stemming it, which is slow."""
-    word = chunk.lower()
-    return not _is_word(chunk) or word[:2] in beginnings or word[:1] in beginnings or base_form(word)[:2] in beginnings
 
 
 def _analyse(chunk: str) -> ChunkTerms:

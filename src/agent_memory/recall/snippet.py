@@ -8,7 +8,7 @@ from operator import itemgetter
 
 from attrs import frozen
 
-from agent_memory.note.terms import beginnings_of, chunk_pattern, chunk_terms, may_begin
+from agent_memory.note.terms import chunk_pattern, chunk_terms
 from agent_memory.text.plain_text import clean_text, cut_chars
 
 SNIPPET_CHARS = 160
@@ -94,11 +94,8 @@ def _best_passage(line: str, worth: Mapping[str, float]) -> tuple[float, Snippet
 
 
 def _hits(line: str, worth: Mapping[str, float]) -> Iterator[_Hit]:
-    beginnings = beginnings_of(worth)
     for found in chunk_pattern(line).finditer(line):
         chunk = found[0]
-        if not may_begin(chunk, beginnings):
-            continue
         terms = chunk_terms(chunk)
         said = {term: worth[term] for term in (*terms.parts, *terms.common, *terms.wholes) if term in worth}
         if said and chunk.isascii() and len(chunk) <= _LONG_CHUNK_CHARS:

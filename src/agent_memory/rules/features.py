@@ -60,12 +60,7 @@ _REJECTED = re.compile(
     rf"|\b(?:replaced|dropped|removed|left|substituímos|trocamos)\s+(?:o\s+)?{_LIST}",
     re.IGNORECASE,
 )
-_CHOOSING = re.compile(
-    r"\b(?:use|uses|using|used for|prefers?|chose|chosen|picks?|standardi[sz]ed? on|adopt\w*|manag\w+ (?:with|by)|(?:runs?|deploy\w*|host\w*) (?:on|in|to|with)"
-    r"|(?:stored|kept|sav\w+|writ\w+|built|format\w+|test\w+|indent\w*|stores?|keeps?|migrated|moved|switched) (?:\w+ )?(?:in|on|with|to|using|by|as)|is|are|goes? to"
-    r"|usa|usam|usamos|usar|utiliza\w*|prefer\w*|adota\w*|escolh\w+|fica|guardad\w+|gravad\w+|roda\w*|é|são)\b",
-    re.IGNORECASE,
-)
+_CHOOSING = _TABLE.expression("choice")
 _CHOSEN = re.compile(r"\s+(?:is|are|was chosen|é)\s+(?:used|the|our|o|a)\b", re.IGNORECASE)
 
 
@@ -101,10 +96,7 @@ _DENYING_TERMS = content_terms(" ".join(_DENYING)) | {"longer"}
 _PORTUGUESE = _TABLE.words("portuguese")
 _ENGLISH = _TABLE.words("english")
 _CONDITIONAL = _TABLE.words("conditional")
-_PAST = re.compile(
-    r"\b(?:used to|previously|formerly|originally|historically|initially|at the time|back then|at first|until|would have|"
-    r"e\.g\.|for example|for instance|such as|antigamente|anteriormente|originalmente|costumava\w*|por exemplo)\b"
-)
+_PAST = _TABLE.expression("past", re.NOFLAG)
 _REASON = re.compile(
     r"[,;(]?\s+(?:since|because|as of|due to|given that|so that|desde|porque|pois|já que)\s.*",
     re.IGNORECASE | re.DOTALL,
@@ -117,12 +109,7 @@ _WEAK = _DENYING_TERMS | content_terms(
 """Words that do not tell which thing is meant."""
 _SPAN = re.compile(r"`([^`\n]{1,80})`")
 _CHANGE = re.compile(r"\b(?:from|de)\s+(`?v?[\d.,:]+ ?[a-z%]{0,8}`?)\s+(?=(?:to|para)\b)", re.IGNORECASE)
-_PLACED = re.compile(
-    r"\b(?:(?:live|lives|located|stored|kept|saved|resides?|placed|defined|written|found|fica|ficam|está|estão|guardad\w+|salv\w+|armazenad\w+)"
-    r"(?:\s+\w+){0,2}\s+(?:in|at|under|inside|to|into|em|no|na|sob)|(?:url|path|endpoint|address|caminho|endereço)\s+(?:is|é|=|:))\s+"
-    r"(?P<place>`[^`\n]{2,80}`|https?://[^\s)>\]]+|(?:\.{0,2}/)?(?:[\w.-]+/)+[\w.-]*)",
-    re.IGNORECASE,
-)
+_PLACED = _TABLE.expression("placed")
 _ROLES = "|".join(sorted(_TABLE.words("roles")))
 # A token that is not a plain word is a name; after words that introduce a name, so is a word with a capital or hyphens.
 _NAMED = re.compile(

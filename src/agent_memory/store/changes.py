@@ -78,8 +78,6 @@ class Draft:
         self._after: dict[str, FileState | None] = {}
         self.touched: dict[str, None] = {}
         """The paths put since the reader last cleared this."""
-        self._drafted_names: dict[str, frozenset[str]] = {}
-        """Which of the files put so far have a name, by its folded path; none for those to be removed."""
         self._archived: dict[str, Listed | None] = {}
         """By id, if different from the archive's listing."""
 
@@ -87,7 +85,7 @@ class Draft:
         """Returns another draft that continues from here."""
         other = copy(self)
         other._live, other._after, other._archived = dict(self._live), dict(self._after), dict(self._archived)
-        other._drafted_names, other.touched = dict(self._drafted_names), {}
+        other.touched = {}
         return other
 
     # -- changes ------------------------------------------------------------------------------------------------------
@@ -95,9 +93,6 @@ class Draft:
     def put(self, path: str, state: FileState | None) -> None:
         self._after[path] = state
         self.touched[path] = None
-        folded = folded_name(path)
-        bearers = self._drafted_names.get(folded, frozenset())
-        self._drafted_names[folded] = bearers - {path} if state is None else bearers | {path}
 
     def put_new(self, id: str, path: str, state: FileState) -> None:
         """Like `put`, but raises EntryExists rather than overwrite."""
@@ -152,8 +147,9 @@ class Draft:
     def is_free(self, directory: str, name: str) -> bool:
         """Returns whether a name is unused, on any file system."""
         wanted = folded_name(f"{directory}/{name}")
-        if wanted in self._drafted_names:
-            return not self._drafted_names[wanted]
+        drafted = [state for path, state in self._after.items() if folded_name(path) == wanted]
+        if drafted:
+            return all(state is None for state in drafted)
         return wanted not in self._folded_on_disk(directory)
 
     def versions(self, id: str) -> tuple[str, ...]:
