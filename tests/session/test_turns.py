@@ -9,7 +9,8 @@ from hypothesis import given, settings, strategies as st
 
 from agent_memory.note.note import Harness
 from agent_memory.session.history import Role, SessionMark, Turn
-from agent_memory.session.turns import Excerpt, as_many_as_fit, cut_text, excerpt, readable, turns_after
+from agent_memory.session.turns import Excerpt, as_many_as_fit, cut_text, excerpt, turns_after
+from agent_memory.text.plain_text import clean_text
 
 
 def mark(record_id: str, at_ms: int | None = None, seen: int = 0) -> SessionMark:
@@ -84,5 +85,5 @@ def test_at_least_one_turn_fits() -> None:
         ("tab\t", "tab\t"),
     ],
 )
-def test_readable_text_has_nothing_hidden(text: str, shown: str) -> None:
-    assert readable(text) == shown
+def test_a_text_of_a_session_has_nothing_hidden(text: str, shown: str) -> None:
+    assert clean_text(text) == shown

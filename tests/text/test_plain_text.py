@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 from wcwidth import iter_graphemes
 
-from agent_memory.text.plain_text import clean_text, cut_bytes, cut_chars, one_line
+from agent_memory.text.plain_text import clean_text, cut_bytes, cut_chars, hidden_in, one_line
 
 # Written down apart from the code under test: what the contract forbids in any entry.
 FORBIDDEN = re.compile(
@@ -30,11 +30,11 @@ HOSTILE = st.lists(
 
 @given(HOSTILE)
 def test_cleaned_text_hides_nothing_holds_no_sentinel_and_stays_as_it_is_p18(text: str) -> None:
-    cleaned = clean_text(text).text
+    cleaned = clean_text(text)
     assert not FORBIDDEN.search(cleaned)
     assert not SENTINEL.search(cleaned)
     assert unicodedata.is_normalized("NFC", cleaned)
-    assert clean_text(cleaned).text == cleaned
+    assert clean_text(cleaned) == cleaned
     cleaned.encode()
 
 
@@ -50,8 +50,8 @@ def test_cleaned_text_hides_nothing_holds_no_sentinel_and_stays_as_it_is_p18(tex
     ],
 )
 def test_honest_text_is_not_touched(text: str) -> None:
-    assert clean_text(text).text == text
-    assert clean_text(text).removed == ()
+    assert clean_text(text) == text
+    assert hidden_in(text) == ()
 
 
 @pytest.mark.parametrize(
@@ -75,9 +75,8 @@ def test_honest_text_is_not_touched(text: str) -> None:
     ],
 )
 def test_what_is_hidden_is_taken_out_and_named_p18(text: str, cleaned: str, removed: str) -> None:
-    result = clean_text(text)
-    assert result.text == cleaned
-    assert removed in result.removed
+    assert clean_text(text) == cleaned
+    assert removed in hidden_in(text)
 
 
 @given(HOSTILE, st.integers(min_value=0, max_value=30))
@@ -110,7 +109,6 @@ def test_a_cut_falls_between_graphemes(text: str, limit: int) -> None:
 @given(st.text(st.characters(max_codepoint=0xFF) | st.sampled_from("–—‘’“”•…")))
 def test_the_quick_look_at_western_text_says_what_the_long_one_does_p18(text: str) -> None:
     # A sentinel makes it look at everything.
-    long = clean_text(f"{text}.\n<!-- agent-memory:start -->")
-    short = clean_text(text)
-    assert long.text == f"{short.text}.\n<!-- agent-memory start -->"
-    assert set(long.removed) - {"sentinels"} == set(short.removed) - {"sentinels"}
+    with_sentinel = f"{text}.\n<!-- agent-memory:start -->"
+    assert clean_text(with_sentinel) == f"{clean_text(text)}.\n<!-- agent-memory start -->"
+    assert set(hidden_in(with_sentinel)) - {"sentinels"} == set(hidden_in(text)) - {"sentinels"}

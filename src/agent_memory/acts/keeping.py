@@ -138,7 +138,7 @@ def _all_normal(words: Iterable[str]) -> tuple[str, ...]:
 
 @frozen
 class KeptState:
-    """What `list` found, by key, and why the rest could not be read."""
+    """The values that `list` found, by key, and why the rest could not be read."""
 
     values: tuple[StateValue, ...]
     unreadable: tuple[Error, ...] = ()

@@ -17,7 +17,7 @@ from agent_memory.note.tagging import VOCABULARY_FILE, Standing, TagUse, TagVoca
 from agent_memory.redaction.redact import redact
 from agent_memory.rules.findings import Analysis, FindingKind
 from agent_memory.text.ids import mint_id
-from agent_memory.text.plain_text import clean_text, counted
+from agent_memory.text.plain_text import counted, hidden_in
 
 
 class Severity(StrEnum):
@@ -195,7 +195,7 @@ def examine_note(file: NoteFile) -> Iterator[Finding]:
         kinds = ", ".join(name for name, _ in secrets)
         words = f"It seems to hold a secret ({kinds}), so git leaves it out; remove and revoke the secret"
         yield SECRET.found(note.path, words)
-    hidden = clean_text(file.text.removeprefix("\ufeff")).removed
+    hidden = hidden_in(file.text.removeprefix("\ufeff"))
     if not _HARMLESS_HIDDEN.issuperset(hidden):
         words = f"It holds characters that a reader does not see but a model does: {', '.join(hidden)}"
         yield HIDDEN_TEXT.found(note.path, words)

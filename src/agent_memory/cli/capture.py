@@ -129,7 +129,7 @@ def put_note(memory: Memory, note: InlineNote, harness: Harness | None = None) -
     """Returns the name of the new inbox entry. It is redacted before it is written (P20). The entry names the given
     harness, else the calling one; inside a harness it is never `manual`, so that an agent's words are never taken for a
     person's."""
-    title, body = (redact(clean_text(text).text).text for text in (note.title, note.body))
+    title, body = (redact(clean_text(text)).text for text in (note.title, note.body))
     safe = evolve(note, title=" ".join(title.split()), body=body.strip("\n"))
     return _put(memory, memory.caller.harness if harness in (None, Harness.MANUAL) else harness, safe)
 

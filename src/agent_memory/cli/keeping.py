@@ -93,7 +93,7 @@ def _state(arguments: argparse.Namespace, console: Console) -> None:
             raise StateNotFound(key)
         decoded = json.loads(value.json)
         text = decoded if isinstance(decoded, str) else json.dumps(decoded, ensure_ascii=False, indent=2)
-        console.answer(_state_document(value), clean_text(text).text)
+        console.answer(_state_document(value), clean_text(text))
     elif act == "set":
         new: object = text_of(arguments.value)
         if not arguments.text:

@@ -11,7 +11,7 @@ from agent_memory.text.tables import read_table
 
 
 class Sort(StrEnum):
-    """What a sentence with the cue is. Declared from the strongest to the weakest: among equals the stronger one stays."""
+    """The sort of a sentence with the cue. Declared from the strongest to the weakest: among equals the stronger one stays."""
 
     REMEMBER = "remember"  # the person asks that it be remembered
     CORRECTION = "correction"  # the person corrects what the agent said or did
@@ -25,7 +25,7 @@ class Sort(StrEnum):
 
 
 class Signal(StrEnum):
-    """What a cue shows without making a note by itself."""
+    """A hint that makes no note by itself."""
 
     ANNOUNCES = "announces"  # the finding comes in what follows, or in the same sentence: `Found it!`, `The issue is …`
     REMEDY = "remedy"  # how it was mended
@@ -86,38 +86,38 @@ SUBJECTS = {
     for header in _TABLE.lines
     if header.startswith("subject ")
 }
-"""What a text with the tag's subject speaks of, by tag."""
+"""The wording of each subject, by its tag."""
 
 
 def user_hits(sentence: str) -> tuple[Hit, ...]:
-    """What a sentence of the person's may be, the strongest first."""
+    """Returns the sorts that a sentence of the person's may be of, the strongest first."""
     return _hits("user", sentence)
 
 
 def agent_hits(sentence: str) -> tuple[Hit, ...]:
-    """The same of the agent's."""
+    """Returns the sorts that a sentence of the agent's may be of, the strongest first."""
     return _hits("agent", sentence)
 
 
 def shows(signal: Signal, sentence: str) -> bool:
-    """Whether the signal is in the sentence."""
+    """Returns whether the signal is in the sentence."""
     return any(pattern.search(sentence) for pattern in _CUES[f"signal {signal}"])
 
 
 def is_quiet(sentence: str) -> bool:
-    """Whether a sentence of the agent's is a guess, a question, or about this very moment."""
+    """Returns whether a sentence of the agent's is a guess, a question, or about this very moment."""
     return sentence.endswith(("?", ":")) or any(
         shows(signal, sentence) for signal in (Signal.HEDGE, Signal.NARRATION, Signal.MOMENTARY)
     )
 
 
 def is_void(sort: Sort, sentence: str) -> bool:
-    """Whether a sentence is nothing of the sort, whatever cue or label it has."""
+    """Returns whether a sentence is nothing of the sort, whatever cue or label it has."""
     return any(pattern.search(sentence) for pattern in _CUES.get(f"void {sort}", ()))
 
 
 def sort_of_section(heading: str) -> Sort | None:
-    """What the items under a heading of the person's are (`Requirements`, `Findings`), if the heading says it."""
+    """Returns the sort of the items under a heading of the person's (`Requirements`, `Findings`), if the heading says it."""
     return next((sort for sort in Sort if any(each.match(heading) for each in _CUES.get(f"heading {sort}", ()))), None)
 
 

@@ -61,7 +61,7 @@ def extracted(
     handoff_id: str | None = None,
     final_window: bool = True,
 ) -> ChangeSet:
-    """What of a history is worth keeping: notes, and at its end a handoff if it is younger than seven days.
+    """Returns what of a history is worth keeping: notes, and at its end a handoff if it is younger than seven days.
 
     A note that says what one of `shown` says already is left out. The earlier handoff, if it is among `shown`, is
     updated. Where nothing is recognised, `skipped` says so.

@@ -154,7 +154,7 @@ def handover_text(handover: Handover, to: Harness | None = None) -> str:
 
 
 def handover_body(handover: Handover) -> str:
-    """What was asked, done, decided and open, and the files: each a list under its name, without what is empty."""
+    """Returns what was asked, done, decided and open, and the files: each a list under its name, without what is empty."""
     handoff = handover.handoff
     sections = (
         ("Asked", handoff.asked),

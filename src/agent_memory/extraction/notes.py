@@ -55,13 +55,13 @@ class Candidate:
     sort: Sort
     by: Role
     claim: str
-    """What it says, one line, whole sentences or clauses of 15 to 300 characters."""
+    """Its statement on one line, whole sentences or clauses of 15 to 300 characters."""
     turns: tuple[int, ...]
     quote: str = ""
     """The speaker's words around the claim, lines kept; the claim itself where empty."""
     supports: tuple[Support, ...] = ()
     rejected: str = ""
-    """What it turns down (`Y` in `X instead of Y`)."""
+    """The thing that it turns down (`Y` in `X instead of Y`)."""
     corrects: bool = False
     """Whether the person says that they take back something they said."""
 

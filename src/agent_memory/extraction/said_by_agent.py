@@ -47,7 +47,7 @@ _CLAUSE = wording("clause")
 _ON_A_CONDITION = re.compile(r"(?:when|whenever|if|while|before|after|once|since|as|quando|se)\b", re.IGNORECASE)
 _NORM = re.compile(r"\b(?:must|ha(?:s|ve) to|needs? to|requires?)\b", re.IGNORECASE)
 _DEFAULT = re.compile(r"\bdefault `|` defaults to\b", re.IGNORECASE)
-"""What a setting is where nobody set it was chosen by others."""
+"""The value of a setting that nobody set was chosen by others."""
 _LINE = re.compile(r":\d+(?:-\d+)?$|\(\)$")
 _DEFINES = r"\b(?:func|def|fn|function|class|struct|type|var|let|const|interface|enum)\b[^;{{}}()]{{0,40}}?\b{0}\b|\b{0}\s*(?::=|=(?!=))"
 _QUOTED = re.compile(r"`[^`]*`|[\"“][^\"”]*[\"”]")
@@ -106,7 +106,7 @@ def agent_candidates(episode: Episode, changes: Sequence[ToolCall], *, open_end:
 
 
 def outcome_of(episode: Episode) -> str:
-    """What the agent said it had done, in one sentence; empty where it changed nothing or said nothing of the kind."""
+    """Returns what the agent said it had done, in one sentence; empty where it changed nothing or said nothing of the kind."""
     if episode.closing is None or not episode.written:
         return ""
     said = [
@@ -157,7 +157,7 @@ def _children(blocks: Sequence[Block], index: int) -> Iterator[str]:
 
 
 def _lessons(said: Sequence[_Said], closing: Turn, *, acted: bool) -> Iterator[Candidate]:
-    """What was wrong and why.
+    """Yields what was wrong and why.
 
     What nothing was done about counts only where it is said to have been found out: the rest is an explanation of the code.
     """
@@ -303,7 +303,7 @@ def _convention(statement: _Said, closing: Turn) -> Candidate | None:
 
 
 def _left_open(statement: _Said, closing: Turn) -> Candidate | None:
-    """What is left to do: a sentence says so, or it stands under a heading that does."""
+    """Returns what is left to do: a sentence says so, or it stands under a heading that does."""
     sentence = statement.sentence
     hit = next((hit for hit in agent_hits(sentence) if hit.shows is Sort.TASK), None)
     if hit and not any(each.shows is Sort.TASK for each in agent_hits(_IN_BRACKETS.sub("", sentence))):

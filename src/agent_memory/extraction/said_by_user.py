@@ -114,7 +114,7 @@ def user_candidates(episode: Episode, before: Episode | None) -> Iterator[Candid
 
 
 def _answers(asked: Turn, before: Episode) -> Iterator[Candidate]:
-    """What the person chose when the agent put questions to them by a tool, each with its question."""
+    """Yields what the person chose when the agent put questions to them by a tool, each with its question."""
     answered = before.work[-1] if before.work else None
     if answered is None or not is_question_tool(answered.tool_name):
         return
@@ -148,7 +148,7 @@ def objects(turn: Turn) -> bool:
 
 
 def request_of(turn: Turn) -> str:
-    """What a message asks for, in a sentence or two of the person's; empty for a nudge (`continue`, `commit this`)."""
+    """Returns what a message asks for, in a sentence or two of the person's; empty for a nudge (`continue`, `commit this`)."""
     blocks = [block for block in typed_blocks(turn) if block.text]
     for index, block in enumerate(blocks):
         sentences = list(sentences_of(block.text))
@@ -233,7 +233,7 @@ def _in_paragraph(
 
 
 def _recorded(sentence: str, said: _Said) -> Candidate | None:
-    """What the next sentence asks to record."""
+    """Returns what the next sentence asks to record."""
     unclear = any(shows(signal, sentence) for signal in (Signal.POINTS, Signal.UNSURE))
     if unclear or not says_enough(sentence) or is_anaphoric(sentence) or sentence.endswith("?"):
         return None
@@ -382,7 +382,7 @@ def _statement(said: _Said, hit: Hit, sentence: str) -> Candidate | None:
 
 
 def _agreed(episode: Episode, claim: str) -> tuple[Support, ...]:
-    """What the agent says of the matter in the message in which it says that the person is right. An order in its words would
+    """Returns what the agent says of the matter in the message in which it says that the person is right. An order in its words would
     be taken for one of the person's, whom the note quotes (P19): it is left out."""
     if not confirms(episode):
         return ()

@@ -46,7 +46,7 @@ class Episode:
 
     @property
     def changes(self) -> tuple[ToolCall, ...]:
-        """What changed something: a tool that writes, or a shell's command, as some agents do."""
+        """The calls that changed something: a tool that writes, or a shell's command, as some agents do."""
         calls = (call for turn in self.work for call in turn.tool_calls)
         return tuple(call for call in calls if call.writes or _EDITS.search(call.brief))
 
@@ -227,7 +227,7 @@ def own_part(sentence: str) -> str | None:
 
 
 def within_quotes(sentences: Sequence[str]) -> frozenset[int]:
-    """Which of the sentences stand in a quotation that an earlier one opened after naming who says it."""
+    """Returns which of the sentences stand in a quotation that an earlier one opened after naming who says it."""
     inside: set[int] = set()
     closing = ""
     for position, sentence in enumerate(sentences):

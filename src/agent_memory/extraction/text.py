@@ -37,7 +37,7 @@ _PLACE_IN_FILE = re.compile(
 _EMOJI = re.compile(r"[\u2705\u274c\u2714\u2716\u26a0\u2728\U0001f300-\U0001faff\ufe0f]+\s*")
 _MACHINE = re.compile(rf"\s*(?:{'|'.join(lines('machine'))})")
 _COPIED_FROM = re.compile(r"https?://\S+[:.]?$|<<-?\s*[\"']?\w+|(?:^|\s)[➜❯]\s|\w@\w[\w.-]*:\S*[$#]\s")
-"""What ends so leads into a page, a document or the output of a command that is copied below it."""
+"""Such an end leads into a page, a document or the output of a command that is copied below it."""
 _CODE_TAIL = re.compile(r"(?:[{}]|[)\]\"'];|=>|&&|\|\||\\)\s*$")
 _WHOLE_LINE = re.compile(r".{20}[.!]$")
 _HEADING_LINE = re.compile(r"[A-Z][\w'/-]*(?: [\w'/-]+){0,4}:?")
@@ -76,7 +76,7 @@ def blocks_of(message: str) -> tuple[Block, ...]:
 
 def legible(text: str) -> str:
     """The text without hidden and control characters, and without halves of characters."""
-    return clean_text(text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")).text
+    return clean_text(text.encode("utf-8", "surrogatepass").decode("utf-8", "replace"))
 
 
 def plain(text: str) -> str:

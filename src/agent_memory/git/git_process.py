@@ -40,7 +40,7 @@ _PASSED_OUT = (
     *("http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
     *("SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO"),
 )
-"""What a call to a remote needs besides: where to find the person's keys and proxies."""
+"""Variables that a call to a remote needs besides: where to find the person's keys and proxies."""
 _OPTIONS = (
     "core.hooksPath=/dev/null",
     "core.excludesFile=/dev/null",

@@ -17,8 +17,9 @@ from agent_memory.results import as_result
 from agent_memory.session.history import History, Role, SessionMark, Turn
 from agent_memory.session.own_marks import is_own_prompt
 from agent_memory.session.queue import SNAPSHOTS, FileSnapshot, InboxEntry, InlineNote
-from agent_memory.session.turns import USER_TEXT_CHARS, as_many_as_fit, document_turns, excerpt, readable, turns_after
+from agent_memory.session.turns import USER_TEXT_CHARS, as_many_as_fit, document_turns, excerpt, turns_after
 from agent_memory.text.markdown import first_heading
+from agent_memory.text.plain_text import clean_text
 
 _BINARY_SIGNS_WITHIN = 8_192
 
@@ -39,7 +40,7 @@ class InlineNotes:
         text = excerpt(f"{note.title}\n\n{note.body}", USER_TEXT_CHARS)
         note_id = f"note-{get.digest(str(entry.at_ms), note.title, note.body)}"
         role = Role.USER if entry.harness is Harness.MANUAL else Role.AGENT
-        turn = Turn(1, role, readable(text.text), note_id, entry.at_ms, clipped_chars=text.clipped_chars)
+        turn = Turn(1, role, clean_text(text.text), note_id, entry.at_ms, clipped_chars=text.clipped_chars)
         return _history(entry, note_id, (turn,), note.title)
 
 

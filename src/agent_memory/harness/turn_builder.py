@@ -15,10 +15,10 @@ from agent_memory.note.note import Harness
 from agent_memory.session import own_marks as marks
 from agent_memory.session.history import UNKNOWN_TYPE, History, Role, SessionMark, ToolCall, Turn
 from agent_memory.session.tool_calls import tool_calls
-from agent_memory.session.turns import MAX_KEPT_BYTES, TEXT_CHARS, TURN_BYTES, Excerpt, last_time, readable
+from agent_memory.session.turns import MAX_KEPT_BYTES, TEXT_CHARS, TURN_BYTES, Excerpt, last_time
 from agent_memory.text.ids import IdSet
 from agent_memory.text.json_shape import is_object
-from agent_memory.text.plain_text import one_line
+from agent_memory.text.plain_text import clean_text, one_line
 
 MAX_CALLS_PER_RECORD = 500  # no message of a model holds more
 MAX_CALLS_PER_TURN = 1_000
@@ -397,7 +397,7 @@ class Session:
                 furthest, record_id = draft.last_position, draft.record_ids[-1]
             by_script = self.automated and draft.role is Role.USER
             tool_name = "script" if by_script else draft.tool_name
-            role, text = Role.TOOL if by_script else draft.role, readable(draft.text.text)
+            role, text = Role.TOOL if by_script else draft.role, clean_text(draft.text.text)
             name, clipped = one_line(tool_name, _NAME_CHARS) if tool_name else None, draft.text.clipped_chars
             calls = tuple(draft.calls)
             yield Turn(draft.number, role, text, record_id, draft.at_ms, calls, name, draft.failed, clipped)

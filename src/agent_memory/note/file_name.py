@@ -77,7 +77,7 @@ def title_in_name(name: str) -> str:
 
 
 def _title_part(title: str, max_bytes: int) -> str:
-    words = " ".join(clean_text(title).text.split())
+    words = " ".join(clean_text(title).split())
     for pattern, readable in _SEPARATORS:
         words = pattern.sub(readable, words)
     words = " ".join("".join(filter(_is_safe, words)).split())

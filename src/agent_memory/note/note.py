@@ -46,7 +46,7 @@ NAMES: Mapping[str, str] = {
 
 
 class Kind(StrEnum):
-    """What sort of knowledge a note holds."""
+    """The sort of knowledge in a note."""
 
     DECISION = "decision"
     LESSON = "lesson"

@@ -314,7 +314,7 @@ _LEFT_OUT = {
 
 @define
 class Watching:
-    """What a watch has done so far."""
+    """The work of a watch so far."""
 
     captured: int = 0
     handed_over: int = 0

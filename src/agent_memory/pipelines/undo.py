@@ -346,7 +346,7 @@ _ACTS = {
     "remove": "taken away",
     "retire": "moved to the archive",
 }
-"""What undoing did to a note; in the order in which it is reported."""
+"""The words for each thing that undoing did to a note, in the order in which it is reported."""
 
 
 def called(run: LoggedRun) -> str:

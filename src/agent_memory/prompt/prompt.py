@@ -59,7 +59,7 @@ class Frame:
 
 def plain(text: str) -> str:
     """Returns a piece of outside text, cleaned and redacted by itself so that no secret crosses its end."""
-    return redact(clean_text(text).text).text
+    return redact(clean_text(text)).text
 
 
 def fitting(lines: Iterable[str], max_chars: int) -> list[str]:

@@ -45,7 +45,7 @@ _HERE = 2
 
 @frozen
 class InjectRequest:
-    """What to bring before an agent. None: the config decides."""
+    """A question for an injection. None: the config decides."""
 
     query: str | None = None
     """Asks for notes about this; without it, for those that every session should know."""

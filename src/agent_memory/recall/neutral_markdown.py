@@ -49,7 +49,7 @@ _MANAGED_BLOCK = re.compile(r"\b(BEGIN|START|END)(?= (?:[A-Z]+ )*(?:MANAGED|GENE
 
 def neutral_body(text: str, top_level: int) -> str:
     """Returns the text with its highest heading at `top_level`, the others below it in proportion, and fences closed."""
-    lines = clean_text(text).text.strip("\n").rstrip().split("\n")
+    lines = clean_text(text).strip("\n").rstrip().split("\n")
     shift = max(top_level - _highest_heading(lines), 0)
     return "\n".join(_neutral_lines(lines, shift))
 

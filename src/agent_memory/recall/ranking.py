@@ -78,7 +78,7 @@ class Period:
 
 @frozen
 class QueryHints:
-    """What a query asks for besides its words; usually nothing."""
+    """The wishes in a query besides its words; usually none."""
 
     kinds: frozenset[Kind] = frozenset()
     newest: bool = False
@@ -159,7 +159,7 @@ _STEPS = list(Importance)
 
 @frozen
 class RankingWeights:
-    """What each reason to show a note is worth. The unit is the score of the best note by its words alone.
+    """The worth of each reason to show a note. The unit is the score of the best note by its words alone.
 
     One recipe for every store, judged on ten sets of which each was left out in turn
     (docs/adr/0034-ranking-by-few-signals.md).

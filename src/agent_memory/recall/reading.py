@@ -53,7 +53,7 @@ class ReadEntry:
 
 @frozen
 class ListFilter:
-    """Which notes to list; None accepts all. Every word of `query` must occur in title, description, tags or id. A hot
+    """The choice of notes to list; None accepts all. Every word of `query` must occur in title, description, tags or id. A hot
     note counts as promoted, though its file does not say so. `is_open`: only notes with an unticked check-box, and
     tasks without any. `expired_by_ms`: only notes that have expired by then. `since_ms`: only notes changed then or
     later."""

@@ -140,7 +140,7 @@ class SearchAnswer:
 
 @frozen
 class TermPart:
-    """What one word of the query adds to the score of one note."""
+    """The part of one word of the query in the score of one note."""
 
     term: str
     """The word of the query."""
@@ -156,7 +156,7 @@ class MatchedWord:
     term: str
     idf: float
     scores: Mapping[int, float] = field(factory=dict[int, float])
-    """What it adds to each note."""
+    """Its part in the score of each note."""
     others: Mapping[int, str] = field(factory=dict[int, str])
     """The term that stands in for it, for notes without the word itself."""
 

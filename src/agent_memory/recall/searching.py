@@ -64,7 +64,7 @@ _BY_MEANING_ALONE = (
 
 @frozen
 class _Found:
-    """What is known of an answer before its notes are read. Numbers are those of the index."""
+    """An answer before its notes are read. Numbers are those of the index."""
 
     hints: QueryHints
     words: tuple[QueryWord, ...]
@@ -72,7 +72,7 @@ class _Found:
     matches: Matches
     nearness: Nearness
     listed: Mapping[int, Listed]
-    """What was found, what the query names, and what supersedes any of it, whether or not it may be shown."""
+    """The notes that were found, those that the query names, and those that supersede any of them, whether or not they may be shown."""
     named: tuple[int, ...]
     """Notes whose id is in the query, in its order."""
     page: tuple[Ranked, ...] = ()

@@ -60,7 +60,7 @@ def snippet_of(texts: Sequence[str], worth: Mapping[str, float]) -> Snippet:
     `worth` has the terms to look for, as `terms.chunk_terms` makes them, and the value of each. If no text has one, the
     beginning of the first text that is not empty. Cut at words, or between graphemes; `…` marks a cut.
     """
-    cleaned = (clean_text(text[:_MOST_CHARS]).text for text in texts)
+    cleaned = (clean_text(text[:_MOST_CHARS]) for text in texts)
     plain = (_NOISE.sub(" ", _LABELLED_LINK.sub(lambda link: link[1] or link[2] or "", text)) for text in cleaned)
     lines = [line for text in plain if (line := " ".join(text.split()))]
     passages = [found for line in lines if (found := _best_passage(line, worth)) is not None]

@@ -39,7 +39,7 @@ _ESCAPE_TELLS = re.compile(
     r"%[0-9A-Fa-f]{2}|\\u00[2-7][0-9A-Fa-f]|\\x[0-9A-Fa-f]{2}|&(?:#|amp|quot|apos|lt|gt|sol|colon|equals|commat|num)|\\/|[\u00ad\u200b-\u200f\u2060-\u2064\ufeff\x1b]"
     r"|[Kk]ind: ?Secret\\{1,3}n"
 )
-"""What makes a second look at a place worth its time."""
+"""Signs that make a second look at a place worth its time."""
 _BEFORE_CHARS = 300
 """Of what stands before an escape on its line, what may tell what the secret is."""
 _BEHIND = re.compile(r"[^\n]{0,200}[^\s]{0,8000}")

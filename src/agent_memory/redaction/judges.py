@@ -42,7 +42,7 @@ _OTHER_KEYS = words_of(
     "public cache primary foreign partition sort object storage query idempotency sitemap site row item unique "
     "group map hot cursor state route message react redis lookup dict hash index translation ssh_host host"
 )
-"""What stands before `key` where the key opens nothing."""
+"""Words before `key` where the key opens nothing."""
 _NO_OTHER_KEY = re.compile("".join(rf"(?<!{word})(?<!{word}[ _-])" for word in _OTHER_KEYS) + "key", re.IGNORECASE)
 _OPTION = re.compile(r"(?<![\w-])--?[A-Za-z0-9_-]{0,40}\Z")
 _OPTION_CHARS = 42
@@ -268,4 +268,4 @@ JUDGES: Mapping[str, Judge] = {
     "marked-private": _marked_private,
     "kubernetes-data": _kubernetes_data,
 }
-"""What judges more than the value, by the names that rules use."""
+"""The judges of more than the value, by the names that rules use."""

@@ -169,9 +169,9 @@ _ENDINGS = re.compile(r"(?:\.[A-Za-z][A-Za-z0-9]{0,7}){1,3}(?![^\s/\\\"'`,;:)\]}
 """`.tar.gz`, at the end of a name: a token in front of it is whole."""
 _PART = re.compile(r"[^/\\]+")
 _WORD = re.compile(r"(?<![^\s\"'`])[^\s\"'`/\\=.]*+[/\\=.][^\s\"'`]*+")
-"""What may be a path in a text: something with a separator, an assignment or an ending."""
+"""A possible path in a text: something with a separator, an assignment or an ending."""
 _TELLS = re.compile(r"[/\\=][^\s/\\]*?(?:=|[\w+-]{20})|[\w+-]{20}\.[A-Za-z]|=.*\.[A-Za-z]")
-"""What makes a part of it worth a look: an assignment, or what is long enough to be a token."""
+"""Signs that a part of it is worth a look: an assignment, or enough characters for a token."""
 
 _NAME_TELLS = re.compile(r"=[^=]{4}|[\w+-]{20}")
 """The same of one part."""

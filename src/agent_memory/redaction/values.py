@@ -22,9 +22,9 @@ _STAND_INS = words_of(
     "example ex-ample sample placeholder place-holder changeme change-me change_me changeit change-it change_it _your dummy "
     "redacted censored insert replace xxxx *** ... … •• foobar foo-bar undefined"
 )
-"""What no secret holds, in lower case."""
+"""Texts that no secret holds, in lower case."""
 _NUMBERED = frozenset(("test", "testing", "pwd", "pword", "passwd", "password"))
-"""What protects nothing, with or without a number: `test2`."""
+"""Words that protect nothing, with or without a number: `test2`."""
 _DEFAULTS = _NUMBERED | frozenset(
     words_of(
         "none null true false string required optional hidden value empty default pass passphrase secret token credential "
@@ -54,7 +54,7 @@ _FILE_NAME = re.compile(r"[\w./-]*\.(?:[a-z]{1,4}\d?|json[lc]?|yaml|toml|html|co
 _SIGNS = frozenset("!@#$%^&*+=~?")
 _SYMBOLS = _SIGNS | frozenset("|/:;,<>()[]{}")
 _CODE = re.compile(r"[(\[{]|[)\]}][^.,;:)\]}]|[=!<>]=|[-=]>|::|&&|\|\||^[@:]\w+$|^[\w.@-]+(?:/[\w.@*-]+)+/?$")
-"""What a statement holds, a parameter is written with, or a path."""
+"""Signs of a statement, a parameter or a path."""
 _DRAWN = re.compile(r"[\w+/=.~%:-]{20,600}")
 _SAID_OF_PASSWORDS = frozenset(
     words_of(

@@ -161,7 +161,7 @@ def admit(
 
 @frozen
 class FileState:
-    """What a file holds and when it was last written; `mtime_ns` is None for a file that is still to be written."""
+    """The content of a file and when it was last written; `mtime_ns` is None for a file that is still to be written."""
 
     data: bytes
     mtime_ns: int | None = None

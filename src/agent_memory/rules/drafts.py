@@ -184,7 +184,7 @@ def stored_agent(text: str) -> str | None:
 
 def stored_body(text: str) -> str:
     """Returns a clean body without secrets, without blank lines around it."""
-    return redact(clean_text(text).text).text.strip("\n").rstrip()
+    return redact(clean_text(text)).text.strip("\n").rstrip()
 
 
 def stored_tags(texts: Iterable[str]) -> tuple[str, ...]:

@@ -355,7 +355,7 @@ class ForgettingAtWork:
 
 @frozen
 class Forgetting:
-    """What `memory forget` will do, or did. Paths are relative to the root."""
+    """The plan, or the outcome, of `memory forget`. Paths are relative to the root."""
 
     target: ForgetTarget
     work: ForgettingAtWork

@@ -81,7 +81,7 @@ class ChangeSet:
 
 @frozen
 class Plan:
-    """What one session changes. It is stored before it is applied, so that a replay writes the same bytes."""
+    """The changes of one session. It is stored before it is applied, so that a replay writes the same bytes."""
 
     changes: tuple[Change, ...] = ()
     dropped: tuple[Dropped, ...] = ()
@@ -240,7 +240,7 @@ class DefragProposal:
 
 @frozen
 class Due:
-    """What a defrag archives whatever an agent proposes, even where none answers."""
+    """The notes that a defrag archives whatever an agent proposes, even where none answers."""
 
     expired: tuple[Archive, ...] = ()
     """Expired longest ago first."""
@@ -277,7 +277,7 @@ class Deferred:
 
 @frozen
 class DefragPlan:
-    """What one defrag does to the notes. It is stored before it is applied, so that a replay writes the same bytes."""
+    """The actions of one defrag. It is stored before it is applied, so that a replay writes the same bytes."""
 
     actions: tuple[ChangeGroup, ...] = ()
     dropped: tuple[Dropped, ...] = ()

@@ -578,13 +578,13 @@ def _renamed(title: str, drops: tuple[str, ...], old: MemoryEntry, run: _Plannin
 
 
 def _edited(action: Edit, old: MemoryEntry, run: _Planning) -> tuple[MemoryEntry, Unknown]:
-    shown, find = clean_text(old.body).text, clean_text(action.find).text
+    shown, find = clean_text(old.body), clean_text(action.find)
     at = shown.find(find)
     if not find.strip() or at < 0:
         raise Refused(("the passage to be replaced does not occur in it",))
     if shown.rfind(find) != at:
         raise Refused(("the passage to be replaced occurs more than once in it",))
-    body = stored_body(shown[:at] + clean_text(action.replace).text + shown[at + len(find) :])
+    body = stored_body(shown[:at] + clean_text(action.replace) + shown[at + len(find) :])
     if body == old.body:
         raise Refused((_CHANGES_NOTHING,))
     # Derived anew if it was derived before, or if it names something that the body does not name any more.

@@ -28,7 +28,7 @@ class LoggedAction:
     """The notes that it read from or changed."""
     new_ids: tuple[str, ...] = ()
     words: str = ""
-    """What was done, or why, for people."""
+    """A sentence for people: the action, or its reason."""
     fingerprint: str = ""
     """The fingerprint of a defrag action (`plan.fingerprint_of`)."""
 

@@ -12,7 +12,7 @@ from agent_memory.note.note import GLOBAL_SCOPE
 
 @frozen
 class SectionBudget:
-    """What a section may hold."""
+    """The limits of a section."""
 
     hot_chars: int = 6_000
     """Characters of the rendered hot notes."""

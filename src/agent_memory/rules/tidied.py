@@ -33,10 +33,10 @@ from agent_memory.text.instants import day_of, has_passed
 from agent_memory.text.markdown import append_see_also, find_links, without_see_also, without_see_also_of
 
 _LASTING = (Kind.PREFERENCE, Kind.CONVENTION, Kind.DECISION, Kind.LESSON, Kind.PROJECT)
-"""What a session should know from the start, if a person said it. A fact is looked up, and an agent's conclusion is
+"""Kinds that a session should know from the start, if a person said it. A fact is looked up, and an agent's conclusion is
 worth a line unless it is opened again and again."""
 _PASSING = (Kind.TASK, Kind.HANDOFF)
-"""What is over soon is worth a line, but no room among what always holds."""
+"""Kinds that are over soon: worth a line, but no room among those that always hold."""
 _READ_OFTEN = 3
 _LARGEST_SHARE = 3
 """A note that would take more than a third of the room is read when it is needed."""

@@ -43,7 +43,7 @@ _OLDEST_STEP = 8
 
 @frozen
 class TierFacts:
-    """What tiering knows of one live note."""
+    """One live note as tiering knows it."""
 
     meta: Meta
     body_chars: int

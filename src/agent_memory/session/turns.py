@@ -110,12 +110,6 @@ def cut_text(text: str, max_chars: int) -> Iterator[str]:
         yield text
 
 
-def readable(text: str) -> str:
-    """Returns the text as it may be shown and stored: without control, bidirectional or invisible characters, lone
-    surrogates, or end marks of a managed section."""
-    return clean_text(text).text
-
-
 def turns_after(turns: Sequence[Turn], mark: SessionMark | None) -> tuple[Turn, ...]:
     """Returns the turns that the mark does not cover: those after its record; if that record is gone (a rewritten
     transcript), those later than its time, or without a time those beyond its number."""
@@ -353,7 +347,7 @@ def document_turns(text: str, tool_name: str) -> tuple[Turn, ...]:
     turns: list[Turn] = []
     for section in _grouped(parts):
         digest.update(section.encode("utf-8", "surrogatepass"))
-        turns.append(Turn(len(turns) + 1, Role.TOOL, readable(section), digest.hexdigest(), tool_name=tool_name))
+        turns.append(Turn(len(turns) + 1, Role.TOOL, clean_text(section), digest.hexdigest(), tool_name=tool_name))
     return tuple(turns)
 
 

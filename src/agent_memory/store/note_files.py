@@ -33,7 +33,7 @@ JOURNAL = f"{TRANSACTION}/journal.json"
 """Exists while a batch is being applied, or since its process died."""
 
 Seen = Listed | UnreadableFile
-"""What is known of a note's file."""
+"""A note's file as a listing has it."""
 
 MAX_FILE_BYTES = 4 << 20
 """A larger file is not a note: it is neither read nor moved."""

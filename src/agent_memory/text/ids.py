@@ -37,7 +37,7 @@ def normal_tag(text: str) -> str | None:
     """
     if len(text) <= MAX_TAG_CHARS and _NORMAL.fullmatch(text):
         return text
-    cleaned = clean_text(text.strip()).text
+    cleaned = clean_text(text.strip())
     prefixed = re.fullmatch(_PREFIXED, cleaned)
     # `id__…` and `grid__…` could read as a note's id in a file name.
     if prefixed and not prefixed[1].lower().endswith("id"):

@@ -11,8 +11,6 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, TypeAlias
 
-from attrs import frozen
-
 from agent_memory.text.value_rules import shown
 
 
@@ -64,15 +62,7 @@ _KEYCAP = "\u20e3"
 _SENTINEL = r"(?i)(agent-memory):(?=start|end)|(<!--\s*agent-memory)\s*:\s*(?=start|end)"
 
 
-@frozen
-class Cleaned:
-    """Text after `clean_text`, and the names of what was removed, in a fixed order."""
-
-    text: str
-    removed: tuple[str, ...] = ()
-
-
-def clean_text(text: str) -> Cleaned:
+def clean_text(text: str) -> str:
     """Returns the text in NFC, with `\\n` line ends, without hidden characters, and with our sentinels defused: a
     sentinel of the managed section loses its colon (`agent-memory start`). Cleaning twice changes nothing.
 
@@ -80,22 +70,29 @@ def clean_text(text: str) -> Cleaned:
     that has both forms.
     """
     if _HONEST.fullmatch(text) and "agent-memory" not in text.lower():
-        return Cleaned(text)
-    text = re.sub(_LINE_END, "\n", text)
-    removed = {name for name, members in _HIDDEN_BY_NAME.items() if re.search(f"[{members}]", text)}
-    visible = re.sub(_HIDDEN, "", re.sub(_TERMINAL_COLOUR, "", text)) if removed else text
-    presented = re.sub(_PRESENTATION, _one_selector, visible)
-    if presented != visible:
-        removed.add("variation selectors")
+        return text
+    presented = re.sub(_PRESENTATION, _one_selector, _visible(text))
     composed = unicodedata.normalize("NFC", presented)
-    defused = (
-        re.sub(_SENTINEL, lambda found: f"{found[1] or found[2]} ", composed)
-        if "agent-memory" in composed.lower()
-        else composed
-    )
-    if defused != composed:
-        removed.add(_SENTINELS)
-    return Cleaned(defused, tuple(name for name in _NAMES if name in removed))
+    if "agent-memory" not in composed.lower():
+        return composed
+    return re.sub(_SENTINEL, lambda found: f"{found[1] or found[2]} ", composed)
+
+
+def hidden_in(text: str) -> tuple[str, ...]:
+    """Returns the names of what `clean_text` takes out of a text, in a fixed order."""
+    visible = _visible(text)
+    found = {
+        name for name, members in _HIDDEN_BY_NAME.items() if re.search(f"[{members}]", re.sub(_LINE_END, "", text))
+    }
+    if re.sub(_PRESENTATION, _one_selector, visible) != visible:
+        found.add("variation selectors")
+    if re.search(_SENTINEL, unicodedata.normalize("NFC", visible)):
+        found.add(_SENTINELS)
+    return tuple(name for name in _NAMES if name in found)
+
+
+def _visible(text: str) -> str:
+    return re.sub(_HIDDEN, "", re.sub(_TERMINAL_COLOUR, "", re.sub(_LINE_END, "\n", text)))
 
 
 def with_hidden_shown(text: str) -> str:
@@ -110,7 +107,7 @@ def with_hidden_shown(text: str) -> str:
 
 def one_line(text: str, max_chars: int) -> str:
     """Returns the cleaned text on one line, white space collapsed, at most `max_chars` characters, cut with `…`."""
-    line = " ".join(clean_text(text).text.split())
+    line = " ".join(clean_text(text).split())
     if len(line) <= max_chars:
         return line
     kept = cut_chars(line, max(max_chars - 1, 0))
