@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from agent_memory.git.git_process import GitProcess
     from agent_memory.harness import Surroundings
     from agent_memory.imports.base import Machine
+    from agent_memory.imports.exporting import Exporting
     from agent_memory.imports.importing import Imported, Importing
     from agent_memory.note.note import Listed, Meta, StoredEntry
     from agent_memory.note.tagging import TagVocabulary
@@ -470,6 +471,13 @@ class Memory:
             )  # fmt: skip
         return self.importing.take("bootstrap", tuple(found), dry_run=dry_run)
 
+    @property
+    def exporting(self) -> Exporting:
+        """Writes notes in the formats of other memories."""
+        from agent_memory.imports.exporting import Exporting
+
+        return Exporting(self.store, self.reading, self.locks, self.real_root)
+
     # -- managed sections ---------------------------------------------------------------------------------------------
 
     @cached_property
@@ -531,13 +539,14 @@ class Memory:
         if home is not None and first:
             keep_before_section(SetupState(home), self.targets, first, BY_HAND)
 
-    def section_here(self) -> Result[RenderedSection, Error]:
-        """Returns the section that a file in the working directory would hold."""
+    def section_here(self, scope: str | None = None) -> Result[RenderedSection, Error]:
+        """Returns the section that a file in the working directory would hold, or one of this scope."""
         from agent_memory.capture.repository import may_be_in_work_tree
         from agent_memory.rules.section import Target
 
         in_repository = self.cwd is not None and may_be_in_work_tree(self.cwd)
-        return self.publisher.render(Target("-", frozenset({GLOBAL_SCOPE, self.scope_here()}), in_repository))
+        scopes = frozenset({scope} if scope else {GLOBAL_SCOPE, self.scope_here()})
+        return self.publisher.render(Target("-", scopes, in_repository))
 
     # -- consolidate, defrag, undo ------------------------------------------------------------------------------------
 

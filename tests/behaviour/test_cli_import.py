@@ -212,6 +212,19 @@ def markdown(home: Path, project: Path) -> list[str]:
     return [str(home / "wiki")]
 
 
+def jsonl(home: Path, project: Path) -> list[str]:
+    note = {
+        "id": "id__aaaaaa",
+        "title": "Tea",
+        "kind": "lesson",
+        "scope": LAMP,
+        "createdAt": 1780000000000,
+        "body": "Green.",
+    }
+    (home / "notes.jsonl").write_text(f"{json.dumps(note)}\n\n{{}}\n")
+    return [str(home / "notes.jsonl")]
+
+
 Maker = Callable[[Path, Path], list[str]]
 LAMP = "github.com/ada/lamp"
 # By title: kind, scope, and the text that must be in it.
@@ -259,6 +272,7 @@ MAKERS: dict[str, tuple[Maker, dict[str, tuple[str, str, str]], int]] = {
     "memory-bank": (memory_bank, {"Errors": ("convention", LAMP, "Raise."), "progress": ("task", LAMP, "Half")}, 0),
     "cursor-rules": (cursor_rules, {"Python": ("convention", LAMP, "Applies to `*.py`.")}, 0),
     "okf": (okf, {"A": ("lesson", "global", "Wait first.")}, 0),
+    "jsonl": (jsonl, {"Tea": ("lesson", LAMP, "Green.")}, 1),
     "markdown": (markdown, {"Tea": ("fact", "global", "Green.")}, 0),
 }
 
@@ -377,6 +391,16 @@ def test_odd_files_are_left_out_with_the_reason(memory: Memory) -> None:
         "link.md": "it is a link, or not a regular file",
         "long": "it has 14,999 characters, at most 8,000 are allowed",
     }
+
+
+def test_what_sub_agents_of_claude_code_know_is_found(memory: Memory) -> None:
+    project = memory.work_tree()
+    files(project / ".claude", {"agent-memory-local/tester/MEMORY.md": "- [Flaky](flaky.md)\n",
+                                "agent-memory-local/tester/flaky.md": "---\ntype: feedback\n---\nRetry once.\n"})  # fmt: skip
+    files(memory.home / ".claude/agent-memory/reviewer", {"MEMORY.md": "## Style\nShort names.\n"})
+    done = memory("import", "claude", "--yes", "--json", cwd=project).document
+    assert {(each["title"], each["scope"]) for each in done["created"]} == {("flaky", LAMP), ("Style", "global")}
+    assert memory("import", "claude", "--yes", "--json", cwd=project).document["known"] == 2
 
 
 def test_those_on_this_machine_are_found(memory: Memory) -> None:

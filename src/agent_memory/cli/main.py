@@ -68,6 +68,7 @@ COMMANDS: Mapping[str, Command] = {
     "resume": Command("settings", "end a pause"),
     "bootstrap": Command("moving", "propose the first notes about a project from its files and history"),
     "import": Command("moving", "take over what another memory knows"),
+    "export": Command("moving", "write notes in the format of another memory"),
     "setup": Command("installing", "connect your coding agents to memory"),
     "uninstall": Command("installing", "remove what setup added"),
     "schedule": Command("installing", "run consolidate and defrag regularly on this machine"),

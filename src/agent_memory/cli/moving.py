@@ -1,4 +1,4 @@
-"""`memory import`: what another memory knows becomes notes."""
+"""`memory import` and `memory export`: what another memory knows becomes notes, and notes leave."""
 
 from __future__ import annotations
 
@@ -6,16 +6,23 @@ import argparse
 import os
 from typing import Any
 
+from attrs import evolve
+
 from agent_memory.caller import caller_of
 from agent_memory.cli.arguments import add_flag, scope_of, set_command
 from agent_memory.cli.console import Console
-from agent_memory.cli.dialogue import first_of, is_agreed, open_here
+from agent_memory.cli.dialogue import first_of, is_agreed, open_here, warn_unreadable
+from agent_memory.cli.reading import add_filters, filter_of
 from agent_memory.cli.runs import print_foreseen
 from agent_memory.documents import rows_of
 from agent_memory.errors import UsageInvalid
+from agent_memory.imports.exporting import DIRECTORIES, READ_UNASKED, json_lines
 from agent_memory.imports.importing import SOURCES, Imported
 from agent_memory.results import unwrap
 from agent_memory.rules.run_log import short_id
+from agent_memory.rules.section import RenderedSection
+from agent_memory.section.section_splice import rule_head
+from agent_memory.text.plain_text import counted
 
 _MOST_TOLD = 10
 _MOST_DIFFS = 20
@@ -131,3 +138,69 @@ def _report(
     console.answer(document, f"{done.sentence}{undo}.")
     if done.created and not is_mine and done.run_id:
         console.warn("No session is told of them before you approve them: `memory review --kind imported`.")
+
+
+# -- export -----------------------------------------------------------------------------------------------------------
+
+_RULE_FILE = "/.cursor/rules/agent-memory.mdc"
+_SECTIONS = ("cursor-rules", "agents-md")
+_FORMATS = ("markdown", "jsonl", "okf", "claude", "codex", *_SECTIONS)
+
+
+def configure_export(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("format", metavar="FORMAT", choices=_FORMATS, help=", ".join(_FORMATS))
+    output = "the directory or file to write; default: print it, for jsonl, cursor-rules and agents-md"
+    parser.add_argument("--output", metavar="PATH", help=output)
+    add_flag(parser, "--private", "private notes, too")
+    add_filters(parser)
+    epilog = (
+        "Secret notes never leave, and secrets are redacted. `memory import` takes markdown, jsonl and okf back with the "
+        "same ids, text, tags, scopes and dates. What agents read by themselves (claude, codex, cursor-rules, agents-md) "
+        "holds only what you said or vouched for and, marked as theirs, what agents concluded. A directory is brought up "
+        "to date by exporting again; one that holds anything else is refused, and a rule file or AGENTS.md keeps its own "
+        "text. Only you can run this, not an agent."
+    )
+    set_command(parser, _export, epilog, "memory export markdown --output ~/notes --scope repo")
+
+
+def _export(arguments: argparse.Namespace, console: Console) -> None:
+    caller_of(os.environ).only_a_person("export")
+    memory = open_here(console)
+    name, wanted = arguments.format, filter_of(arguments, memory)
+    path = None if arguments.output is None else os.path.abspath(os.path.expanduser(arguments.output))
+    files_of = DIRECTORIES.get(name)
+    if path is None and files_of is not None:
+        where = READ_UNASKED.get(name, "DIRECTORY")
+        raise UsageInvalid(f"{name} is a directory of files", f"Name it: `memory export {name} --output {where}`.")
+    if path is not None and name == "cursor-rules" and not rule_head(path):
+        raise UsageInvalid(f"Cursor reads no rule at {path}", f"Name a file such as PROJECT{_RULE_FILE}.")
+    here = memory.scope_here() if name == "claude" and wanted.scope is None else None
+    is_unasked = name in _SECTIONS or name in READ_UNASKED
+    chosen = unwrap(memory.exporting.choose(wanted, here, private=arguments.private, unasked=is_unasked))
+    ids, text = [each.meta.id for each in chosen.notes], None
+    if name in _SECTIONS:
+        memory.publisher = evolve(memory.publisher, only=frozenset(ids))
+        if path is None:
+            rendered = unwrap(memory.section_here(wanted.scope))
+        else:
+            (target,) = unwrap(memory.publish([path])).targets
+            if target.error is not None:
+                raise target.error
+            rendered = target.rendered or RenderedSection("")
+        console.warn(*(f"{warning}." for warning in rendered.warnings))
+        ids = [*rendered.hot, *rendered.warm]
+        text = f"{rule_head(_RULE_FILE) if name == 'cursor-rules' else ''}{rendered.text}"
+    elif path is None:
+        text = json_lines(chosen.notes).rstrip("\n")
+    elif files_of is not None:
+        unwrap(memory.exporting.write_directory(path, files_of(chosen.notes)))
+    else:
+        unwrap(memory.exporting.write_file(path, chosen.notes))
+    document = {"format": name, "path": path, "ids": ids, "left": dict(chosen.left), "text": text}
+    said = f"Exported {counted(len(ids), 'note')} to {path}." if path else text
+    console.answer(document, *([said] if said else []))
+    console.warn(*(f"Left out: {counted(number, 'note')}, {reason}." for reason, number in chosen.left.items()))
+    warn_unreadable(console, chosen.unreadable)
+    if name == "claude":
+        line = "`- [Notes of agent-memory](agent-memory/MEMORY.md)`"
+        console.warn(f"Claude Code looks there if a line of its own MEMORY.md leads there: {line}.")

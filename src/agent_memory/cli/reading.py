@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 
+from agent_memory.app import Memory
 from agent_memory.cli.arguments import add_choice, add_flag, add_id, add_moment, add_number, add_since, set_command
 from agent_memory.cli.console import BOLD, Console
 from agent_memory.cli.dialogue import open_here, short_age, warn_unreadable
@@ -23,7 +24,8 @@ _PROJECT_CHARS = 40
 # -- list -------------------------------------------------------------------------------------------------------------
 
 
-def configure_list(parser: argparse.ArgumentParser) -> None:
+def add_filters(parser: argparse.ArgumentParser) -> None:
+    """The options that say which notes are meant; `filter_of` reads them."""
     add_choice(parser, "--status", Status, "its status")
     add_choice(parser, "--kind", Kind, "its kind")
     add_choice(parser, "--origin", Origin, "who said it; `external` waits for `memory promote`")
@@ -36,16 +38,10 @@ def configure_list(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--query", help="words that must all occur in title, description or tags")
     add_flag(parser, "--open", "only notes with open check-boxes, which are shown, and tasks without check-boxes")
     add_flag(parser, "--expired", "only expired notes, which wait for `memory defrag`")
-    add_flag(parser, "--archived", "list the archive instead")
-    add_number(parser, "--limit", "show at most N notes", least=1)
-    add_number(parser, "--offset", "skip the first N", least=0, default=0)
-    set_command(parser, _list, example="memory list --kind decision --query 'lock migration'")
 
 
-def _list(arguments: argparse.Namespace, console: Console) -> None:
-    memory = open_here(console)
-    now_ms = memory.clock.now_ms()
-    wanted = ListFilter(
+def filter_of(arguments: argparse.Namespace, memory: Memory) -> ListFilter:
+    return ListFilter(
         status=arguments.status,
         kind=arguments.kind,
         origin=arguments.origin,
@@ -57,8 +53,21 @@ def _list(arguments: argparse.Namespace, console: Console) -> None:
         agent=arguments.agent,
         since_ms=arguments.since,
         is_open=arguments.open,
-        expired_by_ms=now_ms if arguments.expired else None,
+        expired_by_ms=memory.clock.now_ms() if arguments.expired else None,
     )
+
+
+def configure_list(parser: argparse.ArgumentParser) -> None:
+    add_filters(parser)
+    add_flag(parser, "--archived", "list the archive instead")
+    add_number(parser, "--limit", "show at most N notes", least=1)
+    add_number(parser, "--offset", "skip the first N", least=0, default=0)
+    set_command(parser, _list, example="memory list --kind decision --query 'lock migration'")
+
+
+def _list(arguments: argparse.Namespace, console: Console) -> None:
+    memory = open_here(console)
+    wanted = filter_of(arguments, memory)
     found = unwrap(memory.reading.list(wanted, archived=arguments.archived))
     shown = found.entries[arguments.offset :][: arguments.limit]
     if console.json:
@@ -74,7 +83,7 @@ def _list(arguments: argparse.Namespace, console: Console) -> None:
             nothing = "The archive is empty."
         console.warn(nothing if wanted == ListFilter() and not found.entries else "No such notes.")
     elif console.is_terminal:
-        console.out(*_table_lines(console, shown, len(found.entries), now_ms))
+        console.out(*_table_lines(console, shown, len(found.entries), memory.clock.now_ms()))
     else:
         console.out(*_plain_lines(shown))
     if found.untiered is not None:

@@ -21,8 +21,9 @@ from agent_memory.files.paths import names_in, read_image, store_io
 from agent_memory.harness.databases import Database, read_database, text_of
 from agent_memory.harness.transcripts import TranscriptRoots, files_below, head_of
 from agent_memory.note.frontmatter import NotReadable, Plain, split_note
-from agent_memory.note.note import GLOBAL_SCOPE, Harness, Importance, Kind, Sensitivity
+from agent_memory.note.note import GLOBAL_SCOPE, Harness, Importance, Kind, Origin, Sensitivity
 from agent_memory.note.yaml_block import block_values
+from agent_memory.section.section_splice import splice_section
 from agent_memory.text.instants import DAY_MS, ms_of
 from agent_memory.text.json_codec import NotJson, load_bytes
 from agent_memory.text.markdown import find_code, is_inside
@@ -64,6 +65,11 @@ class Record:
     is_archived: bool = False
     names: tuple[str, ...] = ()
     """By which links of other records mean this one."""
+    valid_from_ms: int | None = None
+    valid_until_ms: int | None = None
+    scope: str = ""
+    """Of an exported note of ours, as is its origin."""
+    origin: Origin = Origin.USER
 
 
 @frozen
@@ -165,7 +171,9 @@ def document(directory: str, name: str) -> Document | LeftOut:
         image = read_image(f"{directory}/{name}", _MAX_TEXT_BYTES)
         if image is None:
             return LeftOut(name, "it is not there")
-        parts = split_note(image.data.decode())
+        # What memory itself wrote into a file is not learnt from it (P26).
+        foreign = splice_section(image.data, None).map(lambda spliced: spliced.data).value_or(image.data)
+        parts = split_note(foreign.decode())
         front = block_values(parts.block) if parts.block else {}
     except PathRefused as error:
         return LeftOut(name, error.reason)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import shlex
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
@@ -139,8 +140,8 @@ def _read_chunks(path: str, machine: Machine) -> Iterator[Found]:
         for each in chunks:
             yield _chunk({**each, "updated": each.get("updated_at")}, str(each.get("content") or ""), place)
         for each in state:
-            key = str(each.get("key"))
-            yield LeftOut(f"state {key}", f"it is a value, not a note: `memory state set {key} VALUE` keeps it")
+            words = shlex.join((str(each.get("key")), str(each.get("value"))))
+            yield LeftOut(f"state {each.get('key')}", f"it is a value, not a note: `memory state set {words}` keeps it")
         return
     need(os.path.isdir(f"{path}/chunks"), path, "there is no store.db and no chunks")
     for file in documents(f"{path}/chunks", depth=0):

@@ -20,6 +20,7 @@ from agent_memory.errors import Error
 from agent_memory.files.paths import exists
 from agent_memory.imports.base import SOURCES_LINE, Found, LeftOut, Machine, Record, Source, sections
 from agent_memory.imports.databases import CHUNKS, CLAUDE_MEM, MEM0, OPENMEMORY
+from agent_memory.imports.exporting import JSONL
 from agent_memory.imports.markdown import BASIC_MEMORY, CURSOR_RULES, LETTA, MARKDOWN, MEMORY_BANK, OKF
 from agent_memory.imports.seeds import CURSORCLAW, INOSX
 from agent_memory.imports.vendors import CLAUDE, CODEX
@@ -72,6 +73,7 @@ SOURCES: Mapping[str, Source] = {
     "memory-bank": MEMORY_BANK,
     "cursor-rules": CURSOR_RULES,
     "okf": OKF,
+    "jsonl": JSONL,
     "markdown": MARKDOWN,
 }
 _DIGEST_DIGITS = 12
@@ -189,8 +191,8 @@ class Importing:
             key: (each, digest) for each in (*archive.entries, *live.entries) for key, digest in _keys_of(each.meta)
         }
         bodies = {each.body_hash for each in live.entries}
-        taken = set(taken_ids(live, archive))
         gone, rejected = unwrap(self.tombstones.of_entries()), unwrap(self.tombstones.rejected())
+        taken = {*taken_ids(live, archive), *(each.id.casefold() for each in gone)}
         drafts: list[_Draft] = []
         left: list[Dropped] = []
         known = 0
@@ -203,6 +205,8 @@ class Importing:
                 left.append(_left(draft.name, draft.reason))
             elif draft.before.archived if draft.before else body_hash(draft.body) in bodies:
                 known += 1
+            elif draft.before is None and each.id.casefold() in taken:
+                left.append(_left(draft.title, f"{each.id} is a note here already, or was one"))
             else:
                 taken.add(draft.id.casefold())
                 drafts.append(draft)
@@ -247,16 +251,17 @@ class Importing:
         if any(each.is_said_by(title, body) for each in rejected):
             return LeftOut(title, "you rejected it (`memory review`)")
         place = record.place or GLOBAL_SCOPE
-        there = scope or (GLOBAL_SCOPE if place == GLOBAL_SCOPE else self.scope_of(place))
+        there = scope or record.scope or (GLOBAL_SCOPE if place == GLOBAL_SCOPE else self.scope_of(place))
         key = stored_line(f"{source}:{record.id}", _MAX_ID_CHARS).replace("#", "_")
         before, digest = made.get(key, (None, ""))
         created_ms = record.created_at_ms or record.updated_at_ms or self.clock.now_ms()
-        id = mint_id(title, created_ms, taken) if before is None else before.meta.id
+        own_id = record.id if is_id(record.id) else mint_id(title, created_ms, taken)
+        id = own_id if before is None else before.meta.id
         return _Draft(key, record, id, title, body, there, before, digest)
 
     def _entry(self, draft: _Draft, ids: Mapping[str, str], is_mine: bool) -> MemoryEntry:
         record, now_ms = draft.record, self.clock.now_ms()
-        body = _linked(draft.body, ids, draft.id)
+        body = _linked(draft.body, ids, draft)
         created_ms = min(record.created_at_ms or record.updated_at_ms or now_ms, now_ms)
         meta = Meta(
             draft.id,
@@ -267,12 +272,14 @@ class Importing:
             record.kind,
             stored_tags(record.tags),
             Status.CAPTURED,
-            Origin.USER if is_mine else Origin.EXTERNAL,
+            record.origin if is_mine else Origin.EXTERNAL,
             draft.scope,
             record.importance,
             record.confidence,
             record.sensitivity,
             expires_at_ms=record.expires_at_ms,
+            valid_from_ms=record.valid_from_ms,
+            valid_until_ms=record.valid_until_ms,
         )
         where = NoteSource(
             record.harness,
@@ -315,14 +322,15 @@ def _left(name: str, reason: str) -> Dropped:
     return Dropped(stored_subject(name), (stored_line(reason),))
 
 
-def _linked(body: str, ids: Mapping[str, str], own_id: str) -> str:
-    """Returns the body with links to notes of this import; other links are the words that they show."""
+def _linked(body: str, ids: Mapping[str, str], draft: _Draft) -> str:
+    """Returns the body with links to notes of this import; other links are the words that they show, but in a note of
+    ours, where double brackets are no link."""
 
     def link(found: re.Match[str]) -> str:
         target, label = found[1].strip(), found[2]
         id = ids.get(target)
-        if id is None or id == own_id:
-            return found[0] if is_id(target) else label or target
+        if id in (None, draft.id, target):
+            return found[0] if is_id(target) or is_id(draft.record.id) else label or target
         return f"[[{id}|{label or target}]]"
 
     return _LINK.sub(link, body)

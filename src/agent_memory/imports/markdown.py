@@ -20,6 +20,7 @@ from agent_memory.imports.base import (
     repository_around,
     sections,
 )
+from agent_memory.imports.exporting import OKF_INDEX, own_document
 from agent_memory.note.note import Kind
 from agent_memory.text.json_shape import is_object
 from agent_memory.text.markdown import first_heading
@@ -43,6 +44,8 @@ def _reader(
 
 
 def _plain(each: Document, place: str) -> Record:
+    if (own := own_document(each)) is not None:
+        return own
     kinds = (each.text("type", "kind"), each.text("category"))
     return Record(
         each.name,
@@ -148,11 +151,11 @@ CURSOR_RULES = Source("rules of Cursor", _reader(_rule, ".mdc", ".cursorrules"),
 
 # -- Open Knowledge Format --------------------------------------------------------------------------------------------
 
-_RESERVED = ("index", "log")
+_RESERVED = (OKF_INDEX, "log.md")
 
 
 def _okf(each: Document, place: str) -> Iterator[Found]:
-    if each.stem not in _RESERVED:
+    if os.path.basename(each.name) not in _RESERVED:
         yield _plain(each, place)
 
 

@@ -66,7 +66,7 @@ def _read_inosx(path: str, machine: Machine) -> Iterator[Found]:
                              agent=each.stem, updated_at_ms=each.changed_at_ms)  # fmt: skip
     conversations = f"{path}/conversations"
     if count := len(names_in(conversations, lambda name: name.endswith(".json"))):
-        yield LeftOut(f"{count:,} conversations", f"`memory capture FILE` brings one in, from {conversations}")
+        yield LeftOut(f"{count:,} conversations", f"`memory capture --file FILE` brings one in, from {conversations}")
 
 
 def _entries(each: Document, agent: str, kind: Kind, place: str) -> Iterator[Found]:

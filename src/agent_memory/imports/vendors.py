@@ -18,6 +18,7 @@ from agent_memory.imports.base import (
     documents,
     kind_of,
     need,
+    repository_around,
     sections,
 )
 from agent_memory.note.note import GLOBAL_SCOPE, Harness, Kind
@@ -26,22 +27,36 @@ from agent_memory.note.note import GLOBAL_SCOPE, Harness, Kind
 
 _INDEX_LINE = re.compile(r"^\s*[-*] \[[^\]\n]*\]\([^)\n]*\.md\).*$", re.MULTILINE)
 _CLAUDE_KINDS = {"project": Kind.PROJECT, "reference": Kind.FACT}
+CLAUDE_TYPES = {Kind.PREFERENCE: "user", Kind.CONVENTION: "feedback", Kind.PROJECT: "project"}
+EXPORTED = "agentMemory"
+"""The key of what `memory export claude` wrote, which is not read back."""
+_OF_AGENTS = ("agent-memory", "agent-memory-local")
 
 
 def _find_claude(machine: Machine) -> Iterator[str]:
     for slug in names_in(machine.claude_projects):
         yield f"{machine.claude_projects}/{slug}/memory"
+    for base in dict.fromkeys((_claude_home(machine), f"{machine.cwd or machine.home}/.claude")):
+        yield from (f"{base}/{name}/{agent}" for name in _OF_AGENTS for agent in names_in(f"{base}/{name}"))
+
+
+def _claude_home(machine: Machine) -> str:
+    return os.path.dirname(machine.claude_projects)
 
 
 def _read_claude(path: str, machine: Machine) -> Iterator[Found]:
+    """Reads the memory of a project, or of a sub-agent."""
     project = os.path.dirname(path)
     slug = os.path.basename(project)
     transcripts = (f"{project}/{name}" for name in names_in(project) if name.endswith(".jsonl"))
     place = next(filter(None, map(cwd_in, transcripts)), None)
+    if slug in _OF_AGENTS:
+        slug = re.sub(r"[^A-Za-z0-9]", "-", path)
+        place = GLOBAL_SCOPE if path.startswith(_claude_home(machine)) else repository_around(path)
     for each in documents(path, depth=2):
         if isinstance(each, LeftOut):
             yield each
-        elif each.name == "MEMORY.md":
+        elif each.stem == "MEMORY":
             # Mostly an index of the other files; what else stands in it is known nowhere else.
             for heading, text in sections(_INDEX_LINE.sub("", each.body)):
                 id = f"{slug}/{each.name}#{heading}"
@@ -49,7 +64,7 @@ def _read_claude(path: str, machine: Machine) -> Iterator[Found]:
                     id, text, heading, updated_at_ms=each.changed_at_ms, place=place, project=slug,
                     harness=Harness.CLAUDE_CODE,
                 )  # fmt: skip
-        else:
+        elif EXPORTED not in str(each.front.get("metadata")):
             yield _claude_record(each, slug, place)
 
 

@@ -206,7 +206,15 @@ def read_note(text: str | bytes, path: str, mtime_ms: int) -> ParsedNote:
         values = read_values(parts.block or "")
     except NotReadable as refused:
         raise EntryUnreadable(path, refused.problems) from None
-    body, name = parts.body, path.rpartition("/")[2]
+    front = _FRONT_LINES.match(parts.body)
+    if parts.block is None and (id_in_name(path) or (front and _OWN_KEY.search(front[0]))):
+        raise EntryUnreadable(path, (HEADLESS,))
+    return note_of(values, parts.body, path, mtime_ms)
+
+
+def note_of(values: Mapping[str, Plain], body: str, path: str, mtime_ms: int) -> ParsedNote:
+    """Returns the note with this frontmatter, as `read_note` does."""
+    name = path.rpartition("/")[2]
     stated: dict[str, Any] = {}
     problems: list[str] = []
     for field in META_FIELDS:  # null counts as missing; unknown keys are ignored
@@ -218,9 +226,6 @@ def read_note(text: str | bytes, path: str, mtime_ms: int) -> ParsedNote:
     named_id = id_in_name(name)
     if named_id and stated.get("id", named_id) != named_id:
         problems.append(f"id: '{stated['id']}' is not the {named_id} of the file name")
-    front = _FRONT_LINES.match(body)
-    if parts.block is None and (named_id or (front and _OWN_KEY.search(front[0]))):
-        problems.append(HEADLESS)
     if problems:
         raise EntryUnreadable(path, tuple(problems))
     is_provisional = "id" not in stated and named_id is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import Literal
 
 from attrs import evolve, frozen
@@ -59,6 +59,8 @@ class Publisher:
     store: Store
     targets: Targets
     budget: SectionBudget = SectionBudget()
+    only: Container[str] | None = None
+    """The ids of the notes that sections may show; None: all."""
 
     @as_result
     def publish(
@@ -99,7 +101,7 @@ class Publisher:
     def _renderer(self) -> Callable[[Target], RenderedSection]:
         """Returns a function that renders a target's section from the present store."""
         live, tiers = unwrap(self.store.list()), unwrap(self.store.tiers())
-        entries = live.by_id
+        entries = {id: each for id, each in live.by_id.items() if self.only is None or id in self.only}
         standing = standing_tiers(tiers, (each.meta for each in live.entries))
         bodies: dict[str, StoredEntry] = {}
         for id in (*standing.hot, *standing.warm):
