@@ -452,13 +452,14 @@ class Memory:
     def bootstrap(self, directory: str | None, *, dry_run: bool) -> Imported:
         """Makes proposals of what the checkout around a directory says, by rules or by the configured command."""
         from agent_memory.agent.agent_command import uses_builtin
-        from agent_memory.capture.repository import work_tree_above
+        from agent_memory.imports.base import repository_around
         from agent_memory.imports.bootstrap import Checkout, ask
         from agent_memory.prompt.shipped_files import read_shipped
 
         if directory is None or not is_directory(directory):
             raise UsageInvalid(f"There is no directory {directory or 'here'}")
-        root = work_tree_above(directory) or os.path.realpath(directory)
+        around = repository_around(directory)
+        root = os.path.realpath(directory) if around == GLOBAL_SCOPE else around
         if (off := self.switches().off(root)) is not None:
             raise SwitchedOff(off.sentence)
         checkout = Checkout(root, self.scope_of(root), self.environ)

@@ -169,15 +169,20 @@ def test_odd_files_are_left_out_with_the_reason(memory: Memory) -> None:
     project = checkout(memory.home / "lamp", {"package.json": '{"name": 3', "go.mod": "module x\n"})
     (memory.home / "secret.md").write_text("# Never shown\nThis text lies outside of the project, and stays there.\n")
     (project / "README.md").symlink_to(memory.home / "secret.md")
-    (project / "docs").symlink_to(memory.home)
+    (project / "docs/adr").mkdir(parents=True)
+    (project / "docs/adr/0001-x.md").write_text("# Never shown\n")
+    subprocess.run(["git", "-C", project, "add", "docs"], check=True)
+    shutil.move(project / "docs", memory.home / "docs")
+    (project / "docs").symlink_to(memory.home / "docs")
     (project / "CONTRIBUTING.md").write_bytes(b"\xff\xfe")
     (project / "Makefile").write_text("x" * 300_000)
-    subprocess.run(["git", "-C", project, "add", "-A"], check=True)
+    subprocess.run(["git", "-C", project, "add", "README.md", "CONTRIBUTING.md", "Makefile"], check=True)
     done = memory("bootstrap", "--json", cwd=project).document
     assert {each["subject"]: each["reasons"][0].split(",")[0].split(":")[0] for each in done["left"]} == {
         "Makefile": "it is larger than 262144 bytes",
         "CONTRIBUTING.md": "it is not UTF-8 at byte 0",
         "README.md": "it is a symbolic link",
+        "docs/adr/0001-x.md": "it is a symbolic link",
         "package.json": "it cannot be read",
     }
     assert done["created"] == []

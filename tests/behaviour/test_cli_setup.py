@@ -507,6 +507,7 @@ class TestRepository:
 
     def test_asked_to_it_says_whether_git_tracks_the_file(self, memory: Memory, repository: Path) -> None:
         done = memory("setup", "codex", "--yes", "--repo", cwd=repository)
+        assert "`memory bootstrap` proposes the first notes" in done.out
         assert done.code == 0
         assert f"Git does not track {repository}/AGENTS.md yet" in done.err
         subprocess.run(["git", "-C", repository, "add", "AGENTS.md"], check=True)

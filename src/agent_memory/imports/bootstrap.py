@@ -19,7 +19,7 @@ from typing import Any
 
 from attrs import define, evolve, field
 
-from agent_memory.errors import PathRefused, RecorderFailed
+from agent_memory.errors import PathRefused, RecorderFailed, StoreIo
 from agent_memory.files.paths import path_in, read_image
 from agent_memory.git.git_process import GitProcess
 from agent_memory.harness.transcripts import files_below
@@ -116,8 +116,8 @@ class Checkout:
             try:
                 image = read_image(path_in(self.root, name), _MAX_FILE_BYTES)
                 self._texts[name] = without_own_text(image.data.decode("utf-8-sig")) if image else ""
-            except PathRefused as error:
-                self.left[name] = error.reason.split(",")[0]
+            except (PathRefused, StoreIo) as error:
+                self.left[name] = str(error.facts.get("reason", error)).split(",")[0]
             except UnicodeDecodeError as error:
                 self.left[name] = f"it is not UTF-8 at byte {error.start:,}"
         return self._texts[name]
