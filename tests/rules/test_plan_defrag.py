@@ -24,7 +24,7 @@ from agent_memory.rules.plan import (
     kind_of,
 )
 from agent_memory.rules.plan_defrag import ids_to_read
-from defrag_entries import NOW, facts_of, note, planned, reasons, retired, written
+from defrag_entries import LONG_AGO, NOW, facts_of, note, planned, reasons, retired, written
 
 PORT = note("a", "Staging port", "The staging server listens on port 8080.", used=2)
 OTHER = note("b", "Deploys", "Deploys go out with `make deploy`.")
@@ -250,6 +250,12 @@ def test_renaming_and_retagging_touch_nothing_else() -> None:
     (retagged,) = written(planned(facts_of(captured), RETAG))
     assert retagged.meta == evolve(captured.meta, tags=("topic__ops", "area__net"), updated_at_ms=NOW, promoted_by=None)
     assert retagged.body == captured.body
+
+
+def test_a_clock_that_is_set_back_makes_no_note_older() -> None:
+    """P24"""
+    (renamed,) = written(planned(evolve(facts_of(PORT), now_ms=LONG_AGO - 1), RENAME))
+    assert renamed.meta.updated_at_ms == LONG_AGO
 
 
 def test_archiving_moves_the_entry_as_it_is() -> None:
