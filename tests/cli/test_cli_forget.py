@@ -263,13 +263,3 @@ def test_what_was_forgotten_before_can_be_purged_later(memory: Memory, by: str) 
         assert holders(memory.root, SECRET_WORD) == []
     unknown = memory("forget", "id__zzzzzz", "--purge", "--yes")
     assert unknown.code == 20
-
-
-def test_what_a_purge_of_an_earlier_version_left_goes_p28(memory: Memory) -> None:
-    """It rewrote a copy, and was killed."""
-    purge = memory.root / "runs/purge"
-    purge.mkdir(parents=True)
-    shutil.copytree(memory.root / ".git", purge / "new.git")
-    assert memory("forget", "--session", SESSION, "--purge", "--yes").code == 0
-    assert holders(memory.root, SECRET_WORD) == []
-    assert not purge.exists()

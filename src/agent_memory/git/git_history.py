@@ -414,7 +414,5 @@ def purge_history(git: GitProcess, rewriter: Sequence[str]) -> None:
         if not all(line.endswith(b" missing") for line in listed.splitlines()):
             raise RecorderFailed("git cat-file", 1, "what was to go is still in the rewritten history")
         gone.unlink()
-        if exists(former := f"{git.root}/runs/purge"):  # earlier versions rewrote a copy of the history here
-            shutil.rmtree(former)
     except OSError as error:
         raise store_io(error, "rewrite", str(git.directory)) from error

@@ -15,7 +15,7 @@ from difflib import SequenceMatcher
 from attrs import frozen
 
 from agent_memory.note.note import Listed, MemoryEntry, Origin, StoredEntry, least_trusted
-from agent_memory.rules.origin import words_of_person
+from agent_memory.rules.origin import JOINING, WORDING, words_of_person
 from agent_memory.text.directives import is_directive
 from agent_memory.text.markdown import SEE_ALSO, derive_description, find_code, find_links, without_see_also
 from agent_memory.text.plain_text import first_few, spliced
@@ -32,14 +32,9 @@ from agent_memory.text.salience import (
 # -- clauses --------------------------------------------------------------------------------------------------------
 
 
-_CLAUSE_END = re.compile(r",\s+|\s+(?:but|and|mas|e)\s+|\s*[()]\s*")
+_CLAUSE_END = re.compile(rf",\s+|\s+(?:{JOINING})\s+|\s*[()]\s*")
 
-_CIRCUMSTANCE = re.compile(
-    r"(?:to|for|in|on|at|by|when|whenever|if|unless|before|after|with|as|since|because|so|which|that|where|"
-    r"para|em|no|na|se|quando|antes|depois|com|porque|que|onde)\b",
-    re.IGNORECASE,
-)
-
+_CIRCUMSTANCE = re.compile(rf"(?:{WORDING.expression('circumstance').pattern})\b", re.IGNORECASE)
 _NAMES = re.compile(r"`[^`\n]*`|(?<!\w)-{0,2}\w+(?:-\w+)+|(?<!\w)--?\w+")
 """Negates nothing although it holds a `no`: code, flags, hyphenated names."""
 
@@ -105,25 +100,12 @@ _STAYING = 0.5
 _SAME_WORD = 0.75
 """How alike two spellings of one word are: "fires" and "fire", "teh" and "the"."""
 _WORD = re.compile(r"[^\W_](?:[\w.,:/@'’-]*\w)?")
-_SMALL = frozenset(
-    re.findall(
-        r"\w+",
-        "a an the this that these those it its he she they them their our my your is are was were be been has have had will do "
-        "does did and or of to o a os as um uma de da e é são foi",
-    )
-)
+_SMALL = WORDING.words("small")
 """Words that may change without changing the meaning. Negations are checked elsewhere (`salience`, `turned`)."""
 _END = re.compile(r"\n+|(?<=[.!?])\s+")
 _LINK = re.compile(r"\[\[[^\[\]|]*\|?([^\[\]]*)\]\]")
 _QUOTE = re.compile(r"[“\"«„]([^“”\"«»„\n]{8,}?)[”\"»“]")
-_PERSON = r"(?:person|user|owner|maintainer|usuári[oa]|pessoa)"
-_SAYS = (
-    r"(?:said|says|told|confirm\w*|decid\w*|approv\w*|agree\w*|ask\w*|want\w*|prefer\w*|chose|insist\w*|request\w*|requir\w*|"
-    r"verif\w*|accept\w*|disse|pediu|quer|aprovou)"
-)
-_ATTRIBUTED = re.compile(
-    rf"\b{_PERSON}\b(?:\s+\w+){{0,3}}?\s+{_SAYS}\b|\b{_SAYS}\s+(?:by|pel[oa])\s+(?:\w+\s+)?{_PERSON}\b", re.IGNORECASE
-)
+_ATTRIBUTED = WORDING.expression("attributed")
 
 
 def swapped_words(before: str, after: str, drops: Iterable[str] = ()) -> tuple[str, ...]:
@@ -305,21 +287,7 @@ def _plain(sentence: str) -> str:
 # -- texts as they are compared -------------------------------------------------------------------------------------
 
 
-_MONTHS = (
-    ("jan", "january", "janeiro"),
-    ("feb", "february", "fev", "fevereiro"),
-    ("mar", "march", "março", "marco"),
-    ("apr", "april", "abr", "abril"),
-    ("may", "mai", "maio"),
-    ("jun", "june", "junho"),
-    ("jul", "july", "julho"),
-    ("aug", "august", "ago", "agosto"),
-    ("sep", "sept", "september", "set", "setembro"),
-    ("oct", "october", "out", "outubro"),
-    ("nov", "november", "novembro"),
-    ("dec", "december", "dez", "dezembro"),
-)
-_NUMBER_OF = {name: number for number, names in enumerate(_MONTHS, 1) for name in names}
+_NUMBER_OF = {name: number for number, names in enumerate(WORDING.lines["months"], 1) for name in names.split()}
 _MONTH = rf"({'|'.join(sorted(_NUMBER_OF, key=len, reverse=True))})\.?"
 _DAY = r"(\d{1,2})(?:st|nd|rd|th|º)?"
 _DAY_FIRST = re.compile(rf"\b{_DAY}(?:\s+(?:de|of))?\s+{_MONTH}(?:,|\s+de|\s+of)?\s+(\d{{4}})\b", re.IGNORECASE)
@@ -341,10 +309,7 @@ def _iso(year: str, month: str, day: str) -> str | None:
 
 
 _LIST_NUMBER = re.compile(r"(?m)^([ \t>]*)\d{1,3}[.)](?=[ \t])")
-_SHOUTED = re.compile(
-    r"\b(?:NEVER|ALWAYS|MUST|NOT|DO|DON|ONLY|ALL|ANY|NO|NOTE|IMPORTANT|WARNING|CAUTION|ATTENTION|NUNCA|SEMPRE|NÃO|IMPORTANTE)\b"
-)
-"""Function words in capitals, which are not acronyms."""
+_SHOUTED = re.compile(rf"\b(?:{WORDING.expression('shouted').pattern})\b")
 _PATH_AT_END = re.compile(r"(?<!\S)(?=\S*/)(\S*[^\W_]|\S*/)([.,;:!?]+)(?!\S)")
 
 
@@ -461,7 +426,7 @@ _WORD_OR_NUMBER = re.compile(r"\w+(?:[.,:]\w+)*")
 _HYPHENATED = re.compile(r"[^\W\d_]{1,30}(?:[-/][^\W\d_]{1,30}){1,4}")
 _NUMBER = re.compile(r"\d[\d.,:]*")
 _QUANTITY = re.compile(r"(\d[\d.,:]*)([^\W\d_]+)")
-_ABBREVIATIONS = frozenset({"e.g", "i.e", "p.ex", "and/or", "e/ou"})
+_ABBREVIATIONS = WORDING.words("abbreviations")
 
 
 def lost_content(sources: Iterable[str], after: str, drops: Iterable[str] = ()) -> tuple[str, ...]:

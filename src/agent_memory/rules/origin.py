@@ -29,6 +29,11 @@ from agent_memory.text.salience import (
     statements,
     typed_tokens,
 )
+from agent_memory.text.tables import read_table
+
+WORDING = read_table("agent_memory.rules", "wording.txt")
+JOINING = WORDING.expression("joining").pattern
+"""What joins two claims to one sentence."""
 
 _HELD = 0.6
 """The share of a sentence's content words that a passage must hold to say the same."""
@@ -50,16 +55,10 @@ _QUOTATION = re.compile(
 _TRIPLE_QUOTED = re.compile(r"(\"\"\"|''').*?(?:\1|\Z)", re.DOTALL)
 _QUOTE = re.compile(rf"[“\"«„]([^“”\"«»„\n]{{{_VERBATIM_CHARS},}})[”\"»“]|^\s*>\s*(.+)$", re.MULTILINE)
 _SHORT_FENCE_LINES = 7
-_TAG_QUESTION = re.compile(
-    r",?\s*(?:ok|okay|right|yes|please|alright|deal|got it|understood|né|certo|tá|combinado|entendeu)\s*\?+$",
-    re.IGNORECASE,
-)
-_CLAUSE = re.compile(r",\s+|\s+(?:but|and|mas|e)\s+")
-_CLAUSE_OR_BRACKET = re.compile(r",\s+|\s+(?:but|and|mas|e)\s+|\s*[()|]\s*")
-_REPLACING = re.compile(
-    r"\b(?:instead|rather|replaced?|stop|quit|wrong|over|reduce|remove|drop|fewer|less|get rid|em vez|ao invés|pare|errado)\b",
-    re.IGNORECASE,
-)
+_TAG_QUESTION = WORDING.expression("tag_question")
+_CLAUSE = re.compile(rf",\s+|\s+(?:{JOINING})\s+")
+_CLAUSE_OR_BRACKET = re.compile(rf",\s+|\s+(?:{JOINING})\s+|\s*[()|]\s*")
+_REPLACING = WORDING.expression("replacing")
 _DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _WORD = re.compile(r"\w+")
 _SPACES = re.compile(r"\s+")

@@ -338,7 +338,7 @@ def fold_queue(
     for session, named in newest.items():
         if (unnamed := folded.pop(session, None)) is not None:
             named.add(unnamed.name, unnamed.entry, unnamed.names)
-    # Trouble of an entry without a transcript, or of an earlier version, is stored under the session alone.
+    # Trouble of an entry without a transcript is stored under the session alone.
     none = Trouble()
     trouble_of = {
         key: troubles.get(key) or troubles.get(session_key(each.entry, each.name), none) for key, each in folded.items()

@@ -114,10 +114,6 @@ def _defrag_document(kept: tuple[str, DefragRun]) -> dict[str, Any]:
 
 
 def _defrag_of(document: dict[str, Any]) -> tuple[str, DefragRun]:
-    for each in document["run"]["plan"]["actions"]:
-        if "action" in each:  # a checkpoint of an earlier version, with the action in the place of its words
-            kind, ids = each["action"]["action"].lower(), ", ".join(_change_of(change).id for change in each["changes"])
-            each |= {"subject": f"{kind} of {ids}", "kind": kind, "words": f"{kind} {ids}"}
     run: DefragRun = _OURS.value_of(document["run"], DefragRun, "run")
     tiers: TierList | None = _OURS.value_of(document["run"]["proposed_tiers"], TierList | None, "run.proposed_tiers")
     return str(document["state"]), evolve(run, proposal=DefragProposal(tiers=tiers))
