@@ -48,16 +48,7 @@ _DATES = (
 _OPEN_END = r"(?:since|after|from|desde|depois de|después de)(?:\s+(?:in|the))?\s*$"
 _OPEN_START = r"(?:before|until|till|as of|up to|by|antes de|até|hasta)(?:\s+the)?\s*$"
 _RELATIVE = {
-    "today": (0, 0),
-    "yesterday": (1, 1),
-    "this week": (6, 0),
-    "last week": (13, 1),
-    "this month": (30, 0),
-    "last month": (61, 1),
-    "hoje": (0, 0),
-    "ontem": (1, 1),
-    "hoy": (0, 0),
-    "ayer": (1, 1),
+    name: (int(first), int(last)) for first, last, name in (each.split(" ", 2) for each in _TABLE.lines["relative"])
 }
 _RELATIVE_TIME = rf"\b(?:{'|'.join(_RELATIVE)})\b"
 _ID = rf"(?<!\w){ID_PATTERN}(?!\w)"

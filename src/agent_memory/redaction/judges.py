@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from attrs import evolve, frozen
 
 from agent_memory.redaction.values import (
+    TABLE,
     Check,
     is_drawn_key,
     is_environment_value,
@@ -31,18 +32,8 @@ Judge = Callable[[int, re.Match[str]], Iterable[Place]]
 
 # -- whether a name says that its value is secret ---------------------------------------------------------------------
 
-_INNOCENT_TAIL = re.compile(
-    r"[\w.-]*?(?:s?[_.-]?(?i:counts?|limit|budget|type|name|field|length|len|size|url|uri|endpoint|path|file|dir|class"
-    r"|regex|pattern|policy|prompt|label|hint|error|usage|expir\w{0,8}|ttl|age|version|format|provider|source|store|manager"
-    r"|service|ref|required|enabled|visible|index|column|min|max|used|total|in|out|input|output|reads?|creation|per|arn|vault)"
-    r"(?![a-z])|(?i:ids?|iz\w{1,8})(?![a-z]))"
-)
-"""The rest of a name that holds no secret: `password_file`, `token_count`, `secretName`."""
-_OTHER_KEYS = words_of(
-    "public cache primary foreign partition sort object storage query idempotency sitemap site row item unique "
-    "group map hot cursor state route message react redis lookup dict hash index translation ssh_host host"
-)
-"""Words before `key` where the key opens nothing."""
+_INNOCENT_TAIL = TABLE.expression("innocent tail", re.NOFLAG)
+_OTHER_KEYS = words_of(*TABLE.lines["other keys"])
 _NO_OTHER_KEY = re.compile("".join(rf"(?<!{word})(?<!{word}[ _-])" for word in _OTHER_KEYS) + "key", re.IGNORECASE)
 _OPTION = re.compile(r"(?<![\w-])--?[A-Za-z0-9_-]{0,40}\Z")
 _OPTION_CHARS = 42

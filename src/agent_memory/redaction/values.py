@@ -10,33 +10,24 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 
+from agent_memory.text.tables import read_table
+
 Check = Callable[[str], bool]
 
 
-def words_of(text: str) -> tuple[str, ...]:
-    """Returns the words of a text; a space in one is written `·`, a new line `¶`."""
-    return tuple(word.replace("·", " ").replace("¶", "\n") for word in text.split())
+def words_of(*texts: str) -> tuple[str, ...]:
+    """Returns the words of texts; a space in one is written `·`, a new line `¶`."""
+    return tuple(word.replace("·", " ").replace("¶", "\n") for word in " ".join(texts).split())
 
 
-_STAND_INS = words_of(
-    "example ex-ample sample placeholder place-holder changeme change-me change_me changeit change-it change_it _your dummy "
-    "redacted censored insert replace xxxx *** ... … •• foobar foo-bar undefined"
-)
-"""Texts that no secret holds, in lower case."""
-_NUMBERED = frozenset(("test", "testing", "pwd", "pword", "passwd", "password"))
-"""Words that protect nothing, with or without a number: `test2`."""
-_DEFAULTS = _NUMBERED | frozenset(
-    words_of(
-        "none null true false string required optional hidden value empty default pass passphrase secret token credential "
-        "credentials user username admin root guest postgres mysql redis mongo rabbitmq minio minioadmin letmein qwerty"
-    )
-)
+TABLE = read_table("agent_memory.redaction", "words.txt")
+_STAND_INS = words_of(*TABLE.lines["stand-ins"])
+_NUMBERED = TABLE.words("numbered")
+_DEFAULTS = _NUMBERED | TABLE.words("defaults")
 _MARK = re.compile(
     r"\b(?:your|fake|todo|lorem|my[-_ ]?(?:secret|token|pass|api|key)(?!\w*\d[^\w-]))|(?:goes|token|key|secret|password)[-_ ]?here"
 )
-_REFERENCE_PARTS = words_of(
-    r"${ $( {{ }} %( #{ => :// \w \d \s \b \. secretKeyRef process.env os.environ getenv secrets. vars. var. self. this. config."
-)
+_REFERENCE_PARTS = words_of(*TABLE.lines["references"])
 _REFERENCE_BEGINNING = re.compile(
     r"\$\w+\Z|\$\d|<|%\w+%\Z|@\w+@\Z|\{|&\w|!\w+\s|#[a-z-]+\Z|[\w.]+\(.*\)\Z|\.{0,2}/[\w.]|~/|[A-Za-z]:\\|\[|[*.]+\Z|\^|arn:"
     r"|id__\w{6}\Z"  # a note: in a list of ids one in ten thousand holds `pwd`, and names the next
@@ -56,14 +47,8 @@ _SYMBOLS = _SIGNS | frozenset("|/:;,<>()[]{}")
 _CODE = re.compile(r"[(\[{]|[)\]}][^.,;:)\]}]|[=!<>]=|[-=]>|::|&&|\|\||^[@:]\w+$|^[\w.@-]+(?:/[\w.@*-]+)+/?$")
 """Signs of a statement, a parameter or a path."""
 _DRAWN = re.compile(r"[\w+/=.~%:-]{20,600}")
-_SAID_OF_PASSWORDS = frozenset(
-    words_of(
-        "required incorrect invalid expired correct encrypted hashed missing wrong weak strong unchanged "
-        "disabled enabled unknown mandatory accepted rejected ignored stored cleared changed"
-    )
-)
-_SENTENCE_WORDS = frozenset(words_of("the and for are was has not but from which when then"))
-"""None of them is in the list of words that wallets draw from (BIP-39)."""
+_SAID_OF_PASSWORDS = TABLE.words("said of passwords")
+_SENTENCE_WORDS = TABLE.words("sentence")
 _CHECKED_CHARS = 160
 """How much of a long value is searched for signs of a placeholder or reference."""
 _SHORTEST_KEY_CHARS = 8

@@ -97,15 +97,9 @@ _PORTUGUESE = _TABLE.words("portuguese")
 _ENGLISH = _TABLE.words("english")
 _CONDITIONAL = _TABLE.words("conditional")
 _PAST = _TABLE.expression("past", re.NOFLAG)
-_REASON = re.compile(
-    r"[,;(]?\s+(?:since|because|as of|due to|given that|so that|desde|porque|pois|já que)\s.*",
-    re.IGNORECASE | re.DOTALL,
-)
+_REASON = re.compile(_TABLE.lines["reason"][0], re.IGNORECASE | re.DOTALL)
 
-_WEAK = _DENYING_TERMS | content_terms(
-    "now current currently default set changed moved switched updated raised lowered increased decreased reduced exactly really "
-    "agora atualmente padrão passou mudou alterado atual value valor usamos usa usam utiliza utilizamos prefer prefers standardised"
-)
+_WEAK = _DENYING_TERMS | content_terms(" ".join(_TABLE.lines["weak"]))
 """Words that do not tell which thing is meant."""
 _SPAN = re.compile(r"`([^`\n]{1,80})`")
 _CHANGE = re.compile(r"\b(?:from|de)\s+(`?v?[\d.,:]+ ?[a-z%]{0,8}`?)\s+(?=(?:to|para)\b)", re.IGNORECASE)

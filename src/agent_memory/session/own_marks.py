@@ -39,21 +39,14 @@ _PROMPT_HEAD_CHARS = 1_000
 
 _PAIRS = ((SECTION_START, SECTION_END), (CONTEXT_START, CONTEXT_END))
 
-_SUBCOMMANDS = (
-    "capture|consolidate|defrag|list|read|search|inject|remember|edit|pin|unpin|promote|archive|restore|forget|"
-    "generate-agents-md|doctor|status|stats|log|diff|undo|why|links|backfill|watch|handoff|state|tags|scope|mcp|sync|merge-driver|config|"
-    "bootstrap|export|import|setup|uninstall|install-cron|uninstall-cron|run-scheduled|schedule|help|completions|trust"
-)
+_SUBCOMMANDS = "|".join(_TABLE.lines["subcommands"][0].split())
 _OPTION = r"(?:--?[A-Za-z][\w-]*(?:=\S*)?\s+)"
 _MEMORY_COMMAND = re.compile(
     rf"(?:^|[\s;&|(`\"'/])(?:(?:agent-)?memory|-m\s+agent_memory[\w.]*)\s+{_OPTION}{{0,4}}(?:{_SUBCOMMANDS})(?=$|[\s;&|)`\"'<>])",
     re.MULTILINE,
 )
 _TOPIC_FILE = re.compile(r"\bid__[1-9A-HJ-NP-Za-km-z]{6}\.md\b")
-_TOOLS = (
-    "session_context|search_context|write_context|update_context|read_context|list_context|delete_context|"
-    "get_state|set_state"
-)
+_TOOLS = "|".join(_TABLE.lines["memory_tools"][0].split())
 _MEMORY_TOOL = re.compile(
     r"mcp__?(?:[\w-]*[_-])?(?:agent[-_])?memory(?:__|_)|(?:agent[-_])?memory__"
     rf"|(?:[\w-]*[_-])?memory[-_]+(?:{_TOOLS})$|(?:{_TOOLS})$",
@@ -172,16 +165,7 @@ def _without(text: str, spans: Iterable[tuple[int, int]], placeholder: str) -> s
 PASTED_MARKS = ("[pasted review, not the person's words:]", "[end of the pasted review]")
 """The marks around it in a prompt."""
 
-_WHO = (
-    r"copilot|code ?rabbit|bug ?bot|sonar\w*|greptile|qodo|codex|gemini|claude|cursor|devin|sourcery|codacy|deep ?source|snyk|dependabot"
-    r"|reviewers?|linters?|eslint|ruff|mypy|clippy|golangci\S*|(?:review )?bots?|ci|github actions|(?:another|other|the) (?:agent|model|ai)|pr|pull request"
-)
-_WHAT = r"reviews?|reviewed|comments?|commented|feedback|findings?|suggest(?:s|ed|ions?)|reports?|reported|complain(?:s|ed|ts?)|flag(?:s|ged)|says|said|wrote"
-_INTRODUCES = re.compile(
-    rf"^(?=.{{0,200}}$)(?!.*\b(?:my|our) (?:own )?(?:{_WHAT})\b).*(?:\b(?:{_WHO})\b.{{0,60}}\b(?:{_WHAT})\b|\b(?:{_WHAT})\b.{{0,40}}\b(?:from|by|of) (?:an? |the |our |gh |github )*(?:{_WHO})\b"
-    r"|\b(?:(?:code|pr) )?review comments?\b|\b(?:this|these|the following|another) (?:(?:code|pr) )?(?:review|comment|feedback|finding|suggestion)s?\b(?! (?:is|are|was|were)\b)).*",
-    re.IGNORECASE,
-)
+_INTRODUCES = _TABLE.expression("introduces")
 """Matches a line that names the reviewer or announces a review."""
 _BOT = _TABLE.expression("bot", re.NOFLAG)
 _SEVERITY = re.compile(

@@ -18,7 +18,8 @@ from agent_memory.text.tables import read_table
 
 _TERM = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
 
-_COMMON = read_table("agent_memory.text", "words.txt").words("common")
+_TABLE = read_table("agent_memory.text", "words.txt")
+_COMMON = _TABLE.words("common")
 # Longest suffix first, so that it is the one removed.
 _ENDS = ("ations", "ation", "ings", "ing", "edly", "ies", "ied", "ed", "es", "ly", "s")
 _MIN_STEM = 3
@@ -112,14 +113,8 @@ _LINK_TARGET = r"\[\[(?:id__|ref:)[\w.-]+(?=[|\]])"
 _LIST_NUMBER = r"(?m)^\s*\d{1,3}[.)]\s+"
 _FENCED = r"(?ms)^ {0,3}(`{3,}|~{3,})[^\n]*\n(.*?)^ {0,3}\1"
 
-_NEGATION = (
-    r"(?i)\b(?:not|no|never|none|nothing|nobody|nowhere|neither|nor|without|cannot|\w+n['’]t|avoid\w*|refus\w+|forbid\w*|forbidden|"
-    r"prohibit\w*|não|nao|nunca|jamais|sem|nem|nenhum\w*|nada|ninguém|proibid\w+|evit\w+)\b"
-)
-_DENYING = (
-    r"(?i)\b(?:only|instead of|rather than|except|unless|unable|disabled?|missing|lack\w*|fail\w*|skip\w*|ban\w*|"
-    r"exclud\w*|ignor\w*|omit\w*|reject\w*|stop\w*|leave\w* out|out of|só|apenas|somente|em vez|exceto|falt\w*|falh\w*)\b"
-)
+_NEGATION = rf"(?i)\b(?:{_TABLE.expression('negations').pattern})\b"
+_DENYING = rf"(?i)\b(?:{_TABLE.expression('denying').pattern})\b"
 """Matches other words than negations that deny something."""
 _WORD = re.compile(r"\w")
 _FOLLOWING_TERMS = 3
