@@ -205,14 +205,15 @@ def test_a_model_is_asked_once_about_the_same_files(memory: Memory) -> None:
     project = checkout(memory.home / "lamp", FILES, HISTORY)
     good = {"title": "Lamps speak MQTT", "body": "See [[ref:b]].", "kind": "fact", "tags": ["topic__mqtt"], "ref": "a"}
     other = {"title": "The bulb hums", "body": f"Below ten per cent. {TOKEN}", "kind": "lesson", "tags": [], "ref": "b"}
-    command = memory.answered({"entries": [{**good, "turns": [1, 5]}, other, {"title": "", "kind": "odd"}]})
+    command = memory.answered({"entries": [{**good, "turns": [2, 6]}, other, {"title": "", "kind": "odd"}]})
     memory.configure(storage={"autoCommit": False}, llm={"command": command})
     done = memory("bootstrap", "--json", cwd=project).document
     assert [each["title"] for each in done["created"]] == ["Lamps speak MQTT", "The bulb hums"]
     assert len(done["left"]) == 1
     bodies = notes(memory)
-    assert "|The bulb hums]]" in bodies["Lamps speak MQTT"] or "[[id__" in bodies["Lamps speak MQTT"]
-    assert bodies["Lamps speak MQTT"].endswith("\n\nSources: git log, CONTRIBUTING.md:1")
+    assert "[[id__" in bodies["Lamps speak MQTT"]
+    assert "Sources" not in bodies["The bulb hums"]
+    assert bodies["Lamps speak MQTT"].endswith("\n\nSources: git log, src/lamp/bulb/__init__.py:1")
     assert not any(TOKEN.encode() in data for data in snapshot(memory.root).values())
     assert {each["origin"] for each in memory("list", "--json").document["entries"]} == {"external"}
     prompt = (memory.home / "agent/prompt-1.txt").read_text()

@@ -185,11 +185,11 @@ class Checkout:
 
 
 def _with_sources(text: str, sources: Iterable[str]) -> str:
-    return f"{text}\n\n{SOURCES_LINE}{first_few(list(dict.fromkeys(sources)), _MOST_SOURCES)}"
+    where = first_few(list(dict.fromkeys(sources)), _MOST_SOURCES)
+    return f"{text}\n\n{SOURCES_LINE}{where}" if where else text
 
 
 # -- the rules --------------------------------------------------------------------------------------------------------
-
 
 _GO_MODULE = re.compile(r"(?m)^(?:require )?[ \t]*([\w.-]+\.[\w./-]+) v\S+$")
 
@@ -197,20 +197,21 @@ _GO_MODULE = re.compile(r"(?m)^(?:require )?[ \t]*([\w.-]+\.[\w./-]+) v\S+$")
 def _identity(of: Checkout) -> Lines:
     said = [(name, each["description"]) for name, each in of.manifests if isinstance(each.get("description"), str)]
     said += [(name, text) for name in of.named(r"(?i)readme(\.\w+)?") if (text := _prose(of.text(name)))]
-    for source, text in said[:1]:
-        yield text if text.lower().startswith(of.name.lower()) else f"{of.name}: {text}", of.at(source, text[:40])
-    for name, values in of.manifests if said else ():
+    if not said:
+        return
+    source, text = said[0]
+    yield text if text.lower().startswith(of.name.lower()) else f"{of.name}: {text}", of.at(source, text[:40])
+    for name, values in of.manifests:
         needed = of.values(name, "dependencies") or values.get("dependencies") or ()
         versions = (values.get("requires-python"), values.get("rust-version"), of.values(name, "engines").get("node"))
-        language = {"pyproject.toml": "Python", "Cargo.toml": "Rust"}.get(name, "JavaScript or TypeScript")
+        language = {"pyproject.toml": "Python", "Cargo.toml": "Rust"}.get(name, "Node")
         built = _listed(re.split(r"[^\w@/.-]", each)[0] for each in needed if isinstance(each, str))
         words = (language, *(each for each in versions if isinstance(each, str)), built and f"built on {built}")
         if any(words[1:]):
             yield " ".join(filter(None, words)), of.at(name, "dependencies")
-    for name in of.named(r"go\.mod") if said else ():
+    for name in of.named(r"go\.mod"):
         yield f"Go built on {_listed(_GO_MODULE.findall(of.text(name)))}", name
-    packed = of.named(r"(Dockerfile|fly\.toml|vercel\.json|netlify\.toml|wrangler\.\w+|Procfile|.*/Chart\.yaml)")
-    if said and packed:
+    if packed := of.named(r"(Dockerfile|fly\.toml|vercel\.json|netlify\.toml|wrangler\.\w+|Procfile|.*/Chart\.yaml)"):
         yield f"It is packed or deployed by {_listed(packed)}", packed[0]
 
 
@@ -386,7 +387,8 @@ def ask(
 ) -> Iterator[Found]:
     """Yields what a model proposes about the checkout, checked like a reply of consolidate. It is asked once, and again
     when what it is shown has changed."""
-    parts = [(source, line) for rule in (_together, _habits, _reverts) for line, source in rule(of)]
+    by_rules = chain.from_iterable(rule(of) for rule in (_together, _habits, _reverts, _directories))
+    parts = [("files", "\n".join(of.names[:_MOST_READ])), *((source, line) for line, source in by_rules)]
     parts += [
         (f"{name}:{start + 1}", "\n".join(lines[start : start + _PART_LINES])[:_MAX_PART_CHARS])
         for name in of.named(_SHOWN)
@@ -396,8 +398,10 @@ def ask(
     turns = tuple(Turn(at, Role.TOOL, f"{source}\n{text}", source) for at, (source, text) in enumerate(parts, 1))
     digest = sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()[:12]
     made = (each.imported or "" for note in (*live.entries, *archive.entries) for each in note.meta.sources)
-    if not turns or any(f"{of.key}/{digest}-" in each for each in made):
-        yield LeftOut(of.name, "nothing has changed since a model was asked about it" if turns else "there is no text")
+    if not of.names or any(f"{of.key}/{digest}-" in each for each in made):
+        yield LeftOut(
+            of.name, "nothing has changed since a model was asked about it" if of.names else "there is no text"
+        )
         return
     entry = InboxEntry(now_ms, Harness.MANUAL, FileSnapshot(""))
     catalog = catalog_of((), live.entries, of.key)
