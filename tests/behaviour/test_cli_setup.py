@@ -548,6 +548,34 @@ class TestRepository:
             (repository / each).unlink()
         assert written("claude-code") == {"CLAUDE.md"}
 
+    @pytest.mark.parametrize(
+        "before",
+        [
+            None,
+            '// ours\n{\n\t"version": "2.0.0", // stays\n\t"tasks": [\n\t\t{"label": "lint", "command": "ruff",},\n\t],\n}\n',
+            '{\r\n  "tasks": []\r\n}\r\n',
+            "",
+        ],
+    )
+    def test_vs_code_gets_tasks_and_its_file_comes_back_byte_for_byte(
+        self, memory: Memory, repository: Path, before: str | None
+    ) -> None:
+        path = repository / ".vscode/tasks.json"
+        if before is not None:
+            path.parent.mkdir()
+            path.write_bytes(before.encode())
+        assert memory("setup", "vscode", "--yes", cwd=repository).code == 0
+        assert (path.read_bytes().decode() if path.exists() else None) == before
+        dry = memory("setup", "vscode", "--repo", "--dry-run", "--diff", cwd=repository)
+        assert '"memory watch --wait-for-transcripts"' in dry.out
+        for _ in range(2):
+            assert memory("setup", "vscode", "--repo", "--yes", cwd=repository).code == 0
+        after = path.read_text()
+        assert (after.count('"memory watch --'), after.count('"memory backfill --'), after.count("2.0.0")) == (1, 1, 1)
+        assert ("// stays" in after, "ruff" in after) == ("// stays" in (before or ""), "ruff" in (before or ""))
+        assert memory("uninstall", "--yes", "--repo", cwd=repository).code == 0
+        assert (path.read_bytes().decode() if path.parent.exists() else None) == before
+
     def test_claude_code_reads_on_what_it_read_before(self, memory: Memory, repository: Path) -> None:
         """A CLAUDE.md hides the AGENTS.md beside it, so one that is made here imports it."""
         for _ in range(2):

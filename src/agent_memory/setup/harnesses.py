@@ -137,6 +137,19 @@ def _hooks(harness: str, hooks: Mapping[str, Any], context: Context) -> Wanted:
     return Wanted(Part.HOOKS, path, "jsonc", (*members, *elements), words)
 
 
+def tasks_of(harness: str, top: str) -> Iterator[Wanted]:
+    """Yields the file of the tasks that this harness runs when it opens the work tree, if it is an editor."""
+    shown = {"problemMatcher": list[str](), "presentation": {"reveal": "never"}, "runOptions": {"runOn": "folderOpen"}}
+    tasks: Mapping[str, dict[str, Any]] = _DATA[harness].get("tasks", {})
+    elements = (
+        Element(("tasks",), {"label": f"{SERVER_NAME}: {name}", "type": "shell", **told, **shown}, told["command"])
+        for name, told in tasks.items()
+    )
+    if tasks:
+        version = Member(("version",), "2.0.0", optional=True, stays=True)
+        yield Wanted(Part.HOOKS, f"{top}/.vscode/tasks.json", "jsonc", (version, *elements), "tasks")
+
+
 def _json_file(path: str, document: Mapping[str, Any], words: str) -> Wanted:
     """Returns a file of hooks, or about them, that is ours as a whole."""
     text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"

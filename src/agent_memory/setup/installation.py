@@ -33,7 +33,7 @@ from agent_memory.rules.undo_run import SectionChange
 from agent_memory.section.section_splice import Ambiguous, restore_section, section_in, with_section
 from agent_memory.section.targets import TargetFiles, told_path
 from agent_memory.setup.config_files import load_config, parse_config
-from agent_memory.setup.harnesses import SETUPS, Context, context_of, trial_payload
+from agent_memory.setup.harnesses import SETUPS, Context, context_of, tasks_of, trial_payload
 from agent_memory.setup.plan import (
     Element,
     Entry,
@@ -123,9 +123,11 @@ class Installation:
         for name, setup in setups.items():
             if Part.SECTION in parts and setup.target is not None:
                 targets[setup.target].append(name)
-            for each in setup.files:
+            tasks = () if top is None else tasks_of(name, top)
+            ours = [(name, each) for each in setup.files] + [(repository_name(top or ""), each) for each in tasks]
+            for owner, each in ours:
                 if each.part in parts:
-                    placed = (evolve(entry, part=each.part, harnesses=(name,)) for entry in each.entries)
+                    placed = (evolve(entry, part=each.part, harnesses=(owner,)) for entry in each.entries)
                     wanted[each.path, each.syntax] += placed
                     said = words[each.path].get(name)
                     words[each.path][name] = f"{said} and {each.words}" if said else each.words
