@@ -22,7 +22,7 @@ from agent_memory.errors import Error, HomeUnknown, StateInvalid, StateNotFound,
 from agent_memory.files.locks import KernelLocks
 from agent_memory.files.paths import exists, is_directory, real_root
 from agent_memory.files.root import config_path, home_of
-from agent_memory.note.note import GLOBAL_SCOPE, Harness, Sensitivity, Source, Status
+from agent_memory.note.note import GLOBAL_SCOPE, OF_THE_TEAM, TEAM_DIRECTORY, Harness, Sensitivity, Source, Status
 from agent_memory.results import as_result, unwrap, warning_of
 from agent_memory.setup.config_files import Effective, change_own_config, load_config
 from agent_memory.store.store_files import StoreFiles
@@ -86,8 +86,10 @@ if TYPE_CHECKING:
     from agent_memory.store.kept_histories_files import KeptHistoriesFiles
     from agent_memory.store.recorded_writes import RecordedWrites
     from agent_memory.store.run_files import DefragRecordsFiles, RunLogFiles, RunRecordsFiles
+    from agent_memory.store.team_notes import NotesHere, Team
     from agent_memory.store.usage_ledger import UsageLedgerFiles
     from agent_memory.sync.merging import Synced, SyncRequest
+    from agent_memory.sync.sharing import Sharing
 
 Warn = Callable[[str], None]
 Progress = Callable[[str], None]
@@ -297,10 +299,69 @@ class Memory:
 
     @property
     def reading(self) -> Reading:
-        """Reads, lists and links notes."""
+        """Reads, lists and links notes of the store."""
         from agent_memory.recall.reading import Reading
 
         return Reading(self.store, self.ledger, self.clock, self.caller)
+
+    # -- the team's notes of a trusted checkout ------------------------------------------------------------------------
+
+    @property
+    def reading_here(self) -> Reading:
+        """Reads, lists and links the notes that are told in the working directory."""
+        return evolve(self.reading, store=self.notes_here)
+
+    @property
+    def notes_here(self) -> NotesHere:
+        """Returns the notes that are told in the working directory: the store's, and the team's."""
+        from agent_memory.store.team_notes import NotesHere
+
+        return NotesHere(self.store, self.team_at(self.cwd))
+
+    def team_at(self, directory: str | None) -> Team:
+        """Returns the team's notes of the checkout around a directory; none if it is not trusted."""
+        from agent_memory.capture.repository import read_repository
+        from agent_memory.note.note import UnreadableFile
+        from agent_memory.setup.config_files import TrustFile
+        from agent_memory.store.team_notes import Team, TeamFiles, read_team
+        from agent_memory.text.ids import content_hash
+
+        home = home_of(self.environ)
+        if directory is None or home is None:
+            return Team()
+        there = read_repository(directory, self.environ, home)
+        if there.common is None or not os.path.lexists(f"{there.top}/{TEAM_DIRECTORY}"):
+            return Team()
+        scope, path = self.scope_of(directory), f"{there.top}/{TEAM_DIRECTORY}"
+        try:
+            trusted = {(each.path, each.sha256) for each in TrustFile(home).configs()}
+        except Error as error:
+            self.warn(str(error))
+            return Team()
+        if (path, content_hash(scope.encode())) not in trusted:
+            problem = "you have not trusted this checkout (`memory trust` does)"
+            return Team(unreadable=(UnreadableFile(TEAM_DIRECTORY, (problem,)),))
+        return read_team(TeamFiles(there.top, self.real_root), scope, trusted)
+
+    def sharing(self) -> Sharing:
+        """Shares notes in the checkout around the working directory, and trusts those of the team there."""
+        from agent_memory.capture.repository import read_repository
+        from agent_memory.prompt.shipped_files import memory_program
+        from agent_memory.store.team_notes import TeamFiles
+        from agent_memory.sync.sharing import Sharing
+
+        home = home_of(self.environ)
+        if home is None:
+            raise HomeUnknown()
+        there = read_repository(self.cwd or "/", self.environ, home)
+        if there.common is None:
+            raise UsageInvalid("This directory is in no checkout of a repository", "Go to one and try again.")
+        program, files = memory_program(self.environ), TeamFiles(there.top, self.real_root)
+        return Sharing(self.writes, self.clock, home, program, there.common, files, self.scope_here())
+
+    def mark_of(self, listed: Listed) -> str:
+        """Returns what is told beside a note: that it is the team's, or `branch_mark`."""
+        return OF_THE_TEAM if listed.is_team else self.branch_mark(listed.meta.sources)
 
     @property
     def writes(self) -> RecordedWrites:
@@ -487,7 +548,8 @@ class Memory:
         from agent_memory.section.publishing import Publisher
 
         shown = self.config.agents_md
-        return Publisher(self.store, self.targets, SectionBudget(shown.hot_chars, shown.warm_lines))
+        budget = SectionBudget(shown.hot_chars, shown.warm_lines)
+        return Publisher(self.store, self.targets, budget, team_at=self.team_at)
 
     def publish(
         self,
@@ -547,7 +609,7 @@ class Memory:
 
         in_repository = self.cwd is not None and may_be_in_work_tree(self.cwd)
         scopes = frozenset({scope} if scope else {GLOBAL_SCOPE, self.scope_here()})
-        return self.publisher.render(Target("-", scopes, in_repository))
+        return self.publisher.render(Target(f"{self.cwd}/-", scopes, in_repository))
 
     # -- consolidate, defrag, undo ------------------------------------------------------------------------------------
 
@@ -746,12 +808,13 @@ class Memory:
     # -- search and inject --------------------------------------------------------------------------------------------
 
     def search(self, request: SearchRequest) -> Result[SearchAnswer, Error]:
-        """Returns the best notes for a query. Counts no read."""
+        """Returns the best notes for a query that are told in the working directory. Counts no read."""
         from agent_memory.recall.search_values import Mode
-        from agent_memory.recall.searching import Searching
+        from agent_memory.recall.searching import Searching, search_here
 
         meanings = "" if request.mode is Mode.BM25 else self.meanings
-        return Searching(self.store, self.index, meanings, self.clock, self.caller).search(request)
+        here = self.notes_here
+        return search_here(Searching(here, self.index, meanings, self.clock, self.caller), here, request)
 
     @property
     def meanings(self) -> IndexedMeanings | str:
@@ -952,7 +1015,7 @@ class Memory:
         from agent_memory.care.why_note import note_history
         from agent_memory.git.git_history import revisions_of
 
-        why = note_history(id, self.reading, self.log, partial(revisions_of, self.git_process), told_where)
+        why = note_history(id, self.reading_here, self.log, partial(revisions_of, self.git_process), told_where)
         return why.map(lambda each: evolve(each, unmerged=self.branch_mark(each.sources)))
 
     def why_session(self, session_id: str) -> Result[FoundSessions, Error]:
@@ -1086,6 +1149,7 @@ class Memory:
             self.log,
             health=self.health,
             scopes=self.scopes.list,
+            team=lambda: self.team_at(self.cwd),
             dry_publish=lambda: self.publish(dry_run=True),
             progress=progress,
         )

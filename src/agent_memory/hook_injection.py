@@ -11,7 +11,7 @@ from agent_memory.capture.hook import HookProblem, current_directory
 from agent_memory.capture.hook_files import mentions, timestamp_of
 from agent_memory.capture.places import KnownPlaces
 from agent_memory.capture.repository import may_be_in_work_tree, read_repository, work_tree_above
-from agent_memory.files.root import LOCAL_NAME, config_path, local_state_directory
+from agent_memory.files.root import LOCAL_NAME, TEAM_DIRECTORY, config_path, local_state_directory
 from agent_memory.recall.assembling import (
     NOTHING,
     PROMPT,
@@ -76,15 +76,21 @@ class HookInjection:
         self.directory = moment.event.cwd or current_directory()
         self.repository = read_repository(self.directory, environ, home)
         self.scope = self.repository.scope
+        team = f"{self.repository.top}/{TEAM_DIRECTORY}"
+        self.team = team if self.repository.common and os.path.isdir(team) else ""
+        """The directory of the team's notes; empty if there is none."""
         self.now_ms = time.time_ns() // 1_000_000
         self.trouble = ""
         """A sentence for the log about what went wrong, although something can be said."""
 
     def injection(self) -> Injection:
         """Returns what to say, without what the session has already, and records it as said. The log is locked
-        meanwhile: of two hooks that are told of one event the second finds nothing more to say."""
+        meanwhile: of two hooks that are told of one event the second finds nothing more to say. Without a store, as in
+        continuous integration, there may be notes of the team, and nothing is created."""
         moment, session = self.moment, self.moment.event.session_id
         offer = self.offer()
+        if not os.path.isdir(self.root):
+            return self.assembled(offer)
         injection = NOTHING
         try:
             with DeliveryLog(self.root) as log:
@@ -130,7 +136,11 @@ class HookInjection:
     # -- at the start of a session ------------------------------------------------------------------------------------
 
     def _ready(self) -> "tuple[tuple[Passage, ...], Profile | None, int]":
-        if self.home is not None and not KnownPlaces(self.home, self.root).has(self.repository):
+        if (
+            os.path.isdir(self.root)
+            and self.home is not None
+            and not KnownPlaces(self.home, self.root).has(self.repository)
+        ):
             self._memory().scope_here()  # the notes of a place that was renamed come with it
         began_ns = time.time_ns()
         try:
@@ -151,10 +161,9 @@ class HookInjection:
         others = [local, f"{self.root}/state/tiers.json", f"{self.root}/{UNMERGED}"]
         if self.home is not None:
             others += [config_path(self.home), f"{local_state_directory(self.home)}/trusted.json"]
-        place = [self.scope, str(may_be_in_work_tree(self.directory))]
-        return fingerprint_of(
-            self.root, "\n".join((*place, local) if os.path.lexists(local) else place), others, __version__
-        )
+        place = [self.scope, str(may_be_in_work_tree(self.directory)), self.team]
+        told_in = "\n".join((*place, local) if os.path.lexists(local) else place)
+        return fingerprint_of(self.root, told_in, others, __version__, self.team)
 
     def _recovery(self) -> "tuple[Passage, ...]":
         """Returns the last words of the last session here, if the person asked something and nothing came after.

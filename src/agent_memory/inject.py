@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent_memory.capture.repository import may_be_in_work_tree
 from agent_memory.errors import Error, StoreIo, UsageInvalid
-from agent_memory.files.paths import exists
-from agent_memory.note.note import GLOBAL_SCOPE, Harness, Listed, Listing, StoredEntry, TierList
+from agent_memory.note.note import GLOBAL_SCOPE, Harness, Listed, StoredEntry, TierList
 from agent_memory.recall.assembling import (
     BUILT_IN,
     NOTHING,
@@ -79,20 +78,19 @@ def prepare(memory: Memory, around: Place | None = None) -> Prepared:
     from agent_memory.recall.neutral_markdown import passage_of
 
     around = around or place_of(memory)
-    live, tiers = Listing(()), TierList()
-    if exists(memory.real_root):
-        live = unwrap(memory.store.list())
-        try:
-            tiers = unwrap(memory.store.tiers())
-        except StoreIo:
-            raise
-        except Error:
-            pass  # a damaged tier list does not keep the notes from being told; doctor reports it
+    notes, tiers = memory.notes_here, TierList()
+    live = unwrap(notes.list())
+    try:
+        tiers = unwrap(notes.tiers())
+    except StoreIo:
+        raise
+    except Error:
+        pass  # a damaged tier list does not keep the notes from being told; doctor reports it
     unread: list[Error | None] = [each.io_error for each in live.unreadable]
 
     def read(listed: Listed) -> StoredEntry | None:
         try:
-            return unwrap(memory.store.read_again(listed))
+            return unwrap(notes.read_again(listed))
         except Error as error:
             unread.append(error)
             return None

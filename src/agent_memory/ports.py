@@ -46,8 +46,8 @@ class Clock(Protocol):
 # -- notes ----------------------------------------------------------------------------------------------------------------
 
 
-class Store(Protocol):
-    """The notes on disk (P2, P5, P6, P8, P12, P15, P21). No method counts a read."""
+class Notes(Protocol):
+    """The notes to be read. No method counts a read."""
 
     def list(self, *, archived: bool = False) -> Result[Listing, Error]:
         """Returns every live (or archived) note, without bodies."""
@@ -58,15 +58,19 @@ class Store(Protocol):
     def read_again(self, listed: Listed) -> Result[StoredEntry, Error]:
         """Returns the current state of a note listed before; looks first at its old path."""
 
+    def tiers(self) -> Result[TierList, Error]:
+        """Returns the tier list; empty if there is none yet."""
+
+
+class Store(Notes, Protocol):
+    """The notes on disk (P2, P5, P6, P8, P12, P15, P21)."""
+
     def apply(
         self, changes: Sequence[Change | ChangeGroup], *, tiers: TierList | None = None, run_id: str | None = None
     ) -> Result[Receipt, Error]:
         """Applies all changes as one transaction: all become durable, or on an error none. Only a change to a note
         whose bytes are not the expected ones is dropped (P8). `tiers` replaces the tier list in the same transaction.
         With `run_id` the transaction also stores the footprint that undoes it (P16)."""
-
-    def tiers(self) -> Result[TierList, Error]:
-        """Returns the tier list; empty if there is none yet."""
 
     def revert(self, footprint: Footprint, run_id: str, *, dry_run: bool = False) -> Result[Receipt, Error]:
         """Restores every file of the footprint, byte for byte, as one transaction with a footprint of its own under

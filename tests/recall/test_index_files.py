@@ -86,9 +86,9 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The files that are read from now on."""
     paths: list[str] = []
 
-    def spied(root: str, path: str) -> object:
+    def spied(root: str, path: str, most: int) -> object:
         paths.append(path)
-        return real(root, path)
+        return real(root, path, most)
 
     real = read_image
     monkeypatch.setattr(store_database, "read_image", spied)
@@ -416,10 +416,10 @@ def test_a_file_that_cannot_be_read_is_told_and_found_once_it_can_p6(
     put(topics, A, "zebra")
     put(topics, B, "zebra")
 
-    def read(root: str, path: str) -> object:
+    def read(root: str, path: str, most: int) -> object:
         if A in path:
             raise StoreIo(path, "read", "EIO", "Input/output error")
-        return real(root, path)
+        return real(root, path, most)
 
     real = read_image
     with monkeypatch.context() as patched:

@@ -28,7 +28,7 @@ from agent_memory.files.paths import exists, is_directory, read_bytes, store_io
 from agent_memory.files.root import home_of
 from agent_memory.git.git_process import GitProcess, directory_of
 from agent_memory.note.file_name import is_note_name
-from agent_memory.note.note import TIERS_FILE, Listed, Listing, TierList, UnreadableFile, without_secret
+from agent_memory.note.note import TEAM_DIRECTORY, TIERS_FILE, Listed, Listing, TierList, UnreadableFile, without_secret
 from agent_memory.note.note_format import HEADLESS
 from agent_memory.note.tagging import VOCABULARY_FILE, TagVocabulary
 from agent_memory.ports import RunLog
@@ -44,6 +44,7 @@ from agent_memory.rules.section import Published
 from agent_memory.setup.config_files import Effective
 from agent_memory.store.bookkeeping import SESSION_MARK, SpendLedgerFiles, TagVocabularyFile
 from agent_memory.store.note_files import TOPICS, read_image, understand, understand_again
+from agent_memory.store.team_notes import Team
 from agent_memory.text.instants import DAY_MS, HOUR_MS, day_of, iso_of
 from agent_memory.text.plain_text import counted, one_line
 
@@ -71,6 +72,8 @@ class Doctor:
     health: Callable[[], Result[Health, Error]]
     scopes: Callable[[], Result[tuple[ScopeUse, ...], Error]]
     """The scopes of notes."""
+    team: Callable[[], Team]
+    """The team's notes in the checkout here."""
     dry_publish: Callable[[], Result[Published, Error]]
     progress: Callable[[str], None]
 
@@ -92,6 +95,7 @@ class Doctor:
         for part in (
             self._notes(shown, archive, now_ms),
             self._places(),
+            self._team(),
             self._targets(),
             self._runs(now_ms),
             check_spend(_known(findings, self.spend.days(), {}), self.effective.config.llm.max_calls_per_day, now_ms),
@@ -166,6 +170,14 @@ class Doctor:
                 act = f"`memory scope {verb} {quote(use.scope)} {new}` moves them to its new place"
                 words = f"This place is gone, and no session sees its {counted(use.notes, 'note')}; {act}"
                 yield of.GONE_PLACE.found(use.scope, words)
+
+    def _team(self) -> Iterator[Finding]:
+        team = self.team()
+        for each in team.unreadable:
+            yield of.TEAM_NOTES.found(each.path, f"It is not told to agents: {'; '.join(each.problems)}")
+        if unseen := sum(not each.meta.is_vouched_for for each in team.listed.values()):
+            words = f"{counted(unseen, 'note')} new or changed since you trusted them, told without orders"
+            yield of.TEAM_NOTES.found(TEAM_DIRECTORY, f"{words}; `memory trust` vouches for what is there now")
 
     def _targets(self) -> Iterator[Finding]:
         """Yields the findings of a dry run of publishing for each target."""

@@ -101,8 +101,8 @@ def _answer(named: str, moment: Moment, environ: "Mapping[str, str]") -> None:
         has_notes = is_directory(f"{root}/topics")  # otherwise there are no notes yet, and nothing must be created
     except OSError as error:
         has_notes, trouble = False, f"{root}/topics cannot be looked at: {error.strerror}"
-    if has_notes:
-        answer = HookInjection(named, moment, environ, home, os.path.realpath(root))
+    answer = HookInjection(named, moment, environ, home, os.path.realpath(root))
+    if has_notes or answer.team:
         notes, trouble = answer.injection().text, answer.trouble
     failed = take_notice(home, SESSION) if home is not None and moment.kind == START else None
     if failed is not None:  # in marks of its own, so that it is not learnt from a session (P26)

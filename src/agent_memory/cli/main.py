@@ -62,6 +62,8 @@ COMMANDS: Mapping[str, Command] = {
     "review": Command("review", "decide about notes that wait for you"),
     "stats": Command("care", "count notes, reads, calls and runs"),
     "sync": Command("sync", "merge with your other machines through a git remote"),
+    "share": Command("sync", "put notes into the repository, for your team"),
+    "unshare": Command("sync", "take a shared note out of the repository"),
     "merge-driver": Command("sync", "merge two versions of a note, for git"),
     "config": Command("settings", "show and change the settings"),
     "pause": Command("settings", "capture nothing and tell agents nothing for a while"),
@@ -73,7 +75,7 @@ COMMANDS: Mapping[str, Command] = {
     "uninstall": Command("installing", "remove what setup added"),
     "schedule": Command("installing", "run consolidate and defrag regularly on this machine"),
     "completions": Command("settings", "print a completion script for your shell"),
-    "trust": Command("settings", "trust the config file of a directory"),
+    "trust": Command("settings", "trust a config file, or the notes of your team"),
 }
 
 GROUPS: Mapping[str, Sequence[str]] = {

@@ -21,7 +21,7 @@ from agent_memory.app import Memory
 from agent_memory.cli.arguments import entry_id
 from agent_memory.errors import EntryNotFound, EntryProtected, Error, UsageInvalid
 from agent_memory.inject import inject
-from agent_memory.note.note import GLOBAL_SCOPE, WITHHELD, Harness, Importance, Kind, Meta
+from agent_memory.note.note import GLOBAL_SCOPE, WITHHELD, Harness, Importance, Kind, Listed, Meta
 from agent_memory.recall.assembling import SESSION_START
 from agent_memory.recall.candidates import InjectRequest
 from agent_memory.recall.reading import ListFilter
@@ -312,11 +312,11 @@ def update_context(
 @_tool("Read one note, whole.", reads_only=True)
 def read_context(memory: Memory, id: _Id) -> str:
     """Returns the whole note, and counts one more read in the ledger."""
-    entry = unwrap(memory.reading.read(id))
+    entry = unwrap(memory.reading_here.read(id))
     if entry.uncounted is not None:  # not the agent's concern: the person who runs the server is told
         memory.warn(f"This read is not counted. {entry.uncounted!s}")
     meta = entry.stored.meta
-    return f"## {stored_line(meta.title)}\n{_facts(meta, memory.scope_here(), _remarks(memory, meta))}\n\n{stored_body(entry.stored.body)}"
+    return f"## {stored_line(meta.title)}\n{_facts(meta, memory.scope_here(), _remarks(memory, entry.stored.listed))}\n\n{stored_body(entry.stored.body)}"
 
 
 @_tool("List notes without their text, last changed first.", reads_only=True, idempotent=True)
@@ -329,7 +329,7 @@ def list_context(
 ) -> str:
     """Returns a page of the notes, a line each, and how to see the rest."""
     wanted, here = agent and stored_agent(agent), memory.scope_here()
-    listed = unwrap(memory.reading.list(ListFilter()))
+    listed = unwrap(memory.reading_here.list(ListFilter()))
     metas = [each.listed.meta for each in listed.entries]
     chosen = [
         meta
@@ -521,13 +521,13 @@ def _facts(meta: Meta, here: str, remarks: Sequence[str] = ()) -> str:
     return " | ".join((*(f"**{name}:** {fact}" for name, fact in facts.items() if fact), *remarks))
 
 
-def _remarks(memory: Memory, meta: Meta) -> list[str]:
-    return [stored_line(mark)] if (mark := memory.branch_mark(meta.sources)) else []
+def _remarks(memory: Memory, listed: Listed) -> list[str]:
+    return [stored_line(mark)] if (mark := memory.mark_of(listed)) else []
 
 
 def _hit(memory: Memory, hit: SearchHit, here: str) -> str:
     meta = hit.listed.meta
-    remarks = _remarks(memory, meta)
+    remarks = _remarks(memory, hit.listed)
     remarks += [f"replaced by `{hit.superseded_by}`"] if hit.superseded_by else []
     remarks += ["archived"] if hit.listed.archived else []
     head = f"### [score: {hit.score:.2f}] {stored_line(meta.title)}\n{_facts(meta, here, remarks)}"

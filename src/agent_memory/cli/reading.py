@@ -68,7 +68,7 @@ def configure_list(parser: argparse.ArgumentParser) -> None:
 def _list(arguments: argparse.Namespace, console: Console) -> None:
     memory = open_here(console)
     wanted = filter_of(arguments, memory)
-    found = unwrap(memory.reading.list(wanted, archived=arguments.archived))
+    found = unwrap(memory.reading_here.list(wanted, archived=arguments.archived))
     shown = found.entries[arguments.offset :][: arguments.limit]
     if console.json:
         entries = [
@@ -142,10 +142,11 @@ def configure_read(parser: argparse.ArgumentParser) -> None:
 
 def _read(arguments: argparse.Namespace, console: Console) -> None:
     memory = open_here(console)
-    entry = unwrap(memory.reading.read(arguments.id, archived=arguments.archived, secret=arguments.secret))
+    entry = unwrap(memory.reading_here.read(arguments.id, archived=arguments.archived, secret=arguments.secret))
     stored = entry.stored
-    mark = memory.branch_mark(stored.meta.sources)
-    document = entry_document(stored.listed, entry.usage, stored.body, tier=entry.tier, unmerged=mark)
+    mark = memory.mark_of(stored.listed)
+    unmerged = memory.branch_mark(stored.meta.sources)
+    document = entry_document(stored.listed, entry.usage, stored.body, tier=entry.tier, unmerged=unmerged)
     console.answer(document, *map(with_hidden_shown, _page(entry, mark)))
     if entry.uncounted is not None:
         console.warn(f"This read is not counted. {entry.uncounted!s}")

@@ -84,16 +84,13 @@ def _run(arguments: argparse.Namespace, console: Console) -> None:
                     now_ms,
                     colour=console.colour,
                     explain=arguments.explain,
-                    mark=memory.branch_mark(hit.listed.meta.sources),
+                    mark=memory.mark_of(hit.listed),
                 )
             )
         console.out(*broken_lines(closing_line(answer), _room(0)))
     else:
         console.out(
-            *(
-                plain_line(hit, explain=arguments.explain, mark=memory.branch_mark(hit.listed.meta.sources))
-                for hit in answer.hits
-            )
+            *(plain_line(hit, explain=arguments.explain, mark=memory.mark_of(hit.listed)) for hit in answer.hits)
         )
         console.warn(closing_line(answer))
 

@@ -12,13 +12,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from agent_memory.agent.agent_command import REDACTED, is_secret_name, shown_command, shown_words
+from agent_memory.app import open_memory
 from agent_memory.caller import caller_of
+from agent_memory.capture.repository import read_repository
 from agent_memory.cli.arguments import add_flag, duration_ms_of, set_command
 from agent_memory.cli.console import Console
 from agent_memory.cli.dialogue import current_directory, edited_by_hand, home_here, open_here
 from agent_memory.documents import fields_of, pause_document
 from agent_memory.errors import ConfigUnreadable, UsageInvalid
-from agent_memory.files.root import INCOGNITO_VARIABLE, LOCAL_NAME, config_path, home_of
+from agent_memory.files.root import INCOGNITO_VARIABLE, LOCAL_NAME, TEAM_DIRECTORY, config_path, home_of
 from agent_memory.prompt.shipped_files import read_shipped
 from agent_memory.redaction.redact import redact
 from agent_memory.results import unwrap
@@ -220,12 +222,14 @@ def _resume(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def configure_trust(parser: argparse.ArgumentParser) -> None:
-    path = f"a config file, or a directory with a {LOCAL_NAME}"
-    parser.add_argument("path", metavar="PATH", nargs="?", default=".", help=path)
+    path = f"a config file, or a directory with a {LOCAL_NAME}; without it, this checkout's {TEAM_DIRECTORY}"
+    parser.add_argument("path", metavar="PATH", nargs="?", help=path)
     act = parser.add_mutually_exclusive_group()
-    add_flag(act, "--revoke", "no longer trust it")
+    act.add_argument("--off", "--revoke", dest="revoke", action="store_true", help="no longer trust it")
     add_flag(act, "--list", "list what is trusted")
     epilog = (
+        "Your team's notes are told to nobody before you trust the checkout, and whole only as you saw them: what a pull "
+        "changes or adds is told as an agent's, without orders, until you run this again.\n\n"
         f"A {LOCAL_NAME} in the current directory can set only `search` and `inject`, since it may come from a cloned "
         "repository. Once you trust it, all its settings count, until its content or its place changes. Only you can "
         "trust it, not an agent."
@@ -241,15 +245,20 @@ def _trust(arguments: argparse.Namespace, console: Console) -> None:
         lines = [f"{day_of(each.trusted_at_ms)}  {each.path}  {state}".rstrip() for each, state in configs]
         console.answer({"trusted": documents}, *(lines or ["No config is trusted."]))
         return
-    given: str = arguments.path
+    given: str = arguments.path or "."
     try:
         path = os.path.realpath(os.path.join(given, LOCAL_NAME) if os.path.isdir(given) else given)
+        directory = _team_directory(arguments.path)
     except OSError as error:  # the current directory was removed
         raise UsageInvalid(f"{given} cannot be found: {error.strerror}") from None
     if arguments.revoke:
+        path = directory or path
         was_trusted = trust.remove(path)
         said = f"{'No longer trusted' if was_trusted else 'It was not trusted'}: {path}"
         console.answer({"revoked": path, "wasTrusted": was_trusted}, said)
+        return
+    if directory is not None:
+        _trust_team(trust, directory, console)
         return
     caller_of(os.environ).only_a_person("trust")
     content = read_config(path)
@@ -264,8 +273,34 @@ def _trust(arguments: argparse.Namespace, console: Console) -> None:
     )
 
 
+def _team_directory(given: str | None) -> str | None:
+    """Returns the directory of a team's notes that is meant: by its path, or, if there is no config here, this
+    checkout's."""
+    if given is None and not os.path.lexists(LOCAL_NAME):
+        top = read_repository(os.getcwd(), os.environ, home_here()).top
+        return f"{top}/{TEAM_DIRECTORY}" if top and os.path.lexists(f"{top}/{TEAM_DIRECTORY}") else None
+    path = os.path.realpath(given or ".")
+    return path if path.endswith(f"/{TEAM_DIRECTORY}") else None
+
+
+def _trust_team(trust: TrustFile, directory: str, console: Console) -> None:
+    seen = {each.sha256 for each in trust.configs()}
+    memory = unwrap(open_memory(os.environ, directory.removesuffix(f"/{TEAM_DIRECTORY}"), console.warn))
+    notes = unwrap(memory.sharing().trust()).listed
+    new = [each.meta for each in notes.values() if each.content_hash not in seen]
+    said = f"Trusted, as they are now: {counted(len(notes), 'note')} in {directory}, {len(new)} of them new to you"
+    document = {
+        "trusted": directory,
+        "notes": len(notes),
+        "new": [{"id": each.id, "title": each.title} for each in new],
+    }
+    console.answer(document, said, *(f"  {each.id}  {one_line(each.title, 200)}" for each in new))
+
+
 def _state(config: TrustedConfig) -> str:
     """Returns whether it still counts."""
+    if config.path.endswith(f"/{TEAM_DIRECTORY}"):
+        return "notes of a team"
     try:
         content = read_config(config.path)
     except ConfigUnreadable:

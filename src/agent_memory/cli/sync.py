@@ -1,17 +1,18 @@
-"""`memory sync`, and the merge driver that git calls."""
+"""`memory sync`, `memory share` and `memory unshare`, and the merge driver that git calls."""
 
 from __future__ import annotations
 
 import argparse
 import os
 
-from agent_memory.cli.arguments import add_flag, set_command
+from agent_memory.cli.arguments import ENTRY, add_flag, entry_id, set_command
 from agent_memory.cli.console import Console
 from agent_memory.cli.dialogue import first_of, open_here
 from agent_memory.documents import fields_of
 from agent_memory.errors import PathRefused
 from agent_memory.files.durable import replace_file
 from agent_memory.files.paths import as_store_io, read_image
+from agent_memory.note.note import TEAM_DIRECTORY
 from agent_memory.results import unwrap
 from agent_memory.sync.merged_tree import driven_merge
 from agent_memory.sync.merging import SyncRequest, sentence_of
@@ -57,6 +58,40 @@ def _sync(arguments: argparse.Namespace, console: Console) -> None:
     if synced.forgotten:
         lines.append(f"left out {counted(synced.forgotten, 'file')} of what was forgotten")
     console.answer(document, sentence_of(synced), *(f"  {one_line(line, _LINE_CHARS)}" for line in lines))
+
+
+# -- share and unshare ------------------------------------------------------------------------------------------------
+
+
+def configure_share(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("ids", metavar="ID", nargs="+", type=entry_id, help=ENTRY)
+    epilog = (
+        f"Writes promoted notes of this repository to {TEAM_DIRECTORY}/ in its checkout, for a pull request. Sources, "
+        "quotations, pins and your own keys stay at home. A note that is private, or holds a secret or a path of a "
+        "machine, is refused. Others are told it once they run `memory trust` in their checkout. Only you can share, "
+        "not an agent."
+    )
+    set_command(parser, _share, epilog, "memory share id__a1b2c3")
+
+
+def _share(arguments: argparse.Namespace, console: Console) -> None:
+    shared = unwrap(open_here(console).sharing().share(arguments.ids))
+    rows = [{"id": each.meta.id, "title": each.meta.title, "path": path} for path, each in shared.items()]
+    lines = (f"Shared {each['id']}  {each['path']}" for each in rows)
+    console.answer({"shared": rows}, *lines, f"Commit {TEAM_DIRECTORY} and open a pull request.")
+
+
+def configure_unshare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("ids", metavar="ID", nargs="+", type=entry_id, help=ENTRY)
+    epilog = (
+        f"Removes the note's file from {TEAM_DIRECTORY}/; your own note stays. Only you can run this, not an agent."
+    )
+    set_command(parser, _unshare, epilog, "memory unshare id__a1b2c3")
+
+
+def _unshare(arguments: argparse.Namespace, console: Console) -> None:
+    removed = unwrap(open_here(console).sharing().unshare(arguments.ids))
+    console.answer({"unshared": removed}, *(f"Removed {each}" for each in removed))
 
 
 # -- merge-driver: what git calls when a person merges a store by hand (gitattributes(5), "custom merge driver") --------

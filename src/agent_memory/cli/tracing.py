@@ -141,7 +141,7 @@ def configure_links(parser: argparse.ArgumentParser) -> None:
 
 
 def _links(arguments: argparse.Namespace, console: Console) -> None:
-    reading = open_here(console).reading
+    reading = open_here(console).reading_here
     if arguments.id is None:
         graph = unwrap(reading.link_graph(private=arguments.private))
         entries = [

@@ -25,6 +25,12 @@ COMMONPLACE = "commonplace"
 COMMONPLACE_ROOT = "commonplace/01_files/_utilities/agent-memories"
 
 
+TEAM_DIRECTORY = ".agents/memory"
+"""As in `note.note`, which takes longer to load."""
+MOST_TEAM_FILES = 256
+"""A checkout's directory with more files is not read: it would slow every hook."""
+
+
 def home_of(environ: "Mapping[str, str]") -> str | None:
     """Returns the person's home: HOME if it is an absolute path, else the password database's entry, else None."""
     home = environ.get("HOME", "")

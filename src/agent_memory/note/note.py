@@ -182,6 +182,10 @@ def _confidence_problem(confidence: float) -> str | None:
     return None if 0 <= confidence <= 1 else f"is {shown(confidence)}, expected a number from 0 to 1"
 
 
+TEAM_DIRECTORY = ".agents/memory"
+"""Where a team keeps its notes, below the top of a work tree."""
+OF_THE_TEAM = "the team's"
+"""Marks a note from there wherever it is told."""
 WITHHELD = "withheld until a person approves it (`memory review`)"
 BY_A_PERSON = "person"
 """The value of `promotedBy` in a note that a person vouches for."""
@@ -328,6 +332,11 @@ class Listed:
     body_hash: str = ""
     """SHA-256 of the stripped body in UTF-8, hex: the same in notes that say the same."""
     conflicted: bool = False
+
+    @property
+    def is_team(self) -> bool:
+        """Returns whether it is a note of the team in a checkout, and `path` is relative to the top of that."""
+        return self.path.startswith(f"{TEAM_DIRECTORY}/")
 
 
 def body_hash(body: str) -> str:

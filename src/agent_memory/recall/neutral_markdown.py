@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from agent_memory.note.note import NAMES, Kind, Meta, Origin, StoredEntry
+from agent_memory.note.note import NAMES, OF_THE_TEAM, Kind, Listed, Meta, Origin, StoredEntry
 from agent_memory.recall.assembling import Passage
 from agent_memory.recall.moment import unread_session
 from agent_memory.redaction.redact import redact
@@ -191,9 +191,9 @@ def title_note(meta: Meta, more: str = "") -> str:
     return f"- {shown_title(meta)} ({_mark(meta)}{more})"
 
 
-def contradiction(by: str) -> str:
-    """Returns what is added to the facts of a note that another one contradicts and outranks; empty where none does."""
-    return by and f", contradicted by {by}"
+def facts_beside(listed: Listed, contradicted_by: str) -> str:
+    """Returns what is added to the facts of a note: that it is the team's, and which note contradicts and outranks it."""
+    return (f", {OF_THE_TEAM}" if listed.is_team else "") + (contradicted_by and f", contradicted by {contradicted_by}")
 
 
 def _mark(meta: Meta) -> str:
@@ -216,7 +216,8 @@ def shown_title(meta: Meta) -> str:
 def passage_of(shown: Shown, branch: str = "") -> Passage | None:
     """Returns the note as a passage; None for a task with nothing open. A note that is only its title is one line."""
     stored, meta = shown.stored, shown.stored.meta
-    facts = contradiction(shown.contradicted_by) + (f", {neutral_line(branch, _BOX_CHARS)}" if branch else "")
+    facts = facts_beside(stored.listed, shown.contradicted_by)
+    facts += f", {neutral_line(branch, _BOX_CHARS)}" if branch else ""
     boxes = check_boxes(stored.body) if meta.kind is Kind.TASK else CheckBoxes()
     if boxes.done and not boxes.open:
         return None

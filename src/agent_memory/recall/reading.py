@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from agent_memory.caller import Caller
-    from agent_memory.ports import Clock, Store, UsageLedger
+    from agent_memory.ports import Clock, Notes, UsageLedger
     from agent_memory.recall.links import LinkGraph, LinkSheet
 
 
@@ -117,7 +117,7 @@ class ListedEntries:
 class Reading:
     """Looks at the notes of a store on behalf of a caller."""
 
-    store: Store
+    store: Notes
     ledger: UsageLedger
     clock: Clock
     caller: Caller
@@ -170,6 +170,8 @@ class Reading:
         meta = stored.meta
         if meta.withheld and self.caller.is_agent:
             raise EntryProtected(id, "reading by an agent", WITHHELD)
+        if stored.listed.is_team:  # nobody's ledger counts it
+            return ReadEntry(stored, Usage(0, None), tier=self.tier_of(stored.listed))
         uncounted: Error | None = None
         try:
             if meta.used:

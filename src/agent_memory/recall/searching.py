@@ -4,6 +4,8 @@ read."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from heapq import merge
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
@@ -11,6 +13,7 @@ from attrs import evolve, frozen
 from agent_memory.errors import EntryNotFound, Error, UsageInvalid
 from agent_memory.note.note import Listed, Relation, Tier, TierList, tiers_of
 from agent_memory.note.terms import QueryWord, query_words, weighed_words
+from agent_memory.recall.note_index import NoteIndex
 from agent_memory.recall.ranking import (
     WEIGHTS,
     QueryHints,
@@ -37,12 +40,13 @@ from agent_memory.recall.search_values import (
     SearchRequest,
 )
 from agent_memory.results import as_result, unwrap, warning_of
+from agent_memory.store.team_notes import SHARED_SCOPE
 
 if TYPE_CHECKING:
     from agent_memory.caller import Caller
-    from agent_memory.ports import Clock, Store
+    from agent_memory.ports import Clock, Notes
     from agent_memory.recall.embedding import IndexedMeanings
-    from agent_memory.recall.note_index import NoteIndex
+    from agent_memory.store.team_notes import NotesHere
 
 _CANDIDATES = 1_000
 """How many notes with words of the query are scored; more if more hits are wanted."""
@@ -84,7 +88,7 @@ class _Found:
 class Searching:
     """Finds notes of a store on behalf of a caller."""
 
-    store: Store
+    store: Notes
     index: NoteIndex
     meanings: IndexedMeanings | str
     """A sentence instead says why there are none; it is shown if the search asked for meaning alone."""
@@ -261,3 +265,21 @@ class Searching:
                 hidden = evolve(stored, body="")
                 hits.append(SearchHit(hidden, 1.0, parts=(ScorePart("id", 1.0),)))
         return hits
+
+
+@as_result
+def search_here(searching: Searching, here: NotesHere, request: SearchRequest) -> SearchAnswer:
+    """Returns the best notes of a store and of the team in a checkout; the hits of each are in their own order."""
+    own, team, added = unwrap(searching.search(request)), here.team, here.added
+    if not added or team.files is None or request.scope not in (None, team.scope):
+        return own
+    if request.scopes is not None and team.scope not in request.scopes:
+        return own
+    index = NoteIndex(team.files)
+    # In the files and their index all have one scope, which is the checkout's.
+    theirs = unwrap(
+        evolve(searching, index=index, meanings="").search(evolve(request, scope=None, scopes=None, here=SHARED_SCOPE))
+    )
+    both = merge(own.hits, (hit for hit in theirs.hits if hit.listed.meta.id in added), key=lambda hit: -hit.score)
+    notices = dict.fromkeys((*own.notices, *theirs.notices))
+    return SearchAnswer((*islice(both, request.limit),), own.mode, (*notices,), own.matched + theirs.matched)

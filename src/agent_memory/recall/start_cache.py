@@ -11,6 +11,7 @@ import os
 from _blake2 import blake2b
 
 from agent_memory.files.durable import close_quietly, make_directories, read_loosely, replace_file
+from agent_memory.files.root import MOST_TEAM_FILES
 from agent_memory.recall.assembling import Passage
 from agent_memory.text.json_shape import Record
 
@@ -51,9 +52,9 @@ class Fingerprint(Record):
     changed_ns: int
 
 
-def fingerprint_of(root: str, place: str, others: "Iterable[str]", version: str) -> Fingerprint:
-    """Returns the fingerprint of `topics/` in a real root, and of other files by path. OSError where `topics/` cannot
-    be listed."""
+def fingerprint_of(root: str, place: str, others: "Iterable[str]", version: str, team: str = "") -> Fingerprint:
+    """Returns the fingerprint of `topics/` in a real root, of other files by path, and of the directory of a team's notes,
+    if there may be one. OSError where one of the directories cannot be listed."""
     changed_ns = 0
     seen = [f"{_LAYOUT}\n{version}\n{root}\n{place}"]
     for path in others:
@@ -70,13 +71,20 @@ def fingerprint_of(root: str, place: str, others: "Iterable[str]", version: str)
         changed_ns = max(changed_ns, status.st_mtime_ns, status.st_ctime_ns)
     state, newest_ns = _state_of(f"{root}/topics")
     seen.append(str(state))
+    if team:
+        try:
+            state, touched_ns = _state_of(team, MOST_TEAM_FILES)
+        except NotADirectoryError:  # a link, too: it is not read either
+            state, touched_ns = 0, 0
+        seen.append(str(state))
+        newest_ns = max(newest_ns, touched_ns)
     key = blake2b("\n".join(seen).encode("utf-8", "surrogateescape"), digest_size=_DIGEST_BYTES)
     return Fingerprint(place, key.digest(), max(changed_ns, newest_ns))
 
 
-def _state_of(directory: str) -> tuple[int, int]:
+def _state_of(directory: str, most: int = 1 << 62) -> tuple[int, int]:
     """Returns a number that changes with any change in the directory, and when the last of it was touched (epoch ns);
-    zeros for a directory that does not exist. Links are not followed.
+    zeros for a directory that does not exist, and for one with more than `most` files. Links are not followed.
 
     A sum has no order, so nothing need be sorted. Names need not be in it: a new name changes the times of the file and
     of its directory. Unlike those of texts, hashes of whole numbers are the same in every process.
@@ -90,7 +98,9 @@ def _state_of(directory: str) -> tuple[int, int]:
         status = os.fstat(descriptor)
         state, newest_ns = hash((status.st_mtime_ns, status.st_ino)), status.st_mtime_ns
         with os.scandir(descriptor) as found:
-            for entry in found:
+            for number, entry in enumerate(found, 1):
+                if number > most:
+                    return 0, 0
                 try:
                     each = entry.stat(follow_symlinks=False)
                 except FileNotFoundError:  # gone meanwhile: the directory tells it the next time
@@ -115,8 +125,9 @@ def read_cached(root: str, fingerprint: Fingerprint, now_ms: int) -> Prepared | 
 
 def keep_cached(root: str, fingerprint: Fingerprint, prepared: Prepared, began_ns: int) -> None:
     """Keep it for the next time. Not where a file was touched shortly before it was looked at: a later write within the
-    clock's grain would look the same. Without it the next hook is slower, so no OSError leaves this."""
-    if fingerprint.changed_ns + _GRAIN_NS > began_ns:
+    clock's grain would look the same; and not where there is no store. Without it the next hook is slower, so no OSError
+    leaves this."""
+    if fingerprint.changed_ns + _GRAIN_NS > began_ns or not os.path.isdir(root):
         return
     passages = [each.values for each in prepared.passages]
     profiles = {name: dict(shares) for name, shares in prepared.profiles.items()}

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agent_memory.note.note import Listed, Sensitivity, StoredEntry, Tier, TierList
-from agent_memory.recall.neutral_markdown import contradiction, neutral_line, whole_note
+from agent_memory.note.note import OF_THE_TEAM, Listed, Sensitivity, StoredEntry, Tier, TierList
+from agent_memory.recall.neutral_markdown import facts_beside, neutral_line, whole_note
 from agent_memory.redaction.redact import redact
 from agent_memory.rules.analyze import contradicted_in
 from agent_memory.rules.section import RenderedSection, SectionBudget, Target
@@ -39,7 +39,9 @@ def render_section(
     ids = dict.fromkeys([each.meta.id for each in hot] + [each.meta.id for each in warm])
     contradicted = contradicted_in([bodies[id] for id in ids])
 
-    whole = {each.meta.id: whole_note(each, contradiction(contradicted.get(each.meta.id, ""))) for each in hot}
+    whole = {
+        each.meta.id: whole_note(each, facts_beside(each.listed, contradicted.get(each.meta.id, ""))) for each in hot
+    }
     room = budget.hot_chars - sum(len(whole[each.meta.id]) for each in hot if each.meta.pinned)
     if room < 0:
         warnings.append(f"The pinned notes alone take more than {budget.hot_chars:,} characters")
@@ -122,7 +124,8 @@ def _warm_line(listed: Listed, contradicted_by: str) -> str:
     meta = listed.meta
     description = neutral_line(redact(meta.description or meta.title).text, MAX_DESCRIPTION_CHARS)
     by = f" (contradicted by {contradicted_by})" if contradicted_by else ""
-    return f"- {meta.id} — {description or meta.kind}{OF_AN_AGENT if meta.best_tier is Tier.WARM else ''}{by}"
+    said = f" ({OF_THE_TEAM})" if listed.is_team else OF_AN_AGENT if meta.best_tier is Tier.WARM else ""
+    return f"- {meta.id} — {description or meta.kind}{said}{by}"
 
 
 def _introduction(cold: int, no_room: list[str], *, has_notes: bool, elsewhere: bool) -> tuple[str, ...]:

@@ -11,12 +11,13 @@ from returns.result import Failure, Result
 
 from agent_memory.errors import EntryChanged, EntryNotFound, EntryUnreadable, Error, MarkersAmbiguous, TargetRefused
 from agent_memory.note.note import StoredEntry, standing_tiers
-from agent_memory.ports import Store, Targets
+from agent_memory.ports import Notes, Store, Targets
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.section import Published, PublishedTarget, RenderedSection, SectionBudget, Target, TargetFile
 from agent_memory.rules.undo_run import SectionChange
 from agent_memory.section.managed_section import render_section
 from agent_memory.section.section_splice import Spliced, rule_head, with_section
+from agent_memory.store.team_notes import NotesHere, Team
 
 KeepSections = Callable[[Sequence[SectionChange]], Result[None, Error]]
 """A callback that gets the changes to sections before the first is made."""
@@ -61,6 +62,8 @@ class Publisher:
     budget: SectionBudget = SectionBudget()
     only: Container[str] | None = None
     """The ids of the notes that sections may show; None: all."""
+    team_at: Callable[[str], Team] = lambda _: Team()
+    """Returns the team's notes in the checkout of a directory, which a target there shows, too."""
 
     @as_result
     def publish(
@@ -99,8 +102,17 @@ class Publisher:
     # -- planning -----------------------------------------------------------------------------------------------------
 
     def _renderer(self) -> Callable[[Target], RenderedSection]:
-        """Returns a function that renders a target's section from the present store."""
-        live, tiers = unwrap(self.store.list()), unwrap(self.store.tiers())
+        """Returns a function that renders a target's section from the present store, and the team's notes there."""
+        render = self._renderer_of(self.store)
+
+        def rendered(target: Target) -> RenderedSection:
+            team = self.team_at(target.path.rpartition("/")[0])
+            return (self._renderer_of(NotesHere(self.store, team)) if team.listed else render)(target)
+
+        return rendered
+
+    def _renderer_of(self, store: Notes) -> Callable[[Target], RenderedSection]:
+        live, tiers = unwrap(store.list()), unwrap(store.tiers())
         entries = {id: each for id, each in live.by_id.items() if self.only is None or id in self.only}
         standing = standing_tiers(tiers, (each.meta for each in live.entries))
         bodies: dict[str, StoredEntry] = {}
@@ -108,7 +120,7 @@ class Publisher:
             if id not in entries:
                 continue
             try:
-                stored = unwrap(self.store.read(id))
+                stored = unwrap(store.read(id))
             except (EntryNotFound, EntryChanged, EntryUnreadable):
                 continue  # removed since the listing
             if stored.meta.id == id:  # else it was merged since

@@ -13,6 +13,7 @@ from typing import Annotated, Any, TypeAlias
 
 from attrs import evolve, frozen
 
+from agent_memory.capture.repository import is_within
 from agent_memory.config import OPEN_SECTIONS, Config, preset_problem
 from agent_memory.errors import ConfigInvalid, ConfigUnreadable, HomeUnknown, PathRefused, StoreIo
 from agent_memory.files.durable import make_directories, replace_file
@@ -229,13 +230,13 @@ def _placed(config: Config, root: str, home: str | None) -> Config:
     )
 
 
-# -- which configs a person trusts: `~/.local/state/agent-memory/trusted.json` ----------------------------------------
+# -- which configs and team notes a person trusts: `~/.local/state/agent-memory/trusted.json` ----------------------------------------
 
 
 @frozen
 class TrustedConfig:
-    """A trusted file: exactly these bytes at exactly this place. With one more byte, or at another place, it is a
-    different file."""
+    """A trusted file, a config or a note of a team: exactly these bytes at exactly this place. With one more byte, or at
+    another place, it is a different file. The directory of a team's notes has the key of its repository for bytes."""
 
     path: str
     """Its real path."""
@@ -274,18 +275,22 @@ class TrustFile:
 
     def add(self, path: str, content: bytes, at_ms: int) -> TrustedConfig:
         """Trusts exactly this content at this real path, replacing what was trusted there before. Durable."""
-        record = TrustedConfig(path, content_hash(content), at_ms)
-        self._change(path, (record,))
-        return record
+        return self.add_all(path, {path: content_hash(content)}, at_ms)[0]
+
+    def add_all(self, path: str, hashes: Mapping[str, str], at_ms: int) -> tuple[TrustedConfig, ...]:
+        """Trusts what has these hashes at these real paths, replacing what was trusted at `path` and below. Durable."""
+        records = tuple(TrustedConfig(each, hash, at_ms) for each, hash in hashes.items())
+        self._change(path, records)
+        return records
 
     def remove(self, path: str) -> bool:
-        """Removes the trust in this real path. Returns whether there was any."""
+        """Removes the trust in this real path and all below. Returns whether there was any."""
         return self._change(path, ())
 
     def _change(self, path: str, records: tuple[TrustedConfig, ...]) -> bool:
-        """Replaces what is trusted at `path`. Returns whether anything was."""
+        """Replaces what is trusted at `path` and below. Returns whether anything was."""
         with file_lock(self._lock_path, 10.0):
             trusted = self.configs()
-            others = tuple(each for each in trusted if each.path != path)
+            others = tuple(each for each in trusted if not is_within(each.path, path))
             self._file.write((*others, *records))
         return len(others) < len(trusted)

@@ -11,7 +11,7 @@ from agent_memory.errors import PathRefused, StoreIo
 from agent_memory.note.listed_json import render_listed
 from agent_memory.note.note import Relation, Sensitivity, StoredEntry
 from agent_memory.note.terms import FieldTerms, note_terms
-from agent_memory.store.note_files import TOPICS, ReadFile, entry_or_none, read_image, standing
+from agent_memory.store.note_files import ARCHIVE, ReadFile, entry_or_none, read_image, standing
 from agent_memory.text.markdown import find_links
 
 _MOST_MS = (1 << 63) - 1
@@ -55,7 +55,7 @@ class Batch:
 
     def _take(self, read: ReadFile) -> None:
         stored = read.stored
-        archived = 0 if read.path.startswith(f"{TOPICS}/") else 1 if read.path.count("/") == 1 else 2  # 2: a version
+        archived = read.path.count("/") if read.path.startswith(f"{ARCHIVE}/") else 0  # 2: a version
         problems = "\n".join(read.trouble.problems) if read.trouble is not None else None
         row: tuple[object, ...] = (None, archived, 0, 0, None, problems)
         if stored is not None:

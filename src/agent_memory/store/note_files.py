@@ -42,9 +42,9 @@ MAX_FILE_BYTES = 4 << 20
 # -- what a file holds ------------------------------------------------------------------------------------------------
 
 
-def read_image(root: str, path: str) -> FileImage | None:
+def read_image(root: str, path: str, max_bytes: int = MAX_FILE_BYTES) -> FileImage | None:
     """Returns the file at a path relative to a real root; None if there is none."""
-    return paths.read_image(path_in(root, path), MAX_FILE_BYTES)
+    return paths.read_image(path_in(root, path), max_bytes)
 
 
 def understand(path: str, data: bytes, mtime_ns: int) -> StoredEntry:

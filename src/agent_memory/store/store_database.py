@@ -30,6 +30,7 @@ from agent_memory.note.listed_json import LISTED_LAYOUT, parse_listed
 from agent_memory.note.note import Listed, Listing, Sensitivity, UnreadableFile
 from agent_memory.store.note_files import (
     ARCHIVE,
+    MAX_FILE_BYTES,
     TOPICS,
     ReadFile,
     Seen,
@@ -105,10 +106,11 @@ class UnwritableError(Exception):
 
 
 class StoreDatabase:
-    """The database of a real root; for use by several threads."""
+    """A database of a real root; for use by several threads."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, name: str = NAME) -> None:
         self.root = root
+        self._names = f"{name}-journal", name
         self.renewals = 0
         """How often it was rebuilt: earlier numbers then mean nothing."""
         self.why_in_memory: str | None = None
@@ -121,7 +123,7 @@ class StoreDatabase:
 
     @property
     def path(self) -> str:
-        return f"{self.root}/{DIRECTORY}/{NAME}"
+        return f"{self.root}/{DIRECTORY}/{self._names[1]}"
 
     def read(self, act: Callable[[sqlite3.Connection], Value]) -> Value:
         """Returns the result of `act`, which sees a single moment. Raises Busy if another process works too long."""
@@ -177,10 +179,10 @@ class StoreDatabase:
             directory = directory_in(self.root, DIRECTORY)
         except Error:
             raise UnwritableError(f"{self.root}/{DIRECTORY} is not a plain directory") from None
-        path = f"{directory}/{NAME}"
+        path = self.path
         try:
             make_directories(directory)
-            for name in (JOURNAL, NAME):  # SQLite opens both, and would wait forever for a FIFO
+            for name in self._names:  # SQLite opens both, and would wait forever for a FIFO
                 _clear_away(f"{directory}/{name}")
             descriptor = open_checked(path, os.O_RDWR | os.O_CREAT)
             try:
@@ -199,7 +201,7 @@ class StoreDatabase:
             self._use_memory(error)
             return
         self.close()
-        for name in (JOURNAL, NAME):
+        for name in self._names:
             with suppress(OSError):  # a directory in its place, a read-only disk: we work without it
                 os.unlink(f"{self.root}/{DIRECTORY}/{name}")
         self.renewals += 1
@@ -350,6 +352,10 @@ _path = attrgetter("path")
 class FollowedFiles:
     """The files of the notes of one database; for use by several threads."""
 
+    directories: Sequence[str] = (TOPICS, ARCHIVE)
+    """Live notes, then others."""
+    max_bytes = MAX_FILE_BYTES
+
     def __init__(self, database: StoreDatabase) -> None:
         self.database = database
         self.root = database.root
@@ -359,8 +365,8 @@ class FollowedFiles:
     # -- listings: an unreadable file hides no other; StoreIo or PathRefused for an unreadable directory ---------------
 
     def live(self) -> Listing:
-        """Returns every note of `topics/`, by path. Of two files with one id one is the note; the other is reported."""
-        listing = list_directory(self.root, TOPICS)
+        """Returns every live note, by path. Of two files with one id one is the note; the other is reported."""
+        listing = list_directory(self.root, self.directories[0])
         return _one_per_id([*self._seen(TOPICS, listing.files), *listing.odd, *self._unseen(listing.directories)])
 
     def archived(self) -> Listing:
@@ -427,7 +433,7 @@ class FollowedFiles:
     def refresh(self) -> tuple[str, ...]:
         """Brings the index into line with the files, however long that takes; returns sentences for the person. Raises
         StoreIo or PathRefused if a directory cannot be listed."""
-        looks = (list_directory(self.root, directory) for directory in (TOPICS, ARCHIVE))
+        looks = (list_directory(self.root, directory) for directory in self.directories)
         files = {path: look for each in looks for path, look in each.files.items() if is_text(path)}
         sql = "SELECT path, look FROM files INDEXED BY files_look WHERE archived < 2"
         known = self.database.read(lambda connection: dict(connection.execute(sql).fetchall()))
@@ -471,7 +477,7 @@ class FollowedFiles:
             return ReadFile(path, trouble=unnameable(path))
         read_at_ns = time.time_ns()
         try:
-            image = read_image(self.root, path)
+            image = read_image(self.root, path, self.max_bytes)
         except (PathRefused, StoreIo) as error:
             return ReadFile(path, trouble=unreadable(path, error))
         if image is None:

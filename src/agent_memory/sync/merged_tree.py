@@ -26,7 +26,7 @@ from agent_memory.note.frontmatter import (
     join_note,
     split_note,
 )
-from agent_memory.note.note import TIERS_FILE, MemoryEntry, Meta, Sensitivity
+from agent_memory.note.note import TEAM_DIRECTORY, TIERS_FILE, MemoryEntry, Meta, Sensitivity
 from agent_memory.note.note_format import META_FIELDS, parse_note, read_values, render_note
 from agent_memory.note.yaml_block import comment_lines, edit_block
 from agent_memory.results import as_result
@@ -401,7 +401,7 @@ def driven_merge(path: str, base: bytes, ours: bytes, theirs: bytes) -> tuple[by
     """Returns both versions of one file as one, as git's merge drivers are asked to, and whether both had changed the
     same lines; None if they cannot be merged, and git should report that. An empty base counts as none."""
     before = base or None
-    if is_note(path):
+    if is_note(path) or path.startswith(f"{TEAM_DIRECTORY}/"):
         merged = merged_note(before, ours, theirs, "note.md")
         return None if merged is None else (merged.text.encode(), has_conflict(merged.entry.body))
     data = merged_bookkeeping(path, before, ours, theirs)

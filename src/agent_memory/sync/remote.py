@@ -50,6 +50,8 @@ _CAUSES = (
 
 _FIRST = "origin"
 _DRIVER = "agent-memory"
+MERGED_BY = f"merge={_DRIVER}"
+"""In a `.gitattributes`; a git that does not know the driver merges as text."""
 _MERGED = ("topics/*.md", "archive/*.md", "state/**/*.json", "state/*.json", "usage/*.jsonl")
 
 
@@ -142,9 +144,9 @@ def keep_remote(git: GitProcess, address: str, branch: str, program: str | None)
         git.must("remote", *(("set-url", _FIRST, address) if _FIRST in names else ("add", _FIRST, address)))
         git.must("config", f"branch.{branch}.remote", _FIRST)
         git.must("config", f"branch.{branch}.merge", f"{_BRANCHES}{branch}")
-    if program is not None:
-        git.must("config", f"merge.{_DRIVER}.name", "agent-memory: notes field by field")
-        git.must("config", f"merge.{_DRIVER}.driver", f"{shlex.quote(program)} merge-driver %O %A %B %P")
+    for key, value in (settings := driver_settings(program)):
+        git.must("config", key, value)
+    if settings:
         directory = str(directory_of(git) / "info")
         path = f"{directory}/attributes"
         try:
@@ -155,7 +157,7 @@ def keep_remote(git: GitProcess, address: str, branch: str, program: str | None)
                 FileNotFoundError
             ):  # anything else is never taken for a missing file (P6): a person may have written there
                 text = ""
-            missing = [line for each in _MERGED if (line := f"{each} merge={_DRIVER}") not in text.splitlines()]
+            missing = [line for each in _MERGED if (line := f"{each} {MERGED_BY}") not in text.splitlines()]
             if missing:
                 make_directories(directory)
                 start = text if not text or text.endswith("\n") else f"{text}\n"
@@ -163,6 +165,14 @@ def keep_remote(git: GitProcess, address: str, branch: str, program: str | None)
                 replace_file(path, lines.encode("utf-8", "surrogateescape"))
         except OSError as error:
             raise store_io(error, "write", path) from error
+
+
+def driver_settings(program: str | None) -> tuple[tuple[str, str], ...]:
+    """Returns the git settings that make notes be merged by `memory`; none if the program is not known."""
+    if program is None:
+        return ()
+    how = f"{shlex.quote(program)} merge-driver %O %A %B %P"
+    return (f"merge.{_DRIVER}.name", "agent-memory: notes field by field"), (f"merge.{_DRIVER}.driver", how)
 
 
 def _names(git: GitProcess) -> tuple[str, ...]:
