@@ -184,6 +184,8 @@ def letta(home: Path, project: Path) -> list[str]:
 def basic_memory(home: Path, project: Path) -> list[str]:
     text = "---\ntitle: Coffee\ntype: decision\ntags: [food, drink]\npermalink: coffee\ncreated: 2026-02-01\n---\n- [method] Pour over #brew\n"
     files(home / "basic-memory", {"coffee.md": text})
+    config = {"projects": {"main": {"path": str(home / "basic-memory"), "mode": "local"}}}
+    files(home / ".basic-memory", {"config.json": json.dumps(config)})
     return []
 
 
@@ -406,8 +408,9 @@ def test_what_sub_agents_of_claude_code_know_is_found(memory: Memory) -> None:
 def test_those_on_this_machine_are_found(memory: Memory) -> None:
     claude(memory.home, memory.work_tree())
     mem0(memory.home, memory.work_tree("other"))
+    basic_memory(memory.home, memory.home)
     found = memory("import", "--find", "--json").document["memories"]
-    assert [each["source"] for each in found] == ["claude", "mem0"]
+    assert sorted(each["source"] for each in found) == ["basic-memory", "claude", "mem0"]
     assert memory("import").code == 2
     assert "`memory import --find`" in memory("setup", "claude-code", "--yes").out
     assert "was not found on this machine" in memory("import", "letta", "--yes").err

@@ -137,7 +137,7 @@ class Importing:
     @staticmethod
     def found(machine: Machine) -> dict[str, list[str]]:
         """Returns the paths of the memories that lie where one usually does, by source."""
-        return {name: [path for path in each.find(machine) if exists(path)] for name, each in SOURCES.items()}
+        return {name: list(dict.fromkeys(filter(exists, each.find(machine)))) for name, each in SOURCES.items()}
 
     @as_result
     def run(
