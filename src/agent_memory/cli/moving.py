@@ -200,7 +200,7 @@ def _export(arguments: argparse.Namespace, console: Console) -> None:
     said = f"Exported {counted(len(ids), 'note')} to {path}." if path else text
     console.answer(document, *([said] if said else []))
     console.warn(*(f"Left out: {counted(number, 'note')}, {reason}." for reason, number in chosen.left.items()))
-    warn_unreadable(console, chosen.unreadable)
+    warn_unreadable(console, chosen.found.unreadable)
     if name == "claude":
         line = "`- [Notes of agent-memory](agent-memory/MEMORY.md)`"
         console.warn(f"Claude Code looks there if a line of its own MEMORY.md leads there: {line}.")

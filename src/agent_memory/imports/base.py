@@ -156,13 +156,18 @@ def documents(path: str, suffixes: tuple[str, ...] = (".md",), depth: int = _MAX
         yield document(os.path.dirname(path), os.path.basename(path))
         return
     need(os.path.isdir(path), path, "there is no such directory")
+    for name, status in files_in(path, depth):
+        if name.endswith(suffixes) and not any(part.startswith(".") for part in name.split("/")):
+            is_file = stat.S_ISREG(status.st_mode)
+            yield document(path, name) if is_file else LeftOut(name, "it is a link, or not a regular file")
+
+
+def files_in(path: str, depth: int = _MAX_DEPTH) -> Iterator[tuple[str, os.stat_result]]:
+    """Yields what is no directory below this one, by its relative path; links are not followed."""
     for found in files_below(path, depth):
         if isinstance(found, OSError):
             raise store_io(found, "read", path) from found
-        name = found[0].removeprefix(f"{path}/")
-        if name.endswith(suffixes) and not any(part.startswith(".") for part in name.split("/")):
-            is_file = stat.S_ISREG(found[1].st_mode)
-            yield document(path, name) if is_file else LeftOut(name, "it is a link, or not a regular file")
+        yield found[0].removeprefix(f"{path}/"), found[1]
 
 
 def document(directory: str, name: str) -> Document | LeftOut:

@@ -18,35 +18,16 @@ from attrs import evolve, field, frozen
 from agent_memory.capture.repository import is_within, stated_scope
 from agent_memory.errors import EntryNotFound, EntryUnreadable, TargetRefused
 from agent_memory.files.durable import TEMPORARY_PREFIX, make_directories, replace_file
-from agent_memory.files.paths import (
-    JsonFile,
-    as_store_io,
-    exists,
-    read_bytes,
-    read_image,
-    remove_file,
-    store_io,
-    write_text,
-)
-from agent_memory.harness.transcripts import files_below
-from agent_memory.imports.base import MAX_FILE_BYTES, Document, Found, LeftOut, Record, Source, need
+from agent_memory.files.paths import JsonFile, as_store_io, exists, read_bytes, read_image, remove_file, write_text
+from agent_memory.imports.base import MAX_FILE_BYTES, Document, Found, LeftOut, Record, files_in, need
 from agent_memory.imports.vendors import CLAUDE_TYPES, EXPORTED
 from agent_memory.note.file_name import file_name_of
 from agent_memory.note.frontmatter import NoteParts, Plain, flow_text, join_note, split_note
-from agent_memory.note.note import (
-    GLOBAL_SCOPE,
-    Harness,
-    MemoryEntry,
-    Origin,
-    Sensitivity,
-    Source as NoteSource,
-    StoredEntry,
-    UnreadableFile,
-)
+from agent_memory.note.note import GLOBAL_SCOPE, Harness, MemoryEntry, Origin, Sensitivity, Source, StoredEntry
 from agent_memory.note.note_format import note_of, read_values, render_note
 from agent_memory.ports import Locks, Store
 from agent_memory.recall.neutral_markdown import neutral_line, shown_title, whole_note
-from agent_memory.recall.reading import ListFilter, Reading
+from agent_memory.recall.reading import ListedEntries, ListFilter, Reading
 from agent_memory.redaction.redact import redact, redact_path, stored_line
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.drafts import edited_title, stored_agent, stored_body, stored_description, stored_tags
@@ -59,7 +40,6 @@ from agent_memory.text.markdown import MAX_DESCRIPTION_CHARS, find_code, find_li
 from agent_memory.text.plain_text import spliced
 
 Notes = Sequence[StoredEntry]
-_MAX_DEPTH = 8
 _LISTED = Format(dict[str, tuple[str, ...]], member="files")
 _INSTRUCTIONS = """\
 The files in `resources/` are notes that the person keeps with agent-memory, each with who said it and the place that it
@@ -84,7 +64,7 @@ def leaving(entry: MemoryEntry) -> MemoryEntry:
         tags=stored_tags(entry.meta.tags),
         scope=redact_path(stored_line(entry.meta.scope)),
         sources=tuple(
-            NoteSource(each.harness, stored_line(each.thread_id or "") or None, agent=stored_agent(each.agent or ""))
+            Source(each.harness, stored_line(each.thread_id or "") or None, agent=stored_agent(each.agent or ""))
             for each in entry.meta.sources
         ),
     )
@@ -102,17 +82,17 @@ def _front_of(entry: MemoryEntry) -> dict[str, Plain]:
 
 def okf_file(entry: MemoryEntry, ids: Collection[str]) -> str:
     """Returns the note as a document of Open Knowledge Format 0.2; its links to notes with these ids lead to files."""
-    meta = entry.meta
+    meta, ours = entry.meta, _front_of(entry)
     is_persons = meta.is_vouched_for or meta.origin is Origin.USER
     end_ms = min(filter(None, (meta.expires_at_ms, meta.valid_until_ms)), default=None)
     by = "human:user" if meta.origin is Origin.USER else f"process:{meta.origin.value}"
     front: dict[str, Plain] = {
-        **{name: value for name, key in _IN_OKF.items() if (value := _front_of(entry).get(key)) is not None},
+        **{name: value for name, key in _IN_OKF.items() if (value := ours.get(key)) is not None},
         "status": "stable" if is_persons else "draft",
         "generated": {"by": by, "at": iso_of(meta.created_at_ms)},
         **({"verified": [{"by": "human:user", "at": iso_of(meta.updated_at_ms)}]} if is_persons else {}),
         **({"stale_after": day_of(end_ms)} if end_ms else {}),
-        _OURS: {key: value for key, value in _front_of(entry).items() if key not in _IN_OKF.values()},
+        _OURS: {key: value for key, value in ours.items() if key not in _IN_OKF.values()},
     }
     links = (each for each in find_links(entry.body) if each.target in ids)
     parts = ((each.start, each.end, f"[{each.label or each.target}](/{each.target}.md)") for each in links)
@@ -181,9 +161,9 @@ READ_UNASKED = {
 class Chosen:
     """The notes that leave, last changed first, and how many that were meant stay, by the reason."""
 
+    found: ListedEntries
     notes: list[StoredEntry] = field(factory=list)
     left: Counter[str] = field(factory=Counter)
-    unreadable: tuple[UnreadableFile, ...] = ()
 
 
 @frozen
@@ -199,9 +179,8 @@ class Exporting:
     def choose(self, wanted: ListFilter, here: str | None, *, private: bool, unasked: bool) -> Chosen:
         """Returns the notes that the filter accepts, with `here` only those of this scope and global ones: never secret
         ones, and private ones only if asked. `unasked`: of what no person vouches for, only what may be told so (P19)."""
-        found = unwrap(self.reading.list(wanted))
-        chosen = Chosen(unreadable=found.unreadable)
-        for each in found.entries:
+        chosen = Chosen(unwrap(self.reading.list(wanted)))
+        for each in chosen.found.entries:
             meta = each.listed.meta
             if here is not None and meta.scope not in (GLOBAL_SCOPE, here):
                 continue
@@ -209,7 +188,7 @@ class Exporting:
                 chosen.left["secret" if meta.is_secret else "private (`--private` exports it)"] += 1
                 continue
             try:
-                stored = unwrap(self.store.read(meta.id))
+                stored = unwrap(self.store.read_again(each.listed))
             except EntryNotFound:  # gone since it was listed
                 continue
             told = stored if not unasked else None if stored.listed.conflicted else told_of(stored)
@@ -238,7 +217,7 @@ class Exporting:
             listed = JsonFile(path, ".agent-memory-export.json", _LISTED)
             before = (listed.read() if exists(path) else None) or {}
             held: dict[str, str] = {}
-            for name in _names_in(path):
+            for name, _ in files_in(path):
                 if os.path.basename(name).startswith(TEMPORARY_PREFIX):
                     if before:  # an export was killed
                         remove_file(path, name)
@@ -266,13 +245,6 @@ class Exporting:
             raise TargetRefused(path, "it is inside the store")
 
 
-def _names_in(path: str) -> Iterator[str]:
-    for found in files_below(path, _MAX_DEPTH):
-        if isinstance(found, OSError):
-            raise store_io(found, "read", path) from found
-        yield found[0].removeprefix(f"{path}/")
-
-
 # -- back ---------------------------------------------------------------------------------------------------------------
 
 
@@ -282,7 +254,7 @@ def own_record(values: Mapping[str, Plain], body: str, name: str) -> Record:
         raise EntryUnreadable(name, ("it has no id of a note",))
     note = note_of(values, body, name, 0)
     meta, scope = note.meta, stated_scope(note.meta.scope)
-    source = meta.sources[0] if meta.sources else NoteSource(Harness.MANUAL)
+    source = meta.sources[0] if meta.sources else Source(Harness.MANUAL)
     return Record(
         meta.id, note.body, meta.title, meta.description, meta.kind, meta.tags, meta.created_at_ms, meta.updated_at_ms,
         GLOBAL_SCOPE if scope else None, meta.scope, source.harness, source.thread_id, source.agent, meta.importance,
@@ -323,6 +295,3 @@ def json_record(line: bytes, name: str) -> Found:
     except (EntryUnreadable, InvalidValue) as error:
         return LeftOut(name, "; ".join(error.problems))
     return LeftOut(name, "it is no note")
-
-
-JSONL = Source("notes as JSON lines", lambda path, machine: read_json_lines(path))

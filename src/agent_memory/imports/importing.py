@@ -20,7 +20,7 @@ from agent_memory.errors import Error
 from agent_memory.files.paths import exists
 from agent_memory.imports.base import SOURCES_LINE, Found, LeftOut, Machine, Record, Source, sections
 from agent_memory.imports.databases import CHUNKS, CLAUDE_MEM, MEM0, OPENMEMORY
-from agent_memory.imports.exporting import JSONL
+from agent_memory.imports.exporting import read_json_lines
 from agent_memory.imports.markdown import BASIC_MEMORY, CURSOR_RULES, LETTA, MARKDOWN, MEMORY_BANK, OKF
 from agent_memory.imports.seeds import CURSORCLAW, INOSX
 from agent_memory.imports.vendors import CLAUDE, CODEX
@@ -73,7 +73,7 @@ SOURCES: Mapping[str, Source] = {
     "memory-bank": MEMORY_BANK,
     "cursor-rules": CURSOR_RULES,
     "okf": OKF,
-    "jsonl": JSONL,
+    "jsonl": Source("notes as JSON lines", lambda path, machine: read_json_lines(path)),
     "markdown": MARKDOWN,
 }
 _DIGEST_DIGITS = 12
