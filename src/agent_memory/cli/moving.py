@@ -155,8 +155,8 @@ def configure_export(parser: argparse.ArgumentParser) -> None:
     add_filters(parser)
     epilog = (
         "Secret notes never leave, and secrets are redacted. `memory import` takes markdown, jsonl and okf back with the "
-        "same ids, text, tags, scopes and dates. What agents read by themselves (claude, codex, cursor-rules, agents-md) "
-        "holds only what you said or vouched for and, marked as theirs, what agents concluded. A directory is brought up "
+        "same ids, text, tags, scopes and dates, with --mine also as whose word they were. What agents read by themselves "
+        "(claude, codex, cursor-rules, agents-md) holds only what you said or vouched for and, marked as theirs, what agents concluded. A directory is brought up "
         "to date by exporting again; one that holds anything else is refused, and a rule file or AGENTS.md keeps its own "
         "text. Only you can run this, not an agent."
     )

@@ -24,6 +24,7 @@ from agent_memory.imports.base import (
 )
 from agent_memory.note.note import GLOBAL_SCOPE, Importance, Kind, Sensitivity
 from agent_memory.text.json_shape import is_object
+from agent_memory.text.plain_text import counted
 
 # -- @inosx/agent-memory ----------------------------------------------------------------------------------------------
 
@@ -66,7 +67,9 @@ def _read_inosx(path: str, machine: Machine) -> Iterator[Found]:
                              agent=each.stem, updated_at_ms=each.changed_at_ms)  # fmt: skip
     conversations = f"{path}/conversations"
     if count := len(names_in(conversations, lambda name: name.endswith(".json"))):
-        yield LeftOut(f"{count:,} conversations", f"`memory capture --file FILE` brings one in, from {conversations}")
+        yield LeftOut(
+            counted(count, "conversation"), f"`memory capture --file FILE` brings one in, from {conversations}"
+        )
 
 
 def _entries(each: Document, agent: str, kind: Kind, place: str) -> Iterator[Found]:
