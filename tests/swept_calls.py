@@ -257,6 +257,11 @@ SCENES = {
     "list --open": Scene(("list", "--open", "--json"), said=ids_in),
     "search": Scene(("search", "deploys", "--json"), said=ids_in),
     "search at first": Scene(("search", "deploys", "--json"), said=ids_in, prepare=_cold),
+    "search --sessions at first": Scene(
+        ("search", "--sessions", "understood", "--json"),
+        said=lambda done: frozenset(each["sessionId"] for each in done.document["hits"]),
+        prepare=_cold,
+    ),
     "inject by a hook": Scene(INJECT, payload="UserPromptSubmit"),
     "inject at a start": Scene(INJECT, payload="SessionStart", prepare=_without_section),
     "inject at first": Scene(INJECT, payload="SessionStart", prepare=_cold),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from agent_memory.recall.known_notes import KnownNotes
     from agent_memory.recall.note_index import NoteIndex
     from agent_memory.recall.reading import Reading
+    from agent_memory.recall.said import SaidAnswer
     from agent_memory.recall.search_values import SearchAnswer, SearchRequest
     from agent_memory.rules.features import Features
     from agent_memory.rules.forgotten import ForgetTarget, Forgetting, SessionKey
@@ -83,6 +84,7 @@ if TYPE_CHECKING:
     from agent_memory.setup.scheduling import Scheduling
     from agent_memory.store.bookkeeping import SessionMarksFiles, SpendLedgerFiles, TagVocabularyFile
     from agent_memory.store.diffs import DiffPart
+    from agent_memory.store.history_index import HistoryIndex
     from agent_memory.store.kept_histories_files import KeptHistoriesFiles
     from agent_memory.store.recorded_writes import RecordedWrites
     from agent_memory.store.run_files import DefragRecordsFiles, RunLogFiles, RunRecordsFiles
@@ -252,6 +254,12 @@ class Memory:
         from agent_memory.store.kept_histories_files import KeptHistoriesFiles
 
         return KeptHistoriesFiles(self.root, self.config.storage.history_cap_mib << 20)
+
+    @cached_property
+    def history_index(self) -> HistoryIndex:
+        from agent_memory.store.history_index import HistoryIndex
+
+        return HistoryIndex(self.store.files.database, self.kept_histories)
 
     @cached_property
     def tombstones(self) -> TombstoneFiles:
@@ -641,6 +649,7 @@ class Memory:
             ended = unwrap(consolidate(io, Run(self.new_run_id(now_ms), now_ms, limit, dry_run)))
         if not dry_run:
             self._look_for_unmerged()
+            self.history_index.refresh()  # or the first search of sessions would wait for all of them
         return ended
 
     @as_result
@@ -815,6 +824,37 @@ class Memory:
         meanings = "" if request.mode is Mode.BM25 else self.meanings
         here = self.notes_here
         return search_here(Searching(here, self.index, meanings, self.clock, self.caller), here, request)
+
+    def search_sessions(self, request: SearchRequest) -> Result[SaidAnswer, Error]:
+        """Returns what was said in kept sessions, the best first."""
+        from agent_memory.recall.said import SaidSearch
+
+        scope_of = self._session_scopes()
+        return SaidSearch(self.history_index, self.clock, lambda part: scope_of(part.places)).search(request)
+
+    def _session_scopes(self) -> Callable[[tuple[str, ...]], str | None]:
+        """Returns a function that returns the scope of a session, given its directories; None if memory stays out of
+        its project, unless a person asks from there."""
+        from agent_memory.capture.places import known_places
+        from agent_memory.capture.repository import is_within
+        from agent_memory.capture.switches import EXCLUDED
+
+        here, switches, places = self.scope_here(), self.switches(), known_places(self.environ, self.real_root)
+        known = {} if places is None else {each.common.removesuffix("/.git"): each.scope for each in places.all()}
+
+        def scope_at(place: str | None) -> str | None:
+            gone = place and not os.path.isdir(place) and next((top for top in known if is_within(place, top)), None)
+            scope = known[gone] if gone else self.scope_of(place)
+            off = switches.off(place, scope)
+            is_hidden = off is not None and off.kind == EXCLUDED and (scope != here or self.caller.is_agent)
+            return None if is_hidden else scope
+
+        @cache
+        def scope_of(places: tuple[str, ...]) -> str | None:
+            scopes = [scope_at(each) for each in places or (None,)]
+            return None if None in scopes else scopes[0]
+
+        return scope_of
 
     @property
     def meanings(self) -> IndexedMeanings | str:
@@ -1027,18 +1067,23 @@ class Memory:
 
     @as_result
     def sessions(self) -> tuple[SessionLine, ...]:
-        """Returns the newest sessions that were captured or given notes, and what became of their notes."""
+        """Returns the known sessions, the newest first, and what became of their notes; those of excluded projects are
+        left out."""
         from agent_memory.care.sessions import list_sessions
-        from agent_memory.note.note import without_secret
+        from agent_memory.note.note import shown_to_agents
         from agent_memory.recall.delivery_log import DeliveryLog
         from agent_memory.rules.run_log import KEEP_RUNS
+        from agent_memory.store.history_index import indexed_parts
 
+        self.history_index.refresh()
         listings = unwrap(self.store.list()), unwrap(self.store.list(archived=True))
         notes = [each for listing in listings for each in listing.entries]
         return list_sessions(
             self.inbox.recent(),
+            self.history_index.database.read(indexed_parts).values(),
+            self._session_scopes(),
             unwrap(self.log.runs(KEEP_RUNS)),
-            without_secret(notes) if self.caller.is_agent else notes,
+            shown_to_agents(notes) if self.caller.is_agent else notes,
             DeliveryLog(self.real_root).deliveries(),
             unwrap(self.ledger.totals()),
         )

@@ -124,7 +124,8 @@ def _path(line: str) -> str:
 pytestmark = pytest.mark.faults
 
 SOME = {
-    "capture by a hook": 31, "capture": 101, "search at first": 331, "inject by a hook": 331, "state set": 151,
+    "capture by a hook": 31, "capture": 101, "search at first": 331, "search --sessions at first": 331,
+    "inject by a hook": 331, "state set": 151,
     "consolidate": 901,
 }  # fmt: skip
 """Every how many-th fault is tried in the normal suite."""

@@ -270,6 +270,26 @@ def test_a_session_is_followed_from_its_capture_to_the_reads_of_its_notes(home: 
     browser.close()
 
 
+def test_what_was_said_is_searched_as_the_command_does_and_cannot_act(home: Path) -> None:
+    memory = Memory.unrecorded(home)
+    browser = Browser(home)
+    talk = Conversation()
+    talk.user(f"Is the zebra lamp lit? {HOSTILE}")
+    talk.agent("The zebra lamp is lit at dusk.")
+    memory.session(SESSION, b"\n".join(talk.lines))
+    assert memory("consolidate").code == 0
+    assert browser.json("/sessions?q=dusk") == memory("search", "--sessions", "dusk", "--json").document
+    html = browser.html("/sessions?q=dusk")
+    assert all(
+        each in html for each in ("<mark>dusk</mark>", "the agent: ", "the person: Is the", "turn 2", "claude --resume")
+    )
+    assert "<script>alert" not in html + browser.html("/sessions")
+    assert "Is the zebra lamp lit?" in browser.html("/sessions"), "its first words"
+    assert "Nothing like that was said" in browser.html("/sessions?q=giraffe")
+    assert 'name="q"' in browser.html("/sessions")
+    browser.close()
+
+
 def test_what_would_be_told_now_is_what_the_hook_tells_and_is_recorded_nowhere(memory: Memory) -> None:
     project = memory.work_tree()
     said = memory("remember", "--json", "--kind", "convention", "Lamps are lit at dusk.", cwd=project)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from itertools import islice
+from collections.abc import Callable, Iterable, Mapping
 
 from attrs import frozen
 from returns.result import Result
@@ -17,8 +16,7 @@ from agent_memory.results import unwrap
 from agent_memory.rules.run_log import LoggedRun
 from agent_memory.session.queue import InboxEntry, session_id_of
 from agent_memory.session.resume import resume_command
-
-MOST_SESSIONS = 500
+from agent_memory.store.history_index import IndexedPart
 
 
 @frozen
@@ -28,8 +26,12 @@ class SessionLine:
     harness: str
     session_id: str
     last_at_ms: int
-    """When it was captured last, or given notes."""
+    """When it was captured last, or given notes; else when it ended."""
+    scope: str
     cwd: str | None
+    branch: str | None
+    first_words: str
+    """The person's; empty if its history is not kept."""
     captures: int
     verdict: str
     """What the newest run made of it; empty where none has read it."""
@@ -46,22 +48,35 @@ class SessionLine:
 
 def list_sessions(
     captured: Iterable[Result[InboxEntry, Error]],
+    kept: Iterable[IndexedPart],
+    scope_of: Callable[[tuple[str, ...]], str | None],
     runs: Iterable[LoggedRun],
     notes: Iterable[Listed],
     deliveries: Iterable[Delivery],
     totals: Mapping[str, Usage],
 ) -> tuple[SessionLine, ...]:
-    """Returns the sessions that were captured or given notes last, the newest first. `captured` and `runs` come newest first."""
+    """Returns the sessions that were captured, given notes or kept, the newest first. `captured` and `runs` come newest
+    first; `scope_of` returns None for the directories of a session that is not shown."""
     last: dict[tuple[str, str], int] = {}
     counts: dict[tuple[str, str], int] = {}
-    places: dict[tuple[str, str], str] = {}
-    for each in islice(captured, 4 * MOST_SESSIONS):
+    places: dict[tuple[str, str], tuple[str, ...]] = {}
+    branches: dict[tuple[str, str], str] = {}
+    words: dict[tuple[str, str], str] = {}
+    for each in captured:
         entry = unwrap(each)
         key = (entry.harness.value, session_id_of(entry) or "")
         last.setdefault(key, entry.at_ms)
         counts[key] = counts.get(key, 0) + 1
         if entry.context.cwd:
-            places.setdefault(key, entry.context.cwd)
+            places.setdefault(key, (entry.context.cwd,))
+        if entry.context.branch:
+            branches.setdefault(key, entry.context.branch)
+    for part in kept:
+        key = (part.harness, part.session_id)
+        last.setdefault(key, part.ended_at_ms)
+        places[key] = (*places.get(key, ()), *part.places)
+        branches.setdefault(key, part.branch or "")
+        words[key] = words.get(key) or part.first_words
     given: dict[tuple[str, str], set[str]] = {}
     told: dict[str, int] = {}
     for delivery in deliveries:
@@ -79,19 +94,25 @@ def list_sessions(
     for note in notes:
         for key in keys_of(note.meta):
             own.setdefault(key, []).append(note)
-    newest = sorted((key for key in last if key[1]), key=lambda key: (-last[key], key))[:MOST_SESSIONS]
+    newest = sorted((key for key in last if key[1]), key=lambda key: (-last[key], key))
+    scopes = {key: scope_of(tuple(dict.fromkeys(places.get(key, ())))) for key in newest}
+    cwds = {key: next(iter(places.get(key, ())), None) for key in newest}
     return tuple(
         SessionLine(
             *key,
             last_at_ms=last[key],
-            cwd=places.get(key),
+            scope=scope,
+            cwd=cwds[key],
+            branch=branches.get(key) or None,
+            first_words=words.get(key, ""),
             captures=counts.get(key, 0),
             verdict=verdicts.get(key, ""),
             notes=named(own.get(key, ())),
             told=sum(told.get(each.meta.id, 0) for each in own.get(key, ())),
             used=sum(reads_of(each.meta, totals).count for each in own.get(key, ())),
             given=len(given.get(key, ())),
-            reopen=resume_command(*key, places.get(key)),
+            reopen=resume_command(*key, cwds[key]),
         )
         for key in newest
+        if (scope := scopes[key]) is not None
     )

@@ -35,15 +35,10 @@ from agent_memory.rules.tiers import score, score_parts, why_not_nearer
 from agent_memory.session.resume import resume_command
 from agent_memory.store.diffs import diff_of_texts
 from agent_memory.store.note_files import ARCHIVE, read_image
-from agent_memory.text.instants import day_of, has_passed, iso_of
+from agent_memory.text.instants import day_of, has_passed
 from agent_memory.text.plain_text import one_line
 
 _LINE_CHARS = 300
-
-
-def instant(at_ms: int) -> str:
-    """Returns `2026-02-13 14:30 UTC`."""
-    return f"{iso_of(at_ms)[:16].replace('T', ' ')} UTC"
 
 
 @frozen

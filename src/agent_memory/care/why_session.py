@@ -14,7 +14,7 @@ from returns.result import Result
 from agent_memory.capture.hook_files import INBOX
 from agent_memory.capture.inbox_files import FAILED, MAX_RETIRED_BYTES, PROCESSED, QueueTroubles, is_entry_name
 from agent_memory.capture.inbox_json import parse_inbox_entry
-from agent_memory.care.why_note import NamedNote, instant, named, unread_notes, unread_runs
+from agent_memory.care.why_note import NamedNote, named, unread_notes, unread_runs
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.files.paths import names_below, read_image
 from agent_memory.note.note import Listed, Meta, shown_to_agents
@@ -27,6 +27,7 @@ from agent_memory.session.history import SessionMark
 from agent_memory.session.queue import MAX_ATTEMPTS, InboxEntry, Trouble, queue_key, session_id_of
 from agent_memory.session.resume import resume_command
 from agent_memory.store.bookkeeping import SessionMarksFiles
+from agent_memory.text.instants import instant
 from agent_memory.text.plain_text import counted, first_few
 
 # -- a session --------------------------------------------------------------------------------------------------------

@@ -33,6 +33,7 @@ COMMANDS: Mapping[str, Command] = {
     "list": Command("reading", "list the notes"),
     "search": Command("search", "find notes by words and by meaning"),
     "read": Command("reading", "print a note and count the read"),
+    "sessions": Command("sessions", "list past sessions, and what became of them"),
     "inject": Command("telling", "print what an agent should know now, for hooks"),
     "handoff": Command("telling", "print what a session was asked, did and left open"),
     "checkpoint": Command("telling", "keep where a session stands, so that it can be taken up again"),
@@ -80,7 +81,7 @@ COMMANDS: Mapping[str, Command] = {
 
 GROUPS: Mapping[str, Sequence[str]] = {
     "Get started": ("setup", "schedule", "bootstrap", "backfill", "import", "status"),
-    "Notes": ("search", "list", "read", "remember", "review", "edit", "pin", "archive", "forget"),
+    "Notes": ("search", "list", "read", "sessions", "remember", "review", "edit", "pin", "archive", "forget"),
     "Runs": ("consolidate", "log", "undo", "why"),
     "Care": ("serve", "doctor", "sync", "pause", "config"),
 }

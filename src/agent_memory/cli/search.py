@@ -36,11 +36,15 @@ def configure_search(parser: argparse.ArgumentParser) -> None:
     add_number(parser, "--min-score", "leave out notes that score less, 0 to 1", "X", least=0, most=1, read=float)
     add_flag(parser, "--archived", "also search the archive; its notes come last")
     add_flag(parser, "--explain", "show each part of the scores")
+    add_flag(parser, "--sessions", "search what was said in past sessions instead")
     epilog = (
         "Any text is a query: words, a symbol, a path, a pasted error message. The best note comes first; of equally "
         "good ones, those of the current repository. In a pipe, each note is one line of tab-separated fields: id, "
         "score, tier, kind, origin, day, title, best passage, id of the note that supersedes it. A search does not "
-        "count as a read. Exit code 0, even if nothing is found."
+        "count as a read. Exit code 0, even if nothing is found.\n\n"
+        "--sessions shows the best turn of each session whose history is kept, or with --session all turns of one that "
+        "match; in a pipe: session, harness, score, scope, branch, time, turn before, turn, turn after, and the command "
+        "that resumes the session."
     )
     set_command(parser, _run, epilog, "memory search 'zebra lock migration' --kind decision")
 
@@ -64,6 +68,11 @@ def _run(arguments: argparse.Namespace, console: Console) -> None:
         archived=arguments.archived,
         here=memory.scope_here(),
     )
+    if arguments.sessions:
+        from agent_memory.cli.sessions import search_sessions  # what finds notes does without
+
+        search_sessions(memory, request, console)
+        return
     answer = unwrap(memory.search(request))
     console.warn(*answer.notices)
     if console.json:

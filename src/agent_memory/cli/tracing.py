@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from agent_memory.care.why_note import NamedNote, NoteHistory, instant, source_in_words
+from agent_memory.care.why_note import NamedNote, NoteHistory, source_in_words
 from agent_memory.care.why_session import NEVER_CAPTURED, FoundSessions
 from agent_memory.cli.arguments import ENTRY, add_flag, add_id, set_command
 from agent_memory.cli.console import Console
@@ -16,6 +16,7 @@ from agent_memory.errors import UsageInvalid
 from agent_memory.note.note import Relation
 from agent_memory.recall.links import Link, LinkGraph, LinkSheet, Succession, Whereabouts
 from agent_memory.results import unwrap
+from agent_memory.text.instants import instant
 from agent_memory.text.plain_text import counted, one_line
 
 MOST_SHOWN = 20

@@ -70,7 +70,7 @@ class NoteIndex:
         """Returns the notes with at least one of the words, best first. What was not refreshed is not seen."""
 
         def asked(connection: sqlite3.Connection) -> Matches:
-            matched = _matched_words(connection, words)
+            matched = matched_words(connection, words)
             through = _through(connection, among)
             total: dict[int, float] = {}
             for word in matched:
@@ -173,14 +173,7 @@ class NoteIndex:
         self._database.close()
 
     def _asked(self, ask: Callable[[sqlite3.Connection], Value]) -> Value:
-        """Returns the answer; if the database proves to be damaged, that of its successor, brought into line with the
-        files."""
-        renewals = self._database.renewals
-        answer = self._database.read(ask)
-        if self._database.renewals == renewals:
-            return answer
-        self._files.refresh()
-        return self._database.read(ask)
+        return self._database.read_current(ask, self._files.refresh)
 
 
 def note_index(root: Path | str) -> NoteIndex:
@@ -188,16 +181,23 @@ def note_index(root: Path | str) -> NoteIndex:
     return NoteIndex(FollowedFiles(StoreDatabase(real_root(root))))
 
 
-def _matched_words(connection: sqlite3.Connection, words: Sequence[QueryWord]) -> tuple[MatchedWord, ...]:
+NOTES, SAID = ("notes", "vocabulary", "occurrences"), ("turns", "said_vocabulary", "said_occurrences")
+"""Tables of what is searched: one with a row and a length for each, of the terms, of where these occur."""
+
+
+def matched_words(
+    connection: sqlite3.Connection, words: Sequence[QueryWord], tables: tuple[str, str, str] = NOTES
+) -> tuple[MatchedWord, ...]:
     """Returns the search words that any note has, with what they add to each note."""
-    notes, total = connection.execute("SELECT count(*), total(length) FROM notes").fetchone()
+    rows_of, vocabulary, occurrences = tables
+    notes, total = connection.execute(f"SELECT count(*), total(length) FROM {rows_of}").fetchone()
     mean_length = total / notes if notes else 0.0
 
     def scored(term: str) -> tuple[float, dict[int, float]]:
         """Returns the weight of the term, and its score in each note that has it."""
         sql = (
             "SELECT number, sum(col = 'title'), sum(col = 'text'), length "
-            "FROM occurrences JOIN notes ON number = doc WHERE term = ? GROUP BY doc"
+            f"FROM {occurrences} JOIN {rows_of} ON number = doc WHERE term = ? GROUP BY doc"
         )
         rows = connection.execute(sql, (term,)).fetchall() if is_text(term) else []
         worth = idf(len(rows), notes)
@@ -207,7 +207,10 @@ def _matched_words(connection: sqlite3.Connection, words: Sequence[QueryWord]) -
         }
 
     exact = {word: scored(word.term) for word in words}
-    others = {word: _standing_for(connection, word.term, is_known=bool(exact[word][1])) for word in stretched(words)}
+    others = {
+        word: _standing_for(connection, word.term, vocabulary, is_known=bool(exact[word][1]))
+        for word in stretched(words)
+    }
     matched = list[MatchedWord]()
     for word in rarest({word: len(found) for word, (_, found) in exact.items() if found or others.get(word)}):
         worth, scores = exact[word]
@@ -216,11 +219,11 @@ def _matched_words(connection: sqlite3.Connection, words: Sequence[QueryWord]) -
     return tuple(matched)
 
 
-def _standing_for(connection: sqlite3.Connection, term: str, *, is_known: bool) -> list[str]:
+def _standing_for(connection: sqlite3.Connection, term: str, vocabulary: str, *, is_known: bool) -> list[str]:
     """Returns the terms that begin with this term; if no note has it, also those of which it may be a misspelling."""
 
     def terms(first: str, columns: str, *, more: str = "") -> list[Any]:
-        sql = f"SELECT {columns} FROM vocabulary WHERE term > ? AND term < ? {more}"
+        sql = f"SELECT {columns} FROM {vocabulary} WHERE term > ? AND term < ? {more}"
         return connection.execute(sql, (first, first + _AFTER_ALL)).fetchall()
 
     slips: Sequence[str] = ()

@@ -261,9 +261,16 @@ def run_backwards(asked: Asked) -> Shown:
 
 
 def sessions(asked: Asked) -> Shown:
-    found = unwrap(asked.looking.sessions())
+    """Returns the sessions, the newest first, or the fifty in which most of a query was said."""
+    query, memory = asked.text("q"), asked.looking
+    if query is not None:
+        answer = unwrap(memory.search_sessions(SearchRequest(query, A_PAGE, here=memory.scope_here())))
+        asked.said.extend(answer.notices)
+        return Shown("sessions.html", fields_of(answer), {"answer": answer, "query": query})
+    found = unwrap(memory.sessions())
     part, pages = _part(asked, len(found))
-    return Shown("sessions.html", {"sessions": json_of(found[part])}, {"sessions": found[part], "pages": pages})
+    context = {"sessions": found[part], "query": "", "pages": pages}
+    return Shown("sessions.html", {"sessions": json_of(found[part])}, context)
 
 
 def session(asked: Asked) -> Shown:

@@ -12,9 +12,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
-from agent_memory.care.why_note import instant, source_in_words
+from agent_memory.care.why_note import source_in_words
 from agent_memory.text.ids import is_id
-from agent_memory.text.instants import day_of
+from agent_memory.text.instants import day_of, instant
 from agent_memory.text.markdown import find_links
 from agent_memory.text.plain_text import counted, spliced, with_hidden_shown
 

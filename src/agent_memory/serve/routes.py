@@ -41,6 +41,7 @@ _FILTERS = {
     "archived": "anything: archived notes, instead of live ones",
     **_PAGE,
 }
+_SAID = {"q": "words to search for in what was said; without any, sessions are listed", **_PAGE}
 _TOLD = {
     "directory": "where the session is; the server's own by default",
     "harness": "whose hook asks",
@@ -62,7 +63,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/runs/{run}", "Shows what a run changed and cost", looking.run),
     Route("GET", "/runs/{run}/undo", "Shows what undoing a run would change", looking.run_backwards),
     Route("POST", "/runs/{run}/undo", "Takes back a run", acting.undo_run),
-    Route("GET", "/sessions", "Lists the newest sessions", looking.sessions, _PAGE),
+    Route("GET", "/sessions", "Lists sessions, or searches what was said in them", looking.sessions, _SAID),
     Route("GET", "/sessions/{session:path}", "Shows what became of a session, and its redacted words", looking.session),
     Route("GET", "/now", "Shows what a session would be told now", looking.now, _TOLD),
     Route("GET", "/projects", "Lists projects, and where memory is switched off", looking.projects),

@@ -101,7 +101,7 @@ class Batch:
             "INSERT INTO notes (archived, length) VALUES (?, ?)", (archived, sum(field.length for field in fields))
         ).lastrowid
         assert number is not None
-        execute("INSERT INTO terms (rowid, title, text) VALUES (?, ?, ?)", (number, *map(_spelled, fields)))
+        execute("INSERT INTO terms (rowid, title, text) VALUES (?, ?, ?)", (number, *map(spelled, fields)))
         names = [(meta.id, 2 if archived else 0), *((alias, 1) for alias in meta.aliases if not archived)]
         many("INSERT OR IGNORE INTO names VALUES (?, ?, ?)", [(name, number, rank) for name, rank in names])
         many("INSERT INTO places VALUES (?, ?, ?)", [(*each, number) for each in dict.fromkeys(_places(stored))])
@@ -122,7 +122,8 @@ def _row_of(stored: StoredEntry) -> str | None:
     return None if stored.meta.sensitivity is Sensitivity.SECRET else render_listed(stored.listed)
 
 
-def _spelled(field: FieldTerms) -> str:
+def spelled(field: FieldTerms) -> str:
+    """Returns each term as often as it occurs."""
     return " ".join(chain.from_iterable(repeat(term, count) for term, count in field.counts.items()))
 
 

@@ -98,24 +98,33 @@ class KeptHistoriesFiles:
         return directory_in(real_root(self.root), DIRECTORY)
 
     def _parts(self, harness: Harness, session_id: str) -> Iterator[KeptPart]:
-        directory = self._directory()
-        for name in _parts_in(directory, session_name(harness, session_id)):
-            path = f"{directory}/{name}"
-            image = read_image(path, _MAX_FILE_BYTES)
-            if image is None:  # it was dropped or forgotten since it was listed
+        for name in _parts_in(self._directory(), session_name(harness, session_id)):
+            part = self.part(name)
+            if part is None:  # it was dropped or forgotten since it was listed
                 continue
-            try:
-                with gzip.GzipFile(fileobj=io.BytesIO(image.data)) as file:
-                    data = file.read(_MAX_TEXT_BYTES + 1)
-            except (OSError, EOFError, zlib.error) as damaged:
-                raise StateCorrupt(path, (f"it cannot be unpacked: {damaged}",)) from damaged
-            if len(data) > _MAX_TEXT_BYTES:
-                raise StateCorrupt(path, (f"unpacked it is larger than {_MAX_TEXT_BYTES >> 20} MiB",))
-            part = parse_history_lines(io.TextIOWrapper(io.BytesIO(data), "ascii", "replace"), path)
             if (part.history.harness, part.history.session_id) != (harness, session_id):
                 named = f"{part.history.harness} session {part.history.session_id}"
-                raise StateCorrupt(path, (f"it is the history of {named}",))
+                raise StateCorrupt(f"{self._directory()}/{name}", (f"it is the history of {named}",))
             yield part
+
+    def part(self, name: str) -> KeptPart | None:
+        """Returns the part in a file; None if it is gone. Raises StateCorrupt for an invalid one."""
+        path = f"{self._directory()}/{name}"
+        image = read_image(path, _MAX_FILE_BYTES)
+        if image is None:
+            return None
+        try:
+            with gzip.GzipFile(fileobj=io.BytesIO(image.data)) as file:
+                data = file.read(_MAX_TEXT_BYTES + 1)
+        except (OSError, EOFError, zlib.error) as damaged:
+            raise StateCorrupt(path, (f"it cannot be unpacked: {damaged}",)) from damaged
+        if len(data) > _MAX_TEXT_BYTES:
+            raise StateCorrupt(path, (f"unpacked it is larger than {_MAX_TEXT_BYTES >> 20} MiB",))
+        return parse_history_lines(io.TextIOWrapper(io.BytesIO(data), "ascii", "replace"), path)
+
+    def looks(self) -> dict[str, int]:
+        """Returns the files of all parts by name, each with a value that changes when the file does."""
+        return {name: status.st_mtime_ns ^ status.st_size for name, status in _statuses(self._directory())}
 
 
 def session_name(harness: Harness, session_id: str) -> str:
@@ -131,17 +140,20 @@ def _is_part(name: str) -> bool:
     return name.endswith(ENDING) and not name.startswith(".")
 
 
-def _sessions_in(directory: str) -> tuple[KeptSession, ...]:
-    found: dict[str, KeptSession] = {}
+def _statuses(directory: str) -> Iterator[tuple[str, os.stat_result]]:
     with as_store_io("list", directory), suppress(FileNotFoundError), os.scandir(directory) as entries:
         for entry in entries:
-            if not _is_part(entry.name) or not entry.is_file(follow_symlinks=False):
-                continue
-            status = entry.stat(follow_symlinks=False)
-            name = entry.name.partition(".")[0]
-            known = found.get(name, KeptSession(name, 0, 0))
-            kept_at_ms = max(known.kept_at_ms, status.st_mtime_ns // 1_000_000)
-            found[name] = KeptSession(name, known.size_bytes + status.st_size, kept_at_ms)
+            if _is_part(entry.name) and entry.is_file(follow_symlinks=False):
+                yield entry.name, entry.stat(follow_symlinks=False)
+
+
+def _sessions_in(directory: str) -> tuple[KeptSession, ...]:
+    found: dict[str, KeptSession] = {}
+    for part, status in _statuses(directory):
+        name = part.partition(".")[0]
+        known = found.get(name, KeptSession(name, 0, 0))
+        kept_at_ms = max(known.kept_at_ms, status.st_mtime_ns // 1_000_000)
+        found[name] = KeptSession(name, known.size_bytes + status.st_size, kept_at_ms)
     return tuple(sorted(found.values(), key=lambda each: (each.kept_at_ms, each.name)))
 
 

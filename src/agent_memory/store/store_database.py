@@ -73,12 +73,18 @@ _SCHEMA = """
     CREATE TABLE links (source INTEGER, target TEXT, relation TEXT, PRIMARY KEY (source, target, relation)) WITHOUT ROWID;
     CREATE INDEX links_target ON links (target);
     CREATE TABLE vectors (number INTEGER PRIMARY KEY, model TEXT NOT NULL, vector BLOB NOT NULL);
-    CREATE VIRTUAL TABLE terms USING fts5(
-        title, text, tokenize="ascii tokenchars '!#$%&()*+,-./:;<=>?@[\\]^_`{|}~'"
-    );
+    CREATE VIRTUAL TABLE terms USING fts5(title, text, TOKENS);
     CREATE VIRTUAL TABLE vocabulary USING fts5vocab(terms, row);
     CREATE VIRTUAL TABLE occurrences USING fts5vocab(terms, instance);
-"""
+    CREATE TABLE histories (
+        number INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, look INTEGER NOT NULL, harness TEXT, session TEXT,
+        branch TEXT, ended_ms INTEGER, first_words TEXT, places TEXT, problem TEXT
+    );
+    CREATE TABLE turns (number INTEGER PRIMARY KEY, length INTEGER NOT NULL);
+    CREATE VIRTUAL TABLE said USING fts5(text, TOKENS);
+    CREATE VIRTUAL TABLE said_vocabulary USING fts5vocab(said, row);
+    CREATE VIRTUAL TABLE said_occurrences USING fts5vocab(said, instance);
+""".replace("TOKENS", """tokenize="ascii tokenchars '!#$%&()*+,-./:;<=>?@[\\]^_`{|}~'" """)
 """`files` has every file of a note, live or archived: notes, secret ones without their text, and unreadable files.
 `notes` and the tables with its numbers have those that may be found."""
 _VERSION = crc32(repr((3, _SCHEMA, TERMS_VERSION, LISTED_LAYOUT, unicodedata.unidata_version)).encode()) & 0x7FFFFFFF
@@ -132,6 +138,16 @@ class StoreDatabase:
     def write(self, act: Callable[[sqlite3.Connection], Value]) -> Value:
         """Returns the result of `act`, which changes all or nothing; one process at a time."""
         return self._run(act, "BEGIN IMMEDIATE")
+
+    def read_current(self, act: Callable[[sqlite3.Connection], Value], refresh: Callable[[], object]) -> Value:
+        """Returns the result of `read`; if the database proves to be damaged, that of its successor once `refresh` has
+        filled it."""
+        renewals = self.renewals
+        answer = self.read(act)
+        if self.renewals == renewals:
+            return answer
+        refresh()
+        return self.read(act)
 
     def close(self) -> None:
         """Closes the file; the next call opens it again."""

@@ -42,6 +42,11 @@ def iso_of(at_ms: int) -> str:
     return f"{year:04d}-{month:02d}-{day:02d}T{hour:02d}:{minute:02d}:{second:02d}.{millis:03d}Z"
 
 
+def instant(at_ms: int) -> str:
+    """Returns `2026-02-13 14:30 UTC`."""
+    return f"{iso_of(at_ms)[:16].replace('T', ' ')} UTC"
+
+
 def day_of(at_ms: int) -> str:
     """Returns a day as `2026-02-13`, in UTC; for a number outside of the calendar the nearest day in it."""
     return date.fromordinal(_FIRST_DAY + min(max(at_ms, FIRST_MS), LAST_MS) // DAY_MS).isoformat()

@@ -1,0 +1,165 @@
+"""The kept histories in the database: a row for each part, and one for each turn that says something, with its terms.
+
+A part is one transaction: a killed process leaves whole ones, and the next continues. A turn's number is made of that of
+its part and of its place in it.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from functools import partial
+from itertools import islice
+
+from attrs import frozen
+
+from agent_memory.errors import Busy, PathRefused, StateCorrupt, StoreIo
+from agent_memory.note.terms import field_terms
+from agent_memory.results import as_result
+from agent_memory.session.history import History, Role, Turn
+from agent_memory.session.own_marks import machine_text
+from agent_memory.session.turns import excerpt
+from agent_memory.store.index_batch import spelled
+from agent_memory.store.kept_histories_files import KeptHistoriesFiles
+from agent_memory.store.note_files import is_text
+from agent_memory.store.store_database import StoreDatabase
+from agent_memory.text.instants import FIRST_MS, LAST_MS
+from agent_memory.text.plain_text import counted, one_line
+
+PLACE_BITS = 20
+_TOOL_CHARS = 1_000
+"""How much of a tool's output is searched, of both its ends: the rest is mostly files of the project."""
+_FIRST_CHARS = 200
+
+
+@frozen
+class IndexedPart:
+    """One part of a session's kept history."""
+
+    number: int
+    name: str
+    harness: str
+    session_id: str
+    branch: str | None
+    ended_at_ms: int
+    """0 if it is not known."""
+    first_words: str
+    """The person's first words in it."""
+    _places: str
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Returns the directories in which the person spoke, the session's own first."""
+        return tuple(json.loads(self._places))
+
+
+@frozen
+class HistoryIndex:
+    """The kept histories of one store, for searching."""
+
+    database: StoreDatabase
+    kept: KeptHistoriesFiles
+
+    @as_result
+    def refresh(self) -> tuple[str, ...]:
+        """Brings the index into line with the files; returns sentences about what is missing."""
+        looks = {name: look for name, look in self.kept.looks().items() if is_text(name)}
+        known = self.database.read(lambda connection: dict(connection.execute("SELECT name, look FROM histories")))
+        problems, notices = list[str](), list[str]()
+        try:
+            if gone := known.keys() - looks.keys():
+                self.database.write(partial(_take_out, names=gone))
+            for name in (name for name, look in looks.items() if known.get(name) != look):
+                history, problem = None, ""
+                try:
+                    part = self.kept.part(name)
+                    history = part.history if part is not None else None
+                except StoreIo as error:  # it may be readable the next time
+                    problems.append(str(error))
+                    continue
+                except (StateCorrupt, PathRefused) as error:
+                    problem = str(error)
+                turns = [] if history is None else _terms_of(history.turns)
+                self.database.write(
+                    partial(_put, name=name, look=looks[name], history=history, turns=turns, problem=problem)
+                )
+        except Busy:
+            notices.append("Another process is at the index; sessions may be missing.")
+        sql = "SELECT problem FROM histories WHERE problem <> '' ORDER BY name"
+        problems += [row[0] for row in self.database.read(lambda connection: connection.execute(sql).fetchall())]
+        if problems:
+            histories = counted(len(problems), "kept history", "kept histories")
+            notices.append(f"{histories} cannot be searched: {problems[0]}")
+        return tuple(notices)
+
+
+def indexed_parts(connection: sqlite3.Connection) -> dict[int, IndexedPart]:
+    """Returns the parts by number, those of one session in order."""
+    columns = "number, name, harness, session, branch, ended_ms, first_words, places"
+    rows = connection.execute(f"SELECT {columns} FROM histories WHERE harness IS NOT NULL ORDER BY name")
+    return {row[0]: IndexedPart(*row) for row in rows}
+
+
+def words_of(turn: Turn) -> str:
+    """Returns what was said in a turn, with a line for each use of a tool."""
+    calls = (f"[{call.name}] {' '.join(filter(None, (call.path, call.brief)))}" for call in turn.tool_calls)
+    return "\n".join(filter(None, (turn.text, *calls)))
+
+
+def _terms_of(turns: Iterable[Turn]) -> list[tuple[int, int, str]]:
+    """Returns place, length and terms of each turn that has any."""
+    texts = (
+        excerpt(turn.text, _TOOL_CHARS).text if turn.role is Role.TOOL else words_of(turn)
+        for turn in islice(turns, 1 << PLACE_BITS)
+    )
+    terms = (field_terms(_plain(text)) for text in texts)
+    return [(place, each.length, spelled(each)) for place, each in enumerate(terms) if each.counts]
+
+
+def _put(
+    connection: sqlite3.Connection,
+    name: str,
+    look: int,
+    history: History | None,
+    turns: list[tuple[int, int, str]],
+    problem: str,
+) -> None:
+    if connection.execute("SELECT 1 FROM histories WHERE name = ? AND look = ?", (name, look)).fetchone():
+        return  # another process was first
+    _take_out(connection, [name])
+    about: tuple[object, ...] = (None,) * 6
+    if history is not None:
+        typed = (turn.text for turn in history.turns if turn.role is Role.USER and machine_text(turn.text) is None)
+        first = next((line for text in typed if (line := one_line(_plain(text), _FIRST_CHARS))), "")
+        places = [each for each in (history.cwd, *history.also_in) if each and is_text(each) and "\0" not in each]
+        ended_ms, branch = in_calendar(history.ended_at_ms) or 0, history.branch and _plain(history.branch)
+        about = (history.harness.value, _plain(history.session_id), branch, ended_ms, first, json.dumps(places))
+    sql = (
+        "INSERT INTO histories (name, look, harness, session, branch, ended_ms, first_words, places, problem) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    )
+    base = (connection.execute(sql, (name, look, *about, _plain(problem))).lastrowid or 0) << PLACE_BITS
+    connection.executemany("INSERT INTO turns VALUES (?, ?)", [(base + place, length) for place, length, _ in turns])
+    connection.executemany(
+        "INSERT INTO said (rowid, text) VALUES (?, ?)", [(base + at, terms) for at, _, terms in turns]
+    )
+
+
+def _take_out(connection: sqlite3.Connection, names: Iterable[str]) -> None:
+    for name in names:
+        for (number,) in connection.execute("SELECT number FROM histories WHERE name = ?", (name,)).fetchall():
+            turns = number << PLACE_BITS, (number + 1) << PLACE_BITS
+            connection.execute("DELETE FROM histories WHERE number = ?", (number,))
+            connection.execute("DELETE FROM said WHERE rowid >= ? AND rowid < ?", turns)
+            connection.execute("DELETE FROM turns WHERE number >= ? AND number < ?", turns)
+
+
+def _plain(text: str) -> str:
+    """Returns the text without halves of surrogate pairs, which a damaged file may have and SQLite does not take."""
+    return text.encode(errors="replace").decode()
+
+
+def in_calendar(at_ms: int | None) -> int | None:
+    """Returns an instant that a file tells; None for a number outside of the calendar."""
+    return at_ms if at_ms is not None and FIRST_MS <= at_ms <= LAST_MS else None
