@@ -368,6 +368,12 @@ class TestAgain:
         assert "White tea." in memory("read", ids["A"]).out
         assert "My own tea." in memory("read", ids["B"]).out
 
+    def test_files_of_one_name_in_two_directories_are_two_notes(self, memory: Memory) -> None:
+        files(memory.home, {"one/a.md": "# Tea\nGreen.\n", "two/a.md": "# Coffee\nBlack.\n"})
+        for name in ("one", "two", "one"):
+            memory("import", "markdown", str(memory.home / name), "--yes")
+        assert {each["title"] for each in memory("list", "--json").document["entries"]} == {"Tea", "Coffee"}
+
     def test_an_archived_note_stays_in_the_archive(self, memory: Memory) -> None:
         files(memory.home / "wiki", {"a.md": "# A\nGreen tea.\n"})
         memory("import", "markdown", str(memory.home / "wiki"), "--yes")
