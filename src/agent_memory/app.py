@@ -297,11 +297,11 @@ class Memory:
         return Surroundings(self.environ, home_of(self.environ), self.root, roots, project_directories)
 
     @cached_property
-    def histories(self) -> Mapping[str, HistorySource]:
-        """How to get the history of a session, by retrieval method."""
-        from agent_memory.harness import history_sources
+    def histories(self) -> HistorySource:
+        """How to get what a session said."""
+        from agent_memory.harness import Histories
 
-        return history_sources(self.surroundings())
+        return Histories(self.surroundings())
 
     # -- single notes, tags, state, scopes ----------------------------------------------------------------------------
 
@@ -633,7 +633,6 @@ class Memory:
     ) -> Run:
         """Runs once under the run lock; `Busy` when another is at work. `upgrade` asks the configured command to
         look again at what the built-in consolidated; not in a dry run, since these sessions go through the inbox."""
-        from agent_memory.pipelines.backfill import ask_again
         from agent_memory.pipelines.consolidate import consolidate
         from agent_memory.rules.run import Run
 
@@ -643,6 +642,8 @@ class Memory:
             if retry_failed:
                 unwrap(self.inbox.retry_failed())
             if upgrade and not dry_run:
+                from agent_memory.pipelines.backfill import ask_again
+
                 unwrap(ask_again(self.inbox, unwrap(self.upgrades())))
             io = self._consolidate_io(unwrap(self.agent()), progress, dry_run=dry_run)
             now_ms = self.clock.now_ms()

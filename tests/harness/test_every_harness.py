@@ -23,7 +23,7 @@ import goose_sessions as goose
 import nine_harnesses as nine
 import opencode_sessions as opencode
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
-from agent_memory.harness import history_sources, turn_builder
+from agent_memory.harness import Histories, turn_builder
 from agent_memory.harness.aider import CHAT_FILE, AiderChats
 from agent_memory.harness.captured_notes import FileSnapshots, InlineNotes
 from agent_memory.harness.claude_code import ClaudeCodeSessions
@@ -83,8 +83,8 @@ class Kept:
         named = path or (None if self.harness in ("amp", "opencode", "goose") else self.path)
         retrieval = retrieval_of(harness, nine.SESSIONS[self.harness], str(named) if named else None)
         assert retrieval is not None
-        source = history_sources(surroundings(self.home, PATH=f"{self.home}/bin:/usr/bin:/bin"))[retrieval.method]
-        return source.fetch(InboxEntry(0, harness, retrieval, Context()), mark)
+        histories = Histories(surroundings(self.home, PATH=f"{self.home}/bin:/usr/bin:/bin"))
+        return histories.fetch(InboxEntry(0, harness, retrieval, Context()), mark)
 
     def read(self, talk: Sequence[Exchange] = (), mark: SessionMark | None = None) -> History:
         if talk:

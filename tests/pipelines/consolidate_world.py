@@ -124,7 +124,7 @@ class World:
         return ConsolidateIo(
             inbox=self.inbox,
             switches=lambda: Switches({"HOME": "/dev/null/none"}),
-            histories=dict.fromkeys(("claude-code-session", "inline", "file"), self.histories),
+            histories=self.histories,
             scope_of=lambda cwd: REPO if cwd == CWD else GLOBAL_SCOPE,
             store=self.store,
             agent=self.agent,

@@ -54,7 +54,7 @@ class Past:
     def io(self) -> BackfillIo:
         return BackfillIo(
             finders={CLAUDE: self.finder},
-            histories={"claude-code-session": self.world.histories},
+            histories=self.world.histories,
             inbox=self.world.inbox,
             marks=self.world.marks,
             clock=self.world.clock,

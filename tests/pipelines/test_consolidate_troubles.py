@@ -14,6 +14,7 @@ from agent_memory.rules.run import KeptReply, Run, Work
 from agent_memory.session.history import History, SessionMark
 from agent_memory.session.queue import Context, FileSnapshot, InboxEntry, Pending, SessionFile
 from pipelines.consolidate_world import CWD, NOON_MS, ScriptedAgent, World, entries, history, note
+from stand_ins.dict_histories import DictHistories
 from stand_ins.temporary_records import (
     TemporaryKeptHistories,
     TemporaryRunRecords,
@@ -129,15 +130,16 @@ class TestABug:
     DEFECT = Defect("fetch_history", "ZeroDivisionError: by nought")
 
     def test_met_while_a_session_is_read_it_costs_that_one_an_attempt(self, world: World) -> None:
-        class Broken:
+        class Broken(DictHistories):
             def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> Result[History, Error]:
-                raise ZeroDivisionError("by nought")
+                if isinstance(entry.retrieval, SessionFile):
+                    raise ZeroDivisionError("by nought")
+                return super().fetch(entry, mark)
 
         world.capture("s1", "one")
         world.capture_note("Deploys", "They run from main only")
         world.agent.answers = [entries(note("Deploys", "They run from main only"))]
-        io = world.io()
-        run = run_over(evolve(io, histories={**io.histories, "claude-code-session": Broken()}))
+        run = run_over(evolve(world.io(), histories=Broken()))
         assert sorted(world.verdicts(run)) == ["refused", "written"]
         assert [trouble.attempts for trouble in world.inbox.troubles] == [1]
 

@@ -42,7 +42,7 @@ class Handing:
     unseen: list[Error] = field(factory=list)
     """Why captures cannot be looked at."""
     source: DictHistories = field(factory=DictHistories)
-    histories: dict[str, HistorySource] = field(factory=dict)
+    histories: HistorySource | None = None
     kept: TemporaryKeptHistories = field(factory=TemporaryKeptHistories)
     tombstones: Tombstones = field(factory=TemporaryTombstones)
     store: TemporaryStore = field(factory=TemporaryStore)
@@ -59,7 +59,7 @@ class Handing:
     def io(self) -> HandingOverIo:
         return HandingOverIo(
             switches=lambda: Switches({"HOME": "/dev/null/none"}),
-            histories=self.histories or {METHOD: self.source},
+            histories=self.histories or self.source,
             kept=self.kept,
             tombstones=self.tombstones,
             scope_of=lambda cwd: REPO if cwd == CWD else GLOBAL_SCOPE,
@@ -104,9 +104,12 @@ class TestASessionByItsId:
         assert handing.named("s1").unwrap().handover.session_id == "s1"
 
     def test_of_the_guesses_the_first_that_can_be_read_is_taken(self, handing: Handing) -> None:
-        handing.source.put("s1", HistoryUnavailable("s1", "there is no such file"))
-        other = DictHistories({"s1": history("s1", *ASKED)})
-        handing.histories = {METHOD: handing.source, "codex-session": other}
+        class OfCodex(DictHistories):
+            def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> Result[History, Error]:
+                absent = HistoryUnavailable("s1", "there is no such file")
+                return super().fetch(entry, mark) if entry.harness is Harness.CODEX else Failure(absent)
+
+        handing.histories = OfCodex({"s1": history("s1", *ASKED)})
         second = evolve(guess(Harness.CODEX, "s1"), retrieval=SessionFile("codex-session", "s1"))
         assert handing.named("s1", guess(CLAUDE, "s1"), second).unwrap().entry == second
 
@@ -161,18 +164,18 @@ class TestALongSession:
 
     def test_its_beginning_and_its_last_part_are_read(self, handing: Handing) -> None:
         handing.session("s1")
-        handing.histories = {METHOD: Parts(history("s1", *self.TEXTS), 2)}
+        handing.histories = Parts(history("s1", *self.TEXTS), 2)
         assert [turn.number for turn in handing.named("s1").unwrap().history.turns] == [1, 2, 7]
 
     def test_one_that_cannot_be_read_to_its_end_is_not_handed_over_in_part(self, handing: Handing) -> None:
         handing.session("s1")
-        handing.histories = {METHOD: Parts(history("s1", *self.TEXTS), 2, fails_after=2)}
+        handing.histories = Parts(history("s1", *self.TEXTS), 2, fails_after=2)
         assert isinstance(handing.named("s1").failure(), HistoryUnreadable)
 
     def test_one_that_never_ends_is_left_after_a_while(self, handing: Handing) -> None:
         endless = Parts(history("s1", *(f"please move part {number}" for number in range(1, 400))), 1)
         handing.session("s1")
-        handing.histories = {METHOD: endless}
+        handing.histories = endless
         assert [turn.number for turn in handing.named("s1").unwrap().history.turns] == [1, 257]
         assert endless.fetched == 257
 

@@ -20,7 +20,7 @@ import cursor_conversations as cursor
 import goose_sessions as goose
 import nine_harnesses as nine
 import pi_sessions as pi
-from agent_memory.harness import Surroundings, history_sources
+from agent_memory.harness import Histories, Surroundings
 from agent_memory.note.note import Harness
 from agent_memory.session.history import History, Role
 from agent_memory.session.queue import Context, InboxEntry, retrieval_of
@@ -220,7 +220,7 @@ def read(harness: str, home: Path, path: Path, session_id: str) -> History:
     retrieval = retrieval_of(Harness(harness), session_id, named)
     assert retrieval is not None
     entry = InboxEntry(0, Harness(harness), retrieval, Context(cwd=str(path.parent)))
-    match history_sources(surroundings)[retrieval.method].fetch(entry, None):
+    match Histories(surroundings).fetch(entry, None):
         case Success(History() as history):
             return history
         case other:

@@ -38,7 +38,6 @@ from agent_memory.errors import (
 )
 from agent_memory.files.paths import read_image
 from agent_memory.files.root import DEPTH_VARIABLE, home_of, is_marked, is_own_call
-from agent_memory.harness import history_sources
 from agent_memory.note.note import Harness, Kind
 from agent_memory.redaction.redact import redact
 from agent_memory.results import unwrap, warning_of
@@ -147,7 +146,7 @@ def _put_session(memory: Memory, harness: Harness, session_id: str, transcript: 
         # for its sessions is asked by the run.
         entry = InboxEntry(memory.clock.now_ms(), harness, retrieval, Context(cwd=memory.cwd))
         try:
-            unwrap(history_sources(memory.surroundings())[retrieval.method].fetch(entry, None))
+            unwrap(memory.histories.fetch(entry, None))
         except HistoryUnavailable as absent:
             if absent.is_missing and memory.kept_histories.fetch(harness, session_id, None) == Success(None):
                 raise

@@ -3,67 +3,81 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
 
-from attrs import evolve
+from attrs import define, evolve, field
+from returns.result import Result
 
-from agent_memory.capture.session_event import method_of
-from agent_memory.harness.aider import AiderChats
-from agent_memory.harness.amp import AmpThreads
+from agent_memory.errors import Error
 from agent_memory.harness.captured_notes import FileSnapshots, InlineNotes
-from agent_memory.harness.claude_code import ClaudeCodeSessions
-from agent_memory.harness.codex import CodexSessions
-from agent_memory.harness.copilot import CopilotSessions
-from agent_memory.harness.cursor import CursorTranscripts
-from agent_memory.harness.cursor_store import CursorSessions
-from agent_memory.harness.gemini import GeminiSessions
-from agent_memory.harness.goose import GooseSessions
-from agent_memory.harness.opencode import OpencodeSessions
-from agent_memory.harness.pi import PiSessions
 from agent_memory.harness.transcripts import SessionFiles, Sessions, Surroundings as Surroundings
 from agent_memory.note.note import Harness
 from agent_memory.ports import HistorySource, SessionFinder
+from agent_memory.session.history import History, SessionMark
+from agent_memory.session.queue import InboxEntry
 
-SESSIONS: Mapping[Harness, type[Sessions | AmpThreads]] = {
-    Harness.CLAUDE_CODE: ClaudeCodeSessions,
-    Harness.CODEX: CodexSessions,
-    Harness.CURSOR: CursorSessions,
-    Harness.AMP: AmpThreads,
-    Harness.GEMINI: GeminiSessions,
-    Harness.COPILOT: CopilotSessions,
-    Harness.AIDER: AiderChats,
-    Harness.GOOSE: GooseSessions,
-    Harness.OPENCODE: OpencodeSessions,
-    Harness.PI: PiSessions,
+if TYPE_CHECKING:
+    from agent_memory.harness.amp import AmpThreads
+
+_SESSIONS: Mapping[Harness, tuple[str, str]] = {
+    Harness.CLAUDE_CODE: ("claude_code", "ClaudeCodeSessions"),
+    Harness.CODEX: ("codex", "CodexSessions"),
+    Harness.CURSOR: ("cursor_store", "CursorSessions"),
+    Harness.AMP: ("amp", "AmpThreads"),
+    Harness.GEMINI: ("gemini", "GeminiSessions"),
+    Harness.COPILOT: ("copilot", "CopilotSessions"),
+    Harness.AIDER: ("aider", "AiderChats"),
+    Harness.GOOSE: ("goose", "GooseSessions"),
+    Harness.OPENCODE: ("opencode", "OpencodeSessions"),
+    Harness.PI: ("pi", "PiSessions"),
 }
-"""Those of each harness: a new harness is one module, and a line here."""
+"""The module and the class of each harness, loaded when they are needed: a new harness is one module, and a line here."""
+_UNWATCHED = (Harness.AMP, Harness.GOOSE, Harness.OPENCODE)
+"""They keep sessions behind a network or in a database, which is not asked every two seconds while its owner works."""
 
 
-def history_sources(given: Surroundings) -> dict[str, HistorySource]:
-    """Returns how to get histories, by retrieval method."""
-    of_sessions = {method_of(harness): sessions.at(given) for harness, sessions in SESSIONS.items()}
-    return {**of_sessions, "file": FileSnapshots(given.root), "inline": InlineNotes()}
+def _sessions_of(harness: Harness) -> type[Sessions | AmpThreads]:
+    module, name = _SESSIONS[harness]
+    return cast("type[Sessions | AmpThreads]", getattr(import_module(f"{__name__}.{module}"), name))
+
+
+@define
+class Histories:
+    """`HistorySource` of whatever may be in the inbox: the session of any harness, a file, a note."""
+
+    given: Surroundings
+    _sources: dict[str, HistorySource] = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._sources = {"file": FileSnapshots(self.given.root), "inline": InlineNotes()}
+
+    def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> Result[History, Error]:
+        method = entry.retrieval.method
+        if method not in self._sources:
+            self._sources[method] = _sessions_of(entry.harness).at(self.given)
+        return self._sources[method].fetch(entry, mark)
 
 
 def session_finders(given: Surroundings) -> dict[Harness, SessionFinder]:
     """Returns a finder for every harness there is one for."""
-    return {harness: sessions.at(given) for harness, sessions in SESSIONS.items()}
+    return {harness: _sessions_of(harness).at(given) for harness in _SESSIONS}
 
 
 def watched_finders(given: Surroundings) -> dict[Harness, SessionFinder]:
-    """Of the harnesses that keep sessions in files: a network or a database is not asked every two seconds while its owner
-    works."""
-    return {
-        harness: (CursorTranscripts if sessions is CursorSessions else sessions).at(given)
-        for harness, sessions in SESSIONS.items()
-        if issubclass(sessions, SessionFiles | AiderChats)
-    }
+    """Of the harnesses that keep sessions in files."""
+    from agent_memory.harness.cursor import CursorTranscripts
+
+    watched = {each: _sessions_of(each) for each in _SESSIONS if each not in _UNWATCHED}
+    return {each: sessions.at(given) for each, sessions in (watched | {Harness.CURSOR: CursorTranscripts}).items()}
 
 
 def recorded_roots(given: Surroundings) -> tuple[str, ...]:
     """Directories of transcripts that only the variables name, for processes that do not have them."""
+    all_sessions = list(map(_sessions_of, _SESSIONS))
+    own = [each for each in all_sessions if issubclass(each, Sessions) and hasattr(each, "below")]
 
     def roots(given: Surroundings) -> tuple[str, ...]:
-        own = (each for each in SESSIONS.values() if issubclass(each, Sessions) and hasattr(each, "below"))
         return given.roots(*(path for each in own for path in each.directories(given))).roots
 
     usual = roots(evolve(given, environ={}))

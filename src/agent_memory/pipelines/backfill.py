@@ -52,7 +52,7 @@ class BackfillIo:
     """The adapters, and the few facts about this machine that the steps need."""
 
     finders: Mapping[Harness, SessionFinder]
-    histories: Mapping[str, HistorySource]
+    histories: HistorySource
     """By retrieval method."""
     inbox: Inbox
     marks: SessionMarks
@@ -133,7 +133,7 @@ class _Looking:
             last_at_ms = None if mark is None else mark.last_at_ms
             if last_at_ms is not None and found.ended_at_ms is not None and found.ended_at_ms <= last_at_ms:
                 return Sighted(found, "done")  # the harness itself says that nothing came after the mark
-            history = unwrap(io.histories[found.retrieval.method].fetch(entry, mark))
+            history = unwrap(io.histories.fetch(entry, mark))
         except Error as error:
             return Sighted(found, "unreadable", problem=_why_not(error))
         cwd = found.cwd or history.cwd

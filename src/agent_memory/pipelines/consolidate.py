@@ -132,11 +132,7 @@ def _marked_id(entry: InboxEntry) -> str | None:
 
 def _from_source(io: ConsolidateIo, work: Work, mark: SessionMark | None) -> Work:
     entry = work.pending.entry
-    source = io.histories.get(entry.retrieval.method)
-    if source is None:
-        reason = f"this version has no way to read {entry.retrieval.method} yet"
-        raise HistoryUnavailable(session_id_of(entry) or entry.retrieval.method, reason)
-    history = unwrap(source.fetch(entry, mark))
+    history = unwrap(io.histories.fetch(entry, mark))
     if mark is not None and mark.within(history.transcript) is None:
         return _without_shared(io, work, mark, history)
     return _with(work, history, mark)
@@ -212,8 +208,7 @@ class ConsolidateIo:
     """The adapters, and the few settings that the steps need."""
 
     inbox: Inbox
-    histories: Mapping[str, HistorySource]
-    """By retrieval method."""
+    histories: HistorySource
     scope_of: Callable[[str | None], str]
     """The scope key of a directory."""
     store: Store

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from attrs import evolve, field, frozen
@@ -40,7 +40,7 @@ _MOST_TRIED = 20
 class HandingOverIo:
     """Everything that a handoff acts on."""
 
-    histories: Mapping[str, HistorySource]
+    histories: HistorySource
     """By retrieval method."""
     kept: KeptHistories
     tombstones: Tombstones
@@ -164,9 +164,8 @@ def _take(io: HandingOverIo, entry: InboxEntry) -> Taken | None:
 def _history(io: HandingOverIo, entry: InboxEntry, session_id: str) -> History:
     """Returns the history from the transcript (for a very long one the beginning and the last part) or, if the harness
     has removed that, what was kept of it."""
-    source = io.histories[entry.retrieval.method]
     try:
-        history = unwrap(source.fetch(entry, None))
+        history = unwrap(io.histories.fetch(entry, None))
         head = history.turns[:_HEAD_TURNS]
         for _ in range(_MOST_FETCHES):
             if not history.remaining:
@@ -174,7 +173,7 @@ def _history(io: HandingOverIo, entry: InboxEntry, session_id: str) -> History:
             last = history.turns[-1]
             ends = (last.record_id, last.at_ms, last.number)
             mark = SessionMark(history.harness, history.session_id, *ends, tools_answered=True, agent_name="handoff")
-            history = unwrap(source.fetch(entry, mark))
+            history = unwrap(io.histories.fetch(entry, mark))
     except HistoryUnavailable:
         kept = unwrap(io.kept.fetch(entry.harness, session_id, None))
         if kept is None:
