@@ -736,10 +736,13 @@ class Memory:
 
     @as_result
     def _tidy_up(self) -> None:
-        """Compacts what grows with every run: the usage ledger, the records of old runs, the repository."""
+        """Compacts what grows with every run (the usage ledger, the records of old runs, the repository) and removes
+        files of earlier versions."""
+        from agent_memory.files.paths import remove_former
         from agent_memory.git.git_process import pack_history
         from agent_memory.store.run_files import prune_run_files
 
+        remove_former(self.root)
         with self.locks.write():
             unwrap(self.ledger.compact())
             unwrap(prune_run_files(self.root, self.clock))

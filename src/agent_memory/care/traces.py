@@ -9,7 +9,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from attrs import Factory, field, frozen
+from attrs import Factory, evolve, field, frozen
+from returns.result import Failure
 
 from agent_memory.capture.hook_files import INBOX
 from agent_memory.capture.inbox_files import FAILED, MAX_RETIRED_BYTES, PROCESSED, REASON_ENDING, is_entry_name
@@ -27,15 +28,17 @@ from agent_memory.files.paths import (
     write_text,
 )
 from agent_memory.note.file_name import is_note_name
-from agent_memory.note.note import StoredEntry
+from agent_memory.note.note import TIERS_FILE, StoredEntry, TierList
 from agent_memory.results import as_result
 from agent_memory.rules.change import Change, FileChange, FileState
 from agent_memory.rules.forgotten import FORGOTTEN, ForgettingAtWork, SessionKey, TraceWords, share_of
 from agent_memory.rules.plan import ids_of
+from agent_memory.rules.undo_run import Footprint
 from agent_memory.session.queue import SNAPSHOTS, FileSnapshot, InlineNote, queue_key, session_id_of
 from agent_memory.store.bookkeeping import FOOTPRINT
-from agent_memory.store.note_files import ARCHIVE, TOPICS, entry_or_none, read_image
-from agent_memory.store.run_files import FORGOTTEN_MARK, MAX_RUN_FILE_BYTES, REPORT, RUNS
+from agent_memory.store.note_files import ARCHIVE, TOPICS, entry_or_none, parse_tiers, read_image, render_tiers
+from agent_memory.store.reversal import files_together
+from agent_memory.store.run_files import FORGOTTEN_MARK, MAX_RUN_FILE_BYTES, REPORT, RUNS, RunLogFiles
 from agent_memory.store.run_json import CHANGES, DEFERRED
 from agent_memory.text.ids import ID_PATTERN, is_id
 from agent_memory.text.instants import iso_of
@@ -142,8 +145,8 @@ _REPLIES = "replies"
 class RunTraces:
     """Finds traces in `runs/` of a real root, and removes them.
 
-    A run whose footprint, section or plan held one keeps its report alone, and cannot be undone any more. The file
-    `forgotten.json` in its directory says so; it is written first.
+    A run whose footprint, section or plan held one loses its details, except for what it did to other notes: that can
+    still be undone. The file `forgotten.json` in its directory says so; it is written first.
     """
 
     root: str
@@ -158,10 +161,14 @@ class RunTraces:
         """Removes the details of the runs that lose them, matching work for the next run, and every other trace; twice
         is harmless."""
         for run in self.work.runs:
-            mark = f"{RUNS}/{run}/{FORGOTTEN_MARK}"
+            mark, first = f"{RUNS}/{run}/{FORGOTTEN_MARK}", f"{RUNS}/{run}/footprint-1.json"
             write_text(self.root, mark, json.dumps({"version": 1, "at": iso_of(self.work.at_ms)}) + "\n")
+            stay = [f"{RUNS}/{run}/{REPORT}", mark]
+            if kept := self._of_others(run):
+                write_text(self.root, first, FOOTPRINT.render(Footprint(kept)))
+                stay.append(first)
             for path in self._files(f"{RUNS}/{run}"):
-                if path not in (f"{RUNS}/{run}/{REPORT}", mark):
+                if path not in stay:
                     remove_file(self.root, path)
         for name in self._names():
             self._remove_replies(name)
@@ -205,6 +212,31 @@ class RunTraces:
         return session is not None and any(session in data for data in states)
 
     # -- removing -----------------------------------------------------------------------------------------------------
+
+    def _of_others(self, run: str) -> tuple[FileChange, ...]:
+        """Returns what the run did to unrelated notes; nothing where that cannot be told."""
+        footprint = RunLogFiles(self.root).footprint(run)
+        if isinstance(footprint, Failure):
+            return ()
+        files = footprint.unwrap().files
+        groups = files_together(files)
+        going = {path for each in files if self._is_trace_in(each) for path in groups[each.path]}
+        others = [each for each in files if each.path not in going]
+        if all(each.path == TIERS_FILE for each in others):
+            return ()
+
+        def fewer_tiers(state: FileState | None) -> FileState | None:
+            if state is None:
+                return None
+            tiers = parse_tiers(state.data, TIERS_FILE).map(lambda found: found.without(self.work.touched_ids))
+            return evolve(state, data=render_tiers(tiers.value_or(TierList())))
+
+        return tuple(
+            FileChange(each.path, fewer_tiers(each.before), fewer_tiers(each.after))
+            if each.path == TIERS_FILE
+            else each
+            for each in others
+        )
 
     def _remove_replies(self, run: str) -> None:
         """Removes the replies of a run that processed what is forgotten, or, for a session, of which no report tells
