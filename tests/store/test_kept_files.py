@@ -396,13 +396,3 @@ def test_any_other_history_is_refused_as_a_whole_p6() -> None:
     ):
         with pytest.raises(StateCorrupt):
             parse_history_lines(lines, "histories/x")
-
-
-def test_a_defrag_that_crashed_before_an_upgrade_is_still_known() -> None:
-    document = (SEEDS / "defrag-checkpoint-0").read_bytes().partition(b"\n")[2]
-    state, run = DEFRAG_CHECKPOINT.parse(document, "defrag.json")
-    assert state == "generate_agents_md"
-    assert [(each.kind, each.ids, each.new_ids) for each in run.plan.actions] == [
-        ("merge", ("id__DeUTgk", "id__pVTgvx"), ("id__5Xad23",)),
-        ("archive", ("id__FuEecq",), ()),
-    ]
