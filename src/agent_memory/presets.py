@@ -15,6 +15,8 @@ from typing import Any, Literal
 
 from attrs import field, frozen
 
+from agent_memory.text.json_shape import is_list
+
 PRIVATE_DIRECTORY = "{private}"
 """A placeholder in `env` for the private directory in which an agent command runs."""
 
@@ -55,7 +57,7 @@ def _listed(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def _read(told: Mapping[str, Any]) -> Mapping[str, Any]:
-    read = {key: tuple(value) if isinstance(value, list) else value for key, value in told.items()}
+    read: dict[str, Any] = {key: tuple(value) if is_list(value) else value for key, value in told.items()}
     return {**read, "variables": _listed(told["variables"])}
 
 

@@ -162,8 +162,8 @@ class Chosen:
     """The notes that leave, last changed first, and how many that were meant stay, by the reason."""
 
     found: ListedEntries
-    notes: list[StoredEntry] = field(factory=list)
-    left: Counter[str] = field(factory=Counter)
+    notes: list[StoredEntry] = field(factory=list[StoredEntry])
+    left: Counter[str] = field(factory=Counter[str])
 
 
 @frozen

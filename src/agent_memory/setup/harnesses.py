@@ -16,6 +16,7 @@ from attrs import asdict, field, frozen
 from agent_memory.capture.session_event import SHAPES
 from agent_memory.recall.moment import harness_directories
 from agent_memory.setup.plan import Act, Element, HarnessSetup, Member, Part, Setting, Wanted, Whole
+from agent_memory.text.json_shape import is_list, is_object
 
 SERVER_NAME = "agent-memory"
 """The name of our MCP server. Not `memory`: a widely used server has that name, and so has an extension of Goose."""
@@ -56,9 +57,9 @@ class Context:
                 return more[value[1:-1]]
             case str():
                 return value.format(**asdict(self), claude_servers=self.claude_servers)
-            case list():
+            case _ if is_list(value):
                 return [self.filled(each, **more) for each in value]
-            case dict():
+            case _ if is_object(value):
                 return {key: self.filled(each, **more) for key, each in value.items()}
             case _:
                 return value
@@ -97,7 +98,8 @@ def _setup(harness: str, told: Mapping[str, Any], context: Context) -> HarnessSe
 
 
 def _setting(harness: str, title: str, told: Mapping[str, Any]) -> Setting:
-    return Setting(harness, title, **{"syntax": "jsonc", **told, "keys": tuple(told["keys"])})
+    stated: dict[str, Any] = {"syntax": "jsonc", **told, "keys": tuple(told["keys"])}
+    return Setting(harness, title, **stated)
 
 
 def _files(harness: str, told: Mapping[str, Any], context: Context) -> Iterator[Wanted]:

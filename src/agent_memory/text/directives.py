@@ -64,8 +64,9 @@ def in_plain_letters(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFKC", text.translate(_LOOKALIKES))
 
 
-_ORDERING_WORDS = _TABLE.words("ordering_words")
-_ORDERING_WORDS |= frozenset(map(in_plain_letters, _ORDERING_WORDS))
+_ORDERING_WORDS = frozenset(
+    letters for word in _TABLE.words("ordering_words") for letters in (word, in_plain_letters(word))
+)
 """Words of other languages (not English or Portuguese) that give an order wherever they stand."""
 
 
