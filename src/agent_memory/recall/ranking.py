@@ -217,6 +217,25 @@ def from_links(own: Mapping[int, float], links: Iterable[NoteLink], weights: Ran
     return given
 
 
+def for_place(scope: str, asked_from: str, weights: RankingWeights) -> float:
+    """Returns what its scope adds to the score of a hit for somebody who asks from another scope or the same."""
+    if GLOBAL_SCOPE in (asked_from, scope):
+        return 0.0
+    return weights.here if scope == asked_from else -weights.here
+
+
+def for_newness(hints: QueryHints, at_ms: int, newest_ms: int, weights: RankingWeights) -> float:
+    """Returns what its age adds to the score of a hit if the query asks for the newest."""
+    age_days = max(0, newest_ms - at_ms) / DAY_MS
+    newness = weights.asked_for * float(0.5 ** min(age_days / weights.newest_half_life_days, 1_000.0))
+    return newness if hints.newest else 0.0
+
+
+def for_period(hints: QueryHints, at_ms: int, weights: RankingWeights) -> float:
+    """Returns what its time adds to the score of a hit if the query names that time."""
+    return weights.asked_for if any(period.holds(at_ms) for period in hints.periods) else 0.0
+
+
 def weigh(
     parts: Mapping[int, Sequence[ScorePart]],
     listed: Mapping[int, Listed],
@@ -234,17 +253,12 @@ def weigh(
         if each is None or sum(part.value for part in given) <= 0:
             continue
         meta = each.meta
-        here = 0.0
-        if GLOBAL_SCOPE not in (asked_from, meta.scope):
-            here = weights.here if meta.scope == asked_from else -weights.here
-        age_days = max(0, newest_ms - meta.since_ms) / DAY_MS
-        newness = weights.asked_for * float(0.5 ** min(age_days / weights.newest_half_life_days, 1_000.0))
         at_ms = meta.created_at_ms if meta.valid_from_ms is None else meta.valid_from_ms
         added = (
-            ("here", here, meta.scope),
+            ("here", for_place(meta.scope, asked_from, weights), meta.scope),
             ("kind", weights.asked_for if meta.kind in hints.kinds else 0.0, meta.kind.value),
-            ("newest", newness if hints.newest else 0.0, ""),
-            ("period", weights.asked_for if any(period.holds(at_ms) for period in hints.periods) else 0.0, ""),
+            ("newest", for_newness(hints, meta.since_ms, newest_ms, weights), ""),
+            ("period", for_period(hints, at_ms, weights), ""),
             (
                 "importance",
                 weights.importance * (_STEPS.index(meta.importance) - _STEPS.index(Importance.MEDIUM)),

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from attrs import frozen
 
 from agent_memory.errors import Error, UsageInvalid
-from agent_memory.note.note import GLOBAL_SCOPE
 from agent_memory.note.terms import query_words
 from agent_memory.recall.note_index import SAID, matched_words
-from agent_memory.recall.ranking import WEIGHTS, hints_of, strength_of
+from agent_memory.recall.ranking import WEIGHTS, for_newness, for_period, for_place, hints_of, strength_of
 from agent_memory.recall.search_values import MAX_HITS, Matches, SearchRequest
 from agent_memory.recall.snippet import snippet_of
 from agent_memory.results import as_result, unwrap
@@ -21,7 +19,6 @@ from agent_memory.session.own_marks import machine_text, marked_review
 from agent_memory.session.resume import resume_command
 from agent_memory.session.turns import USER_TEXT_CHARS
 from agent_memory.store.history_index import PLACE_BITS, HistoryIndex, IndexedPart, in_calendar, indexed_parts, words_of
-from agent_memory.text.instants import DAY_MS
 from agent_memory.text.plain_text import clean_text, cut_chars
 
 if TYPE_CHECKING:
@@ -104,10 +101,8 @@ class SaidSearch:
                 and request.agent in (None, part.harness)
                 and (request.since_ms is None or at_ms >= request.since_ms)
             ):
-                here = 0.0 if GLOBAL_SCOPE in (request.here, scope) else 1 if scope == request.here else -1
-                newness = hints.newest and math.exp2((at_ms - newest_ms) / DAY_MS / WEIGHTS.newest_half_life_days)
-                asked_for = newness + any(period.holds(at_ms) for period in hints.periods)
-                scopes[number], added[number] = scope, WEIGHTS.here * here + WEIGHTS.asked_for * asked_for
+                asked_for = for_newness(hints, at_ms, newest_ms, WEIGHTS) + for_period(hints, at_ms, WEIGHTS)
+                scopes[number], added[number] = scope, for_place(scope, request.here, WEIGHTS) + asked_for
         totals: dict[int, float] = {}
         for word in matched:
             for number, score in word.scores.items():
