@@ -11,7 +11,6 @@ from agent_memory.git.git_history import contents_of
 from agent_memory.git.git_process import GitProcess
 from agent_memory.note.note import TIERS_FILE, Meta, Sensitivity
 from agent_memory.note.note_format import read_note
-from agent_memory.redaction.redact import redact
 from agent_memory.rules.change import FileChange, FileState
 from agent_memory.rules.undo_run import Footprint
 
@@ -40,7 +39,7 @@ def notes_at(git: GitProcess, commit: str | None) -> Iterator[tuple[Meta, str]]:
         except EntryUnreadable:
             continue
         if note.meta.sensitivity is not Sensitivity.SECRET:
-            yield note.meta, redact(note.body).text
+            yield note.meta, note.body
 
 
 def changes_since(git: GitProcess, commit: str | None) -> Footprint:
