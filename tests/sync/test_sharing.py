@@ -18,6 +18,7 @@ from agent_memory.cli.mcp_server import MemoryServer
 from mcp_clients import Tools
 from memory_process import Memory
 from places_of_work import AGENT, git, repository, told
+from served_page import Browser
 
 NOTES = ".agents/memory"
 BODY = "Run `make lint` before every push, never skip it. The zebra queue refuses unlinted commits."
@@ -123,6 +124,9 @@ def test_a_shared_note_reaches_a_teammate_who_trusts_the_checkout(ana: Member, b
         assert "never skip it" in told_of
         assert "the team's" in told_of
     assert bob.everywhere().count("the team's") == 7
+    browser = Browser(bob.memory.home, bob.checkout)
+    assert "never skip it" in browser.html(f"/notes/{id}")
+    browser.close()
     assert "A session in github.com/acme/app sees all of it at the start" in bob("why", id)
     # once, and as her own, where it is in the store, too
     ana("trust")

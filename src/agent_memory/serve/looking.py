@@ -170,7 +170,7 @@ def read_shown(memory: Memory, id: str) -> StoredEntry:
     """Returns a note that may be shown, live or archived, by id or alias. Counts no read: somebody looks at it, and does not
     use it."""
     try:
-        stored = unwrap(memory.store.read(id))
+        stored = unwrap(memory.notes_here.read(id))
     except EntryNotFound as absent:
         if not absent.archived:
             raise
@@ -189,7 +189,7 @@ def note(asked: Asked) -> Shown:
         links = LinkSheet(stored.meta.id, stored.meta.title, stored.listed.archived, (), (), (), (), ())
     else:
         why = unwrap(memory.why_entry(id, partial(told_where, memory)))
-        links = unwrap(memory.reading.links(id))
+        links = unwrap(memory.reading_here.links(id))
     versions = unwrap(memory.versions(stored))
     delivered = [
         each for each in DeliveryLog(memory.real_root).deliveries(stored.meta.id) if stored.meta.id in each.ids
