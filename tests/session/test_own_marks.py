@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from agent_memory.cli.main import COMMANDS
 from agent_memory.note.note import Harness, Listed, Meta, Origin, StoredEntry
 from agent_memory.recall.neutral_markdown import whole_note
 from agent_memory.rules.origin import Claim, origin_of
@@ -65,6 +66,10 @@ def test_a_command_that_prints_memory_is_known(command: str) -> None:
 )  # fmt: skip
 def test_a_command_that_only_has_the_word_is_not(command: str) -> None:
     assert not is_memory_command(command)
+
+
+def test_every_command_of_ours_is_known_p26() -> None:
+    assert [name for name in COMMANDS if not is_memory_command(f"memory {name}")] == []
 
 
 def test_our_tools_are_known_in_every_spelling() -> None:
