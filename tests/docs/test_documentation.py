@@ -61,7 +61,7 @@ def test_a_link_that_is_broken_or_leaves_would_be_found() -> None:
 def test_people_can_read_the_documentation_in_two_hours() -> None:
     pages = [PROJECT / "README.md", PROJECT / "CONTRIBUTING.md", *(DOCS.rglob("*.md"))]
     words = sum(len(page.read_text("utf-8").split()) for page in pages if page.parent != DOCS / "adr")
-    assert 20_000 < words <= 25_600, "aim for 25,000: for what is added, something else goes"
+    assert 20_000 < words <= 25_000, "for what is added, something else goes"
 
 
 def test_the_index_leads_to_every_page() -> None:
