@@ -13,7 +13,6 @@ from agent_memory.documents import entry_document, fields_of, json_of, rows_of
 from agent_memory.errors import UsageInvalid
 from agent_memory.note.note import WITHHELD, Kind, Origin, Source, Status, Tier
 from agent_memory.recall.reading import ListFilter, ReadEntry, ShownEntry, status_shown
-from agent_memory.redaction.redact import redact
 from agent_memory.results import unwrap
 from agent_memory.text.instants import day_of
 from agent_memory.text.plain_text import counted, one_line, with_hidden_shown
@@ -176,6 +175,8 @@ def _show(arguments: argparse.Namespace, console: Console) -> None:
         raise UsageInvalid(
             f"There was no note {arguments.id} then; without an id, `memory show --at` lists those that were"
         )
+    from agent_memory.redaction.redact import redact  # lists and reads do without
+
     meta, body = found[0], redact(found[1]).text
     lines = [f"# {meta.title}", "", body.rstrip("\n")]
     console.answer(fields_of(meta, *keys) | {"commit": commit, "body": body}, *map(with_hidden_shown, lines))
