@@ -63,6 +63,7 @@ def _ordinary() -> list[str]:
         + "\n".join(f'"integrity": "sha512-{base64_text(86)}=="}},' for _ in sums),
         "\n".join(f'checksum = "{each}"' for each in sums),
         "\n".join(f"web@sha256:{each}" for each in sums),
+        "\n".join(f'"id__{id}": "{each}",' for id in ("pW5SbG", "pwd234", "tokenX", "Xpass2") for each in sums),
         "\n".join(f"id: {uuid()}, key: {uuid()}, request {uuid()}" for _ in sums),
         "\n".join(f"--hash=sha256:{each} \\" for each in sums),
         "\n".join(f"cache_key = '{each}'; etag: \"{each[:32]}\"; key={each}" for each in sums),

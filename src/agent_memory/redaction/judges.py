@@ -37,6 +37,9 @@ _OTHER_KEYS = words_of(*TABLE.lines["other keys"])
 _NO_OTHER_KEY = re.compile("".join(rf"(?<!{word})(?<!{word}[ _-])" for word in _OTHER_KEYS) + "key", re.IGNORECASE)
 _OPTION = re.compile(r"(?<![\w-])--?[A-Za-z0-9_-]{0,40}\Z")
 _OPTION_CHARS = 42
+_NOTE_ID = re.compile(r"(?<!\w)id__[1-9A-HJ-NP-Za-km-z]{6}(?!\w)")
+_ID_CHARS = 10
+"""The id of a note names no secret, though chance may put `pw` into it."""
 _OTHER_PASS = re.compile(r"(?:BY|COM|SUR|TRES|IM|UNDER|OVER|TRANS)\Z")
 
 
@@ -100,7 +103,10 @@ class _ValueOfName:
 
     def __call__(self, start: int, found: re.Match[str]) -> Iterable[Place]:
         place = self._secret(start, found)
-        return (place,) if place and self.is_name(start, found) else ()
+        if not place or not self.is_name(start, found):
+            return ()
+        id = _NOTE_ID.search(found.string, max(0, start - _ID_CHARS), start + _ID_CHARS + 1)
+        return () if id is not None and id.start() <= start < id.end() else (place,)
 
     def _secret(self, start: int, found: re.Match[str]) -> Place | None:
         if (value := found["element"]) is not None:
