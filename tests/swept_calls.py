@@ -249,7 +249,8 @@ def _says_why(done: Done) -> bool:
 
 
 SCENES = {
-    "capture by a hook": Scene(("capture", "--harness", "claude-code", "--hook"), queue_of, payload="SessionEnd"),
+    "capture by a hook": Scene(("capture", "--harness", "claude-code", "--hook"), queue_of, payload="PreCompact"),
+    "checkpoint": Scene(("checkpoint", "--session", LEARNT, "--json"), queue_of),  # as a session's end starts by itself
     "capture": Scene(("capture", "--title", "Tides", "--body", "High at 6.", "--json"), queue_of),
     "capture a file": Scene(("capture", "--file", "talk.md", "--json"), queue_of),
     "read": Scene(("read", id_of(DEPLOYS), "--json"), uses_of, lambda done: done.document["body"]),
