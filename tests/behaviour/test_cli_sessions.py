@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
+import shutil
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -65,7 +67,18 @@ def test_sessions_are_listed_with_what_became_of_them(talked: Memory) -> None:
     assert note["id"] in line[5]
     assert line[6:] == [first["firstWords"], first["reopen"]]
     seen = on_a_terminal(talked, "sessions", "--limit", "2")
-    assert ("first words" in seen, "2 of 3 sessions" in seen) == (True, True)
+    assert all(each in seen for each in ("first words", "(not consolidated yet)", "2 of 3 sessions")), seen
+
+
+def test_a_session_whose_harness_tells_no_time_has_that_at_which_it_was_kept(talked: Memory) -> None:
+    (path,) = (talked.root / "histories").glob(f"*{SECOND[:8]}*")
+    lines = map(json.loads, gzip.decompress(path.read_bytes()).splitlines())
+    untimed = ({name: value for name, value in line.items() if name not in ("at", "endedAt")} for line in lines)
+    path.write_bytes(gzip.compress(b"\n".join(json.dumps(line).encode() for line in untimed)))
+    os.utime(path, (1_800_000_000, 1_800_000_000))
+    shutil.rmtree(talked.root / "inbox" / ".processed")
+    listed = {each["sessionId"]: each for each in talked("sessions", "--json").document["sessions"]}
+    assert listed[SECOND]["lastAt"][:16] == "2027-01-15T08:00"
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,8 @@ def list_sessions(
             branches.setdefault(key, entry.context.branch)
     for part in kept:
         key = (part.harness, part.session_id)
-        last.setdefault(key, part.ended_at_ms)
+        if key not in counts:
+            last[key] = max(last.get(key, part.ended_at_ms), part.ended_at_ms)
         places[key] = (*places.get(key, ()), *part.places)
         branches.setdefault(key, part.branch or "")
         words[key] = words.get(key) or part.first_words

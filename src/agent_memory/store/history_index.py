@@ -43,7 +43,7 @@ class IndexedPart:
     session_id: str
     branch: str | None
     ended_at_ms: int
-    """0 if it is not known."""
+    """When it was kept, if its harness does not say."""
     first_words: str
     """The person's first words in it."""
     _places: str
@@ -133,7 +133,8 @@ def _put(
         typed = (turn.text for turn in history.turns if turn.role is Role.USER and machine_text(turn.text) is None)
         first = next((line for text in typed if (line := one_line(_plain(text), _FIRST_CHARS))), "")
         places = [each for each in (history.cwd, *history.also_in) if each and is_text(each) and "\0" not in each]
-        ended_ms, branch = in_calendar(history.ended_at_ms) or 0, history.branch and _plain(history.branch)
+        ended_ms = in_calendar(history.ended_at_ms) or look // 1_000_000  # the file's time, but for its last bits
+        branch = history.branch and _plain(history.branch)
         about = (history.harness.value, _plain(history.session_id), branch, ended_ms, first, json.dumps(places))
     sql = (
         "INSERT INTO histories (name, look, harness, session, branch, ended_ms, first_words, places, problem) "

@@ -87,7 +87,7 @@ _SCHEMA = """
 """.replace("TOKENS", """tokenize="ascii tokenchars '!#$%&()*+,-./:;<=>?@[\\]^_`{|}~'" """)
 """`files` has every file of a note, live or archived: notes, secret ones without their text, and unreadable files.
 `notes` and the tables with its numbers have those that may be found."""
-_VERSION = crc32(repr((3, _SCHEMA, TERMS_VERSION, LISTED_LAYOUT, unicodedata.unidata_version)).encode()) & 0x7FFFFFFF
+_VERSION = crc32(repr((4, _SCHEMA, TERMS_VERSION, LISTED_LAYOUT, unicodedata.unidata_version)).encode()) & 0x7FFFFFFF
 _CACHE_KIB = 16_384
 
 _BUSY = frozenset((sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED))
