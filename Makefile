@@ -7,7 +7,7 @@ PYTEST_FLAGS ?=
 # Each of the thousand processes of the tests would compile everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test faults behaviour check types docs site wheel bench slow fuzz mutants promises clean
+.PHONY: demo test faults behaviour check types docs site wheel release bench slow fuzz mutants promises clean
 
 demo: $(VENV)/.runtime ## see a real session become notes, in a throw-away store
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh docs/demo/run.sh
@@ -39,6 +39,13 @@ site: $(VENV)/.site ## build the documentation as a site, into dist/site
 
 wheel: $(VENV)/.development ## build the wheel, install it into an empty environment, run the demo from it
 	sh .ci/wheel
+
+HOMEPAGE = $(shell sed -n 's/^Homepage = "\(.*\)"/\1/p' pyproject.toml)
+release: wheel ## write wheel, sdist and recipes into dist/, as docs/contributing/release.md says
+	$(if $(HOMEPAGE),,$(error add the address of the repository to pyproject.toml: [project.urls], Homepage = "…"))
+	rm -f dist/agent_memory-* && $(BIN)/python -m build --outdir dist .
+	hash=$$(openssl dgst -sha256 -r dist/*.tar.gz | cut -d ' ' -f 1) && for recipe in packaging/*/*; do \
+	sed "s|@HOMEPAGE@|$(HOMEPAGE)|; s|@SHA256@|$$hash|" "$$recipe" > "dist/$${recipe##*/}" || exit 1; done
 
 bench: $(VENV)/.development ## figures, each beside a baseline of the same run
 	$(BIN)/python -m bench

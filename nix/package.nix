@@ -25,6 +25,7 @@ python3Packages.buildPythonApplication {
     root = ../.;
     fileset = lib.fileset.unions [
       ../CHANGELOG.md
+      ../CONTRIBUTING.md
       ../LICENSE
       ../Makefile
       ../README.md
@@ -34,6 +35,7 @@ python3Packages.buildPythonApplication {
       ../fuzz
       ../mkdocs.yml
       ../mutants
+      ../packaging
       ../plists
       ../plugins
       ../prompts
