@@ -650,7 +650,7 @@ class Memory:
             ended = unwrap(consolidate(io, Run(self.new_run_id(now_ms), now_ms, limit, dry_run)))
         if not dry_run:
             self._look_for_unmerged()
-            self.history_index.refresh()  # or the first search of sessions would wait for all of them
+            self.history_index.refresh(progress)  # or the first search of sessions would wait for all of them
         return ended
 
     @as_result
@@ -829,12 +829,12 @@ class Memory:
         here = self.notes_here
         return search_here(Searching(here, self.index, meanings, self.clock, self.caller), here, request)
 
-    def search_sessions(self, request: SearchRequest) -> Result[SaidAnswer, Error]:
+    def search_sessions(self, request: SearchRequest, progress: Progress = _silent) -> Result[SaidAnswer, Error]:
         """Returns what was said in kept sessions, the best first."""
         from agent_memory.recall.said import SaidSearch
 
         scope_of = self._session_scopes()
-        return SaidSearch(self.history_index, self.clock, lambda part: scope_of(part.places)).search(request)
+        return SaidSearch(self.history_index, self.clock, lambda part: scope_of(part.places)).search(request, progress)
 
     def _session_scopes(self) -> Callable[[tuple[str, ...]], str | None]:
         """Returns a function that returns the scope of a session, given its directories; None if memory stays out of
@@ -1070,7 +1070,7 @@ class Memory:
         return find_sessions(session_id, self.root, self.reading, self.log, self.marks, deferred)
 
     @as_result
-    def sessions(self) -> tuple[SessionLine, ...]:
+    def sessions(self, progress: Progress = _silent) -> tuple[SessionLine, ...]:
         """Returns the known sessions, the newest first, and what became of their notes; those of excluded projects are
         left out."""
         from agent_memory.care.sessions import list_sessions
@@ -1079,7 +1079,7 @@ class Memory:
         from agent_memory.rules.run_log import KEEP_RUNS
         from agent_memory.store.history_index import indexed_parts
 
-        self.history_index.refresh()
+        self.history_index.refresh(progress)
         listings = unwrap(self.store.list()), unwrap(self.store.list(archived=True))
         notes = [each for listing in listings for each in listing.entries]
         return list_sessions(
@@ -1244,7 +1244,8 @@ class Memory:
         writes = self.writes
         return Forgetter(
             self.git_process,
-            self.kept_histories,
+            self.store.files,
+            self.history_index,
             writes,
             self.clock,
             publish=lambda: writes.tolerate(self.publish()),

@@ -135,9 +135,28 @@ def test_what_leaves_the_kept_histories_leaves_the_index(talked: Memory) -> None
     path.unlink()  # as the cap does
     assert ids(talked, "zebra") == [FIRST]
     assert talked("forget", "--session", FIRST, "--yes").code == 0
-    assert not (talked.root / ".cache" / "store.db").exists()
     assert ids(talked, "zebra") == []
     assert FIRST not in talked("sessions").out
+
+
+def test_no_word_of_what_is_forgotten_stays_in_the_index_and_the_rest_need_not_be_indexed_again(memory: Memory) -> None:
+    database, words = memory.root / ".cache" / "store.db", [f"qxf{number:03}" for number in range(300)]
+
+    def held(table: str) -> set[str]:
+        with sqlite3.connect(database) as connection:
+            return {term[6:] for (term,) in connection.execute(f"SELECT term FROM {table}") if term[:6] in words}
+
+    for at, session in enumerate((FIRST, SECOND)):
+        talk(memory, session, *(f"Remember that {word}{at} is a crane." for word in words))
+    assert (memory("consolidate").code, memory("search", "crane").code) == (0, 0)
+    inode, before = database.stat().st_ino, database.read_bytes()
+    assert (held("vocabulary"), held("said_vocabulary")) == ({"0", "1"}, {"0", "1"})
+    assert (b"qxf0010" in before, FIRST.encode() in before) == (True, True)
+    assert memory("forget", "--session", FIRST, "--yes").code == 0
+    after = database.read_bytes()
+    assert [word for word in (FIRST, *(f"{word}0" for word in words)) if word.encode() in after] == []
+    assert (held("vocabulary"), held("said_vocabulary")) == ({"1"}, {"1"})
+    assert (database.stat().st_ino, ids(memory, "qxf0071")) == (inode, [SECOND])
 
 
 @pytest.mark.parametrize("pattern", ["~/lamp", "github.com/ada/*"])

@@ -19,8 +19,10 @@ from agent_memory.errors import EntryNotFound, StateCorrupt, StoreIo
 from agent_memory.git.git_process import GitProcess
 from agent_memory.results import as_result, sealed
 from agent_memory.rules.forgotten import FORGOTTEN, ForgetTarget, Forgetting, SessionKey, TraceWords
+from agent_memory.store.history_index import HistoryIndex
 from agent_memory.store.kept_histories_files import KeptHistoriesFiles
 from agent_memory.store.recorded_writes import RecordedWrites
+from agent_memory.store.store_database import FollowedFiles, StoreDatabase
 from claude_transcripts import Conversation
 from faults import each_failure, failing_on
 from memory_process import Memory
@@ -35,9 +37,11 @@ OLD_REPOSITORY = ".git.broken-20260213"
 
 
 def forgetter(root: Path) -> Forgetter:
+    files = FollowedFiles(StoreDatabase(str(root)))
     return Forgetter(
         GitProcess(root, os.environ),
-        KeptHistoriesFiles(root, 512 << 20),
+        files,
+        HistoryIndex(files.database, KeptHistoriesFiles(root, 512 << 20)),
         RecordedWrites(TemporaryStore(), DictRecorder(), DictLocks(), Caller(), print),
         DictClock(1_770_993_005_123),
         publish=lambda: None,

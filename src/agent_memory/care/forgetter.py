@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 from collections.abc import Callable, Collection, Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
 
@@ -18,14 +19,22 @@ from agent_memory.capture.inbox_files import QueueTroubles
 from agent_memory.care.files import everything_in, unwritten
 from agent_memory.care.tombstones import FORGOTTEN, TombstoneFiles, journal_of, purge_mark_of
 from agent_memory.care.traces import NoteFile, RunTraces, id_at, inbox_traces, note_files
-from agent_memory.errors import EntryChanged, EntryNotFound
+from agent_memory.errors import Busy, EntryChanged, EntryNotFound
 from agent_memory.files.durable import fsync_directory
-from agent_memory.files.paths import as_store_io, directory_in, existing_paths, exists, names_in, remove_file
+from agent_memory.files.paths import (
+    as_store_io,
+    directory_in,
+    existing_paths,
+    exists,
+    names_in,
+    remove_file,
+    subdirectories,
+)
 from agent_memory.git.git_history import purge_history
 from agent_memory.git.git_process import GitProcess
 from agent_memory.note.note import TIERS_FILE, Harness, MemoryEntry, Meta, Sensitivity, StoredEntry
 from agent_memory.note.note_format import render_note
-from agent_memory.ports import Clock, KeptHistories
+from agent_memory.ports import Clock
 from agent_memory.results import unwrap
 from agent_memory.rules.change import FileChange, FileState
 from agent_memory.rules.forgotten import (
@@ -47,9 +56,11 @@ from agent_memory.rules.forgotten import (
     unlinked,
     without_session,
 )
+from agent_memory.store.history_index import HistoryIndex
 from agent_memory.store.kept_histories_files import session_name
 from agent_memory.store.note_files import read_image, render_tiers, tiers_in
 from agent_memory.store.recorded_writes import RecordedWrites
+from agent_memory.store.store_database import DIRECTORY as CACHE, NAME, FollowedFiles, UnwritableError
 from agent_memory.store.transaction import Transactions
 from agent_memory.text.ids import is_id, slug_of
 
@@ -63,7 +74,8 @@ class Forgetter:
 
     git: GitProcess
     """Of the root."""
-    histories: KeptHistories
+    files: FollowedFiles
+    index: HistoryIndex
     writes: RecordedWrites
     clock: Clock
     publish: Callable[[], object]
@@ -96,7 +108,7 @@ class Forgetter:
         newest = _newest_of_each(removed)
         sessions, marks = self._sessions_of(target, [each.meta for each in newest.values()])
         inbox = inbox_traces(real, session, gone)
-        kept = frozenset(each.name for each in unwrap(self.histories.sessions()))
+        kept = frozenset(each.name for each in unwrap(self.index.kept.sessions()))
         stored = [file.stored for file in removed if file.stored is not None]
         statements = (line.text for each in stored for line in statements_of(each.meta.title, each.body))
         changes = (*(file.changed_to(None) for file in removed), *rewritten)
@@ -226,11 +238,11 @@ class Forgetter:
         for path in (*work.inbox, *work.marks):
             remove_file(self._real, path)
         for harness, session_id in work.histories:
-            unwrap(self.histories.forget(harness, session_id))
+            unwrap(self.index.kept.forget(harness, session_id))
         if work.purge:
             purge_mark_of(self.git.root).write(work.at_ms)
         RunTraces(self._real, work).remove()
-        remove_directory(self._real, ".cache")
+        self._forget_derived(work.paths)
         for found in everything_in(self._real):  # a file that a killed process left half written may hold it too
             if not isinstance(found, OSError) and found.is_temporary:
                 with unwritten(self._real, found, self.clock.now_ms()) as is_free:
@@ -248,6 +260,20 @@ class Forgetter:
                 for name in names_in(self._real, lambda name: name.startswith(".git.broken-")):
                     remove_directory(self._real, name)
         journal_of(self.git.root).remove()
+
+    def _forget_derived(self, paths: Collection[str]) -> None:
+        """Takes what is gone out of the database, which is slow to fill, or removes it too; removes what else is derived."""
+        directory, kept = directory_in(self._real, CACHE), ""
+        if exists(f"{directory}/{NAME}"):
+            with suppress(Busy, UnwritableError, sqlite3.Error):
+                self.files.take_out(paths)
+                self.index.take_out_gone()
+                self.files.database.scrub()
+                kept = NAME
+        for name in subdirectories(directory):
+            remove_directory(self._real, f"{CACHE}/{name}")
+        for name in names_in(directory, lambda name: not (kept and name.startswith(kept))):
+            remove_file(self._real, f"{CACHE}/{name}")
 
     @property
     def _real(self) -> str:

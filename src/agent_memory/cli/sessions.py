@@ -42,7 +42,7 @@ def _sessions(arguments: argparse.Namespace, console: Console) -> None:
     scope = memory.scope_here() if arguments.scope == "repo" else arguments.scope
     found = [
         each
-        for each in unwrap(memory.sessions())
+        for each in unwrap(memory.sessions(console.progress))
         if scope in (None, each.scope)
         and arguments.agent in (None, each.harness)
         and (arguments.since or each.last_at_ms) <= each.last_at_ms
@@ -80,7 +80,7 @@ def _sessions(arguments: argparse.Namespace, console: Console) -> None:
 def search_sessions(memory: Memory, request: SearchRequest, console: Console) -> None:
     if request.kind or request.tags or request.archived or request.mode is Mode.SEMANTIC:
         raise UsageInvalid("--kind, --tag, --archived and --mode semantic are about notes, not sessions")
-    answer = unwrap(memory.search_sessions(request))
+    answer = unwrap(memory.search_sessions(request, console.progress))
     console.warn(*answer.notices)
     console.answer(fields_of(answer), *(line for hit in answer.hits for line in _hit_lines(hit, console)))
     if not answer.hits and not console.json:

@@ -80,12 +80,12 @@ class SaidSearch:
     """The scope of a session; None for one that the caller may not see."""
 
     @as_result
-    def search(self, request: SearchRequest) -> SaidAnswer:
+    def search(self, request: SearchRequest, progress: Callable[[str], object] = str) -> SaidAnswer:
         """Returns the best turns for a query. Of the filters, those by scope, session, agent (the harness), score and time
         (when the session ended) count. UsageInvalid for a limit that is not from 1 to `MAX_HITS`."""
         if not 1 <= request.limit <= MAX_HITS:
             raise UsageInvalid(f"The limit of hits is {request.limit}, expected a number from 1 to {MAX_HITS:,}")
-        notices, words = list(unwrap(self.index.refresh())), query_words(request.query)
+        notices, words = list(unwrap(self.index.refresh(progress))), query_words(request.query)
         parts, matched = self.index.database.read_current(
             lambda connection: (indexed_parts(connection), matched_words(connection, words, SAID)), self.index.refresh
         )

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import islice
 
@@ -62,15 +63,19 @@ class HistoryIndex:
     kept: KeptHistoriesFiles
 
     @as_result
-    def refresh(self) -> tuple[str, ...]:
-        """Brings the index into line with the files; returns sentences about what is missing."""
+    def refresh(self, progress: Callable[[str], object] = str) -> tuple[str, ...]:
+        """Brings the index into line with the files; returns sentences about what is missing. `progress` is told of what
+        takes longer than a second."""
         looks = {name: look for name, look in self.kept.looks().items() if is_text(name)}
         known = self.database.read(lambda connection: dict(connection.execute("SELECT name, look FROM histories")))
         problems, notices = list[str](), list[str]()
+        new, quiet_until = [name for name, look in looks.items() if known.get(name) != look], time.monotonic() + 1
         try:
-            if gone := known.keys() - looks.keys():
-                self.database.write(partial(_take_out, names=gone))
-            for name in (name for name, look in looks.items() if known.get(name) != look):
+            if known.keys() - looks.keys():
+                self.take_out_gone()
+            for number, name in enumerate(new, 1):
+                if time.monotonic() > quiet_until:
+                    progress(f"indexing sessions: {number:,} of {len(new):,}")
                 history, problem = None, ""
                 try:
                     part = self.kept.part(name)
@@ -92,6 +97,16 @@ class HistoryIndex:
             histories = counted(len(problems), "kept history", "kept histories")
             notices.append(f"{histories} cannot be searched: {problems[0]}")
         return tuple(notices)
+
+    def take_out_gone(self) -> None:
+        """Takes the parts out whose files are gone. Raises Busy."""
+        looks = self.kept.looks()
+
+        def take_out(connection: sqlite3.Connection) -> None:
+            known = connection.execute("SELECT name FROM histories").fetchall()
+            _take_out(connection, (name for (name,) in known if name not in looks))
+
+        self.database.write(take_out)
 
 
 def indexed_parts(connection: sqlite3.Connection) -> dict[int, IndexedPart]:

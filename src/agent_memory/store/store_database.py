@@ -15,7 +15,7 @@ import stat
 import time
 import unicodedata
 from _thread import RLock
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from operator import attrgetter
 from typing import TypeVar
@@ -88,6 +88,8 @@ _SCHEMA = """
 """`files` has every file of a note, live or archived: notes, secret ones without their text, and unreadable files.
 `notes` and the tables with its numbers have those that may be found."""
 _VERSION = crc32(repr((4, _SCHEMA, TERMS_VERSION, LISTED_LAYOUT, unicodedata.unidata_version)).encode()) & 0x7FFFFFFF
+_MERGES = "INSERT INTO terms (terms) VALUES ('optimize')", "INSERT INTO said (said) VALUES ('optimize')"
+"""Else FTS5 keeps the words of a deleted row until it merges."""
 _CACHE_KIB = 16_384
 
 _BUSY = frozenset((sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED))
@@ -148,6 +150,14 @@ class StoreDatabase:
             return answer
         refresh()
         return self.read(act)
+
+    def scrub(self) -> None:
+        """Writes the file anew without what was taken out. Raises Busy, UnwritableError or a database error."""
+        self.write(lambda connection: [connection.execute(each) for each in _MERGES])
+        with self._lock:
+            if self.why_in_memory is not None:
+                raise UnwritableError(self.why_in_memory)
+            self._open_if_needed().execute("VACUUM")
 
     def close(self) -> None:
         """Closes the file; the next call opens it again."""
@@ -468,6 +478,12 @@ class FollowedFiles:
             words = ("file was not searched, since it", "files were not searched, since they")
             notices.append(f"{counted(unreadable, *words)} could not be read; `memory doctor` says more.")
         return tuple(notices)
+
+    def take_out(self, paths: Collection[str]) -> None:
+        """Takes these files out of the index, and all that are gone. Raises Busy."""
+        known = self.database.read(lambda connection: connection.execute("SELECT path FROM files").fetchall())
+        gone = (path for (path,) in known if path in paths or not os.path.lexists(f"{self.root}/{path}"))
+        self._put([ReadFile(path) for path in gone])
 
     # -- reading and storing ------------------------------------------------------------------------------------------
 
