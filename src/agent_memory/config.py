@@ -179,6 +179,21 @@ class McpConfig:
     )
 
 
+def _hold_out_problem(every: int) -> str | None:
+    return "must be 0, or 2 or more" if every == 1 else None
+
+
+@frozen
+class EvalConfig:
+    hold_out: int = _key(
+        "One session in so many is told no note, so that `memory eval --hold-out` can compare; 0: none.",
+        0,
+        least=0,
+        most=1_000,
+        check=_hold_out_problem,
+    )
+
+
 @frozen
 class ReviewConfig:
     before: bool = _key(
@@ -219,6 +234,7 @@ class Config:
     inject: InjectConfig = _key("What is injected into a session.", InjectConfig)
     mcp: McpConfig = _key("The MCP server.", McpConfig)
     review: ReviewConfig = _key("What waits for you.", ReviewConfig)
+    eval: EvalConfig = _key("Whether memory helps.", EvalConfig)
     limits: LimitsConfig = _key("Caps and ages.", LimitsConfig)
 
 

@@ -22,7 +22,7 @@ from agent_memory.recall.assembling import (
     assemble,
     profile_named,
 )
-from agent_memory.recall.delivery_log import Delivery, DeliveryLog, known_ids, last_other_session
+from agent_memory.recall.delivery_log import Delivery, DeliveryLog, is_held_out, known_ids, last_other_session
 from agent_memory.recall.moment import (
     ASKED,
     COMPACTED,
@@ -62,6 +62,8 @@ class Offer(Record):
     """Notes that might be told, too, and were not made ready."""
     in_view: "frozenset[str]" = frozenset()
     """Notes that the harness reads whole in a file with a managed section."""
+    hold_out: int = 0
+    """One session in so many is told nothing."""
 
 
 class HookInjection:
@@ -89,6 +91,8 @@ class HookInjection:
         continuous integration, there may be notes of the team, and nothing is created."""
         moment, session = self.moment, self.moment.event.session_id
         offer = self.offer()
+        if held_out := is_held_out(session, offer.hold_out):
+            offer = Offer()
         if not os.path.isdir(self.root):
             return self.assembled(offer)
         injection = NOTHING
@@ -99,8 +103,8 @@ class HookInjection:
                 )
                 injection = self.assembled(offer, known)
                 event = COMPACTED if moment.is_fresh else moment.kind
-                told, transcript = (injection.ids, injection.tokens), moment.event.session_path or ""
-                log.append(Delivery(self.now_ms, moment.harness, session, event, *told, self.scope, transcript))
+                told = (injection.ids, injection.tokens, self.scope, moment.event.session_path or "", int(held_out))
+                log.append(Delivery(self.now_ms, moment.harness, session, event, *told))
                 return injection
         except OSError as error:
             raise HookProblem("store-io", f"could not write to {self.root}: {error.strerror or error}") from None
@@ -108,12 +112,12 @@ class HookInjection:
     def offer(self) -> Offer:
         """Returns what there is to say. Records nothing."""
         passages: tuple[Passage, ...] = ()
-        profile, more = None, 0
+        profile, more, hold_out = None, 0, 0
         if self.moment.kind == ASKED:
-            passages, profile = self._found()
+            passages, profile, hold_out = self._found()
         elif self.moment.kind != COMPACTED:
-            passages, profile, more = self._ready()
-        return Offer(passages, profile, more, self._shown_whole() if passages else frozenset[str]())
+            passages, profile, more, hold_out = self._ready()
+        return Offer(passages, profile, more, self._shown_whole() if passages else frozenset[str](), hold_out)
 
     def assembled(self, offer: Offer, known: "frozenset[str]" = frozenset()) -> Injection:
         """Returns what finds room of an offer, without what the session knows."""
@@ -135,7 +139,7 @@ class HookInjection:
 
     # -- at the start of a session ------------------------------------------------------------------------------------
 
-    def _ready(self) -> "tuple[tuple[Passage, ...], Profile | None, int]":
+    def _ready(self) -> "tuple[tuple[Passage, ...], Profile | None, int, int]":
         if (
             os.path.isdir(self.root)
             and self.home is not None
@@ -154,7 +158,7 @@ class HookInjection:
             prepared = _value(prepare(self._memory()))
             keep_cached(self.root, fingerprint, prepared, began_ns)
         profile = profile_named(SESSION_START, prepared.profiles, prepared.budget)
-        return (*self._recovery(), *prepared.passages), profile, prepared.more
+        return (*self._recovery(), *prepared.passages), profile, prepared.more, prepared.hold_out
 
     def _fingerprint(self) -> Fingerprint:
         local = f"{self.directory}/{LOCAL_NAME}"
@@ -199,11 +203,11 @@ class HookInjection:
 
     # -- when the person asks -----------------------------------------------------------------------------------------
 
-    def _found(self) -> "tuple[tuple[Passage, ...], Profile | None]":
+    def _found(self) -> "tuple[tuple[Passage, ...], Profile | None, int]":
         from agent_memory.recall.candidates import can_connect
 
         if not can_connect(self.moment.prompt):
-            return (), None
+            return (), None, 0
         from agent_memory.inject import find_relevant
 
         memory = self._memory()
@@ -214,7 +218,7 @@ class HookInjection:
         found = _value(find_relevant(memory, self.moment.prompt))
         if unread:
             raise HookProblem("store-io", " ".join(unread))
-        return found, profile
+        return found, profile, memory.config.eval.hold_out
 
     def _memory(self) -> "Memory":
         from agent_memory.app import open_memory

@@ -102,7 +102,7 @@ def prepare(memory: Memory, around: Place | None = None) -> Prepared:
     # What could not be read just now must not stay away until another note changes (P6).
     until_ms = 0 if any(isinstance(each, StoreIo) for each in unread) else good_until_ms(live.entries, around)
     config = memory.config.inject
-    return Prepared(passages, config.token_budget, config.profiles, until_ms, more)
+    return Prepared(passages, config.token_budget, config.profiles, until_ms, more, memory.config.eval.hold_out)
 
 
 def told_where(memory: Memory, listed: Listed) -> tuple[str, ...]:

@@ -196,6 +196,27 @@ class TestSilence:
         (memory.home / "lamp" / ".agent-memory-child").unlink()
         assert ZEBRA in context_in(hook(memory, data))
 
+    def test_a_session_that_is_held_out_is_told_nothing_not_even_a_pinned_note_and_stays_so(
+        self, memory: Memory
+    ) -> None:
+        note = memory.remembered(ZEBRA, "--kind", "lesson", "--scope", HERE)
+        memory("pin", note)
+        memory("config", "set", "eval.holdOut", "2")
+        sessions = [f"session-{number}" for number in range(12)]
+        told = {each for each in sessions if start(memory, each)}
+        _rested(memory)  # from now on what was made ready is used
+        _long_ago(memory)
+        again = {each for each in sessions if start(memory, each, source="clear") + ask(memory, ZEBRA, each)}
+        assert told == again
+        assert 2 <= len(told) <= 10
+        log = (memory.root / "runs" / "deliveries" / "log.jsonl").read_text().splitlines()
+        held = {line["session"] for line in map(json.loads, log) if line.get("held_out")}
+        assert held == {*sessions} - told
+        assert not any(line["ids"] for line in map(json.loads, log) if line["session"] in held)
+        memory("config", "set", "eval.holdOut", "0")
+        _long_ago(memory)
+        assert all(start(memory, each, source="clear") for each in held)
+
     def test_a_wrong_call_is_told_in_the_log_alone(self, memory: Memory) -> None:
         assert hook(memory, b"{}", "netscape").out == ""
         assert [each["code"] for each in problems(memory)] == ["usage"]

@@ -10,12 +10,13 @@ One line for each delivery, without a word of any note:
 "github.com/owner/repo", "transcript": "/home/…"}
 
 `event` is `start`, `prompt`, `command` (by `memory inject` itself), or `compact`: what was injected before is gone from
-the session then.
+the session then. `"held_out": 1` is added where the session was told nothing on purpose (`is_held_out`).
 """
 
 import fcntl
 import os
 import time
+from _blake2 import blake2b
 
 from agent_memory.files.durable import FILE_MODE, append_line, close_quietly, make_directories, make_room, read_loosely
 from agent_memory.files.json_lite import json_object, scan_json
@@ -56,10 +57,12 @@ class Delivery(Record):
     scope: str = ""
     transcript: str = ""
     """Path of the session's file, if the harness says so; else empty."""
+    held_out: int = 0
 
     @property
     def members(self) -> "dict[str, object]":
-        return {name: getattr(self, name) for name in type(self).__annotations__}
+        members = {name: getattr(self, name) for name in type(self).__annotations__}
+        return members if self.held_out else {name: members[name] for name in members if name != "held_out"}
 
 
 def delivery_of(members: object) -> Delivery | None:
@@ -74,7 +77,15 @@ def delivery_of(members: object) -> Delivery | None:
     if not (type(at_ms) is int and type(tokens) is int and is_list(ids)):
         return None
     told = tuple(each for each in ids if isinstance(each, str))
-    return Delivery(at_ms, harness, session, event, told, tokens, scope, transcript)
+    held_out = 1 if members.get("held_out") == 1 else 0
+    return Delivery(at_ms, harness, session, event, told, tokens, scope, transcript, held_out)
+
+
+def is_held_out(session: str, every: int) -> bool:
+    """Returns whether a session is one of those that are told nothing, one in `every`: by its id alone, so that it stays
+    one. None is if `every` is 0 or it has no id."""
+    digest = blake2b(session.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return bool(session and every) and int.from_bytes(digest, "big") % every == 0
 
 
 class DeliveryLog:

@@ -2,7 +2,7 @@
 
 Listing, reading, judging and redacting the notes takes longer than a hook may, so the result is kept as long as
 everything from which it was made has the same fingerprint. Layout: digest of the rest (16 bytes) · marshal of `(key,
-good until, budget, profiles, more, passages)`. The digest is checked first, since marshal must not be fed damaged
+good until, budget, profiles, more, hold out, passages)`. The digest is checked first, since marshal must not be fed damaged
 bytes.
 """
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 CACHE = ".cache/inject"
 UNMERGED = ".cache/unmerged.json"
 """Branches that are not merged (`recall.branches`)."""
-_LAYOUT = 3
+_LAYOUT = 4
 _DIGEST_BYTES = 16
 _MAX_BYTES = 8 << 20
 _MOST_PLACES = 64
@@ -42,6 +42,8 @@ class Prepared(Record):
     """When the first of the notes expires."""
     more: int = 0
     """How many other notes might be told that were not prepared."""
+    hold_out: int = 0
+    """`eval.holdOut`."""
 
 
 class Fingerprint(Record):
@@ -117,10 +119,10 @@ def read_cached(root: str, fingerprint: Fingerprint, now_ms: int) -> Prepared | 
     data = read_loosely(_path(root, fingerprint), _MAX_BYTES)
     if blake2b(data[_DIGEST_BYTES:], digest_size=_DIGEST_BYTES).digest() != data[:_DIGEST_BYTES]:
         return None
-    key, good_until_ms, budget, profiles, more, passages = marshal.loads(data[_DIGEST_BYTES:])
+    key, good_until_ms, budget, profiles, more, hold_out, passages = marshal.loads(data[_DIGEST_BYTES:])
     if key != fingerprint.key or (good_until_ms is not None and good_until_ms <= now_ms):
         return None
-    return Prepared(tuple(Passage(*each) for each in passages), budget, profiles, good_until_ms, more)
+    return Prepared(tuple(Passage(*each) for each in passages), budget, profiles, good_until_ms, more, hold_out)
 
 
 def keep_cached(root: str, fingerprint: Fingerprint, prepared: Prepared, began_ns: int) -> None:
@@ -131,9 +133,8 @@ def keep_cached(root: str, fingerprint: Fingerprint, prepared: Prepared, began_n
         return
     passages = [each.values for each in prepared.passages]
     profiles = {name: dict(shares) for name, shares in prepared.profiles.items()}
-    content = marshal.dumps(
-        (fingerprint.key, prepared.good_until_ms, prepared.budget, profiles, prepared.more, passages), 2
-    )
+    settings = (prepared.budget, profiles, prepared.more, prepared.hold_out)
+    content = marshal.dumps((fingerprint.key, prepared.good_until_ms, *settings, passages), 2)
     data = blake2b(content, digest_size=_DIGEST_BYTES).digest() + content
     try:
         directory = f"{root}/{CACHE}"
