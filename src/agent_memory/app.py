@@ -1145,7 +1145,8 @@ class Memory:
         """For `memory status`."""
         from agent_memory.care.health import read_health
 
-        return read_health(self.config, self.agent(), self.reading, self.inbox, self.log, self.spend, self.cwd)
+        inputs = self.config, self.agent(), self.reading, self.inbox, self.log, self.spend, self.cwd
+        return read_health(*inputs, len(self.notes_here.added))
 
     @as_result
     def statistics(self, days: int) -> Statistics:

@@ -261,6 +261,7 @@ def health_document(health: Health) -> dict[str, Any]:
         "schedule": job_documents(health),
         **fields_of(health, "hook_problems", "switches", "agent"),
         **({"withheld": health.withheld} if health.withheld else {}),
+        **({"team": health.team} if health.team else {}),
         "spend": {
             "day": day_of(health.now_ms),
             **fields_of(health.spent_today, "calls", "prompt_chars", "reply_chars"),

@@ -120,10 +120,14 @@ def test_a_shared_note_reaches_a_teammate_who_trusts_the_checkout(ana: Member, b
     assert "zebra" not in before.replace("'zebra'", "").replace("zebra queue", "")
     assert not bob.memory.root.joinpath("topics").exists()
     assert "1 note in" in bob("trust")
+    assert ("0 notes, 0 archived" in bob("status"), "; 1 note more from your team here" in bob("status")) == (
+        True,
+        True,
+    )
     for told_of in (bob.start(), bob.asked(), bob("read", id), bob("generate-agents-md", "--target", "-")):
         assert "never skip it" in told_of
         assert "the team's" in told_of
-    assert bob.everywhere().count("the team's") == 7
+    assert bob.everywhere().count("the team's") == 9
     browser = Browser(bob.memory.home, bob.checkout)
     assert "never skip it" in browser.html(f"/notes/{id}")
     browser.close()

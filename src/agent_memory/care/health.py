@@ -101,6 +101,8 @@ class Health:
     withheld: int = 0
     """Notes that no session is told before somebody approves them."""
     job_problems: tuple[str, ...] = ()
+    team: int = 0
+    """Notes that the team adds in this checkout."""
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -145,6 +147,7 @@ def read_health(
     log: RunLog,
     spend: SpendLedgerFiles,
     cwd: str | None,
+    team: int,
 ) -> Health:
     """Returns the health of the store and its surroundings; it changes nothing and calls nothing. A file of ours that
     cannot be read is an error, not "all is well" (P6)."""
@@ -201,6 +204,7 @@ def read_health(
         jobs=jobs,
         withheld=sum(each.meta.withheld for each in live.entries),
         job_problems=tuple(problems),
+        team=team,
     )
 
 

@@ -168,7 +168,8 @@ def _facts(health: Health) -> Iterator[tuple[str, str]]:
         yield "ok", f"nothing needs attention{again}"
     for text in health.switches:
         yield "off", text
-    yield "store", f"{counted(health.entries, 'note')}, {health.archived:,} archived, in {health.root}"
+    theirs = f"; {counted(health.team, 'note')} more from your team here" if health.team else ""
+    yield "store", f"{counted(health.entries, 'note')}, {health.archived:,} archived, in {health.root}{theirs}"
     oldest = health.oldest_pending_at_ms
     since = f", the oldest from {short_age(oldest, now_ms)}" if oldest is not None else ""
     yield "inbox", f"{health.pending:,} waiting{since}, {len(health.failed):,} failed"

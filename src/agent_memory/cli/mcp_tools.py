@@ -334,11 +334,11 @@ def list_context(
     """Returns a page of the notes, a line each, and how to see the rest."""
     wanted, here = agent and stored_agent(agent), memory.scope_here()
     listed = unwrap(memory.reading_here.list(ListFilter()))
-    metas = [each.listed.meta for each in listed.entries]
     chosen = [
-        meta
-        for meta in metas
-        if (not wanted or _agent_of(meta) == wanted) and (not tags or not set(tags).isdisjoint(meta.tags))
+        each.listed
+        for each in listed.entries
+        if (not wanted or _agent_of(each.listed.meta) == wanted)
+        and (not tags or not set(tags).isdisjoint(each.listed.meta.tags))
     ]
     page = chosen[offset : offset + limit]
     end = offset + len(page)
@@ -352,7 +352,7 @@ def list_context(
         heading = f"{len(chosen)} chunk(s) found:"
     broken = len(listed.unreadable)
     unread = f"{broken} file(s) cannot be read; `memory doctor` tells which." if broken else ""
-    lines = "\n".join(_line(meta, here) for meta in page)
+    lines = "\n".join(_line(each.meta, here, _remarks(memory, each)) for each in page)
     return "\n\n".join(part for part in (heading, lines, unread) if part)
 
 
@@ -498,7 +498,7 @@ def _changed(meta: Meta) -> str:
     )
 
 
-def _line(meta: Meta, here: str) -> str:
+def _line(meta: Meta, here: str, remarks: Sequence[str]) -> str:
     facts = [
         f"- `{meta.id}` **{stored_line(meta.title)}**",
         f"agent:{_agent_of(meta)}",
@@ -506,6 +506,7 @@ def _line(meta: Meta, here: str) -> str:
         meta.importance,
         iso_of(meta.updated_at_ms),
         _scope_of(meta, here),
+        *remarks,
     ]
     return " | ".join(fact for fact in facts if fact)
 

@@ -70,9 +70,12 @@ def _list(arguments: argparse.Namespace, console: Console) -> None:
     wanted = filter_of(arguments, memory)
     found = unwrap(memory.reading_here.list(wanted, archived=arguments.archived))
     shown = found.entries[arguments.offset :][: arguments.limit]
+    marks = [memory.mark_of(each.listed) for each in shown]
     if console.json:
         entries = [
-            entry_document(each.listed, each.usage, tier=each.tier)
+            entry_document(
+                each.listed, each.usage, tier=each.tier, unmerged=memory.branch_mark(each.listed.meta.sources)
+            )
             | ({"open": list(each.open_boxes)} if wanted.is_open else {})
             for each in shown
         ]
@@ -83,9 +86,9 @@ def _list(arguments: argparse.Namespace, console: Console) -> None:
             nothing = "The archive is empty."
         console.warn(nothing if wanted == ListFilter() and not found.entries else "No such notes.")
     elif console.is_terminal:
-        console.out(*_table_lines(console, shown, len(found.entries), memory.clock.now_ms()))
+        console.out(*_table_lines(console, shown, marks, len(found.entries), memory.clock.now_ms()))
     else:
-        console.out(*_plain_lines(shown))
+        console.out(*_plain_lines(shown, marks))
     if found.untiered is not None:
         console.warn(f"The tiers are not known. {found.untiered!s}")
     warn_unreadable(console, found.unreadable)
@@ -96,31 +99,37 @@ def _status(entry: ShownEntry) -> str:
     return "withheld" if meta.withheld else status_shown(meta.status, entry.tier).value
 
 
-def _plain_lines(entries: Sequence[ShownEntry]) -> Iterator[str]:
-    for each in entries:
+def _title(entry: ShownEntry, mark: str) -> str:
+    return one_line(entry.listed.meta.title, _TITLE_CHARS) + (f" ({mark})" if mark else "")
+
+
+def _plain_lines(entries: Sequence[ShownEntry], marks: Sequence[str]) -> Iterator[str]:
+    for each, mark in zip(entries, marks, strict=True):
         meta = each.listed.meta
         facts = (meta.id, meta.kind, _status(each), meta.origin, day_of(meta.updated_at_ms))
-        yield "\t".join((*facts, str(each.usage.count), one_line(meta.title, _TITLE_CHARS), " ".join(meta.tags)))
+        yield "\t".join((*facts, str(each.usage.count), _title(each, mark), " ".join(meta.tags)))
         for box in each.open_boxes:
             yield f"\t- [ ] {box}"
 
 
-def _table_lines(console: Console, entries: Sequence[ShownEntry], count: int, now_ms: int) -> Iterator[str]:
+def _table_lines(
+    console: Console, entries: Sequence[ShownEntry], marks: Sequence[str], count: int, now_ms: int
+) -> Iterator[str]:
     from agent_memory.cli.console import table_lines
 
     are_of_one = len({each.listed.meta.scope for each in entries}) == 1
 
-    def cells(entry: ShownEntry) -> tuple[str, ...]:
+    def cells(entry: ShownEntry, mark: str) -> tuple[str, ...]:
         meta = entry.listed.meta
         status = _status(entry)
-        title = f"{'* ' if entry.tier is Tier.HOT else ''}{one_line(meta.title, _TITLE_CHARS)}"
+        title = f"{'* ' if entry.tier is Tier.HOT else ''}{_title(entry, mark)}"
         project = () if are_of_one else (one_line(meta.scope.removesuffix("/.git").rpartition("/")[2], _PROJECT_CHARS),)
         age, used = short_age(meta.updated_at_ms, now_ms), str(entry.usage.count)
         return meta.id, meta.kind.value, status, age, used, *project, title
 
     headings = ("id", "kind", "status", "changed", "used", *(() if are_of_one else ("project",)), "title")
     give_way = ("used", "status", "kind", "changed", "project")
-    heading, *lines = table_lines(headings, list(map(cells, entries)), give_way=give_way)
+    heading, *lines = table_lines(headings, list(map(cells, entries, marks)), give_way=give_way)
     yield console.styled(BOLD, heading)
     for line, each in zip(lines, entries, strict=True):
         yield line
