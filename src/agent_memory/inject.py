@@ -120,6 +120,11 @@ def told_where(memory: Memory, listed: Listed) -> tuple[str, ...]:
     shown = [(each.path, each.rendered) for each in published.targets if each.rendered is not None]
     files = [f"{path} shows all of it." for path, rendered in shown if meta.id in rendered.hot]
     files += [f"{path} shows one line of it." for path, rendered in shown if meta.id in rendered.warm]
+    switches, place = memory.switches(), next((each.cwd for each in reversed(meta.sources) if each.cwd), None)
+    place = memory.cwd if scope == memory.scope_here() else place
+    off = switches.everywhere if meta.scope == GLOBAL_SCOPE else switches.off(place, scope)
+    if off is not None:
+        return (*files, f"No session is told of it: {off.sentence}")
     if passage is None:
         return (*files, "No hook shows it to a session unasked.")
     if meta.id not in injection.ids:

@@ -61,6 +61,18 @@ class TestAnEntry:
         assert re.search(r"  20\d\d-\d\d-\d\d \d\d:\d\d UTC: written by consolidate [0-9a-f]{6}: ", done.out)
         assert re.search(r"Commits:\n  20\d\d-\d\d-\d\d [0-9a-f]+ agent-memory: ", done.out)
 
+    def test_of_a_note_in_a_paused_or_excluded_project_it_says_that_no_session_is_told(self, memory: Memory) -> None:
+        lamp, told = memory.work_tree(), "No session is told of it: Memory "
+        done = memory("remember", "The lamp has a green fuse.", "--scope", "repo", "--json", cwd=lamp)
+        note: str = done.document["id"]
+        assert told not in memory("why", note).out
+        assert memory("pause", "--project", cwd=lamp).code == 0
+        for here in (lamp, None):
+            assert f"{told}is paused for github.com/ada/lamp" in memory("why", note, cwd=here).out
+        assert memory("resume", "--project", cwd=lamp).code == 0
+        assert memory("config", "set", "projects.exclude", '["~/lamp"]').code == 0
+        assert f"{told}stays out of this project" in memory("why", note, cwd=lamp).out
+
     def test_as_a_document(self, memory: Memory) -> None:
         id = learnt(memory)
         story = memory("why", id, "--json").document
