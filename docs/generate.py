@@ -7,7 +7,6 @@ the code alone: not on the terminal, the environment or the version of Python.
 from __future__ import annotations
 
 import argparse
-import ast
 import inspect
 import json
 import re
@@ -260,7 +259,7 @@ def rooms_diagram(source: Path) -> str:
     uses: dict[str, set[str]] = defaultdict(set)
     for path in sorted(source.rglob("*.py")):
         room = path.relative_to(source).parts[0].removesuffix(".py")
-        uses[room].update(set(_imported(ast.parse(path.read_text("utf-8")))) - {room})
+        uses[room].update(set(_imported(path.read_text("utf-8"))) - {room})
     uses = {room: uses[room] & uses.keys() for room in sorted(uses)}
 
     def reached(room: str) -> set[str]:
@@ -274,16 +273,12 @@ def rooms_diagram(source: Path) -> str:
     return _mermaid(f"graph TD\n{''.join(arrows)}")
 
 
-def _imported(module: ast.Module) -> Iterator[str]:
+def _imported(module: str) -> Iterator[str]:
     """The second part of each name of `agent_memory` that is imported, wherever the statement stands, but for types alone."""
-    ifs = (node for node in ast.walk(module) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
-    for_types = [statement for node in ifs for statement in node.body]
-    for node in ast.walk(module):
-        if isinstance(node, ast.ImportFrom) and node not in for_types:
-            names = [f"{node.module}.{each.name}" for each in node.names]
-        else:
-            names = [each.name for each in node.names] if isinstance(node, ast.Import) else []
-        yield from (name.split(".")[1] for name in names if name.startswith("agent_memory."))
+    at_run_time = re.sub(r"^( *)if TYPE_CHECKING:\n(?:\1 .*\n|\n)+", "", module, flags=re.MULTILINE)
+    statement = re.compile(r"^ *(?:from|import) agent_memory(?:\.(\w+)| import (.+))", re.MULTILINE)
+    for room, names in statement.findall(at_run_time):
+        yield from [room] if room else re.findall(r"\w+", names)
 
 
 # -- promises.md ------------------------------------------------------------------------------------------------------

@@ -174,6 +174,7 @@ def load() -> None:
         with suppress(Exception):
             import_module(name)
     _read_vocabulary()
+    _hand_nothing_over()
     if "LD_PRELOAD" not in os.environ:
         _warm_up()
     measuring = _coverage()
@@ -218,6 +219,14 @@ def _read_vocabulary() -> None:
 
     vars(embedding)["_read_vocabulary"] = functools.cache(embedding._read_vocabulary)
     embedding.open_static_vectors(None)
+
+
+def _hand_nothing_over() -> None:
+    """No hook at a session's end starts `memory checkpoint`: it would write into the home behind the test's back. What it does is
+    tested with a process of its own."""
+    from agent_memory.capture import hook
+
+    vars(hook)["_hand_over"] = lambda _: None
 
 
 if __name__ == "__main__":

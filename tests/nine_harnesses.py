@@ -112,9 +112,9 @@ def checkpoint(harness: str, home: Path, path: Path) -> dict[str, Any]:
 def as_claudes_hook(harness: str, home: Path) -> dict[str, Any]:
     """What Cursor and Copilot CLI give to the hooks of Claude Code, which they run too."""
     if harness == "cursor":
-        return checkpoint("cursor", home, home) | {"hook_event_name": "sessionEnd", "transcript_path": None}
+        return checkpoint("cursor", home, home) | {"transcript_path": None}
     told = {"session_id": SESSIONS[harness], "timestamp": "2026-02-13T14:30:05.000Z", "cwd": str(home)}
-    return {**told, "hook_event_name": "SessionEnd", "reason": "complete"}
+    return {**told, "hook_event_name": "Stop", "stop_reason": "end_turn"}
 
 
 _HOOK = re.compile(r'"((?:[^"\\]|\\.)* capture --harness ([a-z-]+) --hook)"')
