@@ -107,8 +107,6 @@ def _silent(_: str) -> None:
 
 
 class SystemClock:
-    """`Clock` of the operating system."""
-
     def now_ms(self) -> int:
         return time.time_ns() // 1_000_000
 
@@ -193,7 +191,6 @@ class Memory:
 
     @cached_property
     def scope_of(self) -> Callable[[str | None], str]:
-        """The scope key of a directory."""
         from agent_memory.capture.places import scope_of
 
         return partial(scope_of, environ=self.environ)
@@ -284,7 +281,6 @@ class Memory:
         return self.recorder.warnings() if "recorder" in self.__dict__ else ()
 
     def agent(self) -> Result[Agent, Error]:
-        """Returns the configured agent command, or the built-in."""
         from agent_memory.agent.agent_command import open_agent
 
         return open_agent(self.config.llm, self.spend, self.clock, self.environ)
@@ -298,7 +294,6 @@ class Memory:
 
     @cached_property
     def histories(self) -> HistorySource:
-        """How to get what a session said."""
         from agent_memory.harness import Histories
 
         return Histories(self.surroundings())
@@ -380,7 +375,6 @@ class Memory:
 
     @property
     def service(self) -> MemoryService:
-        """Changes notes."""
         from agent_memory.acts.service import MemoryService
 
         known, holds_back = lambda: self.known, self.config.review.before
@@ -401,14 +395,12 @@ class Memory:
 
     @property
     def tags(self) -> TagKeeping:
-        """The tags of all notes together."""
         from agent_memory.acts.keeping import TagKeeping
 
         return TagKeeping(self.writes, self._vocabulary_file)
 
     @property
     def state(self) -> StateKeeping:
-        """Small values by key."""
         from agent_memory.acts.keeping import StateKeeping
         from agent_memory.store.bookkeeping import StateKeysFiles
 
@@ -416,7 +408,6 @@ class Memory:
 
     @property
     def scopes(self) -> ScopeKeeping:
-        """The scopes of notes."""
         from agent_memory.acts.keeping import ScopeKeeping
         from agent_memory.capture.places import known_places
 
@@ -486,7 +477,6 @@ class Memory:
             raise SwitchedOff(off.sentence)
 
     def switches(self) -> Switches:
-        """Returns what memory stays out of, as it is now."""
         from agent_memory.capture.switches import Switches
 
         return Switches(self.environ)
@@ -543,7 +533,6 @@ class Memory:
 
     @property
     def exporting(self) -> Exporting:
-        """Writes notes in the formats of other memories."""
         from agent_memory.imports.exporting import Exporting
 
         return Exporting(self.store, self.reading, self.locks, self.real_root)
@@ -1093,7 +1082,6 @@ class Memory:
         )
 
     def versions(self, stored: StoredEntry) -> Result[tuple[NoteVersion, ...], Error]:
-        """Returns how a note's text became what it is."""
         from agent_memory.care.why_note import note_versions
 
         return note_versions(self.real_root, stored)
@@ -1304,7 +1292,6 @@ class Memory:
         return open_scheduling(home, program, self.config.schedule, files, self.real_root, self.environ)
 
     def _home_and_program(self) -> tuple[str, str]:
-        """Returns the person's home, and the `memory` program that schedulers and hooks should call."""
         from agent_memory.prompt.shipped_files import memory_program
 
         home, program = home_of(self.environ), memory_program(self.environ)

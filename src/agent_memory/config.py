@@ -220,8 +220,6 @@ class LimitsConfig:
 
 @frozen
 class Config:
-    """The effective configuration."""
-
     storage: StorageConfig = _key("Where and how memories are kept.", StorageConfig)
     llm: LlmConfig = _key("The agent command.", LlmConfig)
     schedule: ScheduleConfig = _key("Scheduled runs.", ScheduleConfig)

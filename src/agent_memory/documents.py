@@ -70,7 +70,6 @@ def _key(cls: type, name: str) -> tuple[str, bool]:
 
 
 def rows_of(values: Iterable[Any], *names: str) -> list[dict[str, Any]]:
-    """Returns a list of such objects."""
     return [fields_of(each, *names) for each in values]
 
 
@@ -130,7 +129,6 @@ def entry_document(
 
 
 def review_document(items: Iterable[ReviewItem]) -> dict[str, Any]:
-    """Returns what waits for a person's decision."""
     return {
         "items": [
             {
@@ -282,7 +280,6 @@ def pause_document(pause: Pause) -> dict[str, Any]:
 
 
 def job_documents(health: Health) -> list[dict[str, Any]]:
-    """Returns the scheduled jobs."""
     return [
         {
             **fields_of(each, "name", "scheduler", "interval_seconds", "next_at_ms"),

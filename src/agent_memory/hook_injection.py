@@ -238,7 +238,6 @@ def _value(result: "Result[Any, Error]") -> "Any":
 
 
 def _first_text(paths: "Iterable[str]") -> str:
-    """Returns the text of the first file that can be read and is not empty."""
     for path in paths:
         try:
             with open(path, "rb") as file:

@@ -124,7 +124,6 @@ class Defrag(Pipeline[DefragRun]):
     )
 
     def planned_only(self, context: DefragRun) -> bool:
-        """Returns whether only the plan was asked for."""
         return context.dry_run
 
 
@@ -138,7 +137,6 @@ Rescue = Callable[[str, C, Defect], Result[C, Error]]
 
 
 def no_rescue(_state: str, _context: C, defect: Defect) -> Result[C, Error]:
-    """A bug ends the run."""
     return Failure(defect)
 
 

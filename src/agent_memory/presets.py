@@ -51,7 +51,6 @@ _DATA: Mapping[str, Any] = tomllib.loads((get_data("agent_memory", "presets.toml
 
 
 def _listed(names: Iterable[str]) -> tuple[str, ...]:
-    """Returns the variables, with those of the list in place of each `@list`."""
     lists = _DATA["variables"]
     return tuple(each for name in names for each in (_listed(lists[name[1:]]) if name.startswith("@") else (name,)))
 

@@ -38,8 +38,6 @@ _CONFLICTED = "it holds unresolved merge conflicts"
 
 @frozen
 class Tags:
-    """All tags of a store."""
-
     uses: tuple[TagUse, ...]
     renamed: Mapping[str, str]
     """The present name of a tag, by its earlier name."""
@@ -49,8 +47,6 @@ class Tags:
 
 @frozen
 class Retagged:
-    """The result of renaming a tag."""
-
     old: str
     new: str
     notes: tuple[str, ...]
@@ -146,8 +142,6 @@ class KeptState:
 
 @frozen
 class StateKeeping:
-    """Small values by key, on behalf of a caller."""
-
     writes: RecordedWrites
     keys: StateKeysFiles
     clock: Clock

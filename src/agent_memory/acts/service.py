@@ -74,8 +74,6 @@ class Remembered:
 
 @frozen
 class MemoryService:
-    """Operations on notes over the ports."""
-
     writes: RecordedWrites
     ledger: UsageLedger
     clock: Clock
@@ -332,7 +330,6 @@ class MemoryService:
         return stored
 
     def _with_usage(self, meta: Meta) -> Meta:
-        """Returns the frontmatter with the present totals of the ledgers."""
         totals = self.ledger.totals()
         if isinstance(totals, Failure):
             self.writes.warn(str(totals.failure()))

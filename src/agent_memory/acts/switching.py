@@ -49,13 +49,10 @@ class Project:
     switch: str = ""
     """`paused` or `excluded` where memory stays out of it; else empty."""
     because: str = ""
-    """The sentence that says so."""
 
 
 @frozen
 class Switching:
-    """The switches of this machine, on behalf of a caller."""
-
     environ: Mapping[str, str]
     cwd: str | None
     real_root: str

@@ -41,8 +41,6 @@ _TICK_SECONDS = 0.05
 
 @frozen
 class Finished:
-    """The outcome of a child process."""
-
     exit_status: int
     """0 to 255, or the negated number of the signal that ended it."""
     stdout: bytes

@@ -71,4 +71,3 @@ render_inbox_entry = _ENTRY.render
 
 
 TROUBLES = Format(dict[str, Trouble], member="troubles")
-"""The troubles of all entries that have any."""

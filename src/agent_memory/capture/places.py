@@ -95,7 +95,6 @@ class KnownPlaces:
 
 
 def known_places(environ: "Mapping[str, str]", real_root: str) -> KnownPlaces | None:
-    """Returns the known places of a store; None if no home is known."""
     home = home_of(environ)
     return None if home is None else KnownPlaces(home, real_root)
 

@@ -59,8 +59,6 @@ class Pause(Record):
 
 
 class Switches:
-    """The switches as they are now."""
-
     def __init__(self, environ: "Mapping[str, str]") -> None:
         self.environ = environ
         self.home = home_of(environ)

@@ -118,8 +118,6 @@ CATALOGUE: tuple[Check, ...] = tuple(each for each in globals().values() if isin
 
 @frozen
 class DoctorReport:
-    """The state of a store."""
-
     root: str
     entries: int
     archived: int
@@ -144,8 +142,6 @@ def trouble(error: Error, check: Check | None = None, subject: str = "") -> Find
 
 @frozen
 class ScopeUse:
-    """A scope that notes have."""
-
     scope: str
     notes: int
     is_gone: bool = False

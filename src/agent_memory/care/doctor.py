@@ -71,14 +71,12 @@ class Doctor:
     runs: RunLog
     health: Callable[[], Result[Health, Error]]
     scopes: Callable[[], Result[tuple[ScopeUse, ...], Error]]
-    """The scopes of notes."""
     team: Callable[[], Team]
     """The team's notes in the checkout here."""
     dry_publish: Callable[[], Result[Published, Error]]
     progress: Callable[[str], None]
 
     def examine(self) -> DoctorReport:
-        """Returns all findings."""
         findings = [of.SETTING.found("config", warning.rstrip(".")) for warning in self.effective.warnings]
         root, store, now_ms = str(self.root), self.reading.store, self.reading.clock.now_ms()
         walked: list[Found] = []
@@ -121,7 +119,6 @@ class Doctor:
         return DoctorReport(root, len(live.entries), len(archive.entries), problems, cleaned)
 
     def _notes(self, live: Listing, archive: Listing, now_ms: int) -> Iterator[Finding]:
-        """Yields everything that is wrong with notes, each by itself and together."""
         root, stale_days, unread = str(self.root), self.effective.config.limits.stale_days, list[Finding]()
         copies = {each.path: each for each in read_copies(root, live.unreadable, live.entries)}
         for file in (*live.unreadable, *archive.unreadable):
@@ -180,7 +177,6 @@ class Doctor:
             yield of.TEAM_NOTES.found(TEAM_DIRECTORY, f"{words}; `memory trust` vouches for what is there now")
 
     def _targets(self) -> Iterator[Finding]:
-        """Yields the findings of a dry run of publishing for each target."""
         for target in unwrap(self.dry_publish()).targets:
             if target.outcome == "planned":
                 words = "Its section is out of date; `memory generate-agents-md` updates it"
@@ -204,7 +200,6 @@ class Doctor:
 
 @contextmanager
 def _telling(findings: list[Finding], check: Check | None = None, subject: str = "") -> Generator[None, None, None]:
-    """Turns an error in the block into a finding."""
     try:
         yield
     except Error as error:
@@ -212,7 +207,6 @@ def _telling(findings: list[Finding], check: Check | None = None, subject: str =
 
 
 def _known(findings: list[Finding], result: Result[T, Error], otherwise: T) -> T:
-    """Returns the value; an error becomes a finding."""
     try:
         return unwrap(result)
     except Error as error:

@@ -72,8 +72,6 @@ class HookProblem:
 
 @frozen
 class Health:
-    """The state of one store."""
-
     root: str
     entries: int
     archived: int

@@ -36,8 +36,6 @@ from agent_memory.text.plain_text import counted
 
 @define
 class Repair:
-    """The repairs so far."""
-
     did: list[str] = field(factory=list[str])
     """One sentence each."""
     failed: list[str] = field(factory=list[str])
@@ -56,14 +54,11 @@ class Repair:
 
 @frozen
 class Repairer:
-    """Repairs what a doctor would find."""
-
     doctor: Doctor
     git: GitProcess
     writes: RecordedWrites
     publish: Callable[[], Result[Published, Error]]
     finish_runs: Callable[[], object]
-    """Finishes runs that crashed."""
 
     @as_result
     def repair(self) -> tuple[Repair, DoctorReport]:
@@ -216,7 +211,6 @@ def repair_notes(root: str, locks: Locks, log: Repair, repairs: Sequence[NoteRep
 
 
 def _changes(root: str, repair: NoteRepair, planned: Mapping[str, FileState]) -> tuple[FileChange, ...]:
-    """Returns what the repair changes; `planned` is what earlier repairs in the batch write."""
     note, stored = repair.note, repair.note.stored
     image = read_image(root, note.path)
     if image is None or image.data != note.text.encode():

@@ -21,8 +21,6 @@ from agent_memory.store.history_index import IndexedPart
 
 @frozen
 class SessionLine:
-    """One session of one harness."""
-
     harness: str
     session_id: str
     last_at_ms: int

@@ -48,8 +48,6 @@ def by_day(period: range, amounts: Iterable[tuple[int, int]]) -> Days:
 
 @frozen
 class Statistics:
-    """What `memory stats` tells."""
-
     names: tuple[str, ...]
     """Each day of the period as `2026-02-13`, oldest first."""
     live: int

@@ -48,7 +48,6 @@ class FoundCapture:
 
     @property
     def key(self) -> tuple[str, str]:
-        """Harness and session id."""
         return self.entry.harness.value, session_id_of(self.entry) or ""
 
 
@@ -63,8 +62,6 @@ class CaptureTrouble:
 
 @frozen
 class SessionOutcome:
-    """The outcome of one run for the session."""
-
     run: str
     machine: str
     at_ms: int
@@ -83,8 +80,6 @@ class SessionOutcome:
 
 @frozen
 class Capture:
-    """One capture of the session."""
-
     name: str
     place: Place
     at_ms: int
@@ -103,8 +98,6 @@ class ReadUpTo:
 
 @frozen
 class SessionTrace:
-    """The trace of one session of one harness."""
-
     harness: str
     session_id: str
     state: SessionState

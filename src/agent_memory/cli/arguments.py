@@ -51,7 +51,6 @@ def add_number(
     default: float | None = None,
     read: Callable[[str], float] = int,
 ) -> None:
-    """An option that takes a number from `least` to `most`."""
     bounds = f"from {least}" if most is None else f"from {least} to {most:,}"
 
     class Store(argparse.Action):

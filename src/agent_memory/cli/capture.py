@@ -134,7 +134,6 @@ def put_note(memory: Memory, note: InlineNote, harness: Harness | None = None) -
 
 
 def _put_session(memory: Memory, harness: Harness, session_id: str, transcript: str | None) -> str:
-    """Puts an entry that says where the session's history is into the inbox."""
     if transcript is not None and f"{harness}-session" not in SESSION_METHODS:
         raise UsageInvalid(f"--transcript says nothing about a session of {harness}, which it keeps elsewhere")
     path = os.path.abspath(os.path.expanduser(transcript)) if transcript else None

@@ -277,12 +277,10 @@ def _totals(found: Statistics) -> list[tuple[str, Counts]]:
 
 
 def _flows(found: Statistics) -> dict[str, Days]:
-    """Returns the figures that are flows day by day, not totals."""
     return {what: amounts for what, amounts in found.days.items() if what != "known"}
 
 
 def _most_frequent(counts: Counts) -> Counts:
-    """Returns the first ones, and the others added up."""
     shown = counts if len(counts) <= _MOST_NAMES else counts[: _MOST_NAMES - 1]
     rest = counts[len(shown) :]
     return (*shown, *(((f"{len(rest):,} others", sum(count for _, count in rest)),) if rest else ()))

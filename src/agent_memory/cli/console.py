@@ -137,7 +137,6 @@ class Console:
         self.out(*lines)
 
     def warn(self, *sentences: str) -> None:
-        """Prints remarks on stderr."""
         for each in sentences:
             if self._holds:
                 self._held.append(each)
@@ -215,12 +214,10 @@ class Console:
         return self.is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
     def styled(self, style: str, text: str) -> str:
-        """Returns the text in a style, where colour is welcome."""
         return styled(style, text, colour=self.colour)
 
 
 def styled(style: str, text: str, *, colour: bool) -> str:
-    """Returns the text between an escape sequence and the one that ends it."""
     return f"{style}{text}{_PLAIN}" if colour and style else text
 
 

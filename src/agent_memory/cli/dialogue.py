@@ -66,7 +66,6 @@ def time_until(at_ms: int, now_ms: int) -> str:
 
 
 def _short(period_ms: int) -> str:
-    """Returns a period of a minute or more in words."""
     return next(f"{period_ms // unit_ms} {name}" for unit_ms, name in _UNITS if period_ms >= unit_ms)
 
 

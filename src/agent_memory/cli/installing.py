@@ -75,7 +75,6 @@ def _show_plan(console: Console, plan: InstallPlan, arguments: argparse.Namespac
 
 
 def _show_diffs(console: Console, changed: Iterable[PlannedFile]) -> None:
-    """Prints the diff of each file that changes."""
     for each in changed:
         for line in each.diff.splitlines():
             is_name = line.startswith(("+++", "---"))
@@ -163,7 +162,6 @@ def _setup(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _tried(console: Console, installation: Installation, plan: InstallPlan) -> list[dict[str, Any]]:
-    """Prints the outcome of a made-up session through each new hook; returns the same as documents."""
     trials: list[dict[str, Any]] = []
     tested = installation.self_test(plan)
     for test, problem in tested:
@@ -226,7 +224,6 @@ def _uninstall(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _repository_here(memory: Memory) -> str:
-    """Returns the top of the repository around the working directory, for `--repo`."""
     with as_store_io("look for a repository around", memory.cwd or ""):
         top = None if memory.cwd is None else work_tree_above(memory.cwd)
     if top is None:
@@ -235,12 +232,10 @@ def _repository_here(memory: Memory) -> str:
 
 
 def _is_scheduled(installation: Installation) -> bool:
-    """Returns whether this machine runs our jobs by itself, as far as can be seen."""
     return as_result(ScheduleState(installation.context.home).receipt.read)().value_or(None) is not None
 
 
 def _show_outcomes(console: Console, outcomes: Iterable[FileOutcome]) -> None:
-    """Prints how many files changed, a sentence for each that could not be changed, and where edited versions are kept."""
     outcomes = tuple(outcomes)
     counts = Counter(each.outcome for each in outcomes if each.outcome in ("written", "removed"))
     if counts:
@@ -251,14 +246,12 @@ def _show_outcomes(console: Console, outcomes: Iterable[FileOutcome]) -> None:
 
 
 def _planned(plan: InstallPlan) -> tuple[FileOutcome, ...]:
-    """Returns the files of a plan that is not carried out."""
     return tuple(
         FileOutcome(each.path, "planned" if each.is_change else "unchanged", None, each.diff) for each in plan.files
     )
 
 
 def _exit_code(plan: InstallPlan, outcomes: Iterable[FileOutcome]) -> int:
-    """Returns 0, or the code of a refusal."""
     errors = (each.error for each in (*plan.refused, *outcomes))
     return next((each.exit_code for each in errors if each is not None), 0)
 
@@ -423,7 +416,6 @@ def _schedule_run(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _called(job: str, console: Console) -> tuple[int, str]:
-    """Returns the exit code of the command, and its last line on stderr."""
     from agent_memory.cli.main import main
 
     heard = _Heard(console.stderr)
@@ -442,8 +434,6 @@ def _try(console: Console, act: Callable[[], None]) -> None:
 
 
 class _Heard(io.StringIO):
-    """Passes on what is written to it, and keeps it."""
-
     def __init__(self, stream: TextIO) -> None:
         super().__init__()
         self._stream = stream

@@ -270,7 +270,6 @@ def _ended(argv: Sequence[str]) -> int:
 
 
 def _erase_line() -> None:
-    """Erases what an unfinished progress report may have left on the line."""
     if can_erase(sys.stderr):
         sys.stderr.write("\x1b[K")
 
@@ -310,7 +309,6 @@ class Output:
             self._give_up(error)
 
     def __getattr__(self, name: str) -> Any:
-        """Returns the stream's other attributes: its encoding, whether it is a terminal."""
         return getattr(self._stream, name)
 
     def _give_up(self, error: OSError) -> None:

@@ -78,8 +78,6 @@ _MAX_BYTES = 4_096
 
 @frozen
 class HttpToken:
-    """A token and the path where it is kept."""
-
     value: str = field(repr=False)
     path: str
     is_new: bool = False

@@ -56,8 +56,6 @@ _TOPIC = "topic__"
 
 
 class Scope(StrEnum):
-    """Where a new note holds."""
-
     REPO = "repo"
     GLOBAL = "global"
 
@@ -107,8 +105,6 @@ _NOT_SENT = ("title", "maxLength", "maxItems")
 
 @frozen
 class Tool:
-    """A tool as a client sees it. None reaches outside the store."""
-
     name: str
     description: str
     parameters: type[BaseModel]
@@ -135,7 +131,6 @@ class Tool:
 
     @as_result
     def __call__(self, memory: Memory, arguments: Mapping[str, object]) -> str:
-        """Returns the answer, or an error."""
         memory.require_on()
         return self.act(memory, **self.read(arguments))
 
@@ -358,7 +353,6 @@ def list_context(
 
 @_tool("Take a note that is wrong or outdated out of the memory. It goes to the archive.", destroys=True)
 def delete_context(memory: Memory, id: _Id) -> str:
-    """Archives the note."""
     gone = unwrap(memory.service.archive(id)).meta.id
     return f"Chunk `{gone}` deleted. It is in the archive: a person brings it back with `memory restore {gone}`."
 
@@ -387,7 +381,6 @@ def set_state(
     key: Annotated[str, _meant("Letters, digits and . _ : / -")],
     value: Annotated[object, Field(description="Any JSON value.")],
 ) -> str:
-    """Keeps the value."""
     kept = unwrap(memory.state.set(key, value))
     return f'State "{kept.key}" written at {iso_of(kept.updated_at_ms or 0)}.'
 
@@ -438,8 +431,6 @@ _REVIEW = (
 
 @frozen
 class Prompt:
-    """A prompt as a client sees it."""
-
     description: str
     act: Callable[..., str]
     parameters: Mapping[str, str] = {}
@@ -475,7 +466,6 @@ def error_text(error: Error) -> str:
 
 
 def _agent_of(meta: Meta) -> str:
-    """Returns the agent that wrote a note: by its own name, else its harness, else `global`."""
     for source in meta.sources:
         if source.agent is not None:
             return stored_line(source.agent)
@@ -484,7 +474,6 @@ def _agent_of(meta: Meta) -> str:
 
 
 def _tags_of(meta: Meta) -> str:
-    """Returns the tags as agents write them: without the default prefix."""
     return ", ".join(tag.removeprefix(_TOPIC) for tag in meta.tags)
 
 
@@ -546,7 +535,6 @@ _SAID = "What was said in earlier sessions, quoted, by whom each quotation names
 
 
 def _said_in_sessions(memory: Memory, request: SearchRequest) -> str:
-    """Returns turns of past sessions as quotations, with the turns around them."""
     if request.tags or request.mode is Mode.SEMANTIC:
         raise UsageInvalid("Nothing was done: tags and search_mode semantic are about chunks, not sessions")
     answer = unwrap(memory.search_sessions(request))

@@ -188,7 +188,6 @@ def _edit(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def _edited_by_hand(memory: Memory, id: str, console: Console) -> StoredEntry:
-    """Returns the note as the person leaves it in their editor."""
     if memory.caller.is_agent:
         raise UsageInvalid("An agent cannot open an editor", _HINT)
     stored = unwrap(memory.store.read(id))

@@ -31,7 +31,6 @@ _MOST_UNKEPT = 10
 
 
 def print_foreseen(memory: Memory, changes: Sequence[Change | ChangeGroup], console: Console) -> None:
-    """Prints what a plan would change, as a diff."""
     if parts := diff_parts(unwrap(memory.store.foresee(changes)), {}):
         console.out(render_diff(parts))
 

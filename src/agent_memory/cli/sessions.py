@@ -88,7 +88,6 @@ def search_sessions(memory: Memory, request: SearchRequest, console: Console) ->
 
 
 def _hit_lines(hit: SaidHit, console: Console) -> Iterator[str]:
-    """Yields the session, the turn between its neighbours, and how to resume it; one line of fields in a pipe."""
     when = "" if hit.turn.at_ms is None else instant(hit.turn.at_ms)
     about = (hit.session_id, hit.harness, f"{hit.score:.2f}", hit.scope, hit.branch or "", when)
     fields = [one_line(each, _CHARS) for each in about]

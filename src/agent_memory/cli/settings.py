@@ -127,7 +127,6 @@ def _change(act: str, words: list[str], console: Console) -> None:
 
 
 def _is_put(document: dict[str, Any], act: str, words: list[str], path: str) -> bool:
-    """Sets or unsets a setting in the document; returns whether there was anything to do."""
     *sections, last = words[0].split(".")
     node = document
     for section in sections:
@@ -298,7 +297,6 @@ def _trust_team(trust: TrustFile, directory: str, console: Console) -> None:
 
 
 def _state(config: TrustedConfig) -> str:
-    """Returns whether it still counts."""
     if config.path.endswith(f"/{TEAM_DIRECTORY}"):
         return "notes of a team"
     try:

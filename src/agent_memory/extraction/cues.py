@@ -67,17 +67,14 @@ _CUES: dict[str, Patterns] = {
 
 
 def wording(name: str) -> re.Pattern[str]:
-    """Returns the expression of this name in `cues.txt`."""
     return _TABLE.expression(f"wording {name}")
 
 
 def words(name: str) -> frozenset[str]:
-    """Returns the words of this list in `cues.txt`."""
     return _TABLE.words(f"words {name}")
 
 
 def lines(name: str) -> tuple[str, ...]:
-    """Returns the lines of this list in `cues.txt`."""
     return _TABLE.lines[f"words {name}"]
 
 
@@ -100,7 +97,6 @@ def agent_hits(sentence: str) -> tuple[Hit, ...]:
 
 
 def shows(signal: Signal, sentence: str) -> bool:
-    """Returns whether the signal is in the sentence."""
     return any(pattern.search(sentence) for pattern in _CUES[f"signal {signal}"])
 
 

@@ -153,7 +153,6 @@ def _last_work(episodes: Sequence[Episode]) -> int:
 
 
 def _later_words(candidate: Candidate, episodes: Sequence[Episode]) -> Iterator[tuple[str, ...]]:
-    """The sentences of each closing word after the candidate."""
     closings = (episode.closing for episode in episodes)
     return (prose_sentences(each.text) for each in closings if each and each.number > candidate.turns[-1])
 
@@ -351,7 +350,6 @@ def _open(episodes: Sequence[Episode], notes: Sequence[Candidate]) -> tuple[str,
 
 
 def _final_question(episode: Episode) -> str:
-    """The question with which the agent ended, empty if it did not end with one."""
     blocks = [block for block in blocks_of(episode.closing.text if episode.closing else "") if block.text]
     sentences = [sentence for block in blocks[-2:] for sentence in sentences_of(block.text)]
     return next((cut(sentence) for sentence in reversed(sentences[-2:]) if sentence.endswith("?")), "")
@@ -362,7 +360,6 @@ def _line(text: str) -> str:
 
 
 def _spread(lines: Sequence[str]) -> tuple[str, ...]:
-    """The first line and the latest ones, each once."""
     distinct = list(dict.fromkeys(line for each in lines if (line := _line(each))))
     return tuple(distinct if len(distinct) <= MAX_LINES else [distinct[0], *distinct[1 - MAX_LINES :]])
 

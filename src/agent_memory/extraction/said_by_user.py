@@ -233,7 +233,6 @@ def _in_paragraph(
 
 
 def _recorded(sentence: str, said: _Said) -> Candidate | None:
-    """Returns what the next sentence asks to record."""
     unclear = any(shows(signal, sentence) for signal in (Signal.POINTS, Signal.UNSURE))
     if unclear or not says_enough(sentence) or is_anaphoric(sentence) or sentence.endswith("?"):
         return None

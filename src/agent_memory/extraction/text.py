@@ -70,7 +70,6 @@ class Block:
 
 
 def blocks_of(message: str) -> tuple[Block, ...]:
-    """The blocks of a message in order."""
     return tuple(_with_sections(_raw_blocks(message[:MESSAGE_CHARS].replace("\u2019", "'"))))
 
 

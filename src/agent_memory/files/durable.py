@@ -50,7 +50,6 @@ def read_regular(path: str, max_bytes: int) -> bytes:
 
 
 def fsync_directory(path: str) -> None:
-    """Makes the names in a directory durable."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)

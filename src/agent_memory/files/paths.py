@@ -204,7 +204,6 @@ def store_io(error: OSError, operation: str, path: str) -> StoreIo:
 
 @contextmanager
 def as_store_io(operation: str, path: str) -> Generator[None, None, None]:
-    """Raises StoreIo in place of an OSError."""
     try:
         yield
     except OSError as error:
@@ -248,8 +247,6 @@ def remove_file(root: str, relative: str) -> None:
 
 
 class JsonFile(Generic[T]):
-    """A JSON file of ours under the root."""
-
     def __init__(self, root: Path | str, relative: str, format: Documents[T], max_bytes: int = MAX_STATE_BYTES) -> None:
         self.path = relative
         self._root = real_root(root)

@@ -88,8 +88,6 @@ OURSELVES = ("agent-memory", "agent-memory@localhost")
 
 @frozen
 class GitOutput:
-    """The outcome of a call of git."""
-
     status: int
     stdout: bytes
     stderr: str

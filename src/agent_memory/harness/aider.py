@@ -141,14 +141,11 @@ _SAYS_NOTHING = re.compile(
 
 @frozen
 class Run:
-    """Where a run begins."""
-
     session_id: str
     started_at_ms: int | None
 
 
 def _stamp(started: str) -> str:
-    """Returns the time as it begins the run's id."""
     return re.sub("[-:]", "", started).replace(" ", "T")
 
 

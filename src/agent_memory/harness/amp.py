@@ -131,8 +131,6 @@ def thread_history(thread: get.Json, thread_id: str, mark: SessionMark | None) -
 
 
 class AmpSession(Session):
-    """The messages of one thread."""
-
     harness = Harness.AMP
 
     def take_thread(self, thread: get.Json) -> None:

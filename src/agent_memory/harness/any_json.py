@@ -46,7 +46,6 @@ def items(value: Json, key: str) -> list[object]:
 
 
 def objects(value: Json, key: str) -> list[Json]:
-    """Returns the objects in a member that is a list."""
     return [each for each in items(value, key) if is_object(each)]
 
 

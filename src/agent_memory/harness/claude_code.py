@@ -106,8 +106,6 @@ class Said:
 
 
 class ClaudeSession(Session):
-    """The records of one session in the order of the file."""
-
     harness, rewinds = Harness.CLAUDE_CODE, True
 
     def __init__(self, session_id: str) -> None:
@@ -324,7 +322,6 @@ class ClaudeSession(Session):
 
 
 def _prompt_in(value: get.Json) -> Said | None:
-    """Returns what a user record says besides the answers of tools."""
     blocks = get.blocks(get.mapping(value, "message")) or []
     texts = [get.text(block, "text") for block in blocks if block.get("type") == "text"]
     if not texts or any(value.get(flag) is True for flag in _HIDING_FLAGS):

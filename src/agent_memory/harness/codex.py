@@ -67,7 +67,6 @@ def typed_text(blocks: Sequence[str], *, as_event: bool) -> str:
 
 
 def _report(text: str) -> str:
-    """Returns what a sub-agent answered to its parent, recorded as if the person had said it."""
     body = text.removeprefix(_NOTIFICATION).removesuffix(_NOTIFICATION_END).strip()
     status = get.parsed_object(body).get("status", body)
     told = status.values() if is_object(status) else [status if isinstance(status, str) else body]
@@ -133,8 +132,6 @@ _UUID7 = re.compile(r"([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a
 
 @frozen
 class Line:
-    """One line of a rollout."""
-
     id: str  # made from its content: it has none
     kind: str  # `type/type of the payload`, `item/type of the item`; the first alone where the second tells nothing
     payload: get.Json
@@ -268,7 +265,6 @@ class CodexSession(Session):
         self._tell([text or get.text(payload, "message")], "task" if text else "event")
 
     def _take_message(self, payload: get.Json) -> None:
-        """A message, as an item or as a record for the model."""
         kind, role = get.text(payload, "type"), get.text(payload, "role")
         carrier = "record" if role else "item"
         blocks = [get.text(block, "text") for block in get.blocks(payload) or ()] or [get.text(payload, "text")]
@@ -292,7 +288,6 @@ class CodexSession(Session):
             self.hear("", words)
 
     def _tell(self, texts: list[str], carrier: str) -> None:
-        """Words of the agent's, also of the end of a `task`."""
         text = "\n\n".join(filter(None, texts))
         if text.strip() and self._is_new(Role.AGENT, text, carrier):
             self.end_message()
@@ -375,7 +370,6 @@ class CodexSession(Session):
             self._answer(call.call_id, text, failed=failed)
 
     def _patch_end(self, payload: get.Json) -> None:
-        """Files that were changed by a call; they may be known from the call."""
         call_id = _call_id(payload)
         if payload.get("success") is False or (call_id and not self._patched.add(call_id)):
             return
@@ -388,7 +382,6 @@ class CodexSession(Session):
         self._speak("", *calls)
 
     def _search(self, payload: get.Json) -> None:
-        """A search of the web, which is recorded for the model and as an event, which has what was found."""
         keys, found = ("title", "url", "snippet"), get.objects(payload, "results")
         results = (" ".join(filter(None, (get.text(each, key) for key in keys))) for each in found)
         action = get.mapping(payload, "action")

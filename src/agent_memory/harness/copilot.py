@@ -35,8 +35,6 @@ _SILENT = re.compile(
 
 
 class CopilotSession(Session):
-    """The events of one session in the order of the file."""
-
     harness, question_tool = Harness.COPILOT, "ask_user"
 
     def __init__(self, session_id: str) -> None:
@@ -83,7 +81,6 @@ class CopilotSession(Session):
             self.speak(self.message_id, "", [call])
 
     def _request(self, data: get.Json) -> None:
-        """A command that the person ran: its output says what came of it."""
         call_id, arguments = get.text(data, "toolCallId"), get.arguments(data.get("arguments"))
         if self._called.add(call_id) and len(self._by_person) < MAX_CALLS_PER_RECORD:
             self._by_person[call_id] = get.text(arguments, "command") or get.text(data, "toolName")
@@ -118,8 +115,6 @@ class CopilotSession(Session):
 
 
 class CopilotSessions(SessionFiles):
-    """Reads the events of a session."""
-
     harness_home, below = ("COPILOT_HOME", "~/.copilot"), ("session-state",)
     session = CopilotSession
     named = re.compile(r"(?:.*?/)??(?P<id>[^/]+)(?:/events)?\.jsonl")

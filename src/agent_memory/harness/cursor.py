@@ -50,8 +50,6 @@ _WRAPPED = re.compile(r"<([a-z][a-z0-9_-]{2,40})(?:\s[^<>]{0,300})?>.*</\1>", re
 
 @frozen
 class Query:
-    """What is left of a text."""
-
     text: str = ""
     raw: str = ""  # as typed, for recognising our own prompts
     at_ms: int | None = None  # to the minute: the only clock of a transcript
@@ -144,8 +142,6 @@ _PROMPT_CHARS = 20_000
 
 
 class CursorSession(Session):
-    """The lines of one transcript."""
-
     harness = Harness.CURSOR
 
     def __init__(self, session_id: str) -> None:

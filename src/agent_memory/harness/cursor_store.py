@@ -123,7 +123,6 @@ class ComposerSession(db.StoredSession):
 
 
 def _made_at(value: get.Json) -> int | None:
-    """Tells when a conversation or a bubble was made."""
     at_ms = get.instant(value, "createdAt")
     return get.instant(get.mapping(value, "timingInfo"), "clientStartTime") if at_ms is None else at_ms
 

@@ -79,7 +79,6 @@ class Database:
         return text_of(value) if isinstance(value, bytes) else ""
 
     def columns(self, table: str) -> frozenset[str]:
-        """Returns the names of a table's columns; none where there is no such table."""
         return frozenset(text_of(name) for (name,) in self.rows("SELECT name FROM pragma_table_info(?)", table))
 
     def texts_of(self, table: str, id: str, columns: Iterable[str]) -> dict[str, str]:
@@ -194,8 +193,6 @@ tells, which changed no earlier."""
 
 
 class StoredSession(Session):
-    """A session that is read from a database."""
-
     @abstractmethod
     def take_from(self, database: Database) -> None:
         """All that the database knows of it, as far as it is wanted."""

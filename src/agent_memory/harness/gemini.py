@@ -29,7 +29,6 @@ _SESSION_ID = re.compile(rb'"sessionId"\s*:\s*"([^"\\]{1,128})"')
 
 
 def _project_of(path: str, session_id: str) -> str | None:
-    """Returns the directory that the chat's project is about; None where nothing says it."""
     project, found, _ = path.rpartition("/chats/")
     if not found:
         return None

@@ -35,8 +35,6 @@ _OWN_TITLES = re.compile(r"(?:new session|cli session|untitled)\b", re.IGNORECAS
 
 
 class GooseSession(db.StoredSession):
-    """A session's header, and its messages in order."""
-
     harness = Harness.GOOSE
 
     def take_from(self, database: db.Database) -> None:
@@ -94,7 +92,6 @@ class GooseSession(db.StoredSession):
 
 
 def _typed(block: get.Json) -> str:
-    """Returns what the person put into a message with this block."""
     kind = block.get("type")
     if kind == "text":
         return get.text(block, "text")

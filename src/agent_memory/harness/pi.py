@@ -139,8 +139,6 @@ def _text_in(message: get.Json) -> str:
 
 
 class PiSessions(SessionFiles):
-    """Reads session files."""
-
     harness_home, below = ("PI_CODING_AGENT_DIR", "~/.pi/agent"), ("sessions",)
     session = PiSession
     named = re.compile(r"(?:.*/)?[^/]+_(?P<id>[^/_]*)\.jsonl")

@@ -338,7 +338,6 @@ def not_found(session_id: str, roots: TranscriptRoots) -> HistoryUnavailable:
 
 @contextmanager
 def looking_for(session_id: str) -> Generator[None, None, None]:
-    """Turns an OSError in it into HistoryUnavailable: it is not known where the transcript is."""
     try:
         yield
     except OSError as error:

@@ -64,7 +64,6 @@ def asked_in(blocks: Iterable[get.Json], kinds: Container[object], arguments: st
 
 
 def _answers_in(text: str) -> str:
-    """Returns what the person answered to the agent's questions, a line for each."""
     answers = get.mapping(get.parsed_object(text), "answers").values()
     given = (get.items(each, "answers") if is_object(each) else [each] for each in answers)
     lines = [", ".join(one for one in each if isinstance(one, str)) for each in given]
@@ -218,7 +217,6 @@ class Session:
         self.agent = agent or self.agent
 
     def skip(self, reason: str) -> None:
-        """Count what could not be read."""
         reason = one_line(reason, _REASON_CHARS)
         if reason not in self.skipped and len(self.skipped) >= _MAX_REASONS:
             reason = f"{UNKNOWN_TYPE}other" if reason.startswith(UNKNOWN_TYPE) else "other"
@@ -259,7 +257,6 @@ class Session:
             self._begin(Role.TOOL if program else Role.USER, words, program)
 
     def ran(self, command: str, output: str, tool_name: str, *, failed: bool = False) -> None:
-        """The person ran a command."""
         shown = marks.MEMORY_OUTPUT_PLACEHOLDER if marks.is_memory_command(command) else output
         self.answer(None, f"$ {command}\n{shown}", tool_name=tool_name, failed=failed)
 
@@ -365,7 +362,6 @@ class Session:
     # -- what comes of it ---------------------------------------------------------------------------------------------
 
     def history(self) -> History:
-        """Returns the session with its new turns in order, without those left out."""
         turns = () if self.own_call else tuple(self._turns())
         first_number = turns[0].number if turns else self.number + 1
         answered = self._first_tool_number is not None and self._first_tool_number < first_number

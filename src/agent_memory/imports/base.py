@@ -110,8 +110,6 @@ class Machine:
 
 @frozen
 class Source:
-    """One kind of memory: where it usually lies, and how it is read."""
-
     title: str
     read: Callable[[str, Machine], Iterator[Found]]
     """Yields what is at a path; an Error where there is no such memory."""
@@ -171,7 +169,6 @@ def files_in(path: str, depth: int = _MAX_DEPTH) -> Iterator[tuple[str, os.stat_
 
 
 def document(directory: str, name: str) -> Document | LeftOut:
-    """Returns a text file."""
     try:
         image = read_image(f"{directory}/{name}", _MAX_TEXT_BYTES)
         if image is None:
@@ -190,7 +187,6 @@ def document(directory: str, name: str) -> Document | LeftOut:
 
 
 def read_json(path: str) -> Any:
-    """Returns the value of a JSON file."""
     image = read_image(path, MAX_FILE_BYTES)
     if image is None:
         raise UsageInvalid(f"There is nothing at {path}")

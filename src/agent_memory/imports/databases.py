@@ -34,7 +34,6 @@ from agent_memory.text.json_shape import is_list, is_object
 
 
 def _list(value: object) -> tuple[str, ...]:
-    """Returns the texts of a list, also of one that is JSON in a text."""
     if isinstance(value, str) and value.startswith("["):
         try:
             value = json.loads(value)
@@ -176,7 +175,6 @@ def _find_mem0(machine: Machine) -> Iterator[str]:
 
 
 def _read_openmemory(path: str, machine: Machine) -> Iterator[Found]:
-    """Reads its export, a zip, or its database."""
     if path.endswith((".db", ".sqlite")):
 
         def tables(database: Database) -> list[dict[str, Any]]:
@@ -208,7 +206,6 @@ def _zipped(path: str) -> Iterator[Any]:
 
 
 def _read_mem0(path: str, machine: Machine) -> Iterator[Found]:
-    """Reads the history of its library, or a dump of its API."""
     if path.endswith(".db"):
 
         def tables(database: Database) -> Iterable[dict[str, Any]]:

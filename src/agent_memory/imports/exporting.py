@@ -168,8 +168,6 @@ class Chosen:
 
 @frozen
 class Exporting:
-    """Exports on behalf of a person."""
-
     store: Store
     reading: Reading
     locks: Locks

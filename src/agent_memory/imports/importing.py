@@ -83,8 +83,6 @@ _LINK = re.compile(r"\[\[([^\[\]|\n]+)(?:\|([^\[\]\n]*))?\]\]")
 
 @frozen
 class Imported:
-    """What an import did, or would do."""
-
     source: str
     changes: tuple[Change | ChangeGroup, ...] = ()
     created: tuple[MemoryEntry, ...] = ()
@@ -109,8 +107,6 @@ class Imported:
 
 @frozen
 class _Draft:
-    """A record as it is stored, before its links lead anywhere."""
-
     key: str
     record: Record
     id: str
@@ -153,7 +149,6 @@ class Importing:
     def take(
         self, source: str, found: Sequence[Found], *, scope: str | None = None, is_mine: bool = False, dry_run: bool
     ) -> Imported:
-        """Imports what was found, as `run` does."""
         if dry_run:
             return self._planned(source, found, scope, is_mine)
         self.writes.caller.only_a_person("import")

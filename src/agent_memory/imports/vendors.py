@@ -45,7 +45,6 @@ def _claude_home(machine: Machine) -> str:
 
 
 def _read_claude(path: str, machine: Machine) -> Iterator[Found]:
-    """Reads the memory of a project, or of a sub-agent."""
     project = os.path.dirname(path)
     slug = os.path.basename(project)
     transcripts = (f"{project}/{name}" for name in names_in(project) if name.endswith(".jsonl"))

@@ -163,8 +163,6 @@ class TierList:
 
 
 class Relation(StrEnum):
-    """How one note refers to another."""
-
     LINKS = "links"
     """In its body."""
     SUPERSEDES = "supersedes"
@@ -196,8 +194,6 @@ Confidence: TypeAlias = Annotated[float, _confidence_problem]
 
 @frozen(slots=False)
 class Source:
-    """A source of a note: some turns of one session."""
-
     has_other_keys: ClassVar[bool] = True
     """Frontmatter may have more."""
 

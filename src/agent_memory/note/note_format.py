@@ -75,11 +75,8 @@ _Ids = tuple[EntryId, ...]
 
 @frozen
 class MetaField:
-    """One key of the frontmatter."""
-
     key: str
     attribute: str
-    """The attribute of `Meta`."""
     type: Any
     """Its type in the file, for `json_codec`."""
     write: Callable[[Any], str]
@@ -165,8 +162,6 @@ _OWN_KEY = re.compile(r"^(?:id|status|origin|scope|sensitivity|createdAt|updated
 
 @frozen
 class ParsedNote:
-    """A file as it was read."""
-
     meta: Meta
     body: str
     """With `\\n` line ends, without newlines at either end."""

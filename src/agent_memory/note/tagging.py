@@ -101,8 +101,6 @@ def _slips(words: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 @frozen
 class TagUse:
-    """A tag and its use."""
-
     tag: str
     notes: int
     standing: Standing

@@ -93,8 +93,6 @@ class FieldTerms:
 
 @frozen
 class QueryWord:
-    """A word of a query."""
-
     term: str
     """As `chunk_terms` returns it."""
     stretches: bool = True
@@ -113,7 +111,6 @@ def note_terms(entry: StoredEntry) -> tuple[FieldTerms, FieldTerms]:
 
 
 def field_terms(text: str) -> FieldTerms:
-    """Returns the terms of one text."""
     counts: dict[str, int] = {}
     length = 0
     for chunk, times in Counter(chunks_of(text)).items():
@@ -157,7 +154,6 @@ def weighed_words(query: str, worth: Mapping[str, float]) -> tuple[tuple[str, fl
 
 
 def chunks_of(text: str) -> list[str]:
-    """Returns the chunks of a text, in order."""
     return chunk_pattern(text).findall(text)
 
 

@@ -49,8 +49,6 @@ _UNIQUE_ID_CHARS = 16
 
 @frozen
 class BackfillIo:
-    """The adapters, and the few facts about this machine that the steps need."""
-
     finders: Mapping[Harness, SessionFinder]
     histories: HistorySource
     """By retrieval method."""
@@ -314,8 +312,6 @@ _LEFT_OUT = {
 
 @define
 class Watching:
-    """The work of a watch so far."""
-
     captured: int = 0
     handed_over: int = 0
     problems: tuple[str, ...] = ()
@@ -324,8 +320,6 @@ class Watching:
 
 @define
 class _Watched:
-    """A session that changed while it was watched."""
-
     found: FoundSession
     changed_at_ms: int
     """When the change was seen, by our own clock: the file's time may be another machine's."""
@@ -336,8 +330,6 @@ class _Watched:
 
 @frozen
 class WatchIo:
-    """Everything that a watch acts on, and what it has done."""
-
     backfill: BackfillIo
     stop: Event
     """Set when the watch should end."""

@@ -205,12 +205,9 @@ NEW_NOTES_CHARS = 12_000
 
 @frozen
 class ConsolidateIo:
-    """The adapters, and the few settings that the steps need."""
-
     inbox: Inbox
     histories: HistorySource
     scope_of: Callable[[str | None], str]
-    """The scope key of a directory."""
     store: Store
     agent: Agent
     marks: SessionMarks
@@ -635,7 +632,6 @@ def _left_out(io: ConsolidateIo, run: Run, work: Work, cwd: str | None) -> Run |
 
 
 def write_entries(io: ConsolidateIo, run: Run) -> Run:
-    """Applies the session's plan as one transaction."""
     work = run.work
     if work is None or not work.plan.changes:
         return run

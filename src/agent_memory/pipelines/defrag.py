@@ -53,8 +53,6 @@ WHOLE_STORE_SHOWN_CHARS = 4_000_000
 
 @frozen
 class DefragIo:
-    """The adapters, and the few settings that the steps need."""
-
     store: Store
     agent: Agent
     ledger: UsageLedger

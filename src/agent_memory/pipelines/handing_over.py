@@ -38,8 +38,6 @@ _MOST_TRIED = 20
 
 @frozen
 class HandingOverIo:
-    """Everything that a handoff acts on."""
-
     histories: HistorySource
     """By retrieval method."""
     kept: KeptHistories
@@ -47,7 +45,6 @@ class HandingOverIo:
     switches: Callable[[], Switches]
     holds_back: bool = field(default=False, kw_only=True)
     scope_of: Callable[[str | None], str]
-    """The scope key of a directory."""
     writes: RecordedWrites
     clock: Clock
     recent: Callable[[], Iterator[Result[InboxEntry, Error]]]
@@ -61,8 +58,6 @@ class HandingOverIo:
 
 @frozen
 class Taken:
-    """A session as it was read."""
-
     entry: InboxEntry
     history: History
     """Redacted."""
@@ -76,8 +71,6 @@ class Taken:
 
 @frozen
 class Kept:
-    """The outcome for the note."""
-
     id: str | None
     why_not: str = ""
 

@@ -33,8 +33,6 @@ _FEW_RUNS = 50
 
 @frozen
 class UndoIo:
-    """The adapters that an undo acts on."""
-
     store: Store
     log: RunLog
     targets: Targets
@@ -73,8 +71,6 @@ class Undone:
 
 @frozen
 class _Undoable:
-    """A run with what undoing it would change."""
-
     run: LoggedRun
     root: LoggedRun
     files: tuple[FileChange, ...]
@@ -222,7 +218,6 @@ def _may_stand(run: LoggedRun) -> bool:
 
 
 def _refused(run: LoggedRun, reasons: Sequence[str]) -> UndoRefused:
-    """Returns the refusal with the first few reasons, and how many more there are."""
     more = len(reasons) - MOST_REASONS
     return UndoRefused(run.run_id, tuple(reasons) if more <= 0 else (*reasons[:MOST_REASONS], f"and {more} more such"))
 

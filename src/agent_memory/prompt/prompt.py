@@ -42,7 +42,6 @@ class Frame:
     fence: str = field(validator=min_len(8))
 
     def fenced(self, text: str) -> str:
-        """Returns plain text in a fence."""
         for word in (self.nonce, self.fence):
             text = re.sub(re.escape(word), "[…]", text, flags=re.IGNORECASE)
         return text
@@ -63,7 +62,6 @@ def plain(text: str) -> str:
 
 
 def fitting(lines: Iterable[str], max_chars: int) -> list[str]:
-    """Returns the first lines that fit, each with its line end."""
     kept: list[str] = []
     for line in lines:
         max_chars -= len(line) + 1
@@ -112,8 +110,6 @@ class PromptBudget:
 
 @frozen
 class PromptFacts:
-    """The contents of a prompt."""
-
     frame: Frame
     request: SessionRequest
     """The window, and the notes in full, within `budget.shown_chars` by `related.note_chars`."""
@@ -422,7 +418,6 @@ def _line(listed: Listed, request: DefragRequest, *, described: bool) -> str:
 
 
 def _estimated_chars(listed: Listed) -> int:
-    """Returns about how long a note's line is with its description."""
     meta = listed.meta
     tags = sum(len(tag) + 1 for tag in meta.tags[:_MAX_TAGS])
     title, description = min(len(meta.title), _MAX_TITLE_CHARS), min(len(meta.description), _MAX_DESCRIPTION_CHARS)

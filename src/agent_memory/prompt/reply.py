@@ -144,8 +144,6 @@ def _tier_problem(ids: Sequence[Any]) -> str | None:
 
 @frozen
 class _Tiers:
-    """Tiers as proposed, with possibly invalid ids."""
-
     hot: Annotated[tuple[Any, ...], _tier_problem]
     warm: Annotated[tuple[Any, ...], _tier_problem]
 

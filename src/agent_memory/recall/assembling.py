@@ -157,8 +157,6 @@ BUILT_IN: "Mapping[str, Mapping[str, int]]" = {
 
 
 class Profile(Record):
-    """The limits of one kind of injection."""
-
     name: str
     budget: int
     """The most tokens of the whole text."""

@@ -100,8 +100,6 @@ def barrier(listed: Listed, around: Place) -> str | None:
 
 @frozen
 class Shown:
-    """A note that may be injected."""
-
     stored: StoredEntry
     section: str
     whole: bool

@@ -143,7 +143,6 @@ class StaticVectors:
     """Of the file with the table: rows of little-endian 16-bit floats. It is opened for each reading and not mapped,
     since truncating a mapped file would end the process."""
     start: int
-    """Offset of the table in the file."""
     pieces: WordPieces
 
     @as_result

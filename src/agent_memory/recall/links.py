@@ -23,8 +23,6 @@ class Whereabouts(StrEnum):
 
 @frozen
 class Link:
-    """A note named in the body of another."""
-
     target: str
     """The id or alias as it is written there."""
     label: str | None
@@ -36,8 +34,6 @@ class Link:
 
 @frozen
 class Backlink:
-    """A note that names this one."""
-
     id: str
     title: str
     target: str
@@ -154,7 +150,6 @@ def graph_of(
 
 
 def _links_in(entry: StoredEntry) -> Iterable[tuple[str, str | None]]:
-    """Returns target and label of each link in a body, each once."""
     if "[[" not in entry.body:
         return ()
     return dict.fromkeys((link.target, link.label) for link in find_links(entry.body))

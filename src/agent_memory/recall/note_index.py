@@ -84,12 +84,10 @@ class NoteIndex:
 
     @as_result
     def among(self, request: SearchRequest) -> frozenset[int]:
-        """Returns all notes that the request admits."""
         return self._asked(lambda connection: _through(connection, request))
 
     @as_result
     def notes(self, numbers: Sequence[int]) -> Mapping[int, Listed]:
-        """Returns what is known of these notes, in their order."""
         sql = f"SELECT number, listed FROM files WHERE number IN ({_marks(numbers)})"
 
         def asked(connection: sqlite3.Connection) -> Mapping[int, Listed]:
@@ -126,7 +124,6 @@ class NoteIndex:
 
     @as_result
     def links(self, numbers: Sequence[int]) -> tuple[NoteLink, ...]:
-        """Returns the links from and to these notes, including supersession."""
         marks = _marks(numbers)
         sql = (
             "SELECT source, (SELECT number FROM names WHERE name = links.target ORDER BY rank, number LIMIT 1), relation "
@@ -234,7 +231,6 @@ def _standing_for(connection: sqlite3.Connection, term: str, vocabulary: str, *,
 
 
 def _through(connection: sqlite3.Connection, request: SearchRequest) -> frozenset[int]:
-    """Returns the notes that a request admits."""
     sql = f"SELECT number, listed FROM files WHERE number IS NOT NULL{'' if request.archived else ' AND NOT archived'}"
     rows = connection.execute(sql).fetchall()
     if not request.is_filtered:

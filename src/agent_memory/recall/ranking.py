@@ -184,15 +184,12 @@ WEIGHTS = RankingWeights()
 
 @frozen
 class Ranked:
-    """A note with its place in the order."""
-
     number: int
     listed: Listed
     total: float
     """The sum of the parts; 1 is the best note by its words alone."""
     parts: tuple[ScorePart, ...]
     successor: int | None = None
-    """The note that supersedes it."""
 
 
 def from_near(own: Mapping[int, float], near: Iterable[NearNote], weights: RankingWeights) -> dict[int, float]:

@@ -115,8 +115,6 @@ class ListedEntries:
 
 @frozen
 class Reading:
-    """Looks at the notes of a store on behalf of a caller."""
-
     store: Notes
     ledger: UsageLedger
     clock: Clock

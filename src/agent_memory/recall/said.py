@@ -31,8 +31,6 @@ _SPEAKERS = {Role.USER: "the person", Role.AGENT: "the agent", Role.TOOL: "a too
 
 @frozen
 class SaidTurn:
-    """One turn, redacted."""
-
     number: int
     said_by: str
     """`the person`, `the agent`, `a tool`, or `the harness` in the person's place."""

@@ -140,10 +140,7 @@ class SearchAnswer:
 
 @frozen
 class TermPart:
-    """The part of one word of the query in the score of one note."""
-
     term: str
-    """The word of the query."""
     found: str
     """The term in the note: another one if it only begins alike or may be a misspelling."""
     value: float
@@ -151,8 +148,6 @@ class TermPart:
 
 @frozen
 class MatchedWord:
-    """One word of a query, and the notes that have it."""
-
     term: str
     idf: float
     scores: Mapping[int, float] = field(factory=dict[int, float])
@@ -163,8 +158,6 @@ class MatchedWord:
 
 @frozen
 class Matches:
-    """The notes that have at least one of the words."""
-
     words: tuple[MatchedWord, ...] = ()
     """The words that were looked for and that any note has; for a long query, the rarest."""
     scores: Mapping[int, float] = field(factory=dict[int, float])
@@ -204,8 +197,6 @@ class NoteLink:
 
 @frozen
 class Nearness:
-    """How near in meaning some notes are to a query."""
-
     deviations: Mapping[int, float] = field(factory=dict[int, float])
     """By how many standard deviations each note is nearer than the average note."""
     cosines: Mapping[int, float] = field(factory=dict[int, float])

@@ -72,7 +72,6 @@ class _Found:
 
     hints: QueryHints
     words: tuple[QueryWord, ...]
-    """The words of the query."""
     matches: Matches
     nearness: Nearness
     listed: Mapping[int, Listed]
@@ -86,8 +85,6 @@ class _Found:
 
 @frozen
 class Searching:
-    """Finds notes of a store on behalf of a caller."""
-
     store: Notes
     index: NoteIndex
     meanings: IndexedMeanings | str
@@ -145,7 +142,6 @@ class Searching:
         return evolve(found, page=page, count=max(matches.matched, count))
 
     def _nearness(self, request: SearchRequest, matches: Matches) -> Nearness:
-        """Returns how near in meaning each note is."""
         if request.mode is Mode.BM25:
             return Nearness()
         if isinstance(self.meanings, str):

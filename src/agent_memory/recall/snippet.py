@@ -45,8 +45,6 @@ class Snippet:
 
 @frozen
 class _Hit:
-    """A chunk of the text with a word of the query."""
-
     start: int
     end: int
     worth: Mapping[str, float]
@@ -70,7 +68,6 @@ def snippet_of(texts: Sequence[str], worth: Mapping[str, float]) -> Snippet:
 
 
 def _joined(marks: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Returns the marks in order, with those that overlap or touch joined."""
     joined: list[tuple[int, int]] = []
     for start, end in marks:
         if joined and start <= joined[-1][1]:

@@ -74,12 +74,10 @@ class ChangeGroup:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Returns the notes that it changes or archives, in order."""
         return tuple(each.id for each in self.changes if each.expected_hash is not None)
 
     @property
     def new_ids(self) -> tuple[str, ...]:
-        """Returns the notes that it creates, in order."""
         return tuple(each.id for each in self.changes if each.act == "create")
 
 
@@ -99,8 +97,6 @@ class Applied:
 
 @frozen
 class Dropped:
-    """Something that was not done, and why."""
-
     subject: str
     reasons: tuple[str, ...]
 

@@ -303,7 +303,6 @@ EDITABLE = (
 
 
 def patched(meta: Meta, patch: MetaPatch) -> Meta:
-    """Returns the frontmatter with the values of the patch."""
     return evolve(
         meta,
         title=meta.title if not patch.title else edited_title(patch.title),

@@ -423,7 +423,6 @@ class Features:
 
 
 def features_of(stored: StoredEntry) -> Features:
-    """Returns the features of one note; its body is no longer needed after that."""
     meta, body = stored.meta, stored.body
     said = said_in(body)
     on_one_line = " ".join(said.split())

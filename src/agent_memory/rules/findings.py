@@ -37,8 +37,6 @@ WORST_FIRST = {kind: place for place, kind in enumerate(FindingKind)}
 
 @frozen
 class Finding:
-    """Something found about one or several notes."""
-
     kind: FindingKind
     ids: tuple[str, ...]
     """The note that should win comes first: newer, better sourced."""
@@ -56,7 +54,6 @@ class Analysis:
     body_chars: Mapping[str, int] = field(factory=dict[str, int])
 
     def of_kind(self, kind: FindingKind) -> tuple[Finding, ...]:
-        """Returns the findings of one kind, worst first."""
         return tuple(each for each in self.findings if each.kind is kind)
 
     def with_findings(self, more: Iterable[Finding]) -> Analysis:

@@ -214,7 +214,6 @@ def share_of(meta: Meta, session: SessionKey, recorded: frozenset[str] = frozens
 
 
 def without_session(meta: Meta, session: SessionKey) -> Meta:
-    """Returns the frontmatter without the session among its sources."""
     return evolve(meta, sources=tuple(source for source in meta.sources if not session.is_of(source)))
 
 
@@ -283,8 +282,6 @@ _LINE_CHARS = 160
 
 @frozen
 class ForgetTarget:
-    """The note or session that a person names."""
-
     id: str | None = None
     session: SessionKey | None = None
     purge: bool = False
@@ -344,7 +341,6 @@ class ForgettingAtWork:
 
     @property
     def session(self) -> SessionKey | None:
-        """Returns the session that is forgotten; None for a note or a value."""
         return None if self.session_id is None else SessionKey(self.session_id, self.harness)
 
     @property
@@ -375,7 +371,6 @@ class Forgetting:
 
     @property
     def is_known(self) -> bool:
-        """Returns whether the store holds anything of it."""
         work = self.work
         return any((self.notes, self.shared, self.linked, work.inbox, work.runs, work.histories, work.marks))
 

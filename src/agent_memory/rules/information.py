@@ -41,8 +41,6 @@ _NAMES = re.compile(r"`[^`\n]*`|(?<!\w)-{0,2}\w+(?:-\w+)+|(?<!\w)--?\w+")
 
 @frozen
 class Clause:
-    """A part of a sentence that holds a content word."""
-
     text: str
     terms: frozenset[str]
     denied: bool
@@ -391,7 +389,6 @@ def claims_among(lines: tuple[Line, ...]) -> tuple[Line, ...]:
 
 
 def chars_of(lines: Iterable[Line]) -> int:
-    """Returns the characters of all lines together."""
     return sum(len(line.text) for line in lines)
 
 

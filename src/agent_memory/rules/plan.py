@@ -151,8 +151,6 @@ def live_when_applied(plan: Plan, live: Sequence[Listed], written: Mapping[str, 
 
 @frozen
 class Merge:
-    """Several notes become a new one."""
-
     ids: tuple[EntryId, ...]
     title: Words
     body: Words
@@ -164,8 +162,6 @@ class Merge:
 
 @frozen
 class SplitPart:
-    """One of the new notes into which a note is split."""
-
     title: Words
     body: Words
     description: str | None = None
@@ -175,16 +171,12 @@ class SplitPart:
 
 @frozen
 class Split:
-    """One note becomes several new ones."""
-
     id: EntryId
     into: tuple[SplitPart, ...]
 
 
 @frozen
 class Rename:
-    """A note gets another title."""
-
     id: EntryId
     title: Words
     drops: tuple[str, ...] = ()
@@ -192,8 +184,6 @@ class Rename:
 
 @frozen
 class Retag:
-    """A note gets other tags."""
-
     id: EntryId
     tags: tuple[str, ...]
 
@@ -210,8 +200,6 @@ class Edit:
 
 @frozen
 class Archive:
-    """A note is archived."""
-
     id: EntryId
     reason: Words
 

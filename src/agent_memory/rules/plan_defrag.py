@@ -162,8 +162,6 @@ def _words_of(action: Action, new_ids: str) -> str:
 
 @define(slots=False)
 class _Planning:
-    """One run, action by action: what was decided so far, on which the next action is planned."""
-
     facts: DefragFacts
     actions: list[ChangeGroup] = field(factory=list[ChangeGroup])
     dropped: list[Dropped] = field(factory=list[Dropped])
@@ -462,7 +460,6 @@ def _best_described(entry: MemoryEntry, before: str, run: _Planning) -> MemoryEn
 
 
 def _part(proposed: Merge | SplitPart) -> SplitPart:
-    """Returns the text of one new note, fit to be stored."""
     description = stored_description(proposed.description or "")
     return SplitPart(stored_title(proposed.title), stored_body(proposed.body), description, proposed.tags)
 

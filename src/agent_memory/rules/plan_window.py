@@ -168,8 +168,6 @@ def _with_left_out_note(plan: Plan, facts: PlanFacts) -> Plan:
 
 @frozen
 class _Draft:
-    """A proposed note that will be written, before its links are resolved."""
-
     proposed: ProposedEntry
     meta: Meta
     body: str
@@ -177,8 +175,6 @@ class _Draft:
 
 @define(slots=False)
 class _Window:
-    """One reply, step by step."""
-
     facts: PlanFacts
     so_far: Plan
     dropped: list[Dropped] = field(factory=list[Dropped])

@@ -28,8 +28,6 @@ _REASON_CHARS = 240
 
 @frozen
 class KeptReply:
-    """A redacted reply with what is needed to use it again."""
-
     text: str
     nonce: str
     prompt_hash: str
@@ -80,8 +78,6 @@ class Work:
 
 @frozen
 class Settled:
-    """A session that this run has finished with."""
-
     pending: Pending
     outcome: Outcome
     plan: Plan = Plan()
@@ -225,8 +221,6 @@ class TieringMemo:
 
 @frozen
 class Scan:
-    """The store as a run found it."""
-
     live: Listing
     taken_ids: frozenset[str]
     """Every id in use, casefolded (`drafts.taken_ids`)."""

@@ -17,8 +17,6 @@ Machine = Literal["consolidate", "defrag", "undo", "scope", "review", "import"]
 
 @frozen
 class LoggedAction:
-    """Something that a run did to notes."""
-
     has_other_keys: ClassVar[bool] = True
     """Whether the JSON that it is read from has other keys."""
 
@@ -39,8 +37,6 @@ class LoggedAction:
 
 @frozen
 class LoggedSession:
-    """The outcome of one session in a consolidate run."""
-
     has_other_keys: ClassVar[bool] = True
 
     harness: str = ""

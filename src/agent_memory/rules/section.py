@@ -12,8 +12,6 @@ from agent_memory.note.note import GLOBAL_SCOPE
 
 @frozen
 class SectionBudget:
-    """The limits of a section."""
-
     hot_chars: int = 6_000
     """Characters of the rendered hot notes."""
     warm_lines: int = 60
@@ -35,8 +33,6 @@ class Target:
 
 @frozen
 class RenderedSection:
-    """The section with its markers, and what is in it."""
-
     text: str
     """With `\\n` line ends, without a final one."""
     hot: tuple[str, ...] = ()
@@ -49,8 +45,6 @@ class RenderedSection:
 
 @frozen
 class PublishedTarget:
-    """The outcome for one target."""
-
     path: str
     outcome: Literal["written", "unchanged", "refused", "planned"]
     error: Error | None = None
@@ -73,8 +67,6 @@ class PublishedTarget:
 
 @frozen
 class Published:
-    """The outcome for all targets."""
-
     targets: tuple[PublishedTarget, ...] = field(default=())
 
     @property

@@ -102,7 +102,6 @@ class Publisher:
     # -- planning -----------------------------------------------------------------------------------------------------
 
     def _renderer(self) -> Callable[[Target], RenderedSection]:
-        """Returns a function that renders a target's section from the present store, and the team's notes there."""
         render = self._renderer_of(self.store)
 
         def rendered(target: Target) -> RenderedSection:
@@ -181,7 +180,6 @@ class Publisher:
 
 
 def _published(plan: _SectionPlan, outcome: Literal["written", "unchanged", "planned"]) -> PublishedTarget:
-    """Returns the outcome for the target, with warnings if the section may not reach its readers."""
     file, path, warnings = plan.file, plan.target.path, list(plan.rendered.warnings)
     if (head := rule_head(file.real_path)) and not plan.spliced.data.startswith(b"---"):
         warnings.append(f"{path} is ignored without a head like {head.splitlines()[1]!r} between two lines of ---")

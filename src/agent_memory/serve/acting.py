@@ -55,7 +55,6 @@ def _edited(asked: Asked, stored: StoredEntry) -> Done:
 
 
 def _text_of(asked: Asked, stored: StoredEntry) -> MemoryEntry:
-    """Returns the note as the form has it."""
     body, title, tags = asked.text("body"), asked.text("title"), asked.fields.get("tags")
     meta = evolve(
         stored.meta,
@@ -117,7 +116,6 @@ def undo_run(asked: Asked) -> Done:
 
 
 def repair(asked: Asked) -> Done:
-    """Repairs what `memory doctor --fix` repairs."""
     done, _ = unwrap(asked.acting.repair())
     asked.said.extend((*done.did, *done.failed))
     sentence = f"{counted(len(done.did), 'repair')} done, {len(done.failed)} left."

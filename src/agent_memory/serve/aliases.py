@@ -107,7 +107,6 @@ def _search(asked: Asked) -> Shown:
 
 
 def _checkpoint(asked: Asked) -> Shown:
-    """Returns the last messages of the newest session here."""
     taken = unwrap(asked.looking.take_over(asked.text("chatId"), asked.word("agentId", Harness), recovers=True))
     messages = [{"role": each.role.value, "text": each.text} for each in taken.handover.exchanges]
     session = {"agentId": taken.entry.harness.value, "chatId": taken.history.session_id}

@@ -169,7 +169,6 @@ def leaves(document: Document, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _merged(far: Document, near: Document, path: str = "") -> dict[str, Any]:
-    """Merges both; the nearer wins."""
     result = dict(far)
     for key, value in near.items():
         where = f"{path}{key}"

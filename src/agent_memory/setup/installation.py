@@ -236,7 +236,6 @@ class Installation:
         )
 
     def _document(self, path: str, syntax: Syntax) -> Any:
-        """Returns the value of a settings file; empty if it cannot be read."""
         with suppress(Error, EditRefused):
             return parse_settings(text_of(self.files.read(path).data or b""), syntax)
         return None
@@ -482,7 +481,6 @@ class SelfTests:
         return problem or "it succeeded, but nothing arrived; see `memory status`"
 
     def _called(self, command: str, data: bytes, environ: Mapping[str, str]) -> tuple[str, bytes]:
-        """Returns what went wrong, as far as the call itself tells, and what it printed."""
         try:
             finished = run_child(
                 ("/bin/sh", "-c", command), stdin=data, env=environ, cwd=self.home, timeout_seconds=LIMIT_SECONDS

@@ -189,7 +189,6 @@ def _unlike(keys: tuple[str, ...], value: Any, expected: str) -> EditRefused:
 
 
 def _line_end_of(text: str) -> str:
-    """Returns the line end of most lines in a text."""
     return "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"
 
 

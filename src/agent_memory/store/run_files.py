@@ -446,7 +446,6 @@ def _is_unfinished(directory: str) -> bool:
 
 
 def _take_details(directory: str, *, keep_report: bool) -> bool:
-    """Returns whether anything of the run was removed."""
     with as_store_io("remove", directory):
         there = os.listdir(directory)
         going = [name for name in there if name not in (PRUNED, REPORT)]

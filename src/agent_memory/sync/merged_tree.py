@@ -107,8 +107,6 @@ def is_note(path: str) -> bool:
 
 @frozen
 class _Place:
-    """Where one side has a note."""
-
     path: str
     leaf: Leaf
 
@@ -118,8 +116,6 @@ class _Place:
 
 
 class _Merge:
-    """What is decided so far."""
-
     def __init__(self, base: Tree | None, ours: Tree, theirs: Tree, contents: Mapping[str, bytes]) -> None:
         self.has_base = base is not None
         self.base, self.ours, self.theirs = base or EMPTY, ours, theirs
@@ -188,7 +184,6 @@ class _Merge:
     def _merge_note(
         self, id: str, base: _Place | None, ours: _Place | None, theirs: _Place | None, successor: str | None
     ) -> None:
-        """Merges one note, which at least one side has."""
         kept = self._one_sided(base, ours, theirs)
         if kept is not None:
             if base is not None and (ours is None or theirs is None):
@@ -213,7 +208,6 @@ class _Merge:
             self.remarks.append(Remark(id, became))
 
     def _merge_versions(self, id: str, base: _Place | None, ours: _Place, theirs: _Place) -> None:
-        """Merges two different versions that are both live, or both archived."""
         one, other = self._data(ours.leaf), self._data(theirs.leaf)
         before = None if base is None else self._data(base.leaf)
         merged = None if one is None or other is None else merged_note(before, one, other, f"{id}.md")
@@ -367,7 +361,6 @@ class _Merge:
         self._put(next(free), data)
 
     def _keep_beside(self, path: str, leaf: Leaf) -> None:
-        """Keeps the other machine's file under a name of its own."""
         if id_in_name(path) not in self._entries_gone:
             beside = _beside(path, f"from another machine {leaf.object_id[:8]}")
             self._put(beside, leaf)
@@ -380,7 +373,6 @@ class _Merge:
         return self._contents.get(held.object_id) if isinstance(held, Leaf) else held
 
     def _entry(self, path: str, held: Held) -> MemoryEntry | None:
-        """Returns the readable note in a file."""
         data = self._data(held)
         return None if data is None else parse_note(data, path, 0).map(lambda note: note.entry).value_or(None)
 
