@@ -546,7 +546,7 @@ class Memory:
 
         shown = self.config.agents_md
         budget = SectionBudget(shown.hot_chars, shown.warm_lines)
-        return Publisher(self.store, self.targets, budget, team_at=self.team_at)
+        return Publisher(self.store, self.targets, budget, team_at=self.team_at, branch_mark=self.branch_mark)
 
     def publish(
         self,
@@ -694,11 +694,10 @@ class Memory:
         with self.locks.run():
             if not dry_run:
                 self._finish_others("defrag")
+                self._look_for_unmerged()
             ended = unwrap(defrag(self._defrag_io(agent, progress), run))
         if ended.trouble is None:
             unwrap(configured)
-        if not dry_run:
-            self._look_for_unmerged()
         return ended
 
     def _defrag_io(self, agent: Agent, progress: Progress) -> DefragIo:

@@ -43,6 +43,10 @@ def learnt(
     return note
 
 
+def section(memory: Memory, lamp: Path) -> str:
+    return memory("generate-agents-md", "--target", "-", cwd=lamp).out
+
+
 def test_a_note_from_a_branch_that_is_not_merged_says_so_everywhere(memory: Memory, lamp: Path) -> None:
     note = learnt(memory, lamp)
     (source,) = note["sources"]
@@ -54,10 +58,13 @@ def test_a_note_from_a_branch_that_is_not_merged_says_so_everywhere(memory: Memo
     assert f"Not merged: {MARK}." in memory("why", id).out
     assert "on the branch fix/lamp" in memory("why", id).out
     assert MARK in told(memory, lamp)
+    assert f"({MARK})" in memory("list").out
+    assert memory("pin", id).code == 0
+    assert MARK in section(memory, lamp)
     git(lamp, "switch", "-q", "main")
     git(lamp, "merge", "-q", "--no-ff", "fix/lamp")
     assert memory("consolidate").code == 0
-    assert MARK not in memory("read", id).out + told(memory, lamp)
+    assert MARK not in memory("read", id).out + told(memory, lamp) + section(memory, lamp)
 
 
 @pytest.mark.parametrize("how", ["deleted", "gone", "elsewhere", "main"])

@@ -191,9 +191,11 @@ def title_note(meta: Meta, more: str = "") -> str:
     return f"- {shown_title(meta)} ({_mark(meta)}{more})"
 
 
-def facts_beside(listed: Listed, contradicted_by: str) -> str:
-    """Returns what is added to the facts of a note: that it is the team's, and which note contradicts and outranks it."""
-    return (f", {OF_THE_TEAM}" if listed.is_team else "") + (contradicted_by and f", contradicted by {contradicted_by}")
+def facts_beside(listed: Listed, contradicted_by: str, branch: str) -> tuple[str, ...]:
+    """Returns what is added to the facts of a note: that it is the team's, which note contradicts and outranks it, and
+    that its branch is not merged."""
+    by = contradicted_by and f"contradicted by {contradicted_by}"
+    return tuple(filter(None, (OF_THE_TEAM if listed.is_team else "", by, neutral_line(branch, _BOX_CHARS))))
 
 
 def _mark(meta: Meta) -> str:
@@ -216,8 +218,7 @@ def shown_title(meta: Meta) -> str:
 def passage_of(shown: Shown, branch: str = "") -> Passage | None:
     """Returns the note as a passage; None for a task with nothing open. A note that is only its title is one line."""
     stored, meta = shown.stored, shown.stored.meta
-    facts = facts_beside(stored.listed, shown.contradicted_by)
-    facts += f", {neutral_line(branch, _BOX_CHARS)}" if branch else ""
+    facts = "".join(f", {each}" for each in facts_beside(stored.listed, shown.contradicted_by, branch))
     boxes = check_boxes(stored.body) if meta.kind is Kind.TASK else CheckBoxes()
     if boxes.done and not boxes.open:
         return None

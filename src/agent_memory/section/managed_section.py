@@ -1,14 +1,15 @@
 """The managed section as text: hot notes whole, warm ones a line each, the rest a count (design §6, P13, P17-P19).
 
-The same notes give the same bytes: nothing depends on when, where or by whom it is written. Whether a note may be shown
+The same notes give the same bytes: but for the mark of a branch that is not merged, nothing depends on when, where or by
+whom it is written. Whether a note may be shown
 is checked here again from its own text: a tier list may have been edited or come from another machine.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
-from agent_memory.note.note import OF_THE_TEAM, Listed, Sensitivity, StoredEntry, Tier, TierList
+from agent_memory.note.note import Listed, Sensitivity, Source, StoredEntry, Tier, TierList
 from agent_memory.recall.neutral_markdown import facts_beside, neutral_line, whole_note
 from agent_memory.redaction.redact import redact
 from agent_memory.rules.analyze import contradicted_in
@@ -28,6 +29,7 @@ def render_section(
     bodies: Mapping[str, StoredEntry],
     target: Target,
     budget: SectionBudget = SectionBudget(),  # noqa: B008 - a frozen value
+    branch_mark: Callable[[Sequence[Source]], str] = lambda _: "",
 ) -> RenderedSection:
     """Returns the section of one target, with its markers. `bodies` holds the hot and warm notes by id.
 
@@ -39,9 +41,10 @@ def render_section(
     ids = dict.fromkeys([each.meta.id for each in hot] + [each.meta.id for each in warm])
     contradicted = contradicted_in([bodies[id] for id in ids])
 
-    whole = {
-        each.meta.id: whole_note(each, facts_beside(each.listed, contradicted.get(each.meta.id, ""))) for each in hot
-    }
+    def beside(listed: Listed) -> tuple[str, ...]:
+        return facts_beside(listed, contradicted.get(listed.meta.id, ""), branch_mark(listed.meta.sources))
+
+    whole = {each.meta.id: whole_note(each, "".join(f", {said}" for said in beside(each.listed))) for each in hot}
     room = budget.hot_chars - sum(len(whole[each.meta.id]) for each in hot if each.meta.pinned)
     if room < 0:
         warnings.append(f"The pinned notes alone take more than {budget.hot_chars:,} characters")
@@ -66,7 +69,7 @@ def render_section(
         parts += ["", text]
     if listed:
         parts += ["", *([WARM_HEADING, ""] if whole else ())]
-        parts += [_warm_line(each, contradicted.get(each.meta.id, "")) for each in listed]
+        parts += [_warm_line(each, beside(each)) for each in listed]
     parts.append(SECTION_END)
     return RenderedSection(
         text="\n".join(parts),
@@ -120,12 +123,11 @@ def _select(
     return hot, warm
 
 
-def _warm_line(listed: Listed, contradicted_by: str) -> str:
+def _warm_line(listed: Listed, beside: Sequence[str]) -> str:
     meta = listed.meta
     description = neutral_line(redact(meta.description or meta.title).text, MAX_DESCRIPTION_CHARS)
-    by = f" (contradicted by {contradicted_by})" if contradicted_by else ""
-    said = f" ({OF_THE_TEAM})" if listed.is_team else OF_AN_AGENT if meta.best_tier is Tier.WARM else ""
-    return f"- {meta.id} — {description or meta.kind}{said}{by}"
+    said = OF_AN_AGENT if meta.best_tier is Tier.WARM and not listed.is_team else ""
+    return f"- {meta.id} — {description or meta.kind}{said}{''.join(f' ({each})' for each in beside)}"
 
 
 def _introduction(cold: int, no_room: list[str], *, has_notes: bool, elsewhere: bool) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 from returns.result import Failure, Result
 
 from agent_memory.errors import EntryChanged, EntryNotFound, EntryUnreadable, Error, MarkersAmbiguous, TargetRefused
-from agent_memory.note.note import StoredEntry, standing_tiers
+from agent_memory.note.note import Source, StoredEntry, standing_tiers
 from agent_memory.ports import Notes, Store, Targets
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.section import Published, PublishedTarget, RenderedSection, SectionBudget, Target, TargetFile
@@ -64,6 +64,7 @@ class Publisher:
     """The ids of the notes that sections may show; None: all."""
     team_at: Callable[[str], Team] = lambda _: Team()
     """Returns the team's notes in the checkout of a directory, which a target there shows, too."""
+    branch_mark: Callable[[Sequence[Source]], str] = lambda _: ""
 
     @as_result
     def publish(
@@ -124,7 +125,7 @@ class Publisher:
                 continue  # removed since the listing
             if stored.meta.id == id:  # else it was merged since
                 bodies[id] = stored
-        return lambda target: render_section(standing, entries, bodies, target, self.budget)
+        return lambda target: render_section(standing, entries, bodies, target, self.budget, self.branch_mark)
 
     def _plan(
         self, target: Target, read: Result[TargetFile, Error], render: Callable[[Target], RenderedSection]
