@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from agent_memory.ports import Agent, Embedder, HistorySource
     from agent_memory.recall.branches import Unmerged
     from agent_memory.recall.embedding import IndexedMeanings
+    from agent_memory.recall.grounding import Grounding
     from agent_memory.recall.known_notes import KnownNotes
     from agent_memory.recall.note_index import NoteIndex
     from agent_memory.recall.reading import Reading
@@ -868,6 +869,23 @@ class Memory:
         from agent_memory.recall.branches import unmerged_branches
 
         return unmerged_branches(self.real_root)
+
+    @cached_property
+    def checkout(self) -> Repository:
+        """Returns the repository of the working directory, as it is checked out there."""
+        from agent_memory.capture.repository import Repository, read_repository
+
+        return Repository() if self.cwd is None else read_repository(self.cwd, self.environ, home_of(self.environ))
+
+    def grounding(self, *notes: StoredEntry) -> Mapping[str, tuple[Grounding, ...]]:
+        """Returns what became of the files that notes name, by id, in the checkout around the working directory; nothing for
+        archived notes, and for those of other places."""
+        from agent_memory.recall.grounding import COMMAND_SECONDS, look_at, named_by
+
+        scope = self.scope_here()
+        named = [named_by(each.meta, each.entry.whole, scope) for each in notes if not each.listed.archived]
+        live = (each.meta.id for each in notes if not each.listed.archived)
+        return dict(zip(live, look_at(self.checkout, named, COMMAND_SECONDS), strict=True))
 
     def _look_for_unmerged(self) -> None:
         from agent_memory.recall.branches import look_for_unmerged

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from agent_memory.care.statistics import Statistics
     from agent_memory.pipelines.undo import Undone
     from agent_memory.recall.assembling import Injection
+    from agent_memory.recall.grounding import Grounding
     from agent_memory.recall.search_values import SearchAnswer
     from agent_memory.rules.run_log import LoggedRun
     from agent_memory.store.diffs import DiffPart
@@ -93,7 +94,13 @@ def mapped_texts(value: Any, mapped: Callable[[str], str]) -> Any:
 
 
 def entry_document(
-    listed: Listed, usage: Usage | None = None, body: str | None = None, *, tier: Tier = Tier.COLD, unmerged: str = ""
+    listed: Listed,
+    usage: Usage | None = None,
+    body: str | None = None,
+    *,
+    tier: Tier = Tier.COLD,
+    unmerged: str = "",
+    grounding: Iterable[Grounding] = (),
 ) -> dict[str, Any]:
     """Returns a note: the frontmatter keys of design §3.2, with `path`, `tier` and, where it is given, `body`. `used`
     and `last_used` include every host's ledger, where `usage` says so; `status` is `promoted` for what is hot. Instants
@@ -124,6 +131,7 @@ def entry_document(
         "archived": listed.archived,
         "tier": tier.value,
         **({"unmerged": unmerged} if unmerged else {}),
+        **({"grounding": found} if (found := [each.document for each in grounding]) else {}),
         **({} if body is None else {"body": body}),
     }
 

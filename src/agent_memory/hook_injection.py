@@ -23,6 +23,7 @@ from agent_memory.recall.assembling import (
     profile_named,
 )
 from agent_memory.recall.delivery_log import Delivery, DeliveryLog, is_held_out, known_ids, last_other_session
+from agent_memory.recall.grounding import grounded
 from agent_memory.recall.moment import (
     ASKED,
     COMPACTED,
@@ -158,7 +159,8 @@ class HookInjection:
             prepared = _value(prepare(self._memory()))
             keep_cached(self.root, fingerprint, prepared, began_ns)
         profile = profile_named(SESSION_START, prepared.profiles, prepared.budget)
-        return (*self._recovery(), *prepared.passages), profile, prepared.more, prepared.hold_out
+        passages = (*self._recovery(), *grounded(prepared.passages, self.repository))
+        return passages, profile, prepared.more, prepared.hold_out
 
     def _fingerprint(self) -> Fingerprint:
         local = f"{self.directory}/{LOCAL_NAME}"

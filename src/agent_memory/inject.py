@@ -22,6 +22,7 @@ from agent_memory.recall.assembling import (
 )
 from agent_memory.recall.candidates import InjectRequest, Place, is_relevant, may_be_injected
 from agent_memory.recall.delivery_log import COMMAND, Delivery, DeliveryLog, known_ids
+from agent_memory.recall.grounding import grounded
 from agent_memory.recall.search_values import Mode, SearchRequest
 from agent_memory.recall.start_cache import Prepared
 from agent_memory.results import as_result, unwrap
@@ -54,7 +55,7 @@ def inject(memory: Memory, request: InjectRequest) -> Injection:
     more = 0
     if set(profile.shares) - {"notes"}:
         prepared = unwrap(prepare(memory))
-        passages += prepared.passages
+        passages += grounded(prepared.passages, memory.checkout)
         more = prepared.more
     harness = (request.harness or memory.caller.harness).value
     session, scope, now_ms = request.session or "", memory.scope_here(), memory.clock.now_ms()
@@ -97,7 +98,7 @@ def prepare(memory: Memory, around: Place | None = None) -> Prepared:
 
     hot = standing_tiers(tiers, (each.meta for each in live.entries)).hot
     found, more = candidates(live.entries, read, around, hot)
-    made = (passage_of(each, memory.branch_mark(each.stored.meta.sources)) for each in found)
+    made = (passage_of(each, memory.branch_mark(each.stored.meta.sources), around.scope) for each in found)
     passages = tuple(passage for passage in made if passage is not None)
     # What could not be read just now must not stay away until another note changes (P6).
     until_ms = 0 if any(isinstance(each, StoreIo) for each in unread) else good_until_ms(live.entries, around)
@@ -115,8 +116,9 @@ def told_where(memory: Memory, listed: Listed) -> tuple[str, ...]:
     prepared = unwrap(prepare(memory, Place(scope, scope != GLOBAL_SCOPE, memory.clock.now_ms())))
     published = unwrap(memory.publish(None, dry_run=True))
     profile = profile_named(SESSION_START, prepared.profiles, prepared.budget)
-    injection = NOTHING if profile is None else assemble(prepared.passages, profile, more=prepared.more)
-    passage = next((each for each in prepared.passages if each.id == meta.id), None)
+    passages = grounded(prepared.passages, memory.checkout) if scope == memory.scope_here() else prepared.passages
+    injection = NOTHING if profile is None else assemble(passages, profile, more=prepared.more)
+    passage = next((each for each in passages if each.id == meta.id), None)
     shown = [(each.path, each.rendered) for each in published.targets if each.rendered is not None]
     files = [f"{path} shows all of it." for path, rendered in shown if meta.id in rendered.hot]
     files += [f"{path} shows one line of it." for path, rendered in shown if meta.id in rendered.warm]
@@ -154,8 +156,12 @@ def find_passages(memory: Memory, query: str, mode: Mode, least_score: float = _
         from agent_memory.recall.neutral_markdown import passage_of
 
         fit = [each for each in (shown(stored, "notes") for stored in found) if each is not None]
-        passages = (passage_of(each, memory.branch_mark(each.stored.meta.sources)) for each in with_contradicted(fit))
-        ready = tuple(islice((passage for passage in passages if passage is not None), _MOST_FOUND))
+        passages = (
+            passage_of(each, memory.branch_mark(each.stored.meta.sources), around.scope)
+            for each in with_contradicted(fit)
+        )
+        best = tuple(islice((passage for passage in passages if passage is not None), _MOST_FOUND))
+        ready = grounded(best, memory.checkout)
     for notice in () if ready else answer.notices:
         memory.warn(notice)
     return ready

@@ -164,6 +164,7 @@ class MemoryService:
             cwd=draft.cwd and redact_path(draft.cwd),
             repo=here if here != GLOBAL_SCOPE else None,
             agent=draft.agent and stored_agent(draft.agent),
+            commit=draft.commit,
         )
         return Meta(
             id=mint_id(subject.title, now, taken),

@@ -262,6 +262,7 @@ def write_context(
         kind=kind or next((Kind(tag) for tag in named if tag in tuple(Kind)), Kind.FACT),
         scope=memory.scope_here() if scope is Scope.REPO else GLOBAL_SCOPE,
         here=memory.scope_here(),
+        commit=memory.checkout.commit,
         importance=importance,
         cwd=memory.cwd,
         agent=agent,

@@ -61,6 +61,7 @@ def _remember(arguments: argparse.Namespace, console: Console) -> None:
         cwd=memory.cwd,
         supersedes=tuple(arguments.supersedes),
         here=memory.scope_here(),
+        commit=memory.checkout.commit,
     )
     remembered = unwrap(memory.service.remember(draft))
     meta = remembered.stored.meta

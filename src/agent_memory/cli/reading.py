@@ -12,6 +12,7 @@ from agent_memory.cli.dialogue import open_here, short_age, warn_unreadable
 from agent_memory.documents import entry_document, fields_of, json_of, rows_of
 from agent_memory.errors import UsageInvalid
 from agent_memory.note.note import WITHHELD, Kind, Origin, Source, Status, Tier
+from agent_memory.recall.grounding import CHANGED, GONE, ground_lines
 from agent_memory.recall.reading import ListFilter, ReadEntry, ShownEntry, status_shown
 from agent_memory.results import unwrap
 from agent_memory.text.instants import day_of
@@ -155,8 +156,13 @@ def _read(arguments: argparse.Namespace, console: Console) -> None:
     stored = entry.stored
     mark = memory.mark_of(stored.listed)
     unmerged = memory.branch_mark(stored.meta.sources)
-    document = entry_document(stored.listed, entry.usage, stored.body, tier=entry.tier, unmerged=unmerged)
-    console.answer(document, *map(with_hidden_shown, _page(entry, mark)))
+    ground = memory.grounding(stored).get(stored.meta.id, ())
+    document = entry_document(
+        stored.listed, entry.usage, stored.body, tier=entry.tier, unmerged=unmerged, grounding=ground
+    )
+    told = (each for each in ground if each.state in (CHANGED, GONE))
+    marks = [*([mark] if mark else []), *ground_lines(told)]
+    console.answer(document, *map(with_hidden_shown, _page(entry, marks)))
     if entry.uncounted is not None:
         console.warn(f"This read is not counted. {entry.uncounted!s}")
 
@@ -191,7 +197,7 @@ def _show(arguments: argparse.Namespace, console: Console) -> None:
     console.answer(fields_of(meta, *keys) | {"commit": commit, "body": body}, *map(with_hidden_shown, lines))
 
 
-def _page(entry: ReadEntry, mark: str) -> Iterator[str]:
+def _page(entry: ReadEntry, marks: Sequence[str]) -> Iterator[str]:
     meta = entry.stored.meta
     status = status_shown(meta.status, entry.tier)
     used = f"updated {day_of(meta.updated_at_ms)} · read {counted(entry.usage.count, 'time')}"
@@ -202,7 +208,7 @@ def _page(entry: ReadEntry, mark: str) -> Iterator[str]:
     yield from (f"from {_source(source)}" for source in meta.sources)
     if meta.withheld:
         yield f"{meta.id} is {WITHHELD}"
-    yield from [mark] if mark else []
+    yield from marks
     yield ""
     yield entry.stored.body.rstrip("\n")
 

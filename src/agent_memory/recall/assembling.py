@@ -26,6 +26,10 @@ class Passage(Record):
     """One line, as a list item."""
     title: str = ""
     """The list item without a description; empty if there is none."""
+    names: tuple[str, ...] = ()
+    """The files that it names, with the commit and the time at which it was learnt (`recall.grounding`)."""
+    commit: str = ""
+    since_ms: int = 0
 
     @property
     def forms(self) -> tuple[str, ...]:
@@ -33,9 +37,19 @@ class Passage(Record):
         return tuple(dict.fromkeys(each for each in (self.title, self.brief, self.whole) if each))
 
     @property
-    def values(self) -> tuple[str, str, str, str, str]:
+    def values(self) -> "tuple[object, ...]":
         """Returns all members, for the cache."""
-        return (self.id, self.section, self.whole, self.brief, self.title)
+        members = (self.id, self.section, self.whole, self.brief, self.title)
+        return (*members, self.names, self.commit, self.since_ms)
+
+    def marked(self, mark: str) -> "Passage":
+        """Returns the note with one more fact beside it, in each of its forms."""
+        if not mark:
+            return self
+        heading, blank, facts, *rest = self.whole.split("\n") if self.whole else ("", "", "")
+        whole = "\n".join((heading, blank, f"{facts}, {mark}", *rest)) if self.whole else ""
+        brief, title = (f"{each[:-1]}, {mark})" if each else "" for each in (self.brief, self.title))
+        return Passage(self.id, self.section, whole, brief, title)
 
 
 class Injection(Record):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from agent_memory.note.note import NAMES, OF_THE_TEAM, Kind, Listed, Meta, Origin, StoredEntry
 from agent_memory.recall.assembling import Passage
+from agent_memory.recall.grounding import named_by
 from agent_memory.recall.moment import unread_session
 from agent_memory.redaction.redact import redact
 from agent_memory.session.history import Role
@@ -215,8 +216,9 @@ def shown_title(meta: Meta) -> str:
     return neutral_line(redact(meta.title).text, MAX_TITLE_CHARS) or meta.id
 
 
-def passage_of(shown: Shown, branch: str = "") -> Passage | None:
-    """Returns the note as a passage; None for a task with nothing open. A note that is only its title is one line."""
+def passage_of(shown: Shown, branch: str = "", scope: str = "") -> Passage | None:
+    """Returns the note as a passage for sessions of this scope; None for a task with nothing open. A note that is only its
+    title is one line."""
     stored, meta = shown.stored, shown.stored.meta
     facts = "".join(f", {each}" for each in facts_beside(stored.listed, shown.contradicted_by, branch))
     boxes = check_boxes(stored.body) if meta.kind is Kind.TASK else CheckBoxes()
@@ -231,7 +233,10 @@ def passage_of(shown: Shown, branch: str = "") -> Passage | None:
             whole = _whole(meta, facts, "\n".join(lines))
         else:
             whole = whole_note(stored, facts)
-    return Passage(meta.id, shown.section, whole, brief_note(meta, facts), title_note(meta, facts))
+    named = named_by(meta, stored.entry.whole, scope)
+    sayable = frozenset(redact(" ".join(named.names)).text.split()) if named.names else ()
+    since = tuple(each for each in named.names if each in sayable), named.commit, named.since_ms
+    return Passage(meta.id, shown.section, whole, brief_note(meta, facts), title_note(meta, facts), *since)
 
 
 # -- the last words of a session that was cut off ----------------------------------------------------------------------

@@ -70,6 +70,8 @@ class NoteDraft:
     """Ids of live notes that this one replaces: they are archived as no longer true."""
     here: str | None = None
     """The scope key of the place where the note was written, which may differ from its scope; None: the same."""
+    commit: str | None = None
+    """What is checked out there."""
 
 
 @frozen

@@ -1,0 +1,161 @@
+"""A note says which of the files that it names were changed, renamed or removed in the checkout that asks."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from memory_process import Memory
+from places_of_work import git, repository, told
+
+NOTE = (
+    "The lamp server reads src/a.py, retries in `src/b.py:retry`, and and/or src/*.py, /etc/passwd, ../x.py and docs/."
+)
+TEXTS = {"src/a.py": range(40), "src/b.py": range(50, 90), "docs/c.md": range(100, 150)}
+
+
+@pytest.fixture
+def lamp(home: Path) -> Path:
+    lamp = repository(home / "lamp", "git@github.com:me/lamp")
+    for path, numbers in TEXTS.items():
+        (lamp / path).parent.mkdir(exist_ok=True)
+        (lamp / path).write_text("\n".join(map(str, numbers)))
+    return committed(lamp)
+
+
+def committed(lamp: Path) -> Path:
+    git(lamp, "add", "-A")
+    git(lamp, "commit", "-q", "--allow-empty", "-m", os.urandom(4).hex())
+    return lamp
+
+
+def noted(memory: Memory, lamp: Path, text: str = NOTE) -> str:
+    done = memory("remember", text, "--json", cwd=lamp)
+    assert done.code == 0, done
+    id: str = done.document["id"]
+    return id
+
+
+def grounding(memory: Memory, lamp: Path, id: str) -> Mapping[str, str]:
+    """The state of each file, with its present name."""
+    found = memory("read", id, "--json", cwd=lamp).document.get("grounding", [])
+    return {each["path"]: each["state"] + (f" {each['now']}" if each["now"] else "") for each in found}
+
+
+ALL_FRESH = {"src/a.py": "fresh", "src/b.py": "fresh", "docs": "fresh"}
+
+
+@pytest.mark.parametrize(
+    ("words", "changed"),
+    [
+        ([], {}),
+        (["sh", "-c", "echo more >> src/a.py"], {"src/a.py": "changed"}),
+        (["rm", "src/a.py"], {"src/a.py": "gone"}),
+        (["rm", "-r", "docs"], {"docs": "gone"}),
+        (["mv", "src/a.py", "lamp.py"], {"src/a.py": "changed lamp.py"}),
+        (["mv", "docs", "doc"], {"docs": "changed doc"}),
+        (["mv", "src", "lib"], {"src/a.py": "changed lib/a.py", "src/b.py": "changed lib/b.py"}),
+    ],
+)
+def test_each_file_is_told_as_it_is(memory: Memory, lamp: Path, words: list[str], changed: dict[str, str]) -> None:
+    id = noted(memory, lamp)
+    if words:
+        subprocess.run(words, cwd=lamp, check=True)
+        assert "gone" not in grounding(memory, lamp, id).values(), "it is only gone once that is committed"
+    committed(lamp)
+    assert grounding(memory, lamp, id) == {**ALL_FRESH, **changed}
+    gone = [path for path, state in changed.items() if state == "gone"]
+    assert f"{gone[0]} is gone" in told(memory, lamp) if gone else "is gone" not in told(memory, lamp)
+    assert ("removed by" in memory("read", id, cwd=lamp).out) is bool(gone)
+
+
+def test_a_file_is_followed_through_several_changes(memory: Memory, lamp: Path) -> None:
+    id = noted(memory, lamp)
+    git(lamp, "mv", "src/a.py", "b.py")
+    committed(lamp)
+    (lamp / "b.py").write_text("another text\n" * 9)
+    committed(lamp)
+    git(lamp, "mv", "b.py", "c.py")
+    committed(lamp)
+    assert grounding(memory, lamp, id)["src/a.py"] == "changed c.py"
+    git(lamp, "rm", "-q", "c.py")
+    committed(lamp)
+    assert grounding(memory, lamp, id)["src/a.py"] == "gone"
+
+
+def test_it_is_gone_only_on_the_branch_that_removed_it(memory: Memory, lamp: Path, home: Path) -> None:
+    git(lamp, "switch", "-q", "-c", "topic")
+    (lamp / "src" / "new.py").write_text("new")
+    committed(lamp)
+    id = noted(memory, lamp, "Retries are counted in src/new.py and src/a.py.")
+    git(lamp, "rm", "-q", "src/a.py")
+    committed(lamp)
+    assert grounding(memory, lamp, id) == {"src/new.py": "fresh", "src/a.py": "gone"}
+    git(lamp, "worktree", "add", "-q", str(home / "tree"), "main")
+    assert grounding(memory, home / "tree", id) == {"src/new.py": "unknown", "src/a.py": "fresh"}
+    git(home / "tree", "merge", "-q", "--squash", "topic")
+    committed(home / "tree")
+    assert grounding(memory, home / "tree", id)["src/a.py"] == "gone"
+    git(lamp, "checkout", "-q", "--detach", "HEAD~1")
+    assert grounding(memory, lamp, id) == {"src/new.py": "fresh", "src/a.py": "fresh"}
+
+
+def test_without_its_commit_only_what_was_removed_since_is_known(memory: Memory, lamp: Path, home: Path) -> None:
+    id = noted(memory, lamp)
+    (note,) = memory.root.glob("topics/*.md")
+    note.write_text("".join(line for line in note.read_text().splitlines(True) if "commit:" not in line))
+    git(lamp, "rm", "-q", "src/a.py")
+    git(lamp, "mv", "src/b.py", "b.py")
+    who = {f"GIT_{who}_{what}": "x@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    late = {**os.environ, **who, "GIT_COMMITTER_DATE": "2099-01-01T00:00:00Z"}
+    subprocess.run(["git", "commit", "-q", "-m", "x"], cwd=lamp, check=True, env=late)
+    assert grounding(memory, lamp, id) == {"src/a.py": "gone", "src/b.py": "changed b.py", "docs": "unknown"}
+    subprocess.run(["git", "clone", "-q", "--depth=1", f"file://{lamp}", home / "shallow"], check=True)
+    git(home / "shallow", "remote", "set-url", "origin", "git@github.com:me/lamp")
+    assert "gone" not in grounding(memory, home / "shallow", id).values()
+
+
+@pytest.mark.parametrize("how", ["empty", "elsewhere", "gone", "hung"])
+def test_nothing_is_gone_where_git_cannot_tell(memory: Memory, lamp: Path, home: Path, how: str) -> None:
+    id = noted(memory, lamp)
+    git(lamp, "rm", "-q", "src/a.py")
+    committed(lamp)
+    where, environ = lamp, {}
+    if how == "empty":
+        where = home / "empty"
+        git(home, "init", "-q", str(where))
+        git(where, "remote", "add", "origin", "git@github.com:me/lamp")
+    if how == "elsewhere":
+        where = repository(home / "other", "git@github.com:me/other")
+    if how == "gone":
+        where = home
+    if how == "hung":
+        (home / "bin").mkdir()
+        (home / "bin" / "git").write_text("#!/bin/sh\nexec sleep 60\n")
+        (home / "bin" / "git").chmod(0o755)
+        environ = {"PATH": f"{home}/bin:{os.environ['PATH']}"}
+    done = memory("read", id, "--json", cwd=where, environ=environ)
+    assert done.code == 0
+    assert {"gone", "changed"}.isdisjoint(each["state"] for each in done.document.get("grounding", []))
+    payload = {
+        "session_id": "s-9",
+        "cwd": str(where),
+        "hook_event_name": "UserPromptSubmit",
+        "prompt": "lamp server retries",
+    }
+    asked = memory("inject", "--harness", "claude-code", "--hook", data=json.dumps(payload).encode(), environ=environ)
+    assert asked.code == 0
+    assert "is gone" not in asked.out
+
+
+def test_hundreds_of_paths_and_links_that_lead_out_are_bounded(memory: Memory, lamp: Path) -> None:
+    (lamp / "out").symlink_to("/")
+    committed(lamp)
+    id = noted(memory, lamp, "See out/etc/passwd, " + ", ".join(f"src/f{n}.py" for n in range(300)))
+    found = grounding(memory, lamp, id)
+    assert found == {}
