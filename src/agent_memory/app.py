@@ -822,10 +822,10 @@ class Memory:
         """Returns what was said in kept sessions, the best first."""
         from agent_memory.recall.said import SaidSearch
 
-        scope_of = self._session_scopes()
+        scope_of = self.session_scopes()
         return SaidSearch(self.history_index, self.clock, lambda part: scope_of(part.places)).search(request, progress)
 
-    def _session_scopes(self) -> Callable[[tuple[str, ...]], str | None]:
+    def session_scopes(self) -> Callable[[tuple[str, ...]], str | None]:
         """Returns a function that returns the scope of a session, given its directories; None if memory stays out of
         its project, unless a person asks from there."""
         from agent_memory.capture.places import known_places
@@ -1091,7 +1091,7 @@ class Memory:
         return list_sessions(
             self.inbox.recent(),
             self.history_index.database.read(indexed_parts).values(),
-            self._session_scopes(),
+            self.session_scopes(),
             unwrap(self.log.runs(KEEP_RUNS)),
             shown_to_agents(notes) if self.caller.is_agent else notes,
             DeliveryLog(self.real_root).deliveries(),

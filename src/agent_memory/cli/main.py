@@ -62,6 +62,7 @@ COMMANDS: Mapping[str, Command] = {
     "status": Command("care", "show what is waiting, what went wrong and what was spent"),
     "review": Command("review", "decide about notes that wait for you"),
     "stats": Command("care", "count notes, reads, calls and runs"),
+    "eval": Command("evaluating", "measure whether notes are told when they would help"),
     "sync": Command("sync", "merge with your other machines through a git remote"),
     "share": Command("sync", "put notes into the repository, for your team"),
     "unshare": Command("sync", "take a shared note out of the repository"),

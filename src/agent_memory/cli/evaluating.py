@@ -1,0 +1,118 @@
+"""`memory eval`: whether memory helps, in numbers that may come out against it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import fmean, median
+from tempfile import TemporaryDirectory
+
+from agent_memory.cli.arguments import add_flag, set_command
+from agent_memory.cli.console import Console, table_lines
+from agent_memory.cli.dialogue import first_of, open_here
+from agent_memory.documents import fields_of, rows_of
+from agent_memory.errors import UsageInvalid
+from agent_memory.evaluation.arms import MEASURES, compare_arms
+from agent_memory.evaluation.chance import interval
+from agent_memory.evaluation.replay import Corrected, Replay, learnt_from, replay
+from agent_memory.results import unwrap
+from agent_memory.text.plain_text import counted, one_line
+
+_MOST_SHOWN = 10
+_TEXT_CHARS = 120
+_FEW = 30
+"""Fewer cases than this are called a small number."""
+
+
+def configure_eval(parser: argparse.ArgumentParser) -> None:
+    ways = parser.add_mutually_exclusive_group()
+    directory = "replay the transcripts in this directory, learnt by the built-in extractor in a store for the moment"
+    ways.add_argument("--transcripts-dir", metavar="PATH", help=directory)
+    add_flag(ways, "--hold-out", "compare the sessions that were told nothing (eval.holdOut) with the others")
+    epilog = (
+        "Goes through past sessions in their order and asks for each correction of yours whether a note of an earlier "
+        "session said so, and whether a hook would have told it before. Corrections are found by their wording, so some "
+        "are missed; notes are those of today. The store is only read, no model is asked, and nothing leaves this machine."
+    )
+    set_command(parser, _eval, epilog, "memory eval --transcripts-dir ~/.claude/projects")
+
+
+def _eval(arguments: argparse.Namespace, console: Console) -> None:
+    if arguments.hold_out:
+        _compare(console)
+        return
+    memory = open_here(console)
+    with TemporaryDirectory(prefix="agent-memory-eval-") as scratch:
+        if arguments.transcripts_dir is not None:
+            path = os.path.realpath(os.path.expanduser(arguments.transcripts_dir))
+            if not os.path.isdir(path):
+                raise UsageInvalid(f"{path} is not a directory")
+            memory = learnt_from(path, os.environ, Path(scratch), console.warn, console.progress)
+        found = unwrap(replay(memory, Path(scratch), console.progress))
+    if not found.tokens:
+        console.warn("No history of a session is kept yet. `memory backfill` and `memory consolidate` bring past ones.")
+    low, high = interval(found.told, len(found.known))
+    document = {
+        "sessions": len(found.tokens),
+        "notes": found.notes,
+        "corrections": len(found.corrections),
+        "nothingKnownYet": len(found.corrections) - len(found.known),
+        "known": len(found.known),
+        "told": found.told,
+        "recall": found.told / len(found.known) if found.known else None,
+        "recallFrom": low,
+        "recallTo": high,
+        "tokens": found.tokens,
+        "found": rows_of(found.corrections),
+    }
+    console.answer(document, *(_table(found) if found.tokens else ()))
+
+
+def _table(found: Replay) -> Iterator[str]:
+    unknown = len(found.corrections) - len(found.known)
+    spent = f"{fmean(found.tokens):,.0f} on average, {max(found.tokens):,} at most"
+    rows = [
+        ("sessions", f"{len(found.tokens):7,}", f"in their order; {counted(found.notes, 'note')} today"),
+        ("corrections", f"{len(found.corrections):7,}", "what you told the agent after it had begun"),
+        ("nothing known yet", f"{unknown:7,}", "no note of an earlier session matched"),
+        ("known", f"{len(found.known):7,}", "a note of an earlier session matched"),
+        ("told", f"{found.told:7,}", "it was told before you had to say it again"),
+        ("tokens", f"{median(found.tokens):7,.0f}", f"told a session (median); {spent}"),
+    ]
+    yield from table_lines(("what", f"{'number':>7}", "meaning"), rows, 200)
+    yield ""
+    yield _recall(found)
+    yield from first_of([_line(each) for each in found.known], _MOST_SHOWN, "`memory eval --json` has all")
+
+
+def _recall(found: Replay) -> str:
+    of = len(found.known)
+    if not of:
+        return "Recall is not known: nothing that you corrected was known before."
+    low, high = interval(found.told, of)
+    sentence = (
+        f"Recall: {found.told:,} of {of:,} known corrections told, {found.told / of:.0%}; anything from {low:.0%} to {high:.0%} "
+        "is compatible with that."
+    )
+    return f"{sentence} This is a small number: it shows that it works, not how well." if of < _FEW else sentence
+
+
+def _line(each: Corrected) -> str:
+    text = one_line(each.text, _TEXT_CHARS)
+    return (
+        f"{'told' if each.told else 'NOT TOLD':8}  {each.matching[0]}  {text} (turn {each.turn} of {each.session_id})"
+    )
+
+
+def _compare(console: Console) -> None:
+    arms = unwrap(compare_arms(open_here(console), console.progress))
+    rows = [(name.replace("_", " "), *(f"{mean:8.2f}" for mean in arms.means(name))) for name in MEASURES]
+    counts = ("sessions", f"{len(arms.told):8,}", f"{len(arms.held_out):8,}")
+    console.answer(
+        fields_of(arms) | {"verdicts": arms.verdicts},
+        *table_lines(("a session", "    told", "held out"), [counts, *rows]),
+        "",
+        *arms.verdicts,
+    )

@@ -1,0 +1,1 @@
+"""Whether memory helps, in numbers that may come out against it."""

@@ -1,0 +1,301 @@
+"""Replays past sessions, in their order, against the code that delivers: would a note that existed by then have been told
+before the person had to correct the agent?
+
+Everything happens in a scratch store with a home of its own. Before each session it is given the notes that were learnt
+from earlier ones; then the hooks' own code answers for its start and each prompt, as of that time. The notes are those of
+today: what was archived or changed since, tiers, managed sections and the team's notes are not replayed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Set as AbstractSet
+from pathlib import Path
+
+from attrs import define, evolve, frozen
+
+from agent_memory.app import Memory, Progress, SystemClock, Warn, open_memory
+from agent_memory.capture.hook import HookProblem
+from agent_memory.capture.session_event import SessionEvent
+from agent_memory.care.why_session import keys_of
+from agent_memory.errors import Error, UsageInvalid
+from agent_memory.extraction.corrections import corrections_in
+from agent_memory.extraction.session import is_injected
+from agent_memory.files.durable import read_loosely
+from agent_memory.files.paths import files_below
+from agent_memory.files.root import home_of
+from agent_memory.hook_injection import HookInjection
+from agent_memory.note.note import Harness, Listed
+from agent_memory.pipelines.backfill import plan_backfill
+from agent_memory.recall.assembling import Injection, Passage
+from agent_memory.recall.moment import ASKED, MAX_PROMPT_CHARS, START, Moment
+from agent_memory.results import as_result, unwrap, warning_of
+from agent_memory.rules.similarity import Subject
+from agent_memory.session.history import History, Role, Turn
+from agent_memory.session.queue import Context, InboxEntry, retrieval_of
+from agent_memory.text.plain_text import counted
+
+Key = tuple[str, str]
+"""Harness and id of a session."""
+
+
+@frozen
+class PastSession:
+    """A session whose history is kept."""
+
+    started_ms: int
+    harness: Harness
+    session_id: str
+
+    @property
+    def key(self) -> Key:
+        return self.harness.value, self.session_id
+
+
+def past_sessions(memory: Memory) -> list[PastSession]:
+    """Returns the sessions with a kept history, in the order in which they began. What cannot be read is warned of."""
+    found: dict[Key, PastSession] = {}
+    for name in memory.kept_histories.looks():
+        try:
+            part = memory.kept_histories.part(name)
+        except Error as error:
+            memory.warn(str(error))
+            continue
+        if part is not None:
+            history = part.history
+            times = (history.started_at_ms, *(turn.at_ms for turn in history.turns), history.ended_at_ms)
+            began = next((each for each in times if each is not None), 0)
+            each = PastSession(began, history.harness, history.session_id)
+            found[each.key] = min(found.get(each.key, each), each, key=lambda one: one.started_ms)
+    return sorted(found.values(), key=lambda each: (each.started_ms, each.key))
+
+
+def histories_of(memory: Memory, progress: Progress) -> Iterator[tuple[PastSession, History, str]]:
+    """Yields the sessions with history and scope, in the order in which they began; none of projects that memory stays
+    out of, nor one that cannot be read, which is warned of."""
+    scope_of, sessions = memory.session_scopes(), past_sessions(memory)
+    for number, each in enumerate(sessions, 1):
+        progress(f"{number:,} of {len(sessions):,}: {each.harness} {each.session_id}")
+        fetched = memory.kept_histories.fetch(each.harness, each.session_id, None)
+        for warning in warning_of(fetched):
+            memory.warn(warning)
+        history = fetched.value_or(None)
+        scope = None if history is None else scope_of(tuple(filter(None, (history.cwd, *history.also_in))))
+        if history is not None and scope is not None:
+            yield each, history, scope
+
+
+def prompts_of(history: History) -> list[Turn]:
+    """Returns the messages that the person wrote."""
+    return [turn for turn in history.turns if turn.role is Role.USER and not is_injected(turn)]
+
+
+# -- the memory of another time ---------------------------------------------------------------------------------------
+
+
+@define
+class _SetClock(SystemClock):
+    at_ms: int | None = None
+
+    def now_ms(self) -> int:
+        return SystemClock.now_ms(self) if self.at_ms is None else self.at_ms
+
+
+@define(slots=False, eq=False)
+class PlacedMemory(Memory):
+    """A store as seen from a session: in its place, without taking note of where that is."""
+
+    scope: str = ""
+
+    def scope_here(self) -> str:
+        return self.scope
+
+
+class PastMoment(HookInjection):
+    """The hooks' answer to a session of another time or place."""
+
+    def __init__(self, memory: PlacedMemory, harness: str, session: str, prompt: str = "") -> None:
+        event = SessionEvent(harness, "", session, cwd=memory.cwd)
+        moment = Moment(event, ASKED if prompt else START, prompt[:MAX_PROMPT_CHARS], False)
+        super().__init__(harness, moment, memory.environ, home_of(memory.environ), memory.real_root)
+        self.scope, self.now_ms, self._memory_then = memory.scope, memory.clock.now_ms(), memory
+
+    def _memory(self) -> Memory:
+        return self._memory_then
+
+    def _recovery(self) -> tuple[Passage, ...]:
+        return ()  # the transcripts of that time are not where they were
+
+
+def _scratch_environ(environ: Mapping[str, str], scratch: Path, name: str) -> dict[str, str]:
+    home = scratch / name
+    home.mkdir(mode=0o700)
+    return {"PATH": environ.get("PATH", os.defpath), "HOME": str(home), "AGENT_MEMORY_ROOT": str(home / "store")}
+
+
+def learnt_from(directory: str, environ: Mapping[str, str], scratch: Path, warn: Warn, progress: Progress) -> Memory:
+    """Returns a store in `scratch` that the built-in extractor filled from all transcripts in a directory, session by
+    session in their order, each at the time at which it ended."""
+    memory = unwrap(open_memory(_scratch_environ(environ, scratch, "learnt"), str(scratch), warn))
+    config = memory.config
+    memory.effective = evolve(
+        memory.effective, config=evolve(config, storage=evolve(config.storage, auto_commit=False))
+    )
+    memory.clock = clock = _SetClock()
+    memory.add_transcripts(directory, keep=False)
+    io = memory.backfill_io(progress)
+    found = unwrap(plan_backfill(io))
+    entries = [each.entry for each in found.wanted if each.entry is not None]
+    entries += _loose(memory, directory, {each.found.path for each in found.sighted if each.sight != "unreadable"})
+    if not entries:
+        raise UsageInvalid(f"There are no sessions in {directory}", "Name a directory of transcripts.")
+    for number, each in enumerate(sorted(entries, key=lambda each: each.at_ms), 1):
+        clock.at_ms = each.at_ms
+        progress(f"learning from {number:,} of {len(entries):,}")
+        for failed in warning_of(memory.inbox.put(each)) or warning_of(memory.consolidate()):
+            warn(failed)
+    clock.at_ms = None
+    return memory
+
+
+_IN_FILES = (
+    *(Harness.CLAUDE_CODE, Harness.CODEX, Harness.COPILOT, Harness.GEMINI),
+    *(Harness.PI, Harness.CURSOR, Harness.OPENCODE),
+)
+_ID = re.compile(r'"(?:sessionId|sessionID|session_id|id)":\s*"([\w-]{8,128})"')
+_OF_A_SUBAGENT = re.compile(r"/subagents/|/agent-[^/]*$")
+_HEAD_BYTES = 200_000
+
+
+def _loose(memory: Memory, directory: str, found: AbstractSet[str | None]) -> Iterator[InboxEntry]:
+    """Yields the sessions in other files, which do not lie where their harness would look: copies under other names. Each is
+    read as the first harness reads it that finds both sides of a talk in it; what none can read is warned of."""
+    unread = 0
+    for path in sorted(set(files_below(directory)) - found):
+        if not path.endswith((".json", ".jsonl")) or _OF_A_SUBAGENT.search(path):
+            continue
+        head = read_loosely(path, _HEAD_BYTES).decode("utf-8", "replace")
+        ids = Counter(_ID.findall(head) or [Path(path).stem])
+        for harness in _IN_FILES:
+            # In the records of these two other things have ids, too.
+            is_most = harness in (Harness.CLAUDE_CODE, Harness.GEMINI)
+            if (
+                how := retrieval_of(harness, max(ids, key=ids.__getitem__) if is_most else next(iter(ids)), path)
+            ) is None:
+                continue
+            entry = InboxEntry(0, harness, how)
+            history = memory.histories.fetch(entry, None).value_or(None)
+            if history is not None and {Role.USER, Role.AGENT} <= {turn.role for turn in history.turns}:
+                if not (history.automated or history.own_call):
+                    ended_ms = history.ended_at_ms or os.stat(path).st_mtime_ns // 1_000_000
+                    yield evolve(entry, at_ms=ended_ms, context=Context(cwd=history.cwd))
+                break
+        else:
+            unread += 1
+    if unread:
+        memory.warn(f"{counted(unread, 'file')} could not be read as a session.")
+
+
+# -- the replay -------------------------------------------------------------------------------------------------------
+
+
+@frozen
+class Corrected:
+    """A correction of the person, and what memory would have done about it."""
+
+    harness: str
+    session_id: str
+    turn: int
+    text: str
+    matching: tuple[str, ...]
+    """The notes that existed by then and say the same, by the similarity that finds duplicates, most similar first."""
+    told: tuple[str, ...]
+    """Those of them that were told before: at the start, or with an earlier prompt."""
+
+
+@frozen
+class Replay:
+    """The outcome of a replay."""
+
+    tokens: tuple[int, ...]
+    """Of all that each session would have been told, in the order of the sessions."""
+    corrections: tuple[Corrected, ...]
+    notes: int
+
+    @property
+    def known(self) -> tuple[Corrected, ...]:
+        """Returns the corrections for which a matching note existed."""
+        return tuple(each for each in self.corrections if each.matching)
+
+    @property
+    def told(self) -> int:
+        return sum(bool(each.told) for each in self.corrections)
+
+
+@as_result
+def replay(memory: Memory, scratch: Path, progress: Progress) -> Replay:
+    """Returns what the sessions of a store would have been told; the store itself is only read."""
+    sessions = {each.key: at for at, each in enumerate(past_sessions(memory))}
+    notes = unwrap(memory.store.list()).entries
+    then, waiting = _Then(memory, scratch), list(notes)
+    tokens, corrected = list[int](), list[Corrected]()
+    for session, history, scope in histories_of(memory, progress):
+        later = {key for key, at in sessions.items() if at >= sessions[session.key]}
+        still: list[Listed] = []
+        for each in waiting:
+            if each.meta.created_at_ms < session.started_ms and later.isdisjoint(keys_of(each.meta)):
+                then.give(each)
+            else:
+                still.append(each)
+        waiting = still
+        spent, of_session = then.session(session, history, scope)
+        tokens.append(spent)
+        corrected += of_session
+    return Replay(tuple(tokens), tuple(corrected), len(notes))
+
+
+class _Then:
+    """The scratch store, at the time of one session after the other."""
+
+    def __init__(self, memory: Memory, scratch: Path) -> None:
+        environ = _scratch_environ(memory.environ, scratch, "replayed")
+        self.source, self.scratch, self.root = memory, str(scratch), environ["AGENT_MEMORY_ROOT"]
+        self.clock = _SetClock()
+        config = memory.config
+        config = evolve(config, storage=evolve(config.storage, root=self.root), eval=evolve(config.eval, hold_out=0))
+        self.memory = PlacedMemory(environ, self.scratch, evolve(memory.effective, config=config), memory.warn)
+        self.memory.clock = self.clock
+        self.known = evolve(self.memory.known, embedder=memory.known.embedder)
+        (Path(self.root) / "topics").mkdir(parents=True)
+
+    def give(self, note: Listed) -> None:
+        (Path(self.root) / note.path).write_bytes((self.source.root / note.path).read_bytes())
+
+    def session(self, session: PastSession, history: History, scope: str) -> tuple[int, list[Corrected]]:
+        """Returns the tokens that a session is told, and its corrections."""
+        self.memory.scope, self.memory.cwd = scope, history.cwd or self.scratch
+        self.clock.at_ms = session.started_ms
+        corrections, corrected = corrections_in(history), list[Corrected]()
+        first = self._told(*session.key)
+        told, tokens = set(first.ids), first.tokens
+        for prompt in prompts_of(history):
+            self.clock.at_ms = prompt.at_ms or self.clock.at_ms
+            here = [each for each in corrections if each.turn == prompt.number]
+            near = unwrap(self.known.near_each((Subject(each.text, each.text), scope) for each in here)) if here else ()
+            for correction, found in zip(here, near, strict=True):
+                ids = tuple(each.meta.id for each in found.similar)
+                of_them = tuple(each for each in ids if each in told)
+                corrected.append(Corrected(*session.key, correction.turn, correction.text, ids, of_them))
+            said = self._told(*session.key, prompt.text)
+            told.update(said.ids)
+            tokens += said.tokens
+        return tokens, corrected
+
+    def _told(self, harness: str, session: str, prompt: str = "") -> Injection:
+        try:
+            return PastMoment(self.memory, harness, session, prompt).injection()
+        except HookProblem as problem:
+            self.source.warn(str(problem.args[-1]))
+            return Injection()
