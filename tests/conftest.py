@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from forked_program import MEASURING
 from memory_process import Memory
 
 # Time is never what a test is about, and the machine may be busy.
@@ -35,6 +36,11 @@ NO_HOME = "/dev/null/choose-a-home"
 pytest_plugins = ["property_examples"]
 
 _OURS = ("AGENT_MEMORY_", "XDG_", "CLAUDE", "CODEX_", "GIT_")
+
+
+def pytest_collection_finish() -> None:
+    """From here on only forked calls are measured: a process that starts anew takes several times as long where it is."""
+    MEASURING.update({name: os.environ.pop(name) for name in list(os.environ) if name.startswith("COVERAGE_")})
 
 
 @pytest.fixture(autouse=True)

@@ -126,14 +126,17 @@ def _drained(streams: Sequence[io.BufferedReader], deadline: float | None) -> tu
 
 
 PROGRAM = ("-P", "-c", "import sys; from agent_memory.cli.entry import main; sys.exit(main())")
-LOOKED_AT_ON_STARTING = ("PYTHON", "LC_", "LANG", "COVERAGE_", "LD_")
+LOOKED_AT_ON_STARTING = ("PYTHON", "LC_", "LANG", "LD_")
 """Variables that a process obeys before its first line runs begin so; but PYTHONPATH can be obeyed later."""
 
-MEASURED_CALLS = 4
-"""As many calls of a command with the same options are measured in each worker where coverage is: to measure one takes longer
-than to run it, and a fifth of the same sort reaches hardly anything new."""
+MEASURING: dict[str, str] = {}
+"""Variables by which coverage measures a process, where it is measured: that of the server and of its calls."""
 
-MEASURED_PIPELINES = 30
+MEASURED_CALLS = 2
+"""As many calls of a command with the same options are measured in each worker: to measure one takes longer than to run it, and a
+third of the same sort reaches hardly anything new."""
+
+MEASURED_PIPELINES = 8
 """Of calls of these there are as many."""
 PIPELINES = ("backfill", "consolidate", "defrag", "undo", "watch")
 """What goes through the pipelines does something else in each store, whatever its options."""
@@ -182,7 +185,7 @@ class ForkingServer:
                 stdin=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
                 cwd=program.parent,
-                env={**os.environ, **(further or {})},
+                env={**os.environ, **MEASURING, **(further or {})},
             )
         self._lock = threading.Lock()
         self._made: Counter[tuple[str, ...]] = Counter()

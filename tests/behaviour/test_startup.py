@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -35,9 +34,7 @@ def loaded_by(root: Path, *words: str) -> frozenset[str]:
     """Every module and package in memory when `memory WORDS` ends."""
     listed = root.parent / "modules"
     command = [sys.executable, "-c", _PROGRAM, str(listed), *words]
-    # What the tests' own coverage loads into every process is not the command's doing.
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
-    subprocess.run(command, check=True, capture_output=True, env=environ)
+    subprocess.run(command, check=True, capture_output=True)
     modules = listed.read_text().splitlines()
     return frozenset(name.rsplit(".", depth)[0] for name in modules for depth in range(name.count(".") + 1))
 

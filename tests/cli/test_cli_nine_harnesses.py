@@ -99,11 +99,7 @@ def talk_of(harness: str) -> list[Exchange]:
 def run_hook(memory: Memory, command: list[str], payload: object) -> None:
     """As a harness runs it; asserts that it is silent and that nothing goes wrong in the harness."""
     data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-    left_out = (
-        "AGENT_MEMORY_ROOT",
-        "COVERAGE_",
-    )  # dozens of hooks, and each takes several times as long where it is measured
-    environ = {name: value for name, value in memory.environment().items() if not name.startswith(left_out)}
+    environ = memory.environment({"AGENT_MEMORY_ROOT": ""})
     done = subprocess.run(
         command, input=data, capture_output=True, cwd=memory.home, env=environ, timeout=60, check=False
     )
