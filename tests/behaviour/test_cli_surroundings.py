@@ -104,7 +104,7 @@ class TestRoot:
 class TestCurrentDirectory:
     @pytest.mark.parametrize(
         ("words", "code"),
-        [(("stats",), 0), (("remember", NOTE), 0), (("consolidate",), 0), (("status",), 0), (("trust",), 2)],
+        [(("remember", NOTE), 0), (("status",), 0), (("trust",), 2)],
     )
     def test_one_that_was_removed(self, memory: Memory, words: tuple[str, ...], code: int) -> None:
         script = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"'

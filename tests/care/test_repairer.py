@@ -45,14 +45,6 @@ def bodies(patient: Patient) -> set[str]:
     return {text.rsplit("---\n", 1)[-1].strip() for text in patient.texts()}
 
 
-def test_a_healthy_store_is_left_byte_for_byte_as_it_is(patient: Patient) -> None:
-    before = {path: path.stat().st_mtime_ns for path in (patient.root / "topics").iterdir()}
-    done = patient.repair()
-    assert (done.did, done.failed, done.after.findings) == ((), (), ())
-    assert {path: path.stat().st_mtime_ns for path in (patient.root / "topics").iterdir()} == before
-    assert commits(patient) == ["agent-memory: remember: Ports"]
-
-
 def test_notes_are_repaired_in_one_commit_after_that_of_the_person(patient: Patient) -> None:
     """P12, P15: an id for a bare note, one for a copy that says something else, the archive for a twin."""
     original = next((patient.root / "topics").iterdir())

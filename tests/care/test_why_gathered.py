@@ -13,9 +13,9 @@ from agent_memory.caller import Caller
 from agent_memory.care.why_note import NoteHistory, note_history
 from agent_memory.care.why_session import find_sessions
 from agent_memory.errors import Error
-from agent_memory.note.note import Kind, MemoryEntry, Tier, TierList
+from agent_memory.note.note import Kind, Tier, TierList
 from agent_memory.recall.reading import Reading
-from agent_memory.rules.change import Change, ChangeGroup
+from agent_memory.rules.change import Change
 from agent_memory.rules.run_log import LoggedAction, LoggedRun, Machine, Revision
 from agent_memory.store.bookkeeping import SessionMarksFiles
 from agent_memory.store.run_files import RunLogFiles
@@ -66,29 +66,6 @@ def told() -> Told:
     return told
 
 
-def merged(told: Told) -> MemoryEntry:
-    """Both entries become one."""
-    ids = (FIRST.meta.id, SECOND.meta.id)
-    one = stored("Money is integer cents, no floats", aliases=ids, kind=Kind.CONVENTION).entry
-    hashes = {id: told.store.read(id).unwrap().listed.content_hash for id in ids}
-    changes: tuple[Change, ...] = (*(Change.retire(id, hashes[id]) for id in ids), Change.of(one))
-    told.store.apply([ChangeGroup("merge", changes)]).unwrap()
-    return one
-
-
-def test_a_merge_tells_what_went_in_and_every_earlier_id_leads_to_it(told: Told) -> None:
-    one = merged(told)
-    told.ran(1, LoggedAction("create", (), (FIRST.meta.id,), "Money"), LoggedAction("create", (), (SECOND.meta.id,)))
-    told.ran(2, LoggedAction("create", (), ("id__zzzzzz",)))
-    ids = (FIRST.meta.id, SECOND.meta.id)
-    told.ran(3, LoggedAction("merge", ids, (one.meta.id,), "the same twice"), machine="defrag")
-    for id in (one.meta.id, *ids):
-        story = told.story(id)
-        assert (story.asked, story.id) == (id, one.meta.id)
-        assert [each.kind for each in story.history] == ["create", "create", "merge"]
-        assert {each.id for each in story.merged} == set(ids)
-
-
 def test_its_tier_is_that_of_the_list_and_its_rivals_are_those_of_its_sections(told: Told) -> None:
     elsewhere = stored("Elsewhere", scope="github.com/acme/shop")
     here = stored("Here", scope="github.com/acme/lamp")
@@ -101,14 +78,6 @@ def test_its_tier_is_that_of_the_list_and_its_rivals_are_those_of_its_sections(t
     told.ran(1, machine="defrag")
     assert "the lowest score among them" in told.story(FIRST.meta.id).tier.reasons[-1]
     assert "the lowest score among them" not in told.story(here.meta.id).tier.reasons[-1]
-
-
-def test_whether_a_defrag_has_seen_it(told: Told) -> None:
-    assert told.story(FIRST.meta.id).tier.reasons[-1].startswith("No defrag has decided yet")
-    told.ran(1, machine="defrag")
-    assert told.story(FIRST.meta.id).tier.reasons[-1].startswith("It could be hot")
-    told.ran(2, LoggedAction("create", (), (SECOND.meta.id,)))
-    assert told.story(SECOND.meta.id).tier.reasons[-1].startswith("It was written after the last defrag")
 
 
 def test_what_waits_for_the_next_run_is_named(told: Told, tmp_path: Path) -> None:

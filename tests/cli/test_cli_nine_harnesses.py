@@ -1,6 +1,6 @@
-"""Nine harnesses in one home, from `memory setup` to `memory uninstall`: `memory` as a process.
+"""Nine harnesses in one home: `memory` as a process.
 
-What each harness keeps of its session is made by `nine_harnesses`; hooks are run by the very commands that setup installs.
+What each harness keeps of its session is made by `nine_harnesses`.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def talk_of(harness: str) -> list[Exchange]:
 
 def run_hook(memory: Memory, command: list[str], payload: object) -> None:
     """As a harness runs it; asserts that it is silent and that nothing goes wrong in the harness."""
-    data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+    data = json.dumps(payload).encode()
     environ = memory.environment({"AGENT_MEMORY_ROOT": ""})
     done = subprocess.run(
         command, input=data, capture_output=True, cwd=memory.home, env=environ, timeout=60, check=False
@@ -106,16 +106,34 @@ def run_hook(memory: Memory, command: list[str], payload: object) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
-def replay(memory: Memory, talks: dict[str, list[Exchange]]) -> None:
-    """Each harness keeps its session and tells of it twice; Cursor and Copilot tell Claude Code's hook as well."""
-    hooks = nine.installed_hooks(memory.home)
-    assert sorted(hooks) == sorted(NINE)
+def replay(memory: Memory, talks: dict[str, list[Exchange]], *, installed: bool = False) -> None:
+    """Each harness keeps its session and tells of it twice; Cursor and Copilot tell Claude Code's hook as well. With `installed` by
+    the very commands that setup has installed."""
+    hooks = nine.installed_hooks(memory.home) if installed else {}
+    assert sorted(hooks) == (sorted(NINE) if installed else [])
+
+    def tell(harness: str, payload: object) -> None:
+        if installed:
+            run_hook(memory, hooks[harness], payload)
+        else:
+            hooked(memory, harness, json.dumps(payload).encode())
+
     for harness, talk in talks.items():
         path = nine.keep(harness, memory.home, talk)
         for _ in range(2):
-            run_hook(memory, hooks[harness], nine.checkpoint(harness, memory.home, path))
+            tell(harness, nine.checkpoint(harness, memory.home, path))
         if harness in ("cursor", "copilot"):
-            run_hook(memory, hooks["claude-code"], nine.as_claudes_hook(harness, memory.home))
+            tell("claude-code", nine.as_claudes_hook(harness, memory.home))
+
+
+def hooked(memory: Memory, harness: str, payload: bytes) -> None:
+    done = memory("capture", "--harness", harness, "--hook", data=payload)
+    assert (done.code, done.out, done.err) == (0, "", "")
+
+
+def publishing(memory: Memory) -> None:
+    """What setup would have configured."""
+    memory.configure(agentsMd={"targets": [f"~/{name}" for name in TARGETS]})
 
 
 def ran(memory: Memory, *words: str) -> Any:
@@ -149,7 +167,7 @@ def test_nine_harnesses_from_setup_to_uninstall(memory: Memory) -> None:
     """P7, P19, P27, P28: one entry set per session, nobody else's text in a target, every file as it was."""
     before = files_of_the_person(memory.home)
     assert all(each["arrived"] for each in ran(memory, "setup", "--yes", "--mcp")["trials"])
-    replay(memory, {harness: talk_of(harness) for harness in NINE})
+    replay(memory, {harness: talk_of(harness) for harness in NINE}, installed=True)
     again = ran(memory, "backfill")
     assert again["wanted"] == 0, again
     assert {each["session"] for each in again["sessions"]} == {nine.SESSIONS[harness] for harness in NINE}
@@ -175,7 +193,7 @@ def test_nine_harnesses_from_setup_to_uninstall(memory: Memory) -> None:
     assert not any(note["origin"] == "user" for note in notes for word in EXTERNAL if word in note["body"])
 
     snapshot = memory.snapshot()
-    replay(memory, {harness: talk_of(harness) for harness in NINE})
+    replay(memory, {harness: talk_of(harness) for harness in NINE}, installed=True)
     ran(memory, "consolidate")
     assert memory.snapshot() == snapshot
     ran(memory, "uninstall", "--yes")
@@ -185,7 +203,7 @@ def test_nine_harnesses_from_setup_to_uninstall(memory: Memory) -> None:
 
 def test_p20_no_secret_of_nine_harnesses_is_written_anywhere(memory: Memory) -> None:
     """One of every family, in turns of the person, in what tools are given and answer, and in names of files."""
-    ran(memory, "setup", "--yes")
+    publishing(memory)
     replay(memory, {harness: _with_secrets(harness, FOUND[at::9]) for at, harness in enumerate(NINE)})
     ran(memory, "backfill")
     ran(memory, "consolidate")
@@ -218,7 +236,7 @@ def _with_secrets(harness: str, samples: list[Sample]) -> list[Exchange]:
 
 def test_p26_consolidations_of_our_own_words_make_no_note(memory: Memory) -> None:
     """Each session holds what memory printed: its section, `memory read`, what was injected; it grows by a turn a time."""
-    ran(memory, "setup", "--yes")
+    publishing(memory)
     told = memory.remembered("Remember: the tide table is rebuilt at 04:10 each night, never run the import before it.")
     memory("pin", told)
     section = (memory.home / ".claude/CLAUDE.md").read_text()
@@ -234,7 +252,7 @@ def test_p26_consolidations_of_our_own_words_make_no_note(memory: Memory) -> Non
     opening = section + "\n<agent-memory-context>\n" + printed + "\n</agent-memory-context>\n"
     talk = [Exchange(f"{opening}\nHow are the tests of the port service?", "They pass.", looks)]
     before = memory.snapshot()
-    for number in range(4):
+    for number in range(2):
         for harness in NINE:
             nine.keep(harness, memory.home, talk)
         backfilled(memory)
@@ -249,8 +267,6 @@ def test_p26_consolidations_of_our_own_words_make_no_note(memory: Memory) -> Non
 
 
 def test_bots_and_sub_agents_make_no_session_of_their_own(memory: Memory) -> None:
-    ran(memory, "setup", "--yes")
-    hook = nine.installed_hooks(memory.home)["claude-code"]
     path = nine.keep("claude-code", memory.home, talk_of("claude-code"))
     session_id = nine.SESSIONS["claude-code"]
     own = Conversation(session_id)
@@ -264,9 +280,9 @@ def test_bots_and_sub_agents_make_no_session_of_their_own(memory: Memory) -> Non
     of_bot = bot.write(path.parent)
     for file, id, event in ((beside, "a1", "SubagentStop"), (of_bot, bot.session_id, "Stop")):
         told = {"session_id": id, "transcript_path": str(file), "cwd": str(memory.home), "hook_event_name": event}
-        run_hook(memory, hook, told)
+        hooked(memory, "claude-code", json.dumps(told).encode())
     for recorded in sorted(PAYLOADS.glob("*.json")):
-        run_hook(memory, hook, recorded.read_bytes())
+        hooked(memory, "claude-code", recorded.read_bytes())
     ran(memory, "backfill")
     memory("consolidate")  # the recorded sessions are not on this machine: they wait
     notes = memory.notes()
@@ -281,7 +297,7 @@ def test_p19_honest_notes_are_the_agents_and_a_quoted_page_is_nobodys(memory: Me
     talks = {harness: _honest_work(harness) for harness in NINE}
     for harness, talk in talks.items():
         nine.keep(harness, memory.home, talk)
-    ran(memory, "setup", "--yes")
+    publishing(memory)
     backfilled(memory)
     ran(memory, "consolidate")
     notes = learnt(memory)
@@ -319,18 +335,15 @@ def _honest_work(harness: str) -> list[Exchange]:
 @pytest.mark.shared
 def test_recorded_sessions_of_every_harness_make_notes_once(memory: Memory, shared: Path) -> None:
     """P7, P28: real recordings where their harnesses keep them; a second pass finds and learns nothing new."""
-    before = files_of_the_person(memory.home)
-    ran(memory, "setup", "--yes", "--mcp")
     laid = _recordings_laid(memory.home, shared / "fixtures")
     assert set(laid) >= {"claude-code", "codex", "amp", "gemini", "copilot", "pi", "cursor"}
     recorded_payloads = shared / "fixtures" / "hook-payloads"
-    hooks = nine.installed_hooks(memory.home)
     for harness, name in (
         ("claude-code", "claude-code_compact-run.jsonl"),
         ("cursor", "cursor_print-mode_2026.09.28.jsonl"),
     ):
         for line in (recorded_payloads / name).read_bytes().splitlines():
-            run_hook(memory, hooks[harness], line)
+            hooked(memory, harness, line)
     found = ran(memory, "backfill")
     counts = {harness: dict(each) for harness, each in found["harnesses"].items()}
     assert set(counts) >= {"claude-code", "codex", "amp", "gemini", "copilot", "pi"}, counts
@@ -345,9 +358,6 @@ def test_recorded_sessions_of_every_harness_make_notes_once(memory: Memory, shar
     assert ran(memory, "backfill")["wanted"] == 0
     memory("consolidate")
     assert memory.snapshot() == snapshot
-    ran(memory, "defrag")
-    ran(memory, "uninstall", "--yes")
-    assert files_of_the_person(memory.home) == before
 
 
 def _recordings_laid(home: Path, fixtures: Path) -> Counter[str]:

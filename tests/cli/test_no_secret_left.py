@@ -21,8 +21,10 @@ from written_texts import holders, leaks, texts_below
 FOUND = [sample for sample in SAMPLES if len(sample.secret) >= 8 and sample.secret not in redact(sample.text).text]
 """Every family that redaction promises to find."""
 
-FILE_NAMES = [sample for sample in FOUND if len(sample.text) <= 120 and not re.search(r"[/\\\s\"'`\0]", sample.text)]
-"""Those that may be the name of a file as they are."""
+FILE_NAMES = [sample for sample in FOUND if len(sample.text) <= 120 and not re.search(r"[/\\\s\"'`\0]", sample.text)][
+    ::3
+]
+"""Some that may be the name of a file as they are."""
 
 
 def _leaks(memory: Memory, secrets: list[str], *said: Done) -> list[str]:
@@ -52,8 +54,9 @@ def test_p20_the_search_for_leaks_sees_one(memory: Memory) -> None:
 
 def test_p20_no_secret_of_a_session_is_written_anywhere(memory: Memory) -> None:
     said: list[Done] = []
-    for number in range(0, len(FOUND), 12):
-        memory.session(f"s{number}", _session(FOUND[number : number + 12], f"s{number}"))
+    some = FOUND[::3]  # that each family is found is tested where the rules are
+    for number in range(0, len(some), 12):
+        memory.session(f"s{number}", _session(some[number : number + 12], f"s{number}"))
     said.append(memory("consolidate"))
     said.append(memory("defrag"))
     said.append(memory("status"))

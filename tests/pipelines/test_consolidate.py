@@ -117,15 +117,6 @@ def test_p3_a_crash_before_writing_costs_no_second_call(
     assert len(world.agent.asked) <= (2 if state == "run_agent" else 1)
 
 
-@pytest.mark.parametrize("state", ["write_entries", "mark_processed", "commit_changes"])
-def test_p3_a_crash_while_writing_is_finished_by_the_next_run(
-    world: World, state: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert _after_crash_at(world, state, monkeypatch) == _straight()
-    assert len(world.agent.asked) == 1
-    assert len(world.recorder.commits) == 1
-
-
 class _Crash(BaseException):
     """Ends the process, as it were: nothing in the project catches it."""
 

@@ -213,6 +213,7 @@ def now_ms() -> int:
 
 SOME = tuple(order for order in orders() if order.number % 3 == list(TALKS).index(order.language) % 3)[::2]
 """Every sixth, of each language two."""
+FEW = SOME[::2]
 
 
 def each_of(quickly: Sequence[Order]) -> pytest.MarkDecorator:
@@ -291,7 +292,7 @@ def test_an_order_that_a_page_gave_is_external_whatever_turns_the_reply_cites(
     assert Counter(note["origin"] for note in world.notes()) == {"external": len(orders())}
 
 
-@each_of(SOME)
+@each_of(FEW)
 def test_an_update_that_brings_in_an_order_of_a_page_makes_the_persons_note_external(
     world: World, tried: Sequence[Order], record_property: Record
 ) -> None:
@@ -331,7 +332,7 @@ def update_of(order: Order, id: str) -> dict[str, object]:
 # -- an agent alone ---------------------------------------------------------------------------------------------------
 
 
-@each_of(SOME)
+@each_of(FEW)
 def test_an_order_that_an_agent_remembers_by_itself_is_neither_the_persons_nor_hot_nor_told(
     world: World, tried: Sequence[Order], record_property: Record
 ) -> None:
@@ -383,7 +384,7 @@ def test_an_order_that_an_agent_edits_into_a_note_of_the_person_takes_it_from_th
     assert_none_got_through(got, told=in_words_that_are_known(got.told))
 
 
-@each_of(SOME)
+@each_of(FEW)
 def test_an_order_that_comes_over_mcp_is_external(
     world: World, tried: Sequence[Order], record_property: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -801,7 +802,7 @@ def test_an_order_stays_foreign_when_its_page_stood_in_an_earlier_window(world: 
 # -- what gets through because it should ------------------------------------------------------------------------------
 
 
-@each_of(SOME)
+@each_of(FEW)
 def test_the_same_orders_typed_by_the_person_are_the_persons_and_hot(
     world: World, tried: Sequence[Order], record_property: Record
 ) -> None:
@@ -978,15 +979,16 @@ TOOLS: Mapping[str, tuple[str, Mapping[str, str]]] = {
 }
 
 
-def attacks_of(shared: Path) -> list[str]:
-    """What attacks agents and their memories, out of two corpora; each ends in a mark of its own."""
+def attacks_of(shared: Path, every: int) -> list[str]:
+    """What attacks agents and their memories, every so many-th of two corpora; each ends in a mark of its own."""
     guard = (shared / "corpora" / "memory-guard" / "cases.jsonl").read_text().splitlines()
     attacks = [case["value"] for case in map(json.loads, guard) if case["attack"]]
     injections = (shared / "corpora" / "payloads-att" / "Prompt Injection__README.md").read_text()
     found = re.findall(r"`([^`\n]{25,})`|^\s{4,}(\S[^\n]{25,})$", injections, re.MULTILINE)
     attacks += [text for pair in found for text in pair if text]
     return [
-        re.sub(r"([.!?\"']*)\Z", rf" zq-{number}-x\1", text.strip(), count=1) for number, text in enumerate(attacks)
+        re.sub(r"([.!?\"']*)\Z", rf" zq-{number}-x\1", text.strip(), count=1)
+        for number, text in enumerate(attacks[::every])
     ]
 
 
@@ -1004,7 +1006,11 @@ def test_no_attack_of_the_corpora_gets_through(
 ) -> None:
     """P19: attacks on agents' memories and prompt injections, told by a tool and noted by an obedient model. What the
     project's own output says is an agent's knowledge, but for the orders in it."""
-    place, replies, attacks = world.places["en"], list[dict[str, object]](), attacks_of(shared)
+    place, replies, attacks = (
+        world.places["en"],
+        list[dict[str, object]](),
+        attacks_of(shared, 5 if len(names) > 1 else 1),
+    )
     written, orders_in, lookalikes = dict[int, str](), _orders(attacks), _lookalikes(shared)
     for number in range(3 * len(attacks) // len(names)):  # one run may change a quarter of the store
         write(world, f"Attic {number}", f"Box {number} holds {number + 3} lamps.", scope="git.example/harbour/attic")

@@ -156,6 +156,7 @@ def test_keys_alone_are_enough_to_decide(page: str, driver: webdriver.Chrome) ->
     driver.find_element(By.XPATH, "//mark[text()='dusk']")  # without pressing Enter
 
 
+@pytest.mark.parametrize("driver", ["with scripts"], indirect=True)
 def test_a_hostile_note_runs_nothing(memory: Memory, page: str, driver: webdriver.Chrome) -> None:
     driver.implicitly_wait(0)  # what must not be there is not waited for
     for path in ("/", "/notes", "/notes?q=ropes", *(f"/notes/{each['id']}" for each in memory.notes())):

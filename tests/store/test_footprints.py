@@ -120,17 +120,6 @@ def test_a_run_id_that_is_no_name_is_refused_and_nothing_is_written_p21(
 # -- undoing it -------------------------------------------------------------------------------------------------------
 
 
-def test_an_undo_leaves_the_tree_as_it_was_bytes_times_and_directories_p16(files: StoreFiles, root: Path) -> None:
-    before = tree(root)
-    run(files)
-    assert tree(root) != before
-    assert (root / f"archive/{D}").is_dir()
-    receipt = files.revert(footprint(root), "undo").unwrap()
-    assert tree(root) == before
-    assert receipt.dropped == ()
-    assert set(receipt.touched) == {each.path for each in footprint(root).files}
-
-
 def test_a_run_of_several_transactions_is_undone_whole_p16(files: StoreFiles, root: Path) -> None:
     before = tree(root)
     run(files)

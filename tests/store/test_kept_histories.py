@@ -12,7 +12,7 @@ from returns.result import Success
 from agent_memory.errors import PathRefused, StateCorrupt, StoreIo
 from agent_memory.note.note import Harness
 from agent_memory.ports import KeptHistories
-from agent_memory.session.history import History, Role, SessionMark, ToolCall, Turn
+from agent_memory.session.history import History, Role, SessionMark, Turn
 from agent_memory.store.kept_histories_files import KeptHistoriesFiles
 from faults import failing_at
 
@@ -56,22 +56,6 @@ class TestKeptHistories:
         kept.keep(part, after).unwrap()
         for path in set(directory.glob("*")) - before:
             os.utime(path, (number, number))
-
-    def test_what_was_kept_comes_back_whole(self) -> None:
-        calls = (ToolCall("Edit", "a => b", "/srv/ä.py", writes=True), ToolCall("Bash", "ls"))
-        odd = Turn(2, Role.AGENT, 'line\n"quoted"\x85 \u2028 é 🦜', "r/2", None, calls, clipped_chars=7)
-        answer = Turn(3, Role.TOOL, "No such file", "r3", AT_MS, tool_name="Bash", failed=True)
-        whole = evolve(
-            history("s1", 1),
-            turns=(turn(1), odd, answer),
-            ended_at_ms=AT_MS,
-            branch="main",
-            agent="some-model",
-            started_at_ms=AT_MS,
-        )
-        kept = self.opened()
-        kept.keep(whole, None).unwrap()
-        assert kept.fetch(Harness.CLAUDE_CODE, "s1", None) == Success(whole)
 
     def test_the_same_part_twice_is_kept_once(self) -> None:
         """P3"""

@@ -25,14 +25,13 @@ from agent_memory.errors import (
 from agent_memory.files.locks import KernelLocks
 from agent_memory.note.note import TIERS_FILE, Kind, Listing, MemoryEntry, Meta, Origin, TierList, UnreadableFile
 from agent_memory.ports import Store
-from agent_memory.rules.change import Applied, Change, ChangeGroup, Receipt
+from agent_memory.rules.change import Change, ChangeGroup, Receipt
 from agent_memory.store import store_database
 from agent_memory.store.store_files import StoreFiles
 from one_change import delete, write
 
 A, B, C = "id__aaaaaa", "id__bbbbbb", "id__cccccc"
 CREATED_MS = 1_771_000_205_123
-TITLE = "Guard patterns"
 
 
 def entry(id: str = A, title: str = "Guard patterns", body: str = "Guards are pure.", **meta: Any) -> MemoryEntry:
@@ -91,24 +90,6 @@ class TestStoreFiles:
         assert isinstance(refused, EntryInvalid)
         assert store.list() == Success(Listing(()))
 
-    def test_replacing_keeps_the_earlier_bytes_as_a_version_p12(self, store: Store) -> None:
-        write(store, entry(), None).unwrap()
-        before = store.read(A).unwrap()
-        new = entry(body="Guards may read context.", updated_at_ms=CREATED_MS + 5)
-        receipt = write(store, new, before.listed.content_hash).unwrap()
-        version = f"archive/{A}/{CREATED_MS}.md"
-        after = store.read(A).unwrap()
-        assert after.entry == new
-        assert receipt.applied == (
-            Applied(
-                A, "replace", path(), (path(), version), before.listed.content_hash, after.listed.content_hash, TITLE
-            ),
-        )
-        archived = store.read(A, archived=True).unwrap()
-        assert (archived.listed.path, archived.listed.content_hash) == (version, before.listed.content_hash)
-        assert archived.listed.archived
-        assert store.list(archived=True) == Success(Listing((archived.listed,)))
-
     def test_what_says_the_same_leaves_no_version(self, store: Store) -> None:
         write(store, entry(), None).unwrap()
         receipt = write(store, entry(used=7, pinned=True), self.hash_of(store, A)).unwrap()
@@ -123,14 +104,6 @@ class TestStoreFiles:
         newest = store.read(A, archived=True).unwrap()
         assert (newest.body, newest.listed.path) == ("Two.", f"archive/{A}/{CREATED_MS + 1}.md")
 
-    def test_a_new_title_or_new_tags_rename_the_file(self, store: Store) -> None:
-        write(store, entry(), None).unwrap()
-        receipt = write(store, entry(title="Guards"), self.hash_of(store, A)).unwrap()
-        assert receipt.applied[0].path == path("Guards")
-        assert {path("Guards"), path()} < set(receipt.applied[0].touched)
-        write(store, entry(title="Guards", tags=("area__web",)), self.hash_of(store, A)).unwrap()
-        assert [each.path for each in store.list().unwrap().entries] == [f"topics/Guards -- area__web {A}.md"]
-
     def test_a_title_that_differs_in_case_only_keeps_the_name_p15(self, store: Store) -> None:
         write(store, entry(), None).unwrap()
         write(store, entry(title="GUARD patterns"), self.hash_of(store, A)).unwrap()
@@ -144,19 +117,6 @@ class TestStoreFiles:
         assert write(store, entry(body="By the model."), shown) == Failure(str(EntryChanged(A)))
         assert delete(store, A).map(lambda receipt: receipt.applied[0].act) == Success("retire")
 
-    def test_a_deleted_entry_is_in_the_archive_with_its_bytes_p12(self, store: Store) -> None:
-        write(store, entry(), None).unwrap()
-        hash = self.hash_of(store, A)
-        receipt = delete(store, A).unwrap()
-        retired = path(shelf="archive")
-        touched = (path(), retired)
-        assert receipt == Receipt((Applied(A, "retire", path(), touched, hash, None, TITLE),), touched=touched)
-        assert store.read(A) == Failure(EntryNotFound(A, archived=True))
-        archived = store.read(A, archived=True).unwrap()
-        assert (archived.entry, archived.listed.content_hash) == (entry(), hash)
-        assert store.list(archived=True) == Success(Listing((archived.listed,)))
-        assert delete(store, A) == Failure(str(EntryNotFound(A, archived=True)))
-
     def test_retiring_with_an_end_keeps_the_original_beside_it_p12(self, store: Store) -> None:
         write(store, entry(), None).unwrap()
         hash = self.hash_of(store, A)
@@ -164,16 +124,6 @@ class TestStoreFiles:
         assert store.read(A, archived=True).unwrap().entry == entry(valid_until_ms=CREATED_MS + 9)
         store.apply([Change.restore(A)]).unwrap()
         assert self.hash_of(store, A) == hash
-
-    def test_a_restored_entry_is_live_byte_for_byte(self, store: Store) -> None:
-        write(store, entry(), None).unwrap()
-        hash = self.hash_of(store, A)
-        delete(store, A).unwrap()
-        receipt = store.apply([Change.restore(A)]).unwrap()
-        assert receipt.applied == (Applied(A, "restore", path(), (path(), path(shelf="archive")), None, hash, TITLE),)
-        assert self.hash_of(store, A) == hash
-        assert store.list(archived=True) == Success(Listing(()))
-        assert store.apply([Change.restore(A)]).unwrap().dropped[0].subject == A
 
     def test_restoring_takes_the_id_out_of_alias_lists(self, store: Store) -> None:
         write(store, entry(B), None).unwrap()
@@ -283,18 +233,6 @@ def state(store: Store) -> object:
 
 def acts(receipt: Receipt) -> list[tuple[str, str]]:
     return [(each.id, each.act) for each in receipt.applied]
-
-
-def test_a_merge_leaves_its_sources_in_the_archive_and_their_ids_lead_to_the_result_p12(store: Store) -> None:
-    before = {id: store.read(id).unwrap() for id in (A, B)}
-    receipt = store.apply([merge(store)]).unwrap()
-    assert acts(receipt) == [(A, "retire"), (B, "retire"), (M, "create")]
-    assert receipt.dropped == ()
-    assert {each.meta.id for each in store.list().unwrap().entries} == {C, M}
-    for id in (A, B):
-        assert store.read(id).unwrap().entry == MERGED
-        archived = store.read(id, archived=True).unwrap()
-        assert archived.listed.content_hash == before[id].listed.content_hash
 
 
 @pytest.mark.parametrize("changed", ["a", "b"])
