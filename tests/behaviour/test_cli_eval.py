@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Mapping
 from pathlib import Path
+
+import pytest
 
 from claude_transcripts import STARTED_MS, Conversation
 from faults import snapshot
-from memory_process import Memory
+from memory_process import Memory, on_a_terminal
 
 DAY_MS = 86_400_000
 REDIS = "No, use Redis streams for the mail queue instead of a cron job."
@@ -112,3 +116,80 @@ def test_the_held_out_are_compared_with_the_others_and_few_are_called_few(memory
     assert found["verdicts"] == ["Too few sessions to tell: 3 held out, 5 told, 20 of each needed."]
     assert [each["corrections"] for each in found["heldOut"]] == [0, 1, 0]
     assert {each["turns"] for each in found["told"]} == {1, 2}
+
+
+QUESTION = {"when": "exam question", "question": "What does the mail queue use?", "answer": "Redis streams"}
+ANSWERS = (
+    {"when": "Notes from earlier sessions", "answer": "Redis streams"},
+    {"when": "start of a session", "answer": "I do not know"},
+)
+JUDGE = (
+    {"when": " first\nRedis", "first": "right", "second": "unknown"},
+    {"when": " second\nRedis", "first": "unknown", "second": "right"},
+)
+
+
+def examined(memory: Memory, *replies: Mapping[str, object]) -> None:
+    """One session with a note, and an agent that gives these replies from then on."""
+    talk(memory.home / ".claude" / "projects" / "lamp", 0, REDIS)
+    consolidated(memory)
+    memory.configure(llm={"command": memory.answered(*replies), "maxCallsPerDay": 1_000})
+
+
+def test_asking_says_the_cost_first_and_judges_blind(memory: Memory) -> None:
+    talk(memory.home / ".claude" / "projects" / "lamp", 0, REDIS)
+    consolidated(memory)
+    assert "answers no questions" in memory("eval", "--ask", "--yes").err
+    examined(memory, *JUDGE, QUESTION, *ANSWERS)
+    refused = memory("eval", "--ask", "3")
+    assert (refused.code, "run `memory eval --ask 3 --yes`" in refused.err) == (2, True)
+    assert refused.out.startswith("1 question: 4 calls of command:")
+    assert "Right" not in on_a_terminal(memory, "eval", "--ask", answer="n")
+    agent = memory.home / "agent"
+    assert not list(agent.glob("prompt-*.txt"))
+    before = snapshot(memory.root / "topics")
+    orders = set[str]()
+    while len(orders) < 2:  # which answer comes first is left to chance
+        done = memory("eval", "--ask", "--yes", "--json")
+        assert done.document["refused"] == [], done
+        (judged,) = done.document["judged"]
+        assert (judged["withNotes"], judged["without"]) == ("right", "unknown")
+        judge = (agent / f"prompt-{len(list(agent.glob('prompt-*.txt')))}.txt").read_text()
+        orders |= set(re.findall(r" (first|second)\nRedis", judge))
+        assert "Notes from" not in judge
+    assert "this shows nothing" in done.document["verdict"]
+    assert snapshot(memory.root / "topics") == before
+    as_agent = memory("eval", "--ask", "--yes", "--json", environ={"CLAUDECODE": "1", "CLAUDE_CODE_CHILD_SESSION": "1"})
+    assert as_agent.error["code"] == "act-refused"
+
+
+@pytest.mark.parametrize(
+    ("replies", "problem"),
+    [
+        ([{**QUESTION, "note": "remember me"}], "note"),
+        ([{**QUESTION, "question": 7}], "question"),
+        ([{**QUESTION, "version": 2}], "version"),
+        ([{**QUESTION, "nonce": "other"}], "nonce"),
+        ([{**QUESTION, "answer": "x" * 2_001}], "2,000"),
+        ([{"when": "Two agents", "first": "the one with notes", "second": "wrong"}, QUESTION, *ANSWERS], "first"),
+        ([{"when": "Two agents", "first": "right"}, QUESTION, *ANSWERS], "second"),
+    ],
+)
+def test_a_reply_that_is_not_what_was_asked_for_counts_for_nothing(
+    memory: Memory, replies: list[Mapping[str, object]], problem: str
+) -> None:
+    examined(memory, *replies)
+    done = memory("eval", "--ask", "--yes", "--json")
+    assert (done.code, done.document["judged"]) == (0, [])
+    (refused,) = done.document["refused"]
+    assert problem in refused
+    assert done.document["verdict"] == "No question was answered and judged: this shows nothing."
+
+
+def test_a_command_that_cannot_serve_ends_the_exam_with_the_reason(memory: Memory) -> None:
+    examined(memory, QUESTION)
+    memory.configure(llm={"command": "no-such-agent-anywhere"})
+    done = memory("eval", "--ask", "--yes")
+    assert done.code == 0
+    assert "The rest was not asked." in done.err
+    assert "this shows nothing" in done.out

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 from agent_memory.cli.arguments import add_flag, set_command
 from agent_memory.cli.console import Console, table_lines
-from agent_memory.cli.dialogue import first_of, open_here
+from agent_memory.cli.dialogue import first_of, is_agreed, open_here
 from agent_memory.documents import fields_of, rows_of
 from agent_memory.errors import UsageInvalid
 from agent_memory.evaluation.arms import MEASURES, compare_arms
@@ -21,6 +21,7 @@ from agent_memory.results import unwrap
 from agent_memory.text.plain_text import counted, one_line
 
 _MOST_SHOWN = 10
+_QUESTIONS, _MOST_QUESTIONS = 10, 100
 _TEXT_CHARS = 120
 _FEW = 30
 """Fewer cases than this are called a small number."""
@@ -31,10 +32,16 @@ def configure_eval(parser: argparse.ArgumentParser) -> None:
     directory = "replay the transcripts in this directory, learnt by the built-in extractor in a store for the moment"
     ways.add_argument("--transcripts-dir", metavar="PATH", help=directory)
     add_flag(ways, "--hold-out", "compare the sessions that were told nothing (eval.holdOut) with the others")
+    asked = "have your agent command make a question of each of the N newest sessions, answer it with notes and without, and judge"
+    ways.add_argument(
+        "--ask", metavar="N", nargs="?", const=_QUESTIONS, type=_questions, help=f"{asked} (default {_QUESTIONS})"
+    )
+    add_flag(parser, "--yes", "ask without confirmation")
     epilog = (
         "Goes through past sessions in their order and asks for each correction of yours whether a note of an earlier "
         "session said so, and whether a hook would have told it before. Corrections are found by their wording, so some "
-        "are missed; notes are those of today. The store is only read, no model is asked, and nothing leaves this machine."
+        "are missed; notes are those of today. The store is only read, no model is asked, and nothing leaves this machine. --ask sends four prompts a question to "
+        "your agent command, and says first how many."
     )
     set_command(parser, _eval, epilog, "memory eval --transcripts-dir ~/.claude/projects")
 
@@ -42,6 +49,9 @@ def configure_eval(parser: argparse.ArgumentParser) -> None:
 def _eval(arguments: argparse.Namespace, console: Console) -> None:
     if arguments.hold_out:
         _compare(console)
+        return
+    if arguments.ask is not None:
+        _ask(arguments, console)
         return
     memory = open_here(console)
     with TemporaryDirectory(prefix="agent-memory-eval-") as scratch:
@@ -116,3 +126,29 @@ def _compare(console: Console) -> None:
         "",
         *arms.verdicts,
     )
+
+
+def _questions(text: str) -> int:
+    if not (text.isdecimal() and 1 <= int(text) <= _MOST_QUESTIONS):
+        raise argparse.ArgumentTypeError(f"expected a number from 1 to {_MOST_QUESTIONS}")
+    return int(text)
+
+
+def _ask(arguments: argparse.Namespace, console: Console) -> None:
+    from agent_memory.evaluation.asking import plan_asking
+
+    memory = open_here(console)
+    asking = unwrap(plan_asking(memory, arguments.ask, console.progress))
+    console.out(
+        f"{counted(len(asking.samples), 'question')}: {asking.calls} calls of {asking.agent.name}, about {asking.chars:,} characters. "
+        f"llm.maxCallsPerDay allows {memory.config.llm.max_calls_per_day} a day."
+    )
+    if not arguments.yes and not is_agreed(console, f"memory eval --ask {arguments.ask}", "Send them?"):
+        return
+    exam = asking.exam(console.progress)
+    rows = [(each.with_notes, each.without, one_line(each.question, _TEXT_CHARS)) for each in exam.judged]
+    console.warn(*first_of(exam.refused, _MOST_SHOWN, "`memory eval --json` has all"))
+    if exam.stopped:
+        console.warn(f"The rest was not asked. {exam.stopped}")
+    document = fields_of(exam) | {"calls": asking.calls, "chars": asking.chars, "verdict": exam.verdict}
+    console.answer(document, *table_lines(("with notes", "without", "question"), rows), "", exam.verdict)

@@ -149,7 +149,7 @@ def render_consolidate_prompt(template: str, facts: PromptFacts) -> str:
         "tags": frame.fenced(" ".join(fitting(facts.vocabulary, _TAGS_CHARS)) or "(none yet)"),
         "catalog": frame.fenced(_catalog(facts)),
         "notes": "\n\n".join(frame.note(each.meta.id, _note(each)) for each in request.shown) or "(none)",
-        "transcript": frame.fenced("\n".join(_turns(request.window.turns))),
+        "transcript": frame.fenced("\n".join(turn_lines(request.window.turns))),
         "closing": _closing(facts),
     }
     return frame.filled(template, parts)
@@ -222,7 +222,8 @@ def _note(stored: StoredEntry) -> str:
     )
 
 
-def _turns(turns: Iterable[Turn]) -> Iterator[str]:
+def turn_lines(turns: Iterable[Turn]) -> Iterator[str]:
+    """Yields a transcript as a model is shown it."""
     day = ""
     for turn in turns:
         if turn.at_ms is not None and day_of(turn.at_ms) != day:

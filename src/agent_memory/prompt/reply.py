@@ -169,6 +169,25 @@ def _tiers(value: object) -> tuple[TierList | None, tuple[Dropped, ...]]:
     return tiers if tiers != TierList() else None, (Dropped("tiers", told),) if told else ()
 
 
+# -- eval -------------------------------------------------------------------------------------------------------------
+
+
+def parse_members(text: str, nonce: str, of: type[Item]) -> Item:
+    """Returns the value whose members are those of the one JSON object of the text with this nonce. Raises ReplyRefused
+    if one is missing, unknown or wrong."""
+    envelope = find_envelope(text, nonce)
+    version = envelope.get("version")
+    members = {key: value for key, value in envelope.items() if key not in ("version", "nonce")}
+    wrong = () if type(version) is int and version == 1 else (f"version is {shown(version)}, expected 1",)
+    if problems := (*wrong, *_raw_problems(members, "reply")):
+        raise ReplyRefused(problems)
+    try:
+        value: Item = _REPLY.value_of(members, of, "reply")
+    except InvalidValue as refused:
+        raise ReplyRefused(refused.problems) from None
+    return value
+
+
 # -- the members of an envelope ---------------------------------------------------------------------------------------
 
 
