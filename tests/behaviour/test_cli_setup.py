@@ -86,7 +86,7 @@ class TestRoundTrip:
 
         # A second setup changes nothing, nor does one without --mcp: what is installed stays.
         between, kept = tree(memory.home), receipt(memory.home).read_bytes()
-        for words in (("--mcp",), ()):
+        for words in (("--mcp",), ("claude-code", "codex")):
             again = memory("setup", "--yes", *words)
             assert (again.code, "There is nothing to change." in again.out) == (0, True)
             assert (tree(memory.home), receipt(memory.home).read_bytes()) == (between, kept)
@@ -120,7 +120,7 @@ class TestRoundTrip:
 
     def test_what_was_edited_by_hand_elsewhere_stays(self, memory: Memory) -> None:
         lay_out(memory.home)
-        memory("setup", "--yes", "--mcp")
+        memory("setup", "claude-code", "codex", "gemini", "goose", "amp", "--yes", "--mcp")
         edits = {
             ".claude/settings.json": ('"opus"', '"sonnet"'),
             ".claude/CLAUDE.md": ("Be brief.", "Be very brief."),
