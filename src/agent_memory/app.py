@@ -11,25 +11,37 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, partial
 from math import inf
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
 
 from agent_memory.caller import Caller, caller_of
+from agent_memory.capture.repository import is_within, may_be_in_work_tree, read_repository
 from agent_memory.config import Config
 from agent_memory.errors import Error, HomeUnknown, StateInvalid, StateNotFound, SwitchedOff, SyncRefused, UsageInvalid
 from agent_memory.files.locks import KernelLocks
-from agent_memory.files.paths import exists, is_directory, real_root
-from agent_memory.files.root import config_path, home_of
-from agent_memory.note.note import GLOBAL_SCOPE, OF_THE_TEAM, TEAM_DIRECTORY, Harness, Sensitivity, Source, Status
+from agent_memory.files.paths import exists, is_directory, real_root, remove_former
+from agent_memory.files.root import config_path, home_of, is_marked
+from agent_memory.note.note import (
+    GLOBAL_SCOPE,
+    OF_THE_TEAM,
+    TEAM_DIRECTORY,
+    Harness,
+    Sensitivity,
+    Source,
+    Status,
+    UnreadableFile,
+    shown_to_agents,
+)
 from agent_memory.results import as_result, unwrap, warning_of
-from agent_memory.setup.config_files import Effective, change_own_config, load_config
+from agent_memory.setup.config_files import Effective, TrustFile, change_own_config, load_config
 from agent_memory.store.store_files import StoreFiles
+from agent_memory.text.ids import content_hash
 from agent_memory.text.instants import DAY_MS, iso_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
     from threading import Event
 
     from agent_memory.acts.keeping import ScopeKeeping, StateKeeping, TagKeeping
@@ -160,8 +172,6 @@ class Memory:
 
     @cached_property
     def root(self) -> Path:
-        from pathlib import Path  # listing and reading do without
-
         return Path(self.real_root)
 
     @cached_property
@@ -324,11 +334,7 @@ class Memory:
 
     def team_at(self, directory: str | None) -> Team:
         """Returns the team's notes of the checkout around a directory; none if it is not trusted."""
-        from agent_memory.capture.repository import read_repository
-        from agent_memory.note.note import UnreadableFile
-        from agent_memory.setup.config_files import TrustFile
         from agent_memory.store.team_notes import Team, TeamFiles, read_team
-        from agent_memory.text.ids import content_hash
 
         home = home_of(self.environ)
         if directory is None or home is None:
@@ -349,7 +355,6 @@ class Memory:
 
     def sharing(self) -> Sharing:
         """Shares notes in the checkout around the working directory, and trusts those of the team there."""
-        from agent_memory.capture.repository import read_repository
         from agent_memory.prompt.shipped_files import memory_program
         from agent_memory.store.team_notes import TeamFiles
         from agent_memory.sync.sharing import Sharing
@@ -602,7 +607,6 @@ class Memory:
 
     def section_here(self, scope: str | None = None) -> Result[RenderedSection, Error]:
         """Returns the section that a file in the working directory would hold, or one of this scope."""
-        from agent_memory.capture.repository import may_be_in_work_tree
         from agent_memory.rules.section import Target
 
         in_repository = self.cwd is not None and may_be_in_work_tree(self.cwd)
@@ -727,7 +731,6 @@ class Memory:
     def _tidy_up(self) -> None:
         """Compacts what grows with every run (the usage ledger, the records of old runs, the repository) and removes
         files of earlier versions."""
-        from agent_memory.files.paths import remove_former
         from agent_memory.git.git_process import pack_history
         from agent_memory.store.run_files import prune_run_files
 
@@ -829,7 +832,6 @@ class Memory:
         """Returns a function that returns the scope of a session, given its directories; None if memory stays out of
         its project, unless a person asks from there."""
         from agent_memory.capture.places import known_places
-        from agent_memory.capture.repository import is_within
         from agent_memory.capture.switches import EXCLUDED
 
         here, switches, places = self.scope_here(), self.switches(), known_places(self.environ, self.real_root)
@@ -914,8 +916,6 @@ class Memory:
 
     def backfill_io(self, progress: Progress = _silent, *, watching: bool = False) -> BackfillIo:
         """Returns what backfill and watch act on; `watching` leaves out the harnesses whose sessions no file announces."""
-        from agent_memory.capture.repository import read_repository
-        from agent_memory.files.root import is_marked
         from agent_memory.harness import session_finders, watched_finders
         from agent_memory.pipelines.backfill import MAX_DIRECTORIES, BackfillIo, project_directories
         from agent_memory.prompt.prompt import plan_prompt_budget
@@ -1080,7 +1080,6 @@ class Memory:
         """Returns the known sessions, the newest first, and what became of their notes; those of excluded projects are
         left out."""
         from agent_memory.care.sessions import list_sessions
-        from agent_memory.note.note import shown_to_agents
         from agent_memory.recall.delivery_log import DeliveryLog
         from agent_memory.rules.run_log import KEEP_RUNS
         from agent_memory.store.history_index import indexed_parts

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent_memory.capture.repository import may_be_in_work_tree
 from agent_memory.errors import Error, StoreIo, UsageInvalid
-from agent_memory.note.note import GLOBAL_SCOPE, Harness, Listed, StoredEntry, TierList
+from agent_memory.note.note import GLOBAL_SCOPE, Harness, Listed, StoredEntry, TierList, standing_tiers
 from agent_memory.recall.assembling import (
     BUILT_IN,
     NOTHING,
@@ -20,7 +20,16 @@ from agent_memory.recall.assembling import (
     profile_named,
     with_notes,
 )
-from agent_memory.recall.candidates import InjectRequest, Place, is_relevant, may_be_injected
+from agent_memory.recall.candidates import (
+    InjectRequest,
+    Place,
+    candidates,
+    good_until_ms,
+    is_relevant,
+    may_be_injected,
+    shown,
+    with_contradicted,
+)
 from agent_memory.recall.delivery_log import COMMAND, Delivery, DeliveryLog, known_ids
 from agent_memory.recall.grounding import grounded
 from agent_memory.recall.search_values import Mode, SearchRequest
@@ -74,8 +83,6 @@ def inject(memory: Memory, request: InjectRequest) -> Injection:
 @as_result
 def prepare(memory: Memory, around: Place | None = None) -> Prepared:
     """Returns the passages for sessions in the working directory, or in another place, best first, with the settings."""
-    from agent_memory.note.note import standing_tiers
-    from agent_memory.recall.candidates import candidates, good_until_ms
     from agent_memory.recall.neutral_markdown import passage_of
 
     around = around or place_of(memory)
@@ -152,7 +159,6 @@ def find_passages(memory: Memory, query: str, mode: Mode, least_score: float = _
     ]
     ready: tuple[Passage, ...] = ()
     if found:  # most prompts find nothing, and need none of what judges and redacts a note
-        from agent_memory.recall.candidates import shown, with_contradicted
         from agent_memory.recall.neutral_markdown import passage_of
 
         fit = [each for each in (shown(stored, "notes") for stored in found) if each is not None]

@@ -128,7 +128,7 @@ class TestConfig:
             (2, "There is no setting 'llm.modle'. Did you mean llm.model?", "get", "llm.modle"),
             (2, "The call is `memory config set KEY VALUE`.", "set", "llm.model"),
             (2, "EDITOR is not set", "edit"),
-            (2, "--path, --schema and --markdown do not go with `config get`.", "get", "llm.model", "--path"),
+            (2, "--path and --schema do not go with `config get`.", "get", "llm.model", "--path"),
         ):
             done = memory(project, "config", *words, EDITOR="", VISUAL="")
             assert (done.returncode, done.stdout, said in done.stderr) == (code, "", True), done
@@ -155,11 +155,6 @@ class TestConfig:
     def test_the_schema_is_json(self, home: Path, project: Path) -> None:
         schema = json.loads(memory(project, "config", "--schema").stdout)
         assert schema["properties"]["llm"]["properties"]["timeoutSeconds"]["exclusiveMinimum"] == 0
-
-    def test_the_page_of_all_keys_is_that_of_the_documentation(self, home: Path, project: Path) -> None:
-        page = memory(project, "config", "--markdown").stdout
-        assert page == (Path(__file__).parents[2] / "docs" / "config.md").read_text("utf-8")
-        assert "| `llm.timeoutSeconds` | number | `300` | How long one call may take. |" in page
 
 
 class TestTrust:

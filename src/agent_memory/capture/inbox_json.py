@@ -1,14 +1,4 @@
-"""The inbox entry as JSON, version 1, and the troubles of pending entries.
-
-    {"version": 1, "timestamp": "2026-02-13T14:30:05.123Z", "harness": "amp",
-     "retrieval": {"method": "amp-thread", "threadId": "T-…"},
-     "context": {"cwd": "/path", "repo": "github.com/owner/repo", "branch": "…", "commit": "…"}}
-
-`retrieval` is a union tagged by `method`. `context` and its keys may be absent. An entry that left the inbox also has
-an `outcome`.
-
-The troubles are in one file, `{"version": 1, "troubles": {key: {…}}}` with the keys of `queue_key`.
-"""
+"""The inbox entry as JSON and the troubles of pending entries, version 1 (docs/contributing/formats.md)."""
 
 from __future__ import annotations
 

@@ -55,12 +55,8 @@ def is_within(path: str, directory: str) -> bool:
 
 
 def remote_scope_key(url: str) -> str | None:
-    """Returns `host/owner/repo` for a remote's URL: lowercase host, no credentials, port or `.git`; None for a local
-    path.
-
-    Accepts URLs (`https://user:pass@host:8443/owner/repo.git`) and git's short form (`git@host:owner/repo`). All forms
-    of one repository on a host give the same key.
-    """
+    """Returns `host/owner/repo` for a remote's URL or git's short form, the same for all forms of one repository:
+    lowercase host, no credentials, port or `.git`; None for a local path."""
     found = _host_and_path(url.strip())
     if found is None:
         return None

@@ -14,6 +14,7 @@ from agent_memory.cli.console import Console
 from agent_memory.errors import UsageInvalid
 from agent_memory.text.ids import normal_tag, split_tags
 from agent_memory.text.instants import DAY_MS, HOUR_MS, ms_of
+from agent_memory.text.plain_text import one_line
 
 if TYPE_CHECKING:
     from agent_memory.rules.drafts import Expiry
@@ -158,7 +159,6 @@ def tags_of(words: str) -> tuple[str, ...]:
 def scope_of(given: str, here: str) -> str:
     """Returns the scope that `--scope` means: `repo` is that of the working directory, `here`."""
     from agent_memory.capture.repository import stated_scope  # few commands take one
-    from agent_memory.text.plain_text import one_line
 
     scope = here if given == "repo" else stated_scope(given)
     if scope is None:

@@ -10,6 +10,7 @@ from typing import Any, TextIO
 
 from agent_memory.documents import error_document
 from agent_memory.errors import Error
+from agent_memory.text.plain_text import one_line
 
 # -- terminal ---------------------------------------------------------------------------------------------------------
 # Text for a terminal, measured in its cells: two for a wide character, none for a combining one. Cutting and padding,
@@ -189,8 +190,6 @@ class Console:
         that cannot erase (TERM=dumb) each report stays as a line of its own."""
         if not self.stderr.isatty() or self.json:
             return
-        from agent_memory.text.plain_text import one_line
-
         columns = terminal_columns()
         line = one_line(text, 4 * columns)
         self._has_line = can_erase(self.stderr)

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 from agent_memory.app import Memory, open_memory
 from agent_memory.cli.console import Console
@@ -110,8 +111,6 @@ def edited_by_hand(console: Console, name: str, before: bytes, hint: str) -> Gen
         raise UsageInvalid(f"The editor {command!r} is not a command: {error}", hint) from None
     if not words:
         raise UsageInvalid("There is no editor to open it in, because EDITOR is not set", hint)
-    from pathlib import Path  # hardly a command opens an editor
-
     directory = Path(tempfile.mkdtemp(prefix="agent-memory-"))
     path = directory / name
     path.write_bytes(before)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from agent_memory.app import Memory
 from agent_memory.cli.arguments import add_choice, add_flag, add_id, add_moment, add_number, add_since, set_command
-from agent_memory.cli.console import BOLD, Console
+from agent_memory.cli.console import BOLD, Console, table_lines
 from agent_memory.cli.dialogue import open_here, short_age, warn_unreadable
 from agent_memory.documents import entry_document, fields_of, json_of, rows_of
 from agent_memory.errors import UsageInvalid
@@ -116,8 +116,6 @@ def _plain_lines(entries: Sequence[ShownEntry], marks: Sequence[str]) -> Iterato
 def _table_lines(
     console: Console, entries: Sequence[ShownEntry], marks: Sequence[str], count: int, now_ms: int
 ) -> Iterator[str]:
-    from agent_memory.cli.console import table_lines
-
     are_of_one = len({each.listed.meta.scope for each in entries}) == 1
 
     def cells(entry: ShownEntry, mark: str) -> tuple[str, ...]:

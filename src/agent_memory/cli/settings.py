@@ -61,7 +61,6 @@ def configure_config(parser: argparse.ArgumentParser) -> None:
     shown = parser.add_mutually_exclusive_group()
     add_flag(shown, "--path", "print the path of your config file, even if there is none yet")
     add_flag(shown, "--schema", "print the JSON schema of a config file")
-    add_flag(shown, "--markdown", "print the documentation of all settings")
     epilog = (
         "Shows every setting and where it comes from; `get` shows one. `set` and `unset` change your own config "
         "file, and `edit` opens it in $VISUAL or $EDITOR. An invalid change is refused, and the file stays as it is. "
@@ -74,16 +73,16 @@ def _config(arguments: argparse.Namespace, console: Console) -> None:
     act, words = arguments.act, [each for each in (arguments.key, arguments.value) if each is not None]
     if len(words) != len(_ACTS.get(act, ())):
         raise UsageInvalid(f"The call is `memory config {' '.join((act, *_ACTS[act]))}`", "See `memory config --help`.")
-    if act is not None and (arguments.path or arguments.schema or arguments.markdown):
-        raise UsageInvalid(f"--path, --schema and --markdown do not go with `config {act}`")
+    if act is not None and (arguments.path or arguments.schema):
+        raise UsageInvalid(f"--path and --schema do not go with `config {act}`")
     if act == "get":
         _get(arguments.key, console)
     elif act is not None:
         caller_of(os.environ).only_a_person(f"config {act}")
         with SetupState(home_here()).locked():
             _change(act, words, console)
-    elif arguments.schema or arguments.markdown:
-        console.stdout.write(read_shipped("docs/config.schema.json" if arguments.schema else "docs/config.md"))
+    elif arguments.schema:
+        console.stdout.write(read_shipped("docs/config.schema.json"))
     elif arguments.path:
         path = config_path(home_here())
         console.answer({"path": path}, path)

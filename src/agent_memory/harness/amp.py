@@ -53,11 +53,8 @@ def run_amp(environ: Mapping[str, str], argv: Sequence[str]) -> Finished:
 
 @frozen
 class AmpThreads:
-    """Asks `amp threads export`, which is empty until about seven seconds after the agent's last word: the queue asks
-    again.
-
-    HistoryUnavailable: no `amp`, not logged in, no network, nothing there yet. HistoryUnreadable: an id that is none.
-    """
+    """Asks `amp threads export`, which is empty until about seven seconds after the agent's last word.
+    HistoryUnavailable: no `amp`, no login, no network, nothing there yet. HistoryUnreadable: an id that is none."""
 
     run: Callable[[Sequence[str]], Finished]
 

@@ -29,11 +29,8 @@ class InlineNotes:
 
     @as_result
     def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> History:
-        """Returns one turn with the note's title and body: the person's if they wrote it at a terminal, else the
-        agent's. A note is consolidated as a whole: it has no mark.
-
-        The session id is made from the note, since the thread that the note may name has turns and a mark of its own.
-        """
+        """Returns one turn with the note: the person's if they wrote it at a terminal, else the agent's. Its session
+        id is made from the note, since the thread that it names has a mark of its own."""
         note = entry.retrieval
         if not isinstance(note, InlineNote):
             raise TypeError(f"{note.method} is no inline note")
@@ -51,12 +48,8 @@ def _history(entry: InboxEntry, session_id: str, turns: tuple[Turn, ...], title:
 
 @frozen
 class FileSnapshots:
-    """Reads the snapshots of a root and nothing else in it (P27); no link inside it is followed (P21), and no file that has
-    another name too.
-
-    HistoryUnreadable: gone, empty, no text, no regular file, no snapshot, over 16 MiB. HistoryUnavailable: a failing
-    read.
-    """
+    """Reads the snapshots of a root and nothing else in it (P21, P27). HistoryUnreadable: gone, empty, no text, no
+    regular file, over 16 MiB. HistoryUnavailable: a failing read."""
 
     root: Path
 

@@ -49,9 +49,8 @@ _EXIT_CODE = re.compile(r"^(?:Exit code:|Process exited with code) (-?\d+)", re.
 
 
 def typed_text(blocks: Sequence[str], *, as_event: bool) -> str:
-    """Returns what the person typed: without what Codex, an editor or memory put there. Outside of an event, which
-    holds nothing else, a text that is all one tag is the harness's as well. What an editor put before the request may
-    hold the request's heading too: the last one counts."""
+    """Returns what the person typed, without what Codex, an editor or memory put there. A text that is all one tag
+    is the harness's, unless it is an event. The last heading of a request counts: an editor's text may hold others."""
     kept: list[str] = []
     tags: set[str] = set()
     for text in map(str.strip, blocks):
@@ -74,8 +73,7 @@ def _report(text: str) -> str:
 
 
 def printed(output: object) -> tuple[str, bool]:
-    """Returns the text of a tool's output, without the head that Codex puts before it, and whether the tool failed. The
-    output is a text, with or without a head or in JSON, an object or a list of blocks."""
+    """Returns the text of a tool's output without the head that Codex puts before it, and whether the tool failed."""
     if isinstance(output, str):
         if output.startswith("{") and isinstance((inner := get.parsed_object(output)).get("output"), str):
             return printed(inner)
@@ -93,8 +91,7 @@ def printed(output: object) -> tuple[str, bool]:
 
 
 def command_of(arguments: get.Json) -> str:
-    """Returns the shell command among a call's arguments: a text, or a list of words, of which `bash -lc` is taken
-    away."""
+    """Returns the shell command among a call's arguments: a text, or a list of words without `bash -lc`."""
     command = arguments.get("command", arguments.get("cmd"))
     if isinstance(command, str):
         return command
@@ -139,11 +136,8 @@ class Line:
 
 
 class CodexSession(Session):
-    """The lines of one rollout in file order.
-
-    A message that is logged several times is one turn. What a fork copied from its parent is left out, as are turns that
-    were rolled back. A sub-agent's thread is automated, and its `root_id` names the session that it belongs to.
-    """
+    """The lines of one rollout in file order. Copies of a message are one turn; what a fork copied or was rolled
+    back is left out. A sub-agent's thread is automated, and `root_id` names the session that it belongs to."""
 
     harness, question_tool, rewinds = Harness.CODEX, "request_user_input", True
 
@@ -221,9 +215,8 @@ class CodexSession(Session):
     def _of_fork(self, line: Line) -> list[Line]:
         """Returns what is to be taken of a fork: nothing (yet), the line, or the prompts held back until now with it.
 
-        What tells its lines from copies of its parent's are the ids of the model's turns, which hold the time when each was
-        begun (UUIDv7): the first one that is not older than the fork is its own, with the prompt right before it. Ids of
-        another form tell nothing, and everything from there on is taken.
+        The ids of the model's turns hold the time when each began (UUIDv7): the first one that is not older than the
+        fork is its own, with the prompt right before it. From an id of another form on everything is taken.
         """
         forked_at_ms = self._forked_at_ms or 0
         turn_id = get.text(line.payload, "turn_id") if line.kind in _TURN_BEGINS else ""
@@ -427,8 +420,7 @@ def _time_in(id: str) -> int | None:
 
 
 class CodexSessions(files.SessionFiles):
-    """Reads rollouts. A sub-agent's that an entry of its root session names is passed over for the root's own, which has the
-    sub-agent's answer."""
+    """Reads rollouts. A sub-agent's that an entry of its root session names is passed over for the root's own."""
 
     harness_home, below = ("CODEX_HOME", "~/.codex"), ("sessions", "archived_sessions")
     session = CodexSession

@@ -255,9 +255,8 @@ _PARTS = re.compile(
 
 
 def plain_text_pieces(descriptor: int, size_bytes: int) -> Iterator[Line | LongLine]:
-    """Yields the messages of a file in the text form, as lines of JSON; a result is a message of its own. Who printed
-    what, or wrote it, could write a speaker's line: after the agent's first word no message is sure to be the person's
-    (P19)."""
+    """Yields the messages of a file in the text form, as lines of JSON. Anybody could have written a speaker's line:
+    after the agent's first word no message is sure to be the person's (P19)."""
     if size_bytes > MAX_LINE_BYTES:
         yield LongLine(size_bytes)
         return

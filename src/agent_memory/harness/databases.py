@@ -122,11 +122,8 @@ def one_object(session: Session, data: bytes | TooLarge | None) -> Json | None:
 
 
 def read_database(roots: files.TranscriptRoots, path: str, session_id: str, read: Reads[Value]) -> Value:
-    """Returns what `read` makes of the database; it is called again where the first reading was in vain.
-
-    HistoryUnavailable: missing, empty, locked, changing all the time, left halfway through a change. HistoryUnreadable: no
-    SQLite database, a damaged one, or one without what `read` asks for. TranscriptRefused: see `transcript`.
-    """
+    """Returns what `read` makes of the database. HistoryUnavailable: missing, empty, locked or changing all the
+    time. HistoryUnreadable: damaged, or without what `read` asks for. TranscriptRefused: see `transcript`."""
     with files.transcript(roots, path, session_id) as file:
         reason = ""
         for _ in range(_TRIES):
@@ -199,11 +196,8 @@ class StoredSession(Session):
 
 
 class SessionDatabases(files.Sessions):
-    """The sessions of a harness that keeps all of them in a database.
-
-    The first database that knows a session counts. One that cannot be read now could hold a newer state of it: then that is
-    the error; a damaged one is passed over for the others. Errors: see `read_database`.
-    """
+    """The sessions of a harness that keeps all of them in a database. The first one that knows a session counts; one
+    that cannot be read now could hold a newer state, so that is the error. Errors: see `read_database`."""
 
     session: type[StoredSession]  # pyright: ignore[reportIncompatibleVariableOverride] - nobody assigns it
     file_name: ClassVar[str]

@@ -38,11 +38,8 @@ _COPIED_LATER_MS = 60_000
 
 
 class OpencodeSession(db.StoredSession):
-    """A session, then its messages in order, each followed by its parts.
-
-    A part is a record. One that is still being written is left for the next time, unless something follows it. Left out,
-    and counted: what a revert took back, what a fork copied, summaries, opencode's own texts.
-    """
+    """A session, then its messages, each followed by its parts, which are the records. One that is still being
+    written is left for the next time. What a revert took back or a fork copied is left out, as are summaries."""
 
     harness, question_tool = Harness.OPENCODE, "question"
 

@@ -43,15 +43,13 @@ SHORT_ID_CHARS = 8
 
 @frozen
 class TranscriptRoots:
-    """The directories that transcripts may be in, as the person or the harness named them. A root may be a symbolic link,
-    and links between a root and a transcript are followed as long as they stay inside some root; the transcript itself
-    must be no link."""
+    """The directories that transcripts may be in. Links are followed from a root on as long as they stay inside some
+    root; a transcript itself must be no link."""
 
     roots: tuple[str, ...]
 
     def admit(self, path: str) -> str:
-        """Returns the path with its parents' links resolved, if it is inside a root; nothing is opened. Raises
-        TranscriptRefused."""
+        """Returns the path with its parents' links resolved, if it is inside a root; else raises TranscriptRefused."""
         problem = "its path holds a NUL" if "\0" in path else "" if path.startswith("/") else "its path is not absolute"
         try:
             os.fsencode(path)
@@ -92,8 +90,7 @@ class Surroundings:
 
 
 def is_session_id(text: str) -> bool:
-    """Tells whether a session id may become part of a file name: letters, digits, `-`, `_` and single dots, at most
-    128."""
+    """Tells whether a session id may become part of a file name."""
     return bool(_SESSION_ID.fullmatch(text))
 
 
@@ -131,12 +128,9 @@ class OpenTranscript:
 
 @contextmanager
 def transcript(roots: TranscriptRoots, path: str, session_id: str) -> Generator[OpenTranscript, None, None]:
-    """Returns the transcript, open until the context ends.
-
-    Raises TranscriptRefused: outside the roots, a symbolic link, no regular file. HistoryUnavailable: missing, not to be
-    opened now, or an OSError in the context. Every directory below `/` is opened without following links, so that one exchanged for a link after the check
-    is refused, not followed.
-    """
+    """Yields the open transcript. Raises TranscriptRefused: outside the roots, a symbolic link, no regular file.
+    HistoryUnavailable: missing, not to be opened now, or an OSError in the context. Every directory below `/` is
+    opened without following links, so that one exchanged for a link after the check is refused."""
     real = roots.admit(path)
     with ExitStack() as stack:
         try:
@@ -207,11 +201,9 @@ Findings = Iterator[Result[FoundSession, Error]]
 
 
 class Sessions(ABC):
-    """The sessions of one harness: `ports.HistorySource` and `ports.SessionFinder`.
-
-    `fetch` fails with HistoryUnavailable: no transcript (yet: `is_missing`), or a failing read. HistoryUnreadable: no record
-    of the harness in it, or a format that is not known. TranscriptRefused: see `transcript`.
-    """
+    """The sessions of one harness: `ports.HistorySource` and `ports.SessionFinder`. `fetch` fails with
+    HistoryUnavailable: no transcript yet, or a failing read. HistoryUnreadable: an unknown format.
+    TranscriptRefused: see `transcript`."""
 
     session: type[Session]
     harness_home: ClassVar[tuple[str, str]]  # the variable that may name the harness's own directory, and the usual one
@@ -261,8 +253,7 @@ class SessionFiles(Sessions):
         return found["id"] if found else None
 
     def is_persons(self, session_id: str, path: str) -> bool:
-        """Tells whether this is a session of a person's, and not a sub-agent's. Raises OSError where the file cannot be
-        asked."""
+        """Tells whether it is a person's session, not a sub-agent's. Raises OSError where that cannot be told."""
         return bool(_UUID.fullmatch(session_id))
 
     def find(self, since_ms: int | None) -> Findings:
@@ -292,8 +283,7 @@ class SessionFiles(Sessions):
                     yield Success(FoundSession(harness, retrieval, changed_at_ms, size_bytes, shares_record_ids=shared))
 
     def path_of(self, session_id: str) -> str | None:
-        """Returns the newest transcript of a session; None where there is none. Raises OSError where something cannot
-        be looked at: it may be a newer one (P6)."""
+        """Returns the newest transcript of a session, if any. Raises OSError: what cannot be seen may be newer (P6)."""
         found: dict[str, float] = {}
         for root in self.roots.roots if is_session_id(session_id) else ():
             for path, status in map(seen, files_below(root, self.max_depth)):
@@ -348,8 +338,7 @@ def looking_for(session_id: str) -> Generator[None, None, None]:
 def read_session(
     file: OpenTranscript, mark: SessionMark | None, session: AnySession, pieces: ReadsPieces = read_lines
 ) -> AnySession:
-    """Returns the session with all that is new in the file. The mark of another file of the same session says nothing
-    of this one."""
+    """Returns the session with all that is new in the file. The mark of another file says nothing of this one."""
 
     def fill(session: AnySession) -> None:
         # The whole file is read each time, so that a turn has the same number in every fetch; only what is new is kept.
@@ -392,12 +381,9 @@ def file_history(session: Session, file: OpenTranscript) -> History:
 
 
 def history_in(session: Session, path: str, size_bytes: int) -> History:
-    """Returns the session's history, unless what it was read from is not what it should be.
-
-    HistoryUnavailable: empty, or with a first record still being written. HistoryUnreadable: nothing in it is a record of
-    the harness, or most are of kinds that it did not write when this version was made and the person's or the agent's words
-    are not among the others.
-    """
+    """Returns the session's history. HistoryUnavailable: empty, or with a first record still being written.
+    HistoryUnreadable: no record of the harness, or most are of unknown kinds and the words of person or agent are
+    missing."""
     if session.own_call:
         return session.history()
     is_whole = session.person_spoke and session.agent_spoke

@@ -15,6 +15,7 @@ from agent_memory.note.terms import query_words
 from agent_memory.ports import Embedder, Store
 from agent_memory.recall.search_values import Matches, SearchRequest
 from agent_memory.results import as_result, unwrap
+from agent_memory.rules.features import claims_of
 from agent_memory.rules.similarity import LEAST_SHARED, Subject, cosine, meaning_text, similar_among
 from agent_memory.text.salience import statements
 
@@ -82,8 +83,6 @@ class KnownNotes:
             numbers = dict.fromkeys(matches.scores)
             if matches.matched > MOST_CANDIDATES:
                 # A note that gives another value for one thing may share no more than the sentence that says so.
-                from agent_memory.rules.features import claims_of
-
                 for claim in claims_of(statements(subject.body)):
                     numbers |= dict.fromkeys(found(claim.snippet).scores)
             notes = unwrap(self.index.notes(tuple(numbers)))

@@ -1,15 +1,10 @@
 """The files that setup works on: a person's settings, its own receipt, and the backups.
 
-Settings files of harnesses are read with every doubt reported, replaced as a whole, and removed with the directories
-made for them. The rules for targets of managed sections hold here too: links are followed inside the home, special
-files are refused, mode and owner stay, and a concurrent write is noticed.
-
-The records are in `~/.local/state/agent-memory/setup/` (0700), never beside the files: `receipt.json`, what of ours is
-in which file; `backups/<sha-256>`, a file without ours, while the receipt names it; `set-aside/<hash>-<name>`, files of
-ours that somebody had edited when they were replaced or removed; these stay.
-
-Backups are durable before the receipt that names them, and the receipt before the file is touched: whatever is in a
-person's file, the receipt knows of it.
+Settings files are read with every doubt reported, replaced as a whole, and removed with the directories made for
+them. The rules for targets of managed sections hold here too. The records are in
+`~/.local/state/agent-memory/setup/` (0700): `receipt.json`, `backups/<sha-256>` while the receipt names it, and
+`set-aside/<hash>-<name>`, files of ours that somebody had edited. Backups are durable before the receipt, and the
+receipt before the file is touched.
 """
 
 from __future__ import annotations

@@ -1,10 +1,6 @@
 """Runs on disk: what past ones did and what undoes them (`RunLog`), and records of those at work (`RunRecords`,
-`DefragRecords`).
-
-`runs/<run-id>/{report,footprint-<n>,sections,checkpoint,defrag,plan-<n>}.json` and replies;
-`runs/{undone,undoing}.json`, and work left for the next run. A run id begins with the run's start time, so that names
-in reverse order are runs from newest to oldest. Details of old runs are removed.
-"""
+`DefragRecords`). A run id begins with the run's start time, so that names in reverse order are runs from newest to
+oldest. Details of old runs are removed."""
 
 from __future__ import annotations
 

@@ -1,13 +1,5 @@
-"""The JSON files of runs under `runs/`.
-
-    <run>/checkpoint.json, defrag.json   what a run needs to finish its current work; earlier steps are simply repeated
-    <run>/replies/<key>.json             a paid reply
-    <run>/report.json                    what a run did, the same for every machine (see `render_report_document`)
-    deferred.json, deferred-actions.json what exceeded a run's limit, for the next run
-    tiering.json                         the inputs of the last tiering
-
-Checkpoints, replies and plans have each attribute under its name, and each member of a union with its class name.
-"""
+"""The JSON files of runs under `runs/` (docs/contributing/formats.md). Checkpoints, replies and plans have each
+attribute under its name, and each member of a union with its class name."""
 
 from __future__ import annotations
 
@@ -139,13 +131,7 @@ _NOT_REPORTED = ("undoneBy", "problems", "kept")
 
 
 def render_report_document(run: LoggedRun, error: Error | None = None, more: Mapping[str, object] | None = None) -> str:
-    """Returns a report, version 1. `error` is why the run paused or failed; `more` has the machine's own keys.
-
-    {"version": 1, "run": "2026-02-13T14-30-05.123Z_4dbfbe", "machine": "defrag", "startedAt": "2026-02-13T14:30:05.123Z",
-     "endedAt": "…", "result": "completed", "error": {"code": "…", "message": "…"}, "summary": "1 merged", "undid": null,
-     "warnings": [], "dropped": [], "actions": [{"kind": "merge", "ids": ["id__…"], "newIds": ["id__…"], "words": "…",
-     "fingerprint": "…"}]}
-    """
+    """Returns a report, version 1. `error` is why the run paused or failed; `more` has the machine's own keys."""
     told = {key: each for key, each in written(run).items() if key not in (*_NOT_REPORTED, "sessions")}
     why = None if error is None else {"code": error.code, "message": str(error)}
     return json.dumps({"version": 1, **told, "error": why, **(more or {})}, ensure_ascii=False, indent=1) + "\n"

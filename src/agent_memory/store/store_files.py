@@ -1,12 +1,4 @@
-"""The notes on disk, in plain files (P2, P5, P6, P8, P12, P13, P15, P21, P22).
-
-    topics/<title -- tags id>.md        live notes, flat
-    archive/<same name>.md              retired notes
-    archive/<id>/<updatedAt ms>.md      earlier bytes of a note; never overwritten
-    state/tiers.json                    the tier list
-    runs/<run id>/footprint-<n>.json    what a transaction of a run changed, with the previous contents (P16)
-    .transaction/                       a batch being applied; not derived, not to be removed by hand
-    .cache/store.db                     derived, may be removed at any time
+"""The notes on disk, in plain files (docs/contributing/formats.md; P2, P5, P6, P8, P12, P13, P15, P21, P22).
 
 Writers hold the write lock. Readers take no lock, unless they find an unfinished transaction: then they wait for its
 process, or undo it if that has died.
