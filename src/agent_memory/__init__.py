@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from agent_memory.app import Memory as Memory, open_memory as open_memory
     from agent_memory.caller import Caller as Caller
     from agent_memory.config import Config as Config
-    from agent_memory.errors import Error as Error, describe as describe
+    from agent_memory.errors import Error as Error
     from agent_memory.machines import (
         Consolidate as Consolidate,
         Defrag as Defrag,

@@ -18,7 +18,7 @@ from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
 
 from agent_memory.caller import Caller, caller_of
-from agent_memory.capture.repository import is_within, may_be_in_work_tree, read_repository
+from agent_memory.capture.repository import Repository, is_within, may_be_in_work_tree, read_repository
 from agent_memory.config import Config
 from agent_memory.errors import Error, HomeUnknown, StateInvalid, StateNotFound, SwitchedOff, SyncRefused, UsageInvalid
 from agent_memory.files.locks import KernelLocks
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from agent_memory.acts.service import MemoryService
     from agent_memory.acts.switching import Switching
     from agent_memory.capture.inbox_files import InboxFiles
-    from agent_memory.capture.repository import Repository
     from agent_memory.capture.switches import Switches
     from agent_memory.care.checks import DoctorReport
     from agent_memory.care.doctor import Doctor
@@ -59,7 +58,7 @@ if TYPE_CHECKING:
     from agent_memory.care.sessions import SessionLine
     from agent_memory.care.statistics import Statistics
     from agent_memory.care.tombstones import TombstoneFiles
-    from agent_memory.care.why_note import NoteHistory, NoteVersion
+    from agent_memory.care.why_note import NoteHistory
     from agent_memory.care.why_session import FoundSessions
     from agent_memory.git.git_history import GitRecorder
     from agent_memory.git.git_process import GitProcess
@@ -875,8 +874,6 @@ class Memory:
     @cached_property
     def checkout(self) -> Repository:
         """Returns the repository of the working directory, as it is checked out there."""
-        from agent_memory.capture.repository import Repository, read_repository
-
         return Repository() if self.cwd is None else read_repository(self.cwd, self.environ, home_of(self.environ))
 
     def grounding(self, *notes: StoredEntry) -> Mapping[str, tuple[Grounding, ...]]:
@@ -1096,11 +1093,6 @@ class Memory:
             DeliveryLog(self.real_root).deliveries(),
             unwrap(self.ledger.totals()),
         )
-
-    def versions(self, stored: StoredEntry) -> Result[tuple[NoteVersion, ...], Error]:
-        from agent_memory.care.why_note import note_versions
-
-        return note_versions(self.real_root, stored)
 
     @as_result
     def find_session(self, session_id: str) -> tuple[SessionKey, ...]:

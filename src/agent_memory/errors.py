@@ -489,8 +489,3 @@ class Defect(Error):
     exit_code: ClassVar[int] = 3
     step: str
     detail: str
-
-
-def describe(error: Error) -> str:
-    """Returns the error's sentence: what happened, where, what to do next; without a final newline."""
-    return str(error)

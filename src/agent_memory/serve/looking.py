@@ -18,6 +18,7 @@ from agent_memory.capture.places import known_places
 from agent_memory.capture.session_event import SessionEvent
 from agent_memory.care.checks import Severity
 from agent_memory.care.statistics import LARGEST_DAYS
+from agent_memory.care.why_note import note_versions
 from agent_memory.documents import (
     diff_document,
     entry_document,
@@ -190,7 +191,7 @@ def note(asked: Asked) -> Shown:
     else:
         why = unwrap(memory.why_entry(id, partial(told_where, memory)))
         links = unwrap(memory.reading_here.links(id))
-    versions = unwrap(memory.versions(stored))
+    versions = unwrap(note_versions(memory.real_root, stored))
     delivered = [
         each for each in DeliveryLog(memory.real_root).deliveries(stored.meta.id) if stored.meta.id in each.ids
     ]
