@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from agent_memory.care.sessions import SessionLine
     from agent_memory.care.statistics import Statistics
     from agent_memory.care.tombstones import TombstoneFiles
+    from agent_memory.care.use import Use
     from agent_memory.care.why_note import NoteHistory
     from agent_memory.care.why_session import FoundSessions
     from agent_memory.git.git_history import GitRecorder
@@ -91,6 +92,7 @@ if TYPE_CHECKING:
     from agent_memory.section.publishing import KeepSections, Publisher
     from agent_memory.section.targets import TargetFiles
     from agent_memory.session.found_session import FoundSession, Rest
+    from agent_memory.session.history import History
     from agent_memory.session.queue import InboxEntry
     from agent_memory.setup.installation import Installation
     from agent_memory.setup.scheduling import Scheduling
@@ -1172,6 +1174,37 @@ class Memory:
             deliveries=DeliveryLog(self.real_root).deliveries(),
             runs=unwrap(self.log.runs(MOST_RUNS)),
         )
+
+    @as_result
+    def use(self, days: int) -> Use:
+        """Returns what came of the notes that sessions on this machine were told over so many days up to now, but of none
+        that no session may be told now. Counts no read."""
+        from agent_memory.care.statistics import period_of
+        from agent_memory.care.use import use_of
+        from agent_memory.note.note import shown_to_agents
+        from agent_memory.pipelines.handing_over import history_beyond
+        from agent_memory.recall.delivery_log import Delivery, DeliveryLog
+        from agent_memory.session.queue import Context, InboxEntry, retrieval_of
+
+        io, known = self.handing_over_io(), frozenset(map(str, Harness))
+
+        def history_of(newest: Delivery) -> History | None:
+            if newest.harness not in known:
+                return None
+            harness = Harness(newest.harness)
+            how = retrieval_of(harness, newest.session, newest.transcript or None)
+            if how is None:
+                return None
+            entry = InboxEntry(newest.at_ms, harness, how, Context(repo=newest.scope or None))
+            return history_beyond(io, entry, newest.at_ms).value_or(None)
+
+        deliveries = tuple(DeliveryLog(self.real_root).deliveries())
+        told = {id for each in deliveries for id in each.ids}
+        live = unwrap(self.notes_here.list()).entries
+        listed = [each for each in shown_to_agents(live) if each.meta.id in told]
+        read = (self.notes_here.read_again(each).value_or(None) for each in listed)
+        notes = {each.meta.id: each for each in read if each is not None}
+        return use_of(period_of(self.clock.now_ms() // DAY_MS, days), deliveries, notes, history_of)
 
     # -- care ---------------------------------------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from agent_memory.care.checks import ScopeUse
     from agent_memory.care.health import Health
     from agent_memory.care.statistics import Statistics
+    from agent_memory.care.use import Use
     from agent_memory.pipelines.undo import Undone
     from agent_memory.recall.assembling import Injection
     from agent_memory.recall.grounding import Grounding
@@ -333,3 +334,8 @@ def statistics_document(found: Statistics) -> dict[str, Any]:
             "days": days(count="runs", failed="failed runs"),
         },
     }
+
+
+def use_document(found: Use) -> dict[str, Any]:
+    """Returns what came of the notes that sessions were told, with how many notes had each outcome."""
+    return {**fields_of(found), "outcomes": found.outcomes}

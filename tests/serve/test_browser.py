@@ -23,7 +23,7 @@ pytestmark = pytest.mark.faults
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 LIMIT_SECONDS = 60
-PAGES = ("/", "/notes", "/runs", "/sessions", "/now", "/projects", "/figures", "/health")
+PAGES = ("/", "/notes", "/runs", "/sessions", "/now", "/projects", "/figures", "/figures/use", "/health")
 HOSTILE = '<script>document.title="broken"</script><img src=x onerror="document.title=1"> [x](javascript:alert(1))'
 
 

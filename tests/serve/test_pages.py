@@ -165,6 +165,7 @@ def test_a_hostile_note_does_nothing_on_any_page(memory: Memory, browser: Browse
         "/sessions",
         "/now",
         "/figures",
+        "/figures/use",
         "/health",
     ]
     paths += [f"/notes?{name}=%3Cscript%3E" for name in ("q", "tag", "scope")]
@@ -205,7 +206,7 @@ def test_a_secret_note_is_on_no_page(memory: Memory, browser: Browser) -> None:
         "/now",
         "/now?prompt=vault+cellar",
     )
-    for path in (*paths, "/figures", "/health"):
+    for path in (*paths, "/figures", "/figures/use", "/health"):
         for answer in (browser.html(path), json.dumps(browser.json(path))):
             assert not any(word in answer for word in (secret, "4711", "opens with")), path
     assert open_one in browser.html("/notes?q=vault")
@@ -316,6 +317,8 @@ def test_figures_and_health_are_those_of_stats_status_and_doctor(memory: Memory,
     (memory.root / "topics/broken.md").write_text("---\nid: [\n---\nx\n")
     assert browser.json("/figures?days=30") == memory("stats", "--days", "30", "--json").document
     assert "<rect" in browser.html("/figures")
+    assert browser.json("/figures/use?days=30") == memory("stats", "--use", "--days", "30", "--json").document
+    assert "No session was told a note" in browser.html("/figures/use")
     document = browser.json("/health")
     told = [each["code"] for each in memory("doctor", "--json").document["symptoms"]]
     assert [each["code"] for each in document["doctor"]["symptoms"]] == told
@@ -348,6 +351,7 @@ def test_a_store_that_cannot_be_written_is_shown_and_an_act_says_why(
         "/sessions",
         "/now",
         "/figures",
+        "/figures/use",
         "/health",
     ):
         browser.html(path)

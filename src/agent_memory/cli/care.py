@@ -13,7 +13,7 @@ from agent_memory.care.statistics import LARGEST_DAYS, Counts, Days, Statistics
 from agent_memory.cli.arguments import add_flag, add_number, set_command
 from agent_memory.cli.console import BOLD, RED, Console, broken_lines, styled, table_lines, terminal_columns
 from agent_memory.cli.dialogue import first_of, open_here, short_age, time_until
-from agent_memory.documents import fields_of, health_document, statistics_document
+from agent_memory.documents import fields_of, health_document, statistics_document, use_document
 from agent_memory.results import unwrap
 from agent_memory.setup.schedule import JobHealth, in_words
 from agent_memory.text.plain_text import counted, first_few, one_line
@@ -21,6 +21,7 @@ from agent_memory.text.plain_text import counted, first_few, one_line
 if TYPE_CHECKING:
     from agent_memory.care.files import SecretSearch
     from agent_memory.care.health import Health
+    from agent_memory.care.use import Use
 
 MOST_SHOWN = 10
 """How many findings of one kind, postponed sessions, and failed entries a person is shown."""
@@ -231,17 +232,42 @@ _LABEL_CHARS = 200
 def configure_stats(parser: argparse.ArgumentParser) -> None:
     meaning = f"count the last N days, including today (default {DEFAULT_DAYS})"
     add_number(parser, "--days", meaning, least=1, most=LARGEST_DAYS, default=DEFAULT_DAYS)
+    add_flag(parser, "--use", "say of each note that sessions were told what came of it, judged by their transcripts")
     epilog = (
         "Days are in UTC. Deliveries and runs are those of this machine. Spending is kept for 90 days, deliveries as "
         "long as there is room. In a pipe, each number is one line of tab-separated fields: what is counted, its "
-        "name or day, the number."
+        "name or day, the number. --use counts a use only where the agent, after it was told, was the first in the session "
+        "to write a path, command or identifier of the note: that shows no cause, and misses notes that name none."
     )
-    set_command(parser, _stats, epilog, "memory stats --days 30")
+    set_command(parser, _stats, epilog, "memory stats --use --days 30")
 
 
 def _stats(arguments: argparse.Namespace, console: Console) -> None:
+    if arguments.use:
+        use = unwrap(open_here(console).use(arguments.days))
+        console.answer(use_document(use), *_use_lines(use, console))
+        return
     found = unwrap(open_here(console).statistics(arguments.days))
     console.answer(statistics_document(found), *(table(found) if console.is_terminal else plain_lines(found)))
+
+
+def _use_lines(use: Use, console: Console) -> Iterator[str]:
+    """Yields the numbers in words, then a line for each note: on a terminal of a table, else of fields between tabs."""
+    yield from use.sentences
+    rows = [
+        (
+            each.outcome,
+            *map(str, (each.told, len(each.sessions), each.used_in, each.unknown_in, each.tokens)),
+            each.id,
+            one_line(each.title, _LABEL_CHARS),
+        )
+        for each in use.notes
+    ]
+    if console.is_terminal and rows:
+        headings = ("what came of it", "told", "sessions", "used in", "unknown in", "tokens", "note", "title")
+        yield from table_lines(headings, rows, give_way=("told", "tokens", "unknown in", "note"))
+    else:
+        yield from map("\t".join, rows)
 
 
 def plain_lines(found: Statistics) -> Iterator[str]:

@@ -84,13 +84,13 @@ def extracted(
 
 
 def read_through(
-    history: History, *, final_window: bool = True
+    history: History, *, final_window: bool = True, by_agent: bool = True
 ) -> tuple[History, tuple[Episode, ...], tuple[Candidate, ...]]:
-    """The history as far as it can be read, its episodes, and what was stated in it."""
+    """The history as far as it can be read, its episodes, and what was stated in it, if need be by the person alone."""
     turns = tuple(_legible_turn(turn) for turn in history.turns)
     readable = evolve(history, turns=turns, cwd=history.cwd and legible(history.cwd))
     episodes = episodes_of(readable)
-    return readable, episodes, settled(_candidates(readable, episodes, final_window))
+    return readable, episodes, settled(_candidates(readable, episodes, final_window, by_agent))
 
 
 def _legible_turn(turn: Turn) -> Turn:
@@ -102,7 +102,7 @@ def _legible_turn(turn: Turn) -> Turn:
     return evolve(turn, text=text, tool_calls=calls)
 
 
-def _candidates(history: History, episodes: Sequence[Episode], final_window: bool) -> list[Candidate]:
+def _candidates(history: History, episodes: Sequence[Episode], final_window: bool, by_agent: bool) -> list[Candidate]:
     found: list[Candidate] = []
     last_work = _last_work(episodes) if final_window else -1
     for index, episode in enumerate(episodes):
@@ -120,7 +120,7 @@ def _candidates(history: History, episodes: Sequence[Episode], final_window: boo
                 and not _is_pasted_back(one, history)
                 and not any(_takes_another(each, one) for each in later)
             )
-        if not any(objects(each) for each in later):
+        if by_agent and not any(objects(each) for each in later):
             changes = [call for each in episodes[index:] for call in each.changes]
             found.extend(agent_candidates(episode, changes, open_end=index >= last_work >= 0))
     return [one for one in found if not (_done if one.sort is Sort.TASK else _undone)(one, episodes)]

@@ -31,6 +31,7 @@ from agent_memory.documents import (
     search_document,
     statistics_document,
     undone_document,
+    use_document,
 )
 from agent_memory.errors import EntryNotFound, EntryProtected, Error, RunNotFound, UndoRefused, UsageInvalid
 from agent_memory.files.root import home_of
@@ -383,6 +384,12 @@ def figures(asked: Asked) -> Shown:
     days = asked.number("days", _DEFAULT_DAYS, LARGEST_DAYS)
     found = unwrap(asked.looking.statistics(days))
     return Shown("figures.html", statistics_document(found), {"found": found, "period": days})
+
+
+def use(asked: Asked) -> Shown:
+    days = asked.number("days", _DEFAULT_DAYS, LARGEST_DAYS)
+    found = unwrap(asked.looking.use(days))
+    return Shown("use.html", use_document(found), {"found": found, "period": days})
 
 
 def health(asked: Asked) -> Shown:
