@@ -97,10 +97,9 @@ def _acts(column: Any) -> str:
 
 def _commands(column: Any) -> str:
     cpu, peak = (column("commands", what, NOTES) for what in ("p50_cpu_ms", "peak_mb"))
-    base = cpu["python -c pass"]
-    return f"\n## Commands and hooks at {NOTES:,} notes\n\nWhole processes; ratio to a bare interpreter.\n\n" + _table(
-        ("", "ms", "ratio", "peak MB"),
-        ((f"`{of}`", cpu[of], cpu[of] / base, peak[of]) for of in cpu),
+    return f"\n## Commands and hooks at {NOTES:,} notes\n\nWhole processes.\n\n" + _table(
+        ("", "ms", "peak MB"),
+        ((f"`{of}`", cpu[of], peak[of]) for of in cpu),
     )
 
 
@@ -120,10 +119,8 @@ def _scale(column: Any) -> str:
 
 def _bulk(column: Any) -> str:
     cpu, peak = column("bulk", "cpu_seconds"), column("bulk", "peak_mb")
-    rows = ((of, cpu[of], peak[of]) for of in cpu if of.startswith("consolidate"))
-    return "\n## Large inputs\n\n`python -m bench.bulk --full` tries the sizes of P25.\n\n" + _table(
-        ("", "s", "peak MB"), rows
-    )
+    rows = ((of, cpu[of], peak[of]) for of in cpu if of.startswith("consolidate") and "notes" not in of)
+    return "\n## Large inputs\n\n" + _table(("", "s", "peak MB"), rows)
 
 
 def _retrieval(column: Any) -> str:

@@ -40,6 +40,7 @@ from agent_memory.setup.config_files import Effective, TrustFile, change_own_con
 from agent_memory.store.store_files import StoreFiles
 from agent_memory.text.ids import content_hash
 from agent_memory.text.instants import DAY_MS, iso_of
+from agent_memory.text.plain_text import counted
 
 if TYPE_CHECKING:
     from threading import Event
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from agent_memory.git.git_process import GitProcess
     from agent_memory.harness import Surroundings
     from agent_memory.imports.base import Machine
+    from agent_memory.imports.bootstrap import Checkout
     from agent_memory.imports.exporting import Exporting
     from agent_memory.imports.importing import Imported, Importing
     from agent_memory.note.note import Listed, Meta, StoredEntry
@@ -514,21 +516,26 @@ class Memory:
             lambda keep: self.publish(keep=keep),
         )
 
+    def _checkout_at(self, directory: str) -> Checkout:
+        from agent_memory.imports.base import repository_around
+        from agent_memory.imports.bootstrap import Checkout
+
+        around = repository_around(directory)
+        root = os.path.realpath(directory) if around == GLOBAL_SCOPE else around
+        return Checkout(root, self.scope_of(root), self.environ)
+
     @as_result
     def bootstrap(self, directory: str | None, *, dry_run: bool) -> Imported:
         """Makes proposals of what the checkout around a directory says, by rules or by the configured command."""
         from agent_memory.agent.agent_command import uses_builtin
-        from agent_memory.imports.base import repository_around
-        from agent_memory.imports.bootstrap import Checkout, ask
+        from agent_memory.imports.bootstrap import ask
         from agent_memory.prompt.shipped_files import read_shipped
 
         if directory is None or not is_directory(directory):
             raise UsageInvalid(f"There is no directory {directory or 'here'}")
-        around = repository_around(directory)
-        root = os.path.realpath(directory) if around == GLOBAL_SCOPE else around
-        if (off := self.switches().off(root)) is not None:
+        checkout = self._checkout_at(directory)
+        if (off := self.switches().off(checkout.root)) is not None:
             raise SwitchedOff(off.sentence)
-        checkout = Checkout(root, self.scope_of(root), self.environ)
         if uses_builtin(self.config.llm):
             found = checkout.proposals()
         else:
@@ -704,7 +711,24 @@ class Memory:
             ended = unwrap(defrag(self._defrag_io(agent, progress), run))
         if ended.trouble is None:
             unwrap(configured)
+        if not dry_run:
+            ended = evolve(ended, warnings=(*ended.warnings, *self._propose_skills()))
         return ended
+
+    def _propose_skills(self) -> Iterator[str]:
+        """Makes proposals of the steps that agents repeat; yields a sentence about them. An agent's defrag makes none."""
+        from agent_memory.imports.skills import SOURCE, proposals
+
+        if self.caller.is_agent or not self.config.storage.keep_histories:
+            return
+        try:
+            found = tuple(proposals(self.kept_histories, self.store, self.session_scopes(), self._checkout_at))
+            made = self.importing.take(SOURCE, found, dry_run=False).created if found else ()
+        except Error as error:
+            yield f"No skills were proposed: {error}"
+            return
+        if made:
+            yield f"Steps that sessions repeat: {counted(len(made), 'skill')} proposed (`memory review --kind imported`)."
 
     def _defrag_io(self, agent: Agent, progress: Progress) -> DefragIo:
         from agent_memory.pipelines.defrag import DefragIo

@@ -18,6 +18,7 @@ from returns.result import Result
 
 from agent_memory.errors import EntryChanged, Error, UsageInvalid
 from agent_memory.note.note import (
+    SKILL_TAG,
     Harness,
     Listed,
     MemoryEntry,
@@ -386,7 +387,8 @@ def _alone(
         elif meta.origin is Origin.EXTERNAL and not meta.is_vouched_for:
             is_import = not meta.sources or any(each.imported for each in meta.sources)
             kind = ReviewKind.IMPORTED if is_import else ReviewKind.EXTERNAL
-            came = "was imported" if is_import else "came from outside"
+            steps = "holds steps that several sessions took" if SKILL_TAG in meta.tags else "was imported"
+            came = steps if is_import else "came from outside"
             reason = f"It {came}: no session is told of it unless you vouch for it"
         elif has_passed(meta.expires_at_ms, now_ms):
             kind, fact = ReviewKind.EXPIRED, str(meta.expires_at_ms)

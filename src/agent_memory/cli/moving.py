@@ -18,6 +18,7 @@ from agent_memory.documents import rows_of
 from agent_memory.errors import UsageInvalid
 from agent_memory.imports.exporting import DIRECTORIES, READ_UNASKED, json_lines
 from agent_memory.imports.importing import SOURCES, Imported
+from agent_memory.note.note import SKILL_TAG
 from agent_memory.results import unwrap
 from agent_memory.rules.run_log import short_id
 from agent_memory.rules.section import RenderedSection
@@ -144,7 +145,7 @@ def _report(
 
 _RULE_FILE = "/.cursor/rules/agent-memory.mdc"
 _SECTIONS = ("cursor-rules", "agents-md")
-_FORMATS = ("markdown", "jsonl", "okf", "claude", "codex", *_SECTIONS)
+_FORMATS = ("markdown", "jsonl", "okf", "claude", "codex", "skills", *_SECTIONS)
 
 
 def configure_export(parser: argparse.ArgumentParser) -> None:
@@ -156,9 +157,10 @@ def configure_export(parser: argparse.ArgumentParser) -> None:
     epilog = (
         "Secret notes never leave, and secrets are redacted. `memory import` takes markdown, jsonl and okf back with the "
         "same ids, text, tags, scopes and dates, with --mine also as whose word they were. What agents read by themselves "
-        "(claude, codex, cursor-rules, agents-md) holds only what you said or vouched for and, marked as theirs, what agents concluded. A directory is brought up "
-        "to date by exporting again; one that holds anything else is refused, and a rule file or AGENTS.md keeps its own "
-        "text. Only you can run this, not an agent."
+        "(claude, codex, skills, cursor-rules, agents-md) holds only what you said or vouched for and, marked as theirs, what "
+        "agents concluded. skills writes a SKILL.md for each note with the tag `skill`, beside the skills that are there. "
+        "Another directory is brought up to date by exporting again; one that holds anything else is refused, and a rule "
+        "file or AGENTS.md keeps its own text. Only you can run this, not an agent."
     )
     set_command(parser, _export, epilog, "memory export markdown --output ~/notes --scope repo")
 
@@ -174,7 +176,9 @@ def _export(arguments: argparse.Namespace, console: Console) -> None:
         raise UsageInvalid(f"{name} is a directory of files", f"Name it: `memory export {name} --output {where}`.")
     if path is not None and name == "cursor-rules" and not rule_head(path):
         raise UsageInvalid(f"Cursor reads no rule at {path}", f"Name a file such as PROJECT{_RULE_FILE}.")
-    here = memory.scope_here() if name == "claude" and wanted.scope is None else None
+    if name == "skills":
+        wanted = evolve(wanted, tag=wanted.tag or SKILL_TAG)
+    here = memory.scope_here() if name in ("claude", "skills") and wanted.scope is None else None
     is_unasked = name in _SECTIONS or name in READ_UNASKED
     chosen = unwrap(memory.exporting.choose(wanted, here, private=arguments.private, unasked=is_unasked))
     ids, text = [each.meta.id for each in chosen.notes], None
@@ -193,7 +197,7 @@ def _export(arguments: argparse.Namespace, console: Console) -> None:
     elif path is None:
         text = json_lines(chosen.notes).rstrip("\n")
     elif files_of is not None:
-        unwrap(memory.exporting.write_directory(path, files_of(chosen.notes)))
+        unwrap(memory.exporting.write_directory(path, files_of(chosen.notes), beside=name == "skills"))
     else:
         unwrap(memory.exporting.write_file(path, chosen.notes))
     document = {"format": name, "path": path, "ids": ids, "left": dict(chosen.left), "text": text}

@@ -15,7 +15,7 @@ from agent_memory.cli.dialogue import edited_by_hand, is_agreed, open_here
 from agent_memory.cli.notes import parsed_note
 from agent_memory.documents import decided_document, review_document
 from agent_memory.errors import EntryChanged, EntryNotFound, Error, StoreIo, UsageInvalid
-from agent_memory.note.note import Listed, MemoryEntry, StoredEntry
+from agent_memory.note.note import SKILL_TAG, Listed, MemoryEntry, StoredEntry
 from agent_memory.note.note_format import render_note
 from agent_memory.results import unwrap
 from agent_memory.rules.run_log import short_id
@@ -137,6 +137,10 @@ def _walk(memory: Memory, console: Console, items: Sequence[ReviewItem]) -> None
             if done is not None:
                 decided += 1
                 console.out(_told(done))
+                if _KEYS[key] is ReviewAct.KEEP and any(SKILL_TAG in each.meta.tags for each in stored):
+                    console.out(
+                        "`memory export skills --output .claude/skills` (or .agents/skills) writes it as a skill."
+                    )
                 break
     console.out("", f"{counted(decided, 'decision')}, nothing left.")
 

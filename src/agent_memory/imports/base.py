@@ -30,6 +30,8 @@ from agent_memory.text.markdown import find_code, is_inside
 
 SOURCES_LINE = "Sources: "
 """Begins the line of a body that says where it comes from; that may move while the rest stays true."""
+STEPS = "steps: "
+"""Begins, in lower case, the title of a proposed skill."""
 MAX_FILE_BYTES = 64 << 20
 _MAX_TEXT_BYTES = 4 << 20
 _MAX_DEPTH = 8

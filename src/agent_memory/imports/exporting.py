@@ -19,7 +19,7 @@ from agent_memory.capture.repository import is_within, stated_scope
 from agent_memory.errors import EntryNotFound, EntryUnreadable, TargetRefused
 from agent_memory.files.durable import TEMPORARY_PREFIX, make_directories, replace_file
 from agent_memory.files.paths import JsonFile, as_store_io, exists, read_bytes, read_image, remove_file, write_text
-from agent_memory.imports.base import MAX_FILE_BYTES, Document, Found, LeftOut, Record, files_in, need
+from agent_memory.imports.base import MAX_FILE_BYTES, STEPS, Document, Found, LeftOut, Record, files_in, need
 from agent_memory.imports.vendors import CLAUDE_TYPES, EXPORTED
 from agent_memory.note.file_name import file_name_of
 from agent_memory.note.frontmatter import NoteParts, Plain, flow_text, join_note, split_note
@@ -49,6 +49,8 @@ OKF_INDEX = "index.md"
 _OURS = "agent-memory"
 """The key of what Open Knowledge Format has no key for, or another meaning."""
 _IN_OKF = {"type": "kind", "title": "title", "description": "description", "tags": "tags"}
+_SKILL_NAME_CHARS = 57
+"""Seven fewer than the format allows, for the id."""
 _OKF_LINK = re.compile(rf"\[([^\[\]\n]*)\]\(/({ID_PATTERN})\.md\)")
 
 # -- out ----------------------------------------------------------------------------------------------------------------
@@ -140,16 +142,31 @@ def _codex(notes: Notes) -> dict[str, str]:
     return {"instructions.md": _INSTRUCTIONS, **files}
 
 
+def _skills(notes: Notes) -> dict[str, str]:
+    """Returns a directory for each, in the format of Agent Skills."""
+    files = dict[str, str]()
+    for each in notes:
+        words = dict.fromkeys(re.findall(r"[a-z0-9]+", each.meta.title.lower().removeprefix(STEPS)))
+        name = "-".join(words)[:_SKILL_NAME_CHARS].rstrip("-") or "steps"
+        if f"{name}/SKILL.md" in files:
+            name = f"{name}-{each.meta.id[4:].lower()}"
+        front = f"name: {name}\ndescription: {flow_text(_told(each.meta.description) or shown_title(each.meta))}\n"
+        files[f"{name}/SKILL.md"] = f"---\n{front}---\n\n{whole_note(each)}\n"
+    return files
+
+
 DIRECTORIES: Mapping[str, Callable[[Notes], Mapping[str, str]]] = {
     "markdown": _markdown,
     "okf": _okf,
     "claude": _claude,
     "codex": _codex,
+    "skills": _skills,
 }
 """Returns the texts of the files of a format by their relative paths."""
 READ_UNASKED = {
     "claude": "~/.claude/projects/PROJECT/memory/agent-memory",
     "codex": "~/.codex/memories/extensions/agent-memory",
+    "skills": ".claude/skills",
 }
 """Where a program reads such files by itself."""
 
@@ -208,8 +225,9 @@ class Exporting:
             replace_file(path, json_lines(notes).encode())
 
     @as_result
-    def write_directory(self, path: str, files: Mapping[str, str]) -> None:
-        """Makes the directory hold these files alone. TargetRefused where it holds what no export wrote."""
+    def write_directory(self, path: str, files: Mapping[str, str], *, beside: bool = False) -> None:
+        """Makes the directory hold these files alone, or `beside` what is not ours. TargetRefused where it holds what no
+        export wrote; `beside`, where one of these files is such."""
         self._refuse_odd(path)
         with self.locks.write():
             listed = JsonFile(path, ".agent-memory-export.json", _LISTED)
@@ -219,7 +237,7 @@ class Exporting:
                 if os.path.basename(name).startswith(TEMPORARY_PREFIX):
                     if before:  # an export was killed
                         remove_file(path, name)
-                elif name != listed.path:
+                elif name != listed.path and not (beside and name not in before and name not in files):
                     held[name] = content_hash(read_bytes(path, name, MAX_FILE_BYTES) or b"") if name in before else ""
                     if held[name] not in before.get(name, ()):
                         raise TargetRefused(path, f"{name} in it is not as an export left it; give an empty directory")

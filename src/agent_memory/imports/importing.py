@@ -76,6 +76,7 @@ SOURCES: Mapping[str, Source] = {
     "jsonl": Source("notes as JSON lines", lambda path, machine: read_json_lines(path)),
     "markdown": MARKDOWN,
 }
+_OWN = {"bootstrap": "the project", "skills": "past sessions"}
 _DIGEST_DIGITS = 12
 _MAX_ID_CHARS = 200
 _LINK = re.compile(r"\[\[([^\[\]|\n]+)(?:\|([^\[\]\n]*))?\]\]")
@@ -101,7 +102,7 @@ class Imported:
             f"{self.known:,} known already",
             f"{len(self.left):,} left out",
         )
-        title = SOURCES[self.source].title if self.source in SOURCES else "the project"
+        title = _OWN.get(self.source) or SOURCES[self.source].title
         return f"From {title}: {', '.join(counts)}"
 
 

@@ -93,6 +93,8 @@ class Sensitivity(StrEnum):
 
 GLOBAL_SCOPE = "global"
 """The scope of notes that apply everywhere; any other scope is one repository's key."""
+SKILL_TAG = "topic__skill"
+"""The tag of notes that hold the steps of a task, which `memory export skills` writes."""
 
 
 def furthest(statuses: Iterable[Status]) -> Status:

@@ -191,6 +191,11 @@ _READING_STEP = re.compile(r"(?:^|[\s'\"(/])(?:cat|bat|batcat|head|tail|less|mor
 _NOT_READING = re.compile(r"[<>]|\s-i\b|\s--in-place\b")
 
 
+def runs_commands(call: ToolCall) -> bool:
+    """Returns whether this is a call of a shell, whose command line is its brief."""
+    return bool(_SHELLS.search(call.name))
+
+
 def entry_uses(turns: Iterable[Turn]) -> tuple[set[str], dict[str, int | None]]:
     """Returns the ids of notes read through memory itself, which counted the reads; and those whose files were opened
     directly, with the time of the first read. Only naming or changing a note's file is not a use."""
@@ -198,17 +203,16 @@ def entry_uses(turns: Iterable[Turn]) -> tuple[set[str], dict[str, int | None]]:
     opened: dict[str, int | None] = {}
     for turn in turns:
         for call in turn.tool_calls if turn.role is Role.AGENT else ():
-            runs_commands = bool(_SHELLS.search(call.name))
             if is_memory_tool(call.name):
                 if "read" in call.name.lower():
                     read.update(_ID.findall(call.brief))
                 continue
-            if runs_commands:
+            if runs_commands(call):
                 read.update(f"id__{id.removeprefix('id__')}" for id in _MEMORY_READ.findall(call.brief))
             if call.path is not None:
                 read_from = [] if call.writes or _CHANGES.search(call.name) else [call.path]
             else:
-                steps = _STEP.split(call.brief) if runs_commands else []
+                steps = _STEP.split(call.brief) if runs_commands(call) else []
                 read_from = [step for step in steps if _READING_STEP.search(step) and not _NOT_READING.search(step)]
             for id in (id for each in read_from for id in _ENTRY_FILE.findall(each)):
                 opened.setdefault(id, turn.at_ms)
