@@ -290,6 +290,12 @@ class Memory:
 
         return GitRecorder(self.root, self.config.storage, self.environ, self.locks)
 
+    def close(self) -> tuple[str, ...]:
+        """Renews the index after writing, so that no hook has to; returns the warnings."""
+        if "recorder" in self.__dict__:
+            self.index.refresh()
+        return self.warnings()
+
     def warnings(self) -> tuple[str, ...]:
         """Returns what the person should know about the acts of this object, one sentence each."""
         return self.recorder.warnings() if "recorder" in self.__dict__ else ()

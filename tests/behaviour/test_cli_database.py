@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
@@ -39,6 +40,31 @@ def test_every_note_is_found_whatever_became_of_the_database(memory: Memory, rui
     ruin(database(memory))
     assert sorted(line[:10] for line in memory("list").out.splitlines()) == sorted(ids)
     assert memory("search", "--mode", "bm25", "lamp", "--json").document == before
+
+
+def indexed(memory: Memory) -> int:
+    with sqlite3.connect(database(memory)) as connection:
+        (count,) = connection.execute("SELECT count(*) FROM notes").fetchone()
+    return int(count)
+
+
+def test_the_index_is_renewed_by_what_writes_and_a_hook_reads_a_part_of_what_others_wrote(memory: Memory) -> None:
+    written = memory.home / "written"
+    written.mkdir()
+    for number in range(310):
+        (written / f"{number}.md").write_text(f"# Berth {number}\n\nIt has a lamp.\n")
+    assert memory("import", "markdown", str(written), "--yes").code == 0
+    assert indexed(memory) == 310
+    database(memory).unlink()
+    asked = {
+        "session_id": "s",
+        "cwd": str(memory.home),
+        "hook_event_name": "UserPromptSubmit",
+        "prompt": "Which berth has a lamp now?",
+    }
+    for count in (300, 310):
+        assert memory("inject", "--harness", "claude-code", "--hook", data=json.dumps(asked).encode()).code == 0
+        assert indexed(memory) == count
 
 
 def test_of_ten_that_open_it_first_each_finds_every_note(memory: Memory) -> None:

@@ -381,6 +381,8 @@ class FollowedFiles:
     directories: Sequence[str] = (TOPICS, ARCHIVE)
     """Live notes, then others."""
     max_bytes = MAX_FILE_BYTES
+    most_at_once: int | None = None
+    """How many changed files one `refresh` reads; the next goes on."""
 
     def __init__(self, database: StoreDatabase) -> None:
         self.database = database
@@ -464,8 +466,9 @@ class FollowedFiles:
         sql = "SELECT path, look FROM files INDEXED BY files_look WHERE archived < 2"
         known = self.database.read(lambda connection: dict(connection.execute(sql).fetchall()))
         changed = [path for path, look in files.items() if known.get(path) != look]
+        due = [*sorted(known.keys() - files.keys()), *sorted(changed)]
         pending = unreadable = 0
-        for some, is_stored in self._taken_in(sorted([*(known.keys() - files.keys()), *changed]), files):
+        for some, is_stored in self._taken_in(due[: self.most_at_once], files):
             unreadable += sum(each.is_unread for each in some)  # tried again each time
             pending += 0 if is_stored else len(some)
         notices = list[str]()
