@@ -48,6 +48,14 @@ def test_archived_notes_are_named_and_can_be_asked_for(memory: Memory) -> None:
     assert memory("links", ports).out == f"{ports}  Ports  (archived)\nlinked from:\n  {deploys}  Deploys\n"
 
 
+def test_a_superseded_note_that_was_merged_leads_to_what_it_became(memory: Memory) -> None:
+    merged, new = memory.remembered("The api listens on 8080."), memory.remembered("Since May, on 9090 instead.")
+    for id, key in ((merged, "aliases"), (new, "supersedes")):
+        (path,) = (memory.root / "topics").glob(f"*{id}*")
+        path.write_text(path.read_text().replace("\nkind:", f"\n{key}: [id__oxd123]\nkind:"))
+    assert f"  (now {merged})" in memory("links", new).out
+
+
 def test_no_links_and_no_such_note(memory: Memory) -> None:
     id = memory.remembered("The api listens on 8080.", "--title", "Ports")
     assert memory("links", id.removeprefix("id__")).out == f"{id}  Ports\nNo links in either direction.\n"

@@ -171,8 +171,8 @@ def _sheet_lines(sheet: LinkSheet) -> Iterator[str]:
     parts = (
         ("links to", [_leading(each.target, each.id, each) for each in sheet.outgoing]),
         ("linked from", incoming),
-        ("supersedes", [_leading(each.id, None, each) for each in sheet.supersedes]),
-        ("superseded by", [_leading(each.id, None, each) for each in sheet.superseded_by]),
+        ("supersedes", [_leading(each.id, each.now, each) for each in sheet.supersedes]),
+        ("superseded by", [_leading(each.id, each.now, each) for each in sheet.superseded_by]),
         ("merged from", list(sheet.aliases)),
     )
     if not any(items for _, items in parts):

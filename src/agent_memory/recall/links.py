@@ -48,6 +48,8 @@ class Succession:
     id: str
     where: Whereabouts
     title: str | None
+    now: str | None = None
+    """The id of the note that it became a part of."""
 
 
 @frozen
@@ -112,7 +114,10 @@ def links_of(entry: StoredEntry, bodies: Iterable[StoredEntry], live: Listing, a
 
     def succession(ids: Iterable[str]) -> tuple[Succession, ...]:
         found = ((each, *known.get(each, _NOWHERE)) for each in ids)
-        return tuple(Succession(each, where, title) for each, where, _, title in found)
+        return tuple(
+            Succession(each, where, title, now if where is Whereabouts.ALIAS else None)
+            for each, where, now, title in found
+        )
 
     return LinkSheet(
         id=id,

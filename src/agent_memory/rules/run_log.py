@@ -12,7 +12,8 @@ from attrs import field, frozen
 from agent_memory.rules.change import Applied
 from agent_memory.text.instants import DAY_MS, Instant
 
-Machine = Literal["consolidate", "defrag", "undo", "scope", "review", "import"]
+Machine = Literal["consolidate", "defrag", "undo", "scope", "review", "import", "other"]
+"""`other`: an act without a checkpoint that was interrupted before its report."""
 
 
 @frozen

@@ -199,11 +199,13 @@ class RunLogFiles:
         return exists(f"{self._root}/{RUNS}/{run_id}/{name}")
 
     def _unfinished(self, run_id: str) -> LoggedRun:
-        run = _blank(run_id, "unfinished")
+        run = evolve(_blank(run_id, "unfinished"), machine="other")
         try:
             at_work = self._undoing.read()
             if self._has(run_id, DEFRAG_CHECKPOINT):
                 run = evolve(run, machine="defrag")
+            elif self._has(run_id, CHECKPOINT_FILE):
+                run = evolve(run, machine="consolidate")
         except _UNREADABLE:  # the undo reports it
             at_work = None
         if at_work is not None and at_work.run_id == run_id:
@@ -213,7 +215,8 @@ class RunLogFiles:
         except (*_UNREADABLE, RunNotFound, UndoRefused) as error:
             return evolve(run, problems=(str(error),))
         done = logged_changes(note_changes(files))
-        return evolve(run, actions=done, kept=True, summary="at work, or interrupted: the next run finishes it")
+        what = "an import, a review or a change of scopes" if run.machine == "other" else "the next run finishes it"
+        return evolve(run, actions=done, kept=True, summary=f"at work, or interrupted: {what}")
 
     # -- footprints ---------------------------------------------------------------------------------------------------
 
