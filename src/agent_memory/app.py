@@ -1206,7 +1206,7 @@ class Memory:
         )
 
     @as_result
-    def use(self, days: int) -> Use:
+    def use(self, days: int, progress: Progress = _silent) -> Use:
         """Returns what came of the notes that sessions on this machine were told over so many days up to now, but of none
         that no session may be told now. Counts no read."""
         from agent_memory.care.statistics import period_of
@@ -1234,7 +1234,7 @@ class Memory:
         listed = [each for each in shown_to_agents(live) if each.meta.id in told]
         read = (self.notes_here.read_again(each).value_or(None) for each in listed)
         notes = {each.meta.id: each for each in read if each is not None}
-        return use_of(period_of(self.clock.now_ms() // DAY_MS, days), deliveries, notes, history_of)
+        return use_of(period_of(self.clock.now_ms() // DAY_MS, days), deliveries, notes, history_of, progress)
 
     # -- care ---------------------------------------------------------------------------------------------------------
 

@@ -175,7 +175,9 @@ def _use(note: StoredEntry, turns: Sequence[Turn], begin: int) -> Outcome:
         if not (waiting and is_clear):
             break
     if outcome is Outcome.UNKNOWN:
-        read, opened = entry_uses(turns[begin:])
+        bare = note.meta.id.removeprefix("id__")
+        named = (each for each in turns[begin:] if any(bare in f"{call.path} {call.brief}" for call in each.tool_calls))
+        read, opened = entry_uses(named)
         if note.meta.id in read | opened.keys():
             return Outcome.READ
         if traces and is_clear and waiting == traces:
@@ -183,6 +185,7 @@ def _use(note: StoredEntry, turns: Sequence[Turn], begin: int) -> Outcome:
     return outcome
 
 
+@lru_cache(maxsize=1 << 16)
 def _is_of_memory(call: ToolCall) -> bool:
     return is_memory_tool(call.name) or is_memory_command(call.brief) or is_entry_path(call.path or "")
 
@@ -307,6 +310,7 @@ def use_of(
     deliveries: Iterable[Delivery],
     notes: Mapping[str, StoredEntry],
     history_of: Callable[[Delivery], History | None],
+    progress: Callable[[str], None],
 ) -> Use:
     """Returns what came of the deliveries in a period of days. `history_of` returns the whole history of a session as far
     as it can be had, given its newest delivery."""
@@ -317,7 +321,8 @@ def use_of(
     told: dict[str, list[ToldSession]] = defaultdict(list)
     tokens, tokens_used = defaultdict[str, float](float), defaultdict[str, float](float)
     unread = 0
-    for (harness, session_id), received in by_session.items():
+    for number, ((harness, session_id), received) in enumerate(by_session.items(), 1):
+        progress(f"{number:,} of {len(by_session):,}: {harness} {session_id}")
         history = history_of(received[-1]) if session_id else None
         unread += history is None
         turns = () if history is None else history.turns

@@ -244,7 +244,7 @@ def configure_stats(parser: argparse.ArgumentParser) -> None:
 
 def _stats(arguments: argparse.Namespace, console: Console) -> None:
     if arguments.use:
-        use = unwrap(open_here(console).use(arguments.days))
+        use = unwrap(open_here(console).use(arguments.days, console.progress))
         console.answer(use_document(use), *_use_lines(use, console))
         return
     found = unwrap(open_here(console).statistics(arguments.days))
