@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from attrs import frozen
-from bench.histories import SESSION, one_long_line, working_session
+from bench.invented_sessions import SESSION, one_long_line, working_session
 from bench.measure import BARE, MEGA, Took, print_table, run, scratch_environment
 from bench.populated_home import PopulatedHome
 from bench.results import Figure, keep

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterator
-from itertools import accumulate, islice
+from itertools import accumulate
 from pathlib import Path
 
 from attrs import frozen
@@ -64,33 +63,16 @@ class Texts:
         return [tuple(chance.sample(self.words[20:4_000], 3)) for _ in range(count)]
 
 
-def fields_of(entry: MemoryEntry) -> tuple[str, str, str, str]:
-    """Title, tags, description and body, as another engine is given them."""
-    meta = entry.meta
-    return meta.title, " ".join(tag.partition("__")[2] for tag in meta.tags), meta.description, entry.body
-
-
-def write_notes(root: Path, entries: Iterator[MemoryEntry], texts: Path | None = None) -> None:
-    """The entries as files of a store, readable by nobody else, as every note that we write, and in `texts` their fields, a JSON
-    list on each line."""
+def write_notes(root: Path, entries: Iterator[MemoryEntry]) -> None:
+    """The entries as files of a store, readable by nobody else, as every note that we write."""
     topics = root / "topics"
     topics.mkdir(parents=True)
     root.chmod(0o700)
     topics.chmod(0o700)
-    lines = None if texts is None else texts.open("w", encoding="utf-8")
     for entry in entries:
         path = topics / file_name_of(entry.meta)
         path.write_text(render_note(entry), "utf-8")
         path.chmod(0o600)
-        if lines is not None:
-            lines.write(json.dumps(fields_of(entry)) + "\n")
-    if lines is not None:
-        lines.close()
-
-
-def some_notes(root: Path, count: int) -> list[Path]:
-    """The first files of a store, by name."""
-    return list(islice(sorted((root / "topics").iterdir()), count))
 
 
 def add_line(path: Path) -> None:

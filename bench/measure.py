@@ -8,10 +8,9 @@ process costs the same whatever the bench has loaded. A peak below that of a bar
 from __future__ import annotations
 
 import os
-import statistics
 import subprocess
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from attrs import frozen
@@ -32,6 +31,9 @@ seconds = time.perf_counter() - started
 figures = seconds, used.ru_utime + used.ru_stime, used.ru_maxrss, os.waitstatus_to_exitcode(status)
 os.write(int(sys.argv[1]), " ".join(map(str, figures)).encode())
 """
+
+SETTLED_SECONDS = 2.1
+"""A file that was written less than two seconds ago is looked at again."""
 
 _MAXRSS_UNIT_BYTES = 1 if sys.platform == "darwin" else 1024
 
@@ -85,32 +87,6 @@ def run(
     return Took(float(words[0]), float(words[1]), int(words[2]) * _MAXRSS_UNIT_BYTES, done.stdout, done.stderr)
 
 
-def alternating(measured: Mapping[str, Callable[[], Took]], runs: int, warmups: int = 1) -> dict[str, list[Took]]:
-    """Each of them `runs` times, taking turns, so that a busy machine slows all alike. Warm-ups are thrown away."""
-    took: dict[str, list[Took]] = {name: [] for name in measured}
-    for number in range(warmups + runs):
-        for name, once in measured.items():
-            one = once()
-            if number >= warmups:
-                took[name].append(one)
-    return took
-
-
-def median_ms(took: Sequence[Took]) -> float:
-    """The median of the wall-clock times, in milliseconds."""
-    return statistics.median(each.ms for each in took)
-
-
-def cpu_seconds(took: Sequence[Took]) -> float:
-    """The median of the CPU times, children included."""
-    return statistics.median(each.cpu_seconds for each in took)
-
-
-def peak_mb(took: Sequence[Took]) -> float:
-    """The highest of the peaks, in megabytes."""
-    return max(each.peak_mb for each in took)
-
-
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """One table on stdout, figures to the right of what they belong to."""
     lines = [columns, *rows]
@@ -120,19 +96,6 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
         cells = [first.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))]
         print("  " + "   ".join(cells).rstrip())
     print(flush=True)
-
-
-def compared(took: Mapping[str, Sequence[Took]], baseline: str) -> list[tuple[str, str, str, str]]:
-    """Rows of name, median, ratio to the baseline's median, and peak memory."""
-    base_ms = median_ms(took[baseline])
-    return [
-        (name, f"{median_ms(each):,.1f} ms", f"{median_ms(each) / base_ms:.2f}", f"{peak_mb(each):,.0f} MB")
-        for name, each in took.items()
-    ]
-
-
-COMPARED = ("", "median", "ratio", "peak memory")
-"""The columns of `compared`."""
 
 
 def scratch_environment(work: Path) -> dict[str, str]:

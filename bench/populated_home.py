@@ -11,13 +11,16 @@ import sys
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from bench.capture import repository
-from bench.histories import SESSION, record, text_message, working_session
 from bench.invented_notes import Texts, add_line, write_notes
+from bench.invented_sessions import SESSION, record, text_message, working_session
 from bench.measure import Took, run, scratch_environment
 
 SESSION_BYTES = 200_000
-REPOSITORY = Path(__file__).resolve().parents[1]
+BUILD_INDEX = """
+import sys
+from agent_memory.recall.note_index import note_index
+note_index(sys.argv[1]).refresh().unwrap()
+"""
 LOOK_AT_ALL = """
 import os, sys
 with os.scandir(sys.argv[1]) as found:
@@ -55,10 +58,6 @@ class PopulatedHome:
         """One `memory` process."""
         command = [self.memory, *words]
         return run(command, environ=self.environ, cwd=self.project, input=input, ends_well=ends_well)
-
-    def examine(self) -> Took:
-        """`memory doctor`; it exits 1 where it found something."""
-        return self.call("doctor", ends_well=(0, 1))
 
     def hook(self, command: str, event: str, **members: object) -> Took:
         """What Claude Code calls at an event: of a new session at its start, else of the last that began."""
@@ -109,8 +108,7 @@ class PopulatedHome:
 
     def build_index(self) -> None:
         """All of it: a search takes in a second's worth."""
-        command = (sys.executable, "-m", "bench.engines", "build", "index", str(self.work))
-        run(command, environ=self.environ, cwd=REPOSITORY)
+        run((sys.executable, "-c", BUILD_INDEX, str(self.root)), environ=self.environ)
 
     def new_session(self) -> str:
         """An id that no session had before."""
@@ -137,3 +135,16 @@ class PopulatedHome:
         if b"1 session processed" not in took.stdout:
             raise SystemExit(f"the session was not consolidated: {took.stdout.decode()}")
         return took
+
+
+def repository(directory: Path) -> Path:
+    """A directory with what git keeps in a clone."""
+    git = directory / ".git"
+    (git / "refs" / "heads").mkdir(parents=True)
+    (git / "HEAD").write_text("ref: refs/heads/main\n")
+    (git / "refs" / "heads" / "main").write_text("0123456789abcdef0123456789abcdef01234567\n")
+    (git / "config").write_text(
+        "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
+        '[remote "origin"]\n\turl = git@github.com:owner/repo.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n'
+    )
+    return directory

@@ -12,8 +12,8 @@ from attrs import evolve
 from bench.results import Figure, Piece, Results, parsed, rendered, this_machine
 
 PIECE = Piece(
-    "index",
-    ("--notes", "1000"),
+    "bulk",
+    ("--full",),
     "2026-02-13T14:30Z",
     12.5,
     0.1,
@@ -39,28 +39,15 @@ def test_a_run_adds_to_what_the_file_holds(tmp_path: Path, monkeypatch: pytest.M
     path = tmp_path / "figures.json"
     path.write_text(rendered(Results(this_machine(), RESULTS.pieces)), "utf-8")
     monkeypatch.setattr(runner, "run_piece", lambda name, further: evolve(PIECE, bench=name, arguments=further))
-    assert runner.main(["startup", "index", "--notes", "1000", "--json", str(path)]) == 0
+    for words in (["reach"], ["bulk", "--full"]):
+        assert runner.main(["--json", str(path), *words]) == 0
     pieces = parsed(path.read_text("utf-8")).pieces
     assert [(piece.bench, piece.arguments) for piece in pieces] == [
-        ("index", ("--notes", "1000")),
+        ("bulk", ("--full",)),
         ("retrieval", ()),
-        ("startup", ()),
+        ("reach", ()),
     ]
     assert [each.name for each in tmp_path.iterdir()] == ["figures.json"]
-
-
-@pytest.mark.slow
-def test_a_small_store_has_every_figure(tmp_path: Path) -> None:
-    path = tmp_path / "figures.json"
-    assert runner.main(["index", "--notes", "20", "--json", str(path)]) == 0
-    results = parsed(path.read_text("utf-8"))
-    assert [(piece.bench, piece.arguments) for piece in results.pieces] == [("index", ("--notes", "20"))]
-    measured = {(figure.of, figure.what): figure.value for figure in results.pieces[-1].figures}
-    assert measured["index", "query_p50_cpu_ms"] > 0
-    assert measured["FTS5", "build_peak_mb"] > 1
-    assert measured["one note changed", "refresh_cpu_ms"] > 0
-    assert measured["write", "act_p50_ms"] > 0
-    assert str(tmp_path) not in path.read_text("utf-8")
 
 
 @pytest.mark.parametrize(
@@ -75,5 +62,5 @@ def test_a_file_that_cannot_be_added_to_is_left_alone(tmp_path: Path, text: str,
     path = tmp_path / "figures.json"
     path.write_text(text, "utf-8")
     with pytest.raises(SystemExit, match=said):
-        runner.main(["capture", "--json", str(path)])
+        runner.main(["reach", "--json", str(path)])
     assert path.read_text("utf-8") == text

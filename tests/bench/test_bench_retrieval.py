@@ -1,29 +1,132 @@
-"""Search finds what it found before: the hand-written notes of a coding project, as files, through `Memory.search`."""
+"""The retrieval bench: sets are read as documented, figures are what they are called, and any store can take part."""
 
 from __future__ import annotations
 
 import json
+import re
+import shlex
+import sys
 from pathlib import Path
 
 import pytest
-from bench.retrieval import Question, judged, main, quality_of
+from bench.results import KEPT_IN
+from bench.retrieval import Answers, Bootstrap, judged, main
+from bench.sets import HAND_WRITTEN, Corpus, Question, read_set
+
+SETS = HAND_WRITTEN.parent
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "contributing" / "bench.md"
+SERVER = """
+import json, sys
+texts = []
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" in asked:
+        print(json.dumps({"jsonrpc": "2.0", "method": "notifications/message"}), flush=True)
+        given = asked["params"].get("arguments", {})
+        said, bad = "", "?" in given.get("query", "")
+        if "content" in given:
+            texts.append(given["content"])
+            said = f"Chunk saved: id=`{len(texts)}`"
+        elif not bad and "query" in given:
+            words = given["query"].lower().split()
+            found = [n for n, text in enumerate(texts, 1) if any(word in text.lower() for word in words)]
+            said = "".join(f"### title\\n**id:** `{n}` | agent\\n\\ntext\\n" for n in found)
+        result = {"content": [{"type": "text", "text": said}], "isError": bad}
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
+"""
 
 
-def test_search_finds_the_hand_written_answers_by_words_alone(tmp_path: Path) -> None:
-    written = tmp_path / "figures.json"
-    assert main([str(tmp_path), "--mode", "bm25", "--json", str(written)]) == 0
-    found = {(each["data"], each["search"]): each for each in json.loads(written.read_text("utf-8"))}
-    ours, plain = found["coding", "bm25"], found["coding", "FTS5 porter"]
-    assert ours["questions"] >= 40
-    assert ours["recall_10"] >= 95
-    assert ours["recall_1"] >= 78
-    assert ours["ndcg_10"] > plain["ndcg_10"]
+@pytest.fixture
+def figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(KEPT_IN, str(tmp_path / "figures.jsonl"))
+    return tmp_path / "figures.jsonl"
+
+
+def told(figures: Path) -> dict[tuple[str, str], float]:
+    lines = map(json.loads, figures.read_text("utf-8").splitlines())
+    return {(each["of"].removeprefix("coding, "), each["what"]): each["value"] for each in lines}
+
+
+def test_search_finds_the_hand_written_answers_and_no_fewer_than_full_text_search(figures: Path) -> None:
+    assert main([]) == 0
+    found = told(figures)
+    assert found["coding", "questions"] >= 40
+    assert found["ours", "recall_10_percent"] >= 96
+    assert found["ours", "ndcg_10_percent"] > found["fts5", "ndcg_10_percent"]
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "questions"),
+    [
+        ("locomo", "locomo.json", {"Where is the ferry?": {"D1:1"}, "What broke?": {"D2:1"}}),
+        ("longmemeval", "longmemeval.json", {"Where is the ferry?": {"0/answer_1/1"}}),
+        ("beam", "beam", {"Where is the ferry?": {"0", "2"}, "Who noted it?": {"1"}}),
+    ],
+)
+def test_a_published_set_is_read_as_documented(name: str, path: str, questions: dict[str, set[str]]) -> None:
+    (corpus,) = read_set(name, SETS / path)
+    assert {each.query: set(each.relevant) for each in corpus.questions} == questions
+    assert len(corpus.documents) == 3
+    assert corpus.documents[0].text.endswith(": I moored the ferry at pier four.")
+    assert corpus.documents[0].at_ms < corpus.documents[-1].at_ms
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "said"),
+    [
+        ("locomo", "longmemeval.json", r"required field missing @ \$\[0\].conversation"),
+        ("longmemeval", "locomo.json", r"required field missing @ \$\[0\].question_id"),
+        ("beam", "nowhere", "no probing_questions/probing_questions.json"),
+        ("locomo", "nowhere", "No such file"),
+    ],
+)
+def test_a_file_of_another_shape_is_refused_with_the_place(name: str, path: str, said: str) -> None:
+    with pytest.raises(SystemExit, match=said):
+        read_set(name, SETS / path)
 
 
 def test_the_figures_are_what_their_names_say() -> None:
     question = Question("?", frozenset({"b", "c"}))
-    half = quality_of([judged(["a", "b"], question), judged(["b", "c"], question)])
-    found = [half.recall_1, half.recall_10, half.mrr, half.ndcg_10]
-    assert found == pytest.approx([25.0, 75.0, 75.0, 100 * (1 + 0.38685) / 2], abs=0.01)
-    none = quality_of([judged([], question)])
-    assert [none.recall_1, none.recall_10, none.mrr, none.ndcg_10] == [0.0, 0.0, 0.0, 0.0]
+    assert judged(["a", "b", "b"], question) == pytest.approx((0.5, 0.5, 0.38685, 0.5), abs=1e-4)
+    assert judged([*"adefg", "b", "c"], question) == pytest.approx((0, 1, 0.42279, 1 / 6), abs=1e-4)
+    assert judged([], question) == (0, 0, 0, 0)
+
+
+def test_a_difference_is_paired_and_its_interval_is_that_of_its_draws() -> None:
+    corpora = [Corpus((), tuple(Question(str(n), frozenset("a")) for n in range(4)))] * 6
+    bootstrap = Bootstrap(corpora)
+    better = Answers([[(0, each / 5 + 0.1, 0, 0)] * 4 for each in range(6)], 0)
+    worse = Answers([[(0, each / 5, 0, 0)] * 4 for each in range(6)], 0)
+    by_all = bootstrap.difference(better, worse)
+    assert (by_all.value, by_all.low, by_all.high) == pytest.approx((10, 10, 10))
+    spread = sorted(bootstrap.means(worse, 1))
+    assert spread[0] < 35 < 50 < 65 < spread[-1]
+
+
+def test_a_server_with_our_tools_and_the_documented_adapter_take_part(
+    tmp_path: Path, figures: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (example,) = re.findall(r"(?s)```python\n(.*?)```", PAGE.read_text("utf-8"))
+    (tmp_path / "my_store.py").write_text(example)
+    assert len(example.splitlines()) <= 12
+    monkeypatch.syspath_prepend(tmp_path)
+    server = shlex.join([sys.executable, "-c", SERVER])
+    assert main(["--store", f"fts5,my_store:MyStore,theirs=mcp:{server}"]) == 0
+    found = told(figures)
+    assert found["my_store:MyStore", "recall_10_percent"] > 50
+    assert found["theirs", "recall_10_percent"] > 10
+    assert found["theirs", "difference_high_percent"] < 0
+    assert re.search(r"refused \d+ questions", capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    ("store", "said"),
+    [
+        ("nope", "there is no store nope"),
+        ("mcp:no-such-command", "cannot be started"),
+        (f"mcp:{sys.executable} -c 'raise SystemExit(\"no home\")'", "no home|does not speak MCP"),
+    ],
+)
+def test_a_store_that_is_not_there_is_named(store: str, said: str) -> None:
+    with pytest.raises(SystemExit, match=said):
+        main(["--store", store])
