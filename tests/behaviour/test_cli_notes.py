@@ -315,12 +315,8 @@ class TestEdit:
         )
         assert done.out == f"Edited {id}  Deploys\n"
         (note,) = recorded.notes()
-        assert (note["title"], note["tags"], note["kind"], note["body"]) == (
-            "Deploys",
-            ["topic__ci"],
-            "convention",
-            "New",
-        )
+        told = ("Deploys", ["topic__ci"], "convention", "New", f"topics/Deploys -- topic__ci {id}.md")
+        assert (note["title"], note["tags"], note["kind"], note["body"], note["path"]) == told
         assert NOTE in recorded("read", id, "--archived").out
         assert recorded.log()[0] == "agent-memory: edit: Deploys"
 
