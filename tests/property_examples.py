@@ -1,15 +1,14 @@
 """A plugin of pytest: how many examples of each property are tried, and how much of what takes long is measured.
 
 With `--hypothesis-profile=thorough` as many are tried as the test says, else a quarter of them. Where coverage is measured,
-the first examples of a property and the first cases of a test are, and nothing of a test that is marked `large`: what is
-measured takes two to five times as long, and the hundredth example of the same sort reaches no line that the tenth did not.
+the first examples of a property are, and nothing of a test that is marked `large`: what is measured takes two to five
+times as long, and the hundredth example of the same sort reaches no line that the tenth did not.
 """
 
 from __future__ import annotations
 
 import functools
 import sys
-from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -17,11 +16,9 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-MEASURED_EXAMPLES = 6
-MEASURED_CASES = 6
+MEASURED_EXAMPLES = 12
 _QUICK_SHARE = 0.25
 _FEWEST_EXAMPLES = 10
-_measured = Counter[str]()
 _SETTINGS = "_hypothesis_internal_use_settings"
 
 
@@ -49,9 +46,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     measuring = sys.gettrace()
     if measuring is None:
         return (yield)
-    place = item.nodeid.partition("[")[0]
-    _measured[place] += 1
-    if item.get_closest_marker("large") or _measured[place] > MEASURED_CASES:
+    if item.get_closest_marker("large"):
         sys.settrace(None)
     tried: SimpleNamespace | None = getattr(_function(item), "hypothesis", None)
     whole = tried and tried.inner_test
