@@ -261,7 +261,8 @@ def _steps(line: str, cwd: str) -> Iterator[Step | None]:
     place: Step = ()
     commands = [list(words) for joins, words in groupby(tokens, lambda each: each == "&&") if not joins]
     for command in commands:
-        first, *piped = [list(words) for joins, words in groupby(command, lambda each: each == "|") if not joins]
+        parts = [list(words) for joins, words in groupby(command, lambda each: each == "|") if not joins]
+        first, *piped = parts or [["."]]
         program = first[0]
         if program == "cd" and len(first) == 2:
             target = normpath(first[1])
