@@ -79,7 +79,7 @@ if TYPE_CHECKING:
     from agent_memory.ports import Agent, Embedder, HistorySource
     from agent_memory.recall.branches import Unmerged
     from agent_memory.recall.embedding import IndexedMeanings
-    from agent_memory.recall.grounding import Grounding
+    from agent_memory.recall.grounding import Grounding, Named
     from agent_memory.recall.known_notes import KnownNotes
     from agent_memory.recall.note_index import NoteIndex
     from agent_memory.recall.reading import Reading
@@ -470,7 +470,27 @@ class Memory:
             self.new_run_id,
             publish=lambda keep: self.publish(keep=keep),
             features=self._analysed,
+            named=self._named,
+            grounding_of=self._grounding_in_trunk,
         )
+
+    def _grounding_in_trunk(self, scope: str, named: Sequence[Named]) -> tuple[tuple[Grounding, ...], ...]:
+        """Returns what became of the files that notes of a place name, in its main branch."""
+        from agent_memory.capture.places import git_says
+        from agent_memory.recall.branches import TRUNKS
+        from agent_memory.recall.grounding import COMMAND_SECONDS, look_at, place_with
+
+        where = place_with(scope, self.environ, self.real_root)
+        for trunk in TRUNKS if where.common and where.commit else ():
+            if said := git_says(where.common or "", "rev-parse", "--verify", "--quiet", f"{trunk}^{{commit}}"):
+                where.commit = said.strip()
+                break
+        return look_at(where, named, COMMAND_SECONDS)
+
+    @cached_property
+    def _named(self) -> dict[str, Named]:
+        """The files that the notes named at the queue's last look, by content hash."""
+        return {}
 
     @cached_property
     def _analysed(self) -> dict[str, Features]:
@@ -903,20 +923,32 @@ class Memory:
 
         return unmerged_branches(self.real_root)
 
-    @cached_property
+    @property
     def checkout(self) -> Repository:
         """Returns the repository of the working directory, as it is checked out there."""
         return Repository() if self.cwd is None else read_repository(self.cwd, self.environ, home_of(self.environ))
 
     def grounding(self, *notes: StoredEntry) -> Mapping[str, tuple[Grounding, ...]]:
-        """Returns what became of the files that notes name, by id, in the checkout around the working directory; nothing for
-        archived notes, and for those of other places."""
-        from agent_memory.recall.grounding import COMMAND_SECONDS, look_at, named_by
+        """Returns what became of the files that live notes name, by id: in the checkout around the working directory, or in that
+        of their own place, if this machine has one."""
+        from agent_memory.recall.grounding import COMMAND_SECONDS, look_at, named_by, place_with
 
-        scope = self.scope_here()
-        named = [named_by(each.meta, each.entry.whole, scope) for each in notes if not each.listed.archived]
-        live = (each.meta.id for each in notes if not each.listed.archived)
-        return dict(zip(live, look_at(self.checkout, named, COMMAND_SECONDS), strict=True))
+        here = self.scope_here()
+        found: dict[str, tuple[Grounding, ...]] = {}
+        live = [each for each in notes if not (each.listed.archived or each.meta.is_secret)]
+        scope_of = {each.meta.id: here if each.meta.scope == GLOBAL_SCOPE else each.meta.scope for each in live}
+        scopes = frozenset(scope_of.values())
+        for scope in scopes:
+            named = {
+                each.meta.id: names
+                for each in live
+                if scope_of[each.meta.id] == scope and (names := named_by(each.meta, each.entry.whole, scope)).names
+            }
+            if named:
+                where = self.checkout if scope == here else place_with(scope, self.environ, self.real_root)
+                looked = look_at(where, tuple(named.values()), COMMAND_SECONDS / len(scopes))
+                found |= zip(named, looked, strict=True)
+        return found
 
     def _look_for_unmerged(self) -> None:
         from agent_memory.recall.branches import look_for_unmerged
@@ -1094,7 +1126,11 @@ class Memory:
         from agent_memory.care.why_note import note_history
         from agent_memory.git.git_history import revisions_of
 
-        why = note_history(id, self.reading_here, self.log, partial(revisions_of, self.git_process), told_where)
+        def grounding(stored: StoredEntry) -> tuple[dict[str, str | None], ...]:
+            return tuple(each.document for each in self.grounding(stored).get(stored.meta.id, ()))
+
+        revisions = partial(revisions_of, self.git_process)
+        why = note_history(id, self.reading_here, self.log, revisions, told_where, grounding)
         return why.map(lambda each: evolve(each, unmerged=self.branch_mark(each.sources)))
 
     def why_session(self, session_id: str) -> Result[FoundSessions, Error]:

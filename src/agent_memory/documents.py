@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from functools import cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from attrs import fields, fields_dict, has
@@ -176,13 +177,18 @@ def search_document(
     answer: SearchAnswer,
     totals: Mapping[str, Usage],
     mark: Callable[[Sequence[Source]], str] = lambda _: "",
+    grounding: Mapping[str, Sequence[Grounding]] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Returns the hits: `marks` are half-open ranges of code points of `snippet`; `mode` is what answered, `matched` how
     many notes had something of the query."""
     entries = [
         {
             **entry_document(
-                hit.listed, reads_of(hit.listed.meta, totals), tier=hit.tier, unmerged=mark(hit.listed.meta.sources)
+                hit.listed,
+                reads_of(hit.listed.meta, totals),
+                tier=hit.tier,
+                unmerged=mark(hit.listed.meta.sources),
+                grounding=grounding.get(hit.listed.meta.id, ()),
             ),
             "score": round(hit.score, _SCORE_DIGITS),
             "snippet": hit.snippet.text,

@@ -7,6 +7,7 @@ import os
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -66,7 +67,7 @@ def test_each_file_is_told_as_it_is(memory: Memory, lamp: Path, words: list[str]
     id = noted(memory, lamp)
     if words:
         subprocess.run(words, cwd=lamp, check=True)
-        assert "gone" not in grounding(memory, lamp, id).values(), "it is only gone once that is committed"
+        assert "gone" not in grounding(memory, lamp, id).values(), "before that is committed"
     committed(lamp)
     assert grounding(memory, lamp, id) == {**ALL_FRESH, **changed}
     gone = [path for path, state in changed.items() if state == "gone"]
@@ -120,7 +121,7 @@ def test_without_its_commit_only_what_was_removed_since_is_known(memory: Memory,
     assert "gone" not in grounding(memory, home / "shallow", id).values()
 
 
-@pytest.mark.parametrize("how", ["empty", "elsewhere", "gone", "hung"])
+@pytest.mark.parametrize("how", ["empty", "bare", "gone", "hung"])
 def test_nothing_is_gone_where_git_cannot_tell(memory: Memory, lamp: Path, home: Path, how: str) -> None:
     id = noted(memory, lamp)
     git(lamp, "rm", "-q", "src/a.py")
@@ -130,10 +131,13 @@ def test_nothing_is_gone_where_git_cannot_tell(memory: Memory, lamp: Path, home:
         where = home / "empty"
         git(home, "init", "-q", str(where))
         git(where, "remote", "add", "origin", "git@github.com:me/lamp")
-    if how == "elsewhere":
-        where = repository(home / "other", "git@github.com:me/other")
+    if how == "bare":
+        where = home / "bare"
+        git(home, "clone", "-q", "--bare", str(lamp), str(where))
+        lamp.rename(home / "moved")
     if how == "gone":
         where = home
+        lamp.rename(home / "moved")
     if how == "hung":
         (home / "bin").mkdir()
         (home / "bin" / "git").write_text("#!/bin/sh\nexec sleep 60\n")
@@ -159,3 +163,65 @@ def test_hundreds_of_paths_and_links_that_lead_out_are_bounded(memory: Memory, l
     id = noted(memory, lamp, "See out/etc/passwd, " + ", ".join(f"src/f{n}.py" for n in range(300)))
     found = grounding(memory, lamp, id)
     assert found == {}
+
+
+def test_it_is_told_wherever_a_note_is_looked_at(memory: Memory, lamp: Path, home: Path) -> None:
+    id = noted(memory, lamp)
+    git(lamp, "mv", "src/a.py", "lamp.py")
+    git(lamp, "rm", "-q", "src/b.py")
+    committed(lamp)
+    (entry,) = memory("search", "lamp server", "--explain", "--json", cwd=lamp).document["entries"]
+    assert entry["grounding"] == [
+        {"path": "src/a.py", "state": "changed", "now": "lamp.py"},
+        {"path": "src/b.py", "state": "gone", "now": None},
+        {"path": "docs", "state": "fresh", "now": None},
+    ]
+    assert memory("why", id, "--json", cwd=lamp).document["grounding"] == entry["grounding"]
+    assert "src/a.py: changed, now lamp.py" in memory("search", "lamp server", "--explain", cwd=lamp).out
+    assert "grounding" not in memory("search", "lamp server", "--json", cwd=lamp).document["entries"][0]
+    assert "src/b.py: gone" in memory("why", id, cwd=home).out, "of its own place, where this machine knows it"
+    assert "src/b.py is gone, src/a.py is now lamp.py" in told(memory, lamp)
+    asked = {
+        "session_id": "s",
+        "cwd": str(lamp),
+        "hook_event_name": "UserPromptSubmit",
+        "prompt": "the lamp server reads what",
+    }
+    answer = memory("inject", "--harness", "claude-code", "--hook", data=json.dumps(asked).encode(), cwd=lamp).out
+    assert "src/b.py is gone" in answer
+
+
+def test_what_is_gone_comes_last_but_what_is_pinned(memory: Memory, lamp: Path) -> None:
+    stale = noted(memory, lamp, "Deploys: `src/a.py` starts them.")
+    fresh = noted(memory, lamp, "The schedule: docs/c.md has it.")
+    git(lamp, "rm", "-q", "src/a.py")
+    assert memory("edit", stale, "--importance", "critical").code == 0
+    before = told(memory, lamp)
+    assert before.index(stale) < before.index(fresh)
+    committed(lamp)
+    after = told(memory, lamp)
+    assert after.index(fresh) < after.index(stale)
+    assert memory("pin", stale, cwd=lamp).code == 0
+    pinned = told(memory, lamp)
+    assert pinned.index(stale) < pinned.index(fresh)
+
+
+def test_what_is_gone_for_some_days_waits_for_a_decision(memory: Memory, lamp: Path) -> None:
+    id = noted(memory, lamp, "The lamp server starts in `src/a.py`.")
+    noted(memory, lamp, "Retries: src/a.py counts what docs/c.md describes.")
+    git(lamp, "rm", "-q", "src/a.py")
+    committed(lamp)
+    assert waiting(memory) == []
+    who = {f"GIT_{who}_{what}": "x@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    old = {**os.environ, **who, "GIT_COMMITTER_DATE": "2024-05-01T00:00:00Z"}
+    subprocess.run(["git", "commit", "-q", "--amend", "--no-edit"], cwd=lamp, check=True, env=old)
+    (item,) = waiting(memory)
+    assert [note["id"] for note in item["notes"]] == [id]
+    assert item["reason"].endswith("removed src/a.py on 2024-05-01")
+    assert memory("review", "--kind", "gone", "--all", "keep", "--yes").code == 0
+    assert waiting(memory) == []
+
+
+def waiting(memory: Memory) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = memory("review", "--json").document["items"]
+    return [each for each in found if each["kind"] == "gone"]

@@ -15,7 +15,7 @@ STORY_KEYS = {
     "id", "asked", "title", "kind", "status", "scope", "path", "archived", "origin", "promotedBy", "saidBy", "createdAt",
     "updatedAt", "sources", "history", "commits", "aliases", "merged", "supersedes", "supersededBy", "tier",
     "told", "usage",
-    "unread", "unmerged",
+    "unread", "unmerged", "grounding",
 }  # fmt: skip
 SESSION_KEYS = {
     "harness", "sessionId", "state", "words", "cwd", "reopen", "captures", "readUpTo", "runs", "entries", "dropped",

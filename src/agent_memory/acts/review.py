@@ -18,6 +18,7 @@ from returns.result import Result
 
 from agent_memory.errors import EntryChanged, Error, UsageInvalid
 from agent_memory.note.note import (
+    GLOBAL_SCOPE,
     SKILL_TAG,
     Harness,
     Listed,
@@ -32,6 +33,7 @@ from agent_memory.note.note import (
     body_hash,
 )
 from agent_memory.ports import Clock, RunLog
+from agent_memory.recall.grounding import Grounding, Named, is_gone, named_by
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.analyze import analyze_features
 from agent_memory.rules.change import Change, ChangeGroup, Dropped, Receipt
@@ -58,6 +60,8 @@ if TYPE_CHECKING:
 MANY_NOTES = 10
 """A run that makes more notes than this has them looked at."""
 PUT_OFF_DAYS = 7
+GONE_DAYS = 7
+"""After so many days a note waits whose files were removed."""
 _LOOKED_BACK_DAYS = 30
 _LOOKED_BACK_RUNS = 500
 _TITLE_CHARS = 60
@@ -79,6 +83,8 @@ class ReviewKind(StrEnum):
     """One run made more notes than `MANY_NOTES`."""
     NEAR_DUPLICATE = "near-duplicate"
     EXPIRED = "expired"
+    GONE = "gone"
+    """The files that it names were removed from its repository."""
     REFUSED = "refused"
     """An agent proposed an action that the checks refused."""
     NEW = "new"
@@ -143,6 +149,10 @@ class Reviewing:
     publish: Callable[[KeepSections], Result[object, Error]]
     features: dict[str, Features]
     """Those of the notes at the last look, by content hash: reading and analysing them takes most of the time."""
+    named: dict[str, Named]
+    """The files that they name, likewise."""
+    grounding_of: Callable[[str, Sequence[Named]], tuple[tuple[Grounding, ...], ...]]
+    """Says what became of the files that notes of a place name."""
 
     # -- the queue ----------------------------------------------------------------------------------------------------
 
@@ -168,7 +178,12 @@ class Reviewing:
             if each.machine in ("consolidate", "defrag") and each.undone_by is None and each.started_at_ms >= oldest_ms
         ]
         new = _made_by(runs, new_since)
-        found = [*self._together(live, now_ms), *_alone(live.values(), runs, new, now_ms), *_refused(runs, live)]
+        together = tuple(self._together(live, now_ms))
+        found = [
+            *together,
+            *_alone(live.values(), runs, new, self._gone(live.values(), now_ms), now_ms),
+            *_refused(runs, live),
+        ]
         waiting: dict[str, ReviewItem] = {}
         for item in found:
             mark = self.marks.get(item.key)
@@ -189,6 +204,9 @@ class Reviewing:
         seen = {each.content_hash: self.features.get(each.content_hash) for each in live.values()}
         for stored in self._stored(each for each in live.values() if seen[each.content_hash] is None):
             seen[stored.listed.content_hash] = features_of(stored)
+            self.named[stored.listed.content_hash] = named_by(stored.meta, stored.entry.whole, stored.meta.scope)
+        for gone in self.named.keys() - seen.keys():
+            del self.named[gone]
         self.features.clear()
         self.features.update({hash: each for hash, each in seen.items() if each is not None})
         for finding in analyze_features(self.features.values(), AnalysisFacts(now_ms, frozenset[str]())).findings:
@@ -197,6 +215,23 @@ class Reviewing:
                 source = "; ".join(dict.fromkeys(_source_of(each.meta) for each in notes))
                 acts = _FOR_SEVERAL if kind is ReviewKind.NEAR_DUPLICATE else _FOR_OPPOSITES
                 yield ReviewItem(_key(kind, notes), kind, finding.reason, source, notes, acts)
+
+    def _gone(self, live: Iterable[Listed], now_ms: int) -> dict[str, Grounding]:
+        """Returns the notes of which nothing that they name is left for some days, by id, with the file that went last."""
+        by_scope: dict[str, list[tuple[str, Named]]] = {}
+        for each in live:
+            named = self.named.get(each.content_hash, Named())
+            if named.names and each.meta.scope != GLOBAL_SCOPE:
+                by_scope.setdefault(each.meta.scope, []).append((each.meta.id, named))
+        gone: dict[str, Grounding] = {}
+        for scope, notes in by_scope.items():
+            looked = self.grounding_of(scope, [named for _, named in notes])
+            for (id, _), found in zip(notes, looked, strict=True):
+                if is_gone(found):
+                    last = max(found, key=lambda each: each.removed_s)
+                    if has_passed(last.removed_s * 1000 + GONE_DAYS * DAY_MS, now_ms):
+                        gone[id] = last
+        return gone
 
     def _stored(self, listed: Iterable[Listed]) -> Iterator[StoredEntry]:
         for each in listed:
@@ -375,7 +410,11 @@ def _source_of(meta: Meta) -> str:
 
 
 def _alone(
-    live: Iterable[Listed], runs: Iterable[LoggedRun], new: Mapping[str, LoggedRun], now_ms: int
+    live: Iterable[Listed],
+    runs: Iterable[LoggedRun],
+    new: Mapping[str, LoggedRun],
+    gone: Mapping[str, Grounding],
+    now_ms: int,
 ) -> Iterator[ReviewItem]:
     """Yields the items about single notes, one a note."""
     many = {id: run for run in runs if len(_made(run)) > MANY_NOTES for id in _made(run)}
@@ -393,6 +432,10 @@ def _alone(
         elif has_passed(meta.expires_at_ms, now_ms):
             kind, fact = ReviewKind.EXPIRED, str(meta.expires_at_ms)
             reason = f"It expired on {day_of(meta.expires_at_ms)}, and the next defrag archives it"
+        elif meta.id in gone:
+            kind, file = ReviewKind.GONE, gone[meta.id]
+            fact, day = file.commit, day_of(file.removed_s * 1000)
+            reason = f"Nothing that it names is left: commit {file.commit[:7]} removed {file.path} on {day}"
         elif meta.id in many:
             kind, run = ReviewKind.MANY, many[meta.id]
             reason = f"It is one of {len(_made(run))} notes that one {run.machine} run made ({short_id(run.run_id)})"

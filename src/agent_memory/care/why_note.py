@@ -264,6 +264,8 @@ class NoteHistory:
     """What could not be read, one sentence each: more may be unknown."""
     unmerged: str = ""
     """`branch x, not found in main`, if it comes from unmerged branches alone."""
+    grounding: tuple[Mapping[str, str | None], ...] = ()
+    """What became of each file that it names: `path`, `state`, and its present path, `now`."""
 
 
 # -- a note: its versions ---------------------------------------------------------------------------------------------
@@ -306,6 +308,7 @@ def note_history(
     log: RunLog,
     revisions_of: Callable[[str, int], Result[tuple[Revision, ...], Error]],
     told_where: Callable[[Listed], tuple[str, ...]],
+    grounding: Callable[[StoredEntry], tuple[Mapping[str, str | None], ...]] = lambda _: (),
 ) -> NoteHistory:
     """Returns the history of the live note with this id or alias, else of the archived one. `revisions_of` returns the
     newest commits that touched a path, up to a limit.
@@ -375,5 +378,6 @@ def note_history(
         tier=TierStanding(tier, meta.best_tier, meta.pinned, reasons, score_parts(meta, usage, now_ms).rounded),
         usage=usage,
         told=told_where(listed),
+        grounding=grounding(stored),
         unread=(*warning_of(logged), *warning_of(revisions), *unread_runs(runs), *unread_notes(*listings)),
     )

@@ -24,6 +24,7 @@ from agent_memory.inject import inject
 from agent_memory.note.note import GLOBAL_SCOPE, WITHHELD, Harness, Importance, Kind, Listed, Meta
 from agent_memory.recall.assembling import SESSION_START
 from agent_memory.recall.candidates import InjectRequest
+from agent_memory.recall.grounding import Grounding, grounding_mark
 from agent_memory.recall.reading import ListFilter
 from agent_memory.recall.said import SaidTurn
 from agent_memory.recall.search_values import Mode, SearchHit, SearchRequest
@@ -231,7 +232,9 @@ def search_context(
     how = " ".join((f"Answered by: {answer.mode}.", *map(stored_line, answer.notices)))
     if not answer.hits:
         return f"No matching chunks found.\n\n{how}"
-    return "\n\n---\n\n".join((*(_hit(memory, hit, here) for hit in answer.hits), how))
+    ground = memory.grounding(*(hit.stored for hit in answer.hits))
+    hits = (_hit(memory, hit, here, ground.get(hit.listed.meta.id, ())) for hit in answer.hits)
+    return "\n\n---\n\n".join((*hits, how))
 
 
 @_tool(
@@ -316,7 +319,9 @@ def read_context(memory: Memory, id: _Id) -> str:
     if entry.uncounted is not None:  # not the agent's concern: the person who runs the server is told
         memory.warn(f"This read is not counted. {entry.uncounted!s}")
     meta = entry.stored.meta
-    return f"## {stored_line(meta.title)}\n{_facts(meta, memory.scope_here(), _remarks(memory, entry.stored.listed))}\n\n{stored_body(entry.stored.body)}"
+    remarks = _remarks(memory, entry.stored.listed, memory.grounding(entry.stored).get(meta.id, ()))
+    facts = _facts(meta, memory.scope_here(), remarks)
+    return f"## {stored_line(meta.title)}\n{facts}\n\n{stored_body(entry.stored.body)}"
 
 
 @_tool("List notes without their text, last changed first.", reads_only=True, idempotent=True)
@@ -516,13 +521,13 @@ def _facts(meta: Meta, here: str, remarks: Sequence[str] = ()) -> str:
     return " | ".join((*(f"**{name}:** {fact}" for name, fact in facts.items() if fact), *remarks))
 
 
-def _remarks(memory: Memory, listed: Listed) -> list[str]:
-    return [stored_line(mark)] if (mark := memory.mark_of(listed)) else []
+def _remarks(memory: Memory, listed: Listed, ground: Sequence[Grounding] = ()) -> list[str]:
+    return [stored_line(mark) for mark in (memory.mark_of(listed), grounding_mark(ground)) if mark]
 
 
-def _hit(memory: Memory, hit: SearchHit, here: str) -> str:
+def _hit(memory: Memory, hit: SearchHit, here: str, ground: Sequence[Grounding]) -> str:
     meta = hit.listed.meta
-    remarks = _remarks(memory, hit.listed)
+    remarks = _remarks(memory, hit.listed, ground)
     remarks += [f"replaced by `{hit.superseded_by}`"] if hit.superseded_by else []
     remarks += ["archived"] if hit.listed.archived else []
     head = f"### [score: {hit.score:.2f}] {stored_line(meta.title)}\n{_facts(meta, here, remarks)}"

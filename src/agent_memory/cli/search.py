@@ -11,6 +11,7 @@ from agent_memory.cli.dialogue import open_here, short_age
 from agent_memory.documents import search_document
 from agent_memory.errors import UsageInvalid
 from agent_memory.note.note import GLOBAL_SCOPE, Kind, Usage
+from agent_memory.recall.grounding import CHANGED, GONE, ground_lines
 from agent_memory.recall.search_values import MAX_HITS, Mode, ScorePart, SearchAnswer, SearchHit, SearchRequest
 from agent_memory.results import unwrap, warning_of
 from agent_memory.text.ids import normal_tag, split_tags
@@ -75,10 +76,17 @@ def _run(arguments: argparse.Namespace, console: Console) -> None:
         return
     answer = unwrap(memory.search(request))
     console.warn(*answer.notices)
+    ground = memory.grounding(*(each.stored for each in answer.hits)) if arguments.explain else {}
+
+    def mark(hit: SearchHit) -> str:
+        files = (each for each in ground.get(hit.listed.meta.id, ()) if each.state in (CHANGED, GONE))
+        return ", ".join(filter(None, (memory.mark_of(hit.listed), *ground_lines(files))))
+
     if console.json:
         totals = memory.ledger.totals()  # if they cannot be read, the frontmatter's counts are shown
         console.warn(*warning_of(totals))
-        console.answer(search_document(request.query, answer, totals.value_or(dict[str, Usage]()), memory.branch_mark))
+        counts = totals.value_or(dict[str, Usage]())
+        console.answer(search_document(request.query, answer, counts, memory.branch_mark, ground))
     elif not answer.hits:
         query = one_line(request.query, _QUERY_CHARS)
         advice = "Try fewer or other words, another --mode, --archived, or `memory list`."
@@ -93,14 +101,12 @@ def _run(arguments: argparse.Namespace, console: Console) -> None:
                     now_ms,
                     colour=console.colour,
                     explain=arguments.explain,
-                    mark=memory.mark_of(hit.listed),
+                    mark=mark(hit),
                 )
             )
         console.out(*broken_lines(closing_line(answer), _room(0)))
     else:
-        console.out(
-            *(plain_line(hit, explain=arguments.explain, mark=memory.mark_of(hit.listed)) for hit in answer.hits)
-        )
+        console.out(*(plain_line(hit, explain=arguments.explain, mark=mark(hit)) for hit in answer.hits))
         console.warn(closing_line(answer))
 
 

@@ -16,7 +16,7 @@ from agent_memory.text.json_shape import is_list, is_object
 
 _MAX_BYTES = 4 << 20
 _MOST_PROJECTS = 100
-_TRUNKS = ("refs/remotes/origin/HEAD", "refs/heads/main", "refs/heads/master", "refs/heads/trunk")
+TRUNKS = ("refs/remotes/origin/HEAD", "refs/heads/main", "refs/heads/master", "refs/heads/trunk")
 _GONE = "[gone]"
 
 Unmerged = Mapping[str, frozenset[str]]
@@ -67,7 +67,7 @@ def _unmerged_in(common: str) -> frozenset[str]:
     shown = "--format=%(refname)%09%(upstream:track)"
     answers = [
         git_says(common, "for-each-ref", f"--no-merged={trunk}", shown, "refs/heads", "refs/remotes")
-        for trunk in _TRUNKS
+        for trunk in TRUNKS
     ]
     lists = [
         frozenset(

@@ -8,15 +8,16 @@ falsehood. Imports C modules only, since hooks use it.
 import os
 import time
 
-from agent_memory.capture.places import git_says
+from agent_memory.capture.places import git_says, known_places
+from agent_memory.capture.repository import Repository, read_repository
+from agent_memory.files.root import home_of
 from agent_memory.text.json_shape import Record
 from agent_memory.text.value_rules import commit_problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from agent_memory.capture.repository import Repository
     from agent_memory.note.note import Meta
     from agent_memory.recall.assembling import Passage
 
@@ -32,6 +33,7 @@ _MOST_CHARS = 200
 _MOST_TEXT = 1 << 16
 _MOST_ARGUMENTS = 1_000_000
 """How many characters of paths git is given."""
+_FEW_REMOVED = 20
 _MOST_COMPARED = 8
 _MOST_MOVES = 4
 """How often a file may have been renamed since."""
@@ -106,7 +108,7 @@ class _Silent(Exception):
 class _Facts:
     """What git says about some names, each question asked once for all of them."""
 
-    def __init__(self, where: "Repository", seconds: float) -> None:
+    def __init__(self, where: Repository, seconds: float) -> None:
         self.common, self.head, self.top = where.common or "", where.commit or "", where.top
         self.until = time.monotonic() + seconds
         self.objects: dict[str, str] = {}
@@ -114,6 +116,8 @@ class _Facts:
         self.renames: dict[str, str] = {}
         self.removals: dict[str, tuple[str, int]] = {}
         """The last commit that removed a file, and when."""
+        self.later: dict[tuple[str, str], bool] = {}
+        """Whether the first commit is not in the history of the second."""
         self.traced: set[str] = set()
         """The removed names whose new names would be known."""
 
@@ -174,9 +178,13 @@ class _Facts:
     def find_renames(self, names: "Sequence[str]", pairs: "Sequence[str]") -> None:
         """Finds what git takes for the new names of these, from one commit to another, or in one commit: a pair of trees is
         named in the reverse order. All other files would take seconds to compare."""
+        from itertools import pairwise
+
         options = ("diff-tree", "--stdin", "-r", "-z", "--no-ext-diff")
-        added = self.ask(*options, "--no-renames", "--diff-filter=A", "--name-only", told=pairs).split("\0")
-        paths = (*names, *dict.fromkeys(each for each in added if each))
+        listed = self.ask(*options, "--no-renames", "--diff-filter=AD", "--name-status", told=pairs).split("\0")
+        added = dict.fromkeys(path for state, path in pairwise(listed) if state == "A")
+        # Few removed files are compared at once; to pick the names out of a large tree takes longer.
+        paths = (*names, *added) if listed.count("D") > _FEW_REMOVED else ()
         if sum(map(len, paths)) > _MOST_ARGUMENTS:
             raise _Silent
         shown = ("-M", "--name-status", "--diff-filter=R")
@@ -200,11 +208,12 @@ class _Facts:
         return None if not moved else next(iter(moved)) if len(moved) == 1 else ""
 
 
-def look_at(where: "Repository", notes: "Sequence[Named]", seconds: float) -> tuple[tuple[Grounding, ...], ...]:
+def look_at(where: Repository, notes: "Sequence[Named]", seconds: float) -> tuple[tuple[Grounding, ...], ...]:
     """Returns for each note what became of the files that it names; what never was a file there is left out. All is unknown
     if git does not answer in time."""
     if where.common is None or where.commit is None or not any(each.names for each in notes):
         return tuple(() for _ in notes)
+    notes = [Named(each.names, each.commit, each.since_ms) for each in notes]
     facts = _Facts(where, seconds)
     try:
         facts.look_up(f"{each.commit}^{{commit}}" for each in notes if each.commit)
@@ -245,13 +254,16 @@ def _trace(facts: _Facts, notes: "Sequence[Named]") -> None:
             facts.find_renames(removed, removing)
             # What was first copied and then removed has not been renamed by one commit.
             left = [name for name in removed if facts.new_name(name) is None]
-            before = [each for each in commits if any(facts.at(each, name) for name in left)]
+            had = {name: next((each for each in commits if facts.at(each, name)), "") for name in left}
+            before = sorted(filter(None, set(had.values())))[:_MOST_COMPARED]
             if before:
-                facts.find_renames(left, [f"{facts.head} {each}" for each in before[:_MOST_COMPARED]])
-            facts.traced.update(removed)
+                facts.find_renames(left, [f"{facts.head} {each}" for each in before])
+            facts.traced.update(name for name in removed if had.get(name, "") in ("", *before))
             ends = {new for name in removed if (new := facts.new_name(name))}
             facts.look_up(f"{facts.head}:{each}" for each in ends)
             absent = {each for each in ends - facts.traced if facts.is_absent(each)}
+            if not absent:
+                return
 
 
 def _state(facts: _Facts, note: Named, name: str) -> "Grounding | None":
@@ -280,12 +292,29 @@ def _state(facts: _Facts, note: Named, name: str) -> "Grounding | None":
     return unknown
 
 
+def place_with(scope: str, environ: "Mapping[str, str]", root: str) -> Repository:
+    """Returns the main work tree of a repository that is known on this machine, as it is checked out."""
+    known = known_places(environ, root)
+    for place in known.all() if known is not None else ():
+        if place.scope == scope:
+            there = read_repository(place.common.removesuffix("/.git"), environ, home_of(environ))
+            if there.common == place.common:
+                return there
+    return Repository()
+
+
 def _is_since(facts: _Facts, removal: tuple[str, int], note: Named) -> bool:
     """Returns whether the note is older than the removal, by history; by the clock if its commit is unknown."""
     commit, at_s = removal
     if not note.commit:
         return at_s * 1000 >= note.since_ms
-    return bool(facts.ask("rev-list", "--max-count=1", commit, f"^{note.commit}"))
+    pair = commit, note.commit
+    if pair not in facts.later:
+        try:
+            facts.later[pair] = bool(facts.ask("rev-list", "--max-count=1", commit, f"^{note.commit}"))
+        except _Silent:
+            return False
+    return facts.later[pair]
 
 
 # -- marks ------------------------------------------------------------------------------------------------------------
@@ -305,10 +334,9 @@ def grounding_mark(found: "Sequence[Grounding]") -> str:
     return ", ".join((*((f"{gone[0]}{more} gone",) if gone else ()), *moved[:2]))
 
 
-def grounded(passages: "Sequence[Passage]", where: "Repository") -> tuple["Passage", ...]:
+def grounded(passages: "Sequence[Passage]", where: Repository) -> tuple["Passage", ...]:
     """Returns the passages with their marks; those whose files are gone come last, but for hot ones."""
-    notes = [Named(each.names, each.commit, each.since_ms) for each in passages]
-    found = look_at(where, notes, HOOK_SECONDS)
+    found = look_at(where, [Named(each.names, each.commit, each.since_ms) for each in passages], HOOK_SECONDS)
     last = [is_gone(each) and passage.section not in _KEPT_RANK for passage, each in zip(passages, found, strict=True)]
     marked = [each.marked(grounding_mark(states)) for each, states in zip(passages, found, strict=True)]
     return tuple(marked[at] for at in sorted(range(len(marked)), key=last.__getitem__))
