@@ -86,7 +86,7 @@ def measured(home: PopulatedHome) -> Mapping[str, Mapping[str, Sequence[Took]]]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--notes", type=int, default=NOTES, metavar="N")
+    parser.add_argument("--notes", type=int, default=NOTES, metavar="N", help="100 at least: each is changed once")
     parser.add_argument("--memory", default=f"{sysconfig.get_path('scripts')}/memory", help="the command to measure")
     arguments = parser.parse_args(argv)
     with tempfile.TemporaryDirectory(prefix="agent-memory-bench-") as directory:
