@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from attrs import frozen
 
-from agent_memory.extraction.cues import Signal, Sort, shows, user_hits, wording
+from agent_memory.extraction.cues import Sort
 from agent_memory.extraction.extract import read_through
-from agent_memory.extraction.session import Episode, own_words
-from agent_memory.extraction.text import MAX_CHARS, is_anaphoric, sentences_of
 from agent_memory.session.history import History, Role
-from agent_memory.text.salience import content_terms
 
 _CORRECTING = frozenset({Sort.REMEMBER, Sort.CORRECTION, Sort.PREFERENCE, Sort.CONVENTION})
-_REJECTED = wording("rejected")
-_UNFIT = (Signal.REQUEST, Signal.UNSURE, Signal.PASSING, Signal.SESSION, Signal.POINTS)
-_FEWEST_WORDS = 2
 
 
 @frozen
@@ -38,27 +30,9 @@ def corrections_in(history: History) -> tuple[Correction, ...]:
     a question, nor "no, try again", nor what the person took back later; and nothing said before the agent's first
     turn, to which nobody had given cause.
     """
-    _, episodes, candidates = read_through(history, by_agent=False)
-    found = [
+    first = next((turn.number for turn in history.turns if turn.role is Role.AGENT), None)
+    return tuple(
         Correction(each.turns[-1], each.claim, each.rejected)
-        for each in candidates
-        if each.by is Role.USER and each.sort in _CORRECTING
-    ]
-    said = {turn for each in candidates for turn in each.turns}
-    if not history.automated:
-        found += (each for episode in episodes for each in _brief(episode) if each.turn not in said)
-    first = min((turn.number for turn in history.turns if turn.role is Role.AGENT), default=0)
-    return tuple(sorted((each for each in found if 0 < first < each.turn), key=lambda each: each.turn))
-
-
-def _brief(episode: Episode) -> Iterator[Correction]:
-    """Yields the corrections of too few words for a note: `no, pnpm, not npm`. They name what is right, and what is wrong."""
-    asked = episode.asked
-    for sentence in (each for block in own_words(asked) for each in sentences_of(block.text)) if asked else ():
-        hit = next(iter(user_hits(sentence)), None) if _REJECTED.search(sentence) else None
-        rejected = _REJECTED.search(hit.said) if hit is not None and hit.shows is Sort.CORRECTION else None
-        if hit is None or rejected is None or sentence.endswith("?") or len(sentence) > MAX_CHARS:
-            continue
-        is_fit = not is_anaphoric(hit.said) and not any(shows(each, hit.said) for each in _UNFIT)
-        if asked and is_fit and len(content_terms(hit.said)) >= _FEWEST_WORDS:
-            yield Correction(asked.number, hit.said, rejected["what"])
+        for each in read_through(history, by_agent=False)[2]
+        if each.by is Role.USER and each.sort in _CORRECTING and first is not None and each.turns[-1] > first
+    )

@@ -363,11 +363,13 @@ def _statement(said: _Said, hit: Hit, sentence: str) -> Candidate | None:
     few = sort not in _STANDING and len(content_terms(claim)) < _MANY_WORDS
     points = is_anaphoric(hit.said if sort is Sort.REMEMBER else claim) or (few and _POINTS.search(claim))
     least = {Sort.WANT: 4, Sort.TASK: 4, Sort.PREFERENCE: 2}.get(sort, 3) + len(content_terms(claim) & _EMPTY)
+    rejected = _REJECTED.search(claim) if sort in (Sort.REMEMBER, Sort.CORRECTION, Sort.DECISION) else None
     if sort is Sort.REMEMBER:
         least = 2 if claim.isascii() else 1  # of a script without spaces a sentence is one word
+    elif sort is Sort.CORRECTION and rejected:
+        least = 2  # what is right, and what is not: `pnpm, not npm`
     if points or not says_enough(claim, least):
         return None
-    rejected = _REJECTED.search(claim) if sort in (Sort.REMEMBER, Sort.CORRECTION, Sort.DECISION) else None
     return Candidate(
         sort,
         Role.USER,
