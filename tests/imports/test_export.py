@@ -176,12 +176,14 @@ def test_an_agent_cannot_export(memory: Memory) -> None:
 
 def test_a_killed_export_is_finished_by_the_next_and_forgets_what_left(memory: Memory, lamp: Path) -> None:
     from agent_memory.app import open_memory
-    from agent_memory.imports.exporting import DIRECTORIES as FORMATS
+    from agent_memory.imports.exporting import FORMATS, ExportFormat
     from agent_memory.recall.reading import ListFilter
 
     opened = open_memory(memory.environment(), lamp, print).unwrap()
-    old = opened.exporting.choose(ListFilter(), None, private=True, unasked=False).unwrap().notes
-    markdown, few = FORMATS["markdown"], FORMATS["markdown"](old[:2])
+    old = opened.exporting.choose(ExportFormat(), ListFilter(), None, private=True).unwrap().notes
+    markdown = FORMATS["markdown"].files
+    assert markdown is not None
+    few = markdown(old[:2])
     for k, dying in each_kill(step=5):
         path = str(memory.home / f"out/{k}")
         with dying:

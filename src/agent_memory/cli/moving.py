@@ -16,9 +16,8 @@ from agent_memory.cli.reading import add_filters, filter_of
 from agent_memory.cli.runs import print_foreseen
 from agent_memory.documents import rows_of
 from agent_memory.errors import UsageInvalid
-from agent_memory.imports.exporting import DIRECTORIES, READ_UNASKED, json_lines
+from agent_memory.imports.exporting import FORMATS, json_lines
 from agent_memory.imports.importing import SOURCES, Imported
-from agent_memory.note.note import SKILL_TAG
 from agent_memory.results import unwrap
 from agent_memory.rules.run_log import short_id
 from agent_memory.rules.section import RenderedSection
@@ -143,13 +142,9 @@ def _report(
 
 # -- export -----------------------------------------------------------------------------------------------------------
 
-_RULE_FILE = "/.cursor/rules/agent-memory.mdc"
-_SECTIONS = ("cursor-rules", "agents-md")
-_FORMATS = ("markdown", "jsonl", "okf", "claude", "codex", "skills", *_SECTIONS)
-
 
 def configure_export(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("format", metavar="FORMAT", choices=_FORMATS, help=", ".join(_FORMATS))
+    parser.add_argument("format", metavar="FORMAT", choices=list(FORMATS), help=", ".join(FORMATS))
     output = "the directory or file to write; default: print it, for jsonl, cursor-rules and agents-md"
     parser.add_argument("--output", metavar="PATH", help=output)
     add_flag(parser, "--private", "private notes, too")
@@ -167,22 +162,20 @@ def configure_export(parser: argparse.ArgumentParser) -> None:
 
 def _export(arguments: argparse.Namespace, console: Console) -> None:
     caller_of(os.environ).only_a_person("export")
-    memory = open_here(console)
-    name, wanted = arguments.format, filter_of(arguments, memory)
+    memory, name = open_here(console), arguments.format
+    format, wanted = FORMATS[name], filter_of(arguments, memory)
     path = None if arguments.output is None else os.path.abspath(os.path.expanduser(arguments.output))
-    files_of = DIRECTORIES.get(name)
-    if path is None and files_of is not None:
-        where = READ_UNASKED.get(name, "DIRECTORY")
+    if path is None and format.files is not None:
+        where = format.read_at or "DIRECTORY"
         raise UsageInvalid(f"{name} is a directory of files", f"Name it: `memory export {name} --output {where}`.")
-    if path is not None and name == "cursor-rules" and not rule_head(path):
-        raise UsageInvalid(f"Cursor reads no rule at {path}", f"Name a file such as PROJECT{_RULE_FILE}.")
-    if name == "skills":
-        wanted = evolve(wanted, tag=wanted.tag or SKILL_TAG)
-    here = memory.scope_here() if name in ("claude", "skills") and wanted.scope is None else None
-    is_unasked = name in _SECTIONS or name in READ_UNASKED
-    chosen = unwrap(memory.exporting.choose(wanted, here, private=arguments.private, unasked=is_unasked))
+    if path is not None and rule_head(format.read_at) and not rule_head(path):
+        raise UsageInvalid(f"Cursor reads no rule at {path}", f"Name a file such as {format.read_at}.")
+    here = memory.scope_here() if format.is_here and wanted.scope is None else None
+    chosen = unwrap(memory.exporting.choose(format, wanted, here, private=arguments.private))
     ids, text = [each.meta.id for each in chosen.notes], None
-    if name in _SECTIONS:
+    if format.files is not None and path is not None:
+        unwrap(memory.exporting.write_directory(path, format.files(chosen.notes), beside=format.beside))
+    elif format.read_at:
         memory.publisher = evolve(memory.publisher, only=frozenset(ids))
         if path is None:
             rendered = unwrap(memory.section_here(wanted.scope))
@@ -193,18 +186,14 @@ def _export(arguments: argparse.Namespace, console: Console) -> None:
             rendered = target.rendered or RenderedSection("")
         console.warn(*(f"{warning}." for warning in rendered.warnings))
         ids = [*rendered.hot, *rendered.warm]
-        text = f"{rule_head(_RULE_FILE) if name == 'cursor-rules' else ''}{rendered.text}"
-    elif path is None:
-        text = json_lines(chosen.notes).rstrip("\n")
-    elif files_of is not None:
-        unwrap(memory.exporting.write_directory(path, files_of(chosen.notes), beside=name == "skills"))
-    else:
+        text = f"{rule_head(format.read_at)}{rendered.text}"
+    elif path is not None:
         unwrap(memory.exporting.write_file(path, chosen.notes))
+    else:
+        text = json_lines(chosen.notes).rstrip("\n")
     document = {"format": name, "path": path, "ids": ids, "left": dict(chosen.left), "text": text}
     said = f"Exported {counted(len(ids), 'note')} to {path}." if path else text
     console.answer(document, *([said] if said else []))
     console.warn(*(f"Left out: {counted(number, 'note')}, {reason}." for reason, number in chosen.left.items()))
     warn_unreadable(console, chosen.found.unreadable)
-    if name == "claude":
-        line = "`- [Notes of agent-memory](agent-memory/MEMORY.md)`"
-        console.warn(f"Claude Code looks there if a line of its own MEMORY.md leads there: {line}.")
+    console.warn(*filter(None, [format.hint]))
