@@ -157,6 +157,35 @@ def test_nothing_is_gone_where_git_cannot_tell(memory: Memory, lamp: Path, home:
     assert "is gone" not in asked.out
 
 
+def test_no_program_of_the_repository_is_run(memory: Memory, lamp: Path, home: Path) -> None:
+    id = noted(memory, lamp)
+    git(lamp, "mv", "src/a.py", "lamp.py")
+    git(lamp, "rm", "-q", "src/b.py")
+    committed(lamp)
+    (program := home / "program").write_text(f"#!/bin/sh\necho ran >> {home}/ran\n")
+    program.chmod(0o755)
+    for key in ("core.fsmonitor", "diff.external", "core.pager", "gpg.program", "diff.x.textconv", "filter.x.clean"):
+        git(lamp, "config", key, str(program))
+    git(lamp, "config", "log.showSignature", "true")
+    (lamp / ".git" / "info" / "attributes").write_text("* diff=x filter=x\n")
+    assert grounding(memory, lamp, id) == {**ALL_FRESH, "src/a.py": "changed lamp.py", "src/b.py": "gone"}
+    assert not (home / "ran").exists()
+    git(lamp, "status")
+    assert (home / "ran").exists(), "it would have"
+
+
+def test_names_that_look_like_git_s_output_are_names(memory: Memory, lamp: Path) -> None:
+    for name in ("\x01abc def", "z\nHEAD:src"):
+        (lamp / "docs" / name).write_text(name * 40)
+    committed(lamp)
+    id = noted(memory, lamp, f"{NOTE} docs/c.md docs/z.md")
+    git(lamp, "mv", "src/a.py", "x\nHEAD:docs")
+    git(lamp, "rm", "-qr", "docs")
+    committed(lamp)
+    changed = {"src/a.py": "changed", "docs": "gone", "docs/c.md": "gone"}
+    assert grounding(memory, lamp, id) == {**ALL_FRESH, **changed}
+
+
 def test_hundreds_of_paths_and_links_that_lead_out_are_bounded(memory: Memory, lamp: Path) -> None:
     (lamp / "out").symlink_to("/")
     committed(lamp)

@@ -148,7 +148,8 @@ def git_says(common: str, *words: str, told: str = "", seconds: float = _SECONDS
         "GIT_NO_REPLACE_OBJECTS": "1",
         "LC_ALL": "C",
     }
-    command = ("git", f"--git-dir={common}", *words)
+    # Measured: `diff-tree --stdin` reads the index, for which git runs the repository's file system monitor.
+    command = ("git", "-c", "core.fsmonitor=false", f"--git-dir={common}", *words)
     try:
         asked = subprocess.run(
             command, env=environ, cwd="/", capture_output=True, input=os.fsencode(told), timeout=seconds, check=True

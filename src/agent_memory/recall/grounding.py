@@ -76,9 +76,8 @@ def names_in(text: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for word in re.findall(r"[^\s`\"'“”‘’«»()<>|,;]+", text[:_MOST_TEXT]):
         bare = word.removeprefix("./").rstrip(".:!?…")
-        path = (
-            re.sub(r"(?:::?|#)[\w.:-]*$", "", bare) if "//" not in bare else ""
-        )  # of `path:symbol`, `path:12`, `path#L3`
+        # The path of `path:symbol`, `path:12`, `path#L3`.
+        path = re.sub(r"(?:::?|#)[\w.:-]*$", "", bare) if "//" not in bare else ""
         path = path.removesuffix("/") if "/" in path[:-1] or not path.endswith("/") else path
         if len(path) <= _MOST_CHARS and re.fullmatch(r"(?:[\w.@+=-]+/)+[\w.@+=-]*|[\w.@+=-]*\w\.[A-Za-z]\w{0,9}", path):
             parts = path.rstrip("/").split("/")
@@ -130,9 +129,10 @@ class _Facts:
         return said
 
     def look_up(self, objects: "Iterable[str]") -> None:
-        new = [each for each in dict.fromkeys(objects) if each not in self.objects]
+        # A name with a line break would be asked about as two.
+        new = [each for each in dict.fromkeys(objects) if each not in self.objects and each.isprintable()]
         if new:
-            lines = self.ask("cat-file", "--batch-check=%(objectname) %(objecttype)", told=new).splitlines()
+            lines = self.ask("cat-file", "--batch-check=%(objectname) %(objecttype)", told=new).split("\n")
             kinds = (" blob", " tree", " commit")
             self.objects.update(zip(new, (each if each.endswith(kinds) else "" for each in lines), strict=False))
 
@@ -165,14 +165,15 @@ class _Facts:
         options = ("--no-show-signature", "--no-ext-diff", "--no-renames", "--diff-filter=D", "--name-only", "-c", "-z")
         said = self.ask("--literal-pathspecs", "log", *options, "--format=%x01%H %ct", *since, "--", *names)
         removing: dict[str, None] = {}
-        for record in said.split("\x01")[1:]:
-            head, *paths = record.split("\0")
-            commit, _, at_s = head.partition(" ")
-            removing[commit] = None
-            for path in filter(None, (each.strip("\n") for each in paths)):
-                for name in names:
-                    if path == name or path.startswith(f"{name}/"):
-                        self.removals.setdefault(name, (commit, int(at_s)))
+        commit, at_s = "", "0"
+        for field in said.split("\0"):
+            if field[:1] == "\x01":  # a path begins with one of the names
+                commit, _, at_s = field[1:].partition(" ")
+                removing[commit] = None
+            path = field.removeprefix("\n")
+            for name in names:
+                if path == name or path.startswith(f"{name}/"):
+                    self.removals.setdefault(name, (commit, int(at_s)))
         return tuple(removing)
 
     def find_renames(self, names: "Sequence[str]", pairs: "Sequence[str]") -> None:
