@@ -44,7 +44,9 @@ def learnt(
 
 
 def section(memory: Memory, lamp: Path) -> str:
-    return memory("generate-agents-md", "--target", "-", cwd=lamp).out
+    (lamp / ".git/info/exclude").write_text("CLAUDE.local.md\n")
+    memory("generate-agents-md", "--target", "CLAUDE.local.md", cwd=lamp)
+    return (lamp / "CLAUDE.local.md").read_text()
 
 
 def test_a_note_from_a_branch_that_is_not_merged_says_so_everywhere(memory: Memory, lamp: Path) -> None:
@@ -61,6 +63,9 @@ def test_a_note_from_a_branch_that_is_not_merged_says_so_everywhere(memory: Memo
     assert f"({MARK})" in memory("list").out
     assert memory("pin", id).code == 0
     assert MARK in section(memory, lamp)
+    assert memory("generate-agents-md", "--target", "AGENTS.md", cwd=lamp).code == 0
+    committed = (lamp / "AGENTS.md").read_text()  # is the same on every machine, whatever is merged there
+    assert id in committed and MARK not in committed
     git(lamp, "switch", "-q", "main")
     git(lamp, "merge", "-q", "--no-ff", "fix/lamp")
     assert memory("consolidate").code == 0

@@ -1,15 +1,15 @@
 """The managed section as text: hot notes whole, warm ones a line each, the rest a count (design §6, P13, P17-P19).
 
-The same notes give the same bytes: but for the mark of a branch that is not merged, nothing depends on when, where or by
-whom it is written. Whether a note may be shown
-is checked here again from its own text: a tier list may have been edited or come from another machine.
+The same notes give the same bytes, wherever, whenever and by whom it is written; but a file that no repository commits
+marks notes of a branch that is not merged here. Whether a note may be shown is checked here again from its own text: a
+tier list may have been edited or come from another machine.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from agent_memory.note.note import Listed, Sensitivity, Source, StoredEntry, Tier, TierList
+from agent_memory.note.note import GLOBAL_SCOPE, Listed, Sensitivity, Source, StoredEntry, Tier, TierList
 from agent_memory.recall.neutral_markdown import facts_beside, neutral_line, whole_note
 from agent_memory.redaction.redact import redact
 from agent_memory.rules.analyze import contradicted_in
@@ -42,7 +42,8 @@ def render_section(
     contradicted = contradicted_in([bodies[id] for id in ids])
 
     def beside(listed: Listed) -> tuple[str, ...]:
-        return facts_beside(listed, contradicted.get(listed.meta.id, ""), branch_mark(listed.meta.sources))
+        branch = branch_mark(listed.meta.sources) if GLOBAL_SCOPE in target.scopes else ""
+        return facts_beside(listed, contradicted.get(listed.meta.id, ""), branch)
 
     whole = {each.meta.id: whole_note(each, "".join(f", {said}" for said in beside(each.listed))) for each in hot}
     room = budget.hot_chars - sum(len(whole[each.meta.id]) for each in hot if each.meta.pinned)
