@@ -44,8 +44,8 @@ def learnt(
 
 
 def section(memory: Memory, lamp: Path) -> str:
-    (lamp / ".git/info/exclude").write_text("CLAUDE.local.md\n")
-    memory("generate-agents-md", "--target", "CLAUDE.local.md", cwd=lamp)
+    (lamp / ".gitignore").write_text("CLAUDE.local.md\n")
+    assert memory("generate-agents-md", "--target", "CLAUDE.local.md", cwd=lamp).code == 0
     return (lamp / "CLAUDE.local.md").read_text()
 
 
@@ -65,7 +65,8 @@ def test_a_note_from_a_branch_that_is_not_merged_says_so_everywhere(memory: Memo
     assert MARK in section(memory, lamp)
     assert memory("generate-agents-md", "--target", "AGENTS.md", cwd=lamp).code == 0
     committed = (lamp / "AGENTS.md").read_text()  # is the same on every machine, whatever is merged there
-    assert id in committed and MARK not in committed
+    assert id in committed
+    assert MARK not in committed
     git(lamp, "switch", "-q", "main")
     git(lamp, "merge", "-q", "--no-ff", "fix/lamp")
     assert memory("consolidate").code == 0

@@ -351,7 +351,9 @@ def tracking_of(top: str, path: str, environ: Mapping[str, str]) -> Tracking:
     try:
         if git.run("ls-files", "--error-unmatch", "--", name).ok:
             return "tracked"
-        return "ignored" if git.run("check-ignore", "--quiet", "--", name).ok else "new"
+        # check-ignore refuses literal pathspecs, and takes no others but those that begin with a colon.
+        is_ignored = git.run("--no-literal-pathspecs", "check-ignore", "--quiet", "--", f"./{name}").ok
+        return "ignored" if is_ignored else "new"
     except Error:
         return "new"
 
