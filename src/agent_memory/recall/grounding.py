@@ -75,10 +75,9 @@ def names_in(text: str) -> tuple[str, ...]:
 
     found: dict[str, None] = {}
     for word in re.findall(r"[^\s`\"'“”‘’«»()<>|,;]+", text[:_MOST_TEXT]):
-        bare = word.removeprefix("./").rstrip(".:!?…")
+        bare = word[: 2 * _MOST_CHARS].removeprefix("./").rstrip(".:!?…")  # or a long one would take a minute
         # The path of `path:symbol`, `path:12`, `path#L3`.
         path = re.sub(r"(?:::?|#)[\w.:-]*$", "", bare) if "//" not in bare else ""
-        path = path.removesuffix("/") if "/" in path[:-1] or not path.endswith("/") else path
         if len(path) <= _MOST_CHARS and re.fullmatch(r"(?:[\w.@+=-]+/)+[\w.@+=-]*|[\w.@+=-]*\w\.[A-Za-z]\w{0,9}", path):
             parts = path.rstrip("/").split("/")
             if not {"", ".", "..", ".git"}.intersection(parts):
