@@ -1121,7 +1121,8 @@ class Memory:
 
     # -- what is told of the store ------------------------------------------------------------------------------------
 
-    def why_entry(self, id: str, told_where: Callable[[Listed], tuple[str, ...]]) -> Result[NoteHistory, Error]:
+    @as_result
+    def why_entry(self, id: str, reading: Reading, told_where: Callable[[Listed], tuple[str, ...]]) -> NoteHistory:
         """`memory why ID`: counts no read. `told_where` says to whom a note is told."""
         from agent_memory.care.why_note import note_history
         from agent_memory.git.git_history import revisions_of
@@ -1130,8 +1131,8 @@ class Memory:
             return tuple(each.document for each in self.grounding(stored).get(stored.meta.id, ()))
 
         revisions = partial(revisions_of, self.git_process)
-        why = note_history(id, self.reading_here, self.log, revisions, told_where, grounding)
-        return why.map(lambda each: evolve(each, unmerged=self.branch_mark(each.sources)))
+        why = unwrap(note_history(id, reading, self.log, revisions, told_where, grounding))
+        return evolve(why, unmerged=self.branch_mark(why.sources))
 
     def why_session(self, session_id: str) -> Result[FoundSessions, Error]:
         """`memory why --session`: changes nothing."""

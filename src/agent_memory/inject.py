@@ -38,6 +38,7 @@ from agent_memory.results import as_result, unwrap
 
 if TYPE_CHECKING:
     from agent_memory.app import Memory
+    from agent_memory.ports import Notes
 
 _MOST_HITS = 20
 """How many hits of a query are looked at; not all of them may be shown."""
@@ -83,12 +84,12 @@ def inject(memory: Memory, request: InjectRequest) -> Injection:
 
 
 @as_result
-def prepare(memory: Memory, around: Place | None = None) -> Prepared:
-    """Returns the passages for sessions in the working directory, or in another place, best first, with the settings."""
+def prepare(memory: Memory, around: Place | None = None, notes: Notes | None = None) -> Prepared:
+    """Returns the passages for sessions in a place, here if none is given, best first, with the settings."""
     from agent_memory.recall.neutral_markdown import passage_of
 
     around = around or place_of(memory)
-    notes, tiers = memory.notes_here, TierList()
+    notes, tiers = notes or memory.notes_here, TierList()
     live = unwrap(notes.list())
     try:
         tiers = unwrap(notes.tiers())
@@ -115,14 +116,14 @@ def prepare(memory: Memory, around: Place | None = None) -> Prepared:
     return Prepared(passages, config.token_budget, config.profiles, until_ms, more, memory.config.eval.hold_out)
 
 
-def told_where(memory: Memory, listed: Listed) -> tuple[str, ...]:
+def told_where(memory: Memory, notes: Notes, listed: Listed) -> tuple[str, ...]:
     """Returns where a note is told, in sentences: in the files with a managed section, and to a session that starts in
     its place, both as if they were made now."""
     if listed.archived:
         return ("No session sees it, because it is archived.",)
     meta = listed.meta
     scope = memory.scope_here() if meta.scope == GLOBAL_SCOPE else meta.scope
-    prepared = unwrap(prepare(memory, Place(scope, scope != GLOBAL_SCOPE, memory.clock.now_ms())))
+    prepared = unwrap(prepare(memory, Place(scope, scope != GLOBAL_SCOPE, memory.clock.now_ms()), notes))
     published = unwrap(memory.publish(None, dry_run=True))
     profile = profile_named(SESSION_START, prepared.profiles, prepared.budget)
     passages = grounded(prepared.passages, memory.checkout) if scope == memory.scope_here() else prepared.passages

@@ -42,7 +42,8 @@ def _why(arguments: argparse.Namespace, console: Console) -> None:
     if arguments.session is None:
         from agent_memory.inject import told_where  # links and sessions do without
 
-        note = unwrap(memory.why_entry(arguments.id, partial(told_where, memory)))
+        here = memory.reading_here
+        note = unwrap(memory.why_entry(arguments.id, here, partial(told_where, memory, here.store)))
         console.answer(fields_of(note), *_note_lines(note))
         console.warn(*note.unread)
         return

@@ -34,14 +34,14 @@ NOTE_ACTS = (*_NOTE_ACTS, "edit")
 
 def act_on_note(asked: Asked) -> Done:
     id, act = asked.path["id"], asked.path["act"]
-    shown = read_shown(asked.looking, id)
+    shown = read_shown(asked.looking.notes_here, id)
     if act == "edit":
         return _edited(asked, shown)
     if act not in _NOTE_ACTS:
         raise UsageInvalid(f"There is no act {act[:40]!r} on a note", f"There are {', '.join(NOTE_ACTS)}.")
     said, change = _NOTE_ACTS[act]
     unwrap(change(asked.acting.service, shown.meta.id))
-    listed = read_shown(asked.looking, shown.meta.id).listed
+    listed = read_shown(asked.looking.notes_here, shown.meta.id).listed
     document = entry_document(listed, tier=asked.looking.reading.tier_of(listed))
     return Done(f"{said} {listed.meta.id}: {listed.meta.title}", document, f"/notes/{listed.meta.id}")
 
@@ -83,7 +83,7 @@ def decide(asked: Asked) -> Done:
         raise EntryChanged("What you decided about")
     text = None
     if act is ReviewAct.EDIT:
-        stored = read_shown(asked.acting, note_id or items[0].notes[0].meta.id)
+        stored = read_shown(asked.acting.notes_here, note_id or items[0].notes[0].meta.id)
         if stored.listed.content_hash != asked.needed("hash"):
             raise EntryChanged(stored.meta.id)
         text, note_id = _text_of(asked, stored), stored.meta.id

@@ -50,6 +50,7 @@ from agent_memory.note.note import (
     without_secret,
 )
 from agent_memory.pipelines.undo import chosen_run, sentence_of
+from agent_memory.ports import Notes
 from agent_memory.recall.candidates import barrier
 from agent_memory.recall.delivery_log import DeliveryLog
 from agent_memory.recall.links import LinkSheet
@@ -168,15 +169,15 @@ def notes(asked: Asked) -> Shown:
     return Shown("notes.html", {**document, "matching": pages["count"]}, context)
 
 
-def read_shown(memory: Memory, id: str) -> StoredEntry:
+def read_shown(notes: Notes, id: str) -> StoredEntry:
     """Returns a note that may be shown, live or archived, by id or alias. Counts no read: somebody looks at it, and does not
     use it."""
     try:
-        stored = unwrap(memory.notes_here.read(id))
+        stored = unwrap(notes.read(id))
     except EntryNotFound as absent:
         if not absent.archived:
             raise
-        stored = unwrap(memory.store.read(id, archived=True))
+        stored = unwrap(notes.read(id, archived=True))
     if stored.meta.is_secret:
         raise EntryProtected(id, f"showing it on a page (`memory read --secret {id}` prints it)", "secret")
     return stored
@@ -184,19 +185,20 @@ def read_shown(memory: Memory, id: str) -> StoredEntry:
 
 def note(asked: Asked) -> Shown:
     memory, id = asked.looking, asked.path["id"]
-    stored = read_shown(memory, id)
+    here = memory.reading_here
+    stored = read_shown(here.store, id)
+    told = partial(told_where, memory, here.store)
     if stored.meta.withheld:  # a person looks at it to approve it; its relations, which may be secret, are left out
-        why = unwrap(asked.acting.why_entry(id, partial(told_where, memory)))
+        why = unwrap(asked.acting.why_entry(id, evolve(here, caller=asked.acting.caller), told))
         why = evolve(why, merged=(), supersedes=(), superseded_by=())
         links = LinkSheet(stored.meta.id, stored.meta.title, stored.listed.archived, (), (), (), (), ())
     else:
-        why = unwrap(memory.why_entry(id, partial(told_where, memory)))
-        links = unwrap(memory.reading_here.links(id))
+        why = unwrap(memory.why_entry(id, here, told))
+        links = unwrap(here.links(id))
     versions = unwrap(note_versions(memory.real_root, stored))
-    delivered = [
-        each for each in DeliveryLog(memory.real_root).deliveries(stored.meta.id) if stored.meta.id in each.ids
-    ]
-    deliveries = delivered[::-1][:_MOST_DELIVERIES]
+    logged = DeliveryLog(memory.real_root).deliveries(stored.meta.id)
+    delivered = [each for each in logged if stored.meta.id in each.ids]
+    deliveries, names = delivered[::-1][:_MOST_DELIVERIES], ("harness", "session", "event", "scope")
     document = {
         "note": entry_document(stored.listed, why.usage, stored.body, tier=why.tier.tier),
         "contentHash": stored.listed.content_hash,
@@ -204,11 +206,7 @@ def note(asked: Asked) -> Shown:
         "links": fields_of(links),
         "versions": json_of(versions),
         "deliveries": [
-            {
-                "at": json_of(each.at_ms),
-                **{name: getattr(each, name) for name in ("harness", "session", "event", "scope")},
-            }
-            for each in deliveries
+            {"at": json_of(each.at_ms), **{name: getattr(each, name) for name in names}} for each in deliveries
         ],
     }
     asked.said.extend(why.unread)
