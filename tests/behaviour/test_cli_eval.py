@@ -16,6 +16,7 @@ from memory_process import Memory, on_a_terminal
 DAY_MS = 86_400_000
 REDIS = "No, use Redis streams for the mail queue instead of a cron job."
 GENERATED = "We never commit generated protobuf files in this repository."
+SHORT = "No, we use pnpm here, not npm."
 
 
 def talk(where: Path, day: int, *corrections: str, opening: str = "Add the retry to the mail worker.") -> str:
@@ -37,27 +38,28 @@ def consolidated(memory: Memory) -> None:
 
 def test_a_correction_counts_as_told_where_a_hook_would_have_told_an_earlier_note(memory: Memory) -> None:
     talks = memory.home / ".claude" / "projects" / "lamp"
-    talk(talks, 0, REDIS, GENERATED)
+    talk(talks, 0, REDIS, GENERATED, SHORT)
     talk(talks, 1)
     consolidated(memory)
     hidden = next(each for each in (memory.root / "topics").iterdir() if "protobuf" in each.read_text())
     assert "origin: user" in hidden.read_text()
     hidden.write_text(hidden.read_text().replace("origin: user", "origin: external"))
-    second = talk(talks, 2, REDIS, GENERATED)
+    second = talk(talks, 2, REDIS, GENERATED, SHORT)
     consolidated(memory)
     before = snapshot(memory.root / "topics") | snapshot(memory.root / "runs")
     found = memory("eval", "--json").document
-    assert [found[key] for key in ("sessions", "corrections", "nothingKnownYet", "known", "told")] == [3, 4, 2, 2, 1]
+    assert [found[key] for key in ("sessions", "corrections", "nothingKnownYet", "known", "told")] == [3, 6, 3, 3, 2]
     assert [
         (each["sessionId"], each["text"][:9], len(each["told"])) for each in found["found"] if each["matching"]
     ] == [
         (second, "use Redis", 1),
         (second, "We never ", 0),
+        (second, "we use pn", 1),
     ]
     assert found["tokens"][0] == 0 < found["tokens"][2]
     assert snapshot(memory.root / "topics") | snapshot(memory.root / "runs") == before
     said = memory("eval").out
-    assert "Recall: 1 of 2 known corrections told, 50%; anything from 9% to 91% is compatible with that." in said
+    assert "Recall: 2 of 3 known corrections told, 67%; anything from 21% to 94% is compatible with that." in said
     assert "This is a small number" in said
     assert "NOT TOLD" in said
 

@@ -74,7 +74,7 @@ def test_what_came_of_each_note_is_told_and_nothing_is_made_up(memory: Memory, i
     assert 0 < ship["tokensUsed"] < ship["tokens"]
     words = memory("stats", "--use").out
     assert "Of 5 notes told in 6 sessions: 1 contradicted, 1 corrected again although told, 1 acted on, " in words
-    assert "1 session of these cannot be read any more." in words
+    assert "1 of these sessions cannot be read any more." in words
     assert "These numbers are small" in words
 
 

@@ -147,12 +147,18 @@ def _answer(note: StoredEntry, correction: Correction) -> Outcome | None:
     said = Meta("correction", affirmed, meta.updated_at_ms + 1, meta.updated_at_ms + 1, scope=meta.scope)
     if contradictions_among((note, StoredEntry(Listed(said, "", ""), affirmed))):
         return Outcome.CONTRADICTED
-    subject = Subject(text, text)
-    if says_nothing_new(subject, note) and coverage(content_terms(meta.title), content_terms(text)) >= _HALF:
+    if says_again(text, note):
         return Outcome.CORRECTED
-    if similar_among(subject, (note,), (None,)):
+    if similar_among(Subject(text, text), (note,), (None,)):
         return Outcome.CORRECTED if is_negated(text) == is_negated(meta.title) else Outcome.UNKNOWN
     return None
+
+
+def says_again(text: str, note: StoredEntry) -> bool:
+    """Returns whether a correction says no more than a note does, and half of what its title does: it may have too few
+    words to be similar."""
+    is_half = coverage(content_terms(note.meta.title), content_terms(text)) >= _HALF
+    return is_half and says_nothing_new(Subject(text, text), note)
 
 
 def _use(note: StoredEntry, turns: Sequence[Turn], begin: int) -> Outcome:
@@ -281,9 +287,9 @@ class Use:
         used = sum(each.tokens_used for each in self.notes)
         sentences.append(f"{counted(tokens, 'token')} told, {used:,} of them to sessions that used the note.")
         if self.unread:
-            sentences.append(f"{counted(self.unread, 'session')} of these cannot be read any more.")
+            sentences.append(f"{self.unread:,} of these sessions cannot be read any more.")
         if self.gone:
-            sentences.append(f"{counted(self.gone, 'other note')} told then {_is(self.gone)} not told any more.")
+            sentences.append(f"{counted(self.gone, 'other note')} told then {_is(self.gone)} no longer told.")
         if self.sessions - self.unread < _FEW_SESSIONS:
             sentences.append("These numbers are small: they show single cases, no tendency.")
         return tuple(sentences)

@@ -29,19 +29,20 @@ _FEW = 30
 
 def configure_eval(parser: argparse.ArgumentParser) -> None:
     ways = parser.add_mutually_exclusive_group()
-    directory = "replay the transcripts in this directory, learnt by the built-in extractor in a store for the moment"
+    directory = "replay the transcripts in this directory; the built-in extractor learns from them in a temporary store"
     ways.add_argument("--transcripts-dir", metavar="PATH", help=directory)
     add_flag(ways, "--hold-out", "compare the sessions that were told nothing (eval.holdOut) with the others")
-    asked = "have your agent command make a question of each of the N newest sessions, answer it with notes and without, and judge"
-    ways.add_argument(
-        "--ask", metavar="N", nargs="?", const=_QUESTIONS, type=_questions, help=f"{asked} (default {_QUESTIONS})"
+    asked = (
+        "have your agent command write a question about each of the N newest sessions, answer it with notes and without, "
+        f"and judge the answers (default {_QUESTIONS})"
     )
+    ways.add_argument("--ask", metavar="N", nargs="?", const=_QUESTIONS, type=_questions, help=asked)
     add_flag(parser, "--yes", "ask without confirmation")
     epilog = (
-        "Goes through past sessions in their order and asks for each correction of yours whether a note of an earlier "
-        "session said so, and whether a hook would have told it before. Corrections are found by their wording, so some "
-        "are missed; notes are those of today. The store is only read, no model is asked, and nothing leaves this machine. --ask sends four prompts a question to "
-        "your agent command, and says first how many."
+        "Goes through past sessions in their order and checks for each correction of yours whether a note from an earlier "
+        "session said the same, and whether a hook would have told it before. Corrections are found by their wording, so "
+        "some are missed; notes are those of today. The store is only read, no model is asked, and nothing leaves this "
+        "machine. --ask sends four prompts for each question to your agent command, and says first how many in all."
     )
     set_command(parser, _eval, epilog, "memory eval --transcripts-dir ~/.claude/projects")
 
@@ -85,7 +86,7 @@ def _table(found: Replay) -> Iterator[str]:
     spent = f"{fmean(found.tokens):,.0f} on average, {max(found.tokens):,} at most"
     rows = [
         ("sessions", f"{len(found.tokens):7,}", f"in their order; {counted(found.notes, 'note')} today"),
-        ("corrections", f"{len(found.corrections):7,}", "what you told the agent after it had begun"),
+        ("corrections", f"{len(found.corrections):7,}", "what you told the agent after it had started"),
         ("nothing known yet", f"{unknown:7,}", "no note of an earlier session matched"),
         ("known", f"{len(found.known):7,}", "a note of an earlier session matched"),
         ("told", f"{found.told:7,}", "it was told before you had to say it again"),

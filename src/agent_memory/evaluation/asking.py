@@ -95,7 +95,7 @@ class Exam:
         said = "this shows nothing" if chance > 0.05 else "notes help" if better > worse else "notes do HARM"
         return (
             f"Right: {right[0]} of {len(worth)} with notes, {right[1]} without. Better with notes {better}, worse {worse}, alike "
-            f"{len(worth) - better - worse}. A coin is as uneven in {max(1, round(100 * chance))} of 100 tries: {said}."
+            f"{len(worth) - better - worse}. A coin would be as uneven in {max(1, round(100 * chance))} of 100 tries: {said}."
         )
 
 

@@ -19,6 +19,7 @@ from attrs import define, evolve, frozen
 from agent_memory.app import Memory, Progress, SystemClock, Warn, open_memory
 from agent_memory.capture.hook import HookProblem
 from agent_memory.capture.session_event import SessionEvent
+from agent_memory.care.use import says_again
 from agent_memory.care.why_session import keys_of
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.extraction.corrections import corrections_in
@@ -210,7 +211,7 @@ class Corrected:
     turn: int
     text: str
     matching: tuple[str, ...]
-    """The notes that existed by then and say the same, by the similarity that finds duplicates, most similar first."""
+    """The notes that existed by then and say the same, or are as similar as duplicates; the most similar first."""
     told: tuple[str, ...]
     """Those of them that were told before: at the start, or with an earlier prompt."""
 
@@ -285,7 +286,8 @@ class _Then:
             here = [each for each in corrections if each.turn == prompt.number]
             near = unwrap(self.known.near_each((Subject(each.text, each.text), scope) for each in here)) if here else ()
             for correction, found in zip(here, near, strict=True):
-                ids = tuple(each.meta.id for each in found.similar)
+                again = (each for each in found.compared if says_again(correction.text, each))
+                ids = tuple(dict.fromkeys(each.meta.id for each in (*found.similar, *again)))
                 of_them = tuple(each for each in ids if each in told)
                 corrected.append(Corrected(*session.key, correction.turn, correction.text, ids, of_them))
             said = self._told(*session.key, prompt.text)

@@ -61,8 +61,8 @@ class Delivery(Record):
 
     @property
     def members(self) -> "dict[str, object]":
-        members = {name: getattr(self, name) for name in type(self).__annotations__}
-        return members if self.held_out else {name: members[name] for name in members if name != "held_out"}
+        names = type(self).__annotations__
+        return {name: getattr(self, name) for name in names if name != "held_out" or self.held_out}
 
 
 def delivery_of(members: object) -> Delivery | None:
