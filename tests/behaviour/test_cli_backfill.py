@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from claude_transcripts import Conversation, calls
+from copilot_sessions import CopilotEvents
 from memory_process import Memory
 
 ONE = "11111111-2222-4333-8444-555555555555"
@@ -84,6 +85,20 @@ class TestBackfill:
         assert memory("config", "get", "capture.transcriptRoots", "--json").document["value"] == [str(directory)]
         assert memory("consolidate", "--json").document["processed"] == 1
         assert memory("backfill", "--transcripts-dir", str(directory / "no")).code == 2
+
+    def test_files_that_are_named_alike_belong_to_the_harness_that_wrote_them(
+        self, memory: Memory, tmp_path: Path
+    ) -> None:
+        talk(ONE, "Remember: deploys run from main only.").write(tmp_path)
+        for id in (TWO, OWN):
+            events = CopilotEvents(id)
+            events.user("Remember: the api listens on port 9090.")
+            events.agent("Understood.")
+            path = events.write(tmp_path)
+        path.rename(tmp_path / f"{OWN}.jsonl")
+        done = memory("backfill", "--transcripts-dir", str(tmp_path), "--json").document
+        assert done["harnesses"] == {"claude-code": {"new": 1}, "copilot": {"new": 2}}
+        assert done["problems"] == []
 
     def test_sessions_that_are_quiet_for_long_enough_are_handed_over(self, memory: Memory) -> None:
         now_ms = time.time_ns() // 1_000_000

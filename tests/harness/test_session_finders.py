@@ -37,7 +37,7 @@ LAYOUTS: Mapping[Harness, tuple[str, str]] = {
     ),
     Harness.CURSOR: (".cursor/projects/srv-x/agent-transcripts/{id}/{id}.jsonl", "{}"),
     Harness.GEMINI: (".gemini/tmp/x/chats/session-2026-01-02T03-04-aaaa.jsonl", '{{"sessionId":"{id}"}}'),
-    Harness.COPILOT: (".copilot/session-state/{id}/events.jsonl", "{}"),
+    Harness.COPILOT: (".copilot/session-state/{id}/events.jsonl", '{"type":"session.start"}'),
     Harness.PI: (".pi/agent/sessions/--srv-x--/2026-01-02T03-04-05-678Z_{id}.jsonl", "{}"),
 }
 """A file of one session below the home, and its content."""

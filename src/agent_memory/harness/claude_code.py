@@ -374,5 +374,6 @@ class ClaudeCodeSessions(files.SessionFiles):
     harness_home, below = ("CLAUDE_CONFIG_DIR", "~/.claude"), ("projects",)
     session = ClaudeSession
     named = re.compile(r"(?:.*/)?(?P<id>[^/]+)\.jsonl")  # sub-agents have `agent-<id>.jsonl` beside it, or a directory
+    begins = re.compile(rb'(?!\s*\{"type":\s*"session\.)')  # not as one of Copilot CLI
     max_depth = 1
     shares_record_ids = True

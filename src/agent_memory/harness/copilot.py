@@ -118,4 +118,5 @@ class CopilotSessions(SessionFiles):
     harness_home, below = ("COPILOT_HOME", "~/.copilot"), ("session-state",)
     session = CopilotSession
     named = re.compile(r"(?:.*?/)??(?P<id>[^/]+)(?:/events)?\.jsonl")
+    begins = re.compile(rb'[^\n]*?"type":\s*"\w+\.')
     max_depth = 1

@@ -244,6 +244,7 @@ class SessionFiles(Sessions):
 
     named: ClassVar[re.Pattern[str]]  # the path of a transcript below a root; its group `id` is the session's
     max_depth: ClassVar[int]  # how many directories below a root transcripts may be
+    begins: ClassVar[re.Pattern[bytes] | None] = None  # its first record, where others name their files alike
     shares_record_ids: ClassVar[bool] = False
 
     def id_in(self, name: str, path: str) -> str | None:
@@ -253,8 +254,8 @@ class SessionFiles(Sessions):
         return found["id"] if found else None
 
     def is_persons(self, session_id: str, path: str) -> bool:
-        """Tells whether it is a person's session, not a sub-agent's. Raises OSError where that cannot be told."""
-        return bool(_UUID.fullmatch(session_id))
+        """Tells whether it is a person's session of this harness, not a sub-agent's. Raises OSError if it cannot tell."""
+        return bool(_UUID.fullmatch(session_id)) and (self.begins is None or bool(self.begins.match(head_of(path))))
 
     def find(self, since_ms: int | None) -> Findings:
         """See `ports.SessionFinder`. Of a session that is in several files (it was resumed in another directory, or copied)
