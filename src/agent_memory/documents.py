@@ -35,9 +35,8 @@ _AS_IT_IS = frozenset({str, int, float, bool, type(None)})
 
 def json_of(value: Any) -> Any:
     """Returns a value as JSON has it: an object of ours by its attributes, of a word of a vocabulary its text."""
-    kind: type[Any] = (
-        value.__class__
-    )  # in the order in which they are met: two thousand notes have fifty thousand values
+    kind: type[Any] = value.__class__
+    # In the order in which they are met: two thousand notes have fifty thousand values.
     if kind in _AS_IT_IS:
         return value
     if is_row(value):

@@ -224,9 +224,8 @@ def _parsed(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Names
     """Returns the arguments in these words. Operands may stand on both sides of an option, as in `search lock --kind
     lesson zebra`: argparse alone takes them from one place. Ends the process with a sentence if the words are wrong."""
     if mute := next((word for word in words if word.startswith("--") and word.endswith("=--")), None):
-        parser.error(
-            f"argument {mute.removesuffix('=--')}: -- is not a value"
-        )  # over which argparse itself would stumble
+        # Argparse itself would stumble over it.
+        parser.error(f"argument {mute.removesuffix('=--')}: -- is not a value")
     arguments, left = parser.parse_known_args(words)
     if not left:
         return arguments

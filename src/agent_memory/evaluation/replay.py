@@ -12,6 +12,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Set as AbstractSet
+from contextlib import suppress
 from pathlib import Path
 
 from attrs import define, evolve, frozen
@@ -25,7 +26,7 @@ from agent_memory.errors import Error, UsageInvalid
 from agent_memory.extraction.corrections import corrections_in
 from agent_memory.extraction.session import is_injected
 from agent_memory.files.durable import read_loosely
-from agent_memory.files.paths import files_below
+from agent_memory.files.paths import as_store_io, files_below
 from agent_memory.files.root import home_of
 from agent_memory.hook_injection import HookInjection
 from agent_memory.note.note import Harness, Listed
@@ -240,7 +241,7 @@ def replay(memory: Memory, scratch: Path, progress: Progress) -> Replay:
     """Returns what the sessions of a store would have been told; the store itself is only read."""
     sessions = {each.key: at for at, each in enumerate(past_sessions(memory))}
     notes = unwrap(memory.store.list()).entries
-    then, waiting = _Then(memory, scratch), list(notes)
+    then, waiting = _Then(memory, scratch), [each for each in notes if not each.meta.is_secret]
     tokens, corrected = list[int](), list[Corrected]()
     for session, history, scope in histories_of(memory, progress):
         later = {key for key, at in sessions.items() if at >= sessions[session.key]}
@@ -272,7 +273,9 @@ class _Then:
         (Path(self.root) / "topics").mkdir(parents=True)
 
     def give(self, note: Listed) -> None:
-        (Path(self.root) / note.path).write_bytes((self.source.root / note.path).read_bytes())
+        path = Path(self.root) / note.path
+        with as_store_io("write", str(path)), suppress(FileNotFoundError):  # it may be gone since it was listed
+            path.write_bytes((self.source.root / note.path).read_bytes())
 
     def session(self, session: PastSession, history: History, scope: str) -> tuple[int, list[Corrected]]:
         """Returns the tokens that a session is told, and its corrections."""

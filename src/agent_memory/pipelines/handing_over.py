@@ -86,9 +86,8 @@ def take_named(io: HandingOverIo, session_id: str, harness: Harness | None, gues
     trouble: Error = UsageInvalid(f"Nothing is known of a session {session_id}", "Name its harness with --harness.")
     for each in io.recent():
         if isinstance(each, Failure):
-            trouble = (
-                each.failure()
-            )  # an entry that cannot be read may be a later capture of it, which says no more (P6)
+            # An entry that cannot be read may be a later capture of it, which says no more (P6).
+            trouble = each.failure()
             continue
         entry = each.unwrap()
         if session_id_of(entry) == session_id and harness in (None, entry.harness):
