@@ -75,6 +75,59 @@ def test_each_file_is_told_as_it_is(memory: Memory, lamp: Path, words: list[str]
     assert ("removed by" in memory("read", id, cwd=lamp).out) is bool(gone)
 
 
+WORDS = (
+    "Tides are parsed by src/t.py:parse_tide and `src/t.py::Tide.high`, retried in src/a.py:retry; `make tide-check` runs it, "
+    "`npm run lint:all` too, `lamp-oil` and `never-there` are used, `line-length` is 99."
+)
+MANIFESTS = {
+    "src/t.py": "def parse_tide():\n    tide.high()\n",
+    "Makefile": "tide-check:\n\ttrue\n",
+    "package.json": '{"scripts": {"lint:all": "x"}}',
+    "pyproject.toml": "[project]\ndependencies = ['lamp-oil>=1']\n[tool.ruff]\nline-length = 99\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "gone"),
+    [
+        ("src/t.py", "parse_tide", "read_tide", ["src/t.py:parse_tide"]),
+        ("src/t.py", "parse_tide", "parse_tides", ["src/t.py:parse_tide"]),
+        ("src/t.py", "():", "(text):", []),
+        ("Makefile", "tide-check", "tide-test", ["Makefile:tide-check"]),
+        ("Makefile", "true", "false", []),
+        ("package.json", "lint:all", "lint", ["package.json:lint:all"]),
+        ("pyproject.toml", "lamp-oil", "lamp-gas", ["pyproject.toml:lamp-oil"]),
+        ("pyproject.toml", "lamp-oil", "Lamp_Oil", []),
+        ("pyproject.toml", "line-length", "line-width", ["pyproject.toml:line-length"]),
+    ],
+)
+def test_a_word_is_gone_from_its_file(
+    memory: Memory, lamp: Path, home: Path, path: str, old: str, new: str, gone: list[str]
+) -> None:
+    for name, text in MANIFESTS.items():
+        (lamp / name).write_text(text)
+    git(lamp, "branch", "before")
+    id = noted(memory, committed(lamp), WORDS)
+
+    def found(where: Path = lamp) -> list[str]:
+        return [path for path, state in grounding(memory, where, id).items() if state == "gone"]
+
+    git(lamp, "worktree", "add", "-q", str(home / "before"), "before")
+    assert found(home / "before") == [], "of a branch that never had it"
+    (lamp / path).write_text(MANIFESTS[path].replace(old, new))
+    assert found() == [], "before that is committed"
+    committed(lamp)
+    assert found() == gone
+    assert ("".join(f"{each} is gone" for each in gone) or "Tides") in told(memory, lamp)
+    assert waiting(memory) == []
+    (lamp / path).write_text(MANIFESTS[path])
+    assert found() == [], "since the work tree has it"
+    (lamp / path).unlink()
+    (lamp / "justfile").write_text(MANIFESTS[path])
+    committed(lamp)
+    assert found() == [], "where the file moved, and where another manifest has it"
+
+
 def test_a_file_is_followed_through_several_changes(memory: Memory, lamp: Path) -> None:
     id = noted(memory, lamp)
     git(lamp, "mv", "src/a.py", "b.py")

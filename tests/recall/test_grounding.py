@@ -17,7 +17,11 @@ PIECES = strategies.sampled_from(
 @pytest.mark.parametrize(
     ("text", "names"),
     [
-        ("Edit `src/a.py`, (lib/b.rs:12) and pkg/mod.py::Class.method.", ["src/a.py", "lib/b.rs", "pkg/mod.py"]),
+        (
+            "Edit `src/a.py`, (lib/b.rs:12) and pkg/mod.py::Class.method.",
+            ["src/a.py", "lib/b.rs", "pkg/mod.py", "pkg/mod.py:method"],
+        ),
+        ("`make lint`, `npm run test:unit -- -x`, `tide-oil`, `git push`", [":lint", ":test:unit", ":tide-oil"]),
         ("Run `./scripts/deploy.sh --all` after [this](docs/x.md#L3).", ["scripts/deploy.sh", "docs/x.md"]),
         (
             "`pyproject.toml` and .github/workflows/ci.yml, src/pkg/",
@@ -38,7 +42,9 @@ def test_paths_are_found(text: str, names: list[str]) -> None:
 @given(strategies.one_of(strategies.text(), strategies.lists(PIECES).map("".join)))
 def test_no_name_leads_out_of_a_work_tree(text: str) -> None:
     for name in names_in(text):
-        assert name in text
-        assert normpath(f"/top/{name}") == f"/top/{name}"
+        file, _, word = name.partition(":")
+        assert file in text
+        assert word in text
+        assert normpath(f"/top/{file}") == f"/top/{file}".rstrip("/")
         assert not {"..", ".git"}.intersection(name.split("/"))
         assert name.isprintable()

@@ -3,6 +3,10 @@
 Git knows: the note's commit says what was there, and only a commit that took a file away since makes it gone. So a word that
 looks like a path, a file of another branch, and whatever git cannot tell in time are never gone. It detects change, not
 falsehood. Imports C modules only, since hooks use it.
+
+Of `path:symbol`, and of a word in backticks that may be a target, a script, a key or a package, only what is gone is told, as
+`src/a.py:parse_tide` or `Makefile:lint`: the note's commit had the word in that file, and HEAD descends from it without. Another
+file may have it now, so the file is always said.
 """
 
 import os
@@ -10,13 +14,14 @@ import time
 
 from agent_memory.capture.places import git_says, known_places
 from agent_memory.capture.repository import Repository, read_repository
+from agent_memory.files.durable import read_loosely
 from agent_memory.files.root import home_of
 from agent_memory.text.json_shape import Record
 from agent_memory.text.value_rules import commit_problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from agent_memory.note.note import Meta
     from agent_memory.recall.assembling import Passage
@@ -37,11 +42,19 @@ _FEW_REMOVED = 20
 _MOST_COMPARED = 8
 _MOST_MOVES = 4
 """How often a file may have been renamed since."""
+_MOST_BYTES, _MOST_READ = 1 << 18, 1 << 20
+"""How much of a file, and of all, is read to look for words."""
+_MANIFESTS = (
+    *("Makefile", "GNUmakefile", "makefile", "justfile", "Justfile", ".justfile", "Taskfile.yml", "CMakeLists.txt"),
+    *("pyproject.toml", "setup.cfg", "setup.py", "requirements.txt", "tox.ini", "noxfile.py", "go.mod", "Cargo.toml"),
+    *("package.json", "deno.json", "composer.json", "Gemfile", "pom.xml", "build.gradle", "build.gradle.kts"),
+)
+"""Where targets, scripts, keys and packages stand, at the top of a work tree."""
 _KEPT_RANK = frozenset(("hot", "recovery"))
 
 
 class Named(Record):
-    """The files that a note names, and since when."""
+    """The files and words that a note names, and since when: `path`, `path:symbol`, and `:word` for one of a manifest."""
 
     names: tuple[str, ...] = ()
     commit: str = ""
@@ -70,21 +83,28 @@ class Grounding(Record):
 
 def names_in(text: str) -> tuple[str, ...]:
     """Returns the paths in a text, relative to the top of a work tree: words with a slash, or with the ending of a file. No
-    globs, no addresses, and nothing that leads out of the work tree."""
+    globs, no addresses, and nothing that leads out of the work tree. Then each `path:symbol`, and `:word` of one in backticks."""
     import re
 
     found: dict[str, None] = {}
+    words: dict[str, None] = {}
     for word in re.findall(r"[^\s`\"'“”‘’«»()<>|,;]+", text[:_MOST_TEXT]):
         bare = word[: 2 * _MOST_CHARS].removeprefix("./").rstrip(".:!?…")
         # The path of `path:symbol`, `path:12`, `path#L3`. In a word of 60,000 colons the search would take a minute.
         path = re.sub(r"(?:::?|#)[\w.:-]*$", "", bare) if "//" not in bare else ""
+        symbol = re.search(r"[:.#](?!L\d+$)([A-Za-z_]\w+)$", bare[len(path) :])
         if len(path) <= _MOST_CHARS and re.fullmatch(r"(?:[\w.@+=-]+/)+[\w.@+=-]*|[\w.@+=-]*\w\.[A-Za-z]\w{0,9}", path):
             parts = path.rstrip("/").split("/")
             if not {"", ".", "..", ".git"}.intersection(parts):
                 found["/".join(parts)] = None
+                words |= {f"{'/'.join(parts)}:{symbol[1]}": None} if symbol else {}
         if len(found) == _MOST_NAMES:
             break
-    return tuple(found)
+    word = r"([A-Za-z_][\w:-]{1,60})"
+    run = r"(?:make|just|(?:npm|pnpm|yarn|bun) run)"
+    for each in re.finditer(rf"`(?:{word}`|{run} {word}(?=[` ]))", text[:_MOST_TEXT]):
+        words[f":{each[1] or each[2]}"] = None
+    return (*found, *words)[:_MOST_NAMES]
 
 
 def named_by(meta: "Meta", text: str, scope: str) -> Named:
@@ -94,6 +114,12 @@ def named_by(meta: "Meta", text: str, scope: str) -> Named:
         return Named()
     commits = [each.commit for each in sources if each.commit and commit_problem(each.commit) is None]
     return Named(names_in(text), commits[-1] if commits else "", meta.created_at_ms)
+
+
+def _files_of(name: str) -> tuple[str, ...]:
+    """Returns the files that a name is looked for in."""
+    file, _, _ = name.partition(":")
+    return (file,) if file else _MANIFESTS
 
 
 # -- facts ------------------------------------------------------------------------------------------------------------
@@ -110,12 +136,14 @@ class _Facts:
         self.common, self.head, self.top = where.common or "", where.commit or "", where.top
         self.until = time.monotonic() + seconds
         self.objects: dict[str, str] = {}
-        """`<id> <type>` by `<commit>:<path>`; empty for nothing."""
+        """`<id> <bytes> <type>` by `<commit>:<path>`; empty for nothing."""
+        self.texts: dict[str, str] = {}
+        """The text of a file by the id of its object."""
         self.renames: dict[str, str] = {}
         self.removals: dict[str, tuple[str, int]] = {}
         """The last commit that removed a file, and when."""
         self.later: dict[tuple[str, str], bool] = {}
-        """Whether the first commit is not in the history of the second."""
+        """What `is_later` found."""
         self.traced: set[str] = set()
         """The removed names whose new names would be known."""
 
@@ -131,7 +159,8 @@ class _Facts:
         # A name with a line break would be asked about as two.
         new = [each for each in dict.fromkeys(objects) if each not in self.objects and each.isprintable()]
         if new:
-            lines = self.ask("cat-file", "--batch-check=%(objectname) %(objecttype)", told=new).split("\n")
+            facts = "%(objectname) %(objectsize) %(objecttype)"
+            lines = self.ask("cat-file", f"--batch-check={facts}", told=new).split("\n")
             kinds = (" blob", " tree", " commit")
             self.objects.update(zip(new, (each if each.endswith(kinds) else "" for each in lines), strict=False))
 
@@ -140,6 +169,35 @@ class _Facts:
 
     def at(self, commit: str, path: str) -> str:
         return self.objects.get(f"{commit}:{path}", "")
+
+    def read(self, objects: "Iterable[tuple[str, str]]") -> None:
+        """Reads the files at these commits and paths, but for large ones."""
+        sizes: dict[str, int] = {}
+        for commit, path in dict.fromkeys(objects):
+            id, _, size = self.at(commit, path).removesuffix(" blob").partition(" ")
+            if size.isdigit() and int(size) <= _MOST_BYTES and sum(sizes.values()) < _MOST_READ:
+                sizes[id] = int(size)
+        mark = os.urandom(16).hex()  # which no file holds
+        for part in self.ask("cat-file", f"--batch={mark}%(objectname)", told=sizes).split(mark)[1:] if sizes else ():
+            id, _, self.texts[id] = part.partition("\n")
+
+    def text(self, commit: str, path: str) -> "str | None":
+        """Returns what was read; empty for no file, None if it was not read."""
+        found = self.at(commit, path)
+        return self.texts.get(found.partition(" ")[0]) if found else ""
+
+    def draft(self, path: str) -> "str | None":
+        """Returns the text in the work tree; empty for no file, None if it cannot be read."""
+        found = read_loosely(f"{self.top}/{path}", _MOST_BYTES + 1)
+        is_known = len(found) <= _MOST_BYTES if found else not os.path.lexists(f"{self.top}/{path}")
+        return found.decode("utf-8", "replace") if is_known else None
+
+    def is_later(self, commit: str, other: str) -> bool:
+        """Returns whether the first commit is not in the history of the second."""
+        pair = commit, other
+        if pair not in self.later:
+            self.later[pair] = bool(self.ask("rev-list", "--max-count=1", commit, f"^{other}"))
+        return self.later[pair]
 
     def is_absent(self, path: str) -> bool:
         """Returns whether neither the commit that is checked out nor the work tree has it. No link is followed: what is
@@ -209,23 +267,33 @@ class _Facts:
 
 
 def look_at(where: Repository, notes: "Sequence[Named]", seconds: float) -> tuple[tuple[Grounding, ...], ...]:
-    """Returns for each note what became of the files that it names; what never was a file there is left out. All is unknown
-    if git does not answer in time."""
+    """Returns for each note what became of the files that it names, and which words are gone; what never was a file there is
+    left out. All is unknown if git does not answer in time."""
     if where.common is None or where.commit is None or not any(each.names for each in notes):
         return tuple(() for _ in notes)
-    notes = [Named(each.names, each.commit, each.since_ms) for each in notes]
+    words = [tuple(name for name in each.names if each.commit and ":" in name) for each in notes]
+    paths = (tuple(name for name in each.names if ":" not in name) for each in notes)
+    notes = [Named(names, each.commit, each.since_ms) for names, each in zip(paths, notes, strict=True)]
     facts = _Facts(where, seconds)
     try:
         facts.look_up(f"{each.commit}^{{commit}}" for each in notes if each.commit)
         for each in notes:
             if not facts.has(each.commit):
                 each.commit = ""
-        heads = (f"{facts.head}:{name}" for each in notes for name in each.names)
-        facts.look_up((*heads, *(f"{each.commit}:{name}" for each in notes if each.commit for name in each.names)))
+        asked = [(each.commit, word) for each, some in zip(notes, words, strict=True) if each.commit for word in some]
+        pairs = [(each.commit, name) for each in notes for name in each.names]
+        pairs += [(commit, file) for commit, word in asked for file in _files_of(word)]
+        facts.look_up(
+            (*(f"{facts.head}:{name}" for _, name in pairs), *(f"{commit}:{name}" for commit, name in pairs if commit))
+        )
         _trace(facts, [each for each in notes if each.commit])
         _trace(facts, [each for each in notes if not each.commit])
+        gone = _gone_words(facts, asked)
+        found = ([_state(facts, each, name) for name in each.names] for each in notes)
+        more = ([gone.get((each.commit, word)) for word in some] for each, some in zip(notes, words, strict=True))
         return tuple(
-            tuple(found for name in each.names if (found := _state(facts, each, name)) is not None) for each in notes
+            tuple(state for state in (*states, *lost) if state is not None)
+            for states, lost in zip(found, more, strict=True)
         )
     except _Silent:
         return tuple(tuple(Grounding(name, UNKNOWN) for name in each.names) for each in notes)
@@ -292,6 +360,57 @@ def _state(facts: _Facts, note: Named, name: str) -> "Grounding | None":
     return unknown
 
 
+def _gone_words(facts: _Facts, asked: "Sequence[tuple[str, str]]") -> dict[tuple[str, str], Grounding]:
+    """Returns the words that stood in a file at a note's commit and were removed since, by commit and name, as far as there is
+    time. What stood there is the exact word; in a manifest, `Lamp_oil` still stands for `lamp-oil`."""
+    from contextlib import suppress
+    from functools import partial
+
+    gone: dict[tuple[str, str], Grounding] = {}
+    asked = [
+        (at, name)
+        for at, name in asked
+        if any(facts.at(at, each) != facts.at(facts.head, each) for each in _files_of(name))
+    ]
+    missing = {name for name in {name for _, name in asked} if not _may_stand(name, facts.draft)}
+    asked = [each for each in asked if each[1] in missing]
+    with suppress(_Silent):
+        facts.read((at, file) for commit, name in asked for file in _files_of(name) for at in (commit, facts.head))
+        for commit, name in asked:
+            path, _, word = name.partition(":")
+            had = [each for each in _files_of(name) if _has(facts.text(commit, each) or "", word, r"[\w-]")]
+            if not had or (path and not facts.at(facts.head, path)):  # of a file that is gone, its path says so
+                continue
+            if not _may_stand(name, partial(facts.text, facts.head)) and not facts.is_later(commit, facts.head):
+                gone[commit, name] = Grounding(f"{had[0]}:{word}", GONE)
+    return gone
+
+
+def _may_stand(name: str, read: "Callable[[str], str | None]") -> bool:
+    """Returns whether a word stands in one of its files, or one cannot be read."""
+    path, _, word = name.partition(":")
+    is_loose = not path or path.endswith(".md")  # `#install` is a heading `Install`
+    for file in _files_of(name):
+        text = read(file)
+        if text is None or "\0" in text or _has(text, word, r"\w"):  # NUL: in UTF-16 it would not be found
+            return True
+        if is_loose and _has(_plain(text), _plain(word), r"\w"):
+            return True
+    return False
+
+
+def _plain(text: str) -> str:
+    """Returns a text without what makes no difference in the name of a package."""
+    return text.lower().replace("_", "-").replace(".", "-")
+
+
+def _has(text: str, word: str, joined: str) -> bool:
+    """Returns whether a text has a word that is not part of a longer one, with more of the `joined` characters."""
+    import re
+
+    return word in text and re.search(rf"(?<!{joined}){re.escape(word)}(?!{joined})", text) is not None
+
+
 def place_with(scope: str, environ: "Mapping[str, str]", root: str) -> Repository:
     """Returns the main work tree of a repository that is known on this machine, as it is checked out."""
     known = known_places(environ, root)
@@ -308,21 +427,18 @@ def _is_since(facts: _Facts, removal: tuple[str, int], note: Named) -> bool:
     commit, at_s = removal
     if not note.commit:
         return at_s * 1000 >= note.since_ms
-    pair = commit, note.commit
-    if pair not in facts.later:
-        try:
-            facts.later[pair] = bool(facts.ask("rev-list", "--max-count=1", commit, f"^{note.commit}"))
-        except _Silent:
-            return False
-    return facts.later[pair]
+    try:
+        return facts.is_later(commit, note.commit)
+    except _Silent:
+        return False
 
 
 # -- marks ------------------------------------------------------------------------------------------------------------
 
 
 def is_gone(found: "Iterable[Grounding]") -> bool:
-    """Returns whether something that the note names is gone, and nothing of it is left."""
-    states = {each.state for each in found}
+    """Returns whether a file that the note names is gone, and no other is left. A word that is gone is too little for that."""
+    states = {each.state for each in found if each.state != GONE or each.commit}
     return GONE in states and not states & {FRESH, CHANGED}
 
 
