@@ -210,16 +210,8 @@ def note(asked: Asked) -> Shown:
         ],
     }
     asked.said.extend(why.unread)
-    context = {
-        "note": stored,
-        "why": why,
-        "links": links,
-        "versions": versions,
-        "deliveries": deliveries,
-        "delivered": len(delivered),
-        "kinds": Kind,
-    }
-    return Shown("note.html", document, context)
+    context = {"note": stored, "why": why, "links": links, "versions": versions, "deliveries": deliveries}
+    return Shown("note.html", document, {**context, "delivered": len(delivered), "kinds": Kind})
 
 
 # -- runs -------------------------------------------------------------------------------------------------------------
@@ -346,19 +338,9 @@ def now(asked: Asked) -> Shown:
     known = known_places(looking.environ, looking.real_root)
     places = sorted({each.common.removesuffix("/.git") for each in known.all()} if known else set[str]())
     document = {**injection_document(injection), "leftOutBecause": left, "unrelated": unrelated}
-    context = {
-        "injection": injection,
-        "told": told,
-        "left": left,
-        "unrelated": unrelated,
-        "directory": directory,
-        "harness": harness,
-        "prompt": prompt,
-        "harnesses": Harness,
-        "places": places,
-        "scope": around.scope,
-    }
-    return Shown("now.html", document, context)
+    context = {"injection": injection, "told": told, "left": left, "unrelated": unrelated, "directory": directory}
+    asked_for = {"harness": harness, "prompt": prompt, "harnesses": Harness, "places": places, "scope": around.scope}
+    return Shown("now.html", document, {**context, **asked_for})
 
 
 # -- projects ---------------------------------------------------------------------------------------------------------
