@@ -227,15 +227,16 @@ def test_no_program_of_the_repository_is_run(memory: Memory, lamp: Path, home: P
     assert (home / "ran").exists(), "it would have"
 
 
-def test_names_that_look_like_git_s_output_are_names(memory: Memory, lamp: Path) -> None:
+def test_odd_names_are_names_and_those_that_may_not_be_told_are_not(memory: Memory, lamp: Path) -> None:
     for name in ("\x01abc def", "z\nHEAD:src"):
         (lamp / "docs" / name).write_text(name * 40)
     committed(lamp)
     id = noted(memory, lamp, f"{NOTE} docs/c.md docs/z.md")
     git(lamp, "mv", "src/a.py", "x\nHEAD:docs")
+    git(lamp, "mv", "src/b.py", f"ghp_{'A1b2C3d4' * 4}E5f6.py")
     git(lamp, "rm", "-qr", "docs")
     committed(lamp)
-    changed = {"src/a.py": "changed", "docs": "gone", "docs/c.md": "gone"}
+    changed = {"src/a.py": "changed", "src/b.py": "changed", "docs": "gone", "docs/c.md": "gone"}
     assert grounding(memory, lamp, id) == {**ALL_FRESH, **changed}
 
 

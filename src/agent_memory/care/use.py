@@ -289,7 +289,7 @@ class Use:
         if self.unread:
             sentences.append(f"{self.unread:,} of these sessions cannot be read any more.")
         if self.gone:
-            sentences.append(f"{counted(self.gone, 'other note')} told then {_is(self.gone)} no longer told.")
+            sentences.append(f"{counted(self.gone, 'note')} told then cannot be told any more.")
         if self.sessions - self.unread < _FEW_SESSIONS:
             sentences.append("These numbers are small: they show single cases, no tendency.")
         return tuple(sentences)
@@ -305,10 +305,6 @@ _IN_WORDS = {
     Outcome.UNKNOWN: "unknown",
 }
 _FEW_SESSIONS = 20
-
-
-def _is(count: int) -> str:
-    return "is" if count == 1 else "are"
 
 
 def use_of(

@@ -183,9 +183,8 @@ def _loose(memory: Memory, directory: str, found: AbstractSet[str | None]) -> It
         for harness in _IN_FILES:
             # In the records of these two other things have ids, too.
             is_most = harness in (Harness.CLAUDE_CODE, Harness.GEMINI)
-            if (
-                how := retrieval_of(harness, max(ids, key=ids.__getitem__) if is_most else next(iter(ids)), path)
-            ) is None:
+            how = retrieval_of(harness, ids.most_common(1)[0][0] if is_most else next(iter(ids)), path)
+            if how is None:
                 continue
             entry = InboxEntry(0, harness, how)
             history = memory.histories.fetch(entry, None).value_or(None)

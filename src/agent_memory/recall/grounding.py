@@ -12,7 +12,7 @@ file may have it now, so the file is always said.
 import os
 import time
 
-from agent_memory.capture.places import git_says, known_places
+from agent_memory.capture.places import git_says, known_places, redacted_scope
 from agent_memory.capture.repository import Repository, read_repository
 from agent_memory.files.durable import read_loosely
 from agent_memory.files.root import home_of
@@ -356,7 +356,8 @@ def _state(facts: _Facts, note: Named, name: str) -> "Grounding | None":
             return Grounding(name, GONE, "", *facts.removals.get(new, removal))
         new = found
         if not new or not facts.is_absent(new):
-            return Grounding(name, CHANGED, new if (new,) == names_in(f"{new}/") else "")
+            is_sayable = (new,) == names_in(f"{new}/") and redacted_scope(new) == new
+            return Grounding(name, CHANGED, new if is_sayable else "")
     return unknown
 
 
