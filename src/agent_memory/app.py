@@ -931,6 +931,8 @@ class Memory:
     def grounding(self, *notes: StoredEntry) -> Mapping[str, tuple[Grounding, ...]]:
         """Returns what became of the files that live notes name, by id: in the checkout around the working directory, or in that
         of their own place, if this machine has one."""
+        if not notes:
+            return {}
         from agent_memory.recall.grounding import COMMAND_SECONDS, look_at, named_by, place_with
 
         here = self.scope_here()

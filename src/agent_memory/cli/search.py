@@ -76,7 +76,7 @@ def _run(arguments: argparse.Namespace, console: Console) -> None:
         return
     answer = unwrap(memory.search(request))
     console.warn(*answer.notices)
-    ground = memory.grounding(*(each.stored for each in answer.hits)) if arguments.explain else {}
+    ground = memory.grounding(*(each.stored for each in answer.hits if arguments.explain))
 
     def mark(hit: SearchHit) -> str:
         files = (each for each in ground.get(hit.listed.meta.id, ()) if each.state in (CHANGED, GONE))

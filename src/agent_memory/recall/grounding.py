@@ -323,7 +323,7 @@ def _trace(facts: _Facts, notes: "Sequence[Named]") -> None:
             # What was first copied and then removed has not been renamed by one commit.
             left = [name for name in removed if facts.new_name(name) is None]
             had = {name: next((each for each in commits if facts.at(each, name)), "") for name in left}
-            before = sorted(filter(None, set(had.values())))[:_MOST_COMPARED]
+            before = sorted({each for each in had.values() if each})[:_MOST_COMPARED]
             if before:
                 facts.find_renames(left, [f"{facts.head} {each}" for each in before])
             facts.traced.update(name for name in removed if had.get(name, "") in ("", *before))

@@ -466,7 +466,7 @@ class FollowedFiles:
         sql = "SELECT path, look FROM files INDEXED BY files_look WHERE archived < 2"
         known = self.database.read(lambda connection: dict(connection.execute(sql).fetchall()))
         changed = [path for path, look in files.items() if known.get(path) != look]
-        due = [*sorted(known.keys() - files.keys()), *sorted(changed)]
+        due = [*sorted(known.keys() - files.keys()), *sorted(changed, key=lambda path: (path in known, path))]
         pending = unreadable = 0
         for some, is_stored in self._taken_in(due[: self.most_at_once], files):
             unreadable += sum(each.is_unread for each in some)  # tried again each time
