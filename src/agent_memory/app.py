@@ -481,10 +481,12 @@ class Memory:
         from agent_memory.recall.grounding import COMMAND_SECONDS, look_at, place_with
 
         where = place_with(scope, self.environ, self.real_root)
-        for trunk in TRUNKS if where.common and where.commit else ():
-            if said := git_says(where.common or "", "rev-parse", "--verify", "--quiet", f"{trunk}^{{commit}}"):
-                where.commit = said.strip()
-                break
+        if where.common and where.commit:
+            said = git_says(where.common, "for-each-ref", "--format=%(refname) %(objectname)", *TRUNKS)
+            if said is None:
+                return ((),) * len(named)
+            commits = dict(line.split(" ") for line in said.splitlines())
+            where.commit = next((commits[each] for each in TRUNKS if each in commits), where.commit)
         return look_at(where, named, COMMAND_SECONDS)
 
     @cached_property
