@@ -52,6 +52,8 @@ _MAX_SECTION_BYTES = 1 << 20
 _AT_WORK_SECONDS = 60.0
 """A session whose transcript was written to within this time counts as still running."""
 _INBOX_PLACES = ("inbox", "inbox/.processed", "inbox/.failed")
+_MOST_READ = 300
+"""How many changed notes a hook reads at once, since it ends after some seconds; the next call goes on."""
 
 
 class Offer(Record):
@@ -227,6 +229,7 @@ class HookInjection:
 
         environ = {**self.environ, "AGENT_MEMORY_ROOT": self.root}
         memory: Memory = _value(open_memory(environ, self.directory, lambda _: None))
+        memory.store.files.most_at_once = _MOST_READ
         return memory
 
 

@@ -44,8 +44,6 @@ _MOST_HITS = 20
 """How many hits of a query are looked at; not all of them may be shown."""
 _FITS = 0.6
 """From this score on a note answers a query: it has a third of its words by their weight, or is as near in meaning."""
-_MOST_READ = 300
-"""How many changed notes a hook reads: it ends after some seconds."""
 _MOST_FOUND = 12
 """How many of them are prepared: more than a profile shows, since a session may know some already."""
 
@@ -179,9 +177,7 @@ def find_passages(memory: Memory, query: str, mode: Mode, least_score: float = _
 @as_result
 def find_relevant(memory: Memory, prompt: str) -> tuple[Passage, ...]:
     """Returns the notes that are about what a person just asked. By words alone: a hook has no time to load a model,
-    and a prompt contains more than its subject, so a score would tell nothing. After many changes by other programs the
-    index follows a part at a time."""
-    memory.store.files.most_at_once = _MOST_READ
+    and a prompt contains more than its subject, so a score would tell nothing."""
     return find_passages(memory, prompt, Mode.BM25, least_score=math.inf)
 
 
