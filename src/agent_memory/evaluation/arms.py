@@ -9,7 +9,7 @@ from attrs import fields, frozen
 
 from agent_memory.app import Memory, Progress
 from agent_memory.evaluation.chance import by_chance
-from agent_memory.evaluation.replay import histories_of, prompts_of
+from agent_memory.evaluation.replay import histories_of, past_sessions, prompts_of
 from agent_memory.extraction.corrections import corrections_in
 from agent_memory.extraction.session import episodes_of
 from agent_memory.extraction.text import prose_sentences
@@ -91,7 +91,7 @@ def compare_arms(memory: Memory, progress: Progress) -> Arms:
     told = {(each.harness, each.session) for each in deliveries} - held_out - before
     asked = defaultdict[str, _Asked](_Asked)
     groups = list[Measured](), list[Measured]()
-    for session, history, scope in histories_of(memory, progress):
+    for session, history, scope in histories_of(memory, past_sessions(memory), progress):
         repeated = asked[scope].repeated_in(history)
         group = groups[0] if session.key in held_out else groups[1] if session.key in told else None
         if group is not None:

@@ -4,8 +4,8 @@ the answers judged by it, which does not learn which is which. Nothing is writte
 from __future__ import annotations
 
 import os
-from collections import deque
 from collections.abc import Mapping
+from itertools import islice
 from typing import Annotated, Literal, TypeVar
 
 from attrs import field, frozen
@@ -14,7 +14,7 @@ from agent_memory.app import Memory, Progress
 from agent_memory.capture.hook import HookProblem
 from agent_memory.errors import AgentTimedOut, Error, ReplyRefused, UsageInvalid
 from agent_memory.evaluation.chance import by_coin
-from agent_memory.evaluation.replay import PastMoment, PlacedMemory, histories_of, prompts_of
+from agent_memory.evaluation.replay import PastMoment, PlacedMemory, histories_of, past_sessions, prompts_of
 from agent_memory.note.note import Harness
 from agent_memory.ports import Agent
 from agent_memory.prompt.prompt import Frame, plain, turn_lines
@@ -185,8 +185,8 @@ def plan_asking(memory: Memory, most: int, progress: Progress) -> Asking:
     agent = unwrap(memory.agent())
     if agent.max_prompt_chars is None:
         raise UsageInvalid("The built-in extractor answers no questions", "Set `llm.command` or `llm.preset` first.")
-    talks = ((history, scope) for _, history, scope in histories_of(memory, progress) if prompts_of(history))
-    samples = tuple(reversed(deque(talks, maxlen=most)))
+    newest_first = histories_of(memory, past_sessions(memory)[::-1], progress)
+    samples = tuple(islice(((history, scope) for _, history, scope in newest_first if prompts_of(history)), most))
     if not samples:
         raise UsageInvalid("No history of a session is kept yet", "`memory backfill` brings past ones.")
     window = max(MIN_WINDOW_CHARS, agent.max_prompt_chars - len(_template("question")) - _SPARE_CHARS)

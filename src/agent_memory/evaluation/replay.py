@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Set as AbstractSet
+from collections.abc import Iterator, Mapping, Sequence, Set as AbstractSet
 from contextlib import suppress
 from pathlib import Path
 
@@ -74,10 +74,12 @@ def past_sessions(memory: Memory) -> list[PastSession]:
     return sorted(found.values(), key=lambda each: (each.started_ms, each.key))
 
 
-def histories_of(memory: Memory, progress: Progress) -> Iterator[tuple[PastSession, History, str]]:
-    """Yields the sessions with history and scope, in the order in which they began; none of projects that memory stays
-    out of, nor one that cannot be read, which is warned of."""
-    scope_of, sessions = memory.session_scopes(), past_sessions(memory)
+def histories_of(
+    memory: Memory, sessions: Sequence[PastSession], progress: Progress
+) -> Iterator[tuple[PastSession, History, str]]:
+    """Yields these sessions with history and scope; none of projects that memory stays out of, nor one that cannot be
+    read, which is warned of."""
+    scope_of = memory.session_scopes()
     for number, each in enumerate(sessions, 1):
         progress(f"{number:,} of {len(sessions):,}: {each.harness} {each.session_id}")
         fetched = memory.kept_histories.fetch(each.harness, each.session_id, None)
@@ -238,12 +240,13 @@ class Replay:
 @as_result
 def replay(memory: Memory, scratch: Path, progress: Progress) -> Replay:
     """Returns what the sessions of a store would have been told; the store itself is only read."""
-    sessions = {each.key: at for at, each in enumerate(past_sessions(memory))}
+    sessions = past_sessions(memory)
+    places = {each.key: at for at, each in enumerate(sessions)}
     notes = unwrap(memory.store.list()).entries
     then, waiting = _Then(memory, scratch), [each for each in notes if not each.meta.is_secret]
     tokens, corrected = list[int](), list[Corrected]()
-    for session, history, scope in histories_of(memory, progress):
-        later = {key for key, at in sessions.items() if at >= sessions[session.key]}
+    for session, history, scope in histories_of(memory, sessions, progress):
+        later = {key for key, at in places.items() if at >= places[session.key]}
         still: list[Listed] = []
         for each in waiting:
             if each.meta.created_at_ms < session.started_ms and later.isdisjoint(keys_of(each.meta)):
