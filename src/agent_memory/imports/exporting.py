@@ -171,9 +171,12 @@ class ExportFormat:
     """Returns the texts of the files of a directory by their relative paths; None for a format of one text."""
     read_at: str = ""
     """Where a program reads it by itself, if one does. A format of one text that is read so is a managed section."""
-    is_here: bool = False  # it takes the notes of the working directory and global ones alone
-    tag: str | None = None  # of the notes that it takes where no other is asked for
-    beside: bool = False  # its files stand beside those of others
+    is_here: bool = False
+    """It takes the notes of the working directory and global ones alone."""
+    tag: str | None = None
+    """Of the notes that it takes where no other is asked for."""
+    beside: bool = False
+    """Its files stand beside those of others."""
     hint: str = ""
 
 
