@@ -9,8 +9,8 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.errors import Error
 from agent_memory.note.note import MemoryEntry, Meta
-from agent_memory.ports import Store
 from agent_memory.rules.change import Change, Receipt
+from agent_memory.store.store_files import Store
 from agent_memory.text.ids import mint_id
 
 

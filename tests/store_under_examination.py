@@ -26,7 +26,7 @@ from agent_memory.note.note import MemoryEntry, Meta
 from agent_memory.rules.change import Change
 from agent_memory.rules.section import Published
 from agent_memory.setup.config_files import Effective
-from agent_memory.store.store_files import StoreFiles
+from agent_memory.store.store_files import Store
 from agent_memory.text.ids import mint_id
 
 _LOCK = "import os, sys; os.lockf(os.open(sys.argv[1], os.O_WRONLY), os.F_LOCK, 0); print(flush=True); sys.stdin.read()"
@@ -64,8 +64,8 @@ class Patient:
         return KernelLocks(self.root, os.environ)
 
     @cached_property
-    def store(self) -> StoreFiles:
-        return StoreFiles(self.root, self.locks)
+    def store(self) -> Store:
+        return Store(self.root, self.locks)
 
     @property
     def memory(self) -> Memory:

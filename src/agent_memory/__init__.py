@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from agent_memory.agent.agent_command import BuiltinAgent as BuiltinAgent
     from agent_memory.app import Memory as Memory, open_memory as open_memory
     from agent_memory.caller import Caller as Caller
+    from agent_memory.capture.inbox_files import Inbox as Inbox
     from agent_memory.config import Config as Config
     from agent_memory.errors import Error as Error
     from agent_memory.machines import (
@@ -58,20 +59,11 @@ if TYPE_CHECKING:
     from agent_memory.ports import (
         Agent as Agent,
         Clock as Clock,
-        DefragRecords as DefragRecords,
         Embedder as Embedder,
         HistorySource as HistorySource,
-        Inbox as Inbox,
-        KeptHistories as KeptHistories,
         Locks as Locks,
         Recorder as Recorder,
-        RunLog as RunLog,
-        RunRecords as RunRecords,
         SessionFinder as SessionFinder,
-        SessionMarks as SessionMarks,
-        Store as Store,
-        Targets as Targets,
-        UsageLedger as UsageLedger,
     )
     from agent_memory.recall.assembling import Injection as Injection
     from agent_memory.recall.candidates import InjectRequest as InjectRequest
@@ -116,6 +108,7 @@ if TYPE_CHECKING:
     from agent_memory.rules.run import DefragRun as DefragRun, Run as Run, Settled as Settled
     from agent_memory.rules.section import Published as Published, SectionBudget as SectionBudget, Target as Target
     from agent_memory.section.publishing import Publisher as Publisher
+    from agent_memory.section.targets import Targets as Targets
     from agent_memory.session.found_session import Backfill as Backfill, FoundSession as FoundSession, Rest as Rest
     from agent_memory.session.history import (
         History as History,
@@ -135,7 +128,11 @@ if TYPE_CHECKING:
         SessionFile as SessionFile,
         Trouble as Trouble,
     )
-    from agent_memory.store.bookkeeping import StateValue as StateValue
+    from agent_memory.store.bookkeeping import SessionMarks as SessionMarks, StateValue as StateValue
+    from agent_memory.store.kept_histories_files import KeptHistories as KeptHistories
+    from agent_memory.store.run_files import DefragRecords as DefragRecords, RunLog as RunLog, RunRecords as RunRecords
+    from agent_memory.store.store_files import Store as Store
+    from agent_memory.store.usage_ledger import UsageLedger as UsageLedger
 
 
 def _homes() -> dict[str, str]:

@@ -37,7 +37,7 @@ from agent_memory.note.note import (
 )
 from agent_memory.results import as_result, unwrap, warning_of
 from agent_memory.setup.config_files import Effective, TrustFile, change_own_config, load_config
-from agent_memory.store.store_files import StoreFiles
+from agent_memory.store.store_files import Store
 from agent_memory.text.ids import content_hash
 from agent_memory.text.instants import DAY_MS, iso_of
 from agent_memory.text.plain_text import counted
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from agent_memory.acts.review import Reviewing
     from agent_memory.acts.service import MemoryService
     from agent_memory.acts.switching import Switching
-    from agent_memory.capture.inbox_files import InboxFiles
+    from agent_memory.capture.inbox_files import Inbox
     from agent_memory.capture.switches import Switches
     from agent_memory.care.checks import DoctorReport
     from agent_memory.care.doctor import Doctor
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from agent_memory.care.repairer import Repair
     from agent_memory.care.sessions import SessionLine
     from agent_memory.care.statistics import Statistics
-    from agent_memory.care.tombstones import TombstoneFiles
+    from agent_memory.care.tombstones import Tombstones
     from agent_memory.care.use import Use
     from agent_memory.care.why_note import NoteHistory
     from agent_memory.care.why_session import FoundSessions
@@ -92,20 +92,20 @@ if TYPE_CHECKING:
     from agent_memory.rules.section import Published, RenderedSection, Target
     from agent_memory.rules.undo_run import SectionChange
     from agent_memory.section.publishing import KeepSections, Publisher
-    from agent_memory.section.targets import TargetFiles
+    from agent_memory.section.targets import Targets
     from agent_memory.session.found_session import FoundSession, Rest
     from agent_memory.session.history import History
     from agent_memory.session.queue import InboxEntry
     from agent_memory.setup.installation import Installation
     from agent_memory.setup.scheduling import Scheduling
-    from agent_memory.store.bookkeeping import SessionMarksFiles, SpendLedgerFiles, TagVocabularyFile
+    from agent_memory.store.bookkeeping import SessionMarks, SpendLedgerFiles, TagVocabularyFile
     from agent_memory.store.diffs import DiffPart
     from agent_memory.store.history_index import HistoryIndex
-    from agent_memory.store.kept_histories_files import KeptHistoriesFiles
+    from agent_memory.store.kept_histories_files import KeptHistories
     from agent_memory.store.recorded_writes import RecordedWrites
-    from agent_memory.store.run_files import DefragRecordsFiles, RunLogFiles, RunRecordsFiles
+    from agent_memory.store.run_files import ConsolidateRecords, DefragRecords, RunLog
     from agent_memory.store.team_notes import NotesHere, Team
-    from agent_memory.store.usage_ledger import UsageLedgerFiles
+    from agent_memory.store.usage_ledger import UsageLedger
     from agent_memory.sync.merging import Synced, SyncRequest
     from agent_memory.sync.sharing import Sharing
 
@@ -182,8 +182,8 @@ class Memory:
         return KernelLocks(self.real_root, self.environ)
 
     @cached_property
-    def store(self) -> StoreFiles:
-        return StoreFiles(self.real_root, self.locks)
+    def store(self) -> Store:
+        return Store(self.real_root, self.locks)
 
     @cached_property
     def index(self) -> NoteIndex:
@@ -192,16 +192,16 @@ class Memory:
         return NoteIndex(self.store.files)
 
     @cached_property
-    def inbox(self) -> InboxFiles:
-        from agent_memory.capture.inbox_files import InboxFiles
+    def inbox(self) -> Inbox:
+        from agent_memory.capture.inbox_files import Inbox
 
-        return InboxFiles(self.root, self.environ)
+        return Inbox(self.root, self.environ)
 
     @cached_property
-    def targets(self) -> TargetFiles:
-        from agent_memory.section.targets import TargetFiles
+    def targets(self) -> Targets:
+        from agent_memory.section.targets import Targets
 
-        return TargetFiles(home_of(self.environ), self.real_root)
+        return Targets(home_of(self.environ), self.real_root)
 
     @cached_property
     def scope_of(self) -> Callable[[str | None], str]:
@@ -225,10 +225,10 @@ class Memory:
         return KnownNotes(self.store, self.index, embedder, self.config.limits.similarity)
 
     @cached_property
-    def ledger(self) -> UsageLedgerFiles:
-        from agent_memory.store.usage_ledger import UsageLedgerFiles
+    def ledger(self) -> UsageLedger:
+        from agent_memory.store.usage_ledger import UsageLedger
 
-        return UsageLedgerFiles(self.real_root)
+        return UsageLedger(self.real_root)
 
     @cached_property
     def spend(self) -> SpendLedgerFiles:
@@ -237,34 +237,34 @@ class Memory:
         return SpendLedgerFiles(self.root, self.locks)
 
     @cached_property
-    def log(self) -> RunLogFiles:
-        from agent_memory.store.run_files import RunLogFiles
+    def log(self) -> RunLog:
+        from agent_memory.store.run_files import RunLog
 
-        return RunLogFiles(self.root)
-
-    @cached_property
-    def marks(self) -> SessionMarksFiles:
-        from agent_memory.store.bookkeeping import SessionMarksFiles
-
-        return SessionMarksFiles(self.root)
+        return RunLog(self.root)
 
     @cached_property
-    def run_records(self) -> RunRecordsFiles:
-        from agent_memory.store.run_files import RunRecordsFiles
+    def marks(self) -> SessionMarks:
+        from agent_memory.store.bookkeeping import SessionMarks
 
-        return RunRecordsFiles(self.root, self.clock)
-
-    @cached_property
-    def defrag_records(self) -> DefragRecordsFiles:
-        from agent_memory.store.run_files import DefragRecordsFiles
-
-        return DefragRecordsFiles(self.root, self.clock)
+        return SessionMarks(self.root)
 
     @cached_property
-    def kept_histories(self) -> KeptHistoriesFiles:
-        from agent_memory.store.kept_histories_files import KeptHistoriesFiles
+    def run_records(self) -> ConsolidateRecords:
+        from agent_memory.store.run_files import ConsolidateRecords
 
-        return KeptHistoriesFiles(self.root, self.config.storage.history_cap_mib << 20)
+        return ConsolidateRecords(self.root, self.clock)
+
+    @cached_property
+    def defrag_records(self) -> DefragRecords:
+        from agent_memory.store.run_files import DefragRecords
+
+        return DefragRecords(self.root, self.clock)
+
+    @cached_property
+    def kept_histories(self) -> KeptHistories:
+        from agent_memory.store.kept_histories_files import KeptHistories
+
+        return KeptHistories(self.root, self.config.storage.history_cap_mib << 20)
 
     @cached_property
     def history_index(self) -> HistoryIndex:
@@ -273,10 +273,10 @@ class Memory:
         return HistoryIndex(self.store.files.database, self.kept_histories)
 
     @cached_property
-    def tombstones(self) -> TombstoneFiles:
-        from agent_memory.care.tombstones import TombstoneFiles
+    def tombstones(self) -> Tombstones:
+        from agent_memory.care.tombstones import Tombstones
 
-        return TombstoneFiles(self.root)
+        return Tombstones(self.root)
 
     @cached_property
     def git_process(self) -> GitProcess:

@@ -15,11 +15,12 @@ from returns.result import Failure, Result, Success
 from statemachine import Event, State, StateChart
 
 from agent_memory.errors import Defect, Error
-from agent_memory.ports import Agent, RunRecords
+from agent_memory.ports import Agent
 from agent_memory.redaction.redact import redact
 from agent_memory.results import unwrap
 from agent_memory.rules.agent_request import AgentRequest
 from agent_memory.rules.run import DefragRun, KeptReply, Run
+from agent_memory.store.run_files import RunRecords
 
 C = TypeVar("C")
 

@@ -16,13 +16,12 @@ import pytest
 from attrs import evolve
 from returns.result import Failure, Result, Success
 
-from agent_memory.capture.inbox_files import InboxFiles, captures, put_snapshot
+from agent_memory.capture.inbox_files import Inbox, captures, put_snapshot
 from agent_memory.capture.inbox_json import parse_inbox_entry, render_inbox_entry
 from agent_memory.care import why_session
 from agent_memory.care.why_session import captures_beginning_with
 from agent_memory.errors import Error, InboxEntryInvalid, PathRefused, StateCorrupt, StoreIo
 from agent_memory.note.note import Harness
-from agent_memory.ports import Inbox
 from agent_memory.session.queue import (
     UPGRADE_EVENT,
     FileSnapshot,
@@ -53,7 +52,7 @@ class TestInbox:
 
     @pytest.fixture
     def inbox(self, root: Path) -> Inbox:
-        return InboxFiles(root)
+        return Inbox(root)
 
     def test_names_come_in_the_order_of_time(self, inbox: Inbox) -> None:
         """P24"""
@@ -105,7 +104,7 @@ class TestInbox:
 
 
 def test_a_name_of_which_the_entry_changed_meanwhile_is_worked_on_next(root: Path) -> None:
-    inbox = InboxFiles(root)
+    inbox = Inbox(root)
     inbox.put(note("first")).unwrap()
     (pending,) = load(inbox)
     file = root / "inbox" / pending.name
@@ -122,11 +121,11 @@ GAVE_UP_FILES = Outcome("gave-up", "run-1", NOW, reason="no envelope \ud800 \x1b
 
 
 @pytest.fixture
-def inbox(root: Path) -> InboxFiles:
-    return InboxFiles(root)
+def inbox(root: Path) -> Inbox:
+    return Inbox(root)
 
 
-def load_files(inbox: InboxFiles) -> Loaded:
+def load_files(inbox: Inbox) -> Loaded:
     return inbox.load(None, NOW).unwrap()
 
 
@@ -140,7 +139,7 @@ def modes(root: Path) -> set[tuple[bool, int]]:
 
 
 @pytest.mark.parametrize("umask", [0, 0o777])
-def test_modes_are_private_under_any_umask(inbox: InboxFiles, root: Path, umask: int) -> None:
+def test_modes_are_private_under_any_umask(inbox: Inbox, root: Path, umask: int) -> None:
     """P22"""
     before = os.umask(umask)
     try:
@@ -154,7 +153,7 @@ def test_modes_are_private_under_any_umask(inbox: InboxFiles, root: Path, umask:
     assert modes(root) == {(True, 0o700), (False, 0o600)}
 
 
-def test_an_inbox_that_is_a_link_is_refused(inbox: InboxFiles, root: Path, tmp_path: Path) -> None:
+def test_an_inbox_that_is_a_link_is_refused(inbox: Inbox, root: Path, tmp_path: Path) -> None:
     """P21"""
     (tmp_path / "elsewhere").mkdir()
     root.mkdir()
@@ -170,7 +169,7 @@ def test_a_put_that_fails_anywhere_leaves_nothing_or_one_whole_entry(tmp_path: P
         for k, failing in each_failure(number):
             root = tmp_path / f"{number}-{k}"
             with failing:
-                result = InboxFiles(root).put(note())
+                result = Inbox(root).put(note())
             names = files(root / "inbox")
             if isinstance(result, Success):
                 assert names == [result.unwrap()]
@@ -186,9 +185,9 @@ def test_a_put_that_is_killed_anywhere_leaves_nothing_or_one_whole_entry(tmp_pat
     for k, dying in each_kill():
         root = tmp_path / str(k)
         with dying:
-            InboxFiles(root).put(note())
-        assert [pending.entry for pending in load_files(InboxFiles(root)).pending] in ([], [note()])
-        assert load_files(InboxFiles(root)).quarantined == ()
+            Inbox(root).put(note())
+        assert [pending.entry for pending in load_files(Inbox(root)).pending] in ([], [note()])
+        assert load_files(Inbox(root)).quarantined == ()
     assert k > 5
 
 
@@ -196,20 +195,18 @@ def test_processes_that_put_at_once_lose_and_overwrite_nothing(root: Path) -> No
     """P7"""
     script = (
         "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[2])\n"
-        "from agent_memory.capture.inbox_files import InboxFiles; from inbox_entries import note\n"
-        "box = InboxFiles(Path(sys.argv[1]))\n"
+        "from agent_memory.capture.inbox_files import Inbox; from inbox_entries import note\n"
+        "box = Inbox(Path(sys.argv[1]))\n"
         "for _ in range(50): box.put(note()).unwrap()\n"
     )
     tests = str(Path(__file__).parents[1])
     running = [subprocess.Popen([sys.executable, "-c", script, str(root), tests]) for _ in range(3)]
     assert [process.wait() for process in running] == [0] * 3
-    assert len(load_files(InboxFiles(root)).pending) == 150
+    assert len(load_files(Inbox(root)).pending) == 150
 
 
 @pytest.mark.parametrize("name", ["new\nline.json", "x" * 240 + ".json"], ids=["a line end", "too long for a reason"])
-def test_a_malformed_file_is_moved_aside_with_its_reason_whatever_its_name(
-    inbox: InboxFiles, root: Path, name: str
-) -> None:
+def test_a_malformed_file_is_moved_aside_with_its_reason_whatever_its_name(inbox: Inbox, root: Path, name: str) -> None:
     """P6"""
     (root / "inbox").mkdir(parents=True)
     (root / "inbox" / name).write_bytes(b"{")
@@ -223,7 +220,7 @@ def test_a_malformed_file_is_moved_aside_with_its_reason_whatever_its_name(
     assert "; ".join(reason["problems"]) == quarantined.reason
 
 
-def test_quarantine_overwrites_nothing(inbox: InboxFiles, root: Path) -> None:
+def test_quarantine_overwrites_nothing(inbox: Inbox, root: Path) -> None:
     """P6"""
     for content in ("{1", "{2", "{3"):
         (root / "inbox").mkdir(parents=True, exist_ok=True)
@@ -234,7 +231,7 @@ def test_quarantine_overwrites_nothing(inbox: InboxFiles, root: Path) -> None:
     assert sorted(kept) == ["{1", "{2", "{3"]
 
 
-def test_a_file_that_cannot_be_read_stays_and_is_counted_as_waiting(inbox: InboxFiles, root: Path) -> None:
+def test_a_file_that_cannot_be_read_stays_and_is_counted_as_waiting(inbox: Inbox, root: Path) -> None:
     """P5 P6: a read error is neither "missing" nor "malformed"."""
     first, second = (inbox.put(session(str(n), AT_MS + n)).unwrap() for n in range(2))
     struck = 0
@@ -254,7 +251,7 @@ def test_a_file_that_cannot_be_read_stays_and_is_counted_as_waiting(inbox: Inbox
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff", b'{"version": 1, "troubles": 5}'])
-def test_a_damaged_trouble_file_is_an_error_and_nothing_moves(inbox: InboxFiles, root: Path, content: bytes) -> None:
+def test_a_damaged_trouble_file_is_an_error_and_nothing_moves(inbox: Inbox, root: Path, content: bytes) -> None:
     """P6"""
     inbox.put(note()).unwrap()
     (root / "inbox" / ".queue.json").write_bytes(content)
@@ -263,7 +260,7 @@ def test_a_damaged_trouble_file_is_an_error_and_nothing_moves(inbox: InboxFiles,
     assert snapshot(root) == before
 
 
-def test_the_repository_is_filled_in_at_load(inbox: InboxFiles, home: Path) -> None:
+def test_the_repository_is_filled_in_at_load(inbox: Inbox, home: Path) -> None:
     project = home / "p"
     (project / ".git").mkdir(parents=True)
     (project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
@@ -276,7 +273,7 @@ def test_the_repository_is_filled_in_at_load(inbox: InboxFiles, home: Path) -> N
     assert sorted(map(str, repos)) == ["github.com/owner/repo", "kept/as/it/is", "path:/nowhere"]
 
 
-@pytest.mark.parametrize("leave", [InboxFiles.retire, InboxFiles.give_up], ids=["retire", "give_up"])
+@pytest.mark.parametrize("leave", [Inbox.retire, Inbox.give_up], ids=["retire", "give_up"])
 def test_a_crash_at_any_step_of_leaving_loses_and_doubles_nothing(tmp_path: Path, leave: object) -> None:
     """P2 P3: whatever was reached, running on gives the store of a run without a crash."""
     assert callable(leave)
@@ -284,7 +281,7 @@ def test_a_crash_at_any_step_of_leaving_loses_and_doubles_nothing(tmp_path: Path
     k = 0
     while True:
         root = tmp_path / str(k)
-        inbox = InboxFiles(root)
+        inbox = Inbox(root)
         for number in range(3):
             (root / "inbox").mkdir(parents=True, exist_ok=True)
             (root / "inbox" / f"{number}.json").write_text(render_inbox_entry(session(at_ms=AT_MS + number)))
@@ -304,7 +301,7 @@ def test_a_crash_at_any_step_of_leaving_loses_and_doubles_nothing(tmp_path: Path
     assert k > 10
 
 
-def test_a_run_that_was_stopped_between_storing_and_retiring_does_not_work_twice(inbox: InboxFiles, root: Path) -> None:
+def test_a_run_that_was_stopped_between_storing_and_retiring_does_not_work_twice(inbox: Inbox, root: Path) -> None:
     """P3"""
     name = inbox.put(note()).unwrap()
     (pending,) = load_files(inbox).pending
@@ -318,7 +315,7 @@ def test_errors_while_leaving_are_values_and_the_entry_is_still_somewhere(tmp_pa
     """P5"""
     for k, failing in each_failure(errno.ENOSPC, once=False):
         root = tmp_path / str(k)
-        inbox = InboxFiles(root)
+        inbox = Inbox(root)
         name = inbox.put(note()).unwrap()
         (pending,) = load_files(inbox).pending
         with failing as counter:
@@ -330,7 +327,7 @@ def test_errors_while_leaving_are_values_and_the_entry_is_still_somewhere(tmp_pa
     assert k > 5
 
 
-def test_a_retry_does_not_overwrite_an_entry_that_took_the_name(inbox: InboxFiles, root: Path) -> None:
+def test_a_retry_does_not_overwrite_an_entry_that_took_the_name(inbox: Inbox, root: Path) -> None:
     (root / "inbox").mkdir(parents=True)
     mine = root / "inbox" / "mine.json"
     mine.write_text(render_inbox_entry(note("old")))
@@ -340,13 +337,13 @@ def test_a_retry_does_not_overwrite_an_entry_that_took_the_name(inbox: InboxFile
     assert {pending.entry for pending in load_files(inbox).pending} == {note("old"), note("new")}
 
 
-def snapshot_entry(inbox: InboxFiles, root: Path) -> Pending:
+def snapshot_entry(inbox: Inbox, root: Path) -> Pending:
     path = put_snapshot(str(root), "kept text", "/home/me/My Notes!.md", AT_MS).unwrap()
     inbox.put(InboxEntry(AT_MS, Harness.MANUAL, FileSnapshot(path))).unwrap()
     return load_files(inbox).pending[0]
 
 
-def test_a_snapshot_is_named_for_its_file_and_moves_with_its_entry(inbox: InboxFiles, root: Path) -> None:
+def test_a_snapshot_is_named_for_its_file_and_moves_with_its_entry(inbox: Inbox, root: Path) -> None:
     pending = snapshot_entry(inbox, root)
     assert isinstance(pending.entry.retrieval, FileSnapshot)
     path = pending.entry.retrieval.path
@@ -372,7 +369,7 @@ def test_a_snapshots_name_is_always_a_safe_one(root: Path, name: str) -> None:
     assert Path(path).name.isascii()
 
 
-def test_a_snapshot_entry_cannot_move_another_file_away(inbox: InboxFiles, root: Path) -> None:
+def test_a_snapshot_entry_cannot_move_another_file_away(inbox: Inbox, root: Path) -> None:
     """P21"""
     entry = InboxEntry(AT_MS, Harness.MANUAL, FileSnapshot("topics/mine.md"))
     assert isinstance(inbox.put(entry).failure(), InboxEntryInvalid)
@@ -385,7 +382,7 @@ def test_a_snapshot_entry_cannot_move_another_file_away(inbox: InboxFiles, root:
     assert (root / "topics" / "mine.md").read_text() == "mine"
 
 
-def test_an_entry_does_not_come_back_without_its_snapshot_p6(inbox: InboxFiles, root: Path) -> None:
+def test_an_entry_does_not_come_back_without_its_snapshot_p6(inbox: Inbox, root: Path) -> None:
     pending = snapshot_entry(inbox, root)
     assert isinstance(pending.entry.retrieval, FileSnapshot)
     path = pending.entry.retrieval.path
@@ -400,9 +397,9 @@ def test_an_entry_does_not_come_back_without_its_snapshot_p6(inbox: InboxFiles, 
 
 
 @pytest.fixture
-def inbox_recent(root: Path) -> InboxFiles:
+def inbox_recent(root: Path) -> Inbox:
     """A session that waits, an older one that was consolidated, one that was given up, a note, and what is no entry."""
-    files = InboxFiles(root)
+    files = Inbox(root)
     for number, leave in enumerate((files.give_up, files.retire)):
         files.put(session(f"s-{number}", AT_MS + number)).unwrap()
         (pending,) = files.load(None, NOW).unwrap().pending
@@ -418,7 +415,7 @@ def ids(found: Iterable[Result[InboxEntry, Error]]) -> list[str | None]:
 
 
 def test_sessions_come_the_newest_first_and_what_cannot_be_looked_at_hides_nothing_else(
-    inbox_recent: InboxFiles,
+    inbox_recent: Inbox,
 ) -> None:
     """P6."""
     whole, refused = ids(inbox_recent.recent()), 0
@@ -466,8 +463,8 @@ def test_p6_an_inbox_that_may_not_be_read_is_an_error(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def inbox_captures(tmp_path: Path) -> InboxFiles:
-    return InboxFiles(tmp_path, {})
+def inbox_captures(tmp_path: Path) -> Inbox:
+    return Inbox(tmp_path, {})
 
 
 def places(root: Path, session_id: str) -> list[tuple[str, str]]:
@@ -475,7 +472,7 @@ def places(root: Path, session_id: str) -> list[tuple[str, str]]:
 
 
 def test_only_the_newest_files_are_opened_and_the_rest_is_counted(
-    tmp_path: Path, inbox_captures: InboxFiles, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, inbox_captures: Inbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(6):
         inbox_captures.put(session(f"s-{number}", AT_MS + number)).unwrap()
@@ -484,7 +481,7 @@ def test_only_the_newest_files_are_opened_and_the_rest_is_counted(
     assert ([each.key[1] for each in captures], unopened) == (["s-5", "s-4", "s-3", "s-2"], 2)
 
 
-def test_what_is_no_entry_hides_nothing(tmp_path: Path, inbox_captures: InboxFiles) -> None:
+def test_what_is_no_entry_hides_nothing(tmp_path: Path, inbox_captures: Inbox) -> None:
     inbox_captures.put(session("s-1")).unwrap()
     processed = tmp_path / "inbox" / ".processed"
     processed.mkdir()
@@ -494,7 +491,7 @@ def test_what_is_no_entry_hides_nothing(tmp_path: Path, inbox_captures: InboxFil
     assert places(tmp_path, "s-1") == [("s-1", "waiting")]
 
 
-def test_a_hand_written_file_is_welcome_and_sorted_by_its_mtime(inbox: InboxFiles, root: Path) -> None:
+def test_a_hand_written_file_is_welcome_and_sorted_by_its_mtime(inbox: Inbox, root: Path) -> None:
     first, last = (inbox.put(session(at_ms=AT_MS + n)).unwrap() for n in (0, 60_000))
     mine = root / "inbox" / "my note.json"
     mine.write_text("\ufeff" + json.dumps(json.loads(render_inbox_entry(note("mine"))), indent=2))
@@ -503,7 +500,7 @@ def test_a_hand_written_file_is_welcome_and_sorted_by_its_mtime(inbox: InboxFile
     assert note("mine") in [pending.entry for pending in load_files(inbox).pending]
 
 
-def test_only_entries_are_listed(inbox: InboxFiles, root: Path) -> None:
+def test_only_entries_are_listed(inbox: Inbox, root: Path) -> None:
     name = inbox.put(note()).unwrap()
     for other in (".tmp-1234", ".tmp-1.json", "notes.txt", "bad.json.reason.json", ".hidden.json"):
         (root / "inbox" / other).write_text("{")

@@ -17,8 +17,8 @@ from agent_memory.note.note import Kind, Tier, TierList
 from agent_memory.recall.reading import Reading
 from agent_memory.rules.change import Change
 from agent_memory.rules.run_log import LoggedAction, LoggedRun, Machine, Revision
-from agent_memory.store.bookkeeping import SessionMarksFiles
-from agent_memory.store.run_files import RunLogFiles
+from agent_memory.store.bookkeeping import SessionMarks
+from agent_memory.store.run_files import RunLog
 from defrag_requests import NOW_MS, stored
 from stand_ins.dict_clock import DictClock
 from stand_ins.temporary_records import TemporaryUsageLedger
@@ -42,8 +42,8 @@ class Told:
         return note_history(id, self.reading, self.log, lambda path, most: self.revisions, lambda _: ())
 
     @property
-    def log(self) -> RunLogFiles:
-        return RunLogFiles(self.store.root)
+    def log(self) -> RunLog:
+        return RunLog(self.store.root)
 
     @property
     def reading(self) -> Reading:
@@ -83,6 +83,6 @@ def test_its_tier_is_that_of_the_list_and_its_rivals_are_those_of_its_sections(t
 def test_what_waits_for_the_next_run_is_named(told: Told, tmp_path: Path) -> None:
     stale = told.store.read(FIRST.meta.id).unwrap().listed.content_hash
     deferred: tuple[Change, ...] = (Change.of(FIRST.entry, stale), Change.retire(SECOND.meta.id, stale))
-    marks = SessionMarksFiles(tmp_path)
+    marks = SessionMarks(tmp_path)
     found = find_sessions("s-1", tmp_path, told.reading, told.log, marks, lambda: Success(deferred)).unwrap()
     assert [each.deferred for each in found.sessions] == [(FIRST.meta.id,)]

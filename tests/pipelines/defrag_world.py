@@ -19,7 +19,7 @@ from agent_memory.rules.run import DefragRun
 from agent_memory.rules.section import Published, PublishedTarget
 from agent_memory.rules.undo_run import SectionChange
 from agent_memory.section.publishing import KeepSections
-from agent_memory.store.run_files import RunLogFiles
+from agent_memory.store.run_files import RunLog
 from agent_memory.text.ids import mint_id
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_locks import DictLocks
@@ -81,8 +81,8 @@ class DefragWorld:
     runs: int = 0
 
     @property
-    def log(self) -> RunLogFiles:
-        return RunLogFiles(self.store.root)
+    def log(self) -> RunLog:
+        return RunLog(self.store.root)
 
     def note(self, title: str, body: str, **meta: Any) -> str:
         """A live note of the person's, written a day apart from the one before; its id."""

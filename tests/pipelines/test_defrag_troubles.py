@@ -11,14 +11,14 @@ from agent_memory.pipelines.defrag import defrag, steps
 from agent_memory.rules.agent_request import DefragRequest
 from agent_memory.rules.run import DefragRun
 from agent_memory.rules.undo_run import Footprint
-from agent_memory.store.run_files import RunLogFiles
+from agent_memory.store.run_files import RunLog
 from pipelines.defrag_world import NOON_MS, DefragWorld, TidyingAgent, reply, run_id
 
 CORRUPT = StateCorrupt("runs/x/footprint-1.json", ("it is no JSON",))
 LOCKS = "Locks of `flock` die with their holder, so a crash leaves none behind."
 
 
-class DamagedLog(RunLogFiles):
+class DamagedLog(RunLog):
     """What a run changed cannot be read."""
 
     def footprint(self, run_id: str) -> Result[Footprint, Error]:

@@ -11,10 +11,11 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.caller import Caller
 from agent_memory.capture.switches import Switches
+from agent_memory.care.tombstones import Tombstones
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StateCorrupt, StoreIo, UsageInvalid
 from agent_memory.note.note import GLOBAL_SCOPE, Harness, MemoryEntry, StoredEntry
 from agent_memory.pipelines.handing_over import HandingOverIo, Kept, Taken, keep_handover, take_named, take_newest
-from agent_memory.ports import HistorySource, Tombstones
+from agent_memory.ports import HistorySource
 from agent_memory.rules.change import Change
 from agent_memory.rules.forgotten import EntryTombstone, SessionTombstone, statement_hashes
 from agent_memory.session.history import History, Role, SessionMark, Turn

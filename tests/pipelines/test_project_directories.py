@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from returns.result import Failure, Result, Success
 
-from agent_memory.capture.inbox_files import InboxFiles
+from agent_memory.capture.inbox_files import Inbox
 from agent_memory.errors import Error, StoreIo
 from agent_memory.note.note import Harness, Listed, Listing, Meta, Source
 from agent_memory.pipelines import backfill
@@ -26,12 +26,12 @@ def listing(*entries: tuple[int, tuple[str | None, ...]]) -> Result[Listing, Err
     return Success(Listing(tuple(listed)))
 
 
-def waiting(inbox: InboxFiles, at_ms: int, cwd: str | None) -> None:
+def waiting(inbox: Inbox, at_ms: int, cwd: str | None) -> None:
     session = SessionFile("pi-session", f"s{at_ms}", "/x.jsonl")
     inbox.put(InboxEntry(at_ms, Harness.PI, session, Context(cwd=cwd))).unwrap()
 
 
-def dealt_with(inbox: InboxFiles) -> None:
+def dealt_with(inbox: Inbox) -> None:
     for pending in inbox.load(None, NOW_MS).unwrap().pending:
         inbox.retire(pending, Outcome("written", "run-1", NOW_MS)).unwrap()
 
@@ -55,18 +55,18 @@ def test_what_cannot_be_listed_is_an_error_and_hides_nothing_else() -> None:
 
 
 def test_the_inbox_tells_of_what_waits_and_of_the_newest_that_was_dealt_with(tmp_path: Path) -> None:
-    inbox = InboxFiles(tmp_path)
+    inbox = Inbox(tmp_path)
     for at_ms, cwd in ((1, "/first"), (2, "/second"), (3, "/third")):
         waiting(inbox, at_ms, cwd)
     dealt_with(inbox)
     waiting(inbox, 4, "/waits")
     waiting(inbox, 5, None)
     assert [each.unwrap() for each in inbox.directories(4)] == ["/waits", "/third", "/second"]
-    assert list(InboxFiles(tmp_path / "nowhere").directories(2)) == []
+    assert list(Inbox(tmp_path / "nowhere").directories(2)) == []
 
 
 def test_malformed_files_in_the_inbox_name_no_directory_and_stay(tmp_path: Path) -> None:
-    inbox = InboxFiles(tmp_path)
+    inbox = Inbox(tmp_path)
     waiting(inbox, 1, "/here")
     broken = tmp_path / "inbox" / "broken.json"
     broken.write_text("{")
@@ -76,7 +76,7 @@ def test_malformed_files_in_the_inbox_name_no_directory_and_stay(tmp_path: Path)
 
 def test_an_inbox_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
     """P6"""
-    inbox = InboxFiles(tmp_path)
+    inbox = Inbox(tmp_path)
     waiting(inbox, 1, "/here")
     (tmp_path / "inbox" / ".processed").symlink_to(tmp_path.parent)
     error, here = inbox.directories(10)

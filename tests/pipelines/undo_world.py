@@ -17,9 +17,9 @@ from agent_memory.rules.change import Change, ChangeGroup
 from agent_memory.rules.run_log import LoggedAction, LoggedRun, Machine, logged_actions
 from agent_memory.rules.undo_run import SectionChange
 from agent_memory.section.section_splice import splice_section
-from agent_memory.section.targets import TargetFiles
-from agent_memory.store.run_files import RunLogFiles
-from agent_memory.store.store_files import StoreFiles
+from agent_memory.section.targets import Targets
+from agent_memory.store.run_files import RunLog
+from agent_memory.store.store_files import Store
 from agent_memory.text.instants import iso_of
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_locks import DictLocks
@@ -57,18 +57,18 @@ class World:
         return self.home / "AGENTS.md"
 
     @property
-    def log(self) -> RunLogFiles:
-        return RunLogFiles(self.root)
+    def log(self) -> RunLog:
+        return RunLog(self.root)
 
     @property
-    def store(self) -> StoreFiles:
-        return StoreFiles(self.root, DictLocks())
+    def store(self) -> Store:
+        return Store(self.root, DictLocks())
 
     def io(self) -> UndoIo:
         return UndoIo(
             store=self.store,
             log=self.log,
-            targets=TargetFiles(str(self.home), str(self.root)),
+            targets=Targets(str(self.home), str(self.root)),
             recorder=self.recorder,
             records=self.records,
             clock=self.clock,

@@ -25,7 +25,7 @@ from agent_memory.recall.search_values import NoteLink, SearchRequest
 from agent_memory.store import store_database
 from agent_memory.store.note_files import read_image
 from agent_memory.store.store_database import DIRECTORY, NAME
-from agent_memory.store.store_files import StoreFiles
+from agent_memory.store.store_files import Store
 
 A, B, C = "id__aaaaaa", "id__bbbbbb", "id__cccccc"
 
@@ -468,7 +468,7 @@ def test_no_word_of_a_note_is_left_in_the_file_once_it_is_secret_p20(root: Path,
     path.write_text(path.read_text().replace("title: Title", "title: Ospreyish\nsensitivity: secret"))
     index.refresh().unwrap()
     assert found(index, "heronlike zebra") == [B]
-    StoreFiles(root, KernelLocks(root)).list().unwrap()
+    Store(root, KernelLocks(root)).list().unwrap()
     index.close()
     for name in (NAME, store_database.JOURNAL):
         kept = (database(root).parent / name).read_bytes()

@@ -17,7 +17,7 @@ from agent_memory.recall.known_notes import KnownNotes, Near
 from agent_memory.recall.note_index import NoteIndex
 from agent_memory.recall.search_values import Matches, SearchRequest
 from agent_memory.rules.similarity import Subject
-from agent_memory.store.store_files import StoreFiles
+from agent_memory.store.store_files import Store
 from one_change import delete, put
 from stand_ins.dict_embedder import DictEmbedder
 
@@ -33,7 +33,7 @@ BROKEN: Error = StoreIo("topics", "list", "EIO", "broken")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store of thirty notes, to be copied."""
     root = tmp_path_factory.mktemp("home") / "memories"
-    store = StoreFiles(root, KernelLocks(root, {"HOME": str(root.parent)}))
+    store = Store(root, KernelLocks(root, {"HOME": str(root.parent)}))
     for number in range(30):
         put(
             store,
@@ -45,9 +45,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def store(root: Path, made: Path) -> StoreFiles:
+def store(root: Path, made: Path) -> Store:
     shutil.copytree(made, root)
-    return StoreFiles(root, KernelLocks(root))
+    return Store(root, KernelLocks(root))
 
 
 class SilentIndex(NoteIndex):
@@ -70,19 +70,19 @@ def ids(known: KnownNotes, scope: str = REPO) -> list[str]:
 
 
 @pytest.mark.parametrize("embedder", [None, DictEmbedder(), BrokenEmbedder()])
-def test_the_note_about_the_same_is_found(store: StoreFiles, embedder: DictEmbedder | None) -> None:
+def test_the_note_about_the_same_is_found(store: Store, embedder: DictEmbedder | None) -> None:
     known = KnownNotes(store, NoteIndex(store.files), embedder)
     assert ids(known) == []
     wanted = put(store, "Lock file of the queue", LOCK, scope=REPO)
     assert ids(known) == [wanted]
 
 
-def test_an_index_that_cannot_answer_hinders_no_write(store: StoreFiles) -> None:
+def test_an_index_that_cannot_answer_hinders_no_write(store: Store) -> None:
     put(store, "Lock file of the queue", LOCK, scope=REPO)
     assert ids(KnownNotes(store, SilentIndex(store.files))) == []
 
 
-def test_a_note_that_went_after_the_index_saw_it_is_not_named(store: StoreFiles) -> None:
+def test_a_note_that_went_after_the_index_saw_it_is_not_named(store: Store) -> None:
     wanted = put(store, "Lock file of the queue", LOCK, scope=REPO)
 
     class Remembers(NoteIndex):
@@ -94,7 +94,7 @@ def test_a_note_that_went_after_the_index_saw_it_is_not_named(store: StoreFiles)
     assert ids(KnownNotes(store, Remembers(store.files))) == []
 
 
-def test_meaning_finds_what_words_alone_do_not(store: StoreFiles) -> None:
+def test_meaning_finds_what_words_alone_do_not(store: Store) -> None:
     wanted = put(
         store, "Stale locks", "The lock file holds PID@hostname; after five minutes anybody takes it over.", scope=REPO
     )

@@ -13,7 +13,7 @@ from agent_memory.note.terms import query_words
 from agent_memory.recall.note_index import NoteIndex, note_index
 from agent_memory.recall.search_values import SearchRequest
 from agent_memory.store import store_database
-from agent_memory.store.store_files import StoreFiles
+from agent_memory.store.store_files import Store
 from topics_edits import EDITS, IDS, WORDS, Edit, write
 
 
@@ -33,14 +33,14 @@ def topics(root: Path) -> Path:
     return path
 
 
-def listings(store: StoreFiles) -> tuple[Listing, Listing]:
+def listings(store: Store) -> tuple[Listing, Listing]:
     return store.list().unwrap(), store.list(archived=True).unwrap()
 
 
-def new_store(root: Path) -> StoreFiles:
+def new_store(root: Path) -> Store:
     """One that remembers nothing, and finds nothing remembered on disk."""
     (root / ".cache" / "store.db").unlink(missing_ok=True)
-    return StoreFiles(root, KernelLocks(root))
+    return Store(root, KernelLocks(root))
 
 
 def found_by(index: NoteIndex) -> dict[str, list[str]]:
@@ -62,7 +62,7 @@ def said_in_files(listed: tuple[Listing, Listing], root: Path) -> dict[str, list
 @pytest.mark.parametrize("first", EDITS, ids=lambda edit: edit.__name__)
 def test_a_living_store_and_index_show_what_new_ones_show_p6(root: Path, topics: Path, first: Edit) -> None:
     chance = random.Random(first.__name__)
-    store = StoreFiles(root, KernelLocks(root))
+    store = Store(root, KernelLocks(root))
     living, other = note_index(root), note_index(root)
     assert found_by(living)["zebra"]
     for number, edit in enumerate((first, first, *chance.sample(EDITS, len(EDITS)), first)):

@@ -21,7 +21,7 @@ from agent_memory.recall.embedding import IndexedMeanings, open_model
 from agent_memory.recall.note_index import NoteIndex
 from agent_memory.recall.search_values import Matches, Mode, SearchAnswer, SearchRequest
 from agent_memory.recall.searching import Searching
-from agent_memory.store.store_files import StoreFiles
+from agent_memory.store.store_files import Store
 from one_change import put
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_embedder import DictEmbedder
@@ -33,7 +33,7 @@ AGENT = Caller(Harness.CODEX, "CODEX_CHILD")
 
 class World:
     def __init__(self, root: Path, caller: Caller | None = None, *, meaning: bool = False) -> None:
-        self.store = StoreFiles(root, KernelLocks(root, {"HOME": str(root.parent)}))
+        self.store = Store(root, KernelLocks(root, {"HOME": str(root.parent)}))
         index = NoteIndex(self.store.files)
         meanings = (
             IndexedMeanings(index, self.store, DictEmbedder({"motor": "engin"}))

@@ -23,7 +23,7 @@ from agent_memory.ports import Embedder
 from agent_memory.recall.embedding import NO_MODEL, IndexedMeanings, WordPieces, open_model, open_static_vectors
 from agent_memory.recall.note_index import NoteIndex
 from agent_memory.recall.search_values import Nearness
-from agent_memory.store.store_files import StoreFiles
+from agent_memory.store.store_files import Store
 from one_change import put, write
 from stand_ins.dict_embedder import DictEmbedder
 from static_vectors import VOCABULARY, make_package, opened, row_of, small_embedder, tokenizer_of, weights_of
@@ -153,7 +153,7 @@ ENGINE = (("engine", 1.0),)
 
 class World:
     def __init__(self, root: Path) -> None:
-        self.store = StoreFiles(root, KernelLocks(root))
+        self.store = Store(root, KernelLocks(root))
         self.index = NoteIndex(self.store.files)
         self.embedder = CountingEmbedder()
         self.meanings = IndexedMeanings(self.index, self.store, self.embedder)

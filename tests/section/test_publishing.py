@@ -15,7 +15,7 @@ from agent_memory.rules.change import Change
 from agent_memory.rules.section import Published, SectionBudget, Target, TargetFile
 from agent_memory.rules.undo_run import SectionChange
 from agent_memory.section.publishing import Publisher
-from agent_memory.section.targets import TargetFiles
+from agent_memory.section.targets import Targets
 from agent_memory.session.own_marks import SECTION_START
 from stand_ins.temporary_store import TemporaryStore
 
@@ -23,7 +23,7 @@ BASE = Meta("id__aaaaaa", "Ports", 1_778_000_000_000, 1_778_000_000_000)
 
 
 @frozen
-class Racing(TargetFiles):
+class Racing(Targets):
     """Before each write, somebody else writes one of these."""
 
     texts: list[bytes] = field(factory=list[bytes])
@@ -74,7 +74,7 @@ def mine(home: Path) -> Path:
 
 def test_how_sections_change_is_kept_before_the_first_write_p16(world: World, mine: Path) -> None:
     error = StoreIo("runs", "write", "ENOSPC", "full")
-    publisher = Publisher(world.store, TargetFiles(str(world.home), f"{world.home}/memories"), SectionBudget())
+    publisher = Publisher(world.store, Targets(str(world.home), f"{world.home}/memories"), SectionBudget())
     assert publisher.publish([Target(str(mine))], lambda _: Failure(error)) == Failure(error)
     assert mine.read_text() == "Mine.\n"
     world.publish(mine, world.home / "AGENTS.md")

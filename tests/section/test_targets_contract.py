@@ -12,8 +12,7 @@ from returns.result import Failure, Success
 
 from agent_memory.errors import StoreIo, TargetRefused
 from agent_memory.note.note import GLOBAL_SCOPE
-from agent_memory.ports import Targets
-from agent_memory.section.targets import TargetFiles, chosen_targets, told_path
+from agent_memory.section.targets import Targets, chosen_targets, told_path
 from faults import Killed, failing_at, failing_on, killed_at
 
 
@@ -30,7 +29,7 @@ class Case:
 @pytest.fixture
 def case(home: Path) -> Case:
     path = home / "CLAUDE.md"
-    targets = TargetFiles(str(home), str(home / "memories"))
+    targets = Targets(str(home), str(home / "memories"))
     return Case(targets, str(path), path.write_bytes, lambda: path.read_bytes() if path.exists() else None)
 
 
@@ -61,11 +60,11 @@ class TestEvery:
 
 
 @pytest.fixture
-def targets(home: Path) -> TargetFiles:
-    return TargetFiles(str(home), str(home / "memories"))
+def targets(home: Path) -> Targets:
+    return Targets(str(home), str(home / "memories"))
 
 
-def refusal(targets: TargetFiles, path: Path | str) -> str:
+def refusal(targets: Targets, path: Path | str) -> str:
     error = targets.read(str(path)).failure()
     assert isinstance(error, TargetRefused), error
     assert error.path == str(path)
@@ -73,12 +72,12 @@ def refusal(targets: TargetFiles, path: Path | str) -> str:
 
 
 class TestRefused:
-    def test_a_relative_path_and_one_that_no_file_can_have(self, targets: TargetFiles) -> None:
+    def test_a_relative_path_and_one_that_no_file_can_have(self, targets: Targets) -> None:
         assert "absolute" in refusal(targets, "AGENTS.md")
         assert refusal(targets, "/a\0b/c")
 
     def test_a_link_from_outside_leads_nowhere_but_beside_itself(
-        self, home: Path, tmp_path: Path, targets: TargetFiles
+        self, home: Path, tmp_path: Path, targets: Targets
     ) -> None:
         project, other = tmp_path / "project", tmp_path / "other"
         project.mkdir()
@@ -89,13 +88,13 @@ class TestRefused:
         assert targets.read(str(project / "CLAUDE.md")).unwrap().real_path == str(project / "AGENTS.md")
         assert str(other) in refusal(targets, project / "odd")
 
-    def test_what_lies_among_the_memories_p21(self, home: Path, targets: TargetFiles) -> None:
+    def test_what_lies_among_the_memories_p21(self, home: Path, targets: Targets) -> None:
         (home / "memories/topics").mkdir(parents=True)
         (home / "link").symlink_to(home / "memories/topics/x.md")
         for path in (home / "memories/AGENTS.md", home / "link"):
             assert "inside the store" in refusal(targets, path)
 
-    def test_a_file_that_its_owner_made_read_only(self, home: Path, targets: TargetFiles) -> None:
+    def test_a_file_that_its_owner_made_read_only(self, home: Path, targets: Targets) -> None:
         path = home / "AGENTS.md"
         path.write_text("x")
         path.chmod(0o444)
@@ -108,15 +107,13 @@ class TestRefused:
 
 
 class TestOnDisk:
-    def test_a_link_to_a_file_that_is_missing_makes_it(self, home: Path, targets: TargetFiles) -> None:
+    def test_a_link_to_a_file_that_is_missing_makes_it(self, home: Path, targets: Targets) -> None:
         (home / "dotfiles").mkdir()
         (home / "link").symlink_to("dotfiles/new.md")
         targets.write(targets.read(str(home / "link")).unwrap(), b"new").unwrap()
         assert (home / "dotfiles/new.md").read_text() == "new"
 
-    def test_after_a_kill_at_any_point_it_has_its_old_or_its_new_bytes_p2(
-        self, home: Path, targets: TargetFiles
-    ) -> None:
+    def test_after_a_kill_at_any_point_it_has_its_old_or_its_new_bytes_p2(self, home: Path, targets: Targets) -> None:
         path = home / "AGENTS.md"
         seen = set()
         for k in range(1, 40):
@@ -130,7 +127,7 @@ class TestOnDisk:
             seen.add(path.read_text())
         assert seen == {"old", "new"}
 
-    def test_a_failing_disk_is_told_and_changes_nothing_p5(self, home: Path, targets: TargetFiles) -> None:
+    def test_a_failing_disk_is_told_and_changes_nothing_p5(self, home: Path, targets: Targets) -> None:
         path = home / "AGENTS.md"
         failures = 0
         for k in range(1, 40):
@@ -151,7 +148,7 @@ class TestOnDisk:
             (home / each).mkdir()
         (home / "lamp/AGENTS.md").symlink_to(home / "real/AGENTS.md")
         with failing_on(name, "stat"):
-            refused = TargetFiles(str(home), f"{home}/memories").read(f"{home}/lamp/AGENTS.md").failure()
+            refused = Targets(str(home), f"{home}/memories").read(f"{home}/lamp/AGENTS.md").failure()
         assert isinstance(refused, StoreIo)
 
 
@@ -163,14 +160,14 @@ class TestSurroundings:
         (project / "src").mkdir()
         return project
 
-    def test_a_file_in_a_work_tree_is_known_also_behind_a_link(self, home: Path, targets: TargetFiles) -> None:
+    def test_a_file_in_a_work_tree_is_known_also_behind_a_link(self, home: Path, targets: Targets) -> None:
         project = self.work_tree(home)
         (home / "link").symlink_to(project / "AGENTS.md")
         assert targets.read(str(project / "src/AGENTS.md")).unwrap().in_repository
         assert targets.read(str(home / "link")).unwrap().in_repository
         assert not targets.read(str(home / "AGENTS.md")).unwrap().in_repository
 
-    def test_what_codex_reads_together_is_counted(self, home: Path, targets: TargetFiles) -> None:
+    def test_what_codex_reads_together_is_counted(self, home: Path, targets: Targets) -> None:
         project = self.work_tree(home)
         (home / ".codex").mkdir()
         (home / ".codex/AGENTS.md").write_bytes(b"1" * 100)

@@ -14,7 +14,7 @@ import pytest
 
 from agent_memory.config import Config, StorageConfig
 from agent_memory.errors import Error, SettingsRefused, StateCorrupt, StoreIo
-from agent_memory.section.targets import TargetFiles
+from agent_memory.section.targets import Targets
 from agent_memory.setup.harnesses import context_of
 from agent_memory.setup.installation import Installation, SelfTests, without_section
 from agent_memory.setup.plan import (
@@ -53,7 +53,7 @@ class Here:
             context=context_of(str(home), "/usr/bin/memory", {}),
             environ={},
             root=home / "memories",
-            files=SettingsFiles(TargetFiles(str(home), f"{home}/memories")),
+            files=SettingsFiles(Targets(str(home), f"{home}/memories")),
             state=self.state,
             config=Config(storage=StorageConfig(root=f"{home}/memories")),
             section_of=lambda path, in_repository: SECTION,
@@ -206,7 +206,7 @@ def test_a_section_goes_with_what_came_with_it(backup: bytes | None, now: str, a
 class TestSettingsFiles:
     @pytest.fixture
     def files(self, home: Path) -> SettingsFiles:
-        return SettingsFiles(TargetFiles(str(home), f"{home}/memories"))
+        return SettingsFiles(Targets(str(home), f"{home}/memories"))
 
     def test_a_directory_that_cannot_be_looked_at_is_not_missing_with_what_is_in_it_p6(
         self, files: SettingsFiles, home: Path

@@ -7,21 +7,21 @@ from pathlib import Path
 
 from attrs import field, frozen
 
-from agent_memory.capture.inbox_files import PROCESSED, InboxFiles
+from agent_memory.capture.inbox_files import PROCESSED, Inbox
 from agent_memory.capture.inbox_json import parse_inbox_entry
-from agent_memory.care.tombstones import TombstoneFiles
+from agent_memory.care.tombstones import Tombstones
 from agent_memory.session.queue import InboxEntry, Trouble
-from agent_memory.store.bookkeeping import SessionMarksFiles, SpendLedgerFiles, StateKeysFiles, TagVocabularyFile
-from agent_memory.store.kept_histories_files import KeptHistoriesFiles
-from agent_memory.store.run_files import DefragRecordsFiles, RunRecordsFiles
-from agent_memory.store.usage_ledger import UsageLedgerFiles
+from agent_memory.store.bookkeeping import SessionMarks, SpendLedgerFiles, StateKeysFiles, TagVocabularyFile
+from agent_memory.store.kept_histories_files import KeptHistories
+from agent_memory.store.run_files import ConsolidateRecords, DefragRecords
+from agent_memory.store.usage_ledger import UsageLedger
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_locks import DictLocks
 from stand_ins.temporary_store import temporary_root
 
 
 @frozen
-class TemporaryInbox(InboxFiles):
+class TemporaryInbox(Inbox):
     root: Path = field(factory=temporary_root)
     environ: Mapping[str, str] = field(factory=dict)
 
@@ -40,7 +40,7 @@ class TemporaryInbox(InboxFiles):
         return [*self._troubles.read().unwrap().values()]
 
 
-class TemporaryUsageLedger(UsageLedgerFiles):
+class TemporaryUsageLedger(UsageLedger):
     def __init__(self) -> None:
         super().__init__(temporary_root())
 
@@ -55,7 +55,7 @@ class TemporaryTagVocabulary(TagVocabularyFile):
         super().__init__(temporary_root())
 
 
-class TemporarySessionMarks(SessionMarksFiles):
+class TemporarySessionMarks(SessionMarks):
     def __init__(self) -> None:
         super().__init__(temporary_root())
 
@@ -65,23 +65,23 @@ class TemporarySpendLedger(SpendLedgerFiles):
         super().__init__(temporary_root(), DictLocks())
 
 
-class TemporaryRunRecords(RunRecordsFiles):
+class TemporaryRunRecords(ConsolidateRecords):
     def __init__(self, root: Path | None = None) -> None:
         self.root = root or temporary_root()
         super().__init__(self.root, DictClock())
 
 
-class TemporaryDefragRecords(DefragRecordsFiles):
+class TemporaryDefragRecords(DefragRecords):
     def __init__(self, root: Path | None = None) -> None:
         self.root = root or temporary_root()
         super().__init__(self.root, DictClock())
 
 
-class TemporaryTombstones(TombstoneFiles):
+class TemporaryTombstones(Tombstones):
     def __init__(self) -> None:
         super().__init__(temporary_root())
 
 
-class TemporaryKeptHistories(KeptHistoriesFiles):
+class TemporaryKeptHistories(KeptHistories):
     def __init__(self) -> None:
         super().__init__(temporary_root(), 512 << 20)

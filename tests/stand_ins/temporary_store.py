@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 
-from agent_memory.store.store_files import StoreFiles
+from agent_memory.store.store_files import Store
 from stand_ins.dict_locks import DictLocks
 
 
@@ -27,8 +27,8 @@ def temporary_root() -> Path:
     return Path(mkdtemp(dir=_room(os.getpid())))
 
 
-class TemporaryStore(StoreFiles):
-    """`StoreFiles` in a directory of its own."""
+class TemporaryStore(Store):
+    """`Store` in a directory of its own."""
 
     def __init__(self) -> None:
         self.root = temporary_root()

@@ -18,11 +18,10 @@ import pytest
 from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.care.tombstones import FORGOTTEN, TombstoneFiles
+from agent_memory.care.tombstones import FORGOTTEN, Tombstones
 from agent_memory.errors import Busy, Error, PathRefused, SpendExhausted, StateCorrupt, StoreIo
 from agent_memory.note.note import Harness, TierList
 from agent_memory.note.tagging import TagVocabulary
-from agent_memory.ports import SessionMarks, Tombstones
 from agent_memory.results import as_result
 from agent_memory.rules.agent_request import DaySpend
 from agent_memory.rules.forgotten import EntryTombstone, SessionTombstone
@@ -31,14 +30,14 @@ from agent_memory.rules.undo_run import SectionChange
 from agent_memory.session.history import SessionMark
 from agent_memory.setup.config_files import TrustedConfig, TrustFile
 from agent_memory.store.bookkeeping import (
-    SessionMarksFiles,
+    SessionMarks,
     SpendLedgerFiles,
     StateKeysFiles,
     StateValue,
     TagVocabularyFile,
 )
-from agent_memory.store.run_files import RunLogFiles
-from agent_memory.store.store_files import StoreFiles
+from agent_memory.store.run_files import RunLog
+from agent_memory.store.store_files import Store
 from agent_memory.text.instants import DAY_MS, ms_of
 from faults import each_failure, failing_on, snapshot
 from stand_ins.dict_locks import DictLocks
@@ -62,8 +61,8 @@ def mark(number: int) -> SessionMark:
 RECORDS = {
     "mark": Record(
         "state/sessions/amp_s1.json",
-        lambda root, number: SessionMarksFiles(root).put(mark(number)),
-        lambda root: SessionMarksFiles(root).get(Harness.AMP, "s1"),
+        lambda root, number: SessionMarks(root).put(mark(number)),
+        lambda root: SessionMarks(root).get(Harness.AMP, "s1"),
     ),
     "value": Record(
         "state/keys/phase.json",
@@ -77,8 +76,8 @@ RECORDS = {
     ),
     "tiers": Record(
         "state/tiers.json",
-        lambda root, number: StoreFiles(root, DictLocks()).apply((), tiers=TierList((f"id__aaaaa{number}",))),
-        lambda root: StoreFiles(root, DictLocks()).tiers(),
+        lambda root, number: Store(root, DictLocks()).apply((), tiers=TierList((f"id__aaaaa{number}",))),
+        lambda root: Store(root, DictLocks()).tiers(),
     ),
     "spend": Record(
         "runs/spend.json",
@@ -87,13 +86,13 @@ RECORDS = {
     ),
     "tombstone of a session": Record(
         "state/forgotten/amp_s1.json",
-        lambda root, number: TombstoneFiles(root).put(SessionTombstone("s1", Harness.AMP, number)),
-        lambda root: TombstoneFiles(root).of_session(Harness.AMP, "s1"),
+        lambda root, number: Tombstones(root).put(SessionTombstone("s1", Harness.AMP, number)),
+        lambda root: Tombstones(root).of_session(Harness.AMP, "s1"),
     ),
     "tombstone of a note": Record(
         "state/forgotten/id__a1b2c3.json",
-        lambda root, number: TombstoneFiles(root).put(EntryTombstone("id__a1b2c3", number, frozenset())),
-        lambda root: TombstoneFiles(root).of_entries(),
+        lambda root, number: Tombstones(root).put(EntryTombstone("id__a1b2c3", number, frozenset())),
+        lambda root: Tombstones(root).of_entries(),
     ),
     "trust": Record(
         ".local/state/agent-memory/trusted.json",
@@ -102,18 +101,18 @@ RECORDS = {
     ),
     "undone runs": Record(
         "runs/undone.json",
-        lambda root, number: RunLogFiles(root).mark_undone(f"{RUN}{number}", RUN, frozenset()),
-        lambda root: RunLogFiles(root).undone(),
+        lambda root, number: RunLog(root).mark_undone(f"{RUN}{number}", RUN, frozenset()),
+        lambda root: RunLog(root).undone(),
     ),
     "undo at work": Record(
         "runs/undoing.json",
-        lambda root, number: RunLogFiles(root).put_undoing(Undoing(RUN, RUN, number)),
-        lambda root: RunLogFiles(root).undoing(),
+        lambda root, number: RunLog(root).put_undoing(Undoing(RUN, RUN, number)),
+        lambda root: RunLog(root).undoing(),
     ),
     "sections of a run": Record(
         f"runs/{RUN}/sections.json",
-        lambda root, number: RunLogFiles(root).put_sections(RUN, [SectionChange(f"/a/{number}", None, "x")]),
-        lambda root: RunLogFiles(root).footprint(RUN),
+        lambda root, number: RunLog(root).put_sections(RUN, [SectionChange(f"/a/{number}", None, "x")]),
+        lambda root: RunLog(root).footprint(RUN),
     ),
 }
 
@@ -210,10 +209,10 @@ HOSTILE = [
 class TestSessionMarksFiles:
     @pytest.fixture
     def marks(self, root: Path) -> SessionMarks:
-        return SessionMarksFiles(root)
+        return SessionMarks(root)
 
     def test_each_session_has_a_mark_of_its_own_in_the_one_directory_whatever_its_id_p21(self, root: Path) -> None:
-        marks = SessionMarksFiles(root)
+        marks = SessionMarks(root)
         near = [evolve(MARK, session_id=id) for id in ("ses_a", "ses_A", "ses/a", "ses-a", *HOSTILE)]
         for mark in near:
             marks.put(mark).unwrap()
@@ -223,7 +222,7 @@ class TestSessionMarksFiles:
         assert {path.parent for path in root.parent.rglob("*") if path.is_file()} == {root / "state/sessions"}
 
     def test_another_sessions_mark_under_this_name_is_damage(self, root: Path) -> None:
-        marks = SessionMarksFiles(root)
+        marks = SessionMarks(root)
         marks.put(MARK).unwrap()
         (root / "state/sessions/claude-code_7c9e6679-7425.json").rename(root / "state/sessions/claude-code_other.json")
         assert isinstance(marks.get(MARK.harness, "other").failure(), StateCorrupt)
@@ -233,7 +232,7 @@ class TestBeginnings:
     """`why --session` takes the beginning of an id."""
 
     def test_the_marks_of_all_harnesses_whose_id_begins_so(self, tmp_path: Path) -> None:
-        marks = SessionMarksFiles(tmp_path)
+        marks = SessionMarks(tmp_path)
         wanted = (evolve(MARK, harness=Harness.CODEX), MARK, evolve(MARK, session_id="7c9e-Upper/Case"))
         for mark in (*wanted, evolve(MARK, session_id="8c9e"), evolve(MARK, session_id="other")):
             assert marks.put(mark) == Success(None)
@@ -243,7 +242,7 @@ class TestBeginnings:
         assert len(marks.beginning_with("7c9e", 2).unwrap()) == 2
 
     def test_a_damaged_mark_is_an_error_and_not_a_session_unseen_p6(self, tmp_path: Path) -> None:
-        marks = SessionMarksFiles(tmp_path)
+        marks = SessionMarks(tmp_path)
         assert marks.put(MARK) == Success(None)
         (path,) = (tmp_path / "state/sessions").iterdir()
         path.write_text("{")
@@ -252,7 +251,7 @@ class TestBeginnings:
 
 def test_a_damaged_mark_among_all_is_an_error_and_hides_no_other(tmp_path: Path) -> None:
     """P6"""
-    marks = SessionMarksFiles(tmp_path)
+    marks = SessionMarks(tmp_path)
     marks.put(MARK).unwrap()
     (tmp_path / "state/sessions/amp_T-1.json").write_text("{}")
     with failing_on("state/sessions", "listdir"):
@@ -403,7 +402,7 @@ NOTE = EntryTombstone("id__a1b2c3", 1_770_000_000_123, frozenset({"0123456789abc
 
 @pytest.fixture
 def tombstones(root: Path) -> Tombstones:
-    return TombstoneFiles(root)
+    return Tombstones(root)
 
 
 class TestTombstones:
@@ -422,7 +421,7 @@ class TestTombstones:
 
 
 def test_the_tombstone_of_another_session_under_its_name_is_an_error(root: Path) -> None:
-    tombstones = TombstoneFiles(root)
+    tombstones = Tombstones(root)
     tombstones.put(SessionTombstone("T-1", Harness.AMP, 1))
     (path,) = (root / FORGOTTEN).iterdir()
     path.write_text(path.read_text().replace("T-1", "T-2"))
@@ -430,7 +429,7 @@ def test_the_tombstone_of_another_session_under_its_name_is_an_error(root: Path)
 
 
 def test_no_word_of_a_note_is_in_its_tombstone(root: Path) -> None:
-    TombstoneFiles(root).put(NOTE)
+    Tombstones(root).put(NOTE)
     document = json.loads((root / FORGOTTEN / f"{NOTE.id}.json").read_text())
     assert list(document) == ["version", "entry", "at", "statements"]
 

@@ -12,11 +12,10 @@ from attrs import evolve
 from agent_memory.errors import PathRefused, StateCorrupt, UndoRefused
 from agent_memory.files.locks import KernelLocks
 from agent_memory.note.note import TIERS_FILE, MemoryEntry, Meta, TierList
-from agent_memory.ports import Store
 from agent_memory.rules.change import Change, ChangeGroup, Receipt
 from agent_memory.rules.undo_run import Footprint
 from agent_memory.store.bookkeeping import FOOTPRINT
-from agent_memory.store.store_files import StoreFiles
+from agent_memory.store.store_files import Store
 from faults import snapshot
 from one_change import delete, write
 
@@ -30,8 +29,8 @@ def entry(id: str, title: str = "", body: str = "Body.", **meta: Any) -> MemoryE
     return MemoryEntry(evolve(Meta(id, title or f"Title {id[-1]}", MS, MS, "About."), **meta), body)
 
 
-def open_files(root: Path) -> StoreFiles:
-    return StoreFiles(root, KernelLocks(root))
+def open_files(root: Path) -> Store:
+    return Store(root, KernelLocks(root))
 
 
 def fill(store: Store) -> None:
@@ -86,7 +85,7 @@ def texts(root: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture
-def files(root: Path) -> StoreFiles:
+def files(root: Path) -> Store:
     store = open_files(root)
     fill(store)
     for path in root.rglob("*.md"):
@@ -94,7 +93,7 @@ def files(root: Path) -> StoreFiles:
     return store
 
 
-def test_a_run_leaves_every_change_with_what_was_there_before_p16(files: StoreFiles, root: Path) -> None:
+def test_a_run_leaves_every_change_with_what_was_there_before_p16(files: Store, root: Path) -> None:
     before = texts(root)
     receipt = run(files)
     after = texts(root)
@@ -109,9 +108,7 @@ def test_a_run_leaves_every_change_with_what_was_there_before_p16(files: StoreFi
 
 
 @pytest.mark.parametrize("run_id", ["", "..", ".hidden", "a/b", "../x", "a\0b", "/etc"])
-def test_a_run_id_that_is_no_name_is_refused_and_nothing_is_written_p21(
-    files: StoreFiles, root: Path, run_id: str
-) -> None:
+def test_a_run_id_that_is_no_name_is_refused_and_nothing_is_written_p21(files: Store, root: Path, run_id: str) -> None:
     before = snapshot(root)
     assert isinstance(files.apply([Change.of(entry(M))], run_id=run_id).failure(), PathRefused)
     assert snapshot(root) == before
@@ -120,7 +117,7 @@ def test_a_run_id_that_is_no_name_is_refused_and_nothing_is_written_p21(
 # -- undoing it -------------------------------------------------------------------------------------------------------
 
 
-def test_a_run_of_several_transactions_is_undone_whole_p16(files: StoreFiles, root: Path) -> None:
+def test_a_run_of_several_transactions_is_undone_whole_p16(files: Store, root: Path) -> None:
     before = tree(root)
     run(files)
     files.apply([Change.of(entry(C, "Once more", "Twice edited."), hash_of_live(files, C))], run_id="run").unwrap()
@@ -134,7 +131,7 @@ def test_a_run_of_several_transactions_is_undone_whole_p16(files: StoreFiles, ro
 # -- when it is refused -----------------------------------------------------------------------------------------------
 
 
-def refused(files: StoreFiles, root: Path) -> tuple[str, ...]:
+def refused(files: Store, root: Path) -> tuple[str, ...]:
     before = snapshot(root)
     refusal = files.revert(footprint(root), "undo").failure()
     assert isinstance(refusal, UndoRefused)
@@ -143,7 +140,7 @@ def refused(files: StoreFiles, root: Path) -> tuple[str, ...]:
 
 
 def test_a_merge_of_which_a_file_was_changed_since_stays_and_the_rest_of_the_run_goes_p8(
-    files: StoreFiles, root: Path
+    files: Store, root: Path
 ) -> None:
     before = snapshot(root)
     run(files)
@@ -156,7 +153,7 @@ def test_a_merge_of_which_a_file_was_changed_since_stays_and_the_rest_of_the_run
     assert {name: data for name, data in snapshot(root).items() if name.startswith(("topics", "archive"))} == expected
 
 
-def test_a_file_in_the_place_of_one_that_the_run_removed_is_not_overwritten_p8(files: StoreFiles, root: Path) -> None:
+def test_a_file_in_the_place_of_one_that_the_run_removed_is_not_overwritten_p8(files: Store, root: Path) -> None:
     run(files)
     (root / f"topics/Title a -- {A}.md").write_text("by hand")
     files.revert(footprint(root), "undo").unwrap()
@@ -164,7 +161,7 @@ def test_a_file_in_the_place_of_one_that_the_run_removed_is_not_overwritten_p8(f
     assert (root / f"topics/Merged -- {M}.md").exists()
 
 
-def test_an_edit_between_two_transactions_of_a_run_is_not_undone_with_it_p8(files: StoreFiles, root: Path) -> None:
+def test_an_edit_between_two_transactions_of_a_run_is_not_undone_with_it_p8(files: Store, root: Path) -> None:
     for body in ("One.", "Two."):
         files.apply([Change.of(entry(A, body=body), hash_of_live(files, A))], run_id="run").unwrap()
         path = root / f"topics/Title a -- {A}.md"
@@ -172,26 +169,26 @@ def test_an_edit_between_two_transactions_of_a_run_is_not_undone_with_it_p8(file
     assert refused(files, root) == (f"topics/Title a -- {A}.md was changed by somebody else while the run was at work",)
 
 
-def test_an_id_that_leads_elsewhere_by_now_does_not_come_back_p15(files: StoreFiles, root: Path) -> None:
+def test_an_id_that_leads_elsewhere_by_now_does_not_come_back_p15(files: Store, root: Path) -> None:
     files.apply([Change.retire(A, hash_of_live(files, A))], run_id="run").unwrap()
     write(files, entry(M, aliases=(A,)), None).unwrap()
     assert refused(files, root) == (f"{A} leads to topics/Title m -- {M}.md by now",)
 
 
-def test_an_alias_that_is_a_live_entry_by_now_does_not_come_back_p15(files: StoreFiles, root: Path) -> None:
+def test_an_alias_that_is_a_live_entry_by_now_does_not_come_back_p15(files: Store, root: Path) -> None:
     write(files, entry(M, aliases=(E,)), None).unwrap()
     files.apply([Change.retire(M, hash_of_live(files, M))], run_id="run").unwrap()
     files.apply([Change.restore(E)]).unwrap()
     assert refused(files, root) == (f"{E} leads to topics/Title e -- {E}.md by now",)
 
 
-def test_a_name_that_a_file_system_takes_for_another_does_not_come_back_p15(files: StoreFiles, root: Path) -> None:
+def test_a_name_that_a_file_system_takes_for_another_does_not_come_back_p15(files: Store, root: Path) -> None:
     files.apply([Change.retire(A, hash_of_live(files, A))], run_id="run").unwrap()
     (root / f"topics/TITLE A -- {A}.md").write_text(f"---\nid: {M}\n---\nx\n")
     assert refused(files, root) == (f"another file has the name of topics/Title a -- {A}.md",)
 
 
-def test_tiers_that_cannot_be_understood_by_now_stop_an_undo_p6(files: StoreFiles, root: Path) -> None:
+def test_tiers_that_cannot_be_understood_by_now_stop_an_undo_p6(files: Store, root: Path) -> None:
     run(files)
     (root / TIERS_FILE).write_text("{")
     before = snapshot(root)

@@ -11,9 +11,8 @@ from returns.result import Success
 
 from agent_memory.errors import PathRefused, StateCorrupt, StoreIo
 from agent_memory.note.note import Harness
-from agent_memory.ports import KeptHistories
 from agent_memory.session.history import History, Role, SessionMark, Turn
-from agent_memory.store.kept_histories_files import KeptHistoriesFiles
+from agent_memory.store.kept_histories_files import KeptHistories
 from faults import failing_at
 
 PLENTY = 1 << 30
@@ -48,7 +47,7 @@ class TestKeptHistories:
 
     def opened(self, cap_bytes: int = PLENTY) -> KeptHistories:
         self.stores += 1
-        return KeptHistoriesFiles(self.place / str(self.stores), cap_bytes)
+        return KeptHistories(self.place / str(self.stores), cap_bytes)
 
     def keep_at(self, kept: KeptHistories, part: History, after: str | None, number: int) -> None:
         directory = self.place / str(self.stores) / "histories"
@@ -129,7 +128,7 @@ def files(root: Path) -> list[Path]:
 
 def test_a_damaged_part_is_an_error_and_never_nothing(tmp_path: Path) -> None:
     """P6"""
-    kept = KeptHistoriesFiles(tmp_path, PLENTY)
+    kept = KeptHistories(tmp_path, PLENTY)
     kept.keep(history("s1", *range(1, 50)), None).unwrap()
     (path,) = files(tmp_path)
     whole = path.read_bytes()
@@ -148,7 +147,7 @@ def test_a_damaged_part_is_an_error_and_never_nothing(tmp_path: Path) -> None:
 
 
 def test_a_part_of_another_session_is_refused(tmp_path: Path) -> None:
-    kept = KeptHistoriesFiles(tmp_path, PLENTY)
+    kept = KeptHistories(tmp_path, PLENTY)
     kept.keep(history("s2", 1), None).unwrap()
     (path,) = files(tmp_path)
     path.rename(path.with_name(path.name.replace("_s2.", "_s1.")))
@@ -157,7 +156,7 @@ def test_a_part_of_another_session_is_refused(tmp_path: Path) -> None:
 
 def test_links_and_what_is_no_file_are_refused(tmp_path: Path) -> None:
     """P21"""
-    kept = KeptHistoriesFiles(tmp_path, PLENTY)
+    kept = KeptHistories(tmp_path, PLENTY)
     kept.keep(history("s1", 1), None).unwrap()
     (path,) = files(tmp_path)
     path.rename(tmp_path / "elsewhere")
@@ -171,7 +170,7 @@ def test_links_and_what_is_no_file_are_refused(tmp_path: Path) -> None:
     linked = tmp_path / "linked"
     linked.mkdir()
     (linked / "histories").symlink_to(tmp_path / "outside")
-    refused = KeptHistoriesFiles(linked, PLENTY)
+    refused = KeptHistories(linked, PLENTY)
     assert isinstance(refused.keep(history("s1", 1), None).failure(), PathRefused)
     assert list((tmp_path / "outside").iterdir()) == []
 
@@ -182,14 +181,14 @@ def test_whatever_fails_is_an_error_and_leaves_old_or_new_bytes(tmp_path: Path, 
     older, newer = history("s1", 1), history("s1", 1, 2)
     whole: dict[str, set[bytes]] = {}
     for number, each in enumerate((older, newer)):
-        KeptHistoriesFiles(tmp_path / f"whole-{number}", PLENTY).keep(each, None).unwrap()
+        KeptHistories(tmp_path / f"whole-{number}", PLENTY).keep(each, None).unwrap()
         (path,) = files(tmp_path / f"whole-{number}")
         whole.setdefault(path.name, set()).add(path.read_bytes())
 
     k, struck = 1, True
     while struck:
         root = tmp_path / f"{k}"
-        kept = KeptHistoriesFiles(root, PLENTY)
+        kept = KeptHistories(root, PLENTY)
         kept.keep(older, None).unwrap()
         with failing_at(k, errno.ENOSPC, once=once) as counter:
             result = kept.keep(newer, None)

@@ -24,14 +24,14 @@ from agent_memory.session.queue import InboxEntry, Outcome, Pending, SessionFile
 from agent_memory.store.bookkeeping import FOOTPRINT
 from agent_memory.store.run_files import (
     DEFRAG_CHECKPOINT,
-    DefragRecordsFiles,
-    RunLogFiles,
-    RunRecordsFiles,
+    ConsolidateRecords,
+    DefragRecords,
+    RunLog,
     prune_run_files,
     runs_with,
 )
 from agent_memory.store.run_json import render_report_document
-from agent_memory.store.store_files import StoreFiles
+from agent_memory.store.store_files import Store
 from agent_memory.text.instants import DAY_MS, iso_of
 from faults import each_failure, each_kill, failing_at, failing_on, snapshot
 from stand_ins.dict_clock import DictClock
@@ -46,7 +46,7 @@ SECTION = SectionChange("/home/dana/AGENTS.md", None, "<!-- agent-memory:start -
 class Kept:
     """A log, and how a store leaves footprints for it."""
 
-    log: RunLogFiles
+    log: RunLog
     root: Path
 
     def leave(self, run_id: str, *files: FileChange, number: int = 1) -> None:
@@ -57,7 +57,7 @@ class Kept:
 
 @pytest.fixture
 def kept(tmp_path: Path) -> Kept:
-    return Kept(RunLogFiles(tmp_path), tmp_path)
+    return Kept(RunLog(tmp_path), tmp_path)
 
 
 def run(run_id: str, *ids: str, machine: Machine = "consolidate", undid: str | None = None) -> LoggedRun:
@@ -85,7 +85,7 @@ class TestOnDisk:
     """What only files can go through."""
 
     def test_a_damaged_report_is_a_run_with_problems_p6(self, tmp_path: Path) -> None:
-        log = RunLogFiles(tmp_path)
+        log = RunLog(tmp_path)
         log.put_report(run(FIRST)).unwrap()
         log.put_report(run(SECOND)).unwrap()
         (tmp_path / f"runs/{SECOND}/report.json").write_text("{")
@@ -95,14 +95,14 @@ class TestOnDisk:
         assert whole == run(FIRST)
 
     def test_a_run_without_a_report_shows_what_it_changed_so_far(self, tmp_path: Path) -> None:
-        kept = Kept(RunLogFiles(tmp_path), tmp_path)
+        kept = Kept(RunLog(tmp_path), tmp_path)
         kept.leave(FIRST, NOTE)
         (found,) = kept.log.runs().unwrap()
         assert (found.result, found.machine, found.kept) == ("unfinished", "other", True)
         assert found.changed_ids == {"id__a1b2c3"}
 
     def test_a_lost_part_of_a_footprint_is_an_error_and_not_half_of_it_p16(self, tmp_path: Path) -> None:
-        kept = Kept(RunLogFiles(tmp_path), tmp_path)
+        kept = Kept(RunLog(tmp_path), tmp_path)
         for number in (1, 2, 3):
             kept.leave(FIRST, NOTE, number=number)
         (tmp_path / f"runs/{FIRST}/footprint-2.json").unlink()
@@ -115,13 +115,13 @@ class TestOnDisk:
         root = tmp_path / "root"
         (root / "runs").mkdir(parents=True)
         (root / f"runs/{FIRST}").symlink_to(outside)
-        assert isinstance(RunLogFiles(root).footprint(FIRST).failure(), PathRefused | RunNotFound)
+        assert isinstance(RunLog(root).footprint(FIRST).failure(), PathRefused | RunNotFound)
         before = snapshot(outside)
-        assert isinstance(RunLogFiles(root).put_sections(FIRST, [SECTION]).failure(), PathRefused)
+        assert isinstance(RunLog(root).put_sections(FIRST, [SECTION]).failure(), PathRefused)
         assert snapshot(outside) == before
 
     def test_a_run_that_cannot_be_looked_at_is_unreadable_and_not_missing_p6(self, tmp_path: Path) -> None:
-        log = RunLogFiles(tmp_path)
+        log = RunLog(tmp_path)
         log.put_report(run(FIRST)).unwrap()
         Kept(log, tmp_path).leave(SECOND, NOTE)
         whole = log.runs().unwrap()
@@ -137,7 +137,7 @@ class TestOnDisk:
         assert told > 4
 
     def test_what_cannot_be_looked_at_is_not_undone_p6(self, tmp_path: Path) -> None:
-        log = RunLogFiles(tmp_path)
+        log = RunLog(tmp_path)
         Kept(log, tmp_path).leave(FIRST, NOTE)
         (tmp_path / f"runs/{FIRST}/pruned").touch()
         assert log.footprint(FIRST) == Failure(RunNotFound(FIRST))
@@ -148,10 +148,10 @@ class TestOnDisk:
         (tmp_path / f"runs/{FIRST}/replies").mkdir(parents=True)
         (tmp_path / "runs/spend.json").write_text("{}")
         (tmp_path / "runs/.hidden").mkdir()
-        assert RunLogFiles(tmp_path).runs() == Success(())
+        assert RunLog(tmp_path).runs() == Success(())
 
     def test_a_tidying_at_work_is_known_as_one(self, tmp_path: Path) -> None:
-        kept = Kept(RunLogFiles(tmp_path), tmp_path)
+        kept = Kept(RunLog(tmp_path), tmp_path)
         kept.leave(FIRST, NOTE)
         (tmp_path / f"runs/{FIRST}" / DEFRAG_CHECKPOINT).write_text("{}")
         assert [each.machine for each in kept.log.runs().unwrap()] == ["defrag"]
@@ -173,7 +173,7 @@ def test_that_nobody_may_look_is_an_error(tmp_path: Path, number: int, call: int
 
 @pytest.mark.parametrize("number", REFUSED)
 def test_a_reply_that_was_paid_for_is_not_missing_because_nobody_may_look(tmp_path: Path, number: int) -> None:
-    replies = RunRecordsFiles(tmp_path, DictClock())
+    replies = ConsolidateRecords(tmp_path, DictClock())
     reply = KeptReply("{}", "nonce", "0" * 64, {})
     replies.keep_reply(FIRST, "key", reply).unwrap()
     assert replies.find_reply("key").unwrap() is not None
@@ -187,7 +187,7 @@ def test_a_reply_that_was_paid_for_is_not_missing_because_nobody_may_look(tmp_pa
 @pytest.mark.parametrize("number", REFUSED)
 def test_a_checkpoint_is_not_missing_because_nobody_may_look(tmp_path: Path, number: int) -> None:
     (tmp_path / "runs" / FIRST).mkdir(parents=True)
-    for records in (RunRecordsFiles(tmp_path, DictClock()), DefragRecordsFiles(tmp_path, DictClock())):
+    for records in (ConsolidateRecords(tmp_path, DictClock()), DefragRecords(tmp_path, DictClock())):
         with failing_at(1, number, once=True):
             assert isinstance(records.unfinished(), Failure)
         with failing_at(1, number, once=True):
@@ -203,13 +203,13 @@ REPLY = KeptReply("the lamp is green", "n1", "0" * 64, {"id__a1b2c3": "1" * 64})
 
 
 @pytest.fixture
-def replies(tmp_path: Path) -> RunRecordsFiles:
-    return RunRecordsFiles(tmp_path, DictClock())
+def replies(tmp_path: Path) -> ConsolidateRecords:
+    return ConsolidateRecords(tmp_path, DictClock())
 
 
 @pytest.mark.parametrize("spent", [True, False])
 def test_p28_nothing_of_a_dropped_reply_stays_on_disk(tmp_path: Path, spent: bool) -> None:
-    replies = RunRecordsFiles(tmp_path, DictClock())
+    replies = ConsolidateRecords(tmp_path, DictClock())
     replies.keep_reply("run-1", "key", REPLY)
     if spent:
         replies.spend_reply("key")
@@ -236,13 +236,13 @@ def settled(*done: Applied) -> Settled:
 
 
 def logged(root: Path, run: Run) -> LoggedRun:
-    RunRecordsFiles(root, DictClock(1_770_993_010_000)).finish(run, None).unwrap()
-    (found,) = RunLogFiles(root).runs().unwrap()
+    ConsolidateRecords(root, DictClock(1_770_993_010_000)).finish(run, None).unwrap()
+    (found,) = RunLog(root).runs().unwrap()
     return found
 
 
 def test_a_resumed_run_tells_of_the_sessions_before_its_interruption_too(tmp_path: Path) -> None:
-    store = StoreFiles(tmp_path, DictLocks())
+    store = Store(tmp_path, DictLocks())
     for letter in "ab":
         meta = Meta(f"id__aaaaa{letter}", f"Note {letter}", 1_770_993_005_123, 1_770_993_005_123)
         store.apply([Change.of(MemoryEntry(meta, "Words."))], run_id=RUN_ID).unwrap()
@@ -268,7 +268,7 @@ def leave(root: Path, days: int) -> str:
     (directory / "replies" / "x.spent.json").write_text("{}")
     for number in (1, 2):
         (directory / f"footprint-{number}.json").write_text(FOOTPRINT.render(Footprint((NOTE,))))
-    log = RunLogFiles(root)
+    log = RunLog(root)
     log.put_sections(run_id, [SECTION_PRUNED]).unwrap()
     log.put_report(LoggedRun(run_id, "defrag", at_ms, at_ms, "completed", "1 merged")).unwrap()
     return run_id
@@ -285,7 +285,7 @@ def test_old_runs_keep_their_reports_and_ancient_ones_nothing(tmp_path: Path) ->
     assert prune(tmp_path, keep_runs=1) == Success(2)
     assert not (tmp_path / "runs" / ancient).exists()
     assert sorted(each.name for each in (tmp_path / "runs" / old).iterdir()) == ["pruned", "report.json"]
-    assert {each.run_id: each.kept for each in RunLogFiles(tmp_path).runs().unwrap()} == {new: True, old: False}
+    assert {each.run_id: each.kept for each in RunLog(tmp_path).runs().unwrap()} == {new: True, old: False}
     assert (tmp_path / "runs/owed.json").exists()
     assert (tmp_path / "runs/notes of mine").exists()
     assert prune(tmp_path, keep_runs=1) == Success(0)
@@ -296,9 +296,9 @@ def test_what_is_half_done_stays_whole(tmp_path: Path) -> None:
     consolidating, tidying, undoing, undone = (leave(tmp_path, days) for days in (500, 501, 502, 503))
     (tmp_path / "runs" / consolidating / "checkpoint.json").write_text("{}")
     (tmp_path / "runs" / tidying / "defrag.json").write_text("{}")
-    RunLogFiles(tmp_path).put_undoing(Undoing(undoing, undone, 0)).unwrap()
+    RunLog(tmp_path).put_undoing(Undoing(undoing, undone, 0)).unwrap()
     assert prune(tmp_path, keep_runs=1) == Success(0)
-    RunLogFiles(tmp_path).put_undoing(None).unwrap()
+    RunLog(tmp_path).put_undoing(None).unwrap()
     assert prune(tmp_path, keep_runs=1) == Success(2)
 
 
@@ -308,14 +308,14 @@ def test_a_kill_at_any_point_never_leaves_half_a_footprint_that_passes_for_the_w
         root = tmp_path / str(k)
         leave(root, 1)
         old = leave(root, 200)
-        whole = RunLogFiles(root).footprint(old)
+        whole = RunLog(root).footprint(old)
         with dying:
             prune(root, keep_runs=1)
-        found = RunLogFiles(root).footprint(old)
+        found = RunLog(root).footprint(old)
         assert found == whole or isinstance(found.failure(), RunNotFound), k
         halves += found != whole
         assert prune(root, keep_runs=1).map(bool) in (Success(True), Success(False))
-        assert isinstance(RunLogFiles(root).footprint(old).failure(), RunNotFound)
+        assert isinstance(RunLog(root).footprint(old).failure(), RunNotFound)
     assert halves > 5
 
 
@@ -324,7 +324,7 @@ def test_a_report_that_cannot_be_looked_at_does_not_go_with_the_details_p6(tmp_p
     old = leave(tmp_path, 200)
     with failing_on(f"{old}/report.json", "lstat", "stat"):
         prune(tmp_path, keep_runs=1)
-    assert [each.run_id for each in RunLogFiles(tmp_path).runs().unwrap() if each.summary == "1 merged"][-1] == old
+    assert [each.run_id for each in RunLog(tmp_path).runs().unwrap() if each.summary == "1 merged"][-1] == old
 
 
 def test_a_link_for_runs_is_refused_p21(tmp_path: Path) -> None:

@@ -24,10 +24,9 @@ from agent_memory.errors import (
 )
 from agent_memory.files.locks import KernelLocks
 from agent_memory.note.note import TIERS_FILE, Kind, Listing, MemoryEntry, Meta, Origin, TierList, UnreadableFile
-from agent_memory.ports import Store
 from agent_memory.rules.change import Change, ChangeGroup, Receipt
 from agent_memory.store import store_database
-from agent_memory.store.store_files import StoreFiles
+from agent_memory.store.store_files import Store
 from one_change import delete, write
 
 A, B, C = "id__aaaaaa", "id__bbbbbb", "id__cccccc"
@@ -57,7 +56,7 @@ class TestStoreFiles:
 
     @pytest.fixture
     def store(self, root: Path) -> Store:
-        return StoreFiles(root, KernelLocks(root))
+        return Store(root, KernelLocks(root))
 
     @pytest.fixture
     def put(self, root: Path) -> Callable[[str, str], None]:
@@ -200,7 +199,7 @@ Put = Callable[[str, str], None]
 
 @pytest.fixture
 def store(root: Path) -> Store:
-    made = StoreFiles(root, KernelLocks(root))
+    made = Store(root, KernelLocks(root))
     for id in (A, B, C):
         write(made, plain(id), None).unwrap()
     return made
@@ -330,13 +329,13 @@ def test_a_tier_list_that_could_not_be_read_back_is_refused(store: Store, tiers:
 
 
 @pytest.fixture
-def files(root: Path) -> StoreFiles:
-    store = StoreFiles(root, KernelLocks(root))
+def files(root: Path) -> Store:
+    store = Store(root, KernelLocks(root))
     store.apply([Change.of(plain(A))], tiers=TierList((A,))).unwrap()
     return store
 
 
-def test_an_unchanged_tier_list_is_not_written_again(files: StoreFiles, root: Path) -> None:
+def test_an_unchanged_tier_list_is_not_written_again(files: Store, root: Path) -> None:
     path = root / TIERS_FILE
     path.write_text(f'{{"warm": [], "hot": ["{A}"]}}')
     before = path.stat()
@@ -363,8 +362,8 @@ def topics(root: Path) -> Path:
     return path
 
 
-def store_at(root: Path) -> StoreFiles:
-    return StoreFiles(root, KernelLocks(root))
+def store_at(root: Path) -> Store:
+    return Store(root, KernelLocks(root))
 
 
 def ids(root: Path, *, archived: bool = False) -> list[str]:

@@ -1,4 +1,4 @@
-"""What `StoreFiles` promises beyond the contract of a store: crashes, full disks, other processes, people with editors."""
+"""What `Store` promises beyond the contract of a store: crashes, full disks, other processes, people with editors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from agent_memory.errors import EntryChanged, EntryExists, EntryInvalid, PathRef
 from agent_memory.files.locks import KernelLocks
 from agent_memory.note.note import MemoryEntry, Meta
 from agent_memory.rules.change import Change
-from agent_memory.store.store_files import StoreFiles
+from agent_memory.store.store_files import Store
 from faults import each_kill, failing_on, snapshot
 from one_change import delete, write
 
@@ -29,8 +29,8 @@ def entry(id: str, title: str = "Title", body: str = "Body.") -> MemoryEntry:
     return MemoryEntry(Meta(id, title, MS, MS, "About."), body)
 
 
-def store(root: Path) -> StoreFiles:
-    return StoreFiles(root, KernelLocks(root))
+def store(root: Path) -> Store:
+    return Store(root, KernelLocks(root))
 
 
 def hash_of(root: Path, id: str) -> str:

@@ -12,8 +12,7 @@ from returns.result import Failure, Success
 
 from agent_memory.errors import EntryInvalid, PathRefused, StoreIo
 from agent_memory.note.note import Usage
-from agent_memory.ports import UsageLedger
-from agent_memory.store.usage_ledger import DayReads, UsageLedgerFiles
+from agent_memory.store.usage_ledger import DayReads, UsageLedger
 from agent_memory.text.instants import DAY_MS
 
 A, B = "id__aaaaaa", "id__bbbbbb"
@@ -21,9 +20,9 @@ A, B = "id__aaaaaa", "id__bbbbbb"
 ADOPT = """
 import sys
 from pathlib import Path
-from agent_memory.store.usage_ledger import UsageLedgerFiles
+from agent_memory.store.usage_ledger import UsageLedger
 from agent_memory.note.note import Usage
-ledger = UsageLedgerFiles(Path(sys.argv[1]), sys.argv[2])
+ledger = UsageLedger(Path(sys.argv[1]), sys.argv[2])
 ledger.adopt("id__aaaaaa", Usage(12, 1)).unwrap()
 ledger.append("id__aaaaaa", 2, "amp").unwrap()
 """
@@ -31,8 +30,8 @@ ledger.append("id__aaaaaa", 2, "amp").unwrap()
 APPEND = """
 import sys
 from pathlib import Path
-from agent_memory.store.usage_ledger import UsageLedgerFiles
-ledger = UsageLedgerFiles(Path(sys.argv[1]), "host")
+from agent_memory.store.usage_ledger import UsageLedger
+ledger = UsageLedger(Path(sys.argv[1]), "host")
 for at_ms in range(int(sys.argv[2])):
     ledger.append("id__aaaaaa", at_ms, "amp").unwrap()
 """
@@ -41,7 +40,7 @@ for at_ms in range(int(sys.argv[2])):
 class TestUsageLedgerFiles:
     @pytest.fixture
     def ledger(self, root: Path) -> UsageLedger:
-        return UsageLedgerFiles(root)
+        return UsageLedger(root)
 
     def test_reads_are_counted_by_reader_and_day(self, ledger: UsageLedger) -> None:
         assert ledger.day_reads() == Success(())
@@ -61,14 +60,14 @@ class TestUsageLedgerFiles:
     def test_the_file_is_private_under_any_umask_p22(self, root: Path) -> None:
         earlier = os.umask(0)
         try:
-            UsageLedgerFiles(root, "h").append(A, 1, "amp").unwrap()
+            UsageLedger(root, "h").append(A, 1, "amp").unwrap()
         finally:
             os.umask(earlier)
         assert (root / "usage/h.jsonl").stat().st_mode & 0o777 == 0o600
         assert (root / "usage").stat().st_mode & 0o777 == 0o700
 
     def test_a_cut_line_hides_nothing_and_the_next_record_does_not_join_it(self, root: Path) -> None:
-        ledger = UsageLedgerFiles(root, "h")
+        ledger = UsageLedger(root, "h")
         ledger.append(A, 1, "amp").unwrap()
         with (root / "usage/h.jsonl").open("ab") as file:
             file.write(b'{"id":"id__aaaaaa","a')
@@ -78,7 +77,7 @@ class TestUsageLedgerFiles:
     def test_a_write_that_the_disk_cuts_short_leaves_nothing_behind_p5(
         self, root: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        ledger = UsageLedgerFiles(root, "h")
+        ledger = UsageLedger(root, "h")
         ledger.append(A, 1, "amp").unwrap()
         before = (root / "usage/h.jsonl").read_bytes()
         half_written(monkeypatch)
@@ -88,7 +87,7 @@ class TestUsageLedgerFiles:
     def test_what_somebody_else_wrote_after_a_cut_line_is_not_taken_away_with_it_p7(
         self, root: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        ledger = UsageLedgerFiles(root, "h")
+        ledger = UsageLedger(root, "h")
         ledger.append(A, 1, "amp").unwrap()
 
         def then_another() -> None:
@@ -103,8 +102,8 @@ class TestUsageLedgerFiles:
     def test_a_file_that_cannot_be_read_is_an_error_and_not_an_empty_ledger_p6(
         self, root: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        UsageLedgerFiles(root, "one").append(A, 1, "amp").unwrap()
-        UsageLedgerFiles(root, "two").append(A, 1, "amp").unwrap()
+        UsageLedger(root, "one").append(A, 1, "amp").unwrap()
+        UsageLedger(root, "two").append(A, 1, "amp").unwrap()
         really_open = os.open
 
         def refuse_one(path: str, *rest: int) -> int:
@@ -113,19 +112,19 @@ class TestUsageLedgerFiles:
             return really_open(path, *rest)
 
         monkeypatch.setattr(os, "open", refuse_one)
-        assert isinstance(UsageLedgerFiles(root).totals().failure(), StoreIo)
+        assert isinstance(UsageLedger(root).totals().failure(), StoreIo)
 
     def test_links_and_special_files_are_refused_p21(self, root: Path) -> None:
         (root / "usage").mkdir(parents=True)
         os.mkfifo(root / "usage/fifo.jsonl")
-        assert isinstance(UsageLedgerFiles(root).totals().failure(), PathRefused)
+        assert isinstance(UsageLedger(root).totals().failure(), PathRefused)
         (root / "usage/fifo.jsonl").unlink()
         (root / "usage/h.jsonl").symlink_to("/tmp/elsewhere")
-        assert isinstance(UsageLedgerFiles(root, "h").append(A, 1, "amp").failure(), PathRefused)
-        assert isinstance(UsageLedgerFiles(root, "h").compact().failure(), PathRefused)
+        assert isinstance(UsageLedger(root, "h").append(A, 1, "amp").failure(), PathRefused)
+        assert isinstance(UsageLedger(root, "h").compact().failure(), PathRefused)
 
     def test_compaction_leaves_one_total_an_id_and_keeps_what_is_damaged(self, root: Path) -> None:
-        ledger = UsageLedgerFiles(root, "h")
+        ledger = UsageLedger(root, "h")
         for at_ms in range(20):
             ledger.append(A if at_ms % 2 else B, at_ms, "amp").unwrap()
         with (root / "usage/h.jsonl").open("ab") as file:
@@ -139,7 +138,7 @@ class TestUsageLedgerFiles:
         assert ledger.totals() == Success({A: Usage(11, 99), B: Usage(10, 18)})
 
     def test_after_a_compaction_it_is_still_known_who_read_when(self, root: Path) -> None:
-        ledger = UsageLedgerFiles(root, "h")
+        ledger = UsageLedger(root, "h")
         for at_ms in range(20):
             ledger.append(A, at_ms, "amp" if at_ms % 4 else "codex").unwrap()
         before = ledger.day_reads()
@@ -153,7 +152,7 @@ class TestUsageLedgerFiles:
     def test_a_compaction_that_cannot_write_leaves_the_ledger_as_it_was_p5(
         self, root: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        ledger = UsageLedgerFiles(root, "h")
+        ledger = UsageLedger(root, "h")
         for at_ms in range(3):
             ledger.append(A, at_ms, "amp").unwrap()
 
@@ -169,7 +168,7 @@ class TestUsageLedgerFiles:
         assert [path.name for path in (root / "usage").iterdir()] == ["h.jsonl"]
 
     def test_reads_of_many_processes_are_counted_exactly_while_the_ledger_is_compacted_p7(self, root: Path) -> None:
-        ledger = UsageLedgerFiles(root, "host")
+        ledger = UsageLedger(root, "host")
         writers = [subprocess.Popen([sys.executable, "-c", APPEND, root, "100"]) for _ in range(4)]
         while any(writer.poll() is None for writer in writers):
             ledger.compact().unwrap()
@@ -179,10 +178,10 @@ class TestUsageLedgerFiles:
     def test_a_base_counts_once_whichever_processes_and_hosts_take_it_p7(self, root: Path) -> None:
         adopters = [subprocess.Popen([sys.executable, "-c", ADOPT, root, f"host{i % 3}"]) for i in range(6)]
         assert [adopter.wait(60) for adopter in adopters] == [0] * 6
-        assert UsageLedgerFiles(root).totals() == Success({A: Usage(12 + 6, 2)})
+        assert UsageLedger(root).totals() == Success({A: Usage(12 + 6, 2)})
 
     def test_a_compaction_keeps_the_base_a_base(self, root: Path) -> None:
-        here, there = UsageLedgerFiles(root, "here"), UsageLedgerFiles(root, "there")
+        here, there = UsageLedger(root, "here"), UsageLedger(root, "there")
         here.adopt(A, Usage(12, 1)).unwrap()
         for at_ms in (2, 3, 3):
             here.append(A, at_ms, "amp").unwrap()

@@ -17,12 +17,13 @@ from agent_memory.care.checks import ScopeUse
 from agent_memory.errors import Error, StateInvalid, StateNotFound, UsageInvalid
 from agent_memory.note.note import GLOBAL_SCOPE, Listed, Listing, Sensitivity, UnreadableFile
 from agent_memory.note.tagging import VOCABULARY_KEY, TagUse, TagVocabulary, alike, survey_tags, tag_counts
-from agent_memory.ports import Clock, RunLog
+from agent_memory.ports import Clock
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.change import Dropped
 from agent_memory.rules.run_log import LoggedRun, short_id
 from agent_memory.store.bookkeeping import StateValue, key_problem, state_value
 from agent_memory.store.recorded_writes import RecordedWrites
+from agent_memory.store.run_files import RunLog
 from agent_memory.text.ids import DEFAULT_PREFIX, normal_tag
 from agent_memory.text.plain_text import counted
 

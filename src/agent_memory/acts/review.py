@@ -32,7 +32,7 @@ from agent_memory.note.note import (
     TierList,
     body_hash,
 )
-from agent_memory.ports import Clock, RunLog
+from agent_memory.ports import Clock
 from agent_memory.recall.grounding import Grounding, Named, is_gone, named_by
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.analyze import analyze_features
@@ -47,6 +47,7 @@ from agent_memory.rules.plan_defrag import plan_defrag
 from agent_memory.rules.plan_window import CHANGES_NOTHING, IS_NEWER, STORED_ALREADY
 from agent_memory.rules.run_log import LoggedRun, short_id
 from agent_memory.store.bookkeeping import REVIEW_MARK, TOMBSTONE, ReviewMark, ReviewMarks, rejected_path, review_path
+from agent_memory.store.run_files import RunLog
 from agent_memory.text.ids import ID_PATTERN
 from agent_memory.text.instants import DAY_MS, day_of, has_passed
 from agent_memory.text.markdown import without_see_also

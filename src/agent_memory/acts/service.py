@@ -24,7 +24,7 @@ from agent_memory.note.note import (
     strictest,
 )
 from agent_memory.note.tagging import TagVocabulary
-from agent_memory.ports import Clock, Store, UsageLedger
+from agent_memory.ports import Clock
 from agent_memory.recall.known_notes import KnownNotes, Near
 from agent_memory.redaction.redact import redact_path
 from agent_memory.results import as_result, unwrap
@@ -47,6 +47,8 @@ from agent_memory.rules.drafts import (
 )
 from agent_memory.rules.similarity import Subject
 from agent_memory.store.recorded_writes import RecordedWrites
+from agent_memory.store.store_files import Store
+from agent_memory.store.usage_ledger import UsageLedger
 from agent_memory.text.ids import is_id, mint_id, tags_in
 from agent_memory.text.markdown import (
     append_see_also,

@@ -212,15 +212,16 @@ _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z", re.ASCII)
 
 
 @frozen
-class InboxFiles:
-    """The `ports.Inbox` on files. Any process may `put` and list at any time; everything else needs the run lock."""
+class Inbox:
+    """Keeps the queue on disk (P1, P3, P6, P7). Any process may `put` and list at any time; everything else needs the run lock."""
 
     root: Path
     environ: Mapping[str, str] = field(factory=lambda: os.environ, repr=False)
 
     @as_result
     def put(self, entry: InboxEntry) -> str:
-        """See the port. An entry that could not be read back is refused, with every problem; the branch is redacted."""
+        """Returns the name under which the entry is now durable. An entry that could not be read back is refused, with
+        every problem; the branch is redacted."""
         entry = as_captured(entry)
         text = render_inbox_entry(entry)
         entry_of(text)
@@ -228,7 +229,8 @@ class InboxFiles:
 
     @as_result
     def names(self) -> tuple[str, ...]:
-        """See the port. A name without a time stamp is sorted by the file's mtime."""
+        """Returns the names of all pending entries by time stamp, without opening any. A name without a time stamp is
+        sorted by the file's mtime."""
         return self._listed(INBOX)
 
     def recent(self, most: int = MOST_OPENED) -> Iterator[Result[InboxEntry, Error]]:
@@ -239,7 +241,8 @@ class InboxFiles:
 
     @as_result
     def load(self, limit: int | None, now_ms: int) -> Loaded:
-        """See the port. A context without a repository gets that of its directory."""
+        """Returns the folded queue in working order; malformed files are quarantined, and do not stop the others. A
+        context without a repository gets that of its directory."""
         troubles = unwrap(self._troubles.read())
         taken, left = list[Quarantined](), list[Quarantined]()
 
@@ -274,19 +277,23 @@ class InboxFiles:
 
     @as_result
     def note(self, pending: Pending, trouble: Trouble) -> None:
+        """Stores the trouble; the entry stays pending."""
         self._troubles.change({queue_key(pending.entry, pending.name): trouble})
 
     @as_result
     def retire(self, pending: Pending, outcome: Outcome) -> None:
+        """Moves all its files to `.processed/` with the outcome added. Files that are there already are fine."""
         self._move_out(pending, outcome, PROCESSED)
 
     @as_result
     def give_up(self, pending: Pending, outcome: Outcome) -> None:
+        """Moves all its files to `.failed/` with the outcome beside them."""
         self._move_out(pending, outcome, FAILED)
 
     @as_result
     def retry_failed(self) -> int:
-        """See the port. Entries that fold into one count as one."""
+        """Brings back what was given up (not what was malformed), its counts cleared; returns the number of entries.
+        Entries that fold into one count as one."""
         root, keys = str(self.root), set[str]()
         for name, entry in self._readable(FAILED):
             if isinstance(entry.retrieval, FileSnapshot):
@@ -304,8 +311,9 @@ class InboxFiles:
 
     @as_result
     def known(self) -> KnownSessions:
-        """See the port. Malformed files are skipped; a file that the operating system cannot read is an error: it may
-        be the very one that the caller is asking about."""
+        """Returns which sessions are pending and which were given up. Changes nothing, and takes no lock. Malformed
+        files are skipped; a file that the operating system cannot read is an error: it may be the very one that the
+        caller is asking about."""
         keys: set[str] = set()
         asked_again: set[str] = set()
         for name, entry in self._readable(INBOX):

@@ -31,7 +31,6 @@ from agent_memory.note.file_name import is_note_name
 from agent_memory.note.note import TEAM_DIRECTORY, TIERS_FILE, Listed, Listing, TierList, UnreadableFile, without_secret
 from agent_memory.note.note_format import HEADLESS
 from agent_memory.note.tagging import VOCABULARY_FILE, TagVocabulary
-from agent_memory.ports import RunLog
 from agent_memory.recall.reading import Reading
 from agent_memory.redaction.redact import redact
 from agent_memory.results import unwrap
@@ -44,6 +43,7 @@ from agent_memory.rules.section import Published
 from agent_memory.setup.config_files import Effective
 from agent_memory.store.bookkeeping import SESSION_MARK, SpendLedgerFiles, TagVocabularyFile
 from agent_memory.store.note_files import TOPICS, read_image, understand, understand_again
+from agent_memory.store.run_files import RunLog
 from agent_memory.store.team_notes import Team
 from agent_memory.text.instants import DAY_MS, HOUR_MS, day_of, iso_of
 from agent_memory.text.plain_text import counted, one_line

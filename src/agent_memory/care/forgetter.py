@@ -17,7 +17,7 @@ from attrs import evolve, frozen
 
 from agent_memory.capture.inbox_files import QueueTroubles
 from agent_memory.care.files import everything_in, unwritten
-from agent_memory.care.tombstones import FORGOTTEN, TombstoneFiles, journal_of, purge_mark_of
+from agent_memory.care.tombstones import FORGOTTEN, Tombstones, journal_of, purge_mark_of
 from agent_memory.care.traces import NoteFile, RunTraces, id_at, inbox_traces, note_files
 from agent_memory.errors import Busy, EntryChanged, EntryNotFound
 from agent_memory.files.durable import fsync_directory
@@ -187,7 +187,7 @@ class Forgetter:
         """Removes the file of a state value, and every version of it from the git history."""
         at_ms, none = self.clock.now_ms(), frozenset[str]()
         work = ForgettingAtWork(at_ms, True, None, None, none, none, (), none, (), (), (), (path,), ())
-        unwrap(TombstoneFiles(self.git.root).put(StateTombstone(path, at_ms)))
+        unwrap(Tombstones(self.git.root).put(StateTombstone(path, at_ms)))
         journal_of(self.git.root).write(work)
         self._finish(work)
 
@@ -213,7 +213,7 @@ class Forgetter:
     def _begin(self, found: Forgetting) -> None:
         """Writes tombstones and journal and changes the notes, under the write lock. EntryChanged, with no note
         changed, where somebody changes the same notes."""
-        tombstones, at_ms, session = TombstoneFiles(self.git.root), found.work.at_ms, found.target.session
+        tombstones, at_ms, session = Tombstones(self.git.root), found.work.at_ms, found.target.session
         if session is not None:
             unwrap(tombstones.put(SessionTombstone(session.session_id, session.harness, at_ms)))
         for id in found.ids:

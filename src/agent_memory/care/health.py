@@ -12,14 +12,14 @@ from attrs import frozen
 from returns.result import Result
 
 from agent_memory.capture.hook_files import LOG_NAME, PREVIOUS_LOG_NAME, hook_log_directories
-from agent_memory.capture.inbox_files import InboxFiles, QueueTroubles, captures, failed_entries
+from agent_memory.capture.inbox_files import Inbox, QueueTroubles, captures, failed_entries
 from agent_memory.capture.switches import KINDS, Switches
 from agent_memory.config import Config
 from agent_memory.errors import Error, StateCorrupt, StoreIo
 from agent_memory.files.paths import as_store_io
 from agent_memory.files.root import home_of
 from agent_memory.git.git_history import pending_commits
-from agent_memory.ports import Agent, RunLog
+from agent_memory.ports import Agent
 from agent_memory.recall.delivery_log import Delivery, DeliveryLog
 from agent_memory.recall.reading import Reading
 from agent_memory.results import unwrap, warning_of
@@ -28,6 +28,7 @@ from agent_memory.rules.run_log import LoggedRun
 from agent_memory.session.queue import FailedEntry, Trouble
 from agent_memory.setup.schedule import JobHealth, job_healths
 from agent_memory.store.bookkeeping import SpendLedgerFiles
+from agent_memory.store.run_files import RunLog
 from agent_memory.store.run_json import RESULTS
 from agent_memory.text.instants import DAY_MS, day_of, ms_in_name, ms_of
 from agent_memory.text.json_shape import is_object
@@ -141,7 +142,7 @@ def read_health(
     config: Config,
     agent: Result[Agent, Error],
     reading: Reading,
-    inbox: InboxFiles,
+    inbox: Inbox,
     log: RunLog,
     spend: SpendLedgerFiles,
     cwd: str | None,

@@ -24,14 +24,14 @@ _MAX_JOURNAL_BYTES = 64 << 20
 
 
 @frozen
-class TombstoneFiles:
-    """Keeps tombstones (`ports.Tombstones`) in the directory `state/forgotten` of a root."""
+class Tombstones:
+    """Keeps what was forgotten and must not be learnt again (P28), in the directory `state/forgotten` of a root."""
 
     root: Path
 
     @as_result
     def of_session(self, harness: Harness, session_id: str) -> SessionTombstone | None:
-        """See the port. A file about another session is StateCorrupt."""
+        """Returns the tombstone of a session, if there is one. A file about another session is StateCorrupt."""
         for whose in (harness, None):
             path = tombstone_path(whose, session_id)
             tombstone = self._read(path)
@@ -47,12 +47,12 @@ class TombstoneFiles:
 
     @as_result
     def of_entries(self) -> tuple[EntryTombstone, ...]:
-        """See the port; by id."""
+        """Returns the notes that were forgotten, by id."""
         return self._of_notes(FORGOTTEN)
 
     @as_result
     def rejected(self) -> tuple[EntryTombstone, ...]:
-        """See the port; by id."""
+        """Returns what a person rejected, by id."""
         return self._of_notes(REJECTED)
 
     @as_result

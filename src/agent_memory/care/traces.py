@@ -38,7 +38,7 @@ from agent_memory.session.queue import SNAPSHOTS, FileSnapshot, InlineNote, queu
 from agent_memory.store.bookkeeping import FOOTPRINT
 from agent_memory.store.note_files import ARCHIVE, TOPICS, entry_or_none, parse_tiers, read_image, render_tiers
 from agent_memory.store.reversal import files_together
-from agent_memory.store.run_files import FORGOTTEN_MARK, MAX_RUN_FILE_BYTES, REPORT, RUNS, RunLogFiles
+from agent_memory.store.run_files import FORGOTTEN_MARK, MAX_RUN_FILE_BYTES, REPORT, RUNS, RunLog
 from agent_memory.store.run_json import CHANGES, DEFERRED
 from agent_memory.text.ids import ID_PATTERN, is_id
 from agent_memory.text.instants import iso_of
@@ -215,7 +215,7 @@ class RunTraces:
 
     def _of_others(self, run: str) -> tuple[FileChange, ...]:
         """Returns what the run did to unrelated notes; nothing where that cannot be told."""
-        footprint = RunLogFiles(self.root).footprint(run)
+        footprint = RunLog(self.root).footprint(run)
         if isinstance(footprint, Failure):
             return ()
         files = footprint.unwrap().files

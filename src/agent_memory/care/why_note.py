@@ -27,7 +27,6 @@ from agent_memory.note.note import (
     reads_of,
 )
 from agent_memory.note.note_format import read_note
-from agent_memory.ports import RunLog
 from agent_memory.recall.reading import Reading
 from agent_memory.results import as_result, unwrap, warning_of
 from agent_memory.rules.run_log import MOST_RUNS, LoggedRun, Revision, short_id
@@ -35,6 +34,7 @@ from agent_memory.rules.tiers import score, score_parts, why_not_nearer
 from agent_memory.session.resume import resume_command
 from agent_memory.store.diffs import diff_of_texts
 from agent_memory.store.note_files import ARCHIVE, read_image
+from agent_memory.store.run_files import RunLog
 from agent_memory.text.instants import day_of, has_passed
 from agent_memory.text.plain_text import one_line
 

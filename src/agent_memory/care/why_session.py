@@ -18,7 +18,6 @@ from agent_memory.care.why_note import NamedNote, named, unread_notes, unread_ru
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.files.paths import names_below, read_image
 from agent_memory.note.note import Listed, Meta, shown_to_agents
-from agent_memory.ports import RunLog
 from agent_memory.recall.reading import Reading
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.change import Change, entries_written
@@ -26,7 +25,8 @@ from agent_memory.rules.run_log import MOST_RUNS, short_id
 from agent_memory.session.history import SessionMark
 from agent_memory.session.queue import MAX_ATTEMPTS, InboxEntry, Trouble, queue_key, session_id_of
 from agent_memory.session.resume import resume_command
-from agent_memory.store.bookkeeping import SessionMarksFiles
+from agent_memory.store.bookkeeping import SessionMarks
+from agent_memory.store.run_files import RunLog
 from agent_memory.text.instants import instant
 from agent_memory.text.plain_text import counted, first_few
 
@@ -255,7 +255,7 @@ def find_sessions(
     root: Path,
     reading: Reading,
     log: RunLog,
-    marks: SessionMarksFiles,
+    marks: SessionMarks,
     deferred: Callable[[], Result[tuple[Change, ...], Error]],
 ) -> FoundSessions:
     """Returns the trace of the session with this id, for every harness that has one, or else of the one whose id begins

@@ -34,13 +34,14 @@ from agent_memory.note.note import (
     StoredEntry,
 )
 from agent_memory.note.note_format import note_of, read_values, render_note
-from agent_memory.ports import Locks, Store
+from agent_memory.ports import Locks
 from agent_memory.recall.neutral_markdown import neutral_line, shown_title, whole_note
 from agent_memory.recall.reading import ListedEntries, ListFilter, Reading
 from agent_memory.redaction.redact import redact, redact_path, stored_line
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.drafts import edited_title, stored_agent, stored_body, stored_description, stored_tags
 from agent_memory.rules.tiers import told_of
+from agent_memory.store.store_files import Store
 from agent_memory.text.ids import ID_PATTERN, content_hash, is_id
 from agent_memory.text.instants import day_of, iso_of
 from agent_memory.text.json_codec import Format, InvalidValue, load_document

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from attrs import evolve, frozen
 from returns.result import Result
 
-from agent_memory.care.tombstones import TombstoneFiles
+from agent_memory.care.tombstones import Tombstones
 from agent_memory.errors import Error
 from agent_memory.files.paths import exists
 from agent_memory.imports.base import SOURCES_LINE, Found, LeftOut, Machine, Record, Source, sections
@@ -35,7 +35,7 @@ from agent_memory.note.note import (
     body_hash,
 )
 from agent_memory.note.note_format import render_note
-from agent_memory.ports import Clock, RunLog
+from agent_memory.ports import Clock
 from agent_memory.redaction.redact import redact_path, stored_line
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.change import Change, ChangeGroup, Dropped
@@ -52,6 +52,7 @@ from agent_memory.rules.drafts import (
 from agent_memory.rules.forgotten import REASON, EntryTombstone, forgotten_note
 from agent_memory.rules.run_log import LoggedRun
 from agent_memory.store.recorded_writes import RecordedWrites
+from agent_memory.store.run_files import RunLog
 from agent_memory.text.ids import content_hash, is_id, mint_id
 from agent_memory.text.markdown import derive_description, derive_title
 from agent_memory.text.plain_text import counted
@@ -126,7 +127,7 @@ class Importing:
     writes: RecordedWrites
     log: RunLog
     clock: Clock
-    tombstones: TombstoneFiles
+    tombstones: Tombstones
     scope_of: Callable[[str], str]
     new_run_id: Callable[[int], str]
     publish: Callable[[KeepSections], Result[object, Error]]

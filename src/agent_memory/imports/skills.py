@@ -21,11 +21,11 @@ from agent_memory.errors import Error
 from agent_memory.imports.base import SOURCES_LINE, STEPS, Record
 from agent_memory.imports.bootstrap import Checkout
 from agent_memory.note.note import GLOBAL_SCOPE, SKILL_TAG, Kind, Origin
-from agent_memory.ports import Store
 from agent_memory.results import unwrap
 from agent_memory.session.history import History
 from agent_memory.session.tool_calls import BRIEF_CHARS, answers, runs_commands
-from agent_memory.store.kept_histories_files import KeptHistoriesFiles
+from agent_memory.store.kept_histories_files import KeptHistories
+from agent_memory.store.store_files import Store
 from agent_memory.text.instants import day_of
 from agent_memory.text.plain_text import first_few
 
@@ -79,7 +79,7 @@ class _Ran:
 
 
 def proposals(
-    kept: KeptHistoriesFiles,
+    kept: KeptHistories,
     store: Store,
     scope_of: Callable[[tuple[str, ...]], str | None],
     checkout_at: Callable[[str], Checkout],
@@ -188,7 +188,7 @@ def _head(step: Step) -> Step:
 
 
 def _sessions(
-    kept: KeptHistoriesFiles, scope_of: Callable[[tuple[str, ...]], str | None]
+    kept: KeptHistories, scope_of: Callable[[tuple[str, ...]], str | None]
 ) -> Iterator[tuple[str, str, _Ran]]:
     """Yields the newest sessions of a repository that took steps, with its scope and the session's directory. A record
     that is in two sessions, of which one continues the other, counts for the newest."""

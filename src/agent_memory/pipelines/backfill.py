@@ -38,8 +38,12 @@ from agent_memory.text.instants import iso_of
 if TYPE_CHECKING:
     from threading import Event
 
+    from agent_memory.capture.inbox_files import Inbox
     from agent_memory.capture.switches import Switches
-    from agent_memory.ports import Clock, HistorySource, Inbox, SessionFinder, SessionMarks, Store, Tombstones
+    from agent_memory.care.tombstones import Tombstones
+    from agent_memory.ports import Clock, HistorySource, SessionFinder
+    from agent_memory.store.bookkeeping import SessionMarks
+    from agent_memory.store.store_files import Store
 
 MAX_DIRECTORIES = 1_000
 

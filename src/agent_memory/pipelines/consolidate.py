@@ -14,7 +14,9 @@ from itertools import compress
 from attrs import evolve, field, frozen
 from returns.result import Failure, Result, Success
 
+from agent_memory.capture.inbox_files import Inbox
 from agent_memory.capture.switches import EXCLUDED, Switches, was_paused
+from agent_memory.care.tombstones import Tombstones
 from agent_memory.config import BUILTIN
 from agent_memory.errors import (
     AgentTimedOut,
@@ -30,19 +32,7 @@ from agent_memory.extraction.handoff import is_handoff_of
 from agent_memory.machines import Consolidate, Model, Step, answered, finish_run, run_machine
 from agent_memory.note.note import GLOBAL_SCOPE, Kind, Listing, Meta, Status, StoredEntry
 from agent_memory.note.tagging import TagVocabulary
-from agent_memory.ports import (
-    Agent,
-    Clock,
-    HistorySource,
-    Inbox,
-    KeptHistories,
-    Recorder,
-    RunRecords,
-    SessionMarks,
-    Store,
-    Tombstones,
-    UsageLedger,
-)
+from agent_memory.ports import Agent, Clock, HistorySource, Recorder
 from agent_memory.prompt.prompt import Frame, PromptFacts, plan_prompt_budget, render_consolidate_prompt
 from agent_memory.prompt.reply import parse_reply
 from agent_memory.recall.known_notes import KnownNotes
@@ -80,6 +70,11 @@ from agent_memory.session.queue import (
 )
 from agent_memory.session.tool_calls import entry_uses
 from agent_memory.session.turns import cut_windows, redact_history
+from agent_memory.store.bookkeeping import SessionMarks
+from agent_memory.store.kept_histories_files import KeptHistories
+from agent_memory.store.run_files import RunRecords
+from agent_memory.store.store_files import Store
+from agent_memory.store.usage_ledger import UsageLedger
 from agent_memory.text.plain_text import counted
 
 

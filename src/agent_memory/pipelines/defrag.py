@@ -18,7 +18,7 @@ from agent_memory.machines import Defrag, Model, Step, answered, finish_run, run
 from agent_memory.note.file_name import id_in_name
 from agent_memory.note.note import Listed, Listing, Status, StoredEntry, reads_of, secret_ids, without_secret
 from agent_memory.pipelines.undo import footprint_if_any
-from agent_memory.ports import Agent, Clock, DefragRecords, Locks, Recorder, RunLog, Store, UsageLedger
+from agent_memory.ports import Agent, Clock, Locks, Recorder
 from agent_memory.prompt.prompt import Frame, plan_defrag_budget, render_defrag_prompt
 from agent_memory.prompt.reply import parse_defrag_reply
 from agent_memory.results import as_result, unwrap, warning_of
@@ -45,6 +45,9 @@ from agent_memory.rules.shown import choose_shown, most_urgent_ids
 from agent_memory.rules.tidied import due_archivings, ids_without_room, surplus
 from agent_memory.rules.tiers import resolve_tiers, tier_facts, tiers_after
 from agent_memory.section.publishing import KeepSections
+from agent_memory.store.run_files import DefragRecords, RunLog
+from agent_memory.store.store_files import Store
+from agent_memory.store.usage_ledger import UsageLedger
 from agent_memory.text.instants import DAY_MS
 
 WHOLE_STORE_SHOWN_CHARS = 4_000_000

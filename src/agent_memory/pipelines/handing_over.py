@@ -25,7 +25,9 @@ from agent_memory.text.ids import mint_id
 from agent_memory.text.instants import DAY_MS
 
 if TYPE_CHECKING:
-    from agent_memory.ports import Clock, HistorySource, KeptHistories, Tombstones
+    from agent_memory.care.tombstones import Tombstones
+    from agent_memory.ports import Clock, HistorySource
+    from agent_memory.store.kept_histories_files import KeptHistories
     from agent_memory.store.recorded_writes import RecordedWrites
 
 _MOST_FETCHES = 256

@@ -25,7 +25,10 @@ from agent_memory.store.diffs import logged_changes, note_changes
 from agent_memory.text.plain_text import counted
 
 if TYPE_CHECKING:
-    from agent_memory.ports import Clock, DefragRecords, Recorder, RunLog, Store, Targets
+    from agent_memory.ports import Clock, Recorder
+    from agent_memory.section.targets import Targets
+    from agent_memory.store.run_files import DefragRecords, RunLog
+    from agent_memory.store.store_files import Store
 
 MOST_REASONS = 10
 _FEW_RUNS = 50

@@ -33,8 +33,9 @@ from agent_memory.rules.similarity import packed
 from agent_memory.text.plain_text import counted
 
 if TYPE_CHECKING:
-    from agent_memory.ports import Embedder, Store
+    from agent_memory.ports import Embedder
     from agent_memory.recall.note_index import NoteIndex
+    from agent_memory.store.store_files import Store
 
 _INSTALL = "pip install --no-deps --upgrade --target ~/.local/state/agent-memory/model wordllama==0.4.0.post1"
 NO_NUMPY = "Semantic search is off: it needs numpy; install it with `pip install 'agent-memory[semantic]'`."

@@ -12,11 +12,12 @@ from attrs import frozen
 from agent_memory.errors import Busy, Error
 from agent_memory.note.note import GLOBAL_SCOPE, Listed, StoredEntry
 from agent_memory.note.terms import query_words
-from agent_memory.ports import Embedder, Store
+from agent_memory.ports import Embedder
 from agent_memory.recall.search_values import Matches, SearchRequest
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.features import claims_of
 from agent_memory.rules.similarity import LEAST_SHARED, Subject, cosine, meaning_text, similar_among
+from agent_memory.store.store_files import Store
 from agent_memory.text.salience import statements
 
 if TYPE_CHECKING:

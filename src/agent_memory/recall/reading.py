@@ -36,8 +36,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from agent_memory.caller import Caller
-    from agent_memory.ports import Clock, Notes, UsageLedger
+    from agent_memory.ports import Clock, Notes
     from agent_memory.recall.links import LinkGraph, LinkSheet
+    from agent_memory.store.usage_ledger import UsageLedger
 
 
 @frozen

@@ -1,4 +1,4 @@
-"""The `Targets` on disk: files of a person and of their harnesses, with one section that is ours (P2, P17, P21).
+"""The targets: files of a person and of their harnesses, with one section that is ours (P2, P17, P21).
 
 Links are followed and the real file is replaced, so that dotfiles stay links: but not out of the home, and never into
 the storage root. Anything but a plain writable file is refused and left as it is.
@@ -52,7 +52,7 @@ _CHANGED = "it was changed at the same moment; run the command again"
 
 
 @frozen
-class TargetFiles:
+class Targets:
     """The targets of a person whose home is `home`; nothing under `root` is one."""
 
     home: str | None
@@ -60,7 +60,8 @@ class TargetFiles:
 
     @as_result
     def read(self, path: str) -> TargetFile:
-        """See the port. A missing file's directory must exist. Opens nothing that might block."""
+        """Returns the file, maybe missing. TargetRefused for a directory, a device, or a link that leaves the home. A
+        missing file's directory must exist. Opens nothing that might block."""
         try:
             with as_store_io("read", path):
                 real = self._real_path(path)
@@ -80,8 +81,10 @@ class TargetFiles:
 
     @as_result
     def write(self, file: TargetFile, data: bytes) -> str | None:
-        """See the port. Equal bytes are not written. New files get mode 0600. After a crash the file has its old or its
-        new bytes, with at most `.<name>.agent-memory-<random>` beside it."""
+        """Replaces the file's bytes atomically, keeping mode and owner. TargetRefused if it is no longer as `file`
+        says. A removed section that we did not write is copied first; returns the copy's path. Equal bytes are not
+        written. New files get mode 0600. After a crash the file has its old or its new bytes, with at most
+        `.<name>.agent-memory-<random>` beside it."""
         if data == file.data:
             return None
         with as_store_io("write", file.real_path):
@@ -97,7 +100,8 @@ class TargetFiles:
 
     @as_result
     def remove(self, file: TargetFile) -> str | None:
-        """See the port; does nothing if the file is already gone."""
+        """Removes a file that we created, if it is still as `file` says; copies its section like `write`. Does nothing
+        if the file is already gone."""
         with as_store_io("remove", file.real_path):
             copy = self._copy_lost_section(file, None)
             now = _bytes_of(file.path, file.real_path)

@@ -31,7 +31,7 @@ from agent_memory.recall.moment import read_in_repository
 from agent_memory.results import T
 from agent_memory.rules.undo_run import SectionChange
 from agent_memory.section.section_splice import Ambiguous, restore_section, section_in, with_section
-from agent_memory.section.targets import TargetFiles, told_path
+from agent_memory.section.targets import Targets, told_path
 from agent_memory.setup.config_files import load_config, parse_config
 from agent_memory.setup.harnesses import SETUPS, Context, context_of, tasks_of, trial_payload
 from agent_memory.setup.plan import (
@@ -348,7 +348,7 @@ class Installation:
             return True
 
 
-def keep_before_section(state: SetupState, targets: TargetFiles, paths: Iterable[str], who: str) -> None:
+def keep_before_section(state: SetupState, targets: Targets, paths: Iterable[str], who: str) -> None:
     """Keeps what these files were before they get their first section, for an uninstall. Files that cannot be edited
     are left out: they will be refused."""
     files = SettingsFiles(targets)

@@ -25,7 +25,7 @@ from agent_memory.files.paths import JsonFile, as_store_io, lies_there, read_ima
 from agent_memory.files.root import is_directory, local_state_directory
 from agent_memory.results import T, unwrap
 from agent_memory.rules.section import TargetFile
-from agent_memory.section.targets import TargetFiles
+from agent_memory.section.targets import Targets
 from agent_memory.setup.plan import Element, Entry, Member, PlannedFile, Receipt, Record, Whole
 from agent_memory.text.ids import content_hash
 from agent_memory.text.json_codec import Format, tagged_union
@@ -43,7 +43,7 @@ _HEADER_LINES = 10
 class SettingsFiles:
     """The files of a person; SettingsRefused for one that must not be edited."""
 
-    targets: TargetFiles
+    targets: Targets
 
     def read(self, path: str) -> TargetFile:
         """Returns the file as it is, even a missing one, with the missing directories. SettingsRefused: not a regular

@@ -334,7 +334,7 @@ def _each(root: str, directory: str, read: Callable[[str], T | None]) -> Iterato
 _SESSIONS = "state/sessions"
 
 
-class SessionMarksFiles:
+class SessionMarks:
     """The `SessionMarks` in the directory `state/sessions` of a root: `<harness>_<session id>.json`."""
 
     def __init__(self, root: Path) -> None:

@@ -22,7 +22,7 @@ from agent_memory.session.history import History, Role, Turn
 from agent_memory.session.own_marks import machine_text
 from agent_memory.session.turns import excerpt
 from agent_memory.store.index_batch import spelled
-from agent_memory.store.kept_histories_files import KeptHistoriesFiles
+from agent_memory.store.kept_histories_files import KeptHistories
 from agent_memory.store.note_files import is_text
 from agent_memory.store.store_database import StoreDatabase
 from agent_memory.text.instants import FIRST_MS, LAST_MS
@@ -60,7 +60,7 @@ class HistoryIndex:
     """The kept histories of one store, for searching."""
 
     database: StoreDatabase
-    kept: KeptHistoriesFiles
+    kept: KeptHistories
 
     @as_result
     def refresh(self, progress: Callable[[str], object] = str) -> tuple[str, ...]:

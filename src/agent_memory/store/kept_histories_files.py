@@ -46,15 +46,17 @@ _COMPRESSION = 6
 
 
 @frozen
-class KeptHistoriesFiles:
-    """The `ports.KeptHistories` in the directory `histories` of a root."""
+class KeptHistories:
+    """Keeps the redacted histories of consolidated sessions, so that a second look needs no transcript (P20, P28)."""
 
     root: Path
     cap_bytes: int
 
     @as_result
     def keep(self, history: History, after_record_id: str | None) -> None:
-        """See the port. A part larger than the cap is not kept, and pushes no other out."""
+        """Keeps one more part of a session: its turns after this record, or from the beginning. The same part twice is
+        kept once. Above the cap, the sessions kept longest ago are dropped whole. The history must be redacted already.
+        A part larger than the cap is not kept, and pushes no other out."""
         if not history.turns:
             return
         buffer = io.BytesIO()
@@ -83,15 +85,19 @@ class KeptHistoriesFiles:
 
     @as_result
     def fetch(self, harness: Harness, session_id: str, mark: SessionMark | None) -> History | None:
-        """See the port. Raises StateCorrupt for a part that is invalid or another session's."""
+        """Returns the kept turns after the mark, at most about 16 MiB of them (`remaining` is then set). None if there
+        are none, or if, without a mark, the beginning is not kept. Raises StateCorrupt for a part that is invalid or
+        another session's."""
         return joined_history(self._parts(harness, session_id), mark)
 
     @as_result
     def sessions(self) -> tuple[KeptSession, ...]:
+        """Returns what is kept, oldest first, without opening it."""
         return _sessions_in(self._directory())
 
     @as_result
     def forget(self, harness: Harness, session_id: str) -> None:
+        """Removes all that is kept of a session, if anything."""
         _remove(self._directory(), session_name(harness, session_id))
 
     def _directory(self) -> str:

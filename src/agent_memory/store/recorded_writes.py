@@ -11,11 +11,13 @@ from returns.result import Result, Success
 from agent_memory.caller import Caller
 from agent_memory.errors import EntryChanged, Error, StoreIo
 from agent_memory.note.note import Listed, MemoryEntry, Meta, Tier, TierList
-from agent_memory.ports import Locks, Recorder, RunLog, Store
+from agent_memory.ports import Locks, Recorder
 from agent_memory.results import unwrap, warning_of
 from agent_memory.rules.change import Change, ChangeGroup, Receipt
 from agent_memory.rules.run_log import LoggedRun, logged_actions
 from agent_memory.rules.section import Published
+from agent_memory.store.run_files import RunLog
+from agent_memory.store.store_files import Store
 
 
 @frozen

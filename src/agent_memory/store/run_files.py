@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from attrs import evolve
+from returns.result import Result
 
 from agent_memory.errors import Error, PathRefused, RunNotFound, StateCorrupt, StoreIo, UndoRefused
 from agent_memory.files.durable import fsync_directory, move_file, replace_file
@@ -100,7 +101,7 @@ _FOOTPRINT = re.compile(r"footprint-([1-9]\d{0,8})\.json", re.ASCII)
 _UNREADABLE = (StateCorrupt, StoreIo, PathRefused)
 
 
-class RunLogFiles:
+class RunLog:
     """The `RunLog` in the directory `runs` of a root."""
 
     def __init__(self, root: Path | str) -> None:
@@ -110,14 +111,17 @@ class RunLogFiles:
 
     @as_result
     def runs(self, limit: int | None = None, named: str = "") -> tuple[LoggedRun, ...]:
-        """See the port. Opens no more reports than needed."""
+        """Returns runs that are at work or left a report, newest first; at most `limit`, and only those whose id, or
+        its last part, begins with `named`. An unreadable report is returned as one with problems. Opens no more reports
+        than needed."""
         names = (name for name in self._names() if is_named(name, named))
         return tuple(islice(self._logged(names), limit))
 
     @as_result
     def footprint(self, run_id: str) -> Footprint:
-        """See the port. Raises StateCorrupt if a part is damaged or missing, since half of a run must not be undone;
-        UndoRefused if only forgotten things are left of it."""
+        """Returns everything the run changed. RunNotFound if nothing is kept of it. Raises StateCorrupt if a part is
+        damaged or missing, since half of a run must not be undone; UndoRefused if only forgotten things are left of
+        it."""
         if not is_plain_name(run_id) or self._has(run_id, PRUNED):
             raise RunNotFound(run_id)
         parts = self._parts(run_id)
@@ -131,7 +135,8 @@ class RunLogFiles:
 
     @as_result
     def put_sections(self, run_id: str, sections: Sequence[SectionChange]) -> None:
-        """See the port. Unchanged sections are left out."""
+        """Stores how the run is about to change managed sections. What is stored for a path already stays: a resumed
+        run must not take its own work for the original. Unchanged sections are left out."""
         known = self._sections(run_id) or ()
         paths = {each.path for each in known}
         more = [each for each in sections if each.path not in paths and each.before != each.after]
@@ -144,24 +149,29 @@ class RunLogFiles:
 
     @as_result
     def churning(self) -> frozenset[str]:
+        """Returns the ids of notes that changed in 3 of the last 10 runs (`run_log.churning`)."""
         return churning(self._logged(self._names()))
 
     @as_result
     def undone(self) -> frozenset[str]:
-        """See the port. A damaged list is an error, never empty (P6)."""
+        """Returns the fingerprints of actions that a person has undone (`plan.fingerprint_of`). A damaged list is an
+        error, never empty (P6)."""
         return undone_fingerprints(self._marks())
 
     @as_result
     def mark_undone(self, run_id: str, by_run_id: str, fingerprints: frozenset[str]) -> None:
+        """Records that a run was undone, by which undo, and which of its actions must not be repeated."""
         marks = {**self._marks(), run_id: UndoneMark(by_run_id, fingerprints)}
         self._undone.write(dict(sorted(marks.items())))
 
     @as_result
     def undoing(self) -> Undoing | None:
+        """Returns the undo that is at work or was interrupted by a crash."""
         return self._undoing.read()
 
     @as_result
     def put_undoing(self, undoing: Undoing | None) -> None:
+        """Makes durable which undo is about to change something; None once it is done."""
         if undoing is None:
             self._undoing.remove()
         else:
@@ -251,9 +261,10 @@ def runs_with(root: str, relative: str) -> list[str]:
     return [path for path in paths if exists(f"{root}/{path}")]
 
 
-class _MachineRecords(Generic[C, D]):
-    """The records common to both machines: a checkpoint for each run, work left for the next run, and replies:
-    `<run-id>/replies/<key>.json`, renamed `<key>.spent.json` once applied or refused."""
+class RunRecords(Generic[C, D]):
+    """The records of a machine's runs in the directory `runs` of a root: a checkpoint for each run, its report, work
+    left for the next run, and paid replies: `<run-id>/replies/<key>.json`, renamed `<key>.spent.json` once applied or
+    refused. A run that nobody answered (`DefragRun.trouble`) is reported as failed, together with what it did do."""
 
     def __init__(
         self,
@@ -268,11 +279,19 @@ class _MachineRecords(Generic[C, D]):
         self._checkpoint_name, self._checkpoint_codec = checkpoint
         self._deferred = self._file(f"{RUNS}/{deferred}", codec)
 
+    def checkpoint(self, state: str, run: C) -> Result[None, Error]:
+        """Makes state and context durable where a crash would leave something half done; otherwise does nothing."""
+        raise NotImplementedError
+
+    def finish(self, run: C, error: Error | None) -> Result[None, Error]:
+        """Writes the report, and drops the checkpoint unless the run failed."""
+        raise NotImplementedError
+
     # -- replies ------------------------------------------------------------------------------------------------------
 
     @as_result
     def find_reply(self, key: str) -> KeptReply | None:
-        """See the port. Returns the newest if there are several."""
+        """Returns the newest paid reply that was neither applied nor refused."""
         while paths := self._replies(key, ".json"):
             try:
                 return self._file(paths[-1], REPLY).read()
@@ -282,16 +301,19 @@ class _MachineRecords(Generic[C, D]):
 
     @as_result
     def keep_reply(self, run_id: str, key: str, reply: KeptReply) -> None:
+        """Makes a redacted reply durable before it is parsed."""
         self._file(f"{RUNS}/{run_id}/replies/{_slug(key)}.json", REPLY).write(reply)
 
     @as_result
     def spend_reply(self, key: str) -> None:
-        """See the port: the file becomes `<key>.spent.json`."""
+        """Marks the reply as applied or refused: it stays on record, but `find_reply` no longer returns it. The file
+        becomes `<key>.spent.json`."""
         for path in self._replies(key, ".json"):
             self._move(path, ".spent.json")
 
     @as_result
     def drop_reply(self, key: str) -> None:
+        """Deletes a reply, spent or not, that states something a person had memory forget (P28)."""
         for path in (*self._replies(key, ".json"), *self._replies(key, ".spent.json")):
             remove_file(self._root, path)
 
@@ -311,8 +333,8 @@ class _MachineRecords(Generic[C, D]):
 
     @as_result
     def unfinished(self) -> tuple[str, C] | None:
-        """See the port: the checkpoint of the oldest run that has one. If it cannot be parsed, the store's transaction
-        is still whole or undone, and the next run decides everything anew."""
+        """Returns state and context of the oldest run that crashed. A checkpoint that cannot be parsed is moved aside:
+        its work is still pending, the store's transaction is whole or undone, and the next run decides anew."""
         for path in runs_with(self._root, self._checkpoint_name):
             try:
                 return self._file(path, self._checkpoint_codec).read()
@@ -322,6 +344,7 @@ class _MachineRecords(Generic[C, D]):
 
     @as_result
     def deferred(self) -> tuple[D, ...]:
+        """Returns what exceeded a run's limit, oldest first."""
         return tuple(self._deferred.read() or ())
 
     @as_result
@@ -336,16 +359,14 @@ class _MachineRecords(Generic[C, D]):
         file.write(value)
 
 
-class RunRecordsFiles(_MachineRecords[Run, Change]):
-    """The `RunRecords` in the directory `runs` of a root."""
-
+class ConsolidateRecords(RunRecords[Run, Change]):
     def __init__(self, root: Path, clock: Clock) -> None:
         super().__init__(root, clock, (CHECKPOINT_FILE, CHECKPOINT), "deferred.json", CHANGES)
-        self._log = RunLogFiles(root)
+        self._log = RunLog(root)
 
     @as_result
     def checkpoint(self, state: str, run: Run) -> None:
-        """See the port. The plan is written once, beside the first checkpoint of its session."""
+        """See the base. The plan is written once, beside the first checkpoint of its session."""
         if not run.leaves_something_half_done(state):
             return
         if state == "write_entries" and (work := run.work) is not None:
@@ -355,7 +376,7 @@ class RunRecordsFiles(_MachineRecords[Run, Change]):
 
     @as_result
     def finish(self, run: Run, error: Error | None) -> None:
-        """See the port. A run that did nothing leaves no report."""
+        """See the base. A run that did nothing leaves no report."""
         if run.dry_run or not (run.settled or run.taken_up or run.quarantined or run.warnings or run.paused or error):
             return
         earlier: tuple[LoggedAction, ...] = ()
@@ -371,9 +392,7 @@ class RunRecordsFiles(_MachineRecords[Run, Change]):
             remove_file(self._root, f"{RUNS}/{run.id}/{CHECKPOINT_FILE}")
 
 
-class DefragRecordsFiles(_MachineRecords[DefragRun, Deferred]):
-    """The `DefragRecords` in the directory `runs` of a root."""
-
+class DefragRecords(RunRecords[DefragRun, Deferred]):
     def __init__(self, root: Path, clock: Clock) -> None:
         super().__init__(root, clock, (DEFRAG_CHECKPOINT, DEFRAG_FORMAT), "deferred-actions.json", DEFERRED)
         self._tiering = self._file(f"{RUNS}/tiering.json", TIERING)
@@ -385,7 +404,7 @@ class DefragRecordsFiles(_MachineRecords[DefragRun, Deferred]):
 
     @as_result
     def finish(self, run: DefragRun, error: Error | None) -> None:
-        """See the port. A run that found nothing to do leaves no report and no directory."""
+        """See the base. A run that found nothing to do leaves no report and no directory."""
         is_half_way, error = error is not None, error or run.trouble
         failed = error is not None
         if run.is_worth_a_report(failed=failed):
@@ -402,6 +421,7 @@ class DefragRecordsFiles(_MachineRecords[DefragRun, Deferred]):
 
     @as_result
     def tiering(self) -> TieringMemo:
+        """Returns the inputs of the last tiering; empty if there was none or the derived memo is damaged."""
         try:
             return self._tiering.read() or TieringMemo()
         except StateCorrupt:
@@ -409,7 +429,7 @@ class DefragRecordsFiles(_MachineRecords[DefragRun, Deferred]):
 
     @as_result
     def put_tiering(self, memo: TieringMemo) -> None:
-        """See the port. An unchanged memo is not written again."""
+        """Keeps the inputs of a tiering. An unchanged memo is not written again."""
         self._put_if_other(self._tiering, memo, TieringMemo())
 
 
@@ -425,7 +445,7 @@ def prune_run_files(root: Path, clock: Clock, *, keep_runs: int = KEEP_RUNS, kee
     """Removes the details of old runs, and finally their reports, as `prune_runs` decides; returns the number of runs
     affected. The caller holds the run lock. After an error the rest is left for the next time."""
     real = real_root(root)
-    undoing = unwrap(RunLogFiles(root).undoing())
+    undoing = unwrap(RunLog(root).undoing())
     at_work = () if undoing is None else (undoing.run_id, undoing.undoes)
     runs = tuple(
         KeptRun(name, started, name in at_work or _is_unfinished(f"{real}/{RUNS}/{name}"))

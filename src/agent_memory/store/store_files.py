@@ -33,8 +33,8 @@ _ATTEMPTS = 5
 """How often a read is repeated because the same file is being renamed."""
 
 
-class StoreFiles:
-    """The `Store` in a directory. The root is resolved once, need not exist, and is created by the first write."""
+class Store:
+    """The notes on disk (P2, P5, P6, P8, P12, P15, P21). The root is resolved once, need not exist, and is created by the first write."""
 
     def __init__(self, root: Path | str, locks: Locks) -> None:
         self._root = real_root(root)
@@ -51,15 +51,17 @@ class StoreFiles:
 
     @as_result
     def list(self, *, archived: bool = False) -> Listing:
-        """See the port; sorted by path, for the archive the newest file of each id, which may be a live note's version.
-        A missing root is an empty store, an unreadable one an error (P6). Invalid files are listed as unreadable."""
+        """Returns every live (or archived) note, without bodies. Sorted by path, for the archive the newest file of
+        each id, which may be a live note's version. A missing root is an empty store, an unreadable one an error (P6).
+        Invalid files are listed as unreadable."""
         self._settle()
         return self.files.archived() if archived else self.files.live()
 
     @as_result
     def read(self, id: str, *, archived: bool = False) -> StoredEntry:
-        """See the port. Raises EntryUnreadable if the file with this id is invalid; and StoreIo, not "not found", if
-        the note may be in a file that could not be read (P6)."""
+        """Returns the live note with this id or alias; with `archived`, its newest archived version. Raises
+        EntryUnreadable if the file with this id is invalid; and StoreIo, not "not found", if the note may be in a file
+        that could not be read (P6)."""
         if not archived and (there := self._read_by_name(id)) is not None:
             return there
         for _ in range(_ATTEMPTS):
@@ -81,6 +83,7 @@ class StoreFiles:
 
     @as_result
     def read_again(self, listed: Listed) -> StoredEntry:
+        """Returns the current state of a note listed before; looks first at its old path."""
         self._settle()
         with suppress(EntryUnreadable, PathRefused, StoreIo):
             image = read_image(self._root, listed.path)
@@ -91,6 +94,7 @@ class StoreFiles:
 
     @as_result
     def tiers(self) -> TierList:
+        """Returns the tier list; empty if there is none yet."""
         self._settle()
         return tiers_in(self._root, read_image(self._root, TIERS_FILE))
 
@@ -140,8 +144,11 @@ class StoreFiles:
     def apply(
         self, changes: Sequence[Change | ChangeGroup], *, tiers: TierList | None = None, run_id: str | None = None
     ) -> Receipt:
-        """See the port. Each change is based on the result of the previous one. A group that was partly done before is
-        dropped whole: somebody has done or undone that part meanwhile."""
+        """Applies all changes as one transaction: all become durable, or on an error none. Only a change to a note
+        whose bytes are not the expected ones is dropped (P8). `tiers` replaces the tier list in the same transaction.
+        With `run_id` the transaction also stores the footprint that undoes it (P16). Each change is based on the result
+        of the previous one. A group that was partly done before is dropped whole: somebody has done or undone that part
+        meanwhile."""
         from agent_memory.store.changes import carry_out, decide_batch
 
         given_up = EntryChanged(changes[0].subject if changes else TIERS_FILE)
@@ -158,11 +165,10 @@ class StoreFiles:
 
     @as_result
     def revert(self, footprint: Footprint, run_id: str, *, dry_run: bool = False) -> Receipt:
-        """See the port. Also refused if what returns would clash with a present id, alias or name, or if a live note
-        links to what would go. The error's `run_id` is empty.
-
-        Of a tier list that has changed since, only what the run moved and nobody has moved again is restored.
-        """
+        """Restores every file of the footprint, byte for byte, as one transaction with a footprint of its own under
+        `run_id`. UndoRefused, with nothing changed, if a file is not as the run left it. Also refused if what returns
+        would clash with a present id, alias or name, or if a live note links to what would go. The error's `run_id` is
+        empty. Of a tier list that has changed since, only what the run moved and nobody has moved again is restored."""
         from agent_memory.store.changes import Draft, carry_out
         from agent_memory.store.reversal import decide_reversal
 

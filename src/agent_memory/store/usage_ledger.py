@@ -178,7 +178,7 @@ _LIMIT_SECONDS = 30.0
 _ENDING = ".jsonl"
 
 
-class UsageLedgerFiles:
+class UsageLedger:
     """The `UsageLedger` in the directory `usage` of a root."""
 
     def __init__(self, root: Path | str, host: str | None = None) -> None:
@@ -187,19 +187,24 @@ class UsageLedgerFiles:
 
     @as_result
     def append(self, id: str, at_ms: int, reader: str) -> None:
+        """Records one read by `reader` (a harness or `manual`)."""
         self._record(Read(id, at_ms, reader))
 
     @as_result
     def adopt(self, id: str, usage: Usage) -> None:
+        """Takes over the reads of an imported or hand-written note as its base, unless the ledgers know its id already.
+        They count once, however many processes do this at the same time."""
         if id not in self._counts().totals:
             self._record(base_of(id, usage))
 
     @as_result
     def totals(self) -> Mapping[str, Usage]:
+        """Returns the reads of each id, over all hosts."""
         return self._counts().totals
 
     @as_result
     def day_reads(self) -> tuple[DayReads, ...]:
+        """Returns how often each reader read on each UTC day, over all hosts, sorted by day and reader."""
         return self._counts().day_reads
 
     @as_result
