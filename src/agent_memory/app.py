@@ -18,7 +18,9 @@ from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
 
 from agent_memory.caller import Caller, caller_of
+from agent_memory.capture.places import git_says, known_places, scope_of
 from agent_memory.capture.repository import Repository, is_within, may_be_in_work_tree, read_repository
+from agent_memory.capture.switches import EXCLUDED, Switches
 from agent_memory.config import Config
 from agent_memory.errors import Error, HomeUnknown, StateInvalid, StateNotFound, SwitchedOff, SyncRefused, UsageInvalid
 from agent_memory.files.locks import KernelLocks
@@ -29,15 +31,25 @@ from agent_memory.note.note import (
     OF_THE_TEAM,
     TEAM_DIRECTORY,
     Harness,
+    Listed,
+    Meta,
     Sensitivity,
     Source,
     Status,
+    StoredEntry,
     UnreadableFile,
     shown_to_agents,
 )
+from agent_memory.prompt.shipped_files import memory_program, read_shipped
+from agent_memory.recall.branches import TRUNKS, Unmerged, branch_mark, look_for_unmerged, unmerged_branches
+from agent_memory.recall.delivery_log import Delivery, DeliveryLog
+from agent_memory.recall.grounding import COMMAND_SECONDS, Grounding, Named, look_at, named_by, place_with
+from agent_memory.recall.reading import ListFilter, Reading, status_shown
 from agent_memory.results import as_result, unwrap, warning_of
 from agent_memory.setup.config_files import Effective, TrustFile, change_own_config, load_config
 from agent_memory.store.store_files import Store
+from agent_memory.store.team_notes import NotesHere, Team, TeamFiles, read_team
+from agent_memory.store.usage_ledger import UsageLedger
 from agent_memory.text.ids import content_hash
 from agent_memory.text.instants import DAY_MS, iso_of
 from agent_memory.text.plain_text import counted
@@ -50,7 +62,6 @@ if TYPE_CHECKING:
     from agent_memory.acts.service import MemoryService
     from agent_memory.acts.switching import Switching
     from agent_memory.capture.inbox_files import Inbox
-    from agent_memory.capture.switches import Switches
     from agent_memory.care.checks import DoctorReport
     from agent_memory.care.doctor import Doctor
     from agent_memory.care.forgetter import Forgetter
@@ -69,7 +80,6 @@ if TYPE_CHECKING:
     from agent_memory.imports.bootstrap import Checkout
     from agent_memory.imports.exporting import Exporting
     from agent_memory.imports.importing import Imported, Importing
-    from agent_memory.note.note import Listed, Meta, StoredEntry
     from agent_memory.note.tagging import TagVocabulary
     from agent_memory.pipelines.backfill import BackfillIo, Upgrades, Watching
     from agent_memory.pipelines.consolidate import ConsolidateIo
@@ -77,12 +87,9 @@ if TYPE_CHECKING:
     from agent_memory.pipelines.handing_over import HandingOverIo, Taken
     from agent_memory.pipelines.undo import UndoIo, Undone
     from agent_memory.ports import Agent, Embedder, HistorySource
-    from agent_memory.recall.branches import Unmerged
     from agent_memory.recall.embedding import IndexedMeanings
-    from agent_memory.recall.grounding import Grounding, Named
     from agent_memory.recall.known_notes import KnownNotes
     from agent_memory.recall.note_index import NoteIndex
-    from agent_memory.recall.reading import Reading
     from agent_memory.recall.said import SaidAnswer
     from agent_memory.recall.search_values import SearchAnswer, SearchRequest
     from agent_memory.rules.features import Features
@@ -104,8 +111,6 @@ if TYPE_CHECKING:
     from agent_memory.store.kept_histories_files import KeptHistories
     from agent_memory.store.recorded_writes import RecordedWrites
     from agent_memory.store.run_files import ConsolidateRecords, DefragRecords, RunLog
-    from agent_memory.store.team_notes import NotesHere, Team
-    from agent_memory.store.usage_ledger import UsageLedger
     from agent_memory.sync.merging import Synced, SyncRequest
     from agent_memory.sync.sharing import Sharing
 
@@ -205,8 +210,6 @@ class Memory:
 
     @cached_property
     def scope_of(self) -> Callable[[str | None], str]:
-        from agent_memory.capture.places import scope_of
-
         return partial(scope_of, environ=self.environ)
 
     @cached_property
@@ -226,8 +229,6 @@ class Memory:
 
     @cached_property
     def ledger(self) -> UsageLedger:
-        from agent_memory.store.usage_ledger import UsageLedger
-
         return UsageLedger(self.real_root)
 
     @cached_property
@@ -323,8 +324,6 @@ class Memory:
     @property
     def reading(self) -> Reading:
         """Reads, lists and links notes of the store."""
-        from agent_memory.recall.reading import Reading
-
         return Reading(self.store, self.ledger, self.clock, self.caller)
 
     # -- the team's notes of a trusted checkout ------------------------------------------------------------------------
@@ -337,14 +336,10 @@ class Memory:
     @property
     def notes_here(self) -> NotesHere:
         """Returns the notes that are told in the working directory: the store's, and the team's."""
-        from agent_memory.store.team_notes import NotesHere
-
         return NotesHere(self.store, self.team_at(self.cwd))
 
     def team_at(self, directory: str | None) -> Team:
         """Returns the team's notes of the checkout around a directory; none if it is not trusted."""
-        from agent_memory.store.team_notes import Team, TeamFiles, read_team
-
         home = home_of(self.environ)
         if directory is None or home is None:
             return Team()
@@ -364,8 +359,6 @@ class Memory:
 
     def sharing(self) -> Sharing:
         """Shares notes in the checkout around the working directory, and trusts those of the team there."""
-        from agent_memory.prompt.shipped_files import memory_program
-        from agent_memory.store.team_notes import TeamFiles
         from agent_memory.sync.sharing import Sharing
 
         home = home_of(self.environ)
@@ -424,7 +417,6 @@ class Memory:
     @property
     def scopes(self) -> ScopeKeeping:
         from agent_memory.acts.keeping import ScopeKeeping
-        from agent_memory.capture.places import known_places
 
         return ScopeKeeping(
             self.writes,
@@ -439,8 +431,6 @@ class Memory:
     @property
     def arriving(self) -> Callable[[str | None], str]:
         """Returns the scope of the directory as `scope_of` does; notes that it had under an earlier key follow."""
-        from agent_memory.capture.places import known_places, scope_of
-
         known = known_places(self.environ, self.real_root)
 
         def arrive(repository: Repository) -> None:
@@ -476,10 +466,6 @@ class Memory:
 
     def _grounding_in_trunk(self, scope: str, named: Sequence[Named]) -> tuple[tuple[Grounding, ...], ...]:
         """Returns what became of the files that notes of a place name, in its main branch."""
-        from agent_memory.capture.places import git_says
-        from agent_memory.recall.branches import TRUNKS
-        from agent_memory.recall.grounding import COMMAND_SECONDS, look_at, place_with
-
         where = place_with(scope, self.environ, self.real_root)
         if where.common and where.commit:
             said = git_says(where.common, "for-each-ref", "--format=%(refname) %(objectname)", *TRUNKS)
@@ -514,8 +500,6 @@ class Memory:
             raise SwitchedOff(off.sentence)
 
     def switches(self) -> Switches:
-        from agent_memory.capture.switches import Switches
-
         return Switches(self.environ)
 
     # -- other memories -----------------------------------------------------------------------------------------------
@@ -557,7 +541,6 @@ class Memory:
         """Makes proposals of what the checkout around a directory says, by rules or by the configured command."""
         from agent_memory.agent.agent_command import uses_builtin
         from agent_memory.imports.bootstrap import ask
-        from agent_memory.prompt.shipped_files import read_shipped
 
         if directory is None or not is_directory(directory):
             raise UsageInvalid(f"There is no directory {directory or 'here'}")
@@ -695,7 +678,6 @@ class Memory:
 
     def _consolidate_io(self, agent: Agent, progress: Progress, *, dry_run: bool = False) -> ConsolidateIo:
         from agent_memory.pipelines.consolidate import ConsolidateIo
-        from agent_memory.prompt.shipped_files import read_shipped
 
         return ConsolidateIo(
             inbox=self.inbox,
@@ -760,7 +742,6 @@ class Memory:
 
     def _defrag_io(self, agent: Agent, progress: Progress) -> DefragIo:
         from agent_memory.pipelines.defrag import DefragIo
-        from agent_memory.prompt.shipped_files import read_shipped
 
         return DefragIo(
             store=self.store,
@@ -884,9 +865,6 @@ class Memory:
     def session_scopes(self) -> Callable[[tuple[str, ...]], str | None]:
         """Returns a function that returns the scope of a session, given its directories; None if memory stays out of
         its project, unless a person asks from there."""
-        from agent_memory.capture.places import known_places
-        from agent_memory.capture.switches import EXCLUDED
-
         here, switches, places = self.scope_here(), self.switches(), known_places(self.environ, self.real_root)
         known = {} if places is None else {each.common.removesuffix("/.git"): each.scope for each in places.all()}
 
@@ -915,14 +893,10 @@ class Memory:
 
     def branch_mark(self, sources: Sequence[Source]) -> str:
         """Returns `branch x, not found in main` for a note that comes from unmerged branches alone, else nothing."""
-        from agent_memory.recall.branches import branch_mark
-
         return branch_mark(sources, self._unmerged)
 
     @cached_property
     def _unmerged(self) -> Unmerged:
-        from agent_memory.recall.branches import unmerged_branches
-
         return unmerged_branches(self.real_root)
 
     @property
@@ -935,8 +909,6 @@ class Memory:
         of their own place, if this machine has one."""
         if not notes:
             return {}
-        from agent_memory.recall.grounding import COMMAND_SECONDS, look_at, named_by, place_with
-
         here = self.scope_here()
         found: dict[str, tuple[Grounding, ...]] = {}
         live = [each for each in notes if not (each.listed.archived or each.meta.is_secret)]
@@ -955,8 +927,6 @@ class Memory:
         return found
 
     def _look_for_unmerged(self) -> None:
-        from agent_memory.recall.branches import look_for_unmerged
-
         look_for_unmerged(self.real_root, unwrap(self.store.list()).entries, self.environ)
 
     # -- past sessions ------------------------------------------------------------------------------------------------
@@ -984,7 +954,6 @@ class Memory:
         from agent_memory.harness import session_finders, watched_finders
         from agent_memory.pipelines.backfill import MAX_DIRECTORIES, BackfillIo, project_directories
         from agent_memory.prompt.prompt import plan_prompt_budget
-        from agent_memory.prompt.shipped_files import read_shipped
         from agent_memory.session.turns import cut_windows
 
         def known_directories() -> Iterable[Result[str, Error]]:
@@ -1150,7 +1119,6 @@ class Memory:
         """Returns the known sessions, the newest first, and what became of their notes; those of excluded projects are
         left out."""
         from agent_memory.care.sessions import list_sessions
-        from agent_memory.recall.delivery_log import DeliveryLog
         from agent_memory.rules.run_log import KEEP_RUNS
         from agent_memory.store.history_index import indexed_parts
 
@@ -1222,8 +1190,6 @@ class Memory:
         """Returns the size of the store and its use over so many days up to now. Counts no read."""
         from agent_memory.capture.inbox_files import captures
         from agent_memory.care.statistics import period_of, statistics_of
-        from agent_memory.recall.delivery_log import DeliveryLog
-        from agent_memory.recall.reading import ListFilter, status_shown
         from agent_memory.rules.run_log import MOST_RUNS
 
         live = unwrap(self.reading.list(ListFilter()))
@@ -1252,9 +1218,7 @@ class Memory:
         that no session may be told now. Counts no read."""
         from agent_memory.care.statistics import period_of
         from agent_memory.care.use import use_of
-        from agent_memory.note.note import shown_to_agents
         from agent_memory.pipelines.handing_over import history_beyond
-        from agent_memory.recall.delivery_log import Delivery, DeliveryLog
         from agent_memory.session.queue import Context, InboxEntry, retrieval_of
 
         io, known = self.handing_over_io(), frozenset(map(str, Harness))
@@ -1356,7 +1320,6 @@ class Memory:
     def sync(self, request: SyncRequest, progress: Progress = _silent) -> Synced:
         """Merges with the store's git remote, both ways. `Busy` when a run is at work. Only a person may name a remote
         or confirm a purge."""
-        from agent_memory.prompt.shipped_files import memory_program
         from agent_memory.sync.remote import whole_address
         from agent_memory.sync.synchroniser import Commits, Synchroniser
 
@@ -1404,8 +1367,6 @@ class Memory:
         return open_scheduling(home, program, self.config.schedule, files, self.real_root, self.environ)
 
     def _home_and_program(self) -> tuple[str, str]:
-        from agent_memory.prompt.shipped_files import memory_program
-
         home, program = home_of(self.environ), memory_program(self.environ)
         if home is None:
             raise HomeUnknown()

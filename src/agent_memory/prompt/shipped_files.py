@@ -4,7 +4,6 @@ package, in `prompts/` of a source checkout)."""
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -28,6 +27,8 @@ def read_shipped(name: str) -> str:
 def memory_program(environ: Mapping[str, str]) -> str | None:
     """Returns the absolute path of the running `memory`: as it was called, else beside its interpreter, else on PATH.
     Links are not resolved: they survive an installer's updates."""
+    import shutil  # loads every compressor there is
+
     called = os.path.abspath(sys.argv[0]) if sys.argv and os.path.basename(sys.argv[0]) in _PROGRAM_NAMES else None
     beside = [f"{os.path.dirname(sys.executable)}/{name}" for name in _PROGRAM_NAMES] if sys.executable else []
     on_path = shutil.which(_PROGRAM_NAMES[0], path=environ.get("PATH", os.defpath))
