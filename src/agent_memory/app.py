@@ -949,9 +949,12 @@ class Memory:
         capture = evolve(capture, transcript_roots=(*capture.transcript_roots, path))
         self.effective = evolve(self.effective, config=evolve(self.config, capture=capture))
 
-    def backfill_io(self, progress: Progress = _silent, *, watching: bool = False) -> BackfillIo:
-        """Returns what backfill and watch act on; `watching` leaves out the harnesses whose sessions no file announces."""
-        from agent_memory.harness import session_finders, watched_finders
+    def backfill_io(
+        self, progress: Progress = _silent, *, watching: bool = False, directory: str | None = None
+    ) -> BackfillIo:
+        """Returns what backfill and watch act on; `watching` leaves out the harnesses whose sessions no file announces. All
+        files of `directory` may be sessions."""
+        from agent_memory.harness import loose_sessions, session_finders, watched_finders
         from agent_memory.pipelines.backfill import MAX_DIRECTORIES, BackfillIo, project_directories
         from agent_memory.prompt.prompt import plan_prompt_budget
         from agent_memory.session.turns import cut_windows
@@ -980,6 +983,7 @@ class Memory:
             switches=self.switches,
             tombstones=self.tombstones,
             progress=progress,
+            loose=lambda known: () if directory is None else loose_sessions(self.histories, directory, known),
         )
 
     @as_result

@@ -89,16 +89,24 @@ class TestBackfill:
     def test_files_that_are_named_alike_belong_to_the_harness_that_wrote_them(
         self, memory: Memory, tmp_path: Path
     ) -> None:
-        talk(ONE, "Remember: deploys run from main only.").write(tmp_path)
+        talks = tmp_path / "talks"
+        talks.mkdir()
+        talk(ONE, "Remember: deploys run from main only.").write(talks)
         for id in (TWO, OWN):
             events = CopilotEvents(id)
             events.user("Remember: the api listens on port 9090.")
             events.agent("Understood.")
-            path = events.write(tmp_path)
-        path.rename(tmp_path / f"{OWN}.jsonl")
-        done = memory("backfill", "--transcripts-dir", str(tmp_path), "--json").document
+            path = events.write(talks)
+        path.rename(talks / f"{OWN}.jsonl")
+        (talks / f"{ONE}.jsonl").rename(talks / "a copy.jsonl")
+        (talks / "notes.json").write_text("[]")
+        done = memory("backfill", "--transcripts-dir", str(talks), "--json").document
         assert done["harnesses"] == {"claude-code": {"new": 1}, "copilot": {"new": 2}}
-        assert done["problems"] == []
+        assert done["problems"] == ["1 file could not be read as a session."]
+        assert memory("backfill", "--transcripts-dir", str(talks), "--json").document["wanted"] == 0
+        assert memory("consolidate", "--json").document["processed"] == 3
+        again = memory("backfill", "--transcripts-dir", str(talks), "--json").document
+        assert again["harnesses"] == {"claude-code": {"done": 1}, "copilot": {"done": 2}}
 
     def test_sessions_that_are_quiet_for_long_enough_are_handed_over(self, memory: Memory) -> None:
         now_ms = time.time_ns() // 1_000_000

@@ -217,7 +217,9 @@ def configure_backfill(parser: argparse.ArgumentParser) -> None:
     add_number(parser, "--limit", "put at most N sessions into the inbox, the oldest first", least=1)
     threshold = "also write the handoff of sessions that have been quiet for so long"
     add_number(parser, "--threshold", threshold, "MINUTES", least=0, read=float)
-    directory = "also look in this directory, from now on (`capture.transcriptRoots`)"
+    directory = (
+        "also look in this directory, from now on (`capture.transcriptRoots`); now whatever its files are called"
+    )
     parser.add_argument("--transcripts-dir", metavar="PATH", help=directory)
     add_flag(parser, "--dry-run", "only show what was found and what it would cost")
     epilog = (
@@ -232,13 +234,13 @@ def configure_backfill(parser: argparse.ArgumentParser) -> None:
 def _backfill(arguments: argparse.Namespace, console: Console) -> None:
     from agent_memory.pipelines.backfill import plan_backfill, put_backfill  # capturing does without
 
-    memory = open_here(console)
+    memory, path = open_here(console), None
     if arguments.transcripts_dir is not None:
         path = os.path.abspath(os.path.expanduser(arguments.transcripts_dir))
         if not os.path.isdir(path):
             raise UsageInvalid(f"{path} is not a directory")
         memory.add_transcripts(path, keep=not arguments.dry_run)
-    io = memory.backfill_io(console.progress)
+    io = memory.backfill_io(console.progress, directory=path)
     found = unwrap(plan_backfill(io, tuple(arguments.harness), arguments.since))
     plan = limited(found, arguments.limit)
     # Printed before anything is done about it.

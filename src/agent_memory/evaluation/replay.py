@@ -9,9 +9,7 @@ today: what was archived or changed since, tiers, managed sections and the team'
 from __future__ import annotations
 
 import os
-import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -25,8 +23,7 @@ from agent_memory.care.why_session import keys_of
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.extraction.corrections import corrections_in
 from agent_memory.extraction.session import is_injected
-from agent_memory.files.durable import read_loosely
-from agent_memory.files.paths import as_store_io, files_below
+from agent_memory.files.paths import as_store_io
 from agent_memory.files.root import home_of
 from agent_memory.hook_injection import HookInjection
 from agent_memory.note.note import Harness, Listed
@@ -36,8 +33,6 @@ from agent_memory.recall.moment import ASKED, MAX_PROMPT_CHARS, START, Moment
 from agent_memory.results import as_result, unwrap, warning_of
 from agent_memory.rules.similarity import Subject
 from agent_memory.session.history import History, Role, Turn
-from agent_memory.session.queue import Context, InboxEntry, retrieval_of
-from agent_memory.text.plain_text import counted
 
 Key = tuple[str, str]
 """Harness and id of a session."""
@@ -149,10 +144,10 @@ def learnt_from(directory: str, environ: Mapping[str, str], scratch: Path, warn:
     )
     memory.clock = clock = _SetClock()
     memory.add_transcripts(directory, keep=False)
-    io = memory.backfill_io(progress)
-    found = unwrap(plan_backfill(io))
+    found = unwrap(plan_backfill(memory.backfill_io(progress, directory=directory)))
+    for problem in found.problems:
+        warn(problem)
     entries = [each.entry for each in found.wanted if each.entry is not None]
-    entries += _loose(memory, directory, {each.found.path for each in found.sighted if each.sight != "unreadable"})
     if not entries:
         raise UsageInvalid(f"There are no sessions in {directory}", "Name a directory of transcripts.")
     for number, each in enumerate(sorted(entries, key=lambda each: each.at_ms), 1):
@@ -162,43 +157,6 @@ def learnt_from(directory: str, environ: Mapping[str, str], scratch: Path, warn:
             warn(failed)
     clock.at_ms = None
     return memory
-
-
-_IN_FILES = (
-    *(Harness.CLAUDE_CODE, Harness.CODEX, Harness.COPILOT, Harness.GEMINI),
-    *(Harness.PI, Harness.CURSOR, Harness.OPENCODE),
-)
-_ID = re.compile(r'"(?:sessionId|sessionID|session_id|id)":\s*"([\w-]{8,128})"')
-_OF_A_SUBAGENT = re.compile(r"/subagents/|/agent-[^/]*$")
-_HEAD_BYTES = 200_000
-
-
-def _loose(memory: Memory, directory: str, found: AbstractSet[str | None]) -> Iterator[InboxEntry]:
-    """Yields the sessions in other files, which do not lie where their harness would look: copies under other names. Each is
-    read as the first harness reads it that finds both sides of a talk in it; what none can read is warned of."""
-    unread = 0
-    for path in sorted(set(files_below(directory)) - found):
-        if not path.endswith((".json", ".jsonl")) or _OF_A_SUBAGENT.search(path):
-            continue
-        head = read_loosely(path, _HEAD_BYTES).decode("utf-8", "replace")
-        ids = Counter(_ID.findall(head) or [Path(path).stem])
-        for harness in _IN_FILES:
-            # In the records of these two other things have ids, too.
-            is_most = harness in (Harness.CLAUDE_CODE, Harness.GEMINI)
-            how = retrieval_of(harness, ids.most_common(1)[0][0] if is_most else next(iter(ids)), path)
-            if how is None:
-                continue
-            entry = InboxEntry(0, harness, how)
-            history = memory.histories.fetch(entry, None).value_or(None)
-            if history is not None and {Role.USER, Role.AGENT} <= {turn.role for turn in history.turns}:
-                if not (history.automated or history.own_call):
-                    ended_ms = history.ended_at_ms or os.stat(path).st_mtime_ns // 1_000_000
-                    yield evolve(entry, at_ms=ended_ms, context=Context(cwd=history.cwd))
-                break
-        else:
-            unread += 1
-    if unread:
-        memory.warn(f"{counted(unread, 'file')} could not be read as a session.")
 
 
 # -- the replay -------------------------------------------------------------------------------------------------------

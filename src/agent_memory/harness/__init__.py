@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Set as AbstractSet
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
@@ -10,12 +13,15 @@ from attrs import define, evolve, field
 from returns.result import Result
 
 from agent_memory.errors import Error
+from agent_memory.files.durable import read_loosely
+from agent_memory.files.paths import files_below
 from agent_memory.harness.captured_notes import FileSnapshots, InlineNotes
 from agent_memory.harness.transcripts import SessionFiles, Sessions, Surroundings as Surroundings
 from agent_memory.note.note import Harness
 from agent_memory.ports import HistorySource, SessionFinder
-from agent_memory.session.history import History, SessionMark
-from agent_memory.session.queue import InboxEntry
+from agent_memory.session.found_session import FoundSession
+from agent_memory.session.history import History, Role, SessionMark
+from agent_memory.session.queue import InboxEntry, retrieval_of
 
 if TYPE_CHECKING:
     from agent_memory.harness.amp import AmpThreads
@@ -88,3 +94,36 @@ def watched_directories(finders: Mapping[Harness, SessionFinder]) -> tuple[str, 
     """Tells where these look, whether it is there or not."""
     found = (each for finder in finders.values() if isinstance(finder, SessionFiles) for each in finder.roots.roots)
     return tuple(dict.fromkeys(found))
+
+
+_IN_FILES = (
+    *(Harness.CLAUDE_CODE, Harness.CODEX, Harness.COPILOT, Harness.GEMINI),
+    *(Harness.PI, Harness.CURSOR, Harness.OPENCODE),
+)
+_ID = re.compile(r'"(?:sessionId|sessionID|session_id|id)":\s*"([\w-]{8,128})"')
+_OF_A_SUBAGENT = re.compile(r"/subagents/|/agent-[^/]*$")
+_HEAD_BYTES = 200_000
+
+
+def loose_sessions(
+    histories: HistorySource, directory: str, known: AbstractSet[str | None]
+) -> Iterator[FoundSession | str]:
+    """Yields the sessions in further files of a directory, whatever they are called: copies under other names. Each is of the
+    first harness that finds both sides of a talk in it; of a file that none can read the path is yielded."""
+    for path in sorted(set(files_below(directory)) - known):
+        if not path.endswith((".json", ".jsonl")) or _OF_A_SUBAGENT.search(path):
+            continue
+        head = read_loosely(path, _HEAD_BYTES).decode("utf-8", "replace")
+        ids = Counter(_ID.findall(head) or [os.path.basename(path).partition(".")[0]])
+        for harness in _IN_FILES:
+            # In the records of these two other things have ids, too.
+            is_most = harness in (Harness.CLAUDE_CODE, Harness.GEMINI)
+            how = retrieval_of(harness, ids.most_common(1)[0][0] if is_most else next(iter(ids)), path)
+            history = how and histories.fetch(InboxEntry(0, harness, how), None).value_or(None)
+            if how and history and {Role.USER, Role.AGENT} <= {turn.role for turn in history.turns}:
+                status, shared = os.lstat(path), harness is Harness.CLAUDE_CODE
+                changed_at_ms, size_bytes = status.st_mtime_ns // 1_000_000, status.st_size
+                yield FoundSession(harness, how, changed_at_ms, size_bytes, shares_record_ids=shared)
+                break
+        else:
+            yield path

@@ -7,7 +7,7 @@ time, as often as you like, and beside any other command.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -34,6 +34,7 @@ from agent_memory.session.queue import (
 from agent_memory.session.turns import turn_chars
 from agent_memory.text.ids import IdSet
 from agent_memory.text.instants import iso_of
+from agent_memory.text.plain_text import counted
 
 if TYPE_CHECKING:
     from threading import Event
@@ -68,6 +69,8 @@ class BackfillIo:
     switches: Callable[[], Switches]
     tombstones: Tombstones | None = None
     progress: Callable[[str], object] = str
+    loose: Callable[[Set[str | None]], Iterable[FoundSession | str]] = lambda known: ()
+    """Returns the sessions in further files of a named directory, and the files that hold none."""
 
     def chosen(self, harnesses: Sequence[Harness], wanted: str = "found", hint: str = ".") -> tuple[Harness, ...]:
         """Returns these harnesses, each once, or all; UsageInvalid for one whose sessions cannot be found."""
@@ -224,10 +227,21 @@ def plan_backfill(io: BackfillIo, harnesses: Sequence[Harness] = (), since_ms: i
                 found.append(each.unwrap())
     looking = _Looking(io, known, BACKFILL_EVENT, _ends(io, found, problems), since_ms)
     sighted: list[Sighted] = []
-    # A copy comes after its original.
-    for number, session in enumerate(sorted(found, key=lambda each: (each.changed_at_ms, each.session_id)), 1):
-        io.progress(f"{number:,} of {len(found):,}: {_named(session)}")
-        sighted.append(looking.at(session))
+
+    def look(found: Sequence[FoundSession]) -> None:
+        # A copy comes after its original.
+        for number, session in enumerate(sorted(found, key=lambda each: (each.changed_at_ms, each.session_id)), 1):
+            io.progress(f"{number:,} of {len(found):,}: {_named(session)}")
+            sighted.append(looking.at(session))
+
+    look(found)
+    loose = list(io.loose({each.found.path for each in sighted if each.sight != "unreadable"}))
+    unread = sum(isinstance(each, str) for each in loose)
+    further = [each for each in loose if isinstance(each, FoundSession) and each.harness in io.chosen(harnesses)]
+    read = {each.path for each in further}
+    sighted = [each for each in sighted if each.found.path is None or each.found.path not in read]
+    look(further)
+    problems += [f"{counted(unread, 'file')} could not be read as a session."] if unread else []
     problems += [f"{_named(each.found)}: {each.problem}" for each in sighted if each.problem]
     return Backfill(tuple(sorted(sighted, key=lambda each: (each.at_ms, each.found.session_id))), tuple(problems))
 
