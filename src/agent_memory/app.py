@@ -1121,10 +1121,16 @@ class Memory:
     @as_result
     def sessions(self, progress: Progress = _silent) -> tuple[SessionLine, ...]:
         """Returns the known sessions, the newest first, and what became of their notes; those of excluded projects are
-        left out."""
+        left out. The transcripts of those that still wait are looked into for at most a second."""
         from agent_memory.care.sessions import list_sessions
         from agent_memory.rules.run_log import KEEP_RUNS
-        from agent_memory.store.history_index import indexed_parts
+        from agent_memory.store.history_index import first_words, indexed_parts
+
+        until = time.monotonic() + 1
+
+        def first_words_of(entry: InboxEntry) -> str:
+            history = self.histories.fetch(entry, None).value_or(None) if time.monotonic() < until else None
+            return "" if history is None or history.own_call else first_words(history)
 
         self.history_index.refresh(progress)
         listings = unwrap(self.store.list()), unwrap(self.store.list(archived=True))
@@ -1137,6 +1143,7 @@ class Memory:
             shown_to_agents(notes) if self.caller.is_agent else notes,
             DeliveryLog(self.real_root).deliveries(),
             unwrap(self.ledger.totals()),
+            first_words_of,
         )
 
     @as_result

@@ -61,13 +61,15 @@ def test_sessions_are_listed_with_what_became_of_them(talked: Memory) -> None:
     assert first["firstWords"] == "Remember that the lamp has a green fuse."
     assert note["id"] in [each["id"] for each in first["notes"]]
     assert first["reopen"] == f"cd {talked.home}/lamp && claude --resume {FIRST}"
-    assert (listed[THIRD]["firstWords"], listed[THIRD]["notes"]) == ("", []), "not consolidated yet"
+    assert (listed[THIRD]["firstWords"], listed[THIRD]["notes"]) == ("Oil the pump.", []), "not consolidated yet"
     line = next(each for each in talked("sessions").out.splitlines() if each.startswith(FIRST)).split("\t")
     assert line[1:2] + line[3:5] == ["claude-code", "github.com/ada/lamp", "main"]
     assert note["id"] in line[5]
     assert line[6:] == [first["firstWords"], first["reopen"]]
     seen = on_a_terminal(talked, "sessions", "--limit", "2")
-    assert all(each in seen for each in ("first words", "(not consolidated yet)", "2 of 3 sessions")), seen
+    assert all(each in seen for each in ("first words", "(not consolidated yet) Oil the pump.", "2 of 3 sessions")), (
+        seen
+    )
 
 
 def test_a_session_whose_harness_tells_no_time_has_that_at_which_it_was_kept(talked: Memory) -> None:

@@ -79,6 +79,15 @@ def test_only_what_may_leaves(memory: Memory, lamp: Path, name: str) -> None:
     assert bytes_in(memory.home) == before, "a second time changes nothing"
 
 
+@pytest.mark.parametrize("name", ["claude", "skills", "cursor-rules", "agents-md"])
+def test_outside_the_project_it_says_why_there_is_nothing(memory: Memory, lamp: Path, name: str) -> None:
+    memory("remember", "1. Lint\n2. Tag", "--title", "Release", "--tags", "skill", cwd=lamp)
+    words = ("--output", str(memory.home / "out")) if name in ("claude", "skills") else ()
+    done = memory("export", name, *words)
+    assert "of another place" in done.err
+    assert "Release" not in done.out
+
+
 @pytest.mark.parametrize("name", ["markdown", "okf", "jsonl"])
 def test_elsewhere_it_is_the_same_notes(memory: Memory, lamp: Path, name: str) -> None:
     _, path = exported(memory, name, lamp, "--private")

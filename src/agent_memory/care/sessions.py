@@ -29,7 +29,7 @@ class SessionLine:
     cwd: str | None
     branch: str | None
     first_words: str
-    """The person's; empty if its history is not kept."""
+    """The person's; empty where its history is not at hand."""
     captures: int
     verdict: str
     """What the newest run made of it; empty where none has read it."""
@@ -52,9 +52,12 @@ def list_sessions(
     notes: Iterable[Listed],
     deliveries: Iterable[Delivery],
     totals: Mapping[str, Usage],
+    first_words_of: Callable[[InboxEntry], str],
 ) -> tuple[SessionLine, ...]:
     """Returns the sessions that were captured, given notes or kept, the newest first. `captured` and `runs` come newest
-    first; `scope_of` returns None for the directories of a session that is not shown."""
+    first; `scope_of` returns None for the directories of a session that is not shown; `first_words_of` is asked about those
+    that still wait."""
+    latest: dict[tuple[str, str], InboxEntry] = {}
     last: dict[tuple[str, str], int] = {}
     counts: dict[tuple[str, str], int] = {}
     places: dict[tuple[str, str], tuple[str, ...]] = {}
@@ -63,6 +66,7 @@ def list_sessions(
     for each in captured:
         entry = unwrap(each)
         key = (entry.harness.value, session_id_of(entry) or "")
+        latest.setdefault(key, entry)
         last.setdefault(key, entry.at_ms)
         counts[key] = counts.get(key, 0) + 1
         if entry.context.cwd:
@@ -103,7 +107,8 @@ def list_sessions(
             scope=scope,
             cwd=cwds[key],
             branch=branches.get(key) or None,
-            first_words=words.get(key, ""),
+            first_words=words.get(key)
+            or (first_words_of(latest[key]) if key in latest and key not in verdicts else ""),
             captures=counts.get(key, 0),
             verdict=verdicts.get(key, ""),
             notes=named(own.get(key, ())),

@@ -186,6 +186,8 @@ def _export(arguments: argparse.Namespace, console: Console) -> None:
             rendered = target.rendered or RenderedSection("")
         console.warn(*(f"{warning}." for warning in rendered.warnings))
         ids = [*rendered.hot, *rendered.warm]
+        if rest := len(chosen.notes) - len(ids):
+            chosen.left["of another place (`--scope` exports one place's) or found by search alone"] += rest
         text = f"{rule_head(format.read_at)}{rendered.text}"
     elif path is not None:
         unwrap(memory.exporting.write_file(path, chosen.notes))

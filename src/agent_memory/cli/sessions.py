@@ -59,7 +59,7 @@ def _sessions(arguments: argparse.Namespace, console: Console) -> None:
                 *(one_line(each.session_id, _SHORT_CHARS), each.harness, short_age(each.last_at_ms, now_ms)),
                 *(str(len(each.notes)), one_line(each.scope.removesuffix("/.git").rpartition("/")[2], _SHORT_CHARS)),
                 one_line(each.branch or "", _SHORT_CHARS),
-                one_line(each.first_words or ("" if each.verdict else "(not consolidated yet)"), _CHARS),
+                one_line(f"{'' if each.verdict else '(not consolidated yet) '}{each.first_words}", _CHARS),
             )
             for each in shown
         ]

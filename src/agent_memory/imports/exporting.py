@@ -221,6 +221,7 @@ class Exporting:
         for each in chosen.found.entries:
             meta = each.listed.meta
             if here is not None and meta.scope not in (GLOBAL_SCOPE, here):
+                chosen.left["of another place (`--scope` exports one place's)"] += 1
                 continue
             if meta.is_secret or (meta.sensitivity is Sensitivity.PRIVATE and not private):
                 chosen.left["secret" if meta.is_secret else "private (`--private` exports it)"] += 1

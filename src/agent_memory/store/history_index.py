@@ -116,6 +116,12 @@ def indexed_parts(connection: sqlite3.Connection) -> dict[int, IndexedPart]:
     return {row[0]: IndexedPart(*row) for row in rows}
 
 
+def first_words(history: History) -> str:
+    """Returns the person's first words."""
+    typed = (turn.text for turn in history.turns if turn.role is Role.USER and machine_text(turn.text) is None)
+    return next((line for text in typed if (line := one_line(_plain(text), _FIRST_CHARS))), "")
+
+
 def words_of(turn: Turn) -> str:
     """Returns what was said in a turn, with a line for each use of a tool."""
     calls = (f"[{call.name}] {' '.join(filter(None, (call.path, call.brief)))}" for call in turn.tool_calls)
@@ -145,12 +151,17 @@ def _put(
     _take_out(connection, [name])
     about: tuple[object, ...] = (None,) * 6
     if history is not None:
-        typed = (turn.text for turn in history.turns if turn.role is Role.USER and machine_text(turn.text) is None)
-        first = next((line for text in typed if (line := one_line(_plain(text), _FIRST_CHARS))), "")
         places = [each for each in (history.cwd, *history.also_in) if each and is_text(each) and "\0" not in each]
         ended_ms = in_calendar(history.ended_at_ms) or look // 1_000_000  # the file's time, but for its last bits
         branch = history.branch and _plain(history.branch)
-        about = (history.harness.value, _plain(history.session_id), branch, ended_ms, first, json.dumps(places))
+        about = (
+            history.harness.value,
+            _plain(history.session_id),
+            branch,
+            ended_ms,
+            first_words(history),
+            json.dumps(places),
+        )
     sql = (
         "INSERT INTO histories (name, look, harness, session, branch, ended_ms, first_words, places, problem) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
