@@ -119,8 +119,10 @@ def loose_sessions(
             # In the records of these two other things have ids, too.
             is_most = harness in (Harness.CLAUDE_CODE, Harness.GEMINI)
             how = retrieval_of(harness, ids.most_common(1)[0][0] if is_most else next(iter(ids)), path)
-            history = how and histories.fetch(InboxEntry(0, harness, how), None).value_or(None)
-            if how and history and {Role.USER, Role.AGENT} <= {turn.role for turn in history.turns}:
+            if how is None:
+                continue
+            history = histories.fetch(InboxEntry(0, harness, how), None).value_or(None)
+            if history is not None and {Role.USER, Role.AGENT} <= {turn.role for turn in history.turns}:
                 status, shared = os.lstat(path), harness is Harness.CLAUDE_CODE
                 changed_at_ms, size_bytes = status.st_mtime_ns // 1_000_000, status.st_size
                 yield FoundSession(harness, how, changed_at_ms, size_bytes, shares_record_ids=shared)
