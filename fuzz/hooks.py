@@ -20,7 +20,7 @@ def _check(data: bytes) -> None:
     for harness in SHAPES:
         event = session_event(harness, payload)
         if isinstance(event, SessionEvent):
-            written = entry_text(event, _TIMESTAMP, {}, "/nowhere/home")
+            written = entry_text(event, _TIMESTAMP, {"HOME": "/nowhere/home"})
             entry = parse_inbox_entry(written).unwrap()
             assert render_inbox_entry(entry) == written, "it is written another way than it is read"
             assert len(written) < 20_000, "it holds what only a message can be as long as"

@@ -218,7 +218,7 @@ def _read_vocabulary() -> None:
     from agent_memory.recall import embedding
 
     vars(embedding)["_read_vocabulary"] = functools.cache(embedding._read_vocabulary)
-    embedding.open_static_vectors(None)
+    embedding.open_static_vectors("/")
 
 
 def _hand_nothing_over() -> None:

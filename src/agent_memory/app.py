@@ -22,7 +22,7 @@ from agent_memory.capture.places import git_says, known_places, scope_of
 from agent_memory.capture.repository import Repository, is_within, may_be_in_work_tree, read_repository
 from agent_memory.capture.switches import EXCLUDED, Switches
 from agent_memory.config import Config
-from agent_memory.errors import Error, HomeUnknown, StateInvalid, StateNotFound, SwitchedOff, SyncRefused, UsageInvalid
+from agent_memory.errors import Error, StateInvalid, StateNotFound, SwitchedOff, SyncRefused, UsageInvalid
 from agent_memory.files.locks import KernelLocks
 from agent_memory.files.paths import exists, is_directory, real_root, remove_former
 from agent_memory.files.root import config_path, home_of, is_marked
@@ -340,15 +340,14 @@ class Memory:
 
     def team_at(self, directory: str | None) -> Team:
         """Returns the team's notes of the checkout around a directory; none if it is not trusted."""
-        home = home_of(self.environ)
-        if directory is None or home is None:
+        if directory is None:
             return Team()
-        there = read_repository(directory, self.environ, home)
+        there = read_repository(directory, self.environ)
         if there.common is None or not os.path.lexists(f"{there.top}/{TEAM_DIRECTORY}"):
             return Team()
         scope, path = self.scope_of(directory), f"{there.top}/{TEAM_DIRECTORY}"
         try:
-            trusted = {(each.path, each.sha256) for each in TrustFile(home).configs()}
+            trusted = {(each.path, each.sha256) for each in TrustFile(home_of(self.environ)).configs()}
         except Error as error:
             self.warn(str(error))
             return Team()
@@ -361,14 +360,11 @@ class Memory:
         """Shares notes in the checkout around the working directory, and trusts those of the team there."""
         from agent_memory.sync.sharing import Sharing
 
-        home = home_of(self.environ)
-        if home is None:
-            raise HomeUnknown()
-        there = read_repository(self.cwd or "/", self.environ, home)
+        there = read_repository(self.cwd or "/", self.environ)
         if there.common is None:
             raise UsageInvalid("This directory is in no checkout of a repository", "Go to one and try again.")
         program, files = memory_program(self.environ), TeamFiles(there.top, self.real_root)
-        return Sharing(self.writes, self.clock, home, program, there.common, files, self.scope_here())
+        return Sharing(self.writes, self.clock, home_of(self.environ), program, there.common, files, self.scope_here())
 
     def mark_of(self, listed: Listed) -> str:
         """Returns what is told beside a note: that it is the team's, or `branch_mark`."""
@@ -434,7 +430,7 @@ class Memory:
         known = known_places(self.environ, self.real_root)
 
         def arrive(repository: Repository) -> None:
-            if known is not None and not known.has(repository):
+            if not known.has(repository):
                 self.scopes.arrive(repository)
 
         return partial(scope_of, environ=self.environ, arrive=arrive)
@@ -508,10 +504,7 @@ class Memory:
         """Returns where other memories may lie."""
         from agent_memory.imports.base import Machine
 
-        home = home_of(self.environ)
-        if home is None:
-            raise HomeUnknown()
-        return Machine(home, self.environ, self.cwd)
+        return Machine(home_of(self.environ), self.environ, self.cwd)
 
     @property
     def importing(self) -> Importing:
@@ -619,10 +612,8 @@ class Memory:
         from agent_memory.setup.installation import keep_before_section
         from agent_memory.setup.setup_files import SetupState
 
-        home = home_of(self.environ)
-        first = [each.path for each in sections if each.before is None]
-        if home is not None and first:
-            keep_before_section(SetupState(home), self.targets, first, BY_HAND)
+        if first := [each.path for each in sections if each.before is None]:
+            keep_before_section(SetupState(home_of(self.environ)), self.targets, first, BY_HAND)
 
     def section_here(self, scope: str | None = None) -> Result[RenderedSection, Error]:
         """Returns the section that a file in the working directory would hold, or one of this scope."""
@@ -866,7 +857,7 @@ class Memory:
         """Returns a function that returns the scope of a session, given its directories; None if memory stays out of
         its project, unless a person asks from there."""
         here, switches, places = self.scope_here(), self.switches(), known_places(self.environ, self.real_root)
-        known = {} if places is None else {each.common.removesuffix("/.git"): each.scope for each in places.all()}
+        known = {each.common.removesuffix("/.git"): each.scope for each in places.all()}
 
         def scope_at(place: str | None) -> str | None:
             gone = place and not os.path.isdir(place) and next((top for top in known if is_within(place, top)), None)
@@ -902,7 +893,7 @@ class Memory:
     @property
     def checkout(self) -> Repository:
         """Returns the repository of the working directory, as it is checked out there."""
-        return Repository() if self.cwd is None else read_repository(self.cwd, self.environ, home_of(self.environ))
+        return Repository() if self.cwd is None else read_repository(self.cwd, self.environ)
 
     def grounding(self, *notes: StoredEntry) -> Mapping[str, tuple[Grounding, ...]]:
         """Returns what became of the files that live notes name, by id: in the checkout around the working directory, or in that
@@ -942,7 +933,7 @@ class Memory:
             return True
 
         home, capture = home_of(self.environ), self.config.capture
-        if keep and path not in capture.transcript_roots and home is not None:
+        if keep and path not in capture.transcript_roots:
             self.caller.only_a_person("backfill --transcripts-dir")
             with SetupState(home).locked():
                 change_own_config(config_path(home), add)
@@ -978,7 +969,7 @@ class Memory:
             marks=self.marks,
             clock=self.clock,
             calls_for=lambda history: 0 if window_chars is None else len(cut_windows(history, window_chars)),
-            repo_of=lambda directory: read_repository(directory, self.environ, home_of(self.environ)).repo,
+            repo_of=lambda directory: read_repository(directory, self.environ).repo,
             is_private=is_marked,
             switches=self.switches,
             tombstones=self.tombstones,
@@ -1378,9 +1369,7 @@ class Memory:
         return open_scheduling(home, program, self.config.schedule, files, self.real_root, self.environ)
 
     def _home_and_program(self) -> tuple[str, str]:
-        home, program = home_of(self.environ), memory_program(self.environ)
-        if home is None:
-            raise HomeUnknown()
+        program = memory_program(self.environ)
         if program is None:
             raise UsageInvalid("There is no command `memory` on PATH", "Install agent-memory, then try again.")
-        return home, program
+        return home_of(self.environ), program

@@ -166,12 +166,6 @@ class SchedulerFailed(ConfigError):
     hint: str
 
 
-class HomeUnknown(ConfigError):
-    """Neither HOME nor the password database names a home directory."""
-
-    sentence = "The home directory is unknown, so there is no place for your notes. Set HOME to an absolute path."
-
-
 # -- 20: store --------------------------------------------------------------------------------------------------------
 
 

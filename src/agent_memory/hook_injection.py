@@ -11,7 +11,7 @@ from agent_memory.capture.hook import HookProblem, current_directory
 from agent_memory.capture.hook_files import mentions, timestamp_of
 from agent_memory.capture.places import KnownPlaces
 from agent_memory.capture.repository import may_be_in_work_tree, read_repository, work_tree_above
-from agent_memory.files.root import LOCAL_NAME, TEAM_DIRECTORY, config_path, local_state_directory
+from agent_memory.files.root import LOCAL_NAME, TEAM_DIRECTORY, config_path, home_of, local_state_directory
 from agent_memory.recall.assembling import (
     NOTHING,
     PROMPT,
@@ -72,14 +72,14 @@ class Offer(Record):
 class HookInjection:
     """The answer to one moment. `named` is the harness whose hook was called; `root` is real."""
 
-    def __init__(self, named: str, moment: Moment, environ: "Mapping[str, str]", home: str | None, root: str) -> None:
+    def __init__(self, named: str, moment: Moment, environ: "Mapping[str, str]", root: str) -> None:
         self.named = named
         self.moment = moment
         self.environ = environ
-        self.home = home
+        self.home = home_of(environ)
         self.root = root
         self.directory = moment.event.cwd or current_directory()
-        self.repository = read_repository(self.directory, environ, home)
+        self.repository = read_repository(self.directory, environ)
         self.scope = self.repository.scope
         team = f"{self.repository.top}/{TEAM_DIRECTORY}"
         self.team = team if self.repository.common and os.path.isdir(team) else ""
@@ -131,8 +131,6 @@ class HookInjection:
 
     def _shown_whole(self) -> "frozenset[str]":
         """Returns the ids that are shown in managed sections which this harness reads by itself."""
-        if self.home is None:
-            return frozenset()
         try:
             work_tree = work_tree_above(self.directory)
         except OSError:  # then what a session may have read of it is repeated
@@ -143,11 +141,7 @@ class HookInjection:
     # -- at the start of a session ------------------------------------------------------------------------------------
 
     def _ready(self) -> "tuple[tuple[Passage, ...], Profile | None, int, int]":
-        if (
-            os.path.isdir(self.root)
-            and self.home is not None
-            and not KnownPlaces(self.home, self.root).has(self.repository)
-        ):
+        if os.path.isdir(self.root) and not KnownPlaces(self.home, self.root).has(self.repository):
             self._memory().scope_here()  # the notes of a place that was renamed come with it
         began_ns = time.time_ns()
         try:
@@ -167,8 +161,7 @@ class HookInjection:
     def _fingerprint(self) -> Fingerprint:
         local = f"{self.directory}/{LOCAL_NAME}"
         others = [local, f"{self.root}/state/tiers.json", f"{self.root}/{UNMERGED}"]
-        if self.home is not None:
-            others += [config_path(self.home), f"{local_state_directory(self.home)}/trusted.json"]
+        others += [config_path(self.home), f"{local_state_directory(self.home)}/trusted.json"]
         place = [self.scope, str(may_be_in_work_tree(self.directory)), self.team]
         told_in = "\n".join((*place, local) if os.path.lexists(local) else place)
         return fingerprint_of(self.root, told_in, others, __version__, self.team)

@@ -31,7 +31,6 @@ from agent_memory.errors import (
     ConfigInvalid,
     Defect,
     Error,
-    HomeUnknown,
     PresetRefused,
     ReplyRefused,
     SpendExhausted,
@@ -262,9 +261,13 @@ class TestEndings:
         assert isinstance(error_of(behaving(home, "exit_with", status).answer(a_request())), AgentMissing)
 
 
+def chosen_by(llm: LlmConfig) -> Result[Preset, Error]:
+    return choose_command(llm, "/home/ann")
+
+
 class TestChoice:
     def test_a_preset_has_its_name_its_variables_and_those_passed(self) -> None:
-        chosen = choose_command(LlmConfig(preset="claude", model="m", pass_env=("MINE",))).unwrap()
+        chosen = chosen_by(LlmConfig(preset="claude", model="m", pass_env=("MINE",))).unwrap()
         assert chosen.name == "claude"
         assert chosen.argv[:3] == ("claude", "--model", "m")
         assert {"ANTHROPIC_API_KEY", "MINE"} <= set(chosen.variables)
@@ -272,14 +275,14 @@ class TestChoice:
 
     @pytest.mark.parametrize("preset", ["amp", "cursor", "goose"])
     def test_presets_that_keep_their_tools_need_leave(self, preset: str) -> None:
-        assert choose_command(LlmConfig(preset=preset)) == Failure(PresetRefused(preset))
-        assert choose_command(LlmConfig(preset=preset, allow_tools=True)).unwrap().name == preset
+        assert chosen_by(LlmConfig(preset=preset)) == Failure(PresetRefused(preset))
+        assert chosen_by(LlmConfig(preset=preset, allow_tools=True)).unwrap().name == preset
 
     def test_a_preset_of_ones_own_can_be_whole_or_one_line(self) -> None:
         mine = PresetConfig(("/bin/ask",), {"A": "b"}, "argument")
-        chosen = choose_command(LlmConfig(preset="mine", presets={"mine": mine}, pass_env=("X",))).unwrap()
+        chosen = chosen_by(LlmConfig(preset="mine", presets={"mine": mine}, pass_env=("X",))).unwrap()
         assert chosen == Preset("mine", ("/bin/ask",), {"A": "b"}, "argument", variables=("X",))
-        short = choose_command(LlmConfig(preset="short", presets={"short": "ask -q"})).unwrap()
+        short = chosen_by(LlmConfig(preset="short", presets={"short": "ask -q"})).unwrap()
         assert short == Preset("short", ("ask", "-q"))
 
     @pytest.mark.parametrize(
@@ -297,24 +300,18 @@ class TestChoice:
         ],
     )
     def test_a_choice_that_names_no_command_is_refused(self, llm: LlmConfig, problem: str) -> None:
-        error = choose_command(llm).failure()
+        error = chosen_by(llm).failure()
         assert isinstance(error, ConfigInvalid)
         assert error.problems[0].startswith(problem)
 
-    def test_without_a_home_there_is_no_private_directory(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("agent_memory.files.root._home_in_password_database", lambda: "")
-        assert open_agent(LlmConfig(command="x"), TemporarySpendLedger(), FixedClock(), {}) == Failure(HomeUnknown())
-
     def test_a_command_wins_over_the_preset_and_no_shell_reads_it(self) -> None:
-        chosen = choose_command(
-            LlmConfig(command="~/bin/ask --q 'a b' $HOME | tee", preset="claude"), "/home/ann"
-        ).unwrap()
+        chosen = chosen_by(LlmConfig(command="~/bin/ask --q 'a b' $HOME | tee", preset="claude")).unwrap()
         assert chosen.argv == ("/home/ann/bin/ask", "--q", "a b", "$HOME", "|", "tee")
         assert chosen.name.startswith("command:")
         assert len(chosen.name) == len("command:") + 8
 
     def test_a_preset_of_ones_own_stands_before_a_built_in_one(self) -> None:
-        assert choose_command(LlmConfig(preset="claude", presets={"claude": "mine"})).unwrap().argv == ("mine",)
+        assert chosen_by(LlmConfig(preset="claude", presets={"claude": "mine"})).unwrap().argv == ("mine",)
 
 
 # -- the environment ---------------------------------------------------------------------------------------------------

@@ -113,7 +113,7 @@ def test_the_fast_way_writes_what_the_thorough_way_would(context: Context, at_ms
     event = SessionEvent(
         harness, method_of(harness), ID, None, context.cwd, context.event, context.reason, context.harness_version
     )
-    text = entry_text(event, timestamp_of(at_ms), {}, None)
+    text = entry_text(event, timestamp_of(at_ms), {})
     entry = parse_inbox_entry(text).unwrap()
     assert render_inbox_entry(entry) == text
     assert entry.at_ms == at_ms
@@ -129,7 +129,7 @@ _keys = st.sampled_from(["session_id", "transcript_path", "cwd", "hook_event_nam
 def test_whatever_a_payload_says_the_entry_is_valid(members: dict[str, object], harness: str) -> None:
     event = session_event(harness, {"session_id": ID, "sessionId": ID, **members})
     if isinstance(event, SessionEvent):
-        assert isinstance(parse_inbox_entry(entry_text(event, timestamp_of(0), {}, None)), Success)
+        assert isinstance(parse_inbox_entry(entry_text(event, timestamp_of(0), {})), Success)
 
 
 # -- where it goes

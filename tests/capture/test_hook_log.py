@@ -25,7 +25,7 @@ def test_the_log_is_private_under_any_umask(home: Path, umask: int) -> None:
     """P22"""
     before = os.umask(umask)
     try:
-        log_hook_problem(str(home), None, None, "payload", "x")
+        log_hook_problem(str(home), "/r", None, "payload", "x")
     finally:
         os.umask(before)
     log = log_at(home)
@@ -35,7 +35,7 @@ def test_the_log_is_private_under_any_umask(home: Path, umask: int) -> None:
 
 def test_the_log_is_bounded_and_keeps_the_newest(home: Path) -> None:
     for number in range(2_000):
-        log_hook_problem(str(home), None, None, "payload", f"{number} " + "x" * 200)
+        log_hook_problem(str(home), "/r", None, "payload", f"{number} " + "x" * 200)
     log = log_at(home)
     assert sorted(path.name for path in log.parent.iterdir()) == [LOG_NAME, PREVIOUS_LOG_NAME]
     assert all(path.stat().st_size <= MAX_LOG_BYTES for path in log.parent.iterdir())
@@ -62,7 +62,7 @@ def test_a_full_disk_is_survived_in_silence(tmp_path: Path) -> None:
     for k in range(1, 30):
         with failing_at(k, errno.ENOSPC, once=False):
             log_hook_problem(str(tmp_path / "h"), str(tmp_path / "r"), None, "payload", "x")
-    log_hook_problem(str(tmp_path / "h"), None, None, "payload", "afterwards")
+    log_hook_problem(str(tmp_path / "h"), "/r", None, "payload", "afterwards")
     assert lines(log_at(tmp_path / "h"))[-1]["message"] == "afterwards"
 
 

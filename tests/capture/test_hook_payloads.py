@@ -100,7 +100,7 @@ def test_no_id_of_the_attack_lists_becomes_part_of_a_bad_entry(shared: Path) -> 
             event = session_event(harness, json.loads(json.dumps(sent).replace(ID, json.dumps(id)[1:-1])))
             if isinstance(event, SessionEvent):
                 kept += 1
-                entry = parse_inbox_entry(entry_text(event, timestamp_of(0), {}, None))
+                entry = parse_inbox_entry(entry_text(event, timestamp_of(0), {}))
                 assert isinstance(entry, Success)
                 assert not set(session_id_of(entry.unwrap()) or "").intersection("/\\;|&$`<>(){}[]*?!'\"% \t\n")
     assert kept < len(ids)  # most are no ids at all; a plain word is one

@@ -49,7 +49,7 @@ def project(git: Git, home: Path) -> Path:
 
 
 def read(directory: Path, home: Path) -> tuple[str, str | None, str | None]:
-    found = read_repository(str(directory), {}, str(home))
+    found = read_repository(str(directory), {"HOME": str(home)})
     return found.scope, found.branch, found.commit
 
 
@@ -95,7 +95,7 @@ def test_outside_of_any_repository_a_directory_is_a_place_and_only_the_home_is_e
     assert read(home / "papers", home) == (f"path:{home}/papers", None, None)
     assert read(home / "missing", home) == (f"path:{home}/missing", None, None)
     assert read(home, home) == read(home.parent, home) == (GLOBAL_SCOPE, None, None)
-    assert read_repository("/a\0b", {}, None).scope == GLOBAL_SCOPE
+    assert read_repository("/a\0b", {}).scope == GLOBAL_SCOPE
 
 
 def test_a_repository_at_the_home_makes_no_place_of_what_is_below_it(git: Git, home: Path) -> None:
@@ -190,7 +190,9 @@ def test_special_files_hold_nothing_up(home: Path) -> None:
     for name in ("config", "packed-refs", "commondir"):
         os.mkfifo(git_directory / name)
     found: list[Repository] = []
-    thread = threading.Thread(target=lambda: found.append(read_repository(str(home / "p"), {}, str(home))), daemon=True)
+    thread = threading.Thread(
+        target=lambda: found.append(read_repository(str(home / "p"), {"HOME": str(home)})), daemon=True
+    )
     thread.start()
     thread.join(5)
     assert [one.branch for one in found] == ["main"]

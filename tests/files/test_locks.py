@@ -10,9 +10,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
-from returns.result import Failure, Success
+from returns.result import Success
 
-from agent_memory.errors import Busy, HomeUnknown, StoreIo
+from agent_memory.errors import Busy, StoreIo
 from agent_memory.files.locks import KernelLocks, file_lock
 from agent_memory.ports import Locks
 from agent_memory.results import as_result
@@ -86,15 +86,6 @@ class TestKernelLocks:
         with KernelLocks(root).run():
             assert isinstance(taken(KernelLocks(link).run()).failure(), Busy)
             assert taken(KernelLocks(root.with_name("other")).run()) == Success(None)
-
-    @pytest.mark.parametrize("home", [{}, {"HOME": ""}, {"HOME": "relative"}])
-    def test_without_a_home_there_is_one_clear_error(
-        self, tmp_path: Path, home: dict[str, str], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr("agent_memory.files.root._home_in_password_database", lambda: "")
-        locks = KernelLocks(tmp_path, home)
-        unknown = Failure(HomeUnknown())
-        assert (taken(locks.run()), taken(locks.write())) == (unknown, unknown)
 
     def test_a_home_that_cannot_be_written_to_is_a_store_error(self, tmp_path: Path) -> None:
         error = taken(KernelLocks(tmp_path).run()).failure()  # HOME is the suite's unusable one

@@ -192,7 +192,7 @@ def test_the_data_directory_is_not_taken_for_a_commonplace_that_cannot_be_looked
             default_root(environ)
         unread = StoreIo(f"{home}/commonplace", "look at", "EIO", "Input/output error")
         assert load_config(environ, None) == Failure(unread)
-        root, doubt = root_and_doubt(environ, str(home))
+        root, doubt = root_and_doubt(environ)
     # A hook keeps what it was given all the same, and tells.
     assert (root, doubt) == (
         f"{home}/.local/share/agent-memory",
@@ -217,14 +217,9 @@ def test_the_password_database_knows_a_home_where_the_environment_does_not(monke
     assert home_of({"HOME": "/x"}) == "/x"
 
 
-def test_without_any_home_there_is_no_default(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_no_home_is_named_it_is_that_of_a_container(monkeypatch: pytest.MonkeyPatch) -> None:
     def unknown(_: int) -> None:
         raise KeyError
 
     monkeypatch.setattr("pwd.getpwuid", unknown)
-    assert home_of({}) is None
-    assert storage_root({}) is None
-    assert storage_root({}, "~/x") is None
-    assert storage_root({}, "x") is None
-    assert storage_root({"AGENT_MEMORY_ROOT": "/a"}) == "/a"
-    assert storage_root({"XDG_DATA_HOME": "/data"}) == "/data/agent-memory"
+    assert (home_of({}), storage_root({}, "~/x"), storage_root({}, "x")) == ("/", "/x", "/x")

@@ -58,7 +58,7 @@ def only_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 def test_the_installed_model_is_found_and_no_code_of_its_package_runs(only_here: Path) -> None:
     make_package(only_here)
-    assert opened(open_static_vectors(None)).dimensions == 8
+    assert opened(open_static_vectors("/none")).dimensions == 8
     assert "wordllama" not in sys.modules
 
 
@@ -76,7 +76,7 @@ def test_where_python_cannot_look_for_packages_there_are_words_alone(
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
     monkeypatch.setattr("importlib.machinery.PathFinder.find_spec", refused)
-    assert "cannot tell whether it is installed (Too many open files)" in str(open_static_vectors(None))
+    assert "cannot tell whether it is installed (Too many open files)" in str(open_static_vectors("/none"))
 
 
 ROWS = [row_of(number) for number in range(len(VOCABULARY))]

@@ -222,4 +222,3 @@ def test_a_path_in_the_home_is_told_without_its_name(home: Path, tmp_path: Path)
     assert told_path(f"{home}/memories", str(tmp_path / "link")) == "~/memories"
     assert told_path(f"{home}/memories", str(home)) == "~/memories"
     assert told_path(f"{home}-other/memories", str(home)) == f"{home}-other/memories"
-    assert told_path("/srv/memories", None) == "/srv/memories"

@@ -215,7 +215,7 @@ class ScopeKeeping:
     log: RunLog
     clock: Clock
     environ: Mapping[str, str]
-    known: KnownPlaces | None
+    known: KnownPlaces
     new_run_id: Callable[[int], str]
     publish: Callable[[KeepSections], object]
 
@@ -223,7 +223,7 @@ class ScopeKeeping:
     def list(self) -> tuple[ScopeUse, ...]:
         """Returns the scopes of live notes, those with most notes first."""
         counts = Counter([each.meta.scope for each in unwrap(self.writes.store.list()).entries])
-        places = tuple(self.known.all()) if self.known else ()
+        places = tuple(self.known.all())
         uses: list[ScopeUse] = []
         for scope, count in counts.most_common():
             had = [each for each in places if redacted_scope(each.scope) == scope]
@@ -262,7 +262,7 @@ class ScopeKeeping:
         """Records where a repository is. Notes that it had under an earlier key follow it, and the caller is told; so
         is any trouble, in which case the next command there tries again."""
         common = repository.common
-        if self.known is None or common is None:
+        if common is None:
             return
         before, scope = self.known.at(common), redacted_scope(repository.scope)
         here = KnownPlace(common, repository.scope, root_commit_of(common, repository.commit))
@@ -309,9 +309,9 @@ class ScopeKeeping:
     # -- moving -------------------------------------------------------------------------------------------------------
 
     def _moved(self, live: Listing, olds: Sequence[str], new: str) -> Moved:
-        for each in tuple(self.known.all()) if self.known else ():
+        for each in tuple(self.known.all()):
             # A session that took place there, and is read only now, belongs to the new scope as well.
-            if self.known and redacted_scope(each.scope) in olds and not self._is_there(each):
+            if redacted_scope(each.scope) in olds and not self._is_there(each):
                 self.known.put(KnownPlace(each.common, new, each.root_commit))
         concerned = [each for each in live.entries if each.meta.scope in olds]
         if not concerned:

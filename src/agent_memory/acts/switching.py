@@ -23,7 +23,7 @@ from agent_memory.capture.switches import (
     read_pauses,
 )
 from agent_memory.care.checks import ScopeUse
-from agent_memory.errors import HomeUnknown, StateCorrupt, UsageInvalid
+from agent_memory.errors import StateCorrupt, UsageInvalid
 from agent_memory.files.durable import make_directories, replace_file
 from agent_memory.files.json_lite import json_object
 from agent_memory.files.locks import file_lock
@@ -113,9 +113,7 @@ class Switching:
     def projects(self, uses: tuple[ScopeUse, ...]) -> tuple[Project, ...]:
         """Returns the projects with these scopes, and those in which this store was asked for on this machine."""
         known = known_places(self.environ, self.real_root)
-        paths = {
-            redacted_scope(each.scope): each.common.removesuffix("/.git") for each in (known.all() if known else ())
-        }
+        paths = {redacted_scope(each.scope): each.common.removesuffix("/.git") for each in known.all()}
         counts = dict.fromkeys(sorted(paths), 0) | {each.scope: each.notes for each in uses}
         switches = Switches(self.environ)
         projects: list[Project] = []
@@ -132,17 +130,17 @@ class Switching:
         """Returns the key, directory and inode of the project that a person means, the last two if they are known. A
         directory with a secret in its name is not written down (P20)."""
         path = absolute(project, self._home, lambda: self.cwd or "")
-        if path is None or not os.path.isdir(path):
+        if not os.path.isdir(path):
             scope = None if project.startswith(("/", "~", ".")) else stated_scope(project)
             if scope is None or scope == GLOBAL_SCOPE:
                 hint = "Give its directory, or its key as `memory scope list` shows it."
                 raise UsageInvalid(f"There is no project {project!r}", hint)
             known = known_places(self.environ, self.real_root)
-            places = (each for each in (known.all() if known else ()) if redacted_scope(each.scope) == scope)
+            places = (each for each in known.all() if redacted_scope(each.scope) == scope)
             path = next((each.common for each in places), scope.removeprefix("path:")).removesuffix("/.git")
             if not os.path.isdir(path):
                 return scope, path if path.startswith("/") else "", ""
-        here = read_repository(path, self.environ, self._home)
+        here = read_repository(path, self.environ)
         if here.scope == GLOBAL_SCOPE:
             raise UsageInvalid(f"{path} is not a project", "Without a project, `memory pause` pauses everything.")
         return redacted_scope(here.scope), here.top if redacted_scope(here.top) == here.top else "", inode_of(here.top)
@@ -151,10 +149,7 @@ class Switching:
 
     @property
     def _home(self) -> str:
-        home = home_of(self.environ)
-        if home is None:
-            raise HomeUnknown()
-        return home
+        return home_of(self.environ)
 
     def _read(self) -> tuple[Pause, ...]:
         pauses, problem = read_pauses(self._home)

@@ -29,7 +29,6 @@ from agent_memory.errors import (
     ConfigInvalid,
     Defect,
     Error,
-    HomeUnknown,
     PresetRefused,
     ReplyRefused,
     StoreIo,
@@ -97,7 +96,7 @@ def uses_builtin(llm: LlmConfig) -> bool:
 
 
 @as_result
-def choose_command(llm: LlmConfig, home: str | None = None) -> Preset:
+def choose_command(llm: LlmConfig, home: str) -> Preset:
     """Returns the command that `llm` configures; not for the built-in (see `uses_builtin`).
 
     As in a shell, `~/` at the start of a word of `llm.command` or of a one-line preset is the home. Nothing else is
@@ -120,7 +119,7 @@ def choose_command(llm: LlmConfig, home: str | None = None) -> Preset:
         except ValueError as error:
             problem = f"{where} cannot be split into arguments: {str(error).lower()}"
             raise ConfigInvalid(_SOURCE, (problem,)) from None
-        argv = tuple(f"{home}{word[1:]}" if home is not None and word.startswith("~/") else word for word in words)
+        argv = tuple(f"{home}{word[1:]}" if word.startswith("~/") else word for word in words)
         digest = hashlib.sha256(json.dumps(argv).encode()).hexdigest()[:8]
         command = Preset(llm.preset if llm.command is None else f"command:{digest}", argv, variables=llm.pass_env)
     program = command.argv[0] if command.argv else ""
@@ -146,15 +145,13 @@ _CANNOT_RUN = frozenset({"ENOENT", "EACCES", "EPERM", "ENOEXEC", "ENOTDIR", "ELO
 
 @as_result
 def open_agent(llm: LlmConfig, ledger: SpendLedgerFiles, clock: Clock, environ: Mapping[str, str]) -> Agent:
-    """Returns the configured agent, without running or writing anything. Raises ConfigInvalid, PresetRefused,
-    HomeUnknown for a command; ActRefused inside one of our own agent commands."""
+    """Returns the configured agent, without running or writing anything. Raises ConfigInvalid and PresetRefused for a
+    command; ActRefused inside one of our own agent commands."""
     if uses_builtin(llm):
         return BuiltinAgent()
     if depth_of(environ) > 0:
         raise ActRefused("consolidate", DEPTH_VARIABLE)
     home = home_of(environ)
-    if home is None:
-        raise HomeUnknown
     return CommandAgent(unwrap(choose_command(llm, home)), llm, ledger, clock, environ, private_directory(home))
 
 

@@ -75,11 +75,8 @@ def stays_out(event: SessionEvent, environ: "Mapping[str, str]", act: str = "") 
     """Returns whether memory stays out of a session, which is logged once. An incognito session counts as forgotten, so
     that no later look through transcripts learns from it."""
     home = home_of(environ)
-    if INCOGNITO_VARIABLE not in environ and (
-        home is None
-        or not (
-            os.path.lexists(pauses_path(home)) or b'"projects"' in read_loosely(config_path(home), MAX_CONFIG_BYTES)
-        )
+    if INCOGNITO_VARIABLE not in environ and not (
+        os.path.lexists(pauses_path(home)) or b'"projects"' in read_loosely(config_path(home), MAX_CONFIG_BYTES)
     ):
         return False
     from agent_memory.capture.switches import INCOGNITO, Switches  # most people have never set one
@@ -87,9 +84,9 @@ def stays_out(event: SessionEvent, environ: "Mapping[str, str]", act: str = "") 
     off = Switches(environ).off(event.cwd or current_directory())
     if off is None:
         return False
-    root, _ = root_and_doubt(environ, home)
+    root, _ = root_and_doubt(environ)
     log_hook_problem(home, root, event.harness, off.kind, off.sentence, act, is_once=True)
-    if off.kind == INCOGNITO and root is not None and not _is_forgotten(event, root):
+    if off.kind == INCOGNITO and not _is_forgotten(event, root):
         now = timestamp_of(time.time_ns() // 1_000_000)
         tombstone = {"version": 1, "session": event.session_id, "harness": event.harness, "at": now}
         try:
@@ -105,9 +102,8 @@ def stays_out(event: SessionEvent, environ: "Mapping[str, str]", act: str = "") 
 
 def log_problem(environ: "Mapping[str, str]", harness: str | None, code: str, message: str, act: str = "") -> None:
     """Writes to the hook log; `act` is the hook's purpose, if that is not to capture."""
-    home = home_of(environ)
-    root, _ = root_and_doubt(environ, home)
-    log_hook_problem(home, root, harness, code, message, act)
+    root, _ = root_and_doubt(environ)
+    log_hook_problem(home_of(environ), root, harness, code, message, act)
 
 
 # -- the call ---------------------------------------------------------------------------------------------------------
@@ -202,14 +198,11 @@ def capture_hook(words: list[str], environ: "Mapping[str, str]") -> None:
 
 
 def _put(event: SessionEvent, environ: "Mapping[str, str]") -> None:
-    home = home_of(environ)
-    root, doubt = root_and_doubt(environ, home)
-    if root is None:
-        raise HookProblem("home-unknown", "no home directory is known; set HOME or AGENT_MEMORY_ROOT")
+    root, doubt = root_and_doubt(environ)
     if _is_forgotten(event, root):
         return
     timestamp = timestamp_of(time.time_ns() // 1_000_000)
-    text = entry_text(event, timestamp, environ, home)
+    text = entry_text(event, timestamp, environ)
     try:
         put_text(root, INBOX, text, timestamp, event.harness, ".json")
     except OSError as error:
@@ -256,11 +249,11 @@ def tombstone_path(harness: str | None, session_id: str) -> str:
     return f"{FORGOTTEN}/{harness or 'any'}_{slug_of(session_id)}.json"
 
 
-def entry_text(event: SessionEvent, timestamp: str, environ: "Mapping[str, str]", home: str | None) -> str:
+def entry_text(event: SessionEvent, timestamp: str, environ: "Mapping[str, str]") -> str:
     """Returns the inbox entry, version 1, byte for byte as `capture.inbox_json` renders it."""
     context: dict[str, str | None] = {"cwd": event.cwd}
     if event.cwd is not None:
-        repository = read_repository(event.cwd, environ, home)
+        repository = read_repository(event.cwd, environ)
         branch = repository.branch
         if branch is not None and not has_plain_words(branch):
             # Redacted (P20). The rules take long to load, and most names are words.

@@ -73,15 +73,14 @@ MAX_LOG_BYTES = 64 * 1024
 MAX_MESSAGE_CHARS = 500
 
 
-def hook_log_directories(home: str | None, root: str | None) -> tuple[str, ...]:
+def hook_log_directories(home: str, root: str) -> tuple[str, str]:
     """Returns the possible directories of the log, the preferred one first."""
-    at_home = () if home is None else (local_state_directory(home),)
-    return at_home if root is None else (*at_home, f"{root}/.cache")
+    return local_state_directory(home), f"{root}/.cache"
 
 
 def log_hook_problem(
-    home: str | None,
-    root: str | None,
+    home: str,
+    root: str,
     harness: str | None,
     code: str,
     message: str,

@@ -33,7 +33,7 @@ def scope_of(
     """Returns the scope key of the repository around a directory, or `global`; calls `arrive` with the place."""
     if cwd is None:
         return GLOBAL_SCOPE
-    repository = read_repository(cwd, environ, home_of(environ))
+    repository = read_repository(cwd, environ)
     if arrive is not None:
         arrive(repository)
     return redacted_scope(repository.scope)
@@ -94,16 +94,15 @@ class KnownPlaces:
             return
 
 
-def known_places(environ: "Mapping[str, str]", real_root: str) -> KnownPlaces | None:
-    home = home_of(environ)
-    return None if home is None else KnownPlaces(home, real_root)
+def known_places(environ: "Mapping[str, str]", real_root: str) -> KnownPlaces:
+    return KnownPlaces(home_of(environ), real_root)
 
 
-def repo_now(cwd: str, captured: str | None, *, environ: "Mapping[str, str]", known: KnownPlaces | None) -> str | None:
+def repo_now(cwd: str, captured: str | None, *, environ: "Mapping[str, str]", known: KnownPlaces) -> str | None:
     """Returns the present key of a session's place, which may have moved since its capture."""
     if captured is None:
-        return read_repository(cwd, environ, home_of(environ)).repo
-    place = None if known is None or os.path.isdir(cwd) else known.at(captured.removeprefix("path:"))
+        return read_repository(cwd, environ).repo
+    place = None if os.path.isdir(cwd) else known.at(captured.removeprefix("path:"))
     return captured if place is None else place.scope
 
 

@@ -155,25 +155,25 @@ class Repository(Record):
         return None if self.scope == GLOBAL_SCOPE else self.scope
 
 
-def read_repository(directory: str, environ: "Mapping[str, str]", home: str | None) -> Repository:
+def read_repository(directory: str, environ: "Mapping[str, str]") -> Repository:
     """Returns the repository around `directory`, or the directory as a place of its own. The home and the directories
     above it are never a place, even with a repository there (dotfiles, etckeeper)."""
     try:
         real = os.path.realpath(directory)
-        real_home = None if home is None else os.path.realpath(home)
+        real_home = os.path.realpath(home_of(environ))
     except (OSError, ValueError):  # ValueError: a NUL in a path
         return Repository()
-    if real_home is not None and is_within(real_home, real):
+    if is_within(real_home, real):
         return Repository()
     try:
         found = git_directory_above(real)
-        if found is None or (real_home is not None and is_within(real_home, found[0])):
+        if found is None or is_within(real_home, found[0]):
             return Repository(path_scope(real), top=real)
         top_level, git_directory = found
         common = _common_directory(git_directory)
         branch, commit = _checked_out(git_directory, common)
         return Repository(
-            scope_at(common, environ, home),
+            scope_at(common, environ),
             branch if ref_problem(branch) is None else None,
             commit if commit_problem(commit) is None else None,
             top_level,
@@ -183,9 +183,9 @@ def read_repository(directory: str, environ: "Mapping[str, str]", home: str | No
         return Repository(path_scope(real), top=real)
 
 
-def scope_at(common: str, environ: "Mapping[str, str]", home: str | None, depth: int = _MOST_CLONES) -> str:
+def scope_at(common: str, environ: "Mapping[str, str]", depth: int = _MOST_CLONES) -> str:
     """Returns the key of the repository with this common directory. A local clone has the key of its original."""
-    url = chosen_remote(_remotes(common, environ, home))
+    url = chosen_remote(_remotes(common, environ))
     key = remote_scope_key(url)
     if key is not None:
         return key
@@ -194,17 +194,16 @@ def scope_at(common: str, environ: "Mapping[str, str]", home: str | None, depth:
         for candidate in (f"{path}/.git", path, f"{path}.git"):
             if os.path.isdir(candidate) and _has_head(candidate):
                 cloned = _common_directory(os.path.realpath(candidate))
-                return scope_at(cloned, environ, home, depth - 1)
+                return scope_at(cloned, environ, depth - 1)
     return path_scope(common)
 
 
 def scope_there(path: str, environ: "Mapping[str, str]") -> str | None:
     """Returns the key of what is at a path; empty for nothing, None if that cannot be told."""
-    home = home_of(environ)
     try:
         if not _is_there(path):
             return ""
-        return scope_at(path, environ, home) if _has_head(path) else read_repository(path, environ, home).scope
+        return scope_at(path, environ) if _has_head(path) else read_repository(path, environ).scope
     except (OSError, ValueError):
         return None
 
@@ -286,16 +285,15 @@ def _checked_out(git_directory: str, common: str) -> tuple[str | None, str | Non
     return (None if branch in (name, ".invalid") else branch), os.fsdecode(commit) if commit else None
 
 
-def _remotes(common: str, environ: "Mapping[str, str]", home: str | None) -> tuple[tuple[str, str], ...]:
+def _remotes(common: str, environ: "Mapping[str, str]") -> tuple[tuple[str, str], ...]:
     """Returns (remote, URL) pairs, with the abbreviations of the person's own config expanded (`gh:owner/repo`)."""
     config = os.fsdecode(_read(f"{common}/config"))
     remotes = tuple((name, url) for kind, name, key, url in _settings(config) if (kind, key) == ("remote", "url"))
     if not any(_may_be_short(url) for _, url in remotes):
         return remotes
-    own = [config]
-    if home is not None:
-        paths = (f"{environ.get('XDG_CONFIG_HOME') or f'{home}/.config'}/git/config", f"{home}/.gitconfig")
-        own += (os.fsdecode(_read(path)) for path in paths)
+    home = home_of(environ)
+    paths = (f"{environ.get('XDG_CONFIG_HOME') or f'{home}/.config'}/git/config", f"{home}/.gitconfig")
+    own = [config, *(os.fsdecode(_read(path)) for path in paths)]
     bases = [(value, base) for text in own for kind, base, key, value in _settings(text) if (kind, key) == _INSTEAD]
     written: list[tuple[str, str]] = []
     for name, url in remotes:

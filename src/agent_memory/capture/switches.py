@@ -64,7 +64,7 @@ class Switches:
         self.home = home_of(environ)
         self.now = timestamp_of(time.time_ns() // 1_000_000)
         self.exclude, self.only = _patterns(self.home)
-        self.pauses, self.problem = ((), "") if self.home is None else read_pauses(self.home)
+        self.pauses, self.problem = read_pauses(self.home)
 
     @property
     def everywhere(self) -> Off | None:
@@ -120,8 +120,8 @@ def was_paused(pauses: "Iterable[Pause]", at_ms: int) -> bool:
 class _Place:
     """A directory with all its paths and keys."""
 
-    def __init__(self, directory: str | None, scope: str, environ: "Mapping[str, str]", home: str | None) -> None:
-        here = Repository() if directory is None else read_repository(directory, environ, home)
+    def __init__(self, directory: str | None, scope: str, environ: "Mapping[str, str]", home: str) -> None:
+        here = Repository() if directory is None else read_repository(directory, environ)
         work_tree = (here.common or "").removesuffix("/.git")
         paths = () if directory is None else (os.path.normpath(directory), os.path.realpath(directory))
         self.paths = [each for each in (*paths, here.top, work_tree) if each]
@@ -194,10 +194,10 @@ def pattern_problem(pattern: str) -> str | None:
     return "must be a path that begins with / or ~/, or a key such as github.com/me/*"
 
 
-def _patterns(home: str | None) -> "tuple[tuple[str, ...], tuple[str, ...]]":
+def _patterns(home: str) -> "tuple[tuple[str, ...], tuple[str, ...]]":
     """Returns the valid patterns of `projects.exclude` and `projects.only`. Hooks use them even if the rest of the
     config is not valid; nothing is consolidated or told until it is."""
-    config = None if home is None else own_config(config_path(home))[0]
+    config = own_config(config_path(home))[0]
     projects = None if config is None else config.get("projects")
     lists = [projects.get(key) if is_object(projects) else None for key in ("exclude", "only")]
     exclude, only = (

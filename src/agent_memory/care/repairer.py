@@ -127,10 +127,10 @@ class Repairer:
 
     def _repair_files(self, log: Repair) -> None:
         """Removes leftovers, and closes what is open to others; a file that disappears meanwhile is not a failure."""
-        root, home, now_ms = str(self.git.root), home_of(self.doctor.environ), self.doctor.reading.clock.now_ms()
-        beside = [] if home is None else [local_state_directory(home)]
+        root, now_ms = str(self.git.root), self.doctor.reading.clock.now_ms()
+        beside = local_state_directory(home_of(self.doctor.environ))
         closed = 0
-        for directory in (root, f"{root}/.git/info", *beside):
+        for directory in (root, f"{root}/.git/info", beside):
             for each in everything_in(directory):
                 # Apart from notes, only our own files are ours to tidy.
                 if not isinstance(each, Found) or not (each.is_temporary or directory == root):

@@ -37,7 +37,7 @@ from agent_memory.errors import (
     UsageInvalid,
 )
 from agent_memory.files.paths import read_image
-from agent_memory.files.root import DEPTH_VARIABLE, home_of, is_marked, is_own_call
+from agent_memory.files.root import DEPTH_VARIABLE, is_marked, is_own_call
 from agent_memory.note.note import Harness, Kind
 from agent_memory.redaction.redact import redact
 from agent_memory.results import unwrap, warning_of
@@ -157,7 +157,7 @@ def _put_session(memory: Memory, harness: Harness, session_id: str, transcript: 
 def _put(memory: Memory, harness: Harness, retrieval: Retrieval) -> str:
     context = Context()
     if memory.cwd is not None:
-        found = read_repository(memory.cwd, memory.environ, home_of(memory.environ))
+        found = read_repository(memory.cwd, memory.environ)
         context = Context(cwd=memory.cwd, repo=found.repo, branch=found.branch, commit=found.commit)
     entry = InboxEntry(memory.clock.now_ms(), harness, retrieval, context)
     session_id = session_id_of(entry)

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from agent_memory.app import Memory, open_memory
 from agent_memory.cli.console import Console
-from agent_memory.errors import EntryUnreadable, Error, HomeUnknown, UsageInvalid
-from agent_memory.files.root import home_of
+from agent_memory.errors import EntryUnreadable, Error, UsageInvalid
 from agent_memory.note.note import UnreadableFile
 from agent_memory.results import unwrap
 from agent_memory.text.instants import DAY_MS, HOUR_MS
@@ -26,14 +25,6 @@ def open_here(console: Console, *, for_status: bool = False) -> Memory:
         memory.require_on()
     console.closing.append(memory.close)
     return memory
-
-
-def home_here() -> str:
-    """Returns the home; HomeUnknown if there is none."""
-    home = home_of(os.environ)
-    if home is None:
-        raise HomeUnknown()
-    return home
 
 
 def current_directory() -> str | None:

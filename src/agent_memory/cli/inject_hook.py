@@ -92,19 +92,16 @@ def _end_in_time(environ: "Mapping[str, str]", harness: str) -> None:
 
 
 def _answer(named: str, moment: Moment, environ: "Mapping[str, str]") -> None:
-    home = home_of(environ)
-    root, doubt = root_and_doubt(environ, home)
-    if root is None:
-        raise HookProblem("home-unknown", "no home directory is known; set HOME or AGENT_MEMORY_ROOT")
+    root, doubt = root_and_doubt(environ)
     notes = trouble = ""
     try:
         has_notes = is_directory(f"{root}/topics")  # otherwise there are no notes yet, and nothing must be created
     except OSError as error:
         has_notes, trouble = False, f"{root}/topics cannot be looked at: {error.strerror}"
-    answer = HookInjection(named, moment, environ, home, os.path.realpath(root))
+    answer = HookInjection(named, moment, environ, os.path.realpath(root))
     if has_notes or answer.team:
         notes, trouble = answer.injection().text, answer.trouble
-    failed = take_notice(home, SESSION) if home is not None and moment.kind == START else None
+    failed = take_notice(home_of(environ), SESSION) if moment.kind == START else None
     if failed is not None:  # in marks of its own, so that it is not learnt from a session (P26)
         told = f"{CONTEXT_START}\n{failed} Please tell the person so: `memory status` says more.\n{CONTEXT_END}"
         notes = f"{told}\n\n{notes}" if notes else told

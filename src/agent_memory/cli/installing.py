@@ -19,10 +19,11 @@ from agent_memory.capture.repository import work_tree_above
 from agent_memory.cli.arguments import Run, add_flag, add_harnesses, add_number, set_command
 from agent_memory.cli.care import job_in_words
 from agent_memory.cli.console import CYAN, GREEN, RED, Console, broken_lines, terminal_columns
-from agent_memory.cli.dialogue import home_here, is_agreed, open_here
+from agent_memory.cli.dialogue import is_agreed, open_here
 from agent_memory.documents import fields_of, job_documents, rows_of
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.files.paths import as_store_io
+from agent_memory.files.root import home_of
 from agent_memory.presets import PRESETS
 from agent_memory.redaction.redact import redact
 from agent_memory.results import as_result, unwrap
@@ -385,7 +386,7 @@ _NICENESS = 10
 
 def _schedule_run(arguments: argparse.Namespace, console: Console) -> int:
     job: str = arguments.job
-    state = ScheduleState(home_here())
+    state = ScheduleState(home_of(os.environ))
     # An unreadable config may name another root, so no guess is made (P6).
     installed = state.receipt.read()
     if installed is not None and installed.scheduler == "cron":  # whose line is short

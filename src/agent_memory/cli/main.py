@@ -209,9 +209,7 @@ def run_command(argv: Sequence[str]) -> int:
             from agent_memory.capture.hook_files import COMMAND, take_notice
             from agent_memory.files.root import home_of
 
-            home = home_of(os.environ)
-            notice = None if home is None else take_notice(home, COMMAND)
-            if notice is not None:
+            if (notice := take_notice(home_of(os.environ), COMMAND)) is not None:
                 console.warn(f"{notice} (`memory status` says more)")
         return arguments.command(arguments, console) or 0
     except Error as error:

@@ -12,11 +12,11 @@ from attrs import field, frozen
 
 from agent_memory.cli.arguments import add_flag, add_number, set_command
 from agent_memory.cli.console import Console
-from agent_memory.cli.dialogue import home_here, open_here
+from agent_memory.cli.dialogue import open_here
 from agent_memory.errors import StateCorrupt, StoreIo, UsageInvalid
 from agent_memory.files.durable import FILE_MODE, create_file, make_directories, replace_file
 from agent_memory.files.paths import as_store_io, read_image
-from agent_memory.files.root import local_state_directory
+from agent_memory.files.root import home_of, local_state_directory
 from agent_memory.results import as_result, unwrap
 
 DEFAULT_PORT = 8737
@@ -57,7 +57,7 @@ def _run(arguments: argparse.Namespace, console: Console) -> None:
         serve_stdio(MemoryServer(memory))
         return
     listening = listening_socket(DEFAULT_PORT if arguments.port is None else arguments.port)
-    token = unwrap(http_token(home_here(), renew=arguments.new_token))
+    token = unwrap(http_token(home_of(os.environ), renew=arguments.new_token))
     address = "http://{}:{}/mcp".format(*listening.getsockname())
 
     def tell_started() -> None:

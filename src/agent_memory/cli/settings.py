@@ -17,7 +17,7 @@ from agent_memory.caller import caller_of
 from agent_memory.capture.repository import read_repository
 from agent_memory.cli.arguments import add_flag, duration_ms_of, set_command
 from agent_memory.cli.console import Console
-from agent_memory.cli.dialogue import current_directory, edited_by_hand, home_here, open_here
+from agent_memory.cli.dialogue import current_directory, edited_by_hand, open_here
 from agent_memory.documents import fields_of, pause_document
 from agent_memory.errors import ConfigUnreadable, UsageInvalid
 from agent_memory.files.root import INCOGNITO_VARIABLE, LOCAL_NAME, TEAM_DIRECTORY, config_path, home_of
@@ -79,12 +79,12 @@ def _config(arguments: argparse.Namespace, console: Console) -> None:
         _get(arguments.key, console)
     elif act is not None:
         caller_of(os.environ).only_a_person(f"config {act}")
-        with SetupState(home_here()).locked():
+        with SetupState(home_of(os.environ)).locked():
             _change(act, words, console)
     elif arguments.schema:
         console.stdout.write(read_shipped("docs/config.schema.json"))
     elif arguments.path:
-        path = config_path(home_here())
+        path = config_path(home_of(os.environ))
         console.answer({"path": path}, path)
     else:
         effective = unwrap(load_config(os.environ, current_directory()))
@@ -112,7 +112,7 @@ def _get(key: str, console: Console) -> None:
 
 def _change(act: str, words: list[str], console: Console) -> None:
     """Changes the config. Of two changes at once, or while setup is at work, the second is refused: none is lost."""
-    path = config_path(home_here())
+    path = config_path(home_of(os.environ))
     if act == "edit":
         content = read_config(path) or b"{}\n"
         with edited_by_hand(
@@ -151,7 +151,7 @@ def _config_lines(rows: list[tuple[str, Any, str]]) -> Iterator[str]:
     widths = [min(_COLUMN_CHARS, max(len(row[column]) for row in shown)) for column in (0, 1)]
     home = home_of(os.environ)
     for key, value, source in shown:
-        where = f"~{source[len(home) :]}" if home and source.startswith(f"{home}/") else source
+        where = f"~{source[len(home) :]}" if source.startswith(f"{home}/") else source
         yield f"{key:{widths[0]}}  {value:{widths[1]}}  {where}"
 
 
@@ -236,7 +236,7 @@ def configure_trust(parser: argparse.ArgumentParser) -> None:
 
 
 def _trust(arguments: argparse.Namespace, console: Console) -> None:
-    trust = TrustFile(home_here())
+    trust = TrustFile(home_of(os.environ))
     if arguments.list:
         configs = [(each, _state(each)) for each in trust.configs()]
         documents = [fields_of(each, "path", "sha256", "trusted_at_ms") | {"state": state} for each, state in configs]
@@ -275,7 +275,7 @@ def _team_directory(given: str | None) -> str | None:
     """Returns the directory of a team's notes that is meant: by its path, or, if there is no config here, this
     checkout's."""
     if given is None and not os.path.lexists(LOCAL_NAME):
-        top = read_repository(os.getcwd(), os.environ, home_here()).top
+        top = read_repository(os.getcwd(), os.environ).top
         return f"{top}/{TEAM_DIRECTORY}" if top and os.path.lexists(f"{top}/{TEAM_DIRECTORY}") else None
     path = os.path.realpath(given or ".")
     return path if path.endswith(f"/{TEAM_DIRECTORY}") else None

@@ -24,7 +24,6 @@ from agent_memory.errors import Error, UsageInvalid
 from agent_memory.extraction.corrections import corrections_in
 from agent_memory.extraction.session import is_injected
 from agent_memory.files.paths import as_store_io
-from agent_memory.files.root import home_of
 from agent_memory.hook_injection import HookInjection
 from agent_memory.note.note import Harness, Listed
 from agent_memory.pipelines.backfill import plan_backfill
@@ -118,7 +117,7 @@ class PastMoment(HookInjection):
     def __init__(self, memory: PlacedMemory, harness: str, session: str, prompt: str = "") -> None:
         event = SessionEvent(harness, "", session, cwd=memory.cwd)
         moment = Moment(event, ASKED if prompt else START, prompt[:MAX_PROMPT_CHARS], False)
-        super().__init__(harness, moment, memory.environ, home_of(memory.environ), memory.real_root)
+        super().__init__(harness, moment, memory.environ, memory.real_root)
         self.scope, self.now_ms, self._memory_then = memory.scope, memory.clock.now_ms(), memory
 
     def _memory(self) -> Memory:

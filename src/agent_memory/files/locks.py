@@ -15,7 +15,7 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from agent_memory.errors import Busy, HomeUnknown
+from agent_memory.errors import Busy
 from agent_memory.files.durable import FILE_MODE, make_directories
 from agent_memory.files.paths import as_store_io, close_quietly, real_root
 from agent_memory.files.root import home_of, local_state_directory
@@ -69,13 +69,10 @@ class KernelLocks:
             self._turn.release()
 
     def _path(self, name: str) -> str:
-        home = home_of(self._environ)
-        if home is None:
-            raise HomeUnknown()
         from hashlib import sha256  # reading takes no lock
 
         key = sha256(os.fsencode(self._root)).hexdigest()[:24]
-        return f"{local_state_directory(home)}/{key}.{name}.lock"
+        return f"{local_state_directory(home_of(self._environ))}/{key}.{name}.lock"
 
 
 def lock_within(descriptor: int, kind: int, limit_seconds: float) -> bool:

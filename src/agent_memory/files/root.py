@@ -31,12 +31,13 @@ MOST_TEAM_FILES = 256
 """A checkout's directory with more files is not read: it would slow every hook."""
 
 
-def home_of(environ: "Mapping[str, str]") -> str | None:
-    """Returns the person's home: HOME if it is an absolute path, else the password database's entry, else None."""
+def home_of(environ: "Mapping[str, str]") -> str:
+    """Returns the person's home: HOME if it is an absolute path, else the password database's entry, else `/`, as in a
+    container."""
     home = environ.get("HOME", "")
     if not home.startswith("/"):
         home = _home_in_password_database()
-    return os.path.normpath(home) if home.startswith("/") else None
+    return os.path.normpath(home) if home.startswith("/") else "/"
 
 
 def _home_in_password_database() -> str:
@@ -62,8 +63,8 @@ def pauses_path(home: str) -> str:
     return f"{local_state_directory(home)}/paused.json"
 
 
-def storage_root(environ: "Mapping[str, str]", configured: str | None = None) -> str | None:
-    """Returns AGENT_MEMORY_ROOT, else the configured `storage.root`, else the default; None if no home is known.
+def storage_root(environ: "Mapping[str, str]", configured: str | None = None) -> str:
+    """Returns AGENT_MEMORY_ROOT, else the configured `storage.root`, else the default.
 
     `~` is the home. A relative AGENT_MEMORY_ROOT is relative to the current directory, as in any shell; a relative
     `storage.root` to the home, since a config must mean one place wherever it is read. OSError: see `default_root`.
@@ -73,34 +74,33 @@ def storage_root(environ: "Mapping[str, str]", configured: str | None = None) ->
     if named:
         return absolute(named, home, os.getcwd)
     if configured:
-        return absolute(configured, home, lambda: home or "")
+        return absolute(configured, home, lambda: home)
     return default_root(environ)
 
 
-def default_root(environ: "Mapping[str, str]") -> str | None:
-    """Returns the root inside `~/commonplace` if that exists, else `data_root`; None if no home is known. Raises
-    OSError if it cannot tell, rather than choose a different store than usual (P6)."""
+def default_root(environ: "Mapping[str, str]") -> str:
+    """Returns the root inside `~/commonplace` if that exists, else `data_root`. Raises OSError if it cannot tell, rather
+    than choose a different store than usual (P6)."""
     home = home_of(environ)
-    if home is not None and is_directory(f"{home}/{COMMONPLACE}"):
+    if is_directory(f"{home}/{COMMONPLACE}"):
         return f"{home}/{COMMONPLACE_ROOT}"
     return data_root(environ)
 
 
-def data_root(environ: "Mapping[str, str]") -> str | None:
-    """Returns the root in the data directory; None if no home is known."""
-    home = home_of(environ)
+def data_root(environ: "Mapping[str, str]") -> str:
+    """Returns the root in the data directory."""
     data = environ.get("XDG_DATA_HOME", "")
     if data.startswith("/"):  # the XDG specification says to ignore relative paths
         return os.path.normpath(f"{data}/agent-memory")
-    return None if home is None else f"{home}/.local/share/agent-memory"
+    return f"{home_of(environ)}/.local/share/agent-memory"
 
 
-def root_and_doubt(environ: "Mapping[str, str]", home: str | None) -> tuple[str | None, str]:
+def root_and_doubt(environ: "Mapping[str, str]") -> tuple[str, str]:
     """Returns the root according to the person's config alone, and what makes that doubtful; `config_files` reads and
     checks the whole config. The current directory's config is ignored: it may come from a clone."""
-    if environ.get(ROOT_VARIABLE) or home is None:
+    if environ.get(ROOT_VARIABLE):
         return storage_root(environ), ""
-    configured, doubt = _configured_root(config_path(home))
+    configured, doubt = _configured_root(config_path(home_of(environ)))
     try:
         return storage_root(environ, configured), doubt
     except OSError as error:
@@ -140,14 +140,14 @@ def is_directory(path: str) -> bool:
         return False
 
 
-def absolute(path: str, home: str | None, base: "Callable[[], str]") -> str | None:
-    """Returns the path with `~` expanded, relative to `base`; None if the one of the two that it needs is missing."""
+def absolute(path: str, home: str, base: "Callable[[], str]") -> str:
+    """Returns the path with `~` expanded, relative to `base`; as it is, if that is empty."""
     if path == "~" or path.startswith("~/"):
-        return None if home is None else os.path.normpath(home + path[1:])
+        return os.path.normpath(f"{home.rstrip('/')}/{path[2:]}")
     if path.startswith("/"):
         return os.path.normpath(path)
     start = base()
-    return os.path.normpath(f"{start}/{path}") if start else None
+    return os.path.normpath(f"{start.rstrip('/')}/{path}") if start else path
 
 
 INCOGNITO_VARIABLE = "AGENT_MEMORY_INCOGNITO"

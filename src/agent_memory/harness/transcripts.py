@@ -71,7 +71,7 @@ class Surroundings:
     """What history sources and session finders are built from."""
 
     environ: Mapping[str, str]
-    home: str | None
+    home: str
     root: Path
     transcript_roots: tuple[str, ...] = ()  # `capture.transcriptRoots`, and those recorded by setup
     # Where sessions are known to have been, of any harness; asked for only when they are needed.
@@ -81,7 +81,7 @@ class Surroundings:
         """Returns a harness's own directories in their order, and the further ones. `~` is the home. What is not
         absolute then is no root."""
         paths = filter(None, (*directories, *self.transcript_roots))
-        roots = [os.path.normpath(re.sub(r"^~(?=/|$)", lambda _: self.home or "~", path)) for path in paths]
+        roots = [os.path.normpath(re.sub(r"^~(?=/|$)", lambda _: self.home, path)) for path in paths]
         return TranscriptRoots(tuple(dict.fromkeys(root for root in roots if root.startswith("/"))))
 
     def homes(self, variable: str, usual: str) -> list[str]:

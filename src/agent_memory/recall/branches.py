@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from agent_memory.capture.places import git_says, redacted_scope
 from agent_memory.capture.repository import read_repository
 from agent_memory.files.durable import make_directories, read_loosely, replace_file
-from agent_memory.files.root import home_of
 from agent_memory.note.note import Listed, Source
 from agent_memory.recall.start_cache import UNMERGED
 from agent_memory.text.json_shape import is_list, is_object
@@ -48,7 +47,7 @@ def look_for_unmerged(root: str, notes: Iterable[Listed], environ: Mapping[str, 
     sources = [each for note in notes for each in note.meta.sources if each.branch and each.repo and each.cwd]
     found: dict[str, list[str]] = {}
     for repo, cwd in list({each.repo: each.cwd for each in sources}.items())[-_MOST_PROJECTS:]:
-        here = read_repository(cwd or "", environ, home_of(environ))
+        here = read_repository(cwd or "", environ)
         if here.common is not None and repo is not None and redacted_scope(here.scope) == repo:
             found[repo] = sorted(_unmerged_in(here.common))
     data, path = json.dumps(found, ensure_ascii=False).encode(), f"{root}/{UNMERGED}"

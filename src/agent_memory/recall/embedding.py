@@ -61,7 +61,7 @@ _FREQUENT = 300
 """The pieces are numbered by frequency; number n counts n / (n + this) (measured: 91 -> 93 % of notes found)."""
 
 
-def open_static_vectors(home: str | None) -> StaticVectors | str:
+def open_static_vectors(home: str) -> StaticVectors | str:
     """Returns the embedder over an installed model, or over the one in `model` of this home's state directory; else a
     sentence that says why there is none. No network, no exception."""
     try:
@@ -69,8 +69,7 @@ def open_static_vectors(home: str | None) -> StaticVectors | str:
     except OSError as error:  # of any directory in which Python looks for modules
         return f"Semantic search is off: cannot tell whether it is installed ({error.strerror})."
     places = list(found.submodule_search_locations or ()) if found else []
-    if home is not None:
-        places.append(os.path.join(local_state_directory(home), "model", "wordllama"))
+    places.append(os.path.join(local_state_directory(home), "model", "wordllama"))
     place = next(filter(os.path.isdir, places), None)
     if place is None:
         return NO_MODEL

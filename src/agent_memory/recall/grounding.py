@@ -15,7 +15,6 @@ import time
 from agent_memory.capture.places import git_says, known_places, redacted_scope
 from agent_memory.capture.repository import Repository, read_repository
 from agent_memory.files.durable import read_loosely
-from agent_memory.files.root import home_of
 from agent_memory.text.json_shape import Record
 from agent_memory.text.value_rules import commit_problem
 
@@ -415,9 +414,9 @@ def _has(text: str, word: str, joined: str) -> bool:
 def place_with(scope: str, environ: "Mapping[str, str]", root: str) -> Repository:
     """Returns the main work tree of a repository that is known on this machine, as it is checked out."""
     known = known_places(environ, root)
-    for place in known.all() if known is not None else ():
+    for place in known.all():
         if place.scope == scope:
-            there = read_repository(place.common.removesuffix("/.git"), environ, home_of(environ))
+            there = read_repository(place.common.removesuffix("/.git"), environ)
             if there.common == place.common:
                 return there
     return Repository()

@@ -55,7 +55,7 @@ _CHANGED = "it was changed at the same moment; run the command again"
 class Targets:
     """The targets of a person whose home is `home`; nothing under `root` is one."""
 
-    home: str | None
+    home: str
     root: str
 
     @as_result
@@ -125,11 +125,11 @@ class Targets:
         if is_within(real, os.path.realpath(self.root)):
             raise TargetRefused(path, "it is inside the store")
         # A path may lead anywhere in the home; outside of it only if it is named directly, with no link on the way.
-        homes = () if self.home is None else (self.home, os.path.realpath(self.home))
+        homes = (self.home, os.path.realpath(self.home))
         is_as_named = os.path.dirname(real) == os.path.realpath(parent) and not any(
             is_within(named, each) for each in homes
         )
-        if not is_as_named and not (homes and is_within(real, homes[1])):
+        if not is_as_named and not is_within(real, homes[1]):
             raise TargetRefused(path, f"it leads out of your home, to {real}; give that path if you mean it")
         if not is_directory(os.path.dirname(real)):
             raise TargetRefused(path, f"it leads to {real}, whose directory does not exist")
@@ -139,20 +139,18 @@ class Targets:
         """Returns the path of a copy of the section about to be lost, unless this machine wrote it (its digest is
         known): a person may have written between the markers. Raises OSError."""
         before, new = _section_of(file.data), _section_of(after)
-        directory = None if self.home is None else f"{local_state_directory(self.home)}/sections"
+        directory = f"{local_state_directory(self.home)}/sections"
         written = f"{directory}/{_WRITTEN}"
         known = set[str]()
-        for each in () if directory is None else (written, f"{written}.1"):
+        for each in (written, f"{written}.1"):
             # An unreadable list counts as empty: an extra copy does no harm.
             known.update(read_loosely(each, 2 * _MAX_WRITTEN_BYTES).decode("ascii", "replace").split("\n"))
         copy: str | None = None
         if before not in (None, new) and _digest_of(before) not in known:
-            if directory is None:
-                raise TargetRefused(file.path, "there is no home to keep a copy of what is between its markers")
             copy = f"{directory}/{_digest_of(before)[:12]}-{os.path.basename(file.real_path)[:100]}"
             make_directories(directory)
             replace_file(copy, before)
-        if new and directory is not None and _digest_of(new) not in known:
+        if new and _digest_of(new) not in known:
             make_directories(directory)
             line = f"{_digest_of(new)}\n".encode()
             make_room(written, f"{written}.1", len(line), _MAX_WRITTEN_BYTES)
@@ -215,23 +213,23 @@ def _bytes_of(path: str, real: str) -> bytes | None:
 # -- which files are targets, and whose notes they show ----------------------------------------------------------------
 
 
-def expanded(path: str, home: str | None, directory: str | None = None) -> str:
+def expanded(path: str, home: str, directory: str | None = None) -> str:
     """Returns the path with `~` expanded; if `directory` is given, relative to that."""
-    return absolute(path, home, lambda: directory or "") or path
+    return absolute(path, home, lambda: directory or "")
 
 
 def chosen_targets(
-    paths: Iterable[str], home: str | None, scope_at: Callable[[str | None], str], is_committed: Callable[[str], bool]
+    paths: Iterable[str], home: str, scope_at: Callable[[str | None], str], is_committed: Callable[[str], bool]
 ) -> tuple[Target, ...]:
     """Returns one target for each file: it shows global notes and those of its place, or only the latter if its
     repository may commit the file. A directory that is a link into a repository does not count as that repository."""
     targets: list[Target] = []
     for path in dict.fromkeys(paths):
         directory = os.path.dirname(path)
-        below = ".." if home is None else os.path.relpath(directory, home)
-        in_home = os.path.normpath(f"{os.path.realpath(home or '')}/{below}")
+        below = os.path.relpath(directory, home)
+        in_home = os.path.normpath(f"{os.path.realpath(home)}/{below}")
         is_behind_a_link = not below.startswith("..") and os.path.realpath(directory) != in_home
-        if is_behind_a_link or (home is not None and path in read_everywhere(home)):
+        if is_behind_a_link or path in read_everywhere(home):
             scopes = frozenset({GLOBAL_SCOPE})
         else:
             scope = scope_at(directory)
@@ -240,9 +238,9 @@ def chosen_targets(
     return tuple(targets)
 
 
-def told_path(path: str, home: str | None) -> str:
+def told_path(path: str, home: str) -> str:
     """Returns the path as others may read it: with `~` for the home."""
-    for each in () if home is None else (home, os.path.realpath(home)):
+    for each in (home, os.path.realpath(home)):
         if is_within(path, each):
             return f"~{path[len(each.rstrip('/')) :]}"
     return path
@@ -251,12 +249,12 @@ def told_path(path: str, home: str | None) -> str:
 # -- what Codex reads --------------------------------------------------------------------------------------------------
 
 
-def chain_bytes(real_path: str, own_bytes: int, home: str | None) -> int:
+def chain_bytes(real_path: str, own_bytes: int, home: str) -> int:
     """Returns the size of the files that Codex reads down to this one, which has `own_bytes`; 0 if it is not read."""
     directory, name = os.path.split(real_path)
     if name not in READ_BY_CODEX:
         return 0
-    codex_home = None if home is None else os.path.realpath(f"{home}/.codex")
+    codex_home = os.path.realpath(f"{home}/.codex")
     if directory == codex_home:
         return own_bytes
     try:
@@ -268,7 +266,7 @@ def chain_bytes(real_path: str, own_bytes: int, home: str | None) -> int:
     top = os.path.realpath(top)
     total = own_bytes
     above = [str(each) for each in Path(directory).parents if is_within(str(each), top)]
-    for each in ([codex_home] if codex_home else []) + above:
+    for each in (codex_home, *above):
         for read in READ_BY_CODEX:
             with suppress(OSError):
                 total += os.stat(f"{each}/{read}").st_size

@@ -34,7 +34,6 @@ from agent_memory.documents import (
     use_document,
 )
 from agent_memory.errors import EntryNotFound, EntryProtected, Error, RunNotFound, UndoRefused, UsageInvalid
-from agent_memory.files.root import home_of
 from agent_memory.hook_injection import HookInjection
 from agent_memory.inject import place_of, told_where
 from agent_memory.note.note import (
@@ -305,9 +304,7 @@ def now(asked: Asked) -> Shown:
     there = unwrap(open_memory(looking.environ, directory, asked.said.append)).called_by(looking.caller)
     kind = ASKED if prompt else START
     event = SessionEvent(harness.value, "", "", cwd=directory)
-    hook = HookInjection(
-        harness.value, Moment(event, kind, prompt, False), looking.environ, home_of(looking.environ), looking.real_root
-    )
+    hook = HookInjection(harness.value, Moment(event, kind, prompt, False), looking.environ, looking.real_root)
     try:
         offer = hook.offer()
     except HookProblem as problem:
@@ -336,7 +333,7 @@ def now(asked: Asked) -> Shown:
         left.append({"id": meta.id, "title": meta.title, "reason": reason})
     told = [live[id] for id in injection.ids if id in live]
     known = known_places(looking.environ, looking.real_root)
-    places = sorted({each.common.removesuffix("/.git") for each in known.all()} if known else set[str]())
+    places = sorted({each.common.removesuffix("/.git") for each in known.all()})
     document = {**injection_document(injection), "leftOutBecause": left, "unrelated": unrelated}
     context = {"injection": injection, "told": told, "left": left, "unrelated": unrelated, "directory": directory}
     asked_for = {"harness": harness, "prompt": prompt, "harnesses": Harness, "places": places, "scope": around.scope}

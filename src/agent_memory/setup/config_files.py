@@ -15,7 +15,7 @@ from attrs import evolve, frozen
 
 from agent_memory.capture.repository import is_within
 from agent_memory.config import OPEN_SECTIONS, Config, preset_problem
-from agent_memory.errors import ConfigInvalid, ConfigUnreadable, HomeUnknown, PathRefused, StoreIo
+from agent_memory.errors import ConfigInvalid, ConfigUnreadable, PathRefused, StoreIo
 from agent_memory.files.durable import make_directories, replace_file
 from agent_memory.files.locks import file_lock
 from agent_memory.files.paths import JsonFile, as_store_io, read_image, store_io
@@ -60,19 +60,17 @@ class Effective:
 def load_config(environ: Mapping[str, str], cwd: str | None) -> Effective:
     """Returns the effective configuration; `cwd` is None where there is no current directory.
 
-    ConfigUnreadable and ConfigInvalid (with every problem) for the person's own file and for a trusted one; HomeUnknown
-    where no root can be determined. A dangling link is a config that cannot be read, not a missing one (P6).
+    ConfigUnreadable and ConfigInvalid (with every problem) for the person's own file and for a trusted one. A dangling link is a config that cannot be read, not a missing one (P6).
     """
     home = home_of(environ)
     layers: dict[str, Document] = {}
     warnings: tuple[str, ...] = ()
-    own_path = None if home is None else config_path(home)
-    content = None if own_path is None else read_config(own_path)
-    if own_path is not None and content is not None:
+    own_path = config_path(home)
+    if (content := read_config(own_path)) is not None:
         layers[own_path] = parse_config(content, own_path)
     if cwd is not None:
         local_path = os.path.join(cwd, LOCAL_NAME)
-        if own_path is None or os.path.realpath(local_path) != os.path.realpath(own_path):
+        if os.path.realpath(local_path) != os.path.realpath(own_path):
             local, warnings = _local_config(local_path, home)
             layers |= {} if local is None else {local_path: local}
     document: Document = {}
@@ -92,8 +90,6 @@ def load_config(environ: Mapping[str, str], cwd: str | None) -> Effective:
         raise ConfigInvalid(ROOT_VARIABLE, (problem,)) from None
     except OSError as error:
         raise store_io(error, "look at", str(error.filename)) from None
-    if root is None:
-        raise HomeUnknown()
     return Effective(_placed(config, root, home), sources, warnings)
 
 
@@ -184,7 +180,7 @@ def _holds_keys(where: str) -> bool:
     return not key or ("." not in key and is_object(attributes_of(attributes_of(Config)[section].type)[key].default))
 
 
-def _local_config(path: str, home: str | None) -> tuple[Document | None, tuple[str, ...]]:
+def _local_config(path: str, home: str) -> tuple[Document | None, tuple[str, ...]]:
     """Returns what the current directory's file sets, None for a file that sets nothing, and the warnings."""
     try:
         content = read_config(path)
@@ -192,12 +188,8 @@ def _local_config(path: str, home: str | None) -> tuple[Document | None, tuple[s
         return None, (f"{path} was ignored: {error.reason}.",)
     if content is None:
         return None, ()
-    is_trusted = False
-    warnings: tuple[str, ...] = ()
-    if home is not None:
-        trusts = as_result(TrustFile(home).vouches_for)(os.path.realpath(path), content)
-        is_trusted = trusts.value_or(False)
-        warnings = warning_of(trusts)
+    trusts = as_result(TrustFile(home).vouches_for)(os.path.realpath(path), content)
+    is_trusted, warnings = trusts.value_or(False), warning_of(trusts)
     try:
         document = parse_config(content, path)
     except ConfigInvalid as error:
@@ -216,10 +208,10 @@ def _local_config(path: str, home: str | None) -> tuple[Document | None, tuple[s
     return document, warnings
 
 
-def _placed(config: Config, root: str, home: str | None) -> Config:
+def _placed(config: Config, root: str, home: str) -> Config:
     # As for `storage.root`, a relative path counts from the home, since a config means one place wherever it is read.
     def placed(paths: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(absolute(path, home, lambda: home or "") or path for path in paths)
+        return tuple(absolute(path, home, lambda: home) for path in paths)
 
     return evolve(
         config,

@@ -301,13 +301,11 @@ def interval_hours(schedule: ScheduleConfig) -> dict[str, float]:
 
 
 def job_healths(
-    home: str | None, schedule: ScheduleConfig, real_root: str, now_ms: int
+    home: str, schedule: ScheduleConfig, real_root: str, now_ms: int
 ) -> tuple[InstalledSchedule | None, tuple[JobHealth, ...]]:
     """Returns the schedule of this machine, if it has one for this root, and the state of its jobs. Jobs that another
     program has scheduled (a Nix module, a crontab of one's own) are known from their runs, and are assumed to run as
     often as the config says."""
-    if home is None:
-        return None, ()
     state = ScheduleState(home)
     installed = state.receipt.read()
     if installed is not None and installed.root != real_root:
