@@ -70,7 +70,8 @@ applies_to: cwd={project}; reuse_rule=same repo
 ## Failures and how to do differently
 - Restart the worker first. [ad-hoc note]
 """
-    files(home / ".codex/memories", {"MEMORY.md": text, "extensions/ad_hoc/notes/2026-1.md": "Use the blue button.\n"})
+    files(home / ".codex/memories", {"MEMORY.md": text, "extensions/ad_hoc/notes/2026-1.md": "Use the blue button.\n",
+                                           "rollout_summaries/x.md": "thread_id: 0199-aa\n"})  # fmt: skip
     return []
 
 
@@ -88,6 +89,7 @@ def claude_mem(home: Path, project: Path) -> list[str]:
                 ),
                 (2, "m", "lamp", "feature", "Added", "Added a page.", "[]", "[]", 1780000000000),
                 (3, "n", "other", "discovery", "Odd", "The cache is odd.", "[]", '["gotcha"]', 1780000000000),
+                (4, "n", "lamp", "discovery", "Old", "The lamp is old.", "[]", "[]", 1780000000000),
             ],
             "sdk_sessions": [("s9", "m", "claude"), ("s8", "n", "claude")],
         },
@@ -148,7 +150,18 @@ def inosx(home: Path, project: Path) -> list[str]:
             "_project.md": "A lamp.\n",
             "coder/decisions.md": entry + "<!-- id:1773679871840 -->\nWithout a head.\n---\n",
             "old.md": "## Tarefas\n- [ ] Paint it\n",
-            "conversations/coder.json": "{}",
+            "conversations/coder.json": json.dumps(
+                {
+                    "agentId": "coder",
+                    "savedAt": 1773679871839,
+                    "messages": [
+                        {"role": "user", "text": "Remember that the lamp has a green fuse."},
+                        {"role": "agent", "text": "Yes."},
+                        {"role": "user", "text": "Remember that nobody may know.", "internal": True},
+                    ],
+                }
+            ),
+            "conversations/odd.json": "{",
             ".vault/index.json": "{}",
         },
     )
@@ -248,12 +261,12 @@ MAKERS: dict[str, tuple[Maker, dict[str, tuple[str, str, str]], int]] = {
             "lamp deploys: failures and how to do differently": ("lesson", LAMP, "worker first."),
             "Use the blue button.": ("fact", "global", "blue"),
         },
-        0,
+        1,
     ),
-    "claude-mem": (claude_mem, {"JWT": ("decision", LAMP, "- No cookies")}, 2),
+    "claude-mem": (claude_mem, {"JWT": ("decision", LAMP, "- No cookies"), "Old": ("fact", LAMP, "lamp")}, 2),
     "agent-memory-store": (chunks, {"Auth": ("decision", LAMP, "JWT.")}, 1),
     "openmemory": (openmemory, {"Likes tea.": ("fact", "global", "tea")}, 1),
-    "mem0": (mem0, {"Prefers coffee.": ("fact", "global", "coffee")}, 0),
+    "mem0": (mem0, {"Prefers coffee.": ("fact", "global", "coffee")}, 1),
     "inosx": (
         inosx,
         {
@@ -261,6 +274,7 @@ MAKERS: dict[str, tuple[Maker, dict[str, tuple[str, str, str]], int]] = {
             "We chose JWT.": ("decision", LAMP, "JWT."),
             "Without a head.": ("decision", LAMP, "head"),
             "Tarefas": ("task", LAMP, "- [ ] Paint it"),
+            "The lamp has a green fuse": ("fact", LAMP, "green fuse"),
         },
         1,
     ),

@@ -120,7 +120,7 @@ def _import(arguments: argparse.Namespace, console: Console) -> None:
 def _report(
     arguments: argparse.Namespace, console: Console, done: Imported, paths: list[str], *, is_mine: bool = False
 ) -> None:
-    left = [f"left out: {each.subject}: {'; '.join(each.reasons)}." for each in done.left]
+    left = [f"left out: {each}." for each in done.reasons]
     console.warn(*first_of(left, _MOST_TOLD, "`--json` lists all"))
     document: dict[str, Any] = {
         "run": done.run_id or None,

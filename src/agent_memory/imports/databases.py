@@ -73,25 +73,26 @@ def _read_claude_mem(path: str, machine: Machine) -> Iterator[Found]:
     else:
         observations, known, summaries = read_tables(path, tables)
     sessions = {each.get("memory_session_id"): each for each in known}
-    places: dict[str, str | None] = {}
-    changes = 0
+    ids = {key: str(each.get("content_session_id") or "") for key, each in sessions.items()}
+    places = {id: machine.place_of_session(id) for id in set(ids.values())}
+    # Claude Code deletes old transcripts: then the project's other sessions tell where it is.
+    of_project: dict[object, set[str]] = {}
+    for each in observations:
+        if place := places.get(ids.get(each.get("memory_session_id"), "")):
+            of_project.setdefault(each.get("project"), set()).add(place)
     for each in observations:
         session = sessions.get(each.get("memory_session_id"), {})
-        id = str(session.get("content_session_id") or "")
-        if each.get("type") in _CHANGES:
-            changes += 1
-            continue
-        if id not in places:
-            places[id] = machine.place_of_session(id)
-        yield _observation(each, id, str(session.get("platform_source") or "claude"), places[id])
-    if changes:
-        yield LeftOut(f"{changes:,} observations", "they say what was changed, which git knows")
-    if summaries:
-        yield LeftOut(f"{len(summaries):,} summaries", "they are handoffs of sessions that are over")
+        id, others = ids.get(each.get("memory_session_id"), ""), of_project.get(each.get("project"), set())
+        place = places.get(id) or (next(iter(others)) if len(others) == 1 else None)
+        yield _observation(each, id, str(session.get("platform_source") or "claude"), place)
+    for each in summaries:
+        yield LeftOut(str(each.get("request")), "it is the handoff of a session that is over")
 
 
-def _observation(each: dict[str, Any], session_id: str, platform: str, place: str | None) -> Record:
+def _observation(each: dict[str, Any], session_id: str, platform: str, place: str | None) -> Found:
     concepts, word = _list(each.get("concepts")), str(each.get("type") or "")
+    if word in _CHANGES:
+        return LeftOut(str(each.get("title")), "it says what was changed, which git knows")
     facts = "\n".join(f"- {fact}" for fact in _list(each.get("facts")))
     said = each.get("narrative") or each.get("text") or each.get("subtitle") or ""
     return Record(
@@ -215,11 +216,9 @@ def _read_mem0(path: str, machine: Machine) -> Iterator[Found]:
             for each in table(database, "history"):
                 last[each["memory_id"]] = each
                 first.setdefault(each["memory_id"], each.get("created_at"))
-            living = (each for each in last.values() if each.get("event") != "DELETE" and not each.get("is_deleted"))
             return [
                 {**each, "id": id, "memory": each.get("new_memory"), "created_at": first[id]}
-                for each in living
-                for id in (each["memory_id"],)
+                for id, each in last.items()
             ]
 
         rows: Any = read_tables(path, tables)
@@ -233,7 +232,7 @@ def _read_mem0(path: str, machine: Machine) -> Iterator[Found]:
 
 def _memory(row: dict[str, Any]) -> Found:
     name, state = str(row.get("id")), row.get("state") or "active"
-    if state == "deleted":
+    if state == "deleted" or row.get("event") == "DELETE" or row.get("is_deleted"):
         return LeftOut(name, "it was deleted there")
     inner = row.get("metadata") or row.get("metadata_")
     about: dict[str, Any] = inner if is_object(inner) else {}

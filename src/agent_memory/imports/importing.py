@@ -55,7 +55,7 @@ from agent_memory.store.recorded_writes import RecordedWrites
 from agent_memory.store.run_files import RunLog
 from agent_memory.text.ids import content_hash, is_id, mint_id
 from agent_memory.text.markdown import derive_description, derive_title
-from agent_memory.text.plain_text import counted
+from agent_memory.text.plain_text import counted, first_few
 
 if TYPE_CHECKING:
     from agent_memory.section.publishing import KeepSections
@@ -79,6 +79,7 @@ SOURCES: Mapping[str, Source] = {
 }
 _OWN = {"bootstrap": "the project", "skills": "past sessions"}
 _DIGEST_DIGITS = 12
+_MOST_NAMED = 5
 _MAX_ID_CHARS = 200
 _LINK = re.compile(r"\[\[([^\[\]|\n]+)(?:\|([^\[\]\n]*))?\]\]")
 
@@ -103,8 +104,18 @@ class Imported:
             f"{self.known:,} known already",
             f"{len(self.left):,} left out",
         )
-        title = _OWN.get(self.source) or SOURCES[self.source].title
+        records = len(self.created) + len(self.updated) + self.known + len(self.left)
+        of_own = _OWN.get(self.source)
+        title = of_own or f"{SOURCES[self.source].title}, {counted(records, 'record')}"
         return f"From {title}: {', '.join(counts)}"
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Returns a sentence for each reason for which records were left out."""
+        subjects = dict[str, list[str]]()
+        for each in self.left:
+            subjects.setdefault("; ".join(each.reasons), []).append(each.subject)
+        return tuple(f"{first_few(named, _MOST_NAMED)}: {reason}" for reason, named in subjects.items())
 
 
 @frozen
@@ -172,10 +183,8 @@ class Importing:
                 updated=tuple(each for each in plan.updated if each.meta.id in done),
                 left=(*plan.left, *receipt.dropped),
             )
-            dropped = tuple(f"{each.subject}: {'; '.join(each.reasons)}" for each in plan.left)
-            run = LoggedRun(
-                run_id, "import", started_ms, self.clock.now_ms(), "completed", plan.sentence, dropped=dropped
-            )
+            times = started_ms, self.clock.now_ms()
+            run = LoggedRun(run_id, "import", *times, "completed", plan.sentence, dropped=plan.reasons)
             self.writes.report(self.log, run, receipt)
         self.writes.tolerate(self.publish(lambda sections: self.log.put_sections(run_id, sections)))
         return plan

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from agent_memory.errors import UsageInvalid
+from agent_memory.extraction.extract import extracted
 from agent_memory.files.lines import objects_in
 from agent_memory.files.paths import names_in
 from agent_memory.imports.base import (
@@ -20,11 +22,13 @@ from agent_memory.imports.base import (
     instant_in,
     kind_of,
     need,
+    read_json,
     sections,
 )
-from agent_memory.note.note import GLOBAL_SCOPE, Importance, Kind, Sensitivity
+from agent_memory.note.note import GLOBAL_SCOPE, Harness, Importance, Kind, Sensitivity
+from agent_memory.session.history import History, Role, Turn
+from agent_memory.text.ids import content_hash
 from agent_memory.text.json_shape import is_object
-from agent_memory.text.plain_text import counted
 
 # -- @inosx/agent-memory ----------------------------------------------------------------------------------------------
 
@@ -65,11 +69,30 @@ def _read_inosx(path: str, machine: Machine) -> Iterator[Found]:
                 kind = _KIND_OF_SECTION.get(heading.lower(), Kind.LESSON)
                 yield Record(f"{each.name}#{heading}", text, heading or each.stem, kind=kind, place=place,
                              agent=each.stem, updated_at_ms=each.changed_at_ms)  # fmt: skip
-    conversations = f"{path}/conversations"
-    if count := len(names_in(conversations, lambda name: name.endswith(".json"))):
-        yield LeftOut(
-            counted(count, "conversation"), f"`memory capture --file FILE` brings one in, from {conversations}"
-        )
+    for name in names_in(f"{path}/conversations", lambda name: name.endswith(".json")):
+        yield from _conversation(path, f"conversations/{name}", place)
+
+
+def _conversation(path: str, name: str, place: str) -> Iterator[Found]:
+    """Yields what the built-in extractor finds worth keeping in a conversation, without a model."""
+    try:
+        told = read_json(f"{path}/{name}")
+    except UsageInvalid as error:
+        yield LeftOut(name, str(error))
+        return
+    about: dict[str, Any] = told if is_object(told) else {}
+    said = [each for each in about.get("messages") or () if is_object(each) and not each.get("internal")]
+    turns = tuple(
+        Turn(number, Role.USER if each.get("role") == "user" else Role.AGENT, str(each.get("text") or ""), f"{number}")
+        for number, each in enumerate(said, 1)
+    )
+    agent, at_ms = str(about.get("agentId") or ""), instant_in(about.get("savedAt"))
+    kept = extracted(History(Harness.MANUAL, name, turns, cwd=place), now_ms=0, final_window=False)
+    for each in kept.entries:
+        yield Record(f"{name}/{content_hash(each.body.encode())[:12]}", each.body, each.title, each.description or "", each.kind,
+                     each.tags, at_ms, at_ms, place, agent=agent or None)  # fmt: skip
+    if not kept.entries:
+        yield LeftOut(name, "nothing in it is worth a note")
 
 
 def _entries(each: Document, agent: str, kind: Kind, place: str) -> Iterator[Found]:
@@ -95,7 +118,6 @@ _SUMMARIES = ("turn-summary", "compaction", "heartbeat")
 
 def _read_cursorclaw(path: str, machine: Machine) -> Iterator[Found]:
     need(os.path.isfile(f"{path}/MEMORY.md") or os.path.isdir(f"{path}/memory"), path, "there is no MEMORY.md")
-    summaries = 0
     seen: set[str] = set()
     for each in documents(path, depth=1):
         is_record = isinstance(each, Document) and (each.name.startswith("memory/") or "/" not in each.name)
@@ -112,12 +134,7 @@ def _read_cursorclaw(path: str, machine: Machine) -> Iterator[Found]:
                 if not row.get("text") or id in seen:
                     continue
                 seen.add(id)
-                if row.get("category") in _SUMMARIES:
-                    summaries += 1
-                else:
-                    yield _claw_record(id, row)
-    if summaries:
-        yield LeftOut(f"{summaries:,} summaries", "they say what a turn did, or that nothing happened")
+                yield _claw_record(id, row)
 
 
 def _claw_record(id: str, row: dict[str, Any]) -> Found:
@@ -126,6 +143,8 @@ def _claw_record(id: str, row: dict[str, Any]) -> Found:
     word, confidence = str(about.get("sensitivity") or ""), about.get("confidence")
     if word == "secret":
         return LeftOut(id, "it is secret")
+    if row.get("category") in _SUMMARIES:
+        return LeftOut(id, "it says what a turn did, or that nothing happened")
     is_share = isinstance(confidence, int | float) and 0 <= confidence <= 1
     return Record(
         id,

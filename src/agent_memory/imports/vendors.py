@@ -107,7 +107,7 @@ def _find_codex(machine: Machine) -> Iterator[str]:
 
 def _read_codex(path: str, machine: Machine) -> Iterator[Found]:
     need(os.path.isdir(path), path, "there is no such directory")
-    for each in documents(path, depth=0):
+    for each in documents(path):
         if isinstance(each, LeftOut):
             yield each
         elif each.name == "MEMORY.md":
@@ -120,12 +120,11 @@ def _read_codex(path: str, machine: Machine) -> Iterator[Found]:
                         f"summary#{heading}", text, heading, kind=Kind.PREFERENCE if heading[0] == "U" else Kind.FACT,
                         updated_at_ms=each.changed_at_ms, harness=Harness.CODEX,
                     )  # fmt: skip
-    notes = f"{path}/extensions/ad_hoc/notes"
-    for each in documents(notes, depth=0) if os.path.isdir(notes) else ():
-        if isinstance(each, LeftOut):
-            yield each
-        else:
-            yield Record(f"ad_hoc/{each.name}", each.body, updated_at_ms=each.changed_at_ms, harness=Harness.CODEX)
+        elif each.name.startswith("extensions/ad_hoc/notes/"):
+            id = f"ad_hoc/{os.path.basename(each.name)}"
+            yield Record(id, each.body, updated_at_ms=each.changed_at_ms, harness=Harness.CODEX)
+        elif each.name.startswith("rollout_summaries/"):
+            yield LeftOut(each.name, "MEMORY.md holds what was learnt from that session")
 
 
 def _task_group(group: str, text: str, document: Document) -> Iterator[Found]:
