@@ -32,8 +32,8 @@ def remembered(memory: Memory, directory: Path, text: str = TEXT) -> None:
     assert memory("remember", text, "--kind", "decision", cwd=directory).code == 0
 
 
-def told(memory: Memory, directory: Path) -> str:
+def told(memory: Memory, directory: Path, **environ: str) -> str:
     """What a session that begins there is told."""
     payload = {"session_id": os.urandom(4).hex(), "transcript_path": "/none", "cwd": str(directory)}
     data = json.dumps({**payload, "hook_event_name": "SessionStart", "source": "startup"}).encode()
-    return memory("inject", "--harness", "claude-code", "--hook", data=data, cwd=directory).out
+    return memory("inject", "--harness", "claude-code", "--hook", data=data, cwd=directory, environ=environ).out

@@ -468,8 +468,10 @@ class Memory:
             if said is None:
                 return ((),) * len(named)
             commits = dict(line.split(" ") for line in said.splitlines())
-            where.commit = next((commits[each] for each in TRUNKS if each in commits), where.commit)
-        return look_at(where, named, COMMAND_SECONDS)
+            trunk = next((each for each in TRUNKS if each in commits), None)
+            if trunk is not None:
+                where.branch, where.commit = trunk.rpartition("/")[2], commits[trunk]
+        return look_at(where, named, COMMAND_SECONDS, self.real_root)
 
     @cached_property
     def _named(self) -> dict[str, Named]:
@@ -913,7 +915,7 @@ class Memory:
             }
             if named:
                 where = self.checkout if scope == here else place_with(scope, self.environ, self.real_root)
-                looked = look_at(where, tuple(named.values()), COMMAND_SECONDS / len(scopes))
+                looked = look_at(where, tuple(named.values()), COMMAND_SECONDS / len(scopes), self.real_root)
                 found |= zip(named, looked, strict=True)
         return found
 
@@ -1095,8 +1097,8 @@ class Memory:
         from agent_memory.care.why_note import note_history
         from agent_memory.git.git_history import revisions_of
 
-        def grounding(stored: StoredEntry) -> tuple[dict[str, str | None], ...]:
-            return tuple(each.document for each in self.grounding(stored).get(stored.meta.id, ()))
+        def grounding(stored: StoredEntry) -> tuple[Grounding, ...]:
+            return self.grounding(stored).get(stored.meta.id, ())
 
         revisions = partial(revisions_of, self.git_process)
         why = unwrap(note_history(id, reading, self.log, revisions, told_where, grounding))

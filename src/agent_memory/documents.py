@@ -13,6 +13,7 @@ from attrs import fields, fields_dict, has
 
 from agent_memory.errors import Error
 from agent_memory.note.note import Listed, Source, Status, Tier, UnreadableFile, Usage, reads_of
+from agent_memory.recall.grounding import Grounding
 from agent_memory.text.instants import day_of, iso_of
 from agent_memory.text.json_shape import is_object, is_row
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from agent_memory.care.use import Use
     from agent_memory.pipelines.undo import Undone
     from agent_memory.recall.assembling import Injection
-    from agent_memory.recall.grounding import Grounding
     from agent_memory.recall.search_values import SearchAnswer
     from agent_memory.rules.run_log import LoggedRun
     from agent_memory.store.diffs import DiffPart
@@ -47,6 +47,8 @@ def json_of(value: Any) -> Any:
         return {"code": value.code, "message": str(value)}
     if isinstance(value, UnreadableFile):
         return fields_of(value, "path", "problems")  # of the notes that are missing from an answer (P6)
+    if isinstance(value, Grounding):
+        return {"path": value.path, "state": value.state, "now": value.now or None}
     if kind is dict:
         return {json_of(key): json_of(each) for key, each in value.items()}
     return fields_of(value)
@@ -132,7 +134,7 @@ def entry_document(
         "archived": listed.archived,
         "tier": tier.value,
         **({"unmerged": unmerged} if unmerged else {}),
-        **({"grounding": found} if (found := [each.document for each in grounding]) else {}),
+        **({"grounding": found} if (found := json_of(tuple(grounding))) else {}),
         **({} if body is None else {"body": body}),
     }
 

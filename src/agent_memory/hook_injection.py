@@ -155,7 +155,7 @@ class HookInjection:
             prepared = _value(prepare(self._memory()))
             keep_cached(self.root, fingerprint, prepared, began_ns)
         profile = profile_named(SESSION_START, prepared.profiles, prepared.budget)
-        passages = (*self._recovery(), *grounded(prepared.passages, self.repository))
+        passages = (*self._recovery(), *grounded(prepared.passages, self.repository, self.root))
         return passages, profile, prepared.more, prepared.hold_out
 
     def _fingerprint(self) -> Fingerprint:

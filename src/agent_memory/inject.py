@@ -65,7 +65,7 @@ def inject(memory: Memory, request: InjectRequest) -> Injection:
     more = 0
     if set(profile.shares) - {"notes"}:
         prepared = unwrap(prepare(memory))
-        passages += grounded(prepared.passages, memory.checkout)
+        passages += grounded(prepared.passages, memory.checkout, memory.real_root)
         more = prepared.more
     harness = (request.harness or memory.caller.harness).value
     session, scope, now_ms = request.session or "", memory.scope_here(), memory.clock.now_ms()
@@ -124,7 +124,11 @@ def told_where(memory: Memory, notes: Notes, listed: Listed) -> tuple[str, ...]:
     prepared = unwrap(prepare(memory, Place(scope, scope != GLOBAL_SCOPE, memory.clock.now_ms()), notes))
     published = unwrap(memory.publish(None, dry_run=True))
     profile = profile_named(SESSION_START, prepared.profiles, prepared.budget)
-    passages = grounded(prepared.passages, memory.checkout) if scope == memory.scope_here() else prepared.passages
+    passages = (
+        grounded(prepared.passages, memory.checkout, memory.real_root)
+        if scope == memory.scope_here()
+        else prepared.passages
+    )
     injection = NOTHING if profile is None else assemble(passages, profile, more=prepared.more)
     passage = next((each for each in passages if each.id == meta.id), None)
     shown = [(each.path, each.rendered) for each in published.targets if each.rendered is not None]
@@ -168,7 +172,7 @@ def find_passages(memory: Memory, query: str, mode: Mode, least_score: float = _
             for each in with_contradicted(fit)
         )
         best = tuple(islice((passage for passage in passages if passage is not None), _MOST_FOUND))
-        ready = grounded(best, memory.checkout)
+        ready = grounded(best, memory.checkout, memory.real_root)
     for notice in () if ready else answer.notices:
         memory.warn(notice)
     return ready

@@ -142,6 +142,39 @@ def test_a_file_is_followed_through_several_changes(memory: Memory, lamp: Path) 
     assert grounding(memory, lamp, id)["src/a.py"] == "gone"
 
 
+def test_what_git_said_is_asked_once_and_goes_on_from_there(memory: Memory, lamp: Path, home: Path) -> None:
+    id = noted(memory, lamp)
+    hung = home / "bin" / "git"
+    hung.parent.mkdir()
+    hung.write_text("#!/bin/sh\nexec sleep 60\n")
+    hung.chmod(0o755)
+    path = f"{hung.parent}:{os.environ['PATH']}"
+    moves = {
+        "rm src/a.py src/b.py": ("gone", "gone", "src/a.py and src/b.py are gone"),
+        "seq 0 39 > c.py": ("changed c.py", "gone", "src/b.py is gone, src/a.py is now c.py"),
+        "mv c.py d.py": ("changed d.py", "gone", "src/b.py is gone, src/a.py is now d.py"),
+        "mkdir -p src; seq 50 90 > src/b.py": ("changed d.py", "changed", "src/a.py is now d.py"),
+        "mv src/b.py b.py": ("changed d.py", "changed b.py", "src/a.py is now d.py, src/b.py is now b.py"),
+        "rm d.py": ("gone", "changed b.py", "src/a.py is gone, src/b.py is now b.py"),
+    }
+    for words, (a, b, mark) in moves.items():
+        subprocess.run(["sh", "-c", words], cwd=lamp, check=True)
+        committed(lamp)
+        found = grounding(memory, lamp, id)
+        assert (found["src/a.py"], found["src/b.py"]) == (a, b), words
+        assert mark in told(memory, lamp, PATH=path)
+    (lamp / "src").mkdir(exist_ok=True)
+    (lamp / "src" / "a.py").write_text("again")
+    assert "is gone" not in told(memory, lamp, PATH=path), "the work tree has it"
+    (lamp / "src" / "a.py").unlink()
+    git(lamp, "reset", "-q", "--hard", "HEAD~5")
+    for words in ("reflog expire --expire=now --all", "gc -q --prune=now"):
+        git(lamp, *words.split())
+    assert grounding(memory, lamp, id) == {"src/a.py": "gone", "src/b.py": "gone", "docs": "fresh"}
+    git(lamp, "checkout", "-q", "-b", "other", "HEAD~1")
+    assert grounding(memory, lamp, id)["src/b.py"] == "fresh"
+
+
 def test_it_is_gone_only_on_the_branch_that_removed_it(memory: Memory, lamp: Path, home: Path) -> None:
     git(lamp, "switch", "-q", "-c", "topic")
     (lamp / "src" / "new.py").write_text("new")

@@ -27,6 +27,7 @@ from agent_memory.note.note import (
     reads_of,
 )
 from agent_memory.note.note_format import read_note
+from agent_memory.recall.grounding import Grounding
 from agent_memory.recall.reading import Reading
 from agent_memory.results import as_result, unwrap, warning_of
 from agent_memory.rules.run_log import MOST_RUNS, LoggedRun, Revision, short_id
@@ -264,8 +265,7 @@ class NoteHistory:
     """What could not be read, one sentence each: more may be unknown."""
     unmerged: str = ""
     """`branch x, not found in main`, if it comes from unmerged branches alone."""
-    grounding: tuple[Mapping[str, str | None], ...] = ()
-    """What became of each file that it names: `path`, `state`, and its present path, `now`."""
+    grounding: tuple[Grounding, ...] = ()
 
 
 # -- a note: its versions ---------------------------------------------------------------------------------------------
@@ -308,7 +308,7 @@ def note_history(
     log: RunLog,
     revisions_of: Callable[[str, int], Result[tuple[Revision, ...], Error]],
     told_where: Callable[[Listed], tuple[str, ...]],
-    grounding: Callable[[StoredEntry], tuple[Mapping[str, str | None], ...]] = lambda _: (),
+    grounding: Callable[[StoredEntry], tuple[Grounding, ...]] = lambda _: (),
 ) -> NoteHistory:
     """Returns the history of the live note with this id or alias, else of the archived one. `revisions_of` returns the
     newest commits that touched a path, up to a limit.

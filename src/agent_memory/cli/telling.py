@@ -104,6 +104,9 @@ def configure_checkpoint(parser: argparse.ArgumentParser) -> None:
 
 
 def _checkpoint(arguments: argparse.Namespace, console: Console) -> None:
+    from agent_memory.inject import prepare
+    from agent_memory.recall.grounding import UNHURRIED_SECONDS, grounded
+
     memory = open_here(console)
     memory.require_on()
     taken, stored = unwrap(memory.checkpoint(_session(memory, arguments), arguments.harness))
@@ -111,6 +114,9 @@ def _checkpoint(arguments: argparse.Namespace, console: Console) -> None:
     said = f"Kept the {found.harness} session {found.session_id}: "
     document = {**fields_of(found, "harness", "session_id", "resume"), "stored": stored}
     console.answer(document, said + (f"its handoff is {stored}" if stored else "there is nothing to hand over"))
+    grounded(
+        unwrap(prepare(memory)).passages, memory.checkout, memory.real_root, UNHURRIED_SECONDS
+    )  # for the next hook
 
 
 def _session(memory: Memory, arguments: argparse.Namespace) -> str | None:

@@ -14,6 +14,7 @@ from agent_memory.cli.dialogue import first_of, open_here, warn_unreadable
 from agent_memory.documents import fields_of
 from agent_memory.errors import UsageInvalid
 from agent_memory.note.note import Relation
+from agent_memory.recall.grounding import ground_lines
 from agent_memory.recall.links import Link, LinkGraph, LinkSheet, Succession, Whereabouts
 from agent_memory.results import unwrap
 from agent_memory.text.instants import instant
@@ -71,8 +72,7 @@ def _note_lines(note: NoteHistory) -> Iterator[str]:
     history = [f"{instant(each.at_ms)}: {_line(each.sentence)}" for each in note.history]
     yield from _section("Said by", [note.said_by, *([f"Not merged: {note.unmerged}."] if note.unmerged else [])])
     yield from _section("Comes from", sources or ["No session."])
-    files = [f"{_line(each['path'] or '')}: {_ground(each)}" for each in note.grounding]
-    yield from _section("Files that it names", files)
+    yield from _section("Files that it names", list(map(_line, ground_lines(note.grounding))))
     yield from _section("Merged from", list(map(_named, note.merged)))
     yield from _section("Supersedes", list(map(_named, note.supersedes)))
     yield from _section("Superseded by", list(map(_named, note.superseded_by)))
@@ -83,10 +83,6 @@ def _note_lines(note: NoteHistory) -> Iterator[str]:
     yield from _section("What changed it", history or [f"No run; {changed}."])
     commits = [f"{each.at[:10]} {each.commit} {each.author}: {each.subject}" for each in note.commits]
     yield from _section("Commits", commits)
-
-
-def _ground(file: Mapping[str, str | None]) -> str:
-    return f"{file['state']}, now {_line(file['now'])}" if file["now"] else f"{file['state']}"
 
 
 def _score(parts: Mapping[str, float]) -> str:

@@ -2,7 +2,8 @@
 
 Git knows: the note's commit says what was there, and only a commit that took a file away since makes it gone. So a word that
 looks like a path, a file of another branch, and whatever git cannot tell in time are never gone. It detects change, not
-falsehood. Imports C modules only, since hooks use it.
+falsehood. What git said of a branch is kept (`.cache/inject`), so it is asked once for each HEAD, and about the commits
+since. Imports C modules only, since hooks use it.
 
 Of `path:symbol`, and of a word in backticks that may be a target, a script, a key or a package, only what is gone is told, as
 `src/a.py:parse_tide` or `Makefile:lint`: the note's commit had the word in that file, and HEAD descends from it without. Another
@@ -15,6 +16,7 @@ import time
 from agent_memory.capture.places import git_says, known_places, redacted_scope
 from agent_memory.capture.repository import Repository, read_repository
 from agent_memory.files.durable import read_loosely
+from agent_memory.recall.start_cache import keep, read_kept
 from agent_memory.text.json_shape import Record
 from agent_memory.text.value_rules import commit_problem
 
@@ -30,6 +32,8 @@ FRESH, CHANGED, GONE, UNKNOWN = "fresh", "changed", "gone", "unknown"
 HOOK_SECONDS = 0.3
 """How long git may take before notes are told without a mark."""
 COMMAND_SECONDS = 3.0
+UNHURRIED_SECONDS = 60.0
+"""For what nobody waits for."""
 
 _MOST_NAMES = 40
 """How many files of one note are looked for."""
@@ -41,6 +45,8 @@ _FEW_REMOVED = 20
 _MOST_COMPARED = 8
 _MOST_MOVES = 4
 """How often a file may have been renamed since."""
+_MOST_KEPT = 5_000
+"""How many objects are remembered."""
 _MOST_BYTES, _MOST_READ = 1 << 18, 1 << 20
 """How much of a file, and of all, is read to look for words."""
 _MANIFESTS = (
@@ -73,8 +79,12 @@ class Grounding(Record):
     removed_s: int = 0
 
     @property
-    def document(self) -> "dict[str, str | None]":
-        return {"path": self.path, "state": self.state, "now": self.now or None}
+    def words(self) -> str:
+        """Returns the state for people, with the present path or the commit that removed it."""
+        from agent_memory.text.instants import day_of
+
+        removed = f", removed by {self.commit[:7]} on {day_of(self.removed_s * 1000)}" if self.commit else ""
+        return f"{self.state}, now {self.now}" if self.now else f"{self.state}{removed}"
 
 
 # -- names ------------------------------------------------------------------------------------------------------------
@@ -124,18 +134,23 @@ def _files_of(name: str) -> tuple[str, ...]:
 # -- facts ------------------------------------------------------------------------------------------------------------
 
 
+Pair = tuple[str | int, str]
+"""A name, after the commit of its note, or after its time if that is unknown."""
+
+
 class _Silent(Exception):
     """Git does not answer."""
 
 
 class _Facts:
-    """What git says about some names, each question asked once for all of them."""
+    """What git says about some names, each question asked once for all of them. All but `texts` is kept."""
 
-    def __init__(self, where: Repository, seconds: float) -> None:
+    def __init__(self, where: Repository, seconds: float, root: str) -> None:
+        self.root, self.place = root, f"grounding 1\n{where.top}\n{where.branch}"
         self.common, self.head, self.top = where.common or "", where.commit or "", where.top
         self.until = time.monotonic() + seconds
         self.objects: dict[str, str] = {}
-        """`<id> <bytes> <type>` by `<commit>:<path>`; empty for nothing."""
+        """`<id> <bytes> <type>` by `<commit>:<path>`; empty for nothing. Never of another commit than notes have, or HEAD."""
         self.texts: dict[str, str] = {}
         """The text of a file by the id of its object."""
         self.renames: dict[str, str] = {}
@@ -145,9 +160,36 @@ class _Facts:
         """What `is_later` found."""
         self.traced: set[str] = set()
         """The removed names whose new names would be known."""
+        self.searched: set[Pair] = set()
+        """The absent names whose removals would be known."""
+        self.before = ""
+        """The HEAD of which this was known; empty if nothing was."""
+        self.is_new = False
+
+    def recall(self) -> None:
+        """Takes up what was kept of this branch, if HEAD descends from that."""
+        from contextlib import suppress
+
+        self.before, objects, self.later, *since = read_kept(self.root, self.place) or ("", {}, {})
+        if self.before and len(objects) < _MOST_KEPT:
+            is_same, commits = self.before == self.head, _commits(since[-1])
+            if not is_same and self.before not in commits:
+                objects = {key: each for key, each in objects.items() if not key.startswith(self.before)}
+            self.objects = objects
+            with suppress(_Silent):  # it may have been thrown away
+                if is_same or not self.is_later(self.before, self.head):
+                    self.removals, self.renames, self.traced, self.searched = since
+                    return
+        self.before = ""
+
+    def keep(self) -> None:
+        if self.is_new:
+            objects = {key: each for key, each in self.objects.items() if each or not key.endswith("^{commit}")}
+            since = self.removals, self.renames, self.traced, self.searched
+            keep(self.root, self.place, (self.head, objects, self.later, *since))
 
     def ask(self, *words: str, told: "Iterable[str]" = ()) -> str:
-        left = self.until - time.monotonic()
+        left, self.is_new = self.until - time.monotonic(), True
         lines = "".join(f"{each}\n" for each in told)
         said = git_says(self.common, *words, told=lines, seconds=left) if left > 0 else None
         if said is None:
@@ -217,40 +259,47 @@ class _Facts:
         return False
 
     def find_removals(self, names: "Sequence[str]", since: "Sequence[str]") -> "Sequence[str]":
-        """Finds the last commit that removed each of these names; returns those commits."""
+        """Finds the last commit that removed each of these names, if it is among those asked; returns those commits."""
         options = ("--no-show-signature", "--no-ext-diff", "--no-renames", "--diff-filter=D", "--name-only", "-c", "-z")
         said = self.ask("--literal-pathspecs", "log", *options, "--format=%x01%H %ct", *since, "--", *names)
         removing: dict[str, None] = {}
+        found: dict[str, tuple[str, int]] = {}
         commit, at_s = "", "0"
         for field in said.split("\0"):
             if field[:1] == "\x01":  # a path begins with one of the names
                 commit, _, at_s = field[1:].partition(" ")
                 removing[commit] = None
             path = field.removeprefix("\n")
+            self.renames.pop(path, None)  # it was there again, and may have another new name
             for name in names:
                 if path == name or path.startswith(f"{name}/"):
-                    self.removals.setdefault(name, (commit, int(at_s)))
+                    found.setdefault(name, (commit, int(at_s)))
+        self.removals |= found
         return tuple(removing)
 
-    def find_renames(self, names: "Sequence[str]", pairs: "Sequence[str]") -> None:
+    def find_renames(self, names: "Sequence[str]", pairs: "Sequence[str]", among: "Sequence[str]" = ()) -> None:
         """Finds what git takes for the new names of these, from one commit to another, or in one commit: a pair of trees is
-        named in the reverse order. All other files would take seconds to compare."""
+        named in the reverse order. All other files would take seconds to compare than those added there, or in `among`."""
         from itertools import pairwise
 
         options = ("diff-tree", "--stdin", "-r", "-z", "--no-ext-diff")
-        listed = self.ask(*options, "--no-renames", "--diff-filter=AD", "--name-status", told=pairs).split("\0")
+        shown = "--no-renames", "--diff-filter=AD", "--name-status"
+        listed = self.ask(*options, *shown, told=among or pairs).split("\0") if names and pairs else ()
         added = dict.fromkeys(path for state, path in pairwise(listed) if state == "A")
+        if not added:
+            return
         # Few removed files are compared at once; to pick the names out of a large tree takes longer.
-        paths = (*names, *added) if listed.count("D") > _FEW_REMOVED else ()
+        paths = (*names, *added) if among or listed.count("D") > _FEW_REMOVED else ()
         if sum(map(len, paths)) > _MOST_ARGUMENTS:
             raise _Silent
-        shown = ("-M", "--name-status", "--diff-filter=R")
+        shown = "-M", "--name-status", "--diff-filter=R"
         said = self.ask("--literal-pathspecs", *options, *shown, "--", *paths, told=pairs)
         fields = iter(said.split("\0"))
         for field in fields:
             if field[:1] == "R" and field[1:].isdigit():
-                old = next(fields, "")
-                self.renames.setdefault(old, next(fields, ""))
+                old, new = next(fields, ""), next(fields, "")
+                if any(f"{old}/".startswith(f"{name}/") for name in names) and redacted_scope(old) == old:
+                    self.renames.setdefault(old, new if redacted_scope(new) == new else "")
 
     def new_name(self, name: str) -> "str | None":
         """Returns the new name of a file or directory; empty if it is not one, None if nothing was renamed."""
@@ -265,16 +314,19 @@ class _Facts:
         return None if not moved else next(iter(moved)) if len(moved) == 1 else ""
 
 
-def look_at(where: Repository, notes: "Sequence[Named]", seconds: float) -> tuple[tuple[Grounding, ...], ...]:
+def look_at(
+    where: Repository, notes: "Sequence[Named]", seconds: float, root: str
+) -> tuple[tuple[Grounding, ...], ...]:
     """Returns for each note what became of the files that it names, and which words are gone; what never was a file there is
-    left out. All is unknown if git does not answer in time."""
+    left out. All is unknown if git does not answer in time. `root` is of the store that keeps what git said."""
     if where.common is None or where.commit is None or not any(each.names for each in notes):
         return tuple(() for _ in notes)
     words = [tuple(name for name in each.names if each.commit and ":" in name) for each in notes]
     paths = (tuple(name for name in each.names if ":" not in name) for each in notes)
     notes = [Named(names, each.commit, each.since_ms) for names, each in zip(paths, notes, strict=True)]
-    facts = _Facts(where, seconds)
+    facts = _Facts(where, seconds, root)
     try:
+        facts.recall()
         facts.look_up(f"{each.commit}^{{commit}}" for each in notes if each.commit)
         for each in notes:
             if not facts.has(each.commit):
@@ -285,52 +337,66 @@ def look_at(where: Repository, notes: "Sequence[Named]", seconds: float) -> tupl
         facts.look_up(
             (*(f"{facts.head}:{name}" for _, name in pairs), *(f"{commit}:{name}" for commit, name in pairs if commit))
         )
-        _trace(facts, [each for each in notes if each.commit])
-        _trace(facts, [each for each in notes if not each.commit])
+        _trace(facts, {(each.commit or each.since_ms, name) for each in notes for name in each.names})
         gone = _gone_words(facts, asked)
         found = ([_state(facts, each, name) for name in each.names] for each in notes)
         more = ([gone.get((each.commit, word)) for word in some] for each, some in zip(notes, words, strict=True))
-        return tuple(
+        states = tuple(
             tuple(state for state in (*states, *lost) if state is not None)
             for states, lost in zip(found, more, strict=True)
         )
+        facts.keep()
+        return states
     except _Silent:
         return tuple(tuple(Grounding(name, UNKNOWN) for name in each.names) for each in notes)
 
 
-def _trace(facts: _Facts, notes: "Sequence[Named]") -> None:
-    """Finds what became of the names that are absent, as far as there is time."""
+def _trace(facts: _Facts, asked: "Iterable[Pair]") -> None:
+    """Finds what became of the names that are absent: of those known before, what came since; of the others, as far as there
+    is time."""
     from contextlib import suppress
 
-    absent = {name for each in notes for name in each.names if facts.is_absent(name)}
-    if not absent:
-        return
-    commits = sorted({each.commit for each in notes if each.commit and absent.intersection(each.names)})
-    since = [facts.head]
-    if not commits:
-        since += [f"--max-age={min(each.since_ms for each in notes) // 1000}"]
-    else:
-        with suppress(_Silent):  # they may have no common ancestor
-            since += [f"^{facts.ask('merge-base', '--octopus', *commits).strip()}"]
-    with suppress(_Silent):
-        for _ in range(_MOST_MOVES):
-            removing = facts.find_removals(sorted(absent), since)
-            removed = sorted(name for name in absent if name in facts.removals)
-            if not removed:
-                return
-            facts.find_renames(removed, removing)
-            # What was first copied and then removed has not been renamed by one commit.
-            left = [name for name in removed if facts.new_name(name) is None]
-            had = {name: next((each for each in commits if facts.at(each, name)), "") for name in left}
-            before = sorted({each for each in had.values() if each})[:_MOST_COMPARED]
-            if before:
-                facts.find_renames(left, [f"{facts.head} {each}" for each in before])
-            facts.traced.update(name for name in removed if had.get(name, "") in ("", *before))
-            ends = {new for name in removed if (new := facts.new_name(name))}
-            facts.look_up(f"{facts.head}:{each}" for each in ends)
-            absent = {each for each in ends - facts.traced if facts.is_absent(each)}
-            if not absent:
-                return
+    if facts.before not in ("", facts.head) and facts.searched:
+        known = {name for _, name in facts.searched} | set(facts.renames.values()) - {""}
+        since, among = (facts.head, f"^{facts.before}"), (f"{facts.head} {facts.before}",)
+        _follow(facts, known, _commits(facts.searched), since, among)
+    new = {pair for pair in asked if facts.is_absent(pair[1])} - facts.searched
+    for kind in (str, int):
+        pairs, begin = {pair for pair in new if isinstance(pair[0], kind)}, ""
+        commits = _commits(pairs)
+        with suppress(_Silent):
+            if commits:
+                with suppress(_Silent):  # they may have no common ancestor
+                    begin = f"^{facts.ask('merge-base', '--octopus', *commits).strip()}"
+            elif pairs:
+                begin = f"--max-age={min(int(since_ms) for since_ms, _ in pairs) // 1000}"
+            _follow(facts, {name for _, name in pairs}, commits, (facts.head, *filter(None, (begin,))))
+            facts.searched |= pairs
+
+
+def _commits(pairs: "Iterable[Pair]") -> "Sequence[str]":
+    return sorted({each for each, _ in pairs if isinstance(each, str)})
+
+
+def _follow(
+    facts: _Facts, names: "set[str]", commits: "Sequence[str]", since: "Sequence[str]", among: "Sequence[str]" = ()
+) -> None:
+    """Finds which commits removed these names, and what they are called now."""
+    for _ in range(_MOST_MOVES):
+        removing = facts.find_removals(sorted(names), since) if names else ()
+        removed = sorted(name for name in names if name in facts.removals)
+        facts.find_renames(removed, removing)
+        # What was first copied and then removed has not been renamed by one commit.
+        left = [name for name in removed if facts.new_name(name) is None]
+        had = {name: next((each for each in commits if facts.at(each, name)), "") for name in left}
+        before = sorted({each for each in had.values() if each})[:_MOST_COMPARED]
+        facts.find_renames(left, [f"{facts.head} {each}" for each in before], among)
+        facts.traced.update(name for name in removed if had.get(name, "") in ("", *before))
+        ends = {new for name in removed if (new := facts.new_name(name))}
+        facts.look_up(f"{facts.head}:{each}" for each in ends)
+        names = {each for each in ends - facts.traced if facts.is_absent(each)}
+        if not names:
+            return
 
 
 def _state(facts: _Facts, note: Named, name: str) -> "Grounding | None":
@@ -355,8 +421,7 @@ def _state(facts: _Facts, note: Named, name: str) -> "Grounding | None":
             return Grounding(name, GONE, "", *facts.removals.get(new, removal))
         new = found
         if not new or not facts.is_absent(new):
-            is_sayable = (new,) == names_in(f"{new}/") and redacted_scope(new) == new
-            return Grounding(name, CHANGED, new if is_sayable else "")
+            return Grounding(name, CHANGED, new if (new,) == names_in(f"{new}/") else "")
     return unknown
 
 
@@ -443,25 +508,24 @@ def is_gone(found: "Iterable[Grounding]") -> bool:
 
 
 def grounding_mark(found: "Sequence[Grounding]") -> str:
-    """Returns `src/a.py is gone`, `src/a.py is now lib/a.py`, or nothing."""
+    """Returns `src/a.py is gone`, `src/a.py and 2 more are gone`, `src/a.py is now lib/a.py`, or nothing."""
     gone = [each.path for each in found if each.state == GONE]
     moved = [f"{each.path} is now {each.now}" for each in found if each.now]
-    more = f" and {len(gone) - 1} more are" if len(gone) > 1 else " is"
-    return ", ".join((*((f"{gone[0]}{more} gone",) if gone else ()), *moved[:2]))
+    more = f"{len(gone) - 1} more" if len(gone) > 2 else gone[-1] if gone else ""
+    said = f"{gone[0]} and {more} are gone" if len(gone) > 1 else f"{more} is gone"
+    return ", ".join((*((said,) if gone else ()), *moved[:2]))
 
 
-def grounded(passages: "Sequence[Passage]", where: Repository) -> tuple["Passage", ...]:
+def grounded(
+    passages: "Sequence[Passage]", where: Repository, root: str, seconds: float = HOOK_SECONDS
+) -> tuple["Passage", ...]:
     """Returns the passages with their marks; those whose files are gone come last, but for hot ones."""
-    found = look_at(where, [Named(each.names, each.commit, each.since_ms) for each in passages], HOOK_SECONDS)
+    found = look_at(where, [Named(each.names, each.commit, each.since_ms) for each in passages], seconds, root)
     last = [is_gone(each) and passage.section not in _KEPT_RANK for passage, each in zip(passages, found, strict=True)]
     marked = [each.marked(grounding_mark(states)) for each, states in zip(passages, found, strict=True)]
     return tuple(marked[at] for at in sorted(range(len(marked)), key=last.__getitem__))
 
 
 def ground_lines(found: "Iterable[Grounding]") -> "Iterator[str]":
-    """Yields a line for people about each file."""
-    from agent_memory.text.instants import day_of
-
-    for each in found:
-        since = f", removed by {each.commit[:7]} on {day_of(each.removed_s * 1000)}" if each.commit else ""
-        yield f"{each.path}: {each.state}{f', now {each.now}' if each.now else since}"
+    """Returns a line for people about each file."""
+    return (f"{each.path}: {each.words}" for each in found)

@@ -1,9 +1,9 @@
-"""The cache of what a session in one place is told at its start: `.cache/inject/<place>`. Imports C modules only.
+"""Caches for hooks, one file for each place, in `.cache/inject`. Imports C modules only.
 
-Listing, reading, judging and redacting the notes takes longer than a hook may, so the result is kept as long as
-everything from which it was made has the same fingerprint. Layout: digest of the rest (16 bytes) · marshal of `(key,
-good until, budget, profiles, more, hold out, passages)`. The digest is checked first, since marshal must not be fed damaged
-bytes.
+Listing, reading, judging and redacting the notes takes longer than a hook may, so what a session is told at its start is
+kept as long as everything from which it was made has the same fingerprint. What git said is kept too (`recall.grounding`).
+Layout: digest of the rest (16 bytes) · marshal of a tuple. The digest is checked first, since marshal must not be fed
+damaged bytes.
 """
 
 import marshal
@@ -18,6 +18,7 @@ from agent_memory.text.json_shape import Record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from typing import Any
 
 CACHE = ".cache/inject"
 UNMERGED = ".cache/unmerged.json"
@@ -116,25 +117,40 @@ def _state_of(directory: str, most: int = 1 << 62) -> tuple[int, int]:
 
 def read_cached(root: str, fingerprint: Fingerprint, now_ms: int) -> Prepared | None:
     """Returns what was kept, if it was made from just this and nothing in it has run out; None where it is to be made anew."""
-    data = read_loosely(_path(root, fingerprint), _MAX_BYTES)
-    if blake2b(data[_DIGEST_BYTES:], digest_size=_DIGEST_BYTES).digest() != data[:_DIGEST_BYTES]:
+    kept = read_kept(root, fingerprint.place)
+    if kept is None:
         return None
-    key, good_until_ms, budget, profiles, more, hold_out, passages = marshal.loads(data[_DIGEST_BYTES:])
+    key, good_until_ms, budget, profiles, more, hold_out, passages = kept
     if key != fingerprint.key or (good_until_ms is not None and good_until_ms <= now_ms):
         return None
     return Prepared(tuple(Passage(*each) for each in passages), budget, profiles, good_until_ms, more, hold_out)
 
 
 def keep_cached(root: str, fingerprint: Fingerprint, prepared: Prepared, began_ns: int) -> None:
-    """Keep it for the next time. Not where a file was touched shortly before it was looked at: a later write within the
-    clock's grain would look the same; and not where there is no store. Without it the next hook is slower, so no OSError
-    leaves this."""
-    if fingerprint.changed_ns + _GRAIN_NS > began_ns or not os.path.isdir(root):
+    """Keeps it for the next time. Not where a file was touched shortly before it was looked at: a later write within the
+    clock's grain would look the same."""
+    if fingerprint.changed_ns + _GRAIN_NS > began_ns:
         return
     passages = [each.values for each in prepared.passages]
     profiles = {name: dict(shares) for name, shares in prepared.profiles.items()}
     settings = (prepared.budget, profiles, prepared.more, prepared.hold_out)
-    content = marshal.dumps((fingerprint.key, prepared.good_until_ms, *settings, passages), 2)
+    keep(root, fingerprint.place, (fingerprint.key, prepared.good_until_ms, *settings, passages))
+
+
+def read_kept(root: str, place: str) -> "tuple[Any, ...] | None":
+    """Returns the tuple that was kept for a place; None if there is none, or it is damaged."""
+    data = read_loosely(_path(root, place), _MAX_BYTES)
+    if blake2b(data[_DIGEST_BYTES:], digest_size=_DIGEST_BYTES).digest() != data[:_DIGEST_BYTES]:
+        return None
+    kept: tuple[Any, ...] = marshal.loads(data[_DIGEST_BYTES:])
+    return kept
+
+
+def keep(root: str, place: str, values: "tuple[Any, ...]") -> None:
+    """Keeps a tuple for a place, if there is a store. Without it the next hook is slower, so no OSError leaves this."""
+    if not os.path.isdir(root):
+        return
+    content = marshal.dumps(values, 2)
     data = blake2b(content, digest_size=_DIGEST_BYTES).digest() + content
     try:
         directory = f"{root}/{CACHE}"
@@ -142,11 +158,11 @@ def keep_cached(root: str, fingerprint: Fingerprint, prepared: Prepared, began_n
         if len(names := os.listdir(directory)) >= _MOST_PLACES:
             for name in names:
                 os.unlink(f"{directory}/{name}")
-        replace_file(_path(root, fingerprint), data, is_durable=False)
+        replace_file(_path(root, place), data, is_durable=False)
     except OSError:
         return
 
 
-def _path(root: str, fingerprint: Fingerprint) -> str:
+def _path(root: str, place: str) -> str:
     # A name for any scope (P21); that it is the right one is told by the key.
-    return f"{root}/{CACHE}/{blake2b(fingerprint.place.encode('utf-8', 'surrogateescape'), digest_size=8).hexdigest()}"
+    return f"{root}/{CACHE}/{blake2b(place.encode('utf-8', 'surrogateescape'), digest_size=8).hexdigest()}"
