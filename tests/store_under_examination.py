@@ -20,7 +20,7 @@ from agent_memory.care.repairer import Repair
 from agent_memory.config import Config
 from agent_memory.errors import Error
 from agent_memory.files.durable import make_directories
-from agent_memory.files.locks import KernelLocks
+from agent_memory.files.locks import Locks
 from agent_memory.git.git_history import GitRecorder
 from agent_memory.note.note import MemoryEntry, Meta
 from agent_memory.rules.change import Change
@@ -60,8 +60,8 @@ class Patient:
     """What a dry run of publishing says."""
 
     @cached_property
-    def locks(self) -> KernelLocks:
-        return KernelLocks(self.root, os.environ)
+    def locks(self) -> Locks:
+        return Locks(self.root, os.environ)
 
     @cached_property
     def store(self) -> Store:
@@ -70,7 +70,7 @@ class Patient:
     @property
     def memory(self) -> Memory:
         config = evolve(self.config, storage=evolve(self.config.storage, root=str(self.root)))
-        memory = Memory(os.environ, None, Effective(config, {}), print, Caller())
+        memory = Memory(os.environ, "/", Effective(config, {}), print, Caller())
         acts = {"publish": lambda **_: self.planned, "finish_runs": lambda: None}
         vars(memory).update(locks=self.locks, store=self.store, **acts)
         return memory

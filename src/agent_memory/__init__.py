@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from agent_memory.capture.inbox_files import Inbox as Inbox
     from agent_memory.config import Config as Config
     from agent_memory.errors import Error as Error
+    from agent_memory.files.locks import Locks as Locks
     from agent_memory.machines import (
         Consolidate as Consolidate,
         Defrag as Defrag,
@@ -61,7 +62,6 @@ if TYPE_CHECKING:
         Clock as Clock,
         Embedder as Embedder,
         HistorySource as HistorySource,
-        Locks as Locks,
         Recorder as Recorder,
         SessionFinder as SessionFinder,
     )

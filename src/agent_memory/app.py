@@ -23,8 +23,8 @@ from agent_memory.capture.repository import Repository, is_within, may_be_in_wor
 from agent_memory.capture.switches import EXCLUDED, Switches
 from agent_memory.config import Config
 from agent_memory.errors import Error, StateInvalid, StateNotFound, SwitchedOff, SyncRefused, UsageInvalid
-from agent_memory.files.locks import KernelLocks
-from agent_memory.files.paths import exists, is_directory, real_root, remove_former
+from agent_memory.files.locks import Locks
+from agent_memory.files.paths import exists, is_directory, real_root
 from agent_memory.files.root import config_path, home_of, is_marked
 from agent_memory.note.note import (
     GLOBAL_SCOPE,
@@ -135,7 +135,7 @@ class SystemClock:
 @as_result
 def open_memory(environ: Mapping[str, str], cwd: Path | str | None, warn: Warn) -> Memory:
     """Returns the memory for this environment. Nothing is created or changed until something is written."""
-    directory = None if cwd is None else str(cwd)
+    directory = str(cwd or "/")
     effective = unwrap(load_config(environ, directory))
     for warning in effective.warnings:
         warn(warning)
@@ -147,7 +147,7 @@ class Memory:
     """One store with everything that acts on it. Its parts are made when they are first needed."""
 
     environ: Mapping[str, str]
-    cwd: str | None
+    cwd: str
     effective: Effective
     warn: Warn
     _caller: Caller | None = None
@@ -183,8 +183,8 @@ class Memory:
         return Path(self.real_root)
 
     @cached_property
-    def locks(self) -> KernelLocks:
-        return KernelLocks(self.real_root, self.environ)
+    def locks(self) -> Locks:
+        return Locks(self.real_root, self.environ)
 
     @cached_property
     def store(self) -> Store:
@@ -338,10 +338,8 @@ class Memory:
         """Returns the notes that are told in the working directory: the store's, and the team's."""
         return NotesHere(self.store, self.team_at(self.cwd))
 
-    def team_at(self, directory: str | None) -> Team:
+    def team_at(self, directory: str) -> Team:
         """Returns the team's notes of the checkout around a directory; none if it is not trusted."""
-        if directory is None:
-            return Team()
         there = read_repository(directory, self.environ)
         if there.common is None or not os.path.lexists(f"{there.top}/{TEAM_DIRECTORY}"):
             return Team()
@@ -360,7 +358,7 @@ class Memory:
         """Shares notes in the checkout around the working directory, and trusts those of the team there."""
         from agent_memory.sync.sharing import Sharing
 
-        there = read_repository(self.cwd or "/", self.environ)
+        there = read_repository(self.cwd, self.environ)
         if there.common is None:
             raise UsageInvalid("This directory is in no checkout of a repository", "Go to one and try again.")
         program, files = memory_program(self.environ), TeamFiles(there.top, self.real_root)
@@ -621,7 +619,7 @@ class Memory:
         """Returns the section that a file in the working directory would hold, or one of this scope."""
         from agent_memory.rules.section import Target
 
-        in_repository = self.cwd is not None and may_be_in_work_tree(self.cwd)
+        in_repository = may_be_in_work_tree(self.cwd)
         scopes = frozenset({scope} if scope else {GLOBAL_SCOPE, self.scope_here()})
         return self.publisher.render(Target(f"{self.cwd}/-", scopes, in_repository))
 
@@ -756,12 +754,10 @@ class Memory:
 
     @as_result
     def _tidy_up(self) -> None:
-        """Compacts what grows with every run (the usage ledger, the records of old runs, the repository) and removes
-        files of earlier versions."""
+        """Compacts what grows with every run (the usage ledger, the records of old runs, the repository)."""
         from agent_memory.git.git_process import pack_history
         from agent_memory.store.run_files import prune_run_files
 
-        remove_former(self.root)
         with self.locks.write():
             unwrap(self.ledger.compact())
             unwrap(prune_run_files(self.root, self.clock))
@@ -895,7 +891,7 @@ class Memory:
     @property
     def checkout(self) -> Repository:
         """Returns the repository of the working directory, as it is checked out there."""
-        return Repository() if self.cwd is None else read_repository(self.cwd, self.environ)
+        return read_repository(self.cwd, self.environ)
 
     def grounding(self, *notes: StoredEntry) -> Mapping[str, tuple[Grounding, ...]]:
         """Returns what became of the files that live notes name, by id: in the checkout around the working directory, or in that

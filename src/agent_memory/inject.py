@@ -196,5 +196,5 @@ def recover(memory: Memory, harness: str, session_id: str) -> tuple[Passage, ...
 
 def place_of(memory: Memory) -> Place:
     """Returns the place of the working directory, now."""
-    in_repository = memory.cwd is not None and may_be_in_work_tree(memory.cwd)
+    in_repository = may_be_in_work_tree(memory.cwd)
     return Place(memory.scope_here(), in_repository, memory.clock.now_ms())

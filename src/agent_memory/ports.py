@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from contextlib import AbstractContextManager
 
     from returns.result import Result
 
@@ -47,16 +46,6 @@ class Notes(Protocol):
 
     def tiers(self) -> Result[TierList, Error]:
         """Returns the tier list; empty if there is none yet."""
-
-
-class Locks(Protocol):
-    """The two locks of a store, as context managers that raise `Busy` or the disk's error; take run before write."""
-
-    def run(self) -> AbstractContextManager[None]:
-        """Returns the lock that consolidate, defrag and undo hold throughout; `Busy` at once if taken."""
-
-    def write(self) -> AbstractContextManager[None]:
-        """Returns the lock that any writer holds for milliseconds; waits, then `Busy`. Its holder may take it again."""
 
 
 class Recorder(Protocol):

@@ -121,8 +121,8 @@ def test_targets_are_examined_and_brought_up_to_date(memory: Memory) -> None:
 def test_a_run_at_work_keeps_repairs_away_and_not_looking(memory: Memory) -> None:
     memory.remembered("Deploys run from main.")
     held = (
-        "import os, sys, time\nfrom pathlib import Path\nfrom agent_memory.files.locks import KernelLocks\n"
-        "with KernelLocks(Path(sys.argv[1]), os.environ).run():\n print('held', flush=True)\n sys.stdin.read()"
+        "import os, sys, time\nfrom pathlib import Path\nfrom agent_memory.files.locks import Locks\n"
+        "with Locks(Path(sys.argv[1]), os.environ).run():\n print('held', flush=True)\n sys.stdin.read()"
     )
     with subprocess.Popen(
         [sys.executable, "-c", held, str(memory.root)],

@@ -20,7 +20,7 @@ from agent_memory.care.checks import NoteRepair
 from agent_memory.care.repairer import Repair
 from agent_memory.config import Config, StorageConfig
 from agent_memory.errors import Busy
-from agent_memory.ports import Locks
+from agent_memory.files.locks import Locks
 from faults import Counter, Killed, killed_at
 from store_under_examination import Patient, locked_by_another_process
 

@@ -20,7 +20,7 @@ import pytest
 pytest.importorskip("mcp")
 
 from agent_memory.cli.mcp_server import MAX_LINE_BYTES
-from agent_memory.files.locks import KernelLocks
+from agent_memory.files.locks import Locks
 from mcp_clients import HELLO, called, over_stdio
 from memory_process import PROGRAM, Memory
 
@@ -241,7 +241,7 @@ class TestTheEnd:
         ]
         lines = [HELLO, *({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": each} for each in calls)]
         with _piped(memory) as process:
-            with KernelLocks(memory.root, memory.environment()).write():
+            with Locks(memory.root, memory.environment()).write():
                 process.stdin.write("".join(f"{json.dumps(line)}\n" for line in lines))
                 process.stdin.close()
                 assert json.loads(process.stdout.readline())["id"] == "hello"

@@ -13,15 +13,14 @@ import pytest
 from returns.result import Success
 
 from agent_memory.errors import Busy, StoreIo
-from agent_memory.files.locks import KernelLocks, file_lock
-from agent_memory.ports import Locks
+from agent_memory.files.locks import Locks, file_lock
 from agent_memory.results import as_result
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from agent_memory.files.locks import KernelLocks
-with getattr(KernelLocks(Path(sys.argv[1])), sys.argv[2])():
+from agent_memory.files.locks import Locks
+with getattr(Locks(Path(sys.argv[1])), sys.argv[2])():
     print("held", flush=True)
     time.sleep(60)
 """
@@ -37,7 +36,7 @@ def taken(lock: AbstractContextManager[None]) -> None:
 class TestLocks:
     @pytest.fixture
     def locks(self, root: Path) -> Locks:
-        return KernelLocks(root, write_limit_seconds=0)
+        return Locks(root, write_limit_seconds=0)
 
     def test_a_second_run_is_busy_and_one_after_the_first_is_not(self, locks: Locks) -> None:
         with locks.run():
@@ -67,28 +66,28 @@ class TestLocks:
         assert seen[1] == Success(None)
 
 
-class TestKernelLocks:
+class TestProcesses:
     @pytest.mark.parametrize("name", ["run", "write"])
     def test_a_lock_dies_with_its_holder_p7(self, root: Path, name: str) -> None:
         holder = subprocess.Popen([sys.executable, "-c", HOLD, root, name], stdout=subprocess.PIPE, text=True)
         assert holder.stdout is not None
         with holder:
             assert holder.stdout.readline() == "held\n"
-            assert isinstance(taken(getattr(KernelLocks(root, write_limit_seconds=0), name)()).failure(), Busy)
+            assert isinstance(taken(getattr(Locks(root, write_limit_seconds=0), name)()).failure(), Busy)
             holder.send_signal(signal.SIGKILL)
             holder.wait()
-        assert taken(getattr(KernelLocks(root, write_limit_seconds=0), name)()) == Success(None)
+        assert taken(getattr(Locks(root, write_limit_seconds=0), name)()) == Success(None)
 
     def test_a_root_has_the_same_locks_through_a_link_and_another_root_has_its_own(self, root: Path) -> None:
         root.mkdir()
         link = root.with_name("link")
         link.symlink_to(root)
-        with KernelLocks(root).run():
-            assert isinstance(taken(KernelLocks(link).run()).failure(), Busy)
-            assert taken(KernelLocks(root.with_name("other")).run()) == Success(None)
+        with Locks(root).run():
+            assert isinstance(taken(Locks(link).run()).failure(), Busy)
+            assert taken(Locks(root.with_name("other")).run()) == Success(None)
 
     def test_a_home_that_cannot_be_written_to_is_a_store_error(self, tmp_path: Path) -> None:
-        error = taken(KernelLocks(tmp_path).run()).failure()  # HOME is the suite's unusable one
+        error = taken(Locks(tmp_path).run()).failure()  # HOME is the suite's unusable one
         assert isinstance(error, StoreIo)
         assert error.errno_name == "ENOTDIR"
 
@@ -101,14 +100,14 @@ class TestKernelLocks:
         monkeypatch.setattr("fcntl.flock", refused)
         with pytest.raises(StoreIo) as unlocked, file_lock(f"{home}/state.lock", 0):
             pass
-        for error in (unlocked.value, taken(KernelLocks(home).write()).failure()):
+        for error in (unlocked.value, taken(Locks(home).write()).failure()):
             assert isinstance(error, StoreIo)
             assert (error.operation, error.errno_name) == ("lock", "ENOLCK")
 
     def test_lock_files_are_private_under_any_umask_p22(self, root: Path, home: Path) -> None:
         earlier = os.umask(0)
         try:
-            with KernelLocks(root).write():
+            with Locks(root).write():
                 pass
         finally:
             os.umask(earlier)

@@ -204,7 +204,7 @@ class MutatedMemory(Memory):
     """The real adapters, and an agent of the test's own."""
 
     def __init__(self, environ: Mapping[str, str], effective: Effective, mutator: MutatingAgent) -> None:
-        super().__init__(environ, None, effective, lambda _: None)
+        super().__init__(environ, "/", effective, lambda _: None)
         self.mutator = mutator
 
     def agent(self) -> Success[Agent]:

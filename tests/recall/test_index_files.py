@@ -17,7 +17,7 @@ import pytest
 from returns.result import Failure
 
 from agent_memory.errors import StoreIo
-from agent_memory.files.locks import KernelLocks
+from agent_memory.files.locks import Locks
 from agent_memory.note.note import Relation
 from agent_memory.note.terms import query_words
 from agent_memory.recall.note_index import MADE_ANEW, NoteIndex, note_index
@@ -468,7 +468,7 @@ def test_no_word_of_a_note_is_left_in_the_file_once_it_is_secret_p20(root: Path,
     path.write_text(path.read_text().replace("title: Title", "title: Ospreyish\nsensitivity: secret"))
     index.refresh().unwrap()
     assert found(index, "heronlike zebra") == [B]
-    Store(root, KernelLocks(root)).list().unwrap()
+    Store(root, Locks(root)).list().unwrap()
     index.close()
     for name in (NAME, store_database.JOURNAL):
         kept = (database(root).parent / name).read_bytes()

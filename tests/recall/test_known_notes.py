@@ -10,7 +10,7 @@ import pytest
 from returns.result import Failure, Result, Success
 
 from agent_memory.errors import Error, StoreIo
-from agent_memory.files.locks import KernelLocks
+from agent_memory.files.locks import Locks
 from agent_memory.note.note import Listed
 from agent_memory.note.terms import QueryWord
 from agent_memory.recall.known_notes import KnownNotes, Near
@@ -33,7 +33,7 @@ BROKEN: Error = StoreIo("topics", "list", "EIO", "broken")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store of thirty notes, to be copied."""
     root = tmp_path_factory.mktemp("home") / "memories"
-    store = Store(root, KernelLocks(root, {"HOME": str(root.parent)}))
+    store = Store(root, Locks(root, {"HOME": str(root.parent)}))
     for number in range(30):
         put(
             store,
@@ -47,7 +47,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def store(root: Path, made: Path) -> Store:
     shutil.copytree(made, root)
-    return Store(root, KernelLocks(root))
+    return Store(root, Locks(root))
 
 
 class SilentIndex(NoteIndex):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.files.locks import KernelLocks
+from agent_memory.files.locks import Locks
 from agent_memory.note.note import Listing
 from agent_memory.note.terms import query_words
 from agent_memory.recall.note_index import NoteIndex, note_index
@@ -40,7 +40,7 @@ def listings(store: Store) -> tuple[Listing, Listing]:
 def new_store(root: Path) -> Store:
     """One that remembers nothing, and finds nothing remembered on disk."""
     (root / ".cache" / "store.db").unlink(missing_ok=True)
-    return Store(root, KernelLocks(root))
+    return Store(root, Locks(root))
 
 
 def found_by(index: NoteIndex) -> dict[str, list[str]]:
@@ -62,7 +62,7 @@ def said_in_files(listed: tuple[Listing, Listing], root: Path) -> dict[str, list
 @pytest.mark.parametrize("first", EDITS, ids=lambda edit: edit.__name__)
 def test_a_living_store_and_index_show_what_new_ones_show_p6(root: Path, topics: Path, first: Edit) -> None:
     chance = random.Random(first.__name__)
-    store = Store(root, KernelLocks(root))
+    store = Store(root, Locks(root))
     living, other = note_index(root), note_index(root)
     assert found_by(living)["zebra"]
     for number, edit in enumerate((first, first, *chance.sample(EDITS, len(EDITS)), first)):

@@ -14,7 +14,7 @@ from returns.result import Failure, Result
 
 from agent_memory.caller import Caller
 from agent_memory.errors import EntryNotFound, Error, StoreIo
-from agent_memory.files.locks import KernelLocks
+from agent_memory.files.locks import Locks
 from agent_memory.note.note import Harness, Kind, Listed, Sensitivity, Source, StoredEntry
 from agent_memory.note.terms import QueryWord
 from agent_memory.recall.embedding import IndexedMeanings, open_model
@@ -33,7 +33,7 @@ AGENT = Caller(Harness.CODEX, "CODEX_CHILD")
 
 class World:
     def __init__(self, root: Path, caller: Caller | None = None, *, meaning: bool = False) -> None:
-        self.store = Store(root, KernelLocks(root, {"HOME": str(root.parent)}))
+        self.store = Store(root, Locks(root, {"HOME": str(root.parent)}))
         index = NoteIndex(self.store.files)
         meanings = (
             IndexedMeanings(index, self.store, DictEmbedder({"motor": "engin"}))

@@ -16,7 +16,7 @@ from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Result, Success
 
 from agent_memory.errors import Error, StoreIo
-from agent_memory.files.locks import KernelLocks
+from agent_memory.files.locks import Locks
 from agent_memory.note.note import MemoryEntry, Meta, Sensitivity
 from agent_memory.note.terms import weighed_words
 from agent_memory.ports import Embedder
@@ -153,7 +153,7 @@ ENGINE = (("engine", 1.0),)
 
 class World:
     def __init__(self, root: Path) -> None:
-        self.store = Store(root, KernelLocks(root))
+        self.store = Store(root, Locks(root))
         self.index = NoteIndex(self.store.files)
         self.embedder = CountingEmbedder()
         self.meanings = IndexedMeanings(self.index, self.store, self.embedder)

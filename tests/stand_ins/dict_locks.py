@@ -7,10 +7,11 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from agent_memory.errors import Busy
+from agent_memory.files.locks import Locks
 
 
-class DictLocks:
-    """`Locks` in memory."""
+class DictLocks(Locks):
+    """The locks in memory."""
 
     def __init__(self, *, write_limit_seconds: float = 30.0) -> None:
         self._run = threading.Lock()

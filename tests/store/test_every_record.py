@@ -382,10 +382,10 @@ class TestSpendOnDisk:
         script = textwrap.dedent(f"""
             from pathlib import Path
             from returns.result import Success
-            from agent_memory.files.locks import KernelLocks
+            from agent_memory.files.locks import Locks
             from agent_memory.store.bookkeeping import SpendLedgerFiles
             root = Path({str(root)!r})
-            ledger = SpendLedgerFiles(root, KernelLocks(root))
+            ledger = SpendLedgerFiles(root, Locks(root))
             print(sum(isinstance(ledger.reserve({NOON_MS}, 10, 20), Success) for _ in range(10)))
         """)
         started = [subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) for _ in range(3)]

@@ -10,7 +10,7 @@ import pytest
 from attrs import evolve
 
 from agent_memory.errors import PathRefused, StateCorrupt, UndoRefused
-from agent_memory.files.locks import KernelLocks
+from agent_memory.files.locks import Locks
 from agent_memory.note.note import TIERS_FILE, MemoryEntry, Meta, TierList
 from agent_memory.rules.change import Change, ChangeGroup, Receipt
 from agent_memory.rules.undo_run import Footprint
@@ -30,7 +30,7 @@ def entry(id: str, title: str = "", body: str = "Body.", **meta: Any) -> MemoryE
 
 
 def open_files(root: Path) -> Store:
-    return Store(root, KernelLocks(root))
+    return Store(root, Locks(root))
 
 
 def fill(store: Store) -> None:

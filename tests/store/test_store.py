@@ -22,7 +22,7 @@ from agent_memory.errors import (
     PathRefused,
     StoreIo,
 )
-from agent_memory.files.locks import KernelLocks
+from agent_memory.files.locks import Locks
 from agent_memory.note.note import TIERS_FILE, Kind, Listing, MemoryEntry, Meta, Origin, TierList, UnreadableFile
 from agent_memory.rules.change import Change, ChangeGroup, Receipt
 from agent_memory.store import store_database
@@ -56,7 +56,7 @@ class TestStoreFiles:
 
     @pytest.fixture
     def store(self, root: Path) -> Store:
-        return Store(root, KernelLocks(root))
+        return Store(root, Locks(root))
 
     @pytest.fixture
     def put(self, root: Path) -> Callable[[str, str], None]:
@@ -199,7 +199,7 @@ Put = Callable[[str, str], None]
 
 @pytest.fixture
 def store(root: Path) -> Store:
-    made = Store(root, KernelLocks(root))
+    made = Store(root, Locks(root))
     for id in (A, B, C):
         write(made, plain(id), None).unwrap()
     return made
@@ -330,7 +330,7 @@ def test_a_tier_list_that_could_not_be_read_back_is_refused(store: Store, tiers:
 
 @pytest.fixture
 def files(root: Path) -> Store:
-    store = Store(root, KernelLocks(root))
+    store = Store(root, Locks(root))
     store.apply([Change.of(plain(A))], tiers=TierList((A,))).unwrap()
     return store
 
@@ -363,7 +363,7 @@ def topics(root: Path) -> Path:
 
 
 def store_at(root: Path) -> Store:
-    return Store(root, KernelLocks(root))
+    return Store(root, Locks(root))
 
 
 def ids(root: Path, *, archived: bool = False) -> list[str]:

@@ -14,7 +14,7 @@ from attrs import evolve, frozen
 from returns.result import Failure, Success
 
 from agent_memory.errors import EntryChanged, EntryExists, EntryInvalid, PathRefused, StateCorrupt, StoreIo
-from agent_memory.files.locks import KernelLocks
+from agent_memory.files.locks import Locks
 from agent_memory.note.note import MemoryEntry, Meta
 from agent_memory.rules.change import Change
 from agent_memory.store.store_files import Store
@@ -30,7 +30,7 @@ def entry(id: str, title: str = "Title", body: str = "Body.") -> MemoryEntry:
 
 
 def store(root: Path) -> Store:
-    return Store(root, KernelLocks(root))
+    return Store(root, Locks(root))
 
 
 def hash_of(root: Path, id: str) -> str:

@@ -54,7 +54,7 @@ class Project:
 @frozen
 class Switching:
     environ: Mapping[str, str]
-    cwd: str | None
+    cwd: str
     real_root: str
     caller: Caller
     clock: Clock
@@ -129,7 +129,7 @@ class Switching:
     def _place(self, project: str) -> tuple[str, str, str]:
         """Returns the key, directory and inode of the project that a person means, the last two if they are known. A
         directory with a secret in its name is not written down (P20)."""
-        path = absolute(project, self._home, lambda: self.cwd or "")
+        path = absolute(project, self._home, lambda: self.cwd)
         if not os.path.isdir(path):
             scope = None if project.startswith(("/", "~", ".")) else stated_scope(project)
             if scope is None or scope == GLOBAL_SCOPE:

@@ -145,7 +145,7 @@ def read_health(
     inbox: Inbox,
     log: RunLog,
     spend: SpendLedgerFiles,
-    cwd: str | None,
+    cwd: str,
     team: int,
 ) -> Health:
     """Returns the health of the store and its surroundings; it changes nothing and calls nothing. A file of ours that

@@ -15,6 +15,7 @@ from agent_memory.care.doctor import Doctor, read_copies, read_notes
 from agent_memory.care.files import Found, everything_in, unwritten
 from agent_memory.errors import EntryChanged, EntryInvalid, Error
 from agent_memory.files.durable import close_quietly
+from agent_memory.files.locks import Locks
 from agent_memory.files.paths import exists, is_directory, names_below, store_io
 from agent_memory.files.root import home_of, local_state_directory
 from agent_memory.git.git_history import pending_commits
@@ -23,7 +24,6 @@ from agent_memory.note.file_name import id_in_name
 from agent_memory.note.frontmatter import NotReadable, split_note
 from agent_memory.note.note import Listing, MemoryEntry
 from agent_memory.note.note_format import HEADLESS, render_note
-from agent_memory.ports import Locks
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.change import FileChange, FileState
 from agent_memory.rules.drafts import taken_ids

@@ -13,7 +13,6 @@ from returns.result import Success
 from agent_memory.app import Memory
 from agent_memory.capture.hook import run_hook
 from agent_memory.capture.inbox_files import put_snapshot
-from agent_memory.capture.repository import read_repository
 from agent_memory.cli.arguments import (
     add_choice,
     add_flag,
@@ -86,7 +85,7 @@ def _capture(arguments: argparse.Namespace, console: Console) -> None:
     # Inside an agent command of ours: the system never captures its own calls (P23).
     if is_own_call(memory.environ):
         raise ActRefused("capture", DEPTH_VARIABLE)
-    if memory.cwd is not None and is_marked(memory.cwd):
+    if is_marked(memory.cwd):
         raise ActRefused("capture", "a file .agent-memory-child here or above")
     memory.require_on()
     name = _captured(memory, arguments)
@@ -155,10 +154,8 @@ def _put_session(memory: Memory, harness: Harness, session_id: str, transcript: 
 
 
 def _put(memory: Memory, harness: Harness, retrieval: Retrieval) -> str:
-    context = Context()
-    if memory.cwd is not None:
-        found = read_repository(memory.cwd, memory.environ)
-        context = Context(cwd=memory.cwd, repo=found.repo, branch=found.branch, commit=found.commit)
+    found = memory.checkout
+    context = Context(cwd=memory.cwd, repo=found.repo, branch=found.branch, commit=found.commit)
     entry = InboxEntry(memory.clock.now_ms(), harness, retrieval, context)
     session_id = session_id_of(entry)
     if session_id is not None and not isinstance(retrieval, InlineNote):  # a note in a forgotten session is a new one

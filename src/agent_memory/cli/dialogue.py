@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from agent_memory.app import Memory, open_memory
+from agent_memory.capture.hook import current_directory
 from agent_memory.cli.console import Console
 from agent_memory.errors import EntryUnreadable, Error, UsageInvalid
 from agent_memory.note.note import UnreadableFile
@@ -25,14 +26,6 @@ def open_here(console: Console, *, for_status: bool = False) -> Memory:
         memory.require_on()
     console.closing.append(memory.close)
     return memory
-
-
-def current_directory() -> str | None:
-    """Returns the working directory; None if it was removed under us."""
-    try:
-        return os.getcwd()
-    except OSError:
-        return None
 
 
 # -- words ------------------------------------------------------------------------------------------------------------

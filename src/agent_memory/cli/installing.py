@@ -225,8 +225,8 @@ def _uninstall(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _repository_here(memory: Memory) -> str:
-    with as_store_io("look for a repository around", memory.cwd or ""):
-        top = None if memory.cwd is None else work_tree_above(memory.cwd)
+    with as_store_io("look for a repository around", memory.cwd):
+        top = work_tree_above(memory.cwd)
     if top is None:
         raise UsageInvalid("--repo needs a repository, and this directory is not in one")
     return top

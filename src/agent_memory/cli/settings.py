@@ -14,10 +14,11 @@ from typing import Any
 from agent_memory.agent.agent_command import REDACTED, is_secret_name, shown_command, shown_words
 from agent_memory.app import open_memory
 from agent_memory.caller import caller_of
+from agent_memory.capture.hook import current_directory
 from agent_memory.capture.repository import read_repository
 from agent_memory.cli.arguments import add_flag, duration_ms_of, set_command
 from agent_memory.cli.console import Console
-from agent_memory.cli.dialogue import current_directory, edited_by_hand, open_here
+from agent_memory.cli.dialogue import edited_by_hand, open_here
 from agent_memory.documents import fields_of, pause_document
 from agent_memory.errors import ConfigUnreadable, UsageInvalid
 from agent_memory.files.root import INCOGNITO_VARIABLE, LOCAL_NAME, TEAM_DIRECTORY, config_path, home_of

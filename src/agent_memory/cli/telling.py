@@ -7,7 +7,7 @@ import argparse
 from agent_memory.app import Memory
 from agent_memory.cli.arguments import add_choice, add_flag, add_number, set_command
 from agent_memory.cli.console import Console
-from agent_memory.cli.dialogue import current_directory, open_here
+from agent_memory.cli.dialogue import open_here
 from agent_memory.cli.inject_hook import run_inject_hook
 from agent_memory.documents import fields_of, injection_document, rows_of
 from agent_memory.errors import ActRefused, Error, TargetRefused, UsageInvalid
@@ -47,8 +47,7 @@ def _inject(arguments: argparse.Namespace, console: Console) -> None:
     if arguments.hook:
         run_inject_hook(["--harness", arguments.harness or "", "--hook"])
     memory = open_here(console)
-    here = current_directory()
-    if is_own_call(memory.environ) or (here is not None and is_marked(here)):
+    if is_own_call(memory.environ) or is_marked(memory.cwd):
         raise ActRefused("inject", DEPTH_VARIABLE)
     memory.require_on()
     asked = (arguments.query, arguments.profile, arguments.budget, arguments.session, arguments.harness)

@@ -153,7 +153,7 @@ class Asking:
         """Returns what the hooks would tell a new session of the place at its start and with the question; records
         nothing."""
         memory = self.memory
-        there = PlacedMemory(memory.environ, history.cwd, memory.effective, memory.warn, scope=scope)
+        there = PlacedMemory(memory.environ, history.cwd or "/", memory.effective, memory.warn, scope=scope)
         texts, known = list[str](), frozenset[str]()
         try:
             for prompt in ("", question):

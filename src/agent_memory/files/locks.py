@@ -28,8 +28,9 @@ _FIRST_PAUSE_SECONDS = 0.001
 _LONGEST_PAUSE_SECONDS = 0.02
 
 
-class KernelLocks:
-    """The `Locks` of one root. One instance serves all threads of a process; all adapters of a root must share it."""
+class Locks:
+    """The two locks of a store, as context managers that raise `Busy` or the disk's error; take run before write. One
+    instance serves all threads of a process; all that writes to a root must share it."""
 
     def __init__(
         self,
@@ -46,13 +47,14 @@ class KernelLocks:
 
     @contextmanager
     def run(self) -> Generator[None, None, None]:
-        """See the port. Not reentrant: a run inside a run is a second run."""
+        """Holds the lock that consolidate, defrag and undo hold throughout; `Busy` at once if taken. Not reentrant."""
         with file_lock(self._path("run"), 0):
             yield
 
     @contextmanager
     def write(self) -> Generator[None, None, None]:
-        """See the port. Waits up to `write_limit_seconds`, for other threads and other processes."""
+        """Holds the lock that any writer holds for milliseconds; waits up to `write_limit_seconds`, then `Busy`. Its holder
+        may take it again."""
         if not self._turn.acquire(timeout=self._limit_seconds):
             raise Busy(self._path("write"))
         try:

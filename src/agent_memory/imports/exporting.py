@@ -18,6 +18,7 @@ from attrs import evolve, field, frozen
 from agent_memory.capture.repository import is_within, stated_scope
 from agent_memory.errors import EntryNotFound, EntryUnreadable, TargetRefused
 from agent_memory.files.durable import TEMPORARY_PREFIX, make_directories, replace_file
+from agent_memory.files.locks import Locks
 from agent_memory.files.paths import JsonFile, as_store_io, exists, read_bytes, read_image, remove_file, write_text
 from agent_memory.imports.base import MAX_FILE_BYTES, STEPS, Document, Found, LeftOut, Record, files_in, need
 from agent_memory.imports.vendors import CLAUDE_TYPES, EXPORTED
@@ -34,7 +35,6 @@ from agent_memory.note.note import (
     StoredEntry,
 )
 from agent_memory.note.note_format import note_of, read_values, render_note
-from agent_memory.ports import Locks
 from agent_memory.recall.neutral_markdown import neutral_line, shown_title, whole_note
 from agent_memory.recall.reading import ListedEntries, ListFilter, Reading
 from agent_memory.redaction.redact import redact, redact_path, stored_line

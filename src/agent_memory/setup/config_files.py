@@ -58,7 +58,7 @@ class Effective:
 
 @as_result
 def load_config(environ: Mapping[str, str], cwd: str | None) -> Effective:
-    """Returns the effective configuration; `cwd` is None where there is no current directory.
+    """Returns the effective configuration; `cwd` is None to leave the file of a directory out.
 
     ConfigUnreadable and ConfigInvalid (with every problem) for the person's own file and for a trusted one. A dangling link is a config that cannot be read, not a missing one (P6).
     """

@@ -12,10 +12,10 @@ from attrs import evolve, field, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.errors import Error, SpendExhausted, StateCorrupt, StateInvalid
+from agent_memory.files.locks import Locks
 from agent_memory.files.paths import JsonFile, names_below, real_root
 from agent_memory.note.note import Harness
 from agent_memory.note.tagging import VOCABULARY_FILE, TagVocabulary
-from agent_memory.ports import Locks
 from agent_memory.redaction.redact import redact
 from agent_memory.results import as_result
 from agent_memory.rules.agent_request import DaySpend, Spend, with_added

@@ -22,6 +22,7 @@ from agent_memory.errors import (
     PathRefused,
     StateCorrupt,
 )
+from agent_memory.files.locks import Locks
 from agent_memory.files.paths import is_plain_name, names_below
 from agent_memory.note.file_name import file_name_of, folded_name, id_in_name
 from agent_memory.note.note import (
@@ -35,7 +36,6 @@ from agent_memory.note.note import (
     folded_ids,
 )
 from agent_memory.note.note_format import render_note
-from agent_memory.ports import Locks
 from agent_memory.results import unwrap
 from agent_memory.rules.change import Applied, Change, ChangeGroup, Dropped, FileChange, FileState, Receipt, hash_of
 from agent_memory.rules.undo_run import Footprint

@@ -10,8 +10,9 @@ from returns.result import Result, Success
 
 from agent_memory.caller import Caller
 from agent_memory.errors import EntryChanged, Error, StoreIo
+from agent_memory.files.locks import Locks
 from agent_memory.note.note import Listed, MemoryEntry, Meta, Tier, TierList
-from agent_memory.ports import Locks, Recorder
+from agent_memory.ports import Recorder
 from agent_memory.results import unwrap, warning_of
 from agent_memory.rules.change import Change, ChangeGroup, Receipt
 from agent_memory.rules.run_log import LoggedRun, logged_actions

@@ -24,8 +24,8 @@ from agent_memory.text.ids import is_id
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from agent_memory.files.locks import Locks
     from agent_memory.note.note import TierList
-    from agent_memory.ports import Locks
     from agent_memory.rules.change import Change, ChangeGroup, Receipt
     from agent_memory.rules.undo_run import Footprint
 

@@ -27,8 +27,8 @@ from agent_memory.files.durable import (
     replace_file,
     write_new_file,
 )
+from agent_memory.files.locks import Locks
 from agent_memory.files.paths import as_store_io, directory_in, exists, open_checked, path_in, read_image, store_io
-from agent_memory.ports import Locks
 from agent_memory.rules.change import FileChange, hash_of
 from agent_memory.store.bookkeeping import OVER, Step, parse_journal, render_journal
 from agent_memory.store.note_files import ARCHIVE, JOURNAL, MAX_FILE_BYTES, RUNS, TOPICS, TRANSACTION

@@ -179,11 +179,11 @@ def _names(git: GitProcess) -> tuple[str, ...]:
     return tuple(os.fsdecode(git.must("remote")).splitlines())
 
 
-def whole_address(address: str | None, cwd: str | None) -> str | None:
+def whole_address(address: str | None, cwd: str) -> str | None:
     """Returns the address; for an existing directory its absolute path."""
     if not address or "://" in address:
         return address
-    there = os.path.join(cwd or "/", os.path.expanduser(address))
+    there = os.path.join(cwd, os.path.expanduser(address))
     return os.path.abspath(there) if os.path.isdir(there) else address
 
 
