@@ -83,6 +83,19 @@ def test_a_directory_becomes_a_repository_and_gets_its_first_commit(memory: Memo
     assert TEXT in told(memory, lamp.rename(home / "lantern"))
 
 
+def test_notes_follow_a_repository_without_a_commit_and_no_other(memory: Memory, home: Path) -> None:
+    lamp = home / "lamp"
+    git(home, "init", "-q", str(lamp))
+    remembered(memory, lamp)
+    lantern = lamp.rename(home / "lantern")
+    assert TEXT not in told(memory, Path(shutil.copytree(lantern, home / "copy")))
+    assert TEXT in told(memory, lantern)
+    light = lantern.rename(home / "light")
+    git(light, "commit", "-q", "--allow-empty", "-m", "first")
+    assert TEXT in told(memory, light)
+    assert TEXT in told(memory, light.rename(home / "lamps"))
+
+
 def test_a_session_that_is_read_after_the_move_belongs_to_the_new_place(memory: Memory, home: Path) -> None:
     lamp = repository(home / "lamp")
     remembered(memory, lamp)

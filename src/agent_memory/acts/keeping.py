@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.capture.places import UNKNOWN, KnownPlace, KnownPlaces, redacted_scope, root_commit_of
+from agent_memory.capture.places import UNKNOWN, KnownPlace, KnownPlaces, redacted_scope, root_commit_of, unborn_mark
 from agent_memory.capture.repository import Repository, scope_there
 from agent_memory.care.checks import ScopeUse
 from agent_memory.errors import Error, StateInvalid, StateNotFound, UsageInvalid
@@ -291,15 +291,22 @@ class ScopeKeeping:
     ) -> bool:
         """Returns whether a scope was that of the repository that is here. One that is still elsewhere is a different
         one (forks, templates); one that had a remote is followed only by the very directory that had it."""
-        are_known = before is not None and _is_known(before) and _is_known(here)
-        is_other = are_known and before is not None and before.root_commit != here.root_commit
+        is_other = (
+            before is not None
+            and _is_known(before)
+            and _is_known(here)
+            and before.root_commit not in (here.root_commit, unborn_mark(here.common))
+        )
         if old in (redacted_scope(f"path:{here.common}"), redacted_scope(f"path:{top}")):
             return not is_other
         had = [each for each in places if redacted_scope(each.scope) == old]
         if any(each.common != here.common and self._is_there(each) for each in had):
             return False
         if old.startswith("path:"):
-            return any(each.root_commit == here.root_commit for each in had) and _is_known(here)
+            # It may have got its first commit since.
+            return any(
+                each.root_commit in (here.root_commit, unborn_mark(here.common)) for each in had if _is_known(each)
+            )
         return before is not None and redacted_scope(before.scope) == old and not is_other
 
     def _is_there(self, place: KnownPlace) -> bool:

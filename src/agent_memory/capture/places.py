@@ -17,6 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+UNBORN = "unborn "
+"""Begins the mark of a repository without a commit."""
 UNKNOWN = "?"
 """A root commit that is unknown and will not be looked up again: a shallow clone, a history too long for a hook."""
 
@@ -46,7 +48,7 @@ class KnownPlace(Record):
     """The directory shared by its work trees."""
     scope: str
     root_commit: str
-    """Empty if unknown."""
+    """Empty if unknown; before the first commit what `unborn_mark` returns."""
 
 
 class KnownPlaces:
@@ -68,7 +70,7 @@ class KnownPlaces:
         place = _read(f"{self.directory}/{_digest(repository.common)}")
         if place is None or place.scope not in (repository.scope, _digest(repository.scope)):
             return False
-        return bool(place.root_commit) or repository.commit is None
+        return repository.commit is None or not (place.root_commit == "" or place.root_commit.startswith(UNBORN))
 
     def all(self) -> "Iterator[KnownPlace]":
         try:
@@ -124,13 +126,24 @@ def is_too_plain(scope: str) -> bool:
 
 def root_commit_of(common: str, head: str | None) -> str:
     """Returns the first commit of a repository's trunk (`--first-parent`: a merged history has another), which survives
-    moving and renaming. Empty without one, UNKNOWN if git does not tell. Ignores the caller's git settings (P4)."""
+    moving and renaming. Without one the mark of the repository, UNKNOWN if git does not tell. Ignores the caller's git
+    settings (P4)."""
     if head is None:
-        return ""
+        return unborn_mark(common)
     if os.path.lexists(f"{common}/shallow"):
         return UNKNOWN
     said = git_says(common, "rev-list", "--first-parent", "--max-parents=0", head, "--")
     return UNKNOWN if said is None else said.strip() or UNKNOWN
+
+
+def unborn_mark(common: str) -> str:
+    """Returns what tells a repository from all others on this machine, after it was renamed, too: inode and time of a file
+    that git writes only when it makes one. Empty where it is missing."""
+    try:
+        status = os.lstat(f"{common}/description")
+    except OSError:
+        return ""
+    return f"{UNBORN}{status.st_ino} {status.st_mtime_ns}"
 
 
 def git_says(common: str, *words: str, told: str = "", seconds: float = _SECONDS) -> str | None:
