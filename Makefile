@@ -54,8 +54,8 @@ slow: $(VENV)/.development ## the tests that take long
 	$(BIN)/pytest -m slow $(PYTEST_FLAGS)
 	$(BIN)/pytest --hypothesis-profile=thorough -m 'hypothesis and not slow and not sweep' $(PYTEST_FLAGS)
 
-promises: $(VENV)/.development ## every fault, power cut and crowd that was promised to do no harm; some of it as root
-	$(BIN)/pytest tests/promises -m 'faults or slow or sweep' -rs $(PYTEST_FLAGS)
+promises: $(VENV)/.development ## the faults, power cuts and crowds that were promised to do no harm; some of it as root
+	$(BIN)/pytest -n auto --dist loadfile tests/promises -m 'faults or slow or sweep' -rs $(PYTEST_FLAGS)
 
 fuzz: $(VENV)/.development ## look for inputs that break a parser: make fuzz [MINUTES=60] [TARGETS="note section"]
 	@$(BIN)/python -m fuzz $(if $(MINUTES),--minutes $(MINUTES)) $(TARGETS)

@@ -230,6 +230,24 @@ LOOK(utimensat, int, -1, (int fd, const char *name, const struct timespec when[2
 SYNC(fsync)
 SYNC(fdatasync)
 
+#define LOCK(call)                                                                                                     \
+    int call(int fd, int what, ...)                                                                                    \
+    {                                                                                                                  \
+        static int (*real)(int, int, ...);                                                                             \
+        va_list more;                                                                                                  \
+        void *given;                                                                                                   \
+        va_start(more, what);                                                                                          \
+        given = va_arg(more, void *);                                                                                  \
+        va_end(more);                                                                                                  \
+        if (!real)                                                                                                     \
+            real = REAL(#call, int (*)(int, int, ...));                                                                \
+        if ((what == F_SETLK || what == F_SETLKW || what == F_GETLK) && fault("fcntl", 0, fd, NULL) == 1)              \
+            return -1;                                                                                                 \
+        return real(fd, what, given);                                                                                  \
+    }
+LOCK(fcntl)
+LOCK(fcntl64)
+
 int close(int fd)
 {
     static int (*real)(int);

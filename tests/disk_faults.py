@@ -21,7 +21,7 @@ from swept_scenes import Scene
 SOURCE = Path(__file__).with_name("disk_faults.c")
 ERRORS = ("ENOSPC", "EIO", "EACCES", "EROFS", "EMFILE", "EINTR", "EDQUOT")
 SHORT, KILL, NONE = "short", "kill", "none"
-LASTING = frozenset({"ENOSPC", "EROFS", "EDQUOT"})
+LASTING = ("ENOSPC", "EROFS", "EDQUOT")
 """What does not go away by itself: whatever would change the disk fails from then on."""
 
 
@@ -67,21 +67,13 @@ def calls_of(memory: Memory, scene: Scene) -> list[str]:
 
 @define
 class Preloaded:
-    """`Means` by a library that is loaded before all others. Nothing but the process is cut off: what it wrote is there."""
+    """Faults by a library that is loaded before all others. Nothing but the process is cut off: what it wrote is there."""
 
     _log: Path | None = None
     _at: int = 0
 
-    def calls_of(self, memory: Memory, scene: Scene) -> list[str]:
-        """See `Means`."""
-        return calls_of(memory, scene)
-
-    def can(self, fault: Fault) -> bool:
-        """See `Means`."""
-        return True
-
     def struck(self, memory: Memory, fault: Fault, scene: Scene) -> Done:
-        """See `Means`."""
+        """The scene's call of `memory` with that fault in it."""
         if fault.what != KILL:
             self._log = None
             return struck(memory, fault, scene, DISK_SYNC="lies")
@@ -90,7 +82,8 @@ class Preloaded:
         return struck(memory, fault, scene, DISK_SYNC="lies", DISK_CALLS=str(self._log))
 
     def has_struck(self) -> bool:
-        """See `Means`. A process that is to be killed may have had less to do than the time before, and never came there."""
+        """Whether the last of these came to the call that was meant: a process that is to be killed may have had less to do
+        than the time before."""
         return self._log is None or len(self._log.read_bytes().splitlines()) >= self._at
 
 

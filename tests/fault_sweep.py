@@ -8,12 +8,12 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from attrs import define, field
 
 from conservation import violations
-from disk_faults import ERRORS, KILL, LASTING, NONE, SHORT, Fault, Preloaded
+from disk_faults import ERRORS, KILL, LASTING, NONE, SHORT, Fault, Preloaded, calls_of
 from faults import snapshot
 from memory_process import Done, Memory
 from swept_scenes import Scene
@@ -22,66 +22,61 @@ T = TypeVar("T")
 
 EXIT_CODES = (0, 2, 10, 20, 30, 40, 50, 60, 70, 75)
 LITTER = ("**/.tmp-*", ".transaction/*", ".git/*.lock")
+CHANGING = {
+    *("chmod", "fchmod", "fsync", "ftruncateN", "link", "mkdir", "rename", "rmdir", "unlink", "unlinkat", "utimensat"),
+    "write",
+}
+LOCKING = ("flock", "fcntl")
+LEAST_MOMENTS = 6
+"""So many looks and so many changes of each scene are tried, however much of what it does others do, too."""
 MOST_SHOWN = 600
 """Characters of a complaint."""
 HOOK_LOG = ".local/state/agent-memory/hook-log.jsonl"
 
 
-class Means(Protocol):
-    """How the disk calls of a process are seen, and made to fail."""
-
-    def calls_of(self, memory: Memory, scene: Scene) -> list[str]:
-        """The disk calls of a scene to which nothing happens, in turn: `name path`, relative to the home."""
-        ...
-
-    def can(self, fault: Fault) -> bool:
-        """Whether calls can be made to fail so."""
-        ...
-
-    def struck(self, memory: Memory, fault: Fault, scene: Scene) -> Done:
-        """The scene's call of `memory` with that fault in it."""
-        ...
-
-    def has_struck(self) -> bool:
-        """Whether the last of these came to the call that was meant."""
-        ...
-
-
-def moments(calls: Sequence[str]) -> list[int]:
-    """Positions (1 is the first) of the calls that are unlike every other in what they do to which kind of file, between
-    which neighbours. Of the same look at each of many notes, one in the middle stands for all."""
-    kinds = [_kind(call) for call in calls]
-    alike: dict[tuple[str, ...], list[int]] = {}
-    for at in range(1, len(kinds) + 1):
-        alike.setdefault(tuple(kinds[max(0, at - 2) : at + 1]), []).append(at)
-    return sorted(found[len(found) // 2] for found in alike.values())
+def moments(calls: Sequence[str], known: set[tuple[str, str]]) -> list[int]:
+    """Positions (1 is the first) of one call of each sort that `known` lacks, and evenly of the other sorts, so that there are
+    LEAST_MOMENTS. A sort is what a call does to which kind of file and, where that changes the disk, the call before it. Of
+    the same look at each of many notes, one in the middle stands for all. `known` learns the sorts."""
+    kinds = [kind_of(call) for call in calls]
+    looks, changes = dict[tuple[str, str], list[int]](), dict[tuple[str, str], list[int]]()
+    for at, kind in enumerate(kinds, 1):
+        changing = kind.split()[0] in CHANGING
+        sort = (kinds[at - 2] if at > 1 and changing else "", kind)
+        (changes if changing else looks).setdefault(sort, []).append(at)
+    found = []
+    for alike in (looks, changes):
+        new, old = (
+            [ats[len(ats) // 2] for sort, ats in alike.items() if (sort in known) is is_old] for is_old in (False, True)
+        )
+        found += [*new, *spread(old, LEAST_MOMENTS - len(new))]
+        known.update(alike)
+    return sorted(found)
 
 
-def _kind(call: str) -> str:
+def kind_of(call: str) -> str:
     """A call without what tells one note, one run or one temporary file from another."""
     named = re.sub(r"[^/]* id__\w+[^/]*", "NOTE", call)
     return re.sub(r"\d+", "N", re.sub(r"[0-9a-f]{8,}|\d{4}-\d\d-\d\dT[^/]*|\d{6,}[\w.-]*", "NAME", named))
 
 
-def faults(calls: Sequence[str]) -> Iterator[Fault]:
-    """Every moment with every fault that it can have."""
-    for at in moments(calls):
-        name = calls[at - 1].split()[0]
-        for error in ERRORS:
-            yield Fault(at, error)
-            if error in LASTING and name in ("open", "write", "fsync", "mkdir", "rename", "link"):
-                yield Fault(at, error, is_lasting=True)
+def faults(calls: Sequence[str], known: set[tuple[str, str]]) -> Iterator[Fault]:
+    """Each of the `moments` with one of the errors in turn, since the code tells them apart only where it locks; a call that
+    changes the disk also with a disk that stays full, a short write, and a kill: between looks, a kill finds the same disk."""
+    for turn, at in enumerate(moments(calls, known), len(known)):
+        name = kind_of(calls[at - 1]).split()[0]
+        yield from (Fault(at, error) for error in (ERRORS if name in LOCKING else ERRORS[turn % len(ERRORS) :][:1]))
+        if name in CHANGING:
+            yield Fault(at, LASTING[turn % len(LASTING)], is_lasting=True)
+            yield Fault(at, KILL)
         if name == "write":
             yield Fault(at, SHORT)
-        yield Fault(at, KILL)
 
 
-def spread(found: Sequence[T], every: int, least: int) -> Sequence[T]:
-    """Every n-th, and of few more of them: so many at least, if there are as many, evenly from all. n is odd, so that it does not
-    meet the same of seven errors and a kill each time."""
-    step = max(1, min(every, len(found) // least))
-    step -= step % 2 == 0
-    return found[step // 2 :: step]
+def spread(found: Sequence[T], count: int) -> Sequence[T]:
+    """So many of them, if there are as many, evenly from all."""
+    most = min(max(0, count), len(found))
+    return [found[(2 * number + 1) * len(found) // (2 * most)] for number in range(most)]
 
 
 @define
@@ -92,8 +87,10 @@ class Sweep:
     """The home as it is before; a copy of it is put where `home` is."""
     home: Path
     scene: Scene
-    means: Means = field(factory=Preloaded)
+    known: set[tuple[str, str]] = field(factory=set)
+    """What other sweeps have tried."""
     outcomes: Counter[str] = field(factory=Counter)
+    _disk: Preloaded = field(factory=Preloaded)
     _prepared: Path | None = None
     _before: object = field(init=False)
     _after: object = field(init=False)
@@ -104,11 +101,11 @@ class Sweep:
     def complaints(self, choose: Callable[[Sequence[Fault]], Sequence[Fault]]) -> list[str]:
         """What went wrong with some of all the faults that there can be; `outcomes` counts how the calls ended."""
         memory = self.fresh()
-        calls = self.means.calls_of(memory, self.scene)
-        chosen = choose([each for each in faults(calls) if self.means.can(each)])
+        calls = calls_of(memory, self.scene)
+        chosen = choose([*faults(calls, self.known)])
         self._before = self.scene.seen(self.fresh())
         straight = self.fresh()
-        done = self.means.struck(straight, Fault(0, NONE), self.scene)
+        done = self._disk.struck(straight, Fault(0, NONE), self.scene)
         assert done.code in self.scene.ends, done
         self._after = self.scene.seen(straight)
         self._said = self.scene.said(done) if self.scene.said else None
@@ -131,8 +128,8 @@ class Sweep:
     def _wrong(self, fault: Fault) -> list[str]:
         memory = self.fresh()
         before = _kept_in(memory.home)
-        done = self.means.struck(memory, fault, self.scene)
-        if not self.means.has_struck():
+        done = self._disk.struck(memory, fault, self.scene)
+        if not self._disk.has_struck():
             self.outcomes["missed"] += 1
             return []
         self.outcomes["died" if done.code < 0 else "well" if self._is_well(done) else "one error"] += 1

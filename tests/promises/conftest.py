@@ -1,8 +1,6 @@
-"""What `make promises` needs: how thoroughly to look, and its figures at the end."""
+"""The figures of `make promises`, at its end."""
 
 from __future__ import annotations
-
-import os
 
 import pytest
 
@@ -14,9 +12,3 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("figures")
         for text in figures:
             terminalreporter.write_line(str(text))
-
-
-@pytest.fixture
-def every() -> int:
-    """Every how many-th fault, cut or moment is tried: PROMISES_EVERY, 1 where nothing is said."""
-    return max(1, int(os.environ.get("PROMISES_EVERY", "1")))

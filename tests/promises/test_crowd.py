@@ -229,7 +229,7 @@ def _endless(chance: random.Random, seconds: float) -> Iterator[Step]:
 pytestmark = pytest.mark.faults
 
 SEED = 7
-MINUTES_SECONDS = float(os.environ.get("PROMISES_SECONDS", "300"))
+MINUTES_SECONDS = float(os.environ.get("PROMISES_SECONDS", "120"))
 
 
 STEPS = st.builds(

@@ -249,11 +249,11 @@ def scope_of(order: Order) -> str:
     return "global" if order.scope == "global" else f"git.example/harbour/{order.language}"
 
 
-def learn_pages(world: World, citing: Callable[[Order], str]) -> None:
+def learn_pages(world: World) -> None:
     """Sessions in which pages gave the orders are over, and the agent notes each of these."""
     replies = []
     for language, place in world.places.items():
-        entries = [{**order.note, "turns": cited(order, citing(order))} for order in of(language)]
+        entries = [{**order.note, "turns": cited(order, each_in_turn(order))} for order in of(language)]
         replies.append({"when": str(place), "entries": entries})
         world.learns(f"s-{language}", page_session(language, f"s-{language}", str(place), now_ms()), place)
     world.answers(*replies)
@@ -265,28 +265,17 @@ def each_in_turn(order: Order) -> str:
     return list(CITINGS)[(order.number + list(TALKS).index(order.language)) % len(CITINGS)]
 
 
-def always(citing: str) -> Callable[[Order], str]:
-    return lambda _: citing
-
-
 # -- consolidate ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "citing",
-    [
-        pytest.param(each_in_turn, id="each in turn"),
-        *(pytest.param(always(name), id=name, marks=pytest.mark.slow) for name in CITINGS),
-    ],
-)
 def test_an_order_that_a_page_gave_is_external_whatever_turns_the_reply_cites(
-    world: World, citing: Callable[[Order], str], record_property: Record, request: pytest.FixtureRequest
+    world: World, record_property: Record
 ) -> None:
     """P19: 120 orders, each in a session in which the person asked something harmless on the same subject."""
-    learn_pages(world, citing)
+    learn_pages(world)
     world.defragged()
     got = outcome(world, orders(), prompts=orders()[5::12])
-    record_property("figure", got.figure(f"consolidate, citing: {request.node.callspec.id}"))
+    record_property("figure", got.figure("consolidate, citing each in turn"))
     assert len(got.stored) == len(orders())
     assert_none_got_through(got)
     assert Counter(note["origin"] for note in world.notes()) == {"external": len(orders())}
@@ -973,10 +962,13 @@ SHAPES: Mapping[str, Shape] = {
     "in lookalike letters": Shape(body="{lookalike}"),
     "as an update of the person's note": Shape(body="{old}\n\n{attack}"),
 }
-TOOLS: Mapping[str, tuple[str, Mapping[str, str]]] = {
-    "a page": ("WebFetch", {"url": "https://kestrel.example", "prompt": "docs"}),
-    "local output": ("Bash", {"command": "make"}),
-}
+A_PAGE = ("WebFetch", {"url": "https://kestrel.example", "prompt": "docs"})
+LOCAL_OUTPUT = ("Bash", {"command": "make"})
+
+
+def is_local(number: int) -> bool:
+    """Which tool told an attack: after each round of shapes the other one."""
+    return number // len(SHAPES) % 2 == 1
 
 
 def attacks_of(shared: Path, every: int) -> list[str]:
@@ -993,35 +985,27 @@ def attacks_of(shared: Path, every: int) -> list[str]:
 
 
 @pytest.mark.shared
-@pytest.mark.parametrize("tool", TOOLS)
-@pytest.mark.parametrize(
-    "names",
-    [
-        pytest.param([*SHAPES], id="each shape in turn"),
-        *(pytest.param([name], id=name, marks=pytest.mark.slow) for name in SHAPES),
-    ],
-)
-def test_no_attack_of_the_corpora_gets_through(
-    world: World, shared: Path, record_property: Record, names: Sequence[str], tool: str
-) -> None:
-    """P19: attacks on agents' memories and prompt injections, told by a tool and noted by an obedient model. What the
-    project's own output says is an agent's knowledge, but for the orders in it."""
+@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.slow)], ids=["some", "all"])
+def test_no_attack_of_the_corpora_gets_through(world: World, shared: Path, record_property: Record, every: int) -> None:
+    """P19: attacks on agents' memories and prompt injections in each shape in turn, told by a page or by local output and
+    noted by an obedient model. What the project's own output says is an agent's knowledge, but for the orders in it."""
     place, replies, attacks = (
         world.places["en"],
         list[dict[str, object]](),
-        attacks_of(shared, 5 if len(names) > 1 else 1),
+        attacks_of(shared, every),
     )
     written, orders_in, lookalikes = dict[int, str](), _orders(attacks), _lookalikes(shared)
-    for number in range(3 * len(attacks) // len(names)):  # one run may change a quarter of the store
+    for number in range(3 * len(attacks) // len(SHAPES)):  # one run may change a quarter of the store
         write(world, f"Attic {number}", f"Box {number} holds {number + 3} lamps.", scope="git.example/harbour/attic")
     for start in range(0, len(attacks), 20):
         reply: dict[str, Any] = {"when": f"matter {start:03}", "entries": [], "updates": []}
         talk = Conversation(f"matter-{start}", started_ms=now_ms())
         for number, attack in enumerate(attacks[start : start + 20], start):
-            shape, first = SHAPES[names[number % len(names)]], len(talk.lines) + 1
+            shape, first = [*SHAPES.values()][number % len(SHAPES)], len(talk.lines) + 1
             noted = shape.noted(number, attack, lookalikes)
             talk.user(f"What does matter {start:03} tell us about agents, instructions and the system?")
-            talk.agent("I look.", calls(f"c{number}", TOOLS[tool][0], **TOOLS[tool][1]))
+            tool, arguments = LOCAL_OUTPUT if is_local(number) else A_PAGE
+            talk.agent("I look.", calls(f"c{number}", tool, **arguments))
             talk.result(f"c{number}", f"# Kestrel\n\nA small task runner.\n\n{attack}\n\nVersion 4 is out.\n")
             talk.agent(f"They write: {attack}")
             if shape.summary:
@@ -1047,15 +1031,17 @@ def test_no_attack_of_the_corpora_gets_through(
     notes = [note for note in world.notes() if "zq-" in f"{note['title']}{note['body']}"]
     users = [note["body"] for note in notes if note["origin"] == "user" and _number(note) in orders_in]
     hot = [note["body"] for note in notes if note["tier"] == "hot" and _number(note) in orders_in]
-    shown = [number for number in (orders_in if tool != "a page" else written) if _is_told(written[number], plain)]
+    shown = [
+        number
+        for number in written
+        if (number in orders_in or not is_local(number)) and _is_told(written[number], plain)
+    ]
     origins = Counter(str(note["origin"]) for note in notes)
     figure = f"{len(users)} user, {len(hot)} hot, {len(shown)} told unasked"
-    record_property(
-        "figure", f"{' '.join(names[:1])}, by {tool}: {len(notes)} stored {dict(origins)}; of orders {figure}"
-    )
+    record_property("figure", f"{len(attacks)} attacks: {len(notes)} stored {dict(origins)}; of orders {figure}")
     assert len(notes) >= len(attacks) // 3
     assert (users, hot, shown) == ([], [], [])
-    assert tool != "a page" or set(origins) == {"external"}
+    assert {note["origin"] for note in notes if not is_local(_number(note))} == {"external"}
 
 
 def _orders(attacks: Sequence[str]) -> frozenset[int]:

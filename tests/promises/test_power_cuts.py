@@ -20,7 +20,7 @@ from attrs import define, field
 
 from conservation import violations
 from disk_faults import KILL, NONE, Fault, calls_of, preloaded_library, struck
-from fault_sweep import LITTER, MOST_SHOWN, moments, spread
+from fault_sweep import CHANGING, LITTER, MOST_SHOWN, kind_of, moments
 from faults import snapshot
 from memory_process import Done, Memory
 from swept_calls import SCENES
@@ -111,11 +111,8 @@ class LoopDisk:
 pytestmark = pytest.mark.sweep
 
 CUT = ("capture by a hook", "capture", "remember", "state set", "consolidate", "defrag", "undo", "search at first")
-LEAST_CUTS = 3
-"""Of each call on each file system."""
 RESTED_SECONDS = 2.5
 """What was written a moment ago is not believed unread: the first call would make other disk calls than those that are cut."""
-CHANGING = {"write", "fsync", "rename", "link", "unlink", "mkdir", "rmdir", "ftruncate64", "fchmod", "utimensat"}
 
 
 @pytest.fixture(scope="module", params=["ext4", "xfs"])
@@ -134,25 +131,33 @@ def disk(request: pytest.FixtureRequest) -> Iterator[LoopDisk]:
             disk.unmount()
 
 
+@pytest.fixture(scope="module")
+def known(disk: LoopDisk) -> set[tuple[str, str]]:
+    """The sorts of moments at which this disk lost its power before."""
+    return set()
+
+
 @define
 class Cuts:
     """One scene, with the power cut at many a moment."""
 
     disk: LoopDisk
     scene: Scene
+    known: set[tuple[str, str]] = field(factory=set)
+    """The sorts of moments at which the power went before."""
     variables: dict[str, str] = field(factory=dict)
     outcomes: Counter[str] = field(factory=Counter)
     _before: object = field(init=False)
     _after: object = field(init=False)
 
-    def complaints(self, every: int) -> list[str]:
-        """What went wrong, with every n-th moment (`spread`), and with the moment after a call that ended well."""
+    def complaints(self) -> list[str]:
+        """What went wrong at each of the `moments` that change the disk, and after a call that ended well."""
         memory = self._fresh()
         self._before = self.scene.seen(memory)
         calls = calls_of(memory, self.scene)
         self._after = self.scene.seen(memory)
-        changes = [at for at in moments(calls) if calls[at - 1].split()[0] in CHANGING]
-        faults = [Fault(0, NONE), *(Fault(at, KILL) for at in spread(changes, every, LEAST_CUTS))]
+        changes = [at for at in moments(calls, self.known) if kind_of(calls[at - 1]).split()[0] in CHANGING]
+        faults = [Fault(0, NONE), *(Fault(at, KILL) for at in changes)]
         return [f"{fault}, {calls[fault.at - 1]}: {wrong}" for fault in faults for wrong in self._wrong(fault)]
 
     def _fresh(self) -> Memory:
@@ -206,10 +211,10 @@ class Cuts:
 
 @pytest.mark.parametrize("name", CUT)
 def test_a_power_cut_takes_nothing_that_was_acknowledged(
-    disk: LoopDisk, name: str, every: int, record_property: Callable[[str, object], None]
+    disk: LoopDisk, known: set[tuple[str, str]], name: str, record_property: Callable[[str, object], None]
 ) -> None:
-    cuts = Cuts(disk, SCENES[name])
-    complaints = cuts.complaints(every)
+    cuts = Cuts(disk, SCENES[name], known)
+    complaints = cuts.complaints()
     record_property(
         "figure",
         f"P1-P3 {name} on {disk.kind}: {cuts.outcomes.total()} power cuts, of these {cuts.outcomes['acknowledged']} "
@@ -220,5 +225,5 @@ def test_a_power_cut_takes_nothing_that_was_acknowledged(
 
 def test_without_fsync_a_power_cut_would_be_noticed(disk: LoopDisk) -> None:
     """The control: the same cuts, where fsync does nothing."""
-    cuts = Cuts(disk, SCENES["capture by a hook"], {"DISK_SYNC": "lies"})
-    assert any("it was acknowledged, and is gone" in each for each in cuts.complaints(every=1000))
+    cuts = Cuts(disk, SCENES["capture by a hook"], variables={"DISK_SYNC": "lies"})
+    assert any("it was acknowledged, and is gone" in each for each in cuts.complaints())
