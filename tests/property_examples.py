@@ -1,22 +1,22 @@
 """A plugin of pytest: how many examples of each property are tried, and how much of what takes long is measured.
 
 With `--hypothesis-profile=thorough` as many are tried as the test says, else a quarter of them. Where coverage is measured,
-the first examples of a property are, and nothing of a test that is marked `large`: what is measured takes two to five
-times as long, and the hundredth example of the same sort reaches no line that the tenth did not.
+the first second of a test is, and nothing of one that is marked `large`: what is measured takes two to five times as
+long, and the hundredth example of the same sort reaches no line that the tenth did not.
 """
 
 from __future__ import annotations
 
-import functools
+import signal
 import sys
-from collections.abc import Callable, Generator, Sequence
-from types import SimpleNamespace
+from collections.abc import Generator, Sequence
 from typing import Any
 
 import pytest
 from hypothesis import settings
 
-MEASURED_EXAMPLES = 12
+MEASURED_SECONDS = 1.0
+"""Of the processor."""
 _QUICK_SHARE = 0.25
 _FEWEST_EXAMPLES = 10
 _SETTINGS = "_hypothesis_internal_use_settings"
@@ -48,31 +48,13 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
         return (yield)
     if item.get_closest_marker("large"):
         sys.settrace(None)
-    tried: SimpleNamespace | None = getattr(_function(item), "hypothesis", None)
-    whole = tried and tried.inner_test
-    if tried:
-        tried.inner_test = first_measured(tried.inner_test)
+    signal.signal(signal.SIGVTALRM, lambda *_: sys.settrace(None))
+    signal.setitimer(signal.ITIMER_VIRTUAL, MEASURED_SECONDS)
     try:
         return (yield)
     finally:
-        if tried:
-            tried.inner_test = whole
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         sys.settrace(measuring)
-
-
-def first_measured(example: Callable[..., Any]) -> Callable[..., Any]:
-    """The same, but that from some call on what comes is not measured."""
-    calls = 0
-
-    @functools.wraps(example)
-    def tried(*values: Any, **named: Any) -> Any:
-        nonlocal calls
-        calls += 1
-        if calls > MEASURED_EXAMPLES:
-            sys.settrace(None)
-        return example(*values, **named)
-
-    return tried
 
 
 def _function(item: pytest.Item) -> Any:

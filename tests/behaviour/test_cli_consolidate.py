@@ -494,6 +494,14 @@ PLANS = {
     "everything-hot", "unknown-action",
 }  # fmt: skip
 """What a tidying may be answered, and no session."""
+QUICK = {"hang", "rate-limit-text", "endless", "truncated", "wrong-nonce", "self-pin-and-hot", "wipe-archive-all"} | {
+    "ok", "prompt-echo-then-ok", "orphan-grandchild-keeps-pipe",
+}  # fmt: skip
+
+
+def quickly(modes: set[str]) -> list[Any]:
+    """Each mode; those that end where one of QUICK does, in a slow test."""
+    return [pytest.param(mode, marks=() if mode in QUICK else pytest.mark.slow) for mode in sorted(modes)]
 
 
 OURS = {
@@ -521,7 +529,7 @@ class TestHostileCommands:
         modes = listed.stdout.split()
         assert set(modes) == GOOD | PAUSING | REFUSED | CLEANED | PLANS
 
-    @pytest.mark.parametrize("mode", sorted(PAUSING | REFUSED))
+    @pytest.mark.parametrize("mode", quickly(PAUSING | REFUSED))
     def test_what_is_no_reply_changes_nothing_and_says_why(self, memory: Memory, shared: Path, mode: str) -> None:
         code, said = self.consolidated(memory, shared, mode)
         assert code == (40 if mode in PAUSING else 50)
@@ -532,7 +540,7 @@ class TestHostileCommands:
         assert status.code == (1 if mode in PAUSING else 0)
         assert ("the last run paused: " if mode in PAUSING else "The agent's reply was refused: ") in status.out
 
-    @pytest.mark.parametrize("mode", sorted(PLANS))
+    @pytest.mark.parametrize("mode", quickly(PLANS))
     def test_a_plan_for_the_store_is_no_reply_about_a_session(self, memory: Memory, shared: Path, mode: str) -> None:
         memory.remembered("Never push to `release` without the tag v2.x.")
         before = memory.snapshot()
@@ -542,7 +550,7 @@ class TestHostileCommands:
         assert len(memory.pending()) == 2
         assert "2 waiting (" in said
 
-    @pytest.mark.parametrize("mode", sorted(GOOD))
+    @pytest.mark.parametrize("mode", quickly(GOOD))
     def test_a_good_reply_is_written_and_nothing_else(self, recorded: Memory, shared: Path, mode: str) -> None:
         code, _ = self.consolidated(recorded, shared, mode)
         assert code == 0

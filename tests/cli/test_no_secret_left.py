@@ -33,38 +33,10 @@ def _leaks(memory: Memory, secrets: list[str], *said: Done) -> list[str]:
     return leaks(secrets, [*texts_below(memory.root), *texts_below(memory.home / ".local"), *output])
 
 
-def _session(samples: list[Sample], session_id: str) -> bytes:
-    """In turn: what the person says, what a tool is given, what it answers, what the agent says."""
-    talk = Conversation(session_id, started_ms=time.time_ns() // 1_000_000)
-    for number, sample in enumerate(samples):
-        talk.user(f"Remember that the deploy of stage {number} uses this:\n{sample.text}\nand always run it from main.")
-        talk.agent(
-            "I will look at it.", calls(f"c{number}", "Bash", command=f"echo start\n{sample.text}\necho {number}")
-        )
-        talk.result(f"c{number}", f"output {number}\n{sample.text}\nend")
-        talk.agent(f"We decided to use it in stage {number}:\n{sample.text}\nThe reason is the old server.")
-    return b"\n".join(talk.lines) + b"\n"
-
-
 def test_p20_the_search_for_leaks_sees_one(memory: Memory) -> None:
     """Positive control."""
     memory.remembered("The tangerine monsoon comes in May")
     assert _leaks(memory, ["tangerine monsoon"])
-
-
-def test_p20_no_secret_of_a_session_is_written_anywhere(memory: Memory) -> None:
-    said: list[Done] = []
-    some = FOUND[::3]  # that each family is found is tested where the rules are
-    for number in range(0, len(some), 12):
-        memory.session(f"s{number}", _session(some[number : number + 12], f"s{number}"))
-    said.append(memory("consolidate"))
-    said.append(memory("defrag"))
-    said.append(memory("status"))
-    said.append(memory("log"))
-    assert [done.code for done in said] == [0, 0, 0, 0], said
-    assert len(memory.notes()) >= 3
-    assert _leaks(memory, [sample.secret for sample in FOUND], *said) == []
-    assert memory("doctor", "--secrets").code == 0
 
 
 def test_p20_no_secret_of_a_note_is_written_anywhere(memory: Memory) -> None:

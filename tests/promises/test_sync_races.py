@@ -61,6 +61,7 @@ def test_what_is_written_during_a_push_outlives_a_purge(
     assert_all_is_there(two, kept)
 
 
+@pytest.mark.slow
 def test_after_writes_during_a_push_every_later_sync_goes_on(machines: tuple[TwoMachines, str, str]) -> None:
     two, _, kept = machines
     two.one.remembered("The pier has nine lamps.", "--title", "Pier")
@@ -71,6 +72,7 @@ def test_after_writes_during_a_push_every_later_sync_goes_on(machines: tuple[Two
     assert "Rollbacks" in two.one.titles()
 
 
+@pytest.mark.slow
 def test_what_is_written_during_a_first_sync_outlives_a_purge(tmp_path: Path, *, other_purges: bool) -> None:
     two = two_machines(tmp_path)
     gone, kept = (two.one.remembered(text, "--title", title) for text, title in ((GONE, "Zebra"), (KEPT, "Deploys")))
@@ -80,6 +82,7 @@ def test_what_is_written_during_a_first_sync_outlives_a_purge(tmp_path: Path, *,
     assert_all_is_there(two, kept)
 
 
+@pytest.mark.slow
 def test_what_is_written_while_a_purge_is_pushed_comes_to_both_machines(
     machines: tuple[TwoMachines, str, str], *, other_purges: bool
 ) -> None:
@@ -112,6 +115,7 @@ def test_both_machines_write_while_a_push_is_refused_and_tried_again(machines: t
     assert "main and hotfix only" in file_of(two.one, kept).read_text()
 
 
+@pytest.mark.slow
 def test_the_other_machine_takes_an_edit_back_while_the_push_of_a_purge_is_refused(
     machines: tuple[TwoMachines, str, str], *, other_purges: bool
 ) -> None:
@@ -195,6 +199,7 @@ def test_what_is_written_during_a_fetch_is_merged_with_what_comes(
     assert "main and hotfix only" in file_of(two.one, kept).read_text()
 
 
+@pytest.mark.slow
 def test_a_note_edited_by_hand_during_a_fetch_is_merged_with_what_comes(machines: tuple[TwoMachines, str, str]) -> None:
     two, _, kept = machines
     edited(two.other, kept, lambda text: text.replace("main only", "main and hotfix only"))
