@@ -253,7 +253,7 @@ def test_only_a_file_of_aiders_name_is_read_unless_its_directory_is_a_root(tmp_p
     entry = aider_entry(path)
     assert isinstance(AiderChats(surroundings(tmp_path)).fetch(entry, None).failure(), TranscriptRefused)
     assert isinstance(AiderChats(surroundings(tmp_path, str(tmp_path / "lamp"))).fetch(entry, None), Success)
-    named = AiderChats(evolve(surroundings("/", AIDER_CHAT_HISTORY_FILE=str(path)), home=None))
+    named = AiderChats(surroundings("/", AIDER_CHAT_HISTORY_FILE=str(path)))
     assert isinstance(named.fetch(entry, None), Success)
     assert isinstance(named.fetch(aider_entry(None), None), Success)
 
