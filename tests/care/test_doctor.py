@@ -26,7 +26,7 @@ from agent_memory.rules.run_log import LoggedAction, LoggedRun, Machine
 from agent_memory.rules.section import Published, PublishedTarget, RenderedSection
 from agent_memory.text.instants import DAY_MS, HOUR_MS, day_of
 from faults import each_failure, failing_on
-from store_under_examination import Patient, locked_by_another_process
+from store_under_examination import Patient
 
 HOUR_SECONDS = 3600
 
@@ -82,13 +82,6 @@ class TestNotes:
 
 
 class TestFilesAndRuns:
-    def test_permissions_and_litter(self, healthy: Patient) -> None:
-        (healthy.root / "topics").chmod(0o755)
-        litter = healthy.by_hand("topics/.tmp-0123456789abcdef", "half")
-        with locked_by_another_process(litter):
-            assert healthy.codes() == ["loose-permissions"]
-        assert healthy.codes() == ["loose-permissions", "litter"]
-
     def test_open_files_are_remarks_behind_a_closed_root_p22(self, healthy: Patient) -> None:
         (healthy.root / "topics").chmod(0o755)
         (finding,) = healthy.examine().findings

@@ -16,7 +16,6 @@ from agent_memory.care.checks import (
     Severity,
     examine_analysis,
     examine_clashes,
-    examine_name,
     examine_note,
     examine_tags,
     is_sync_conflict,
@@ -76,10 +75,6 @@ class TestOneNote:
         assert codes(findings) == found
         assert SECRET not in repr(findings)
 
-    def test_without_an_id_of_its_own_it_can_be_fixed(self) -> None:
-        finding = only(examine_note(note(stored(provisional_id=True))))
-        assert (finding.code, finding.severity, finding.fix) == ("missing-id", "problem", "writes an id into it")
-
     def test_hidden_text_and_sentinels_are_problems(self) -> None:
         for text in ("safe \u202eevil", "safe \U000e0041", "<!-- agent-memory:end -->"):
             assert only(examine_note(note(stored(), text=text))).severity == Severity.PROBLEM
@@ -113,13 +108,6 @@ class TestOneNote:
 
 
 class TestNames:
-    def test_of_two_names_that_are_one_on_other_disks_the_second_is_told(self) -> None:
-        """P15"""
-        one = stored(path="topics/Ports.md").listed
-        other = stored(evolve(META, id="id__d4e5f6"), path="topics/PORTS.md").listed
-        assert codes(examine_clashes([one.path, other.path])) == ["name-clash"]
-        assert only(examine_clashes([one.path, other.path])).subject == "topics/PORTS.md"
-
     @given(st.lists(st.text("aAäÄ\u0061\u0308ßs", min_size=1, max_size=2), unique=True, max_size=12))
     def test_names_clash_that_fold_to_the_same(self, paths: list[str]) -> None:
         """P15"""
@@ -131,9 +119,6 @@ class TestNames:
         found = {each.subject: each.message for each in examine_clashes(paths)}
         assert found.keys() == {path for path, _ in expected}
         assert all(f"the same as {first}," in found[path] for path, first in expected)
-
-    def test_a_name_over_200_bytes(self) -> None:
-        assert codes(examine_name(evolve(stored().listed, path=f"topics/{'ä' * 100}.md"))) == ["name-unsafe"]
 
     def test_copies_of_synchronising_programs_are_told_by_their_names(self) -> None:
         for name in (

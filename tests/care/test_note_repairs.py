@@ -33,12 +33,6 @@ def test_a_healthy_note_is_left_alone() -> None:
     assert plan(note(META, name="my own name.md")) == ()
 
 
-def test_a_missing_id_is_minted_and_the_file_gets_its_name() -> None:
-    (repair,) = plan(note(META, name="idea.md", provisional_id=True))
-    assert repair.meta is not None
-    assert (repair.meta, repair.name) == (META, file_name_of(META))
-
-
 def test_an_id_that_another_has_in_any_case_is_not_given_again() -> None:
     """P15"""
     (repair,) = plan(
@@ -47,24 +41,6 @@ def test_an_id_that_another_has_in_any_case_is_not_given_again() -> None:
     assert repair.meta is not None
     assert repair.meta.id != META.id
     assert repair.meta.id == mint_id("Ports", 5, {META.id.casefold()})
-
-
-def test_a_copy_that_says_something_else_becomes_a_note_of_its_own_and_gives_up_the_aliases() -> None:
-    original = note(evolve(META, aliases=("id__d4e5f6",)))
-    copy = note(original.stored.meta, name="Ports 2.md", body="9090", copy_of=original.path)
-    (repair,) = plan(copy, original)
-    assert repair.meta is not None
-    assert repair.note is copy
-    assert repair.meta.id != META.id
-    assert repair.meta.aliases == ()
-    assert repair.name == file_name_of(repair.meta)
-
-
-def test_an_exact_twin_goes_to_the_archive() -> None:
-    original = note(META)
-    (repair,) = plan(note(META, name="Ports 2.md", copy_of=original.path), original)
-    assert repair.meta is None
-    assert repair.note.name == "Ports 2.md"
 
 
 def test_a_twin_that_was_written_at_another_time_goes_there_too() -> None:

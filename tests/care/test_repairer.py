@@ -13,13 +13,11 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from returns.result import Failure
 
 from agent_memory.care import repairer
 from agent_memory.care.checks import NoteRepair
 from agent_memory.care.repairer import Repair
 from agent_memory.config import Config, StorageConfig
-from agent_memory.errors import Busy
 from agent_memory.files.locks import Locks
 from faults import Counter, Killed, killed_at
 from store_under_examination import Patient, locked_by_another_process
@@ -160,16 +158,6 @@ def test_history_is_begun_and_what_was_owed_is_paid(patient: Patient) -> None:
     assert done.failed == ()
     assert [each.code for each in done.after.findings] == []
     assert len(commits(patient)) == 1
-
-
-def test_it_waits_for_nobody(patient: Patient) -> None:
-    """P7: a run at work keeps it away, and nothing was done."""
-    patient.by_hand("topics/idea.md", "An idea.")
-    with patient.locks.run():
-        done = patient.repairer()
-    assert isinstance(done, Failure)
-    assert isinstance(done.failure(), Busy)
-    assert (patient.root / "topics/idea.md").read_text() == "An idea."
 
 
 def test_a_note_that_changed_meanwhile_is_left_as_it_is(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:

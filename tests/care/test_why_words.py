@@ -168,3 +168,7 @@ def test_trouble_tells_attempts_and_when_it_is_tried_again() -> None:
         "Memory will retry it (2 of 3 attempts used up, 1 time-out in a row, not before 2026-02-13 16:26 UTC): "
         "It gave no reply."
     )
+
+
+def test_what_waits_for_the_next_run_is_named() -> None:
+    assert trace(deferred=("id__aaaaaa",)).words[-1].startswith("What it changes of id__aaaaaa waits for the next run")

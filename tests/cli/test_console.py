@@ -11,15 +11,11 @@ import pytest
 from hypothesis import given, strategies as st
 from wcwidth import wcswidth
 
-from agent_memory.cli.console import Console, cells_of, cut, marked_lines, table_lines
+from agent_memory.cli.console import Console, cut, marked_lines, table_lines
 from agent_memory.errors import EntryNotFound, UsageInvalid
 from memory_process import Memory, on_a_terminal
 
 texts = st.lists(st.sampled_from(["a", " ", "東", "👩‍👩‍👧", "e\u0301", "א"]), max_size=40).map("".join)
-
-
-def test_wide_characters_take_two_cells_and_combining_ones_none() -> None:
-    assert [cells_of(each) for each in ("ab", "東京", "e\u0301", "🦓", "")] == [2, 4, 1, 2, 0]
 
 
 def test_a_cut_shows_that_something_is_gone_and_halves_no_character() -> None:
@@ -62,10 +58,6 @@ def test_on_a_narrow_line_columns_give_way_in_their_order() -> None:
     assert [first(width).split() for width in (60, 50, 40)] == [["id", "kind", "title"], ["id", "title"], ["title"]]
 
 
-def test_no_column_gives_way_where_the_last_one_is_whole() -> None:
-    assert table_lines(HEADINGS, [("id__1", "fact", "Short")], 20, give_way=("kind",))[1] == ("id__1  fact  Short")
-
-
 # -- passages
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -76,14 +68,6 @@ def test_marks_stand_out_where_colour_is_allowed() -> None:
         "the \x1b[1;33mzebra\x1b[0m \x1b[1;33mlock\x1b[0m"
     ]
     assert marked_lines("the zebra lock", [(4, 9)], 80, colour=False) == ["the zebra lock"]
-
-
-def test_a_mark_goes_on_in_the_next_line() -> None:
-    assert marked_lines("one two three", [(0, 7)], 5, colour=True) == [
-        "\x1b[1;33mone\x1b[0m",
-        "\x1b[1;33mtwo\x1b[0m",
-        "three",
-    ]
 
 
 @given(
@@ -196,12 +180,3 @@ def test_remarks_of_what_went_well_are_lines_and_said_once() -> None:
     console.close()
     console.close()
     assert err.getvalue() == "memory: one\nmemory: two\n"
-
-
-def test_without_json_everything_is_said_at_once() -> None:
-    err = io.StringIO()
-    console = Console(io.StringIO(), err)
-    console.warn("one")
-    console.fail(EntryNotFound("id__a1b2c3"))
-    console.close()
-    assert err.getvalue().startswith("memory: one\nmemory: There is no note id__a1b2c3.")

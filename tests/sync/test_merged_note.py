@@ -87,11 +87,6 @@ class TestWhatCannotBeOne:
 class TestAsGitAsksForIt:
     PATH = f"topics/Ports {ID}.md"
 
-    def test_two_versions_of_a_note_become_one(self) -> None:
-        both = driven_merge(self.PATH, BASE, NEWER, BASE)
-        assert both is not None
-        assert (b"New words." in both[0], both[1]) == (True, False)
-
     def test_two_versions_of_one_line_are_told_of(self) -> None:
         found = driven_merge(self.PATH, BASE, NEWER, text_of("Other words.", NOON_MS + 1))
         assert found is not None
