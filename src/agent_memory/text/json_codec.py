@@ -12,6 +12,8 @@ value (`agent_memory.config` says how). The type says what is asked of a value:
     session_id: Annotated[str, id_problem]   # a rule: returns what is wrong with the value, or None
 
 A class with `has_other_keys = True` accepts unknown keys.
+
+cattrs does the conversion; this module adds the rules, and the words for what is wrong.
 """
 
 from __future__ import annotations
@@ -20,15 +22,19 @@ import json
 import math
 import re
 from binascii import a2b_base64, b2a_base64
-from collections import Counter, abc
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from functools import cache, partial
+from functools import cache
 from operator import ge, gt, le
 from types import MappingProxyType, NoneType, UnionType
-from typing import Annotated, Any, Generic, Literal, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Generic, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from attrs import NOTHING, field, fields, frozen, has, make_class, resolve_types
+import cattrs
+from attrs import NOTHING, field, fields, frozen, has, make_class
+from cattrs.cols import homogenous_tuple_structure_factory, mapping_structure_factory  # pyright: ignore[reportUnknownVariableType]
+from cattrs.errors import AttributeValidationNote, IterableValidationNote
+from cattrs.gen import make_dict_structure_fn, override
 
 from agent_memory.errors import StateCorrupt
 from agent_memory.text.instants import LAST_MS, Instant, iso_of, ms_of
@@ -36,11 +42,11 @@ from agent_memory.text.json_shape import is_list, is_object, is_row
 from agent_memory.text.value_rules import shown
 
 T = TypeVar("T")
-Read = Callable[[Any, str], Any]
-"""Returns the value in a JSON value, which stands at this path; raises InvalidValue with all that is wrong."""
+Hook = Callable[[Any, Any], Any]
 Facts = Mapping[str, Any]
 """The metadata of an attribute."""
 
+_ABSENT = object()
 _EMPTY: tuple[object, ...] = (None, "", [], {})
 _EXPECTED: Mapping[Any, str] = {
     str: "text",
@@ -228,6 +234,7 @@ class Attribute:
     type: Any
     """Its type, with all names resolved."""
     facts: Facts
+    is_instant: bool
     is_required: bool
     default: Any
     """The value when the key is absent; None for a required key."""
@@ -236,16 +243,18 @@ class Attribute:
 @cache
 def attributes_of(cls: type, by_name: bool = False) -> Mapping[str, Attribute]:
     """Returns the attributes of a class of values, keyed by their JSON keys."""
+    types = get_type_hints(cls, include_extras=True)
     attributes: dict[str, Attribute] = {}
-    for each in fields(resolve_types(cls)):
+    for each in fields(cls):
         facts: Facts = each.metadata
         default: Any = None if each.default is NOTHING else each.default
         head, *rest = each.name.removesuffix("_ms" if each.name.endswith("at_ms") else "").split("_")
         key = facts.get("key", head + "".join(part.capitalize() for part in rest))
         attributes[each.name if by_name else key] = Attribute(
             each.name,
-            each.type,
+            types[each.name],
             facts,
+            is_instant=Instant in options_of(types[each.name]),
             is_required=facts.get("stated", each.default is NOTHING and not facts.get("sparse")),
             default=default.factory() if hasattr(default, "factory") else default,
         )
@@ -278,25 +287,55 @@ class Converter:
         self.expected = {**_EXPECTED, **expected}
         self._tags: dict[type, Mapping[str, str]] = {}
         self._spelled: dict[type, Callable[[Any], Any]] = {}
-        self._unions: dict[frozenset[Any], Read] = {}
-        self._readers: dict[Any, Read] = {}
+        self._cattrs = cattrs.Converter()
+        for type_ in (str, bool, int, float):
+            self._cattrs.register_structure_hook(type_, self._scalar)
+        self._cattrs.register_structure_hook(bytes, _bytes)
+        self._cattrs.register_structure_hook(StrEnum, _choice)
+        self._cattrs.register_structure_hook_func(_has_origin(Literal), _choice)
+        factories: tuple[tuple[Callable[[Any], bool], Callable[[Any], Hook]], ...] = (
+            (has, self._object),
+            (_has_origin(tuple, frozenset), self._row),
+            (_has_origin(dict, Mapping), self._mapping),
+            (_has_origin(Annotated), self._ruled),
+            (lambda type_: len(_others(type_)) == 2 and str in _others(type_), self._text_or),
+        )
+        for applies, factory in factories:
+            self._cattrs.register_structure_hook_factory(applies, factory)
 
     def tagged_union(self, union: Any, tag: str, classes: Mapping[str, type]) -> None:
         """Tells the members of a union apart by the word that `tag` has in JSON. The tag may be an attribute of theirs."""
-        self._unions[frozenset(options_of(union))] = partial(self._tagged, tag, classes)
+
+        def structure(value: Any, type_: Any) -> Any:
+            if value is None and NoneType in options_of(type_):
+                return None
+            if not is_object(value):
+                raise _refused(value, "an object")
+            if tag not in value:
+                raise _Below((tag, "is missing"))
+            word = value[tag]
+            if not isinstance(word, str) or word not in classes:
+                raise _Below((tag, str(_refused(word, f"one of {', '.join(classes)}"))))
+            if tag not in attributes_of(classes[word], self.by_name):
+                value = {key: each for key, each in value.items() if key != tag}
+            member: Any = classes[word]
+            return self._cattrs.structure(value, member)
+
+        members = _others(union)
+        self._cattrs.register_structure_hook_func(lambda type_: _others(type_) == members, structure)
         self._tags |= {cls: {tag: word} for word, cls in classes.items()}
 
     def spell(self, cls: type[T], document: Callable[[T], Any], value: Callable[[Any], T]) -> None:
         """Reads and writes a class with these functions, wherever its values occur."""
         self._spelled[cls] = document
-        self._readers[cls] = lambda each, _: value(each)
+        self._cattrs.register_structure_hook(cls, lambda each, _: value(each))
 
-    def value_of(self, document: Any, type_: Any, where: str = "") -> Any:
-        """Returns a value of this type; raises InvalidValue with every problem. `where` is the document's own path."""
-        reader = self._readers.get(type_)
-        if reader is None:
-            reader = self._readers[type_] = self._reader(type_)
-        return reader(document, where)
+    def value_of(self, document: object, type_: Any, where: str = "") -> Any:
+        """Returns a value of this type; raises InvalidValue."""
+        try:
+            return self._cattrs.structure(document, type_)
+        except (cattrs.BaseValidationError, ValueError) as error:
+            raise InvalidValue(*self._problems(error, where)) from error
 
     def written(self, value: Any) -> Any:
         """Returns the JSON values from which `value_of` restores this value."""
@@ -317,141 +356,166 @@ class Converter:
         document: dict[str, Any] = {**self._tags.get(cls, {})}
         for key, attribute in attributes_of(cls, self.by_name).items():
             member = self.written(getattr(value, attribute.name))
-            if member is not None and Instant in options_of(attribute.type) and not self.by_name:
+            if attribute.is_instant and member is not None and not self.by_name:
                 member = iso_of(member)
             if not (attribute.facts.get("sparse") and member in (*_EMPTY, attribute.default)):
                 document[key] = member
         return document
 
-    # -- readers ------------------------------------------------------------------------------------------------------
+    def _object(self, cls: Any) -> Hook:
+        known = attributes_of(cls, self.by_name)
+        members: dict[str, Any] = {
+            each.name: override(rename=key, struct_hook=self._member(each)) for key, each in known.items()
+        }
+        is_closed = not (self.by_name or getattr(cls, "has_other_keys", False))
+        structure = make_dict_structure_fn(cls, self._cattrs, _cattrs_forbid_extra_keys=is_closed, **members)
+        absent = {key: _ABSENT for key, each in known.items() if each.is_required or each.facts.get("sparse")}
 
-    def _reader(self, type_: Any) -> Read:
-        options, origin, args = options_of(type_), get_origin(type_), get_args(type_)
-        if len(options) > 1:
-            return partial(self._union, options)
-        if origin is Annotated:
-            is_instant = "ISO 8601" in args and not self.by_name
-            return _instant if is_instant else partial(self._ruled, args[0], args[1:])
-        if origin in (tuple, frozenset):
-            return partial(self._row, origin, args)
-        if origin in (dict, abc.Mapping):
-            return partial(self._mapping, args[1])
-        if origin is Literal or (isinstance(type_, type) and issubclass(type_, StrEnum)):
-            return partial(_choice, {str(each): each for each in args or type_})
-        if has(type_):
-            return partial(self._object, type_, attributes_of(type_, self.by_name))
-        return {bytes: _bytes, Any: lambda value, _: value}.get(type_, partial(self._scalar, type_))
+        def checked(value: Any, type_: Any) -> Any:
+            if not is_object(value):
+                raise _refused(value, "an object")
+            if self.null_is_absent:
+                value = {key: each for key, each in value.items() if each is not None}
+            return structure({**absent, **value}, type_)
 
-    def _union(self, options: tuple[Any, ...], value: Any, where: str) -> Any:
-        """Reads one of tagged classes, text or something else, or one type; each perhaps null."""
-        others = frozenset(options) - {NoneType}
-        if value is None and NoneType in options:
-            return None
-        if others in self._unions:
-            return self._unions[others](value, where)
-        (type_,) = others if len(others) == 1 else {str} if isinstance(value, str) else others - {str}
-        return self.value_of(value, type_, where)
+        return checked
 
-    def _tagged(self, tag: str, classes: Mapping[str, type], value: Any, where: str) -> Any:
-        if not is_object(value):
-            raise _refused(value, where, "an object")
-        if tag not in value:
-            raise InvalidValue(f"{_joined(where, tag)} is missing")
-        cls: type = _choice(classes, value[tag], _joined(where, tag))
-        if tag not in attributes_of(cls, self.by_name):
-            value = {key: each for key, each in value.items() if key != tag}
-        return self.value_of(value, cls, where)
+    def _member(self, attribute: Attribute) -> Hook:
+        def checked(value: Any, _: Any) -> Any:
+            if value is _ABSENT:
+                if attribute.is_required:
+                    raise ValueError("is missing")
+                return attribute.default
+            found = self._cattrs.structure(value, attribute.type)  # its hook is made only when the key is present
+            if problems := tuple(_out_of_bounds(found, attribute.facts)):
+                raise _Below(*problems)
+            return found
 
-    def _ruled(self, base: Any, rules: tuple[Any, ...], value: Any, where: str) -> Any:
-        found = self.value_of(value, base, where)
-        for rule in rules:
-            if callable(rule) and (problem := rule(found)):
-                raise _problem(where, problem)
-        return found
+        return checked
 
-    def _row(self, made: Callable[[Any], Any], types: tuple[Any, ...], value: Any, where: str) -> Any:
-        """Reads lists, of one type or pairs of two; other iterables, such as text, are refused."""
-        if not is_list(value):
-            raise _refused(value, where, self.expected[list])
-        if len(types) == 1 or types[1] is Ellipsis:
-            return made(self._each(((each, f"{where}[{index}]") for index, each in enumerate(value)), types[0]))
-        if len(value) != 2:
-            raise _refused(value, where, "a list of two")
-        return tuple(self.value_of(each, type_, where) for each, type_ in zip(value, types, strict=True))
+    def _text_or(self, type_: Any) -> Hook:
+        (other,) = _others(type_) - {str}
 
-    def _mapping(self, type_: Any, value: Any, where: str) -> Any:
-        if not is_object(value):
-            raise _refused(value, where, "an object")
-        each = self._each(((each, _joined(where, key)) for key, each in value.items()), type_)
-        return dict(zip(value, each, strict=True))
+        def chosen(value: Any, _: Any) -> Any:
+            if value is None and NoneType in options_of(type_):
+                return None
+            return self._cattrs.structure(value, str if isinstance(value, str) else other)
 
-    def _each(self, parts: Iterable[tuple[Any, str]], type_: Any) -> list[Any]:
-        values, problems = list[Any](), list[str]()
-        for each, where in parts:
-            try:
-                values.append(self.value_of(each, type_, where))
-            except InvalidValue as error:
-                problems += error.problems
-        if problems:
-            raise InvalidValue(*problems)
-        return values
+        return chosen
 
-    def _object(self, cls: Any, known: Mapping[str, Attribute], value: Any, where: str) -> Any:
-        if not is_object(value):
-            raise _refused(value, where, "an object")
-        given = {key: each for key, each in value.items() if each is not None or not self.null_is_absent}
-        values, problems = dict[str, Any](), list[str]()
-        for key, attribute in known.items():
-            path = _joined(where, key)
-            if key in given:
-                try:
-                    found = values[attribute.name] = self.value_of(given[key], attribute.type, path)
-                    problems += (f"{path}{below} {words}" for below, words in _out_of_bounds(found, attribute.facts))
-                except InvalidValue as error:
-                    problems += error.problems
-            elif attribute.is_required:
-                problems.append(f"{path} is missing")
-            elif attribute.facts.get("sparse"):
-                values[attribute.name] = attribute.default
-        if not (self.by_name or getattr(cls, "has_other_keys", False)):
-            unknown = sorted(given.keys() - known.keys())
-            problems += (f"{_joined(where, key)} {_unknown(key, known, where)}" for key in unknown)
-        if problems:
-            raise InvalidValue(*problems)
-        return cls(**values)
+    def _ruled(self, type_: Any) -> Hook:
+        base, *rules = get_args(type_)
+        if base is int and "ISO 8601" in rules and not self.by_name:
+            return _instant
 
-    def _scalar(self, type_: type, value: Any, where: str) -> Any:
+        def checked(value: Any, _: Any) -> Any:
+            found = self._cattrs.structure(value, base)
+            for rule in rules:
+                if callable(rule) and (problem := rule(found)):
+                    raise ValueError(problem)
+            return found
+
+        return checked
+
+    def _row(self, type_: Any) -> Hook:
+        """Makes the hook for lists; other iterables, such as text, are refused."""
+        is_tuple, types = get_origin(type_) is tuple, get_args(type_)
+        is_pair = is_tuple and Ellipsis not in types
+        whole: Any = tuple.__class_getitem__((types[0], ...))
+        each_of: Hook = homogenous_tuple_structure_factory(whole, self._cattrs)
+
+        def checked(value: Any, _: Any) -> Any:
+            if not is_list(value):
+                raise _refused(value, self.expected[list])
+            if not is_pair:
+                return each_of(value, whole) if is_tuple else frozenset(each_of(value, whole))
+            if len(value) != 2:
+                raise _refused(value, "a list of two")
+            structure: Hook = self._cattrs.structure
+            return (structure(value[0], types[0]), structure(value[1], types[1]))
+
+        return checked
+
+    def _mapping(self, type_: Any) -> Hook:
+        whole: Any = dict[get_args(type_)]  # type: ignore[misc] # made at run time
+        plain: Hook = mapping_structure_factory(whole, self._cattrs)
+
+        def checked(value: Any, _: Any) -> Any:
+            if not is_object(value):
+                raise _refused(value, "an object")
+            return plain(value, whole)
+
+        return checked
+
+    def _scalar(self, value: Any, type_: type) -> Any:
         fits = type(value) is type_ or (type_ is float and type(value) is int)
         if not fits or (type(value) is float and not math.isfinite(value)):
-            raise _refused(value, where, self.expected[type_])
+            raise _refused(value, self.expected[type_])
         return value
 
+    def _problems(self, error: Exception, where: str) -> Iterator[str]:
+        match error:
+            case cattrs.BaseValidationError():
+                for each in error.exceptions:
+                    yield from self._problems(each, self._path_to(each, error.cl, where))
+            case cattrs.ForbiddenExtraKeysError():
+                known = attributes_of(error.cl, self.by_name)
+                yield from (
+                    f"{_joined(where, key)} {_unknown(key, known, where)}" for key in sorted(error.extra_fields)
+                )
+            case _Below():
+                yield from (f"{_joined(where, path) or 'the document'} {words}" for path, words in error.problems)
+            case _:
+                yield f"{where or 'the document'} {error}"
 
-def _problem(where: str, words: str) -> InvalidValue:
-    return InvalidValue(f"{where or 'the document'} {words}")
+    def _path_to(self, error: Exception, cls: type, where: str) -> str:
+        for note in getattr(error, "__notes__", ()):
+            if isinstance(note, AttributeValidationNote):
+                keys = {each.name: key for key, each in attributes_of(cls, self.by_name).items()}
+                return _joined(where, keys[note.name])
+            if isinstance(note, IterableValidationNote):
+                return _joined(where, f"[{note.index}]" if isinstance(note.index, int) else str(note.index))
+        return where
 
 
-def _refused(value: object, where: str, expected: str) -> InvalidValue:
-    return _problem(where, f"is {shown(value)}, expected {expected}")
+class _Below(ValueError):
+    """Problems in parts of the value that is being read: pairs of the path below it and what is wrong there."""
+
+    def __init__(self, *problems: tuple[str, str]) -> None:
+        super().__init__()
+        self.problems = problems
 
 
-def _choice(choices: Mapping[str, Any], value: Any, where: str) -> Any:
+def _refused(value: object, expected: str) -> ValueError:
+    return ValueError(f"is {shown(value)}, expected {expected}")
+
+
+def _has_origin(*origins: Any) -> Callable[[Any], bool]:
+    return lambda type_: get_origin(type_) in origins
+
+
+def _others(type_: Any) -> frozenset[Any]:
+    return frozenset(options_of(type_)) - {NoneType}
+
+
+def _choice(value: Any, type_: Any) -> Any:
+    choices = {str(each): each for each in get_args(type_) or type_}
     if isinstance(value, str) and value in choices:
         return choices[value]
-    raise _refused(value, where, f"one of {', '.join(choices)}")
+    raise _refused(value, f"one of {', '.join(choices)}")
 
 
-def _bytes(value: Any, where: str) -> bytes:
+def _bytes(value: Any, _: Any) -> bytes:
     try:
         return a2b_base64(value, strict_mode=True)
-    except (TypeError, ValueError):
-        raise _problem(where, "is not base64") from None
+    except (TypeError, ValueError) as error:
+        raise ValueError("is not base64") from error
 
 
-def _instant(value: Any, where: str) -> int:
+def _instant(value: Any, _: Any) -> int:
     at_ms = ms_of(value) if isinstance(value, str) else None
     if at_ms is None or not 0 <= at_ms <= LAST_MS:
-        raise _refused(value, where, "an instant like 2026-02-13T14:30:05.123Z")
+        raise _refused(value, "an instant like 2026-02-13T14:30:05.123Z")
     return at_ms
 
 
@@ -467,12 +531,12 @@ def _out_of_bounds(value: Any, facts: Facts) -> Iterator[tuple[str, str]]:
         check, inner = facts.get("check_name"), {**facts, "check_name": facts.get("check_inner_name")}
         for name, each in value.items():
             if check and (problem := check(name)):
-                yield f".{_joined('', name)}", f"as a name {problem}"
-            yield from ((f".{_joined('', name)}{path}", words) for path, words in _out_of_bounds(each, inner))
+                yield name, f"as a name {problem}"
+            yield from ((_joined(name, path), words) for path, words in _out_of_bounds(each, inner))
     elif isinstance(value, str | int | float):
         for bound, is_kept, words in _BOUNDS:
             if bound in facts and not is_kept(value, facts[bound]):
-                yield "", f"is {shown(value)}, expected {words} {facts[bound]:,}"
+                yield "", str(_refused(value, f"{words} {facts[bound]:,}"))
         if "check" in facts and (problem := facts["check"](value)):
             yield "", problem
 
@@ -481,6 +545,8 @@ _BOUNDS = (("least", ge, "at least"), ("above", gt, "more than"), ("most", le, "
 
 
 def _joined(path: str, key: str) -> str:
+    if not key or key.startswith("["):
+        return f"{path}{key}"
     name = key if key.isprintable() and len(key) <= 60 else shown(key)
     return f"{path}.{name}" if path else name
 
