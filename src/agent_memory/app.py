@@ -453,31 +453,29 @@ class Memory:
             ReviewMarks(self.real_root),
             self.new_run_id,
             publish=lambda keep: self.publish(keep=keep),
-            features=self._analysed,
-            named=self._named,
+            looked_at=self._looked_at,
             grounding_of=self._grounding_in_trunk,
         )
 
-    def _grounding_in_trunk(self, scope: str, named: Sequence[Named]) -> tuple[tuple[Grounding, ...], ...]:
+    def _grounding_in_trunk(
+        self, scope: str, named: Sequence[Named], seconds: float
+    ) -> tuple[tuple[Grounding, ...], ...]:
         """Returns what became of the files that notes of a place name, in its main branch."""
+        until = time.monotonic() + seconds
         where = place_with(scope, self.environ, self.real_root)
         if where.common and where.commit:
-            said = git_says(where.common, "for-each-ref", "--format=%(refname) %(objectname)", *TRUNKS)
+            words = ("for-each-ref", "--format=%(refname) %(objectname)", *TRUNKS)
+            said = git_says(where.common, *words, seconds=seconds)
             if said is None:
                 return ((),) * len(named)
             commits = dict(line.split(" ") for line in said.splitlines())
             trunk = next((each for each in TRUNKS if each in commits), None)
             if trunk is not None:
                 where.branch, where.commit = trunk.rpartition("/")[2], commits[trunk]
-        return look_at(where, named, COMMAND_SECONDS, self.real_root)
+        return look_at(where, named, until - time.monotonic(), self.real_root)
 
     @cached_property
-    def _named(self) -> dict[str, Named]:
-        """The files that the notes named at the queue's last look, by content hash."""
-        return {}
-
-    @cached_property
-    def _analysed(self) -> dict[str, Features]:
+    def _looked_at(self) -> dict[str, tuple[Features, Named]]:
         """What the queue knew of the notes at its last look, by content hash."""
         return {}
 

@@ -21,7 +21,12 @@ SESSIONS: dict[str, dict[str, object]] = {
         "transcript_path": f"/h/.claude/projects/p/{ID}.jsonl",
         "hook_event_name": "Stop",
     },
-    "codex": {"session_id": ID, "transcript_path": None, "hook_event_name": "Stop", "turn_id": "1"},
+    "codex": {
+        "session_id": ID,
+        "transcript_path": f"/h/.codex/sessions/2026/02/13/rollout-2026-02-13T14-30-05-{ID}.jsonl",
+        "hook_event_name": "Stop",
+        "turn_id": "1",
+    },
     "cursor": {"conversation_id": ID, "hook_event_name": "stop", "cursor_version": "3.1", "workspace_roots": ["/p"]},
     "gemini": {"session_id": ID, "hook_event_name": "AfterAgent", "timestamp": "2026-02-13T14:30:05.000Z"},
     "copilot": {"sessionId": ID, "timestamp": 1_770_000_000_000, "stopReason": "end_turn"},
@@ -57,6 +62,14 @@ def test_a_session_told_by_its_own_hook_and_by_claude_codes_is_one(harness: str,
     assert len(entries) == 2
     assert {entry.harness for _, entry in entries} == {harness}
     assert len(fold_queue(entries, {}, None, 0).pending) == 1
+
+
+@pytest.mark.parametrize("named", ["codex", "claude-code"])
+def test_an_ephemeral_session_of_codex_is_not_kept(named: str, root: Path, home: Path) -> None:
+    for event in ("SessionStart", "Stop", "SessionEnd"):
+        sent = {**SESSIONS["codex"], "transcript_path": None, "hook_event_name": event}
+        call(json.dumps(sent).encode(), command=as_hook_of(named))
+    assert (inbox_of(root), problems_of(home)) == ([], [])
 
 
 @pytest.mark.parametrize("sign", ["$(touch {})", "; touch {} #", "`touch {}`", "../../../..{}", "{}\n", "| tee {}"])

@@ -90,7 +90,7 @@ def test_a_payload_that_names_no_session_is_a_problem_in_words(payload: object, 
     assert problem in found
 
 
-@pytest.mark.parametrize("value", [None, 7, [], {}, "relative", "", "/a\x00b", "/\ud800", "/" + "x" * 5000])
+@pytest.mark.parametrize("value", [7, [], {}, "relative", "", "/a\x00b", "/\ud800", "/" + "x" * 5000])
 def test_an_unusable_path_is_left_out_and_the_session_kept(value: object) -> None:
     event = read({**CLAUDE, "cwd": value, "transcript_path": value})
     assert (event.session_id, event.cwd, event.session_path) == (ID, None, None)
@@ -200,7 +200,7 @@ def test_cursor_tells_its_version_and_its_first_directory_in_claude_codes_hook()
     [
         (COPILOT_PASCAL, "copilot"),
         ({key: COPILOT_PASCAL[key] for key in ("session_id", "timestamp", "cwd", "hook_event_name")}, "copilot"),
-        ({**CLAUDE, "transcript_path": None}, "codex"),
+        ({"session_id": ID, "turn_id": "1", "hook_event_name": "Stop"}, "codex"),
         ({**CLAUDE, "timestamp": "2026-02-13T14:30:05.000Z"}, "claude-code"),
         ({"conversation_id": ID, "generation_id": "g", "hook_event_name": "stop"}, "cursor"),
         ({**CLAUDE, "transcript_path": f"/x/projects/p/agent-transcripts/{ID}/{ID}.jsonl"}, "cursor"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
@@ -33,7 +34,7 @@ from agent_memory.note.note import (
     body_hash,
 )
 from agent_memory.ports import Clock
-from agent_memory.recall.grounding import Grounding, Named, is_gone, named_by
+from agent_memory.recall.grounding import COMMAND_SECONDS, Grounding, Named, is_gone, named_by
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.analyze import analyze_features
 from agent_memory.rules.change import Change, ChangeGroup, Dropped, Receipt
@@ -148,12 +149,11 @@ class Reviewing:
     marks: ReviewMarks
     new_run_id: Callable[[int], str]
     publish: Callable[[KeepSections], Result[object, Error]]
-    features: dict[str, Features]
-    """Those of the notes at the last look, by content hash: reading and analysing them takes most of the time."""
-    named: dict[str, Named]
-    """The files that they name, likewise."""
-    grounding_of: Callable[[str, Sequence[Named]], tuple[tuple[Grounding, ...], ...]]
-    """Says what became of the files that notes of a place name."""
+    looked_at: dict[str, tuple[Features, Named]]
+    """The features of the notes and the files that they name, as at the last look, by content hash: reading and analysing
+    them takes most of the time."""
+    grounding_of: Callable[[str, Sequence[Named], float], tuple[tuple[Grounding, ...], ...]]
+    """Says what became of the files that notes of a place name, as far as git answers in so many seconds."""
 
     # -- the queue ----------------------------------------------------------------------------------------------------
 
@@ -202,15 +202,13 @@ class Reviewing:
             FindingKind.DUPLICATE: ReviewKind.NEAR_DUPLICATE,
             FindingKind.NEAR_DUPLICATE: ReviewKind.NEAR_DUPLICATE,
         }
-        seen = {each.content_hash: self.features.get(each.content_hash) for each in live.values()}
-        for stored in self._stored(each for each in live.values() if seen[each.content_hash] is None):
-            seen[stored.listed.content_hash] = features_of(stored)
-            self.named[stored.listed.content_hash] = named_by(stored.meta, stored.entry.whole, stored.meta.scope)
-        for gone in self.named.keys() - seen.keys():
-            del self.named[gone]
-        self.features.clear()
-        self.features.update({hash: each for hash, each in seen.items() if each is not None})
-        for finding in analyze_features(self.features.values(), AnalysisFacts(now_ms, frozenset[str]())).findings:
+        for gone in self.looked_at.keys() - {each.content_hash for each in live.values()}:
+            del self.looked_at[gone]
+        for stored in self._stored(each for each in live.values() if each.content_hash not in self.looked_at):
+            named = named_by(stored.meta, stored.entry.whole, stored.meta.scope)
+            self.looked_at[stored.listed.content_hash] = features_of(stored), named
+        features = (each for each, _ in self.looked_at.values())
+        for finding in analyze_features(features, AnalysisFacts(now_ms)).findings:
             if (kind := kinds.get(finding.kind)) is not None:
                 notes = tuple(live[id] for id in finding.ids)
                 source = "; ".join(dict.fromkeys(_source_of(each.meta) for each in notes))
@@ -221,12 +219,13 @@ class Reviewing:
         """Returns the notes of which nothing that they name is left for some days, by id, with the file that went last."""
         by_scope: dict[str, list[tuple[str, Named]]] = {}
         for each in live:
-            named = self.named.get(each.content_hash, Named())
-            if named.names and each.meta.scope != GLOBAL_SCOPE:
-                by_scope.setdefault(each.meta.scope, []).append((each.meta.id, named))
+            looked_at = self.looked_at.get(each.content_hash)
+            if looked_at is not None and looked_at[1].names and each.meta.scope != GLOBAL_SCOPE:
+                by_scope.setdefault(each.meta.scope, []).append((each.meta.id, looked_at[1]))
         gone: dict[str, Grounding] = {}
+        until = time.monotonic() + COMMAND_SECONDS
         for scope, notes in by_scope.items():
-            looked = self.grounding_of(scope, [named for _, named in notes])
+            looked = self.grounding_of(scope, [named for _, named in notes], until - time.monotonic())
             for (id, _), found in zip(notes, looked, strict=True):
                 if is_gone(found):
                     last = max(found, key=lambda each: each.removed_s)

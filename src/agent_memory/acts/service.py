@@ -149,7 +149,7 @@ class MemoryService:
             tiers = self.writes.telling(entry.meta, sorted(replaced))
             self.writes.apply(f"remember: {entry.meta.title}", stored, *retired, tiers=tiers)
         new = unwrap(self.store.read(entry.meta.id))
-        targets = _once(*(link.target for link in find_links(linked) if is_id(link.target)))
+        targets = dict.fromkeys(link.target for link in find_links(linked) if is_id(link.target))
         return Remembered(
             new,
             () if twin else tuple(each.listed for each in similar),
@@ -339,10 +339,6 @@ class MemoryService:
             return meta
         usage = reads_of(meta, totals.unwrap())
         return evolve(meta, used=usage.count, last_used_at_ms=usage.last_at_ms)
-
-
-def _once(*ids: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(ids))
 
 
 def _contradicted(new: StoredEntry, known: Sequence[StoredEntry]) -> tuple[Listed, ...]:

@@ -151,6 +151,8 @@ def git_says(common: str, *words: str, told: str = "", seconds: float = _SECONDS
     caller's environment and settings have no say (P4), and nothing is fetched."""
     import subprocess
 
+    if seconds <= 0:
+        return None
     environ = {
         "PATH": os.environ.get("PATH", os.defpath),
         "GIT_CONFIG_NOSYSTEM": "1",

@@ -146,6 +146,8 @@ def session_event(named: str, payload: object) -> "SessionEvent | str | None":
         event = _event_name(payload, harness) if harness in SHAPES else None
         if event is not None and says_nothing_new(event, payload.get("source"), payload.get("agent_type")):
             return None
+        if harness == "codex" and payload.get("transcript_path", "") is None:
+            return None  # `--ephemeral`: any other session has its file before a hook runs
     return located_event(named, payload)
 
 

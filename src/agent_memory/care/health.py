@@ -171,6 +171,8 @@ def read_health(
         for path in config.agents_md.targets
         if not os.path.isdir(os.path.dirname(path))
     ]
+    if os.path.isdir(root) and not os.access(root, os.W_OK):
+        problems.insert(0, f"{root} cannot be written: no session is captured, or told anything")
     if installed is not None and not os.access(installed.program, os.X_OK):
         # A job that fails because an executable is gone says so nowhere else.
         problems.insert(0, f"{installed.program}, which the schedule calls, is gone: `memory schedule on` repairs it")

@@ -98,6 +98,8 @@ def names_in(text: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
     words: dict[str, None] = {}
     for word in re.findall(r"[^\s`\"'“”‘’«»()<>|,;]+", text[:_MOST_TEXT]):
+        if "/" not in word and "." not in word:
+            continue
         bare = word[: 2 * _MOST_CHARS].removeprefix("./").rstrip(".:!?…")
         # The path of `path:symbol`, `path:12`, `path#L3`. In a word of 60,000 colons the search would take a minute.
         path = re.sub(r"(?:::?|#)[\w.:-]*$", "", bare) if "//" not in bare else ""
@@ -189,9 +191,9 @@ class _Facts:
             keep(self.root, self.place, (self.head, objects, self.later, *since))
 
     def ask(self, *words: str, told: "Iterable[str]" = ()) -> str:
-        left, self.is_new = self.until - time.monotonic(), True
+        self.is_new = True
         lines = "".join(f"{each}\n" for each in told)
-        said = git_says(self.common, *words, told=lines, seconds=left) if left > 0 else None
+        said = git_says(self.common, *words, told=lines, seconds=self.until - time.monotonic())
         if said is None:
             raise _Silent
         return said

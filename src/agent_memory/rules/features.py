@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping
+from functools import lru_cache
 from hashlib import sha256
 from itertools import islice
 
@@ -52,6 +53,8 @@ QUESTIONS: Mapping[str, Alternatives] = {group.question: group for group, _ in _
 _BY_WORD = {word: (group, answer) for group, answers in _GROUPS for word, answer in answers.items()}
 _WORD = rf"`?(?<![\w./-])(?:{'|'.join(map(re.escape, sorted(_BY_WORD, key=len, reverse=True)))})(?![\w/-]|\.\w)`?"
 _ANY = re.compile(_WORD, re.IGNORECASE)
+_LETTERS = re.compile(r"[^\W\d_]+(?:['’]t\b)?")
+_FIRST = frozenset(word for text in _BY_WORD for word in _LETTERS.findall(text)[:1])
 _LIST = rf"{_WORD}(?:\s*(?:,|or|nor|and|ou|nem|e)\s*{_WORD})*"
 _REJECTED = re.compile(
     rf"[,;(]?\s*\b(?:and\s+|e\s+|but\s+)?(?:not|never|instead of|rather than|over|em vez de|ao invés de|não|nunca)\s+"
@@ -64,10 +67,16 @@ _CHOOSING = _TABLE.expression("choice")
 _CHOSEN = re.compile(r"\s+(?:is|are|was chosen|é)\s+(?:used|the|our|o|a)\b", re.IGNORECASE)
 
 
+@lru_cache(maxsize=1 << 10)
+def _letters(sentence: str) -> tuple[str, ...]:
+    """Returns its words of letters, in lower case. Cached: each sentence is asked about several times."""
+    return tuple(_LETTERS.findall(sentence.lower()))
+
+
 def choice_in(sentence: str) -> tuple[Alternatives, str, str] | None:
     """Returns the one alternative that a sentence says is used: the question, the answer, and the sentence without the
     answer and without what it rejects. None where it names none or several, or only rejects."""
-    if not _ANY.search(sentence):
+    if _FIRST.isdisjoint(_letters(sentence)) or not _ANY.search(sentence):
         return None
     kept = _REJECTED.sub(" ", sentence)
     named = tuple(_ANY.finditer(kept))
@@ -89,7 +98,6 @@ _FEWEST_TERMS = 2
 _SNIPPET_CHARS = 80
 _MIN_STEM = 3
 
-_LETTERS = re.compile(r"[^\W\d_]+(?:['’]t\b)?")
 _DENYING = _TABLE.words("denying")
 _DENYING_TERMS = content_terms(" ".join(_DENYING)) | {"longer"}
 """The stems of negating words, as far as they are content words."""
@@ -99,7 +107,7 @@ _CONDITIONAL = _TABLE.words("conditional")
 _PAST = _TABLE.expression("past", re.NOFLAG)
 _REASON = re.compile(_TABLE.lines["reason"][0], re.IGNORECASE | re.DOTALL)
 
-_WEAK = _DENYING_TERMS | content_terms(" ".join(_TABLE.lines["weak"]))
+_WEAK = _DENYING_TERMS | content_terms(" ".join(_TABLE.lines["weak"])) | {""}
 """Words that do not tell which thing is meant."""
 _SPAN = re.compile(r"`([^`\n]{1,80})`")
 _CHANGE = re.compile(r"\b(?:from|de)\s+(`?v?[\d.,:]+ ?[a-z%]{0,8}`?)\s+(?=(?:to|para)\b)", re.IGNORECASE)
@@ -165,8 +173,12 @@ def assertions_of(sentences: Iterable[str]) -> tuple[Assertion, ...]:
 
 def _looked_at(sentences: Iterable[str]) -> Iterator[str]:
     """Returns the sentences that are short enough to make one claim, each without its clause of reasons."""
-    first = islice(sentences, _MOST_STATEMENTS)
-    return (_REASON.sub("", each) or each for each in first if len(each) <= _LONGEST_CHARS)
+    return (_without_reason(each) for each in islice(sentences, _MOST_STATEMENTS) if len(each) <= _LONGEST_CHARS)
+
+
+@lru_cache(maxsize=1 << 10)
+def _without_reason(sentence: str) -> str:
+    return _REASON.sub("", sentence) or sentence
 
 
 def words_without_values(text: str) -> frozenset[str]:
@@ -229,10 +241,14 @@ def _without(text: str, found: Iterable[Quantity]) -> str:
 def _terms(text: str) -> frozenset[str]:
     """Content words, and each code span as a whole: `retry()` and `retry` name different things."""
     named = {f"`{span.strip().lower()}`" for span in _SPAN.findall(text)}
-    terms = map(term_of, words_of(text))
-    # "retries" has lost its ending, "retry" has not.
-    bare = {term[:-1] if len(term) > _MIN_STEM and term.endswith("y") else term for term in terms if term}
-    return frozenset((bare - _WEAK) | named)
+    return frozenset(map(_bare, words_of(text))) - _WEAK | named
+
+
+@lru_cache(maxsize=1 << 16)
+def _bare(word: str) -> str:
+    """Returns the stem of a word: "retries" has lost its ending, "retry" loses it here."""
+    term = term_of(word)
+    return term[:-1] if len(term) > _MIN_STEM and term.endswith("y") else term
 
 
 # -- whether a sentence affirms or denies, and whether it speaks of the present without conditions --------------------
@@ -240,7 +256,7 @@ def _terms(text: str) -> frozenset[str]:
 
 def _is_denying(sentence: str) -> bool:
     """Returns whether an odd number of its words negate."""
-    words = _LETTERS.findall(sentence.lower())
+    words = _letters(sentence)
     found = [word for word in words if word in _DENYING or (word[-1] == "t" and word.endswith(("n't", "n’t")))]
     if "no" in found and (_ENGLISH.isdisjoint(words) or not _PORTUGUESE.isdisjoint(words)):
         found = [word for word in found if word != "no"]
@@ -249,7 +265,7 @@ def _is_denying(sentence: str) -> bool:
 
 def _is_conditional(sentence: str) -> bool:
     """Returns whether the statement holds only sometimes, or has an exception in the same sentence."""
-    return not _CONDITIONAL.isdisjoint(_LETTERS.findall(sentence.lower()))
+    return not _CONDITIONAL.isdisjoint(_letters(sentence))
 
 
 def _is_beside_the_present(sentence: str) -> bool:
