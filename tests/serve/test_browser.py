@@ -141,16 +141,23 @@ def test_keys_alone_are_enough_to_decide(page: str, driver: webdriver.Chrome) ->
     body = driver.find_element(By.TAG_NAME, "body")
     body.send_keys("j")
     second = driver.find_element(By.CSS_SELECTOR, ".item.chosen h2").text
+    third = driver.find_elements(By.CSS_SELECTOR, ".item h2")[2].text
     body.send_keys("r")
     said(driver, f"Rejected {second[:20]}")
+    assert driver.find_element(By.CSS_SELECTOR, ".item.chosen h2").text == third, "what was passed over stays so"
     for key, outcome in (("a", "Kept"), ("l", "Put off")):
         driver.find_element(By.TAG_NAME, "body").send_keys(key)
         said(driver, outcome)
     driver.find_element(By.TAG_NAME, "body").send_keys("e")
-    assert driver.find_element(By.CSS_SELECTOR, ".item.chosen details").get_attribute("open")
+    driver.switch_to.active_element.send_keys(" Typed at once.", Keys.TAB, Keys.ENTER)
+    said(driver, "Edited")
     driver.get(f"{page}/?kind=contradiction")
     driver.find_element(By.TAG_NAME, "body").send_keys("s")
     said(driver, "Superseded")
+    driver.get(f"{page}/notes")
+    driver.find_element(By.TAG_NAME, "body").send_keys("n")
+    driver.switch_to.active_element.send_keys("Added by keys.", *[Keys.TAB] * 5, Keys.ENTER)
+    said(driver, "Remembered")
     driver.get(f"{page}/notes")
     driver.find_element(By.TAG_NAME, "body").send_keys("/")
     driver.switch_to.active_element.send_keys("dusk")

@@ -119,12 +119,28 @@ def test_acts_on_a_note_are_those_of_the_commands(memory: Memory, browser: Brows
     assert (note["title"], note["tags"], note["kind"]) == ("Lamps", ["area__light"], "lesson")
     assert note["body"] == "At dawn.\nNot dusk."
     assert browser.act(f"/notes/{id}/edit", 409, hash=seen, body="Too late.")["error"]["code"] == "entry-changed"
+    late = {"token": browser.page.form_token, "hash": seen, "body": "<b>Too</b> late."}
+    assert "&lt;b&gt;Too&lt;/b&gt; late." in browser.client.post(f"/notes/{id}/edit", data=late).text
     assert browser.act(f"/notes/{id}/edit", 400, body="Of which version?")["error"]["code"] == "entry-invalid"
     assert "Archived" in browser.submit(f"/notes/{id}/archive")
     assert id in browser.html("/notes?archived=1")
     assert id not in browser.html("/notes")
     assert "Restored" in browser.submit(f"/notes/{id}/restore")
     assert browser.act(f"/notes/{id}/praise", 400)["error"]["code"] == "usage"
+
+
+def test_a_person_adds_a_note_and_moves_it_to_another_project(memory: Memory, browser: Browser) -> None:
+    page = browser.submit("/notes", body="Lamps are lit\r\nat dusk.", tags="area__light", scope="github.com/ada/lamp")
+    assert "Remembered: Lamps are lit" in page
+    (note,) = memory.notes()
+    assert (note["origin"], note["scope"], note["kind"]) == ("user", "github.com/ada/lamp", "fact")
+    assert (note["tags"], note["body"]) == (["area__light"], "Lamps are lit\nat dusk.")
+    assert "It is stored already" in browser.submit("/notes", body=note["body"], scope="github.com/ada/lamp")
+    seen = browser.json(f"/notes/{note['id']}")["contentHash"]
+    assert "Changed" in browser.submit(f"/notes/{note['id']}/edit", hash=seen, scope="global")
+    assert memory.notes()[0]["scope"] == "global"
+    assert "expected global" in browser.act("/notes", 400, body="Ropes.", scope="../x")["error"]["message"]
+    assert browser.act("/notes", 400, body=" ")["error"]["code"] == "entry-invalid"
 
 
 def test_of_twenty_tabs_that_change_one_note_one_succeeds_and_the_others_are_told(

@@ -11,14 +11,15 @@ from returns.result import Result
 
 from agent_memory.acts.review import ReviewAct
 from agent_memory.acts.service import MemoryService
+from agent_memory.capture.repository import stated_scope
 from agent_memory.documents import entry_document, fields_of, json_of, pause_document, undone_document
 from agent_memory.errors import EntryChanged, EntryInvalid, Error, UsageInvalid
 from agent_memory.note.note import Kind, MemoryEntry, StoredEntry
 from agent_memory.pipelines.undo import sentence_of
 from agent_memory.results import unwrap
+from agent_memory.rules.drafts import NoteDraft
 from agent_memory.serve.application import Asked, Done
 from agent_memory.serve.looking import read_shown
-from agent_memory.text.ids import normal_tags, split_tags
 from agent_memory.text.instants import HOUR_MS
 from agent_memory.text.plain_text import counted
 
@@ -30,6 +31,36 @@ _NOTE_ACTS: Mapping[str, tuple[str, Callable[[MemoryService, str], Result[object
     "promote": ("Vouched for", MemoryService.promote),
 }
 NOTE_ACTS = (*_NOTE_ACTS, "edit")
+
+
+def remember(asked: Asked) -> Done:
+    """Stores a note that the person writes, or finds the one that says the same."""
+    memory = asked.acting
+    here = memory.scope_here()
+    draft = NoteDraft(
+        asked.needed("body").replace("\r\n", "\n"),
+        title=asked.text("title"),
+        tags=asked.tags(),
+        kind=asked.word("kind", Kind) or Kind.FACT,
+        scope=_scope_of(asked) or here,
+        cwd=memory.cwd,
+        here=here,
+        commit=memory.checkout.commit,
+    )
+    found = unwrap(memory.service.remember(draft))
+    listed = found.stored.listed
+    asked.said.extend(f"It contradicts {each.meta.id}: {each.meta.title}" for each in found.contradicted)
+    document = entry_document(listed, None, found.stored.body, tier=asked.looking.reading.tier_of(listed))
+    said = "It is stored already" if found.existing else "Remembered"
+    return Done(f"{said}: {listed.meta.title}", document, f"/notes/{listed.meta.id}")
+
+
+def _scope_of(asked: Asked) -> str | None:
+    given = asked.text("scope")
+    scope = None if given is None else stated_scope(given)
+    if given is not None and scope is None:
+        raise EntryInvalid((f"scope: is {given[:80]!r}, expected global, or a project's key as Projects shows it",))
+    return scope
 
 
 def act_on_note(asked: Asked) -> Done:
@@ -55,12 +86,13 @@ def _edited(asked: Asked, stored: StoredEntry) -> Done:
 
 
 def _text_of(asked: Asked, stored: StoredEntry) -> MemoryEntry:
-    body, title, tags = asked.text("body"), asked.text("title"), asked.fields.get("tags")
+    body, title = asked.text("body"), asked.text("title")
     meta = evolve(
         stored.meta,
         title=stored.meta.title if title is None else title,
         kind=asked.word("kind", Kind) or stored.meta.kind,
-        tags=stored.meta.tags if tags is None else normal_tags(split_tags(" ".join(tags))),
+        tags=asked.tags() if "tags" in asked.fields else stored.meta.tags,
+        scope=_scope_of(asked) or stored.meta.scope,
     )
     if "body" in asked.fields and body is None:
         raise EntryInvalid(("body: is empty",))

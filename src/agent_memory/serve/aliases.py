@@ -18,7 +18,6 @@ from agent_memory.rules.drafts import NoteDraft
 from agent_memory.rules.run_log import KEEP_RUNS
 from agent_memory.serve.application import Asked, Route, Shown
 from agent_memory.serve.looking import text_of
-from agent_memory.text.ids import normal_tags, split_tags
 
 _CATEGORIES: Mapping[str, Kind] = {
     f"{kind.value}s": kind for kind in (Kind.DECISION, Kind.LESSON, Kind.HANDOFF, Kind.TASK, Kind.PROJECT)
@@ -78,7 +77,7 @@ def _append(asked: Asked) -> Shown:
         )
     draft = NoteDraft(
         asked.needed("content"),
-        tags=normal_tags(split_tags(" ".join(asked.fields.get("tags", [])))),
+        tags=asked.tags(),
         kind=_category(asked) or Kind.FACT,
         scope=asked.looking.scope_here(),
         agent=asked.text("agentId"),

@@ -48,7 +48,6 @@ from agent_memory.errors import (
 from agent_memory.serve.loopback import (
     App,
     Asgi,
-    Header,
     Receive,
     Send,
     headers_named,
@@ -57,6 +56,7 @@ from agent_memory.serve.loopback import (
 )
 from agent_memory.serve.rendering import STATIC, rendered, static_file
 from agent_memory.serve.waiting import Waiting
+from agent_memory.text.ids import normal_tags, split_tags
 from agent_memory.text.json_shape import is_list, is_object
 
 E = TypeVar("E", bound=StrEnum)
@@ -72,19 +72,17 @@ _STRANGER = (
     "server and start it again."
 )
 
-_HEADERS: tuple[Header, ...] = (
-    (
-        b"content-security-policy",
-        b"default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'",
-    ),
-    (b"x-content-type-options", b"nosniff"),
-    (b"x-frame-options", b"DENY"),
+_POLICY = "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
+_HEADERS = {
+    "content-security-policy": _POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
     # Not `no-referrer`: with that a browser sends `Origin: null` with the forms of this very page.
-    (b"referrer-policy", b"same-origin"),
-    (b"cross-origin-opener-policy", b"same-origin"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-    (b"cache-control", b"no-store"),
-)
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
 
 _STATUSES: tuple[tuple[int, tuple[type[Error], ...]], ...] = (
     (403, (ActRefused, EntryProtected)),
@@ -134,6 +132,9 @@ class Asked:
         if value is not None and value not in known:
             raise EntryInvalid((f"{name}: is {value[:80]!r}, expected one of {', '.join(known)}",))
         return None if value is None else words(value)
+
+    def tags(self) -> tuple[str, ...]:
+        return normal_tags(split_tags(" ".join(self.fields.get("tags", []))))
 
     def number(self, name: str, default: int, most: int, least: int = 1) -> int:
         value = self.text(name)
@@ -224,9 +225,10 @@ class Page:
         if refusal is None and any(int(each) > MAX_BODY_BYTES for each in _lengths(scope)):
             refusal = 413, f"A request can have {MAX_BODY_BYTES >> 20} MiB."
         if refusal is not None:
-            await refuse(receive, send, *refusal, _HEADERS)
+            headers = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
+            await refuse(receive, send, *refusal, headers)
         elif token is not None and scope["path"] == "/":
-            await RedirectResponse("/", 303, dict(_text_headers()))(scope, receive, send)
+            await RedirectResponse("/", 303, _HEADERS)(scope, receive, send)
         else:
             await self._app(scope, receive, send)
 
@@ -254,7 +256,7 @@ class Page:
     async def _welcome(self, scope: Asgi, receive: Receive, send: Send) -> None:
         """Sets the cookie with a page that leads on. A redirection would do without: one that another program began is
         followed without a cookie that is `SameSite=Strict`."""
-        answer = HTMLResponse(rendered("welcome.html", {}), headers=dict(_text_headers()))
+        answer = HTMLResponse(rendered("welcome.html", {}), headers=_HEADERS)
         answer.set_cookie(self._cookie, self._session or "", path="/", httponly=True, samesite="strict")
         await answer(scope, receive, send)
 
@@ -262,7 +264,7 @@ class Page:
 
     def _endpoint(self, route: Route) -> Callable[[Request], Any]:
         async def endpoint(request: Request) -> Response:
-            wants_json = _wants_json(request)
+            wants_json, fields = _wants_json(request), dict[str, list[str]]()
             try:
                 fields = parse_qs(request.url.query, keep_blank_values=True)
                 if route.method != "GET":
@@ -270,7 +272,7 @@ class Page:
                 loop = asyncio.get_running_loop()
                 return await loop.run_in_executor(self._thread, self._answer, route, request, fields, wants_json)
             except Error as error:
-                return self._failed(error, wants_json)
+                return self._failed(error, wants_json, fields.get("body", [""])[-1])
 
         return endpoint
 
@@ -308,7 +310,7 @@ class Page:
                 document = {**answer.document, **({"warnings": said} if said else {})}
                 return self._json(document, route.status)
             if isinstance(answer, Done):
-                return RedirectResponse(self._with_word(answer, said), 303, dict(_text_headers()))
+                return RedirectResponse(self._with_word(answer, said), 303, _HEADERS)
             earlier, undo = self._said.pop((fields.get("said") or [""])[-1], ([], ""))
             return self._html(
                 answer.template, {**answer.context, "said": [*earlier, *said], "undo": undo}, 200, request
@@ -331,30 +333,31 @@ class Page:
     def _html(self, template: str, context: Mapping[str, Any], status: int, request: Request | None) -> Response:
         here = "" if request is None else request.url.path
         values: dict[str, Any] = {"said": [], "undo": "", "here": here, "token": self.form_token, **context}
-        return HTMLResponse(rendered(template, values), status, dict(_text_headers()))
+        return HTMLResponse(rendered(template, values), status, _HEADERS)
 
     def _json(self, document: Mapping[str, Any], status: int) -> Response:
-        headers = {**dict(_text_headers()), FORM_TOKEN_HEADER: self.form_token}
+        headers = {**_HEADERS, FORM_TOKEN_HEADER: self.form_token}
         return JSONResponse(document, status, headers)
 
-    def _failed(self, error: Error, wants_json: bool) -> Response:
+    def _failed(self, error: Error, wants_json: bool, typed: str) -> Response:
+        """Says what went wrong; what the person had typed is given back."""
         status, document = status_of(error), error_document(error)
         if wants_json:
             return self._json(document, status)
-        return self._html("message.html", {"sentence": document["error"]["message"]}, status, None)
+        return self._html("message.html", {"sentence": document["error"]["message"], "typed": typed}, status, None)
 
     async def _no_route(self, request: Request, refusal: Exception) -> Response:
         status = refusal.status_code if isinstance(refusal, HTTPException) else 500
         sentence = "There is no such page." if status == 404 else "That cannot be asked of this page."
         if _wants_json(request):
             return self._json({"error": {"code": "usage", "message": sentence, "details": {}}}, status)
-        return self._html("message.html", {"sentence": sentence}, status, None)
+        return self._html("message.html", {"sentence": sentence, "typed": ""}, status, None)
 
     async def _static(self, request: Request) -> Response:
         kind = STATIC.get(request.path_params["name"])
         if kind is None:
             return await self._no_route(request, HTTPException(404))
-        headers = {**dict(_text_headers()), "cache-control": "private, max-age=3600"}
+        headers = {**_HEADERS, "cache-control": "private, max-age=3600"}
         return Response(static_file(request.path_params["name"]), media_type=kind, headers=headers)
 
 
@@ -363,10 +366,6 @@ def _lengths(scope: Asgi) -> list[str]:
         each if each.isascii() and each.isdigit() and len(each) < 12 else "0"
         for each in headers_named(scope, b"content-length")
     ]
-
-
-def _text_headers() -> Iterable[tuple[str, str]]:
-    return ((name.decode(), value.decode()) for name, value in _HEADERS)
 
 
 def _same(given: str, known: str) -> bool:

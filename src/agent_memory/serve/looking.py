@@ -48,7 +48,7 @@ from agent_memory.note.note import (
     reads_of,
     without_secret,
 )
-from agent_memory.pipelines.undo import chosen_run, sentence_of
+from agent_memory.pipelines.undo import chosen_run
 from agent_memory.ports import Notes
 from agent_memory.recall.candidates import barrier
 from agent_memory.recall.delivery_log import DeliveryLog
@@ -164,6 +164,7 @@ def notes(asked: Asked) -> Shown:
         "tiers": Tier,
         "harnesses": Harness,
         "pages": pages,
+        "here_scope": memory.scope_here(),
     }
     return Shown("notes.html", {**document, "matching": pages["count"]}, context)
 
@@ -243,9 +244,7 @@ def run_backwards(asked: Asked) -> Shown:
     undone = unwrap(memory.undo(name, dry_run=True))
     logged, parts = unwrap(memory.run_diff(undone.undid.run_id, backwards=True))
     document = {**undone_document(undone), **diff_document(logged, parts)}
-    return Shown(
-        "undo.html", document, {"run": logged, "parts": parts, "sentence": sentence_of(undone), "undone": undone}
-    )
+    return Shown("undo.html", document, {"run": logged, "parts": parts, "undone": undone})
 
 
 # -- sessions ---------------------------------------------------------------------------------------------------------

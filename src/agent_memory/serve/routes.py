@@ -16,6 +16,7 @@ _EDITED = {
     "title": "the new title",
     "kind": "the new kind",
     "tags": "the new tags, apart by spaces",
+    "scope": "the project that it belongs to, or `global`",
     "body": "the new text, markdown",
 }
 _WAITING = {"kind": "items that wait for this reason only", "since": "`last`: what the last runs made", **_PAGE}
@@ -57,6 +58,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/", "Lists what waits for a decision", looking.inbox, _WAITING),
     Route("POST", "/decide", "Decides about what waits, as one run", acting.decide, _DECIDED),
     Route("GET", "/notes", "Lists or searches notes", looking.notes, _FILTERS),
+    Route("POST", "/notes", "Stores a note", acting.remember, {**_EDITED, "hash": "nothing"}),
     Route("GET", "/notes/{id}", "Shows a note, its versions, and what is known of it", looking.note),
     Route("POST", "/notes/{id}/{act}", f"Does one of {', '.join(acting.NOTE_ACTS)}", acting.act_on_note, _EDITED),
     Route("GET", "/runs", "Lists past runs", looking.runs, _PAGE),

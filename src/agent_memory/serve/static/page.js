@@ -1,18 +1,16 @@
 // Keys. Everything works without them: each presses a button or a link that is on the page.
 "use strict";
 
-const chosen = () => document.querySelector("[data-item].chosen") || document.querySelector("[data-item]");
+let at = 0; // Stays when an item is decided: the next one takes its place.
 
-function choose(item) {
-  if (!item) return;
-  document.querySelectorAll("[data-item].chosen").forEach((each) => each.classList.remove("chosen"));
-  item.classList.add("chosen");
-  item.scrollIntoView({ block: "nearest" });
-}
+const chosen = () => document.querySelector("[data-item].chosen");
 
-function step(by) {
+function choose(by) {
   const items = [...document.querySelectorAll("[data-item]")];
-  choose(items[Math.min(Math.max(items.indexOf(chosen()) + by, 0), items.length - 1)]);
+  at = Math.max(Math.min(at + by, items.length - 1), 0);
+  items.forEach((each, number) => each.classList.toggle("chosen", number === at));
+  if (items.length) items[at].scrollIntoView({ block: "nearest" });
+  if (items.length && by) items[at].focus({ preventScroll: true });
 }
 
 document.addEventListener("keydown", (event) => {
@@ -23,7 +21,7 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   if (event.key === "j" || event.key === "k") {
-    step(event.key === "j" ? 1 : -1);
+    choose(event.key === "j" ? 1 : -1);
     event.preventDefault();
     return;
   }
@@ -33,8 +31,8 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   if (found.matches("input")) found.select();
   else found.click();
+  if (found.matches("summary")) found.parentElement.querySelector("textarea").focus();
 });
 
-const begin = () => choose(document.querySelector("[data-item]"));
-document.addEventListener("DOMContentLoaded", begin);
-document.addEventListener("htmx:afterSettle", begin);
+document.addEventListener("DOMContentLoaded", () => choose(0));
+document.addEventListener("htmx:afterSettle", () => choose(0));
