@@ -11,7 +11,7 @@ import errno
 from collections.abc import Mapping
 from pathlib import Path
 
-from attrs import define, frozen
+from attrs import frozen
 
 from forked_program import ForkingServer
 from memory_process import LIMIT_SECONDS, NOTHING, Done, Memory
@@ -63,28 +63,6 @@ def calls_of(memory: Memory, scene: Scene) -> list[str]:
     done = struck(memory, Fault(0, NONE), scene, DISK_CALLS=str(log))
     assert done.code in scene.ends, done
     return log.read_text(errors="replace").replace(f"{memory.home}/", "").splitlines()
-
-
-@define
-class Preloaded:
-    """Faults by a library that is loaded before all others. Nothing but the process is cut off: what it wrote is there."""
-
-    _log: Path | None = None
-    _at: int = 0
-
-    def struck(self, memory: Memory, fault: Fault, scene: Scene) -> Done:
-        """The scene's call of `memory` with that fault in it."""
-        if fault.what != KILL:
-            self._log = None
-            return struck(memory, fault, scene, DISK_SYNC="lies")
-        self._log, self._at = memory.home.with_name(f"{memory.home.name}-kills.calls"), fault.at
-        self._log.unlink(missing_ok=True)
-        return struck(memory, fault, scene, DISK_SYNC="lies", DISK_CALLS=str(self._log))
-
-    def has_struck(self) -> bool:
-        """Whether the last of these came to the call that was meant: a process that is to be killed may have had less to do
-        than the time before."""
-        return self._log is None or len(self._log.read_bytes().splitlines()) >= self._at
 
 
 def environment_of(memory: Memory, fault: Fault, further: Mapping[str, str] = NOTHING) -> dict[str, str]:

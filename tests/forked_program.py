@@ -132,9 +132,9 @@ LOOKED_AT_ON_STARTING = ("PYTHON", "LC_", "LANG", "LD_")
 MEASURING: dict[str, str] = {}
 """Variables by which coverage measures a process, where it is measured: that of the server and of its calls."""
 
-MEASURED_CALLS = 2
-"""As many calls of a command with the same options are measured in each worker: to measure one takes longer than to run it, and a
-third of the same sort reaches hardly anything new."""
+MEASURED_CALLS = 1
+"""As many calls of a command with the same options are measured in each worker: to measure one takes longer than to run it, and the
+next of the same sort reaches hardly anything new."""
 
 MEASURED_PIPELINES = 30
 """Of calls of these there are as many."""

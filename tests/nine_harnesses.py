@@ -42,6 +42,29 @@ SESSIONS = {
 } | {"amp": "T-0198c1aa-2f3e-4000-8a11-3c5d7e9f0b21", "goose": goose.SESSION, "opencode": opencode.SESSION}  # fmt: skip
 """By harness: the id of its session."""
 
+LAYOUT = {
+    ".claude/settings.json": '{\n  "model": "opus", // mine\n  "hooks": {\n    "Stop": [\n      { "hooks": [{ "type": "command", "command": "say done" }] }\n    ]\n  },\n}\n',
+    ".claude.json": '{"numStartups": 3, "mcpServers": {"other": {"command": "x", "env": {"KEY": "v"}}}}',
+    ".claude/CLAUDE.md": "# Mine\n\nBe brief.",
+    ".codex/config.toml": 'model = "o3" # why\n\n[mcp_servers.other]\ncommand = "x"\n',
+    ".codex/hooks.json": "{}\n",
+    ".codex/AGENTS.md": "Be brief.\r\nAlways.\r\n",
+    ".cursor/hooks.json": '{\n\t"version": 1,\n\t"hooks": {\n\t\t"stop": []\n\t}\n}\n',
+    ".cursor/mcp.json": '{ "mcpServers": {} }',
+    ".config/amp/settings.json": '{\r\n  // amp\r\n  "amp.url": "https://ampcode.com"\r\n}\r\n',
+    ".config/amp/AGENTS.md": "",
+    ".gemini/settings.json": '{\n    "theme": "dark",\n    "hooks": {} /* none yet */\n}',
+    ".gemini/GEMINI.md": "# Gemini\n",
+    ".config/opencode/opencode.jsonc": '// mine\n{\n  "$schema": "https://opencode.ai/config.json",\n  "mcp": {\n    // none\n  }\n}\n',
+    ".config/opencode/AGENTS.md": "x\n\n",
+    ".copilot/settings.json": "{}",
+    ".copilot/mcp-config.json": "\n",
+    ".pi/agent/AGENTS.md": "pi\n",
+    ".config/goose/config.yaml": "GOOSE_MODEL: x # why\nextensions:\n  developer:\n    enabled: true\n    type: builtin\n\n# more\nz: 1\n",
+    ".config/goose/.goosehints": "hints",
+}
+"""Files of a person who has all nine, by path below the home."""
+
 
 @frozen
 class Look:

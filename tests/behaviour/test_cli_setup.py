@@ -12,30 +12,8 @@ from pathlib import Path
 import pytest
 
 from memory_process import Memory, on_a_terminal
+from nine_harnesses import LAYOUT, NINE
 
-HARNESSES = ("claude-code", "codex", "cursor", "amp", "gemini", "opencode", "copilot", "pi", "goose")
-
-LAYOUT = {
-    ".claude/settings.json": '{\n  "model": "opus", // mine\n  "hooks": {\n    "Stop": [\n      { "hooks": [{ "type": "command", "command": "say done" }] }\n    ]\n  },\n}\n',
-    ".claude.json": '{"numStartups": 3, "mcpServers": {"other": {"command": "x", "env": {"KEY": "v"}}}}',
-    ".claude/CLAUDE.md": "# Mine\n\nBe brief.",
-    ".codex/config.toml": 'model = "o3" # why\n\n[mcp_servers.other]\ncommand = "x"\n',
-    ".codex/hooks.json": "{}\n",
-    ".codex/AGENTS.md": "Be brief.\r\nAlways.\r\n",
-    ".cursor/hooks.json": '{\n\t"version": 1,\n\t"hooks": {\n\t\t"stop": []\n\t}\n}\n',
-    ".cursor/mcp.json": '{ "mcpServers": {} }',
-    ".config/amp/settings.json": '{\r\n  // amp\r\n  "amp.url": "https://ampcode.com"\r\n}\r\n',
-    ".config/amp/AGENTS.md": "",
-    ".gemini/settings.json": '{\n    "theme": "dark",\n    "hooks": {} /* none yet */\n}',
-    ".gemini/GEMINI.md": "# Gemini\n",
-    ".config/opencode/opencode.jsonc": '// mine\n{\n  "$schema": "https://opencode.ai/config.json",\n  "mcp": {\n    // none\n  }\n}\n',
-    ".config/opencode/AGENTS.md": "x\n\n",
-    ".copilot/settings.json": "{}",
-    ".copilot/mcp-config.json": "\n",
-    ".pi/agent/AGENTS.md": "pi\n",
-    ".config/goose/config.yaml": "GOOSE_MODEL: x # why\nextensions:\n  developer:\n    enabled: true\n    type: builtin\n\n# more\nz: 1\n",
-    ".config/goose/.goosehints": "hints",
-}
 PATHS = {"PATH": "/usr/bin:/bin"}
 
 
@@ -73,7 +51,7 @@ class TestRoundTrip:
         done = memory("setup", "--yes", "--mcp", "--json")
         assert done.code == 0, done
         document = done.document
-        assert {each["harness"] for each in document["trials"]} == set(HARNESSES)
+        assert {each["harness"] for each in document["trials"]} == set(NINE)
         assert all(each["arrived"] for each in document["trials"]), document["trials"]
         assert memory.pending() == []
         assert all((memory.home / name).read_bytes() != data for name, data in before.items() if _is_edited(name))
@@ -98,7 +76,7 @@ class TestRoundTrip:
         assert tree(memory.home) == before
         assert not receipt(memory.home).exists()
 
-    @pytest.mark.parametrize("harness", HARNESSES)
+    @pytest.mark.parametrize("harness", NINE)
     def test_each_harness_alone_where_there_is_nothing_yet(self, memory: Memory, harness: str) -> None:
         before = tree(memory.home)
         done = memory("setup", harness, "--yes", "--mcp")
@@ -230,7 +208,7 @@ class TestConsent:
         done = memory("setup", "--dry-run")
         assert done.code == 0
         names = [line.split("  ")[0] for line in done.out.splitlines()]
-        assert names[:-2] == [*HARNESSES, "config"]
+        assert names[:-2] == [*NINE, "config"]
         assert "+" not in done.out
         assert tree(memory.home) == before
         whole = memory("setup", "--dry-run", "--diff")

@@ -19,7 +19,7 @@ from agent_memory.redaction.redact import redact
 from claude_transcripts import Conversation
 from fixtures.secret_samples import SAMPLES, Sample
 from memory_process import Memory
-from nine_harnesses import NINE, PAGE, SHELL, WRITE, Exchange, Look
+from nine_harnesses import LAYOUT, NINE, PAGE, SHELL, WRITE, Exchange, Look
 from written_texts import leaks, texts_below
 
 pytestmark = [pytest.mark.faults, pytest.mark.large]
@@ -27,28 +27,7 @@ pytestmark = [pytest.mark.faults, pytest.mark.large]
 PAYLOADS = Path(__file__).parents[1] / "fixtures" / "hook-payloads"
 PATHS = {"PATH": "/usr/bin:/bin"}
 
-SETTINGS = {
-    ".claude/settings.json": '{\n  "model": "opus", // mine\n  "hooks": {\n    "Stop": [ /* a bell */ ]\n  },\n}\n',
-    ".claude.json": '{"numStartups": 3}',
-    ".claude/CLAUDE.md": "# Mine\n\nBe brief.",
-    ".codex/config.toml": 'model = "o3" # why\n',
-    ".codex/hooks.json": "{} // none yet\n",
-    ".codex/AGENTS.md": "Be brief.\r\nAlways.\r\n",
-    ".cursor/hooks.json": '{\n\t"version": 1, // one\n\t"hooks": {\n\t\t"stop": []\n\t}\n}\n',
-    ".cursor/mcp.json": '{ "mcpServers": {} }',
-    ".config/amp/settings.json": '{\r\n  // amp\r\n  "amp.url": "https://ampcode.com"\r\n}\r\n',
-    ".config/amp/AGENTS.md": "",
-    ".gemini/settings.json": '{\n    "theme": "dark",\n    "hooks": {} /* none yet */\n}',
-    ".gemini/GEMINI.md": "# Gemini\n",
-    ".config/opencode/opencode.jsonc": '// mine\n{\n  "mcp": {\n    // none\n  }\n}\n',
-    ".config/opencode/AGENTS.md": "x\n\n",
-    ".copilot/mcp-config.json": "\n",
-    ".copilot/copilot-instructions.md": "Copilot\n",
-    ".pi/agent/AGENTS.md": "pi\n",
-    ".config/goose/config.yaml": "GOOSE_MODEL: x # why\nextensions:\n  developer:\n    enabled: true\n\n# more\nz: 1\n",
-    ".config/goose/.goosehints": "hints",
-}
-TARGETS = [name for name in SETTINGS if name.endswith((".md", ".goosehints"))]
+TARGETS = [name for name in LAYOUT if name.endswith((".md", ".goosehints"))]
 
 PLACES = dict(
     zip(NINE, ("harbour", "lighthouse", "ferry", "quay", "crane", "dock", "buoy", "pilot", "beacon"), strict=True)
@@ -62,7 +41,7 @@ EXTERNAL = ("zanzibar", "quagga", "okapi", "narwhal")
 
 @pytest.fixture
 def memory(home: Path) -> Memory:
-    for name, text in SETTINGS.items():
+    for name, text in LAYOUT.items():
         (home / name).parent.mkdir(parents=True, exist_ok=True)
         (home / name).write_bytes(text.encode())
     return Memory(home, {"PATH": f"{home}/bin:{PATHS['PATH']}"})
@@ -155,7 +134,7 @@ def learnt(memory: Memory) -> list[dict[str, Any]]:
 
 def files_of_the_person(home: Path) -> dict[str, bytes]:
     """Every file below the directories of the harnesses' settings."""
-    return {name: (home / name).read_bytes() for name in SETTINGS if (home / name).exists()}
+    return {name: (home / name).read_bytes() for name in LAYOUT if (home / name).exists()}
 
 
 def leaked(memory: Memory, secrets: list[str]) -> list[str]:

@@ -242,18 +242,12 @@ class Enough(BaseException):
     """The time has come: no schedule has gone wrong."""
 
 
-@pytest.mark.slow
-def test_a_crowd_for_some_seconds(home: Path) -> None:
-    crowd = gathered(home, workers=8, seconds=15)
-    assert {"capture", "read", "consolidate"} <= {*crowd.acts}
-    check(crowd)
-
-
 @pytest.mark.sweep
 def test_a_crowd_for_minutes(home: Path, record_property: Callable[[str, object], None]) -> None:
     crowd = gathered(home, workers=20, seconds=MINUTES_SECONDS)
     acts = ", ".join(f"{count} {act}" for act, count in sorted(crowd.acts.items()))
     record_property("figure", f"P7 20 workers, {MINUTES_SECONDS:g} s: {acts}; {len(crowd.lost())} lost")
+    assert {"capture", "read", "consolidate"} <= {*crowd.acts}
     check(crowd)
 
 
