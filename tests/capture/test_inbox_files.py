@@ -6,7 +6,6 @@ import contextlib
 import errno
 import json
 import os
-import stat
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -131,26 +130,6 @@ def load_files(inbox: Inbox) -> Loaded:
 
 def files(directory: Path) -> list[str]:
     return sorted(os.listdir(directory)) if directory.exists() else []
-
-
-def modes(root: Path) -> set[tuple[bool, int]]:
-    paths = [root, *root.rglob("*")]
-    return {(path.is_dir(), stat.S_IMODE(path.lstat().st_mode)) for path in paths}
-
-
-@pytest.mark.parametrize("umask", [0, 0o777])
-def test_modes_are_private_under_any_umask(inbox: Inbox, root: Path, umask: int) -> None:
-    """P22"""
-    before = os.umask(umask)
-    try:
-        inbox.put(note()).unwrap()
-        inbox.note(load_files(inbox).pending[0], Trouble(attempts=1)).unwrap()
-        (root / "inbox" / "bad.json").write_text("{")
-        inbox.give_up(load_files(inbox).pending[0], GAVE_UP_FILES).unwrap()
-    finally:
-        os.umask(before)
-    (root / "inbox" / ".failed" / "bad.json").chmod(0o600)
-    assert modes(root) == {(True, 0o700), (False, 0o600)}
 
 
 def test_an_inbox_that_is_a_link_is_refused(inbox: Inbox, root: Path, tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import errno
-import os
 import signal
 import subprocess
 import sys
@@ -103,14 +102,3 @@ class TestProcesses:
         for error in (unlocked.value, taken(Locks(home).write()).failure()):
             assert isinstance(error, StoreIo)
             assert (error.operation, error.errno_name) == ("lock", "ENOLCK")
-
-    def test_lock_files_are_private_under_any_umask_p22(self, root: Path, home: Path) -> None:
-        earlier = os.umask(0)
-        try:
-            with Locks(root).write():
-                pass
-        finally:
-            os.umask(earlier)
-        directory = home / ".local/state/agent-memory"
-        assert directory.stat().st_mode & 0o777 == 0o700
-        assert [file.stat().st_mode & 0o777 for file in directory.iterdir()] == [0o600]

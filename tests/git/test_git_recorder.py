@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-import stat
 import subprocess
 import time
 import unicodedata
@@ -209,17 +208,6 @@ def test_the_trailer_is_one_that_git_finds(store: Path) -> None:
     assert _recorder(store).record(["topics/a.md"], "x", "y", hostile) == Success(None)
     trailers = _git(store, "log", "--format=%(trailers)").strip()
     assert trailers == "Thread-Id: T-1_Signed-off-by:_x_touch_/tmp/x_"
-
-
-def test_p22_the_repository_is_private_under_any_umask(store: Path) -> None:
-    old = os.umask(0)
-    try:
-        _record(store)
-    finally:
-        os.umask(old)
-    open_to_others = [path for path in (store / ".git").rglob("*") if stat.S_IMODE(path.stat().st_mode) & 0o077]
-    assert open_to_others == []
-    assert stat.S_IMODE((store / ".git").stat().st_mode) == 0o700
 
 
 def test_the_ignore_file_comes_with_the_first_commit_and_a_persons_own_is_kept(store: Path) -> None:

@@ -6,7 +6,6 @@ import errno
 import os
 import signal
 import sqlite3
-import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -136,18 +135,6 @@ def test_a_shelf_that_cannot_be_listed_is_an_error_and_not_an_empty_index_p6(
     monkeypatch.setattr(os, "scandir", refuse)
     assert isinstance(index.refresh().failure(), StoreIo)
     assert found(index, "zebra") == [A]
-
-
-def test_the_file_is_for_its_owner_alone_p22(root: Path, topics: Path) -> None:
-    put(topics, A, "zebra")
-    before = os.umask(0)
-    try:
-        indexed(root)
-    finally:
-        os.umask(before)
-    assert stat.S_IMODE(database(root).stat().st_mode) == 0o600
-    assert stat.S_IMODE(database(root).parent.stat().st_mode) == 0o700
-    assert {path.name for path in database(root).parent.iterdir()} <= {NAME, store_database.JOURNAL}
 
 
 # -- a ruined file ----------------------------------------------------------------------------------------------------

@@ -196,18 +196,6 @@ def test_an_edit_between_decision_and_write_wins_p8(root: Path, monkeypatch: pyt
 # -- names and paths --------------------------------------------------------------------------------------------------
 
 
-def test_files_and_directories_are_private_under_any_umask_p22(root: Path) -> None:
-    earlier = os.umask(0)
-    try:
-        changes = fill(root)
-        store(root).apply(changes).unwrap()
-    finally:
-        os.umask(earlier)
-    modes = {path: path.lstat().st_mode & 0o777 for path in (root, *root.rglob("*"))}
-    assert {mode for path, mode in modes.items() if path.is_dir()} == {0o700}
-    assert {mode for path, mode in modes.items() if path.is_file()} == {0o600}
-
-
 def test_a_name_that_another_file_has_but_for_case_or_composition_is_taken_p15(root: Path) -> None:
     (root / "topics").mkdir(parents=True)
     (root / f"topics/TITLE e\u0301 -- {A}.md").write_text("---\nid: id__zzzzzz\n---\nx\n")

@@ -57,15 +57,6 @@ class TestUsageLedgerFiles:
         assert isinstance(ledger.append(id, 1, reader).failure(), EntryInvalid)
         assert ledger.totals() == Success({})
 
-    def test_the_file_is_private_under_any_umask_p22(self, root: Path) -> None:
-        earlier = os.umask(0)
-        try:
-            UsageLedger(root, "h").append(A, 1, "amp").unwrap()
-        finally:
-            os.umask(earlier)
-        assert (root / "usage/h.jsonl").stat().st_mode & 0o777 == 0o600
-        assert (root / "usage").stat().st_mode & 0o777 == 0o700
-
     def test_a_cut_line_hides_nothing_and_the_next_record_does_not_join_it(self, root: Path) -> None:
         ledger = UsageLedger(root, "h")
         ledger.append(A, 1, "amp").unwrap()
