@@ -33,7 +33,7 @@ from agent_memory.results import sealed
 from agent_memory.session.history import History, SessionMark
 from agent_memory.session.queue import InboxEntry, SessionFile, SessionMethod, retrieval_of
 from agent_memory.session.tool_calls import entry_uses
-from agent_memory.session.turns import KeptPart, cut_windows, redact_history
+from agent_memory.session.turns import cut_windows, redact_history
 from agent_memory.store.kept_histories_files import parse_history_lines, render_history_lines
 from fuzz.source_words import words_in
 from fuzz.target import Target
@@ -172,7 +172,7 @@ def check_history(history: History) -> None:
     entry_uses(history.turns)
     redacted = redact_history(history)
     assert redact_history(redacted) == redacted, "redaction is not done after one pass"
-    part = KeptPart(evolve(redacted, skipped={}, transcript="", automated=False, own_call=False), None)
+    part = evolve(redacted, skipped={}, transcript="", automated=False, own_call=False)
     lines = list(render_history_lines(part))
     assert not any("\n" in line.removesuffix("\n") for line in lines)
     "".join(lines).encode()

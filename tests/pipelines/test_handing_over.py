@@ -134,12 +134,12 @@ class TestASessionByItsId:
         gone = HistoryUnavailable("s1", "the transcript is gone")
         handing.session("s1", gone)
         assert handing.named("s1") == Failure(gone)
-        handing.kept.keep(history("s1", *ASKED), None).unwrap()
+        handing.kept.keep(history("s1", *ASKED)).unwrap()
         assert [turn.text for turn in handing.named("s1").unwrap().history.turns] == list(ASKED)
 
     def test_a_transcript_that_cannot_be_understood_is_not_replaced_by_what_was_kept(self, handing: Handing) -> None:
         handing.session("s1", HistoryUnreadable("s1", "it is no transcript"))
-        handing.kept.keep(history("s1", *ASKED), None).unwrap()
+        handing.kept.keep(history("s1", *ASKED)).unwrap()
         assert isinstance(handing.named("s1").failure(), HistoryUnreadable)
 
 

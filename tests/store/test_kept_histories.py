@@ -49,10 +49,10 @@ class TestKeptHistories:
         self.stores += 1
         return KeptHistories(self.place / str(self.stores), cap_bytes)
 
-    def keep_at(self, kept: KeptHistories, part: History, after: str | None, number: int) -> None:
+    def keep_at(self, kept: KeptHistories, part: History, number: int) -> None:
         directory = self.place / str(self.stores) / "histories"
         before = set(directory.glob("*"))
-        kept.keep(part, after).unwrap()
+        kept.keep(part).unwrap()
         for path in set(directory.glob("*")) - before:
             os.utime(path, (number, number))
 
@@ -60,14 +60,14 @@ class TestKeptHistories:
         """P3"""
         kept = self.opened()
         for _ in range(2):
-            kept.keep(history("s1", 1, 2), None).unwrap()
-            kept.keep(history("s1", 3), "record-2").unwrap()
+            kept.keep(history("s1", 1, 2)).unwrap()
+            kept.keep(evolve(history("s1", 3), after_record="record-2")).unwrap()
         assert numbers_of(kept.fetch(Harness.CLAUDE_CODE, "s1", None).unwrap()) == [1, 2, 3]
 
     def test_tools_that_answered_before_the_mark_are_remembered(self) -> None:
         """P19"""
         kept = self.opened()
-        kept.keep(evolve(history("s1", 1), turns=(turn(1), turn(2, role=Role.TOOL), turn(3))), None).unwrap()
+        kept.keep(evolve(history("s1", 1), turns=(turn(1), turn(2, role=Role.TOOL), turn(3)))).unwrap()
         for last, answered in ((1, False), (2, True)):
             found = kept.fetch(Harness.CLAUDE_CODE, "s1", mark(last)).unwrap()
             assert found is not None
@@ -75,7 +75,7 @@ class TestKeptHistories:
 
     def test_a_session_whose_beginning_is_not_kept_is_not_taken_for_a_whole_one(self) -> None:
         kept = self.opened()
-        kept.keep(history("s1", 5, 6), "record-4").unwrap()
+        kept.keep(evolve(history("s1", 5, 6), after_record="record-4")).unwrap()
         assert kept.fetch(Harness.CLAUDE_CODE, "s1", None) == Success(None)
         assert numbers_of(kept.fetch(Harness.CLAUDE_CODE, "s1", mark(5)).unwrap()) == [6]
 
@@ -83,9 +83,9 @@ class TestKeptHistories:
         """P21"""
         for other in ("s1.00000001", "S1", "s1-", "../s1", "s", "s10", "s1/x", "é"):
             kept = self.opened()
-            kept.keep(history("s1", 1), None).unwrap()
-            kept.keep(history(other, 2), None).unwrap()
-            kept.keep(history("s1", 3, harness=Harness.CODEX), None).unwrap()
+            kept.keep(history("s1", 1)).unwrap()
+            kept.keep(history(other, 2)).unwrap()
+            kept.keep(history("s1", 3, harness=Harness.CODEX)).unwrap()
             assert numbers_of(kept.fetch(Harness.CLAUDE_CODE, "s1", None).unwrap()) == [1]
             assert numbers_of(kept.fetch(Harness.CLAUDE_CODE, other, None).unwrap()) == [2]
             kept.forget(Harness.CLAUDE_CODE, other).unwrap()
@@ -95,30 +95,28 @@ class TestKeptHistories:
     def test_over_the_cap_the_sessions_kept_longest_ago_go_whole(self) -> None:
         kept = self.opened()
         for number, name in enumerate(("a", "b", "c"), 1):
-            self.keep_at(kept, history(name, 1, 2, 3), None, number)
+            self.keep_at(kept, history(name, 1, 2, 3), number)
         sizes = [each.size_bytes for each in kept.sessions().unwrap()]
         assert len(sizes) == 3
 
         kept = self.opened(cap_bytes=sum(sizes))
         for number, name in enumerate(("a", "b", "c"), 1):
-            self.keep_at(kept, history(name, 1, 2, 3), None, number)
-        self.keep_at(kept, history("a", 4), "record-3", 4)
-        self.keep_at(kept, history("d", 1, 2, 3), None, 5)
+            self.keep_at(kept, history(name, 1, 2, 3), number)
+        self.keep_at(kept, evolve(history("a", 4), after_record="record-3"), 4)
+        self.keep_at(kept, history("d", 1, 2, 3), 5)
         left = {name for name in "abcd" if kept.fetch(Harness.CLAUDE_CODE, name, None).unwrap() is not None}
         assert left == {"a", "d"}
         assert sum(each.size_bytes for each in kept.sessions().unwrap()) <= sum(sizes)
 
     def test_one_part_over_the_cap_is_not_kept_and_costs_the_others_nothing(self) -> None:
         kept = self.opened(cap_bytes=600)
-        kept.keep(history("a", 1), None).unwrap()
-        kept.keep(
-            evolve(history("b", 1), turns=tuple(turn(n, os.urandom(99).hex()) for n in range(1, 99))), None
-        ).unwrap()
+        kept.keep(history("a", 1)).unwrap()
+        kept.keep(evolve(history("b", 1), turns=tuple(turn(n, os.urandom(99).hex()) for n in range(1, 99)))).unwrap()
         assert [each.name for each in kept.sessions().unwrap()] == ["claude-code_a"]
 
     def test_a_history_without_turns_is_not_kept(self) -> None:
         kept = self.opened()
-        kept.keep(evolve(history("s1", 1), turns=()), None).unwrap()
+        kept.keep(evolve(history("s1", 1), turns=())).unwrap()
         assert kept.sessions() == Success(())
 
 
@@ -129,7 +127,7 @@ def files(root: Path) -> list[Path]:
 def test_a_damaged_part_is_an_error_and_never_nothing(tmp_path: Path) -> None:
     """P6"""
     kept = KeptHistories(tmp_path, PLENTY)
-    kept.keep(history("s1", *range(1, 50)), None).unwrap()
+    kept.keep(history("s1", *range(1, 50))).unwrap()
     (path,) = files(tmp_path)
     whole = path.read_bytes()
     line = gzip.compress(b'{"version":2}\n')
@@ -148,7 +146,7 @@ def test_a_damaged_part_is_an_error_and_never_nothing(tmp_path: Path) -> None:
 
 def test_a_part_of_another_session_is_refused(tmp_path: Path) -> None:
     kept = KeptHistories(tmp_path, PLENTY)
-    kept.keep(history("s2", 1), None).unwrap()
+    kept.keep(history("s2", 1)).unwrap()
     (path,) = files(tmp_path)
     path.rename(path.with_name(path.name.replace("_s2.", "_s1.")))
     assert isinstance(kept.fetch(Harness.CLAUDE_CODE, "s1", None).failure(), StateCorrupt)
@@ -157,7 +155,7 @@ def test_a_part_of_another_session_is_refused(tmp_path: Path) -> None:
 def test_links_and_what_is_no_file_are_refused(tmp_path: Path) -> None:
     """P21"""
     kept = KeptHistories(tmp_path, PLENTY)
-    kept.keep(history("s1", 1), None).unwrap()
+    kept.keep(history("s1", 1)).unwrap()
     (path,) = files(tmp_path)
     path.rename(tmp_path / "elsewhere")
     path.symlink_to(tmp_path / "elsewhere")
@@ -171,7 +169,7 @@ def test_links_and_what_is_no_file_are_refused(tmp_path: Path) -> None:
     linked.mkdir()
     (linked / "histories").symlink_to(tmp_path / "outside")
     refused = KeptHistories(linked, PLENTY)
-    assert isinstance(refused.keep(history("s1", 1), None).failure(), PathRefused)
+    assert isinstance(refused.keep(history("s1", 1)).failure(), PathRefused)
     assert list((tmp_path / "outside").iterdir()) == []
 
 
@@ -181,7 +179,7 @@ def test_whatever_fails_is_an_error_and_leaves_old_or_new_bytes(tmp_path: Path, 
     older, newer = history("s1", 1), history("s1", 1, 2)
     whole: dict[str, set[bytes]] = {}
     for number, each in enumerate((older, newer)):
-        KeptHistories(tmp_path / f"whole-{number}", PLENTY).keep(each, None).unwrap()
+        KeptHistories(tmp_path / f"whole-{number}", PLENTY).keep(each).unwrap()
         (path,) = files(tmp_path / f"whole-{number}")
         whole.setdefault(path.name, set()).add(path.read_bytes())
 
@@ -189,9 +187,9 @@ def test_whatever_fails_is_an_error_and_leaves_old_or_new_bytes(tmp_path: Path, 
     while struck:
         root = tmp_path / f"{k}"
         kept = KeptHistories(root, PLENTY)
-        kept.keep(older, None).unwrap()
+        kept.keep(older).unwrap()
         with failing_at(k, errno.ENOSPC, once=once) as counter:
-            result = kept.keep(newer, None)
+            result = kept.keep(newer)
         struck = counter.struck
         assert struck or isinstance(result, Success)
         assert isinstance(result, Success) or isinstance(result.failure(), StoreIo)

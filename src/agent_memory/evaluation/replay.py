@@ -55,12 +55,11 @@ def past_sessions(memory: Memory) -> list[PastSession]:
     found: dict[Key, PastSession] = {}
     for name in memory.kept_histories.looks():
         try:
-            part = memory.kept_histories.part(name)
+            history = memory.kept_histories.part(name)
         except Error as error:
             memory.warn(str(error))
             continue
-        if part is not None:
-            history = part.history
+        if history is not None:
             times = (history.started_at_ms, *(turn.at_ms for turn in history.turns), history.ended_at_ms)
             began = next((each for each in times if each is not None), 0)
             each = PastSession(began, history.harness, history.session_id)

@@ -205,7 +205,7 @@ def _sessions(
             except Error:  # search of sessions says so
                 continue
             if part is not None:
-                history = part.history
+                history = part
                 sequences += _sequences(history, seen)
         if history is None or not history.cwd or not sequences or history.automated or history.own_call:
             continue

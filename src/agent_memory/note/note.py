@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar, TypeAlias
 from attrs import field, frozen
 
 from agent_memory.errors import StoreIo
-from agent_memory.text.ids import content_hash
+from agent_memory.text.ids import EntryId, content_hash
 from agent_memory.text.value_rules import shown
 
 
@@ -140,8 +140,8 @@ class Tier(StrEnum):
 class TierList:
     """`state/tiers.json`: ids in the order in which they are shown; an id in neither tuple is cold. No id is in both."""
 
-    hot: tuple[str, ...] = ()
-    warm: tuple[str, ...] = ()
+    hot: tuple[EntryId, ...] = field(default=(), metadata={"stated": True})
+    warm: tuple[EntryId, ...] = field(default=(), metadata={"stated": True})
 
     def of(self, id: str) -> Tier:
         return Tier.HOT if id in self.hot else Tier.WARM if id in self.warm else Tier.COLD

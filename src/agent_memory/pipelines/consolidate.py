@@ -108,10 +108,8 @@ def fetch(io: ConsolidateIo, work: Work) -> Work:
 
 
 def _with(work: Work, history: History, after: SessionMark | None, next_mark: SessionMark | None = None) -> Work:
-    after_record_id = None if after is None else after.last_record_id
-    return evolve(
-        work, history=history, remaining=history.remaining, after_record_id=after_record_id, next_mark=next_mark
-    )
+    history = evolve(history, after_record=None if after is None else after.last_record_id)
+    return evolve(work, history=history, remaining=history.remaining, next_mark=next_mark)
 
 
 def is_looked_at_again(io: ConsolidateIo, entry: InboxEntry, mark: SessionMark) -> bool:
@@ -453,7 +451,7 @@ def parse_output(io: ConsolidateIo, run: Run) -> Run:
         return _refused(io, run, done, ReplyRefused(("nothing in it passed the checks", *_told(done.plan)[:5])))
     if io.kept is not None and work.history is not None and done.next_mark and not (run.dry_run or work.from_kept):
         # Before anything that could only be finished without the history: a run that goes on from a checkpoint has none.
-        history_kept = io.kept.keep(work.history, work.after_record_id)
+        history_kept = io.kept.keep(work.history)
         run = evolve(run, warnings=(*run.warnings, *warning_of(history_kept)))  # the notes are what counts
     if done.plan.changes:
         return settle(io, run, done, "planned") if run.dry_run else evolve(run, work=done)

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from agent_memory.store.store_files import Store
 
 MOST_REASONS = 10
-_FEW_RUNS = 50
 
 
 @frozen
@@ -163,12 +162,11 @@ def chosen_run(log: RunLog, name: str | None) -> LoggedRun:
 
 
 def newest_run(log: RunLog, is_meant: Callable[[LoggedRun], bool]) -> LoggedRun:
-    """Returns the newest of such runs. It is usually among the newest few, so that not every report has to be opened."""
-    for limit in (_FEW_RUNS, None):
-        found = next((each for each in unwrap(log.runs(limit)) if is_meant(each)), None)
-        if found is not None:
-            return found
-    raise RunNotFound("")
+    """Returns the newest of such runs."""
+    found = next(filter(is_meant, unwrap(log.runs())), None)
+    if found is None:
+        raise RunNotFound("")
+    return found
 
 
 def footprint_of(log: RunLog, run: LoggedRun) -> Footprint:

@@ -127,14 +127,14 @@ class SaidSearch:
             except Error as error:
                 notices.append(str(error))
                 continue
-            if kept is None or place >= len(kept.history.turns):
+            if kept is None or place >= len(kept.turns):
                 continue
             worth = {word.term: word.idf for word in matched}
-            turn = _said(kept.history.turns[place], USER_TEXT_CHARS)
+            turn = _said(kept.turns[place], USER_TEXT_CHARS)
             snippet = snippet_of((turn.text,), worth | {each.found: worth[each.term] for each in said})
             before, after = (
                 _said(near[0], _BESIDE_CHARS) if near else None
-                for near in (kept.history.turns[max(place - 1, 0) : place], kept.history.turns[place + 1 : place + 2])
+                for near in (kept.turns[max(place - 1, 0) : place], kept.turns[place + 1 : place + 2])
             )
             cwd = next(iter(part.places), None)
             reopen = resume_command(part.harness, part.session_id, cwd)

@@ -64,8 +64,6 @@ class Work:
     """How far the session will have been consolidated once this work is done."""
     remaining: bool = False
     """Whether the session holds more turns than were fetched: it is continued before the next one begins."""
-    after_record_id: str | None = None
-    """The record after which the history begins; None for the beginning of the session."""
     from_kept: bool = False
     """Whether the history is the kept one, which was redacted and kept before."""
     used: tuple[tuple[str, int | None], ...] = ()

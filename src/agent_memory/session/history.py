@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from hashlib import sha256
+from typing import Any
 
 from attrs import evolve, field, frozen
 
@@ -58,6 +59,10 @@ class Turn:
     """How many characters of the original are missing in `text`."""
 
 
+def _sparse(default: Any = None) -> Any:
+    return field(default=default, metadata={"sparse": True})
+
+
 @frozen
 class History:
     """The turns of one session after its mark, in order; may be empty. `remaining` says that the source stopped at its
@@ -65,27 +70,29 @@ class History:
 
     harness: Harness
     session_id: str
-    turns: tuple[Turn, ...]
-    title: str | None = None
-    cwd: str | None = None
-    also_in: tuple[str, ...] = ()
+    turns: tuple[Turn, ...] = _sparse(())
+    title: str | None = _sparse()
+    cwd: str | None = _sparse()
+    also_in: tuple[str, ...] = _sparse(())
     """Other directories in which the person spoke: a session continued in another checkout belongs to both."""
-    branch: str | None = None
-    agent: str | None = None
-    started_at_ms: int | None = None
+    branch: str | None = _sparse()
+    agent: str | None = _sparse()
+    started_at_ms: int | None = _sparse()
     """The start of the whole session, not of this part."""
-    ended_at_ms: int | None = None
+    ended_at_ms: int | None = _sparse()
     """The time of the last turn here."""
-    tools_answered_before: bool = False
+    tools_answered_before: bool = _sparse(False)
     """Whether the session had tool output before the first turn here."""
-    remaining: bool = False
-    transcript: str = ""
+    remaining: bool = _sparse(False)
+    after_record: str | None = _sparse()
+    """The record before these turns; None at the beginning of the session."""
+    transcript: str = _sparse("")
     """The session's file that this was read from (`transcript_key`); empty if it is not in a file."""
-    automated: bool = False
+    automated: bool = _sparse(False)
     """True if no person took part: a scheduled or scripted run."""
-    own_call: bool = False
+    own_call: bool = _sparse(False)
     """True if the session is one of our own agent calls (recognised by the prompt marker)."""
-    skipped: dict[str, int] = field(factory=dict[str, int])
+    skipped: dict[str, int] = field(factory=dict[str, int], metadata={"sparse": True})
     """Counts of what could not be read, by reason (`unknown-type:foo`, `bad-line`, `line-too-long`), without what a
     reader leaves out on purpose, such as a harness's own texts."""
 

@@ -367,15 +367,6 @@ def _grouped(sections: Iterator[str]) -> Iterator[str]:
 
 
 @frozen
-class KeptPart:
-    """A redacted part of a session's history, as one fetch returned it."""
-
-    history: History
-    after_record_id: str | None
-    """The record before it; None at the beginning of the session."""
-
-
-@frozen
 class KeptSession:
     """A session with a kept history: its name in the directory, its size and when it last grew (epoch ms)."""
 
@@ -384,7 +375,7 @@ class KeptSession:
     kept_at_ms: int
 
 
-def joined_history(parts: Iterable[KeptPart], mark: SessionMark | None) -> History | None:
+def joined_history(parts: Iterable[History], mark: SessionMark | None) -> History | None:
     """Returns the turns of the parts (in order) that the mark does not cover, as many as fit one fetch; None if there
     are none, or if, without a mark, the first part is not the beginning.
 
@@ -395,22 +386,22 @@ def joined_history(parts: Iterable[KeptPart], mark: SessionMark | None) -> Histo
     new: tuple[Turn, ...] = ()
     answered = past_mark = False
     for part in parts:
-        if joined is None and mark is None and part.after_record_id is not None:
+        if joined is None and mark is None and part.after_record is not None:
             return None
-        answered = answered or (not new and part.history.tools_answered_before)
+        answered = answered or (not new and part.tools_answered_before)
         # A message that continued after a mark has its rest in the next part, under the same number.
         going_on = new[-1].number if new else None
-        unknown = [turn for turn in part.history.turns if turn.record_id not in known or turn.number == going_on]
+        unknown = [turn for turn in part.turns if turn.record_id not in known or turn.number == going_on]
         # Another transcript of the session starts with 1 again: its turns are renumbered.
         behind = new[-1].number - unknown[0].number if unknown and new else 0
         fresh = tuple(evolve(turn, number=turn.number + behind + 1) if behind > 0 else turn for turn in unknown)
-        past_mark = past_mark or mark is None or part.after_record_id == mark.last_record_id
+        past_mark = past_mark or mark is None or part.after_record == mark.last_record_id
         found = fresh if past_mark else turns_after(fresh, mark)
         if not new:
             answered = answered or any(turn.role is Role.TOOL for turn in fresh[: len(fresh) - len(found)])
         past_mark = past_mark or (mark is not None and any(turn.record_id == mark.last_record_id for turn in fresh))
-        known.update(turn.record_id for turn in part.history.turns)
-        later = part.history
+        known.update(turn.record_id for turn in part.turns)
+        later = part
         if joined is not None:  # with what only the earlier part says about the session
             later = evolve(
                 later,
@@ -430,6 +421,7 @@ def joined_history(parts: Iterable[KeptPart], mark: SessionMark | None) -> Histo
     return evolve(
         joined,
         turns=kept,
+        after_record=None,
         ended_at_ms=last_time(kept),
         tools_answered_before=answered,
         remaining=len(kept) < len(new),

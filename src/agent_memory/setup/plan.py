@@ -52,7 +52,6 @@ class Element:
     """A text that identifies an element that does the same, whoever put it there; empty: only `value` itself does."""
     part: Part | None = None
     harnesses: tuple[str, ...] = ()
-    kind: Literal["element"] = "element"
 
 
 @frozen
@@ -68,7 +67,6 @@ class Member:
     """Whether it is removed only if nothing else has come into the document that may need it."""
     part: Part | None = None
     harnesses: tuple[str, ...] = ()
-    kind: Literal["member"] = "member"
 
 
 @frozen
@@ -78,7 +76,6 @@ class Whole:
     text: str
     part: Part | None = None
     harnesses: tuple[str, ...] = ()
-    kind: Literal["whole"] = "whole"
 
 
 Entry = Element | Member | Whole

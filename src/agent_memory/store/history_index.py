@@ -78,8 +78,7 @@ class HistoryIndex:
                     progress(f"indexing sessions: {number:,} of {len(new):,}")
                 history, problem = None, ""
                 try:
-                    part = self.kept.part(name)
-                    history = part.history if part is not None else None
+                    history = self.kept.part(name)
                 except StoreIo as error:  # it may be readable the next time
                     problems.append(str(error))
                     continue

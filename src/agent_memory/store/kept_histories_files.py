@@ -18,13 +18,13 @@ import io
 import json
 import os
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from attrs import field, fields, frozen
+from attrs import evolve, frozen
 
 from agent_memory.errors import StateCorrupt
 from agent_memory.files.durable import fsync_directory, make_directories, replace_file
@@ -32,7 +32,7 @@ from agent_memory.files.paths import as_store_io, directory_in, names_in, read_i
 from agent_memory.note.note import Harness
 from agent_memory.results import as_result
 from agent_memory.session.history import History, SessionMark, Turn
-from agent_memory.session.turns import KeptPart, KeptSession, joined_history
+from agent_memory.session.turns import KeptSession, joined_history
 from agent_memory.text.ids import slug_of
 from agent_memory.text.json_codec import Format, InvalidValue, load_json, value_of, written
 
@@ -53,16 +53,15 @@ class KeptHistories:
     cap_bytes: int
 
     @as_result
-    def keep(self, history: History, after_record_id: str | None) -> None:
-        """Keeps one more part of a session: its turns after this record, or from the beginning. The same part twice is
-        kept once. Above the cap, the sessions kept longest ago are dropped whole. The history must be redacted already.
+    def keep(self, history: History) -> None:
+        """Keeps one more part of a session, as one fetch returned it. The same part twice is kept once. Above the cap, the sessions kept longest ago are dropped whole. The history must be redacted already.
         A part larger than the cap is not kept, and pushes no other out."""
         if not history.turns:
             return
         buffer = io.BytesIO()
         # Without a time of its own, so that the same part has the same bytes.
         with gzip.GzipFile(fileobj=buffer, mode="wb", compresslevel=_COMPRESSION, mtime=0) as file:
-            for line in render_history_lines(KeptPart(history, after_record_id)):
+            for line in render_history_lines(history):
                 file.write(line.encode("ascii"))
         packed = buffer.getvalue()
         if len(packed) > self.cap_bytes:
@@ -103,17 +102,17 @@ class KeptHistories:
     def _directory(self) -> str:
         return directory_in(real_root(self.root), DIRECTORY)
 
-    def _parts(self, harness: Harness, session_id: str) -> Iterator[KeptPart]:
+    def _parts(self, harness: Harness, session_id: str) -> Iterator[History]:
         for name in _parts_in(self._directory(), session_name(harness, session_id)):
             part = self.part(name)
             if part is None:  # it was dropped or forgotten since it was listed
                 continue
-            if (part.history.harness, part.history.session_id) != (harness, session_id):
-                named = f"{part.history.harness} session {part.history.session_id}"
+            if (part.harness, part.session_id) != (harness, session_id):
+                named = f"{part.harness} session {part.session_id}"
                 raise StateCorrupt(f"{self._directory()}/{name}", (f"it is the history of {named}",))
             yield part
 
-    def part(self, name: str) -> KeptPart | None:
+    def part(self, name: str) -> History | None:
         """Returns the part in a file; None if it is gone. Raises StateCorrupt for an invalid one."""
         path = f"{self._directory()}/{name}"
         image = read_image(path, _MAX_FILE_BYTES)
@@ -177,52 +176,29 @@ def _remove(directory: str, session: str) -> None:
 # -- the lines ----------------------------------------------------------------------------------------------------------
 
 
-def _sparse(default: Any = None) -> Any:
-    return field(default=default, metadata={"sparse": True})
+_HISTORY = Format(History)
+_NOT_KEPT: Mapping[str, Any] = {"turns": (), "transcript": "", "automated": False, "own_call": False, "skipped": {}}
 
 
-@frozen
-class _About:
-    """The stored members of a `History` besides its turns."""
-
-    harness: Harness
-    session_id: str
-    after_record: str | None = _sparse()
-    title: str | None = _sparse()
-    cwd: str | None = _sparse()
-    also_in: tuple[str, ...] = _sparse(())
-    branch: str | None = _sparse()
-    agent: str | None = _sparse()
-    started_at_ms: int | None = _sparse()
-    ended_at_ms: int | None = _sparse()
-    tools_answered_before: bool = _sparse(False)
-    remaining: bool = _sparse(False)
-
-
-_ABOUT = Format(_About)
-_KEPT = tuple(each.name for each in fields(_About) if each.name != "after_record")
-
-
-def render_history_lines(part: KeptPart) -> Iterator[str]:
+def render_history_lines(part: History) -> Iterator[str]:
     """Yields the lines of a part, with their line ends."""
-    about = _About(after_record=part.after_record_id, **{name: getattr(part.history, name) for name in _KEPT})
-    for document in ({"version": 1, **written(about)}, *map(written, part.history.turns)):
+    about = written(evolve(part, **_NOT_KEPT))
+    for document in ({"version": 1, **about}, *map(written, part.turns)):
         yield json.dumps(document, separators=(",", ":")) + "\n"
 
 
-def parse_history_lines(lines: Iterable[str], path: str) -> KeptPart:
+def parse_history_lines(lines: Iterable[str], path: str) -> History:
     """Returns the rendered part. Raises StateCorrupt for anything else, never returns half of it (P6)."""
-    about: _About | None = None
+    about: History | None = None
     turns: list[Turn] = []
     for number, line in enumerate(lines, 1):
         try:
             if about is None:
-                about = _ABOUT.value_of(load_json(line))
+                about = _HISTORY.value_of(load_json(line))
             else:
                 turns.append(value_of(load_json(line), Turn))
         except InvalidValue as damaged:
             raise StateCorrupt(path, (f"line {number}: {damaged}",)) from damaged
     if about is None:
         raise StateCorrupt(path, ("it is empty",))
-    history = History(turns=tuple(turns), **{name: getattr(about, name) for name in _KEPT})
-    return KeptPart(history, about.after_record)
+    return evolve(about, turns=tuple(turns))

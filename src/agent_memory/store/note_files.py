@@ -19,7 +19,7 @@ from agent_memory.files.paths import FileImage, as_store_io, directory_in, look_
 from agent_memory.note.file_name import id_in_name, is_note_name
 from agent_memory.note.note import TIERS_FILE, Listed, StoredEntry, TierList, UnreadableFile, body_hash
 from agent_memory.results import as_result, unwrap
-from agent_memory.text.ids import EntryId, content_hash, is_id
+from agent_memory.text.ids import content_hash, is_id
 
 if TYPE_CHECKING:
     from agent_memory.rules.change import FileState
@@ -101,12 +101,6 @@ def unreadable(path: str, error: EntryUnreadable | PathRefused | StoreIo) -> Unr
 # -- the tier list ----------------------------------------------------------------------------------------------------
 
 
-@frozen
-class _Tiers:
-    hot: tuple[EntryId, ...]
-    warm: tuple[EntryId, ...]
-
-
 def render_tiers(tiers: TierList) -> bytes:
     """Returns `{"hot": ["id__a1b2c3", …], "warm": […]}` with one id a line, so that changes read well in git."""
     return (json.dumps({"hot": list(tiers.hot), "warm": list(tiers.warm)}, indent=2) + "\n").encode("ascii")
@@ -118,12 +112,12 @@ def parse_tiers(data: bytes, path: str) -> TierList:
     from agent_memory.text.json_codec import InvalidValue, load_document, value_of  # hooks never get here
 
     try:
-        tiers: _Tiers = value_of(load_document(data), _Tiers)
+        tiers: TierList = value_of(load_document(data), TierList)
     except InvalidValue as error:
         raise StateCorrupt(path, error.problems) from error
     if twice := [f"{id} is in it twice" for id, count in Counter((*tiers.hot, *tiers.warm)).items() if count > 1]:
         raise StateCorrupt(path, tuple(twice))
-    return TierList(tiers.hot, tiers.warm)
+    return tiers
 
 
 def tiers_in(root: str, file: FileImage | FileState | None) -> TierList:
