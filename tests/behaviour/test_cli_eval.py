@@ -77,7 +77,8 @@ def test_a_directory_of_transcripts_is_replayed_in_a_store_of_its_own(memory: Me
     assert (done.code, done.err) == (0, "memory: 1 file could not be read as a session.\n")
     assert [done.document[key] for key in ("sessions", "corrections", "known", "told")] == [3, 3, 2, 2]
     assert snapshot(memory.home) == before
-    assert memory("eval", "--transcripts-dir", str(talks / "lamp" / "x"), "--json").error["code"] == "usage"
+    for words in (["--transcripts-dir", str(talks / "x")], ["--transcripts-dir", ""], ["--yes"], ["--hold-out", "--yes"]):
+        assert memory("eval", *words, "--json").error["code"] == "usage"
 
 
 def test_without_histories_it_says_what_brings_them(memory: Memory) -> None:

@@ -48,6 +48,8 @@ def configure_eval(parser: argparse.ArgumentParser) -> None:
 
 
 def _eval(arguments: argparse.Namespace, console: Console) -> None:
+    if arguments.yes and arguments.ask is None:
+        raise UsageInvalid("--yes needs --ask", "See `memory eval --help`.")
     if arguments.hold_out:
         _compare(console)
         return
@@ -58,8 +60,8 @@ def _eval(arguments: argparse.Namespace, console: Console) -> None:
     with TemporaryDirectory(prefix="agent-memory-eval-") as scratch:
         if arguments.transcripts_dir is not None:
             path = os.path.realpath(os.path.expanduser(arguments.transcripts_dir))
-            if not os.path.isdir(path):
-                raise UsageInvalid(f"{path} is not a directory")
+            if not (arguments.transcripts_dir and os.path.isdir(path)):
+                raise UsageInvalid(f"{arguments.transcripts_dir!r} is not a directory", "See `memory eval --help`.")
             memory = learnt_from(path, os.environ, Path(scratch), console.warn, console.progress)
         found = unwrap(replay(memory, Path(scratch), console.progress))
     if not found.tokens:
