@@ -189,10 +189,13 @@ def test_a_reply_that_is_not_what_was_asked_for_counts_for_nothing(
     assert done.document["verdict"] == "No question was answered and judged: this shows nothing."
 
 
-def test_a_command_that_cannot_serve_ends_the_exam_with_the_reason(memory: Memory) -> None:
-    examined(memory, QUESTION)
-    memory.configure(llm={"command": "no-such-agent-anywhere"})
+@pytest.mark.parametrize("command", ["no-such-agent-anywhere", "false", "sleep 60"])
+def test_a_command_that_cannot_serve_ends_the_exam_with_the_reason(memory: Memory, command: str) -> None:
+    talks = memory.home / ".claude" / "projects" / "lamp"
+    talk(talks, 0, REDIS)
+    talk(talks, 1, REDIS)
+    consolidated(memory)
+    memory.configure(llm={"command": command, "timeoutSeconds": 1})
     done = memory("eval", "--ask", "--yes")
-    assert done.code == 0
-    assert "The rest was not asked." in done.err
-    assert "this shows nothing" in done.out
+    assert (done.code, done.err.count("The rest was not asked.")) == (0, 1)
+    assert done.out.splitlines()[1:] == ["No question was answered and judged: this shows nothing."]

@@ -154,4 +154,5 @@ def _ask(arguments: argparse.Namespace, console: Console) -> None:
     if exam.stopped:
         console.warn(f"The rest was not asked. {exam.stopped}")
     document = fields_of(exam) | {"calls": asking.calls, "chars": asking.chars, "verdict": exam.verdict}
-    console.answer(document, *table_lines(("with notes", "without", "question"), rows), "", exam.verdict)
+    table = [*table_lines(("with notes", "without", "question"), rows), ""] if rows else []
+    console.answer(document, *table, exam.verdict)

@@ -12,7 +12,7 @@ from attrs import field, frozen
 
 from agent_memory.app import Memory, Progress
 from agent_memory.capture.hook import HookProblem
-from agent_memory.errors import AgentTimedOut, Error, ReplyRefused, UsageInvalid
+from agent_memory.errors import Error, ReplyRefused, UsageInvalid
 from agent_memory.evaluation.chance import by_coin
 from agent_memory.evaluation.replay import PastMoment, PlacedMemory, histories_of, past_sessions, prompts_of
 from agent_memory.note.note import Harness
@@ -122,7 +122,7 @@ class Asking:
             progress(f"asking question {number} of {len(self.samples)}")
             try:
                 found = self._judged(history, scope)
-            except (ReplyRefused, AgentTimedOut) as spoilt:
+            except ReplyRefused as spoilt:
                 refused.append(str(spoilt))
                 continue
             except Error as error:
