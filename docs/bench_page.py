@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-NOTES = 1_000
 _OTHERS = (
     "look at every note",
     "read every note",
@@ -70,7 +69,10 @@ def bench_page(notice: str, path: Path) -> str:
         """The figures of one kind by what they are of, in the order in which they were measured."""
         return {key[1]: value for key, value in figures.items() if (key[0], key[2], key[3]) == (bench, what, notes)}
 
-    parts = {"retrieval": _retrieval, "commands": _commands}
+    def commands(column: Any) -> str:
+        return "".join(_commands(column, each) for each in sorted({key[3] for key in figures if key[0] == "commands"}))
+
+    parts = {"retrieval": _retrieval, "commands": commands}
     measured = {piece["bench"] for piece in document["pieces"]}
     told = (part(column) for bench, part in parts.items() if bench in measured)
     return f"# Figures\n\n{notice}{_how_measured(document)}{''.join(told)}{_COMPARE}"
@@ -88,9 +90,9 @@ CPU times, on a busy machine.
 """
 
 
-def _commands(column: Any) -> str:
-    cpu = column("commands", "again_cpu_ms", NOTES)
-    return f"\n## Commands and hooks at {NOTES:,} notes\n\nWhole processes; ratio to a bare interpreter.\n\n" + _table(
+def _commands(column: Any, notes: int) -> str:
+    cpu = column("commands", "again_cpu_ms", notes)
+    return f"\n## Commands and hooks at {notes:,} notes\n\nWhole processes; ratio to a bare interpreter.\n\n" + _table(
         ("", "ms", "ratio"), ((f"`{of}`", cpu[of], cpu[of] / cpu["python -c pass"]) for of in cpu if of not in _OTHERS)
     )
 

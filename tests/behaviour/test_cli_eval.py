@@ -77,7 +77,12 @@ def test_a_directory_of_transcripts_is_replayed_in_a_store_of_its_own(memory: Me
     assert (done.code, done.err) == (0, "memory: 1 file could not be read as a session.\n")
     assert [done.document[key] for key in ("sessions", "corrections", "known", "told")] == [3, 3, 2, 2]
     assert snapshot(memory.home) == before
-    for words in (["--transcripts-dir", str(talks / "x")], ["--transcripts-dir", ""], ["--yes"], ["--hold-out", "--yes"]):
+    for words in (
+        ["--transcripts-dir", str(talks / "x")],
+        ["--transcripts-dir", ""],
+        ["--yes"],
+        ["--hold-out", "--yes"],
+    ):
         assert memory("eval", *words, "--json").error["code"] == "usage"
 
 

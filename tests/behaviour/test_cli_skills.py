@@ -65,7 +65,8 @@ def test_steps_of_three_sessions_become_a_skill_when_the_person_keeps_them(memor
     text = (skills / "make-build-bin-sign-publish/SKILL.md").read_text()
     assert text.startswith("---\nname: make-build-bin-sign-publish\ndescription: ")
     assert "2. `./bin/sign --all`\n3. `make publish …`" in text
-    assert "session 00000001-1111-4222-8333-444444444444 on 2026-02-03" in text
+    assert "Sources: 1 session of claude-code on 2026-02-04, 1 session of claude-code on 2026-02-03" in text
+    assert "00000001" not in text
     assert EVIL not in text
     assert (skills / "own/SKILL.md").read_text() == "Mine."
     assert proposed(memory) == [], "what was kept is not proposed again"

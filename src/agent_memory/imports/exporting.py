@@ -156,7 +156,7 @@ def _codex(notes: Notes) -> dict[str, str]:
 def _skills(notes: Notes) -> dict[str, str]:
     """Returns a directory for each, in the format of Agent Skills."""
     files = dict[str, str]()
-    for each in notes:
+    for each in sorted(notes, key=lambda each: (each.meta.created_at_ms, each.meta.id)):  # the older keeps its name
         words = dict.fromkeys(re.findall(r"[a-z0-9]+", each.meta.title.lower().removeprefix(STEPS)))
         name = "-".join(words)[:_SKILL_NAME_CHARS].rstrip("-") or "steps"
         if f"{name}/SKILL.md" in files:

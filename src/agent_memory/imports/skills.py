@@ -27,7 +27,7 @@ from agent_memory.session.tool_calls import BRIEF_CHARS, answers, runs_commands
 from agent_memory.store.kept_histories_files import KeptHistories
 from agent_memory.store.store_files import Store
 from agent_memory.text.instants import day_of
-from agent_memory.text.plain_text import first_few
+from agent_memory.text.plain_text import counted, first_few
 
 SOURCE = "skills"
 _LEAST_SESSIONS, _LEAST_STEPS, _LEAST_OWN, _MOST_STEPS = 3, 3, 2, 8
@@ -73,7 +73,8 @@ Step = tuple[str, ...]
 class _Ran:
     """The steps of one session, in the order in which they were taken, without looking around."""
 
-    name: str
+    harness: str
+    session_id: str
     at_ms: int
     sequences: tuple[tuple[Step, ...], ...]
 
@@ -128,7 +129,9 @@ def _proposal(scope: str, place: str, heads: Sequence[Step], variants: Mapping[_
     listed = "".join(f"{number}. `{step}`\n" for number, step in enumerate(steps, 1))
     rest = f"`{_REST}` is what differed, or is not kept.\n\n" if any(_REST in step for step in steps) else ""
     sessions = sorted(variants, key=lambda each: each.at_ms, reverse=True)
-    sources = first_few([f"{each.name} on {day_of(each.at_ms)}" for each in sessions], _MOST_SOURCES)
+    # Without their ids: the note stays when one of them is forgotten, and a skill goes into a project's files.
+    told = Counter(f"{each.harness} on {day_of(each.at_ms)}" for each in sessions)
+    sources = first_few([f"{counted(number, 'session')} of {each}" for each, number in told.items()], _MOST_SOURCES)
     body = (
         f"Agents ran these commands in this order in several sessions, without an error; what they edited in between is "
         f"not told:\n\n{listed}\n{rest}{SOURCES_LINE}{sources}"
@@ -212,7 +215,7 @@ def _sessions(
         scope = scope_of((history.cwd, *history.also_in))
         if scope not in (None, GLOBAL_SCOPE):
             at_ms = history.ended_at_ms or session.kept_at_ms
-            yield scope, history.cwd, _Ran(f"{history.harness} session {history.session_id}", at_ms, tuple(sequences))
+            yield scope, history.cwd, _Ran(history.harness, history.session_id, at_ms, tuple(sequences))
 
 
 def _sequences(history: History, seen: set[str]) -> Iterator[tuple[Step, ...]]:
