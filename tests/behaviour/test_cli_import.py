@@ -161,7 +161,8 @@ def inosx(home: Path, project: Path) -> list[str]:
                     ],
                 }
             ),
-            "conversations/odd.json": "{",
+            "conversations/broken.json": "{",
+            "conversations/odd.json": json.dumps({"messages": 3}),
             ".vault/index.json": "{}",
         },
     )
@@ -276,7 +277,7 @@ MAKERS: dict[str, tuple[Maker, dict[str, tuple[str, str, str]], int]] = {
             "Tarefas": ("task", LAMP, "- [ ] Paint it"),
             "The lamp has a green fuse": ("fact", LAMP, "green fuse"),
         },
-        1,
+        2,
     ),
     "cursorclaw": (
         cursorclaw,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from agent_memory.errors import UsageInvalid
+from agent_memory.errors import Error
 from agent_memory.extraction.extract import extracted
 from agent_memory.files.lines import objects_in
 from agent_memory.files.paths import names_in
@@ -28,7 +28,7 @@ from agent_memory.imports.base import (
 from agent_memory.note.note import GLOBAL_SCOPE, Harness, Importance, Kind, Sensitivity
 from agent_memory.session.history import History, Role, Turn
 from agent_memory.text.ids import content_hash
-from agent_memory.text.json_shape import is_object
+from agent_memory.text.json_shape import is_list, is_object
 
 # -- @inosx/agent-memory ----------------------------------------------------------------------------------------------
 
@@ -77,11 +77,12 @@ def _conversation(path: str, name: str, place: str) -> Iterator[Found]:
     """Yields what the built-in extractor finds worth keeping in a conversation, without a model."""
     try:
         told = read_json(f"{path}/{name}")
-    except UsageInvalid as error:
+    except Error as error:
         yield LeftOut(name, str(error))
         return
     about: dict[str, Any] = told if is_object(told) else {}
-    said = [each for each in about.get("messages") or () if is_object(each) and not each.get("internal")]
+    messages = about.get("messages")
+    said = [each for each in messages if is_object(each) and not each.get("internal")] if is_list(messages) else []
     turns = tuple(
         Turn(number, Role.USER if each.get("role") == "user" else Role.AGENT, str(each.get("text") or ""), f"{number}")
         for number, each in enumerate(said, 1)
@@ -89,8 +90,9 @@ def _conversation(path: str, name: str, place: str) -> Iterator[Found]:
     agent, at_ms = str(about.get("agentId") or ""), instant_in(about.get("savedAt"))
     kept = extracted(History(Harness.MANUAL, name, turns, cwd=place), now_ms=0, final_window=False)
     for each in kept.entries:
-        yield Record(f"{name}/{content_hash(each.body.encode())[:12]}", each.body, each.title, each.description or "", each.kind,
-                     each.tags, at_ms, at_ms, place, agent=agent or None)  # fmt: skip
+        id = f"{name}/{content_hash(each.body.encode())[:12]}"
+        yield Record(id, each.body, each.title, each.description or "", each.kind, each.tags, at_ms, at_ms, place,
+                     agent=agent or None)  # fmt: skip
     if not kept.entries:
         yield LeftOut(name, "nothing in it is worth a note")
 
