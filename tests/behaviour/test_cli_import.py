@@ -328,7 +328,8 @@ class TestFormats:
         (memory.home / "odd/broken.db").write_bytes(b"SQLite format 3\0" + b"\xff" * 500)
         (memory.home / "odd/broken.json").write_text('{"memories": 3')
         (memory.home / "odd/broken.zip").write_bytes(b"PK\3\4" + b"\0" * 50)
-        for path in ("nowhere", "odd/broken.db", "odd/broken.json", "odd/broken.zip"):
+        (memory.home / "odd/link.json").symlink_to("broken.json")
+        for path in ("nowhere", "odd/broken.db", "odd/broken.json", "odd/broken.zip", "odd/link.json"):
             done = memory("import", source, str(memory.home / path), "--yes")
             assert "Traceback" not in done.err
             assert done.code in (0, 2), done

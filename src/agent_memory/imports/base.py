@@ -188,12 +188,19 @@ def document(directory: str, name: str) -> Document | LeftOut:
     return Document(name, parts.body, front, image.mtime_ns // 1_000_000)
 
 
-def read_json(path: str) -> Any:
-    image = read_image(path, MAX_FILE_BYTES)
+def read_file(path: str) -> bytes:
+    try:
+        image = read_image(path, MAX_FILE_BYTES)
+    except PathRefused as error:
+        raise UsageInvalid(f"{path} cannot be read: {error.reason.split(',')[0]}") from None
     if image is None:
         raise UsageInvalid(f"There is nothing at {path}")
+    return image.data
+
+
+def read_json(path: str) -> Any:
     try:
-        return load_bytes(image.data)
+        return load_bytes(read_file(path))
     except NotJson as error:
         raise UsageInvalid(f"{path} is not a file of this memory: {error}") from None
 
