@@ -29,7 +29,8 @@ class Error(Exception):
     sentence: ClassVar[str] = ""
     """The sentence that people read, with placeholders for the facts; several problems are separated by semicolons."""
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, exit_code: int | None = None) -> None:
+        cls.exit_code = exit_code or cls.exit_code
         if "code" not in vars(cls):
             cls.code = "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in cls.__name__)[1:]
         own = vars(cls).get("__annotations__", {})
@@ -62,34 +63,8 @@ class Error(Exception):
         return hash((type(self), self.args))
 
 
-class UsageError(Error):
-    exit_code = 2
-
-
-class ConfigError(Error):
-    exit_code = 10
-
-
-class StoreError(Error):
-    exit_code = 20
-
-
-class HistoryError(Error):
+class HistoryError(Error, exit_code=30):
     """Failures of the inbox or of a session's history."""
-
-    exit_code = 30
-
-
-class AgentError(Error):
-    exit_code = 40
-
-
-class RecorderError(Error):
-    exit_code = 60
-
-
-class SectionError(Error):
-    exit_code = 70
 
 
 _REMOTE_HINTS = {
@@ -103,7 +78,7 @@ _REMOTE_HINTS = {
 # -- 2: usage ---------------------------------------------------------------------------------------------------------
 
 
-class UsageInvalid(UsageError):
+class UsageInvalid(Error, exit_code=2):
     """The call is wrong: `problem` says how, `hint` what to do instead."""
 
     code: ClassVar[str] = "usage"
@@ -114,7 +89,7 @@ class UsageInvalid(UsageError):
         return f"{self.problem}. {self.hint}".rstrip(" ") if self.hint else f"{self.problem}."
 
 
-class ActRefused(UsageError):
+class ActRefused(Error, exit_code=2):
     """Only a person can do this; the variable in `because` shows that an agent is calling."""
 
     sentence = "Only you can run `memory {act}`, not an agent, and {because} says that an agent is calling. Run it in your own terminal."
@@ -122,7 +97,7 @@ class ActRefused(UsageError):
     because: str
 
 
-class SwitchedOff(UsageError):
+class SwitchedOff(Error, exit_code=2):
     """Memory stays out of this project or this session; `because` is a sentence that says which switch does that."""
 
     sentence = "{because} Nothing was read or written."
@@ -132,7 +107,7 @@ class SwitchedOff(UsageError):
 # -- 10: config -------------------------------------------------------------------------------------------------------
 
 
-class ConfigInvalid(ConfigError):
+class ConfigInvalid(Error, exit_code=10):
     """The config is not valid; `problems` lists each as `path.to.key: what is wrong`."""
 
     sentence = "The config {path} is not valid: {problems}. Correct it; `memory config --help` helps."
@@ -140,7 +115,7 @@ class ConfigInvalid(ConfigError):
     problems: tuple[str, ...]
 
 
-class ConfigUnreadable(ConfigError):
+class ConfigUnreadable(Error, exit_code=10):
     """The config exists but cannot be read."""
 
     sentence = "The config {path} cannot be read: {reason}. Check its permissions."
@@ -148,7 +123,7 @@ class ConfigUnreadable(ConfigError):
     reason: str
 
 
-class SettingsRefused(ConfigError):
+class SettingsRefused(Error, exit_code=10):
     """Setup or uninstall cannot edit a settings file; the file is unchanged."""
 
     sentence = "{path} was left as it is: {reason}."
@@ -156,7 +131,7 @@ class SettingsRefused(ConfigError):
     reason: str
 
 
-class SchedulerFailed(ConfigError):
+class SchedulerFailed(Error, exit_code=10):
     """The scheduler is missing or rejected the jobs."""
 
     sentence = "{scheduler} cannot run the jobs: {reason}. {hint}"
@@ -169,7 +144,7 @@ class SchedulerFailed(ConfigError):
 # -- 20: store --------------------------------------------------------------------------------------------------------
 
 
-class StoreIo(StoreError):
+class StoreIo(Error, exit_code=20):
     """The operating system refused `operation` on `path`."""
 
     sentence = "Could not {operation} {path}: {reason} ({errno_name}). Nothing was lost; run the command again when that is fixed."
@@ -179,7 +154,7 @@ class StoreIo(StoreError):
     reason: str
 
 
-class EntryNotFound(StoreError):
+class EntryNotFound(Error, exit_code=20):
     """No note has this id, or only an archived one (`archived`)."""
 
     id: str
@@ -192,7 +167,7 @@ class EntryNotFound(StoreError):
         return f"There is no note {self.id if self.id.strip() else repr(self.id)}. `memory list` shows all notes."
 
 
-class EntryUnreadable(StoreError):
+class EntryUnreadable(Error, exit_code=20):
     """The file is not a valid note; it is unchanged."""
 
     sentence = "{path} is not a valid note: {problems}. The file was left as it is; correct it by hand."
@@ -200,21 +175,21 @@ class EntryUnreadable(StoreError):
     problems: tuple[str, ...]
 
 
-class EntryInvalid(StoreError):
+class EntryInvalid(Error, exit_code=20):
     """The values do not make a valid note; nothing was written."""
 
     sentence = "That would not be a valid note: {problems}."
     problems: tuple[str, ...]
 
 
-class EntryChanged(StoreError):
+class EntryChanged(Error, exit_code=20):
     """Somebody else changed the note meanwhile; nothing was written."""
 
     sentence = "{id} was changed by someone else in the meantime, so nothing was written. Look at it and try again."
     id: str
 
 
-class EntryExists(StoreError):
+class EntryExists(Error, exit_code=20):
     """Another live note has this id or this file name."""
 
     sentence = "{id} already exists as {path}."
@@ -222,7 +197,7 @@ class EntryExists(StoreError):
     path: str
 
 
-class EntryProtected(StoreError):
+class EntryProtected(Error, exit_code=20):
     """The rule in `because`, such as `secret`, forbids `act` on this note."""
 
     sentence = "{id} is {because}, so {act} is refused."
@@ -231,7 +206,7 @@ class EntryProtected(StoreError):
     because: str
 
 
-class PathRefused(StoreError):
+class PathRefused(Error, exit_code=20):
     """The path leaves the store, or passes through a symbolic link or a special file."""
 
     sentence = "{path} was refused: {reason}."
@@ -239,7 +214,7 @@ class PathRefused(StoreError):
     reason: str
 
 
-class StateCorrupt(StoreError):
+class StateCorrupt(Error, exit_code=20):
     """A file of the store cannot be understood; nothing was changed."""
 
     sentence = (
@@ -249,21 +224,21 @@ class StateCorrupt(StoreError):
     problems: tuple[str, ...]
 
 
-class StateInvalid(StoreError):
+class StateInvalid(Error, exit_code=20):
     """The key or the value cannot be stored; nothing was written."""
 
     sentence = "That cannot be stored as state: {problems}."
     problems: tuple[str, ...]
 
 
-class StateNotFound(StoreError):
+class StateNotFound(Error, exit_code=20):
     """No value has this key."""
 
     sentence = "There is no state under the key {key}. `memory state list` shows all keys."
     key: str
 
 
-class RunNotFound(StoreError):
+class RunNotFound(Error, exit_code=20):
     """No run has this id, or there is none to undo."""
 
     run_id: str
@@ -274,7 +249,7 @@ class RunNotFound(StoreError):
         return f"There is no run {self.run_id}. `memory log` lists the runs."
 
 
-class UndoRefused(StoreError):
+class UndoRefused(Error, exit_code=20):
     """The run is undone already, or somebody changed what it wrote; nothing was changed."""
 
     sentence = "The run {run_id} was not undone: {reasons}. Nothing was changed."
@@ -340,14 +315,14 @@ class SessionForgotten(HistoryError):
 # -- 40: agent command ------------------------------------------------------------------------------------------------
 
 
-class AgentMissing(AgentError):
+class AgentMissing(Error, exit_code=40):
     """The command does not exist or cannot be run; the run pauses."""
 
     sentence = "The agent command {command} was not found. Install it, or set llm.command or llm.preset (`builtin` needs nothing)."
     command: str
 
 
-class AgentFailed(AgentError):
+class AgentFailed(Error, exit_code=40):
     """The command exited with an error or a signal; the run pauses."""
 
     command: str
@@ -364,7 +339,7 @@ class AgentFailed(AgentError):
         return f"The agent command {self.command} {how}{said}. Nothing was changed; the next run will retry."
 
 
-class AgentUnavailable(AgentError):
+class AgentUnavailable(Error, exit_code=40):
     """The command cannot serve now: `cause` is `login`, `rate-limit`, `network` or `config`. The run pauses."""
 
     command: str
@@ -375,7 +350,7 @@ class AgentUnavailable(AgentError):
         return f"The agent command {self.command} is unavailable ({self.cause}): {self.said.rstrip('.')}. Nothing was changed; the next run will retry."
 
 
-class AgentTimedOut(AgentError):
+class AgentTimedOut(Error, exit_code=40):
     """The command did not answer in time and was stopped; the session will be tried again."""
 
     sentence = (
@@ -385,7 +360,7 @@ class AgentTimedOut(AgentError):
     seconds: float
 
 
-class SpendExhausted(AgentError):
+class SpendExhausted(Error, exit_code=40):
     """Today's calls are used up; the run pauses until tomorrow (UTC)."""
 
     sentence = "Today's calls to the agent command are used up ({calls_today} of {max_calls_per_day}). The rest waits until tomorrow (UTC); raise llm.maxCallsPerDay to go on now."
@@ -393,7 +368,7 @@ class SpendExhausted(AgentError):
     max_calls_per_day: int
 
 
-class PresetRefused(AgentError):
+class PresetRefused(Error, exit_code=40):
     """The preset cannot switch its tools off, and `llm.allowTools` is not set."""
 
     sentence = "The preset {preset} cannot run without its tools. Choose another, or set llm.allowTools to true."
@@ -403,18 +378,17 @@ class PresetRefused(AgentError):
 # -- 50: reply and plan -----------------------------------------------------------------------------------------------
 
 
-class ReplyRefused(Error):
+class ReplyRefused(Error, exit_code=50):
     """The reply has no envelope or a wrong nonce, breaks a limit, or holds nothing usable."""
 
     sentence = "The agent's reply was refused: {reasons}. Nothing was changed."
-    exit_code: ClassVar[int] = 50
     reasons: tuple[str, ...]
 
 
 # -- 60: recorder -----------------------------------------------------------------------------------------------------
 
 
-class RecorderFailed(RecorderError):
+class RecorderFailed(Error, exit_code=60):
     """Git did not commit; the notes are on disk (P4)."""
 
     sentence = "The notes are written, but `{command}` exited with status {exit_status}: {stderr_tail}. The next run will record them."
@@ -423,7 +397,7 @@ class RecorderFailed(RecorderError):
     stderr_tail: str
 
 
-class SyncRefused(RecorderError):
+class SyncRefused(Error, exit_code=60):
     """The sync cannot be done in the present state; nothing was changed."""
 
     sentence = "Nothing was synced: {reason}. {hint}"
@@ -431,7 +405,7 @@ class SyncRefused(RecorderError):
     hint: str
 
 
-class RemoteUnavailable(RecorderError):
+class RemoteUnavailable(Error, exit_code=60):
     """The remote did not answer, or refused: `cause` is `network`, `login`, `gone` or `refused`."""
 
     remote: str
@@ -446,7 +420,7 @@ class RemoteUnavailable(RecorderError):
 # -- 70: managed section ----------------------------------------------------------------------------------------------
 
 
-class MarkersAmbiguous(SectionError):
+class MarkersAmbiguous(Error, exit_code=70):
     """The file does not have exactly one section between markers; it is unchanged (P17)."""
 
     sentence = "{path} was left as it is: {problem}. Keep one `<!-- agent-memory:start -->` and one `<!-- agent-memory:end -->` after it, or neither."
@@ -454,7 +428,7 @@ class MarkersAmbiguous(SectionError):
     problem: str
 
 
-class TargetRefused(SectionError):
+class TargetRefused(Error, exit_code=70):
     """The file must not or cannot be written; it is unchanged."""
 
     sentence = "{path} was left as it is: {reason}."
@@ -465,21 +439,19 @@ class TargetRefused(SectionError):
 # -- 75: busy ---------------------------------------------------------------------------------------------------------
 
 
-class Busy(Error):
+class Busy(Error, exit_code=75):
     """Another run holds the lock."""
 
     sentence = "Another run is at work on this store ({lock_path}). Try again when it has finished."
-    exit_code: ClassVar[int] = 75
     lock_path: str
 
 
 # -- 3: bug -----------------------------------------------------------------------------------------------------------
 
 
-class Defect(Error):
+class Defect(Error, exit_code=3):
     """A bug: an unforeseen exception."""
 
     sentence = "A bug in agent-memory at {step}: {detail}. Nothing was lost. Please report it."
-    exit_code: ClassVar[int] = 3
     step: str
     detail: str

@@ -42,8 +42,9 @@ from agent_memory.errors import (
     RunNotFound,
     SessionForgotten,
     StoreIo,
+    SwitchedOff,
     UndoRefused,
-    UsageError,
+    UsageInvalid,
 )
 from agent_memory.serve.loopback import (
     App,
@@ -88,7 +89,7 @@ _STATUSES: tuple[tuple[int, tuple[type[Error], ...]], ...] = (
     (403, (ActRefused, EntryProtected)),
     (404, (EntryNotFound, RunNotFound, SessionForgotten)),
     (409, (EntryChanged, EntryExists, UndoRefused)),
-    (400, (UsageError, EntryInvalid)),
+    (400, (UsageInvalid, SwitchedOff, EntryInvalid)),
     (503, (Busy, StoreIo)),
 )
 
