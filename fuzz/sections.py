@@ -5,12 +5,17 @@ from __future__ import annotations
 from returns.result import Failure, Success
 
 from agent_memory.errors import SchedulerFailed
-from agent_memory.results import sealed
+from agent_memory.results import as_result, sealed
 from agent_memory.rules.undo_run import SectionChange
-from agent_memory.section.section_splice import SECTION_HEADING, Spliced, restore_section, section_in, splice_section
+from agent_memory.section import section_splice
+from agent_memory.section.section_splice import SECTION_HEADING, Spliced
 from agent_memory.session.own_marks import SECTION_END, SECTION_START
 from agent_memory.setup.scheduling import CRON_END, CRON_START, with_cron_lines
 from fuzz.target import Target
+
+splice_section, restore_section, section_in = (
+    as_result(section_splice.splice_section), as_result(section_splice.restore_section), as_result(section_splice.section_in),
+)  # fmt: skip
 
 _SECTION = f"{SECTION_START}\n{SECTION_HEADING}\n\nKeep the port.\n{SECTION_END}"
 _OTHER = f"{SECTION_START}\n{SECTION_HEADING}\n\nAnother port.\n\n- a line more\n{SECTION_END}"
@@ -19,27 +24,27 @@ _LINES = ("7 */2 * * * /usr/bin/memory consolidate --scheduled", "17 4 * * * /us
 
 
 def _check_section(data: bytes) -> None:
-    match sealed(splice_section(data, _SECTION)):
+    match sealed(splice_section("", data, _SECTION)):
         case Failure(problem):
             assert str(problem)
-            assert isinstance(splice_section(data, None), Failure), "refused for putting in, not for taking out"
+            assert isinstance(splice_section("", data, None), Failure), "refused for putting in, not for taking out"
             return
         case Success(first):
             pass
-    found = section_in(first.data).unwrap()
+    found = section_in("", first.data).unwrap()
     assert found is not None
     assert found.replace("\r\n", "\n") == _SECTION
     assert _may_become(data, first), "a byte outside the markers changed"
-    assert splice_section(first.data, _SECTION).unwrap().data == first.data, "a second run changes it"
-    second = splice_section(first.data, _OTHER).unwrap()
+    assert splice_section("", first.data, _SECTION).unwrap().data == first.data, "a second run changes it"
+    second = splice_section("", first.data, _OTHER).unwrap()
     assert _may_become(first.data, second), "a byte outside the markers changed"
     for spliced, earlier in ((second, first.data), (first, data)):
         change = SectionChange("AGENTS.md", spliced.before, spliced.after, spliced.separator)
         assert restore_section(spliced.data, change).unwrap() == earlier, "undo does not give the bytes back"
     _check_written_on(data, first)
-    gone = splice_section(first.data, None).unwrap()
+    gone = splice_section("", first.data, None).unwrap()
     # Where the file ends inside a fence, nothing may be put in again.
-    assert section_in(gone.data).value_or(None) is None
+    assert section_in("", gone.data).value_or(None) is None
 
 
 def _check_written_on(data: bytes, first: Spliced) -> None:
@@ -48,7 +53,7 @@ def _check_written_on(data: bytes, first: Spliced) -> None:
     change = SectionChange("AGENTS.md", first.before, first.after, first.separator)
     if first.before is not None:
         return
-    for left in (restore_section(written_on, change).unwrap(), splice_section(written_on, None).unwrap().data):
+    for left in (restore_section(written_on, change).unwrap(), splice_section("", written_on, None).unwrap().data):
         assert left.startswith(data.rstrip(b"\r\n")), "a byte above the section went with it"
         above = left.removesuffix(b"More.\n").removeprefix(BYTE_ORDER_MARK)
         assert above.endswith(b"\n") or not above, "two lines became one"

@@ -108,7 +108,7 @@ class World:
 
     def publish(self, run_id: str, words: str) -> None:
         there = self.target.exists()
-        spliced = splice_section(self.target.read_bytes() if there else b"", SECTION.format(words)).unwrap()
+        spliced = splice_section(str(self.target), self.target.read_bytes() if there else b"", SECTION.format(words))
         change = SectionChange(str(self.target), spliced.before, spliced.after, spliced.separator, not there)
         self.log.put_sections(run_id, [change]).unwrap()
         self.target.write_bytes(spliced.data)

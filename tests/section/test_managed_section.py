@@ -231,6 +231,6 @@ def test_no_note_can_close_the_section_open_a_heading_import_a_file_or_hide_p18(
     words = [child.content for each in parsed for child in each.children or () if child.type == "text"]
     assert not [each for each in words if " @/" in each or each.startswith("@/")]
     assert (
-        splice_section(b"# Mine\n", text).unwrap().data
-        == splice_section(splice_section(b"# Mine\n", text).unwrap().data, text).unwrap().data
+        splice_section("", b"# Mine\n", text).data
+        == splice_section("", splice_section("", b"# Mine\n", text).data, text).data
     )

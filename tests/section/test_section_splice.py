@@ -6,9 +6,15 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 from returns.result import Failure, Success
 
+from agent_memory.results import as_result
 from agent_memory.rules.undo_run import SectionChange
-from agent_memory.section.section_splice import SECTION_HEADING, Spliced, restore_section, section_in, splice_section
+from agent_memory.section import section_splice
+from agent_memory.section.section_splice import SECTION_HEADING, Spliced
 from agent_memory.session.own_marks import SECTION_END, SECTION_START
+
+splice_section, restore_section, section_in = (
+    as_result(section_splice.splice_section), as_result(section_splice.restore_section), as_result(section_splice.section_in),
+)  # fmt: skip
 
 SECTION = f"{SECTION_START}\n{SECTION_HEADING}\n\nNew.\n{SECTION_END}"
 OLD = f"{SECTION_START}\nOld.\n{SECTION_END}"
@@ -16,7 +22,7 @@ START, END = SECTION_START, SECTION_END
 
 
 def spliced(data: str | bytes, section: str | None = SECTION) -> Spliced:
-    return splice_section(data if isinstance(data, bytes) else data.encode(), section).unwrap()
+    return splice_section("", data if isinstance(data, bytes) else data.encode(), section).unwrap()
 
 
 class TestAppending:
@@ -73,7 +79,7 @@ class TestDocumentation:
 
     def test_a_section_of_ours_that_a_stray_fence_swallowed_is_not_taken_for_it(self) -> None:
         swallowed = f"```\n{SECTION}\n```\n"
-        assert isinstance(splice_section(swallowed.encode(), SECTION), Failure)
+        assert isinstance(splice_section("", swallowed.encode(), SECTION), Failure)
 
 
 @pytest.mark.parametrize(
@@ -105,8 +111,8 @@ class TestDocumentation:
 def test_an_ambiguous_file_is_refused_p17(text: str | bytes, problem: str) -> None:
     data = text if isinstance(text, bytes) else text.encode()
     for section in (SECTION, None):
-        assert problem in str(splice_section(data, section).failure())
-    assert problem in str(section_in(data).failure())
+        assert problem in str(splice_section("", data, section).failure())
+    assert problem in str(section_in("", data).failure())
 
 
 class TestTakingOut:
@@ -124,7 +130,7 @@ class TestPuttingBack:
     )
     def test_the_file_is_what_it_was_byte_for_byte_p16(self, text: str) -> None:
         data = text.encode("utf-8", "surrogateescape")
-        found = splice_section(data, SECTION).unwrap()
+        found = splice_section("", data, SECTION).unwrap()
         change = SectionChange("/f", found.before, found.after, found.separator)
         assert restore_section(found.data, change) == Success(data)
         assert restore_section(data, change) == Success(data)
@@ -183,7 +189,7 @@ sections = st.lists(st.sampled_from(("text", "\n", "```\ncode\n```", "é", "# x"
 def test_bytes_outside_never_change_a_second_time_changes_nothing_and_there_is_one_section_p17(
     data: bytes, section: str
 ) -> None:
-    result = splice_section(data, section)
+    result = splice_section("", data, section)
     assume(isinstance(result, Success))
     found = result.unwrap()
     after = (found.after or "").encode("utf-8", "surrogateescape")
@@ -201,8 +207,8 @@ def test_bytes_outside_never_change_a_second_time_changes_nothing_and_there_is_o
             if data[at:].startswith(before) and data[:at] + after + data[at + len(before) :] == found.data
         )
         assert data[:cut] == found.data[:cut]
-    assert splice_section(found.data, section).unwrap().data == found.data
-    assert section_in(found.data) == Success(found.after)
+    assert splice_section("", found.data, section).unwrap().data == found.data
+    assert section_in("", found.data) == Success(found.after)
     change = SectionChange("/f", found.before, found.after, found.separator)
     assert restore_section(found.data, change) == Success(data)
 
@@ -210,9 +216,9 @@ def test_bytes_outside_never_change_a_second_time_changes_nothing_and_there_is_o
 @settings(max_examples=100)
 @given(files, sections)
 def test_taking_out_leaves_no_section_and_every_other_byte_but_white_space(data: bytes, section: str) -> None:
-    result = splice_section(data, section)
+    result = splice_section("", data, section)
     assume(isinstance(result, Success))
-    without = splice_section(result.unwrap().data, None)
+    without = splice_section("", result.unwrap().data, None)
     if isinstance(without, Success):  # without it, a fence above may be open
         assert b"".join(without.unwrap().data.split()) == b"".join(
             data.replace((result.unwrap().before or "").encode("utf-8", "surrogateescape") or b"\1", b"", 1).split()

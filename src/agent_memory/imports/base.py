@@ -23,6 +23,7 @@ from agent_memory.harness.transcripts import TranscriptRoots, files_below, head_
 from agent_memory.note.frontmatter import NotReadable, Plain, split_note
 from agent_memory.note.note import GLOBAL_SCOPE, Harness, Importance, Kind, Origin, Sensitivity
 from agent_memory.note.yaml_block import block_values
+from agent_memory.results import as_result
 from agent_memory.section.section_splice import splice_section
 from agent_memory.text.instants import DAY_MS, ms_of
 from agent_memory.text.json_codec import NotJson, load_bytes
@@ -176,8 +177,8 @@ def document(directory: str, name: str) -> Document | LeftOut:
         if image is None:
             return LeftOut(name, "it is not there")
         # What memory itself wrote into a file is not learnt from it (P26).
-        foreign = splice_section(image.data, None).map(lambda spliced: spliced.data).value_or(image.data)
-        parts = split_note(foreign.decode())
+        foreign = as_result(splice_section)(name, image.data, None).map(lambda spliced: spliced.data)
+        parts = split_note(foreign.value_or(image.data).decode())
         front = block_values(parts.block) if parts.block else {}
     except PathRefused as error:
         return LeftOut(name, error.reason)

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
-from returns.result import Failure, Result
+from returns.result import Result
 
-from agent_memory.errors import Error, RunNotFound, UndoRefused, UsageInvalid
+from agent_memory.errors import Error, MarkersAmbiguous, RunNotFound, UndoRefused, UsageInvalid
 from agent_memory.note.note import TIERS_FILE
 from agent_memory.results import as_result, unwrap, warning_of
 from agent_memory.rules.change import FileChange
@@ -320,10 +320,10 @@ def _put_back(io: UndoIo, undo_id: str | None, change: SectionChange) -> str | N
     file = unwrap(io.targets.read(change.path))
     if file.data is None and change.after is not None:
         return None if change.created else "the file is gone"
-    restored = restore_section(file.data or b"", change)
-    if isinstance(restored, Failure):
-        return str(restored.failure())
-    data = restored.unwrap()
+    try:
+        data = restore_section(file.data or b"", change)
+    except MarkersAmbiguous as error:
+        return error.problem
     # A file that was created with the section is removed with it, unless there is more in it by now.
     after = None if change.created and change.before is None and not data else data
     if undo_id is not None and after != file.data:

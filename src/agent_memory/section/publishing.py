@@ -137,10 +137,10 @@ class Publisher:
         file = read.unwrap()
         whose = evolve(target, in_repository=target.in_repository or file.in_repository)
         rendered = render(whose)
-        spliced = with_section(file.real_path, file.data, rendered.text)
-        if isinstance(spliced, Failure):
-            return PublishedTarget(target.path, "refused", MarkersAmbiguous(target.path, str(spliced.failure())))
-        return _SectionPlan(whose, file, rendered, spliced.unwrap())
+        try:
+            return _SectionPlan(whose, file, rendered, with_section(file.real_path, file.data, rendered.text))
+        except MarkersAmbiguous as error:
+            return PublishedTarget(target.path, "refused", MarkersAmbiguous(target.path, error.problem))
 
     # -- writing ------------------------------------------------------------------------------------------------------
 

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from attrs import evolve, frozen
-from returns.result import Result, safe
 
+from agent_memory.errors import MarkersAmbiguous
 from agent_memory.rules.undo_run import SectionChange
 from agent_memory.session.own_marks import SECTION_END, SECTION_START
 
@@ -60,26 +60,14 @@ class Spliced:
     """What was inserted between the file's own text and an appended section."""
 
 
-class Ambiguous(ValueError):
-    """The place of the section cannot be told; the message says why."""
-
-
-_or_failure = safe(exceptions=(Ambiguous,))
-"""Makes a function return it as a Failure."""
-
-
-@_or_failure
-def splice_section(data: bytes, section: str | None) -> Spliced:
-    """Returns the file with exactly this section in it, or without any; a Failure says why its markers are ambiguous.
+def splice_section(path: str, data: bytes, section: str | None) -> Spliced:
+    """Returns the file with exactly this section in it, or without any. MarkersAmbiguous, as in all that follows, says
+    of the file at this path why the place of the section cannot be told.
 
     `section` has its markers, `\\n` line ends and no final one; it gets the file's line ends. A first section is
     appended after a blank line, with a line end after it. Doing it twice changes nothing.
     """
-    return _spliced(data, section)
-
-
-def _spliced(data: bytes, section: str | None) -> Spliced:
-    found = _find(data)
+    found = _find(path, data)
     above, below = (data, b"") if found is None else (data[: found[0]], data[found[1] :])
     before = None if found is None else _text(data[found[0] : found[1]])
     line_end = "\r\n" if (above + below).count(b"\r\n") * 2 > (above + below).count(b"\n") else "\n"
@@ -96,38 +84,36 @@ def _spliced(data: bytes, section: str | None) -> Spliced:
     return Spliced(data + _bytes(separator + text + line_end), None, text, separator)
 
 
-@_or_failure
 def restore_section(data: bytes, change: SectionChange) -> bytes:
     """Returns the file with the section that a change replaced, byte for byte; unchanged if that is there already.
 
-    A Failure if the section is neither what the change left nor what it found. An appended section goes with its
+    MarkersAmbiguous if the section is neither what the change left nor what it found. An appended section goes with its
     separator, unless somebody has written text after it.
     """
-    found = _find(data)
+    found = _find(change.path, data)
     current = None if found is None else _text(data[found[0] : found[1]])
     if current == change.before:
         return data
     if current != change.after:
-        raise Ambiguous("its managed section was changed since")
+        raise MarkersAmbiguous(change.path, "its managed section was changed since")
     if found is None:
-        return _spliced(data, change.before).data
+        return splice_section(change.path, data, change.before).data
     if change.before is None:
         return _cut(data, found, _bytes(change.separator))
     return data[: found[0]] + _bytes(change.before) + data[found[1] :]
 
 
-@_or_failure
-def section_in(data: bytes) -> str | None:
+def section_in(path: str, data: bytes) -> str | None:
     """Returns the section of a file, with its markers, or None."""
-    found = _find(data)
+    found = _find(path, data)
     return None if found is None else _text(data[found[0] : found[1]])
 
 
-def with_section(path: str, data: bytes | None, section: str) -> Result[Spliced, Ambiguous]:
+def with_section(path: str, data: bytes | None, section: str) -> Spliced:
     """Like `splice_section`, but a new or empty file gets its head with the section, and loses it with the section."""
     head = "" if data else rule_head(path)
-    spliced = splice_section(data or b"", section)
-    return spliced.map(lambda new: evolve(new, data=head.encode() + new.data, separator=head)) if head else spliced
+    spliced = splice_section(path, data or b"", section)
+    return evolve(spliced, data=head.encode() + spliced.data, separator=head) if head else spliced
 
 
 def rule_head(path: str) -> str:
@@ -163,40 +149,40 @@ class _Line:
     fenced: bool
 
 
-def _find(data: bytes) -> _Span | None:
+def _find(path: str, data: bytes) -> _Span | None:
     if data.startswith(_BOMS) or b"\0" in data:
-        raise Ambiguous("it is not UTF-8 text")
+        raise MarkersAmbiguous(path, "it is not UTF-8 text")
     lines, ends_in_a_fence = _lines(data)
-    markers = list(_markers(lines))
+    markers = list(_markers(path, lines))
     if ends_in_a_fence and (not markers or any(each.fenced and _LIKE_A_MARKER.search(each.text) for each in lines)):
-        raise Ambiguous("it ends inside a code block that is never closed")
+        raise MarkersAmbiguous(path, "it ends inside a code block that is never closed")
     match [each for each, _ in markers]:
         case []:
             for line, following in pairwise(lines):  # a stray fence above our section has swallowed it
                 if line.fenced and line.text.strip() == _START and following.text.strip().startswith(_HEADING):
-                    raise Ambiguous("its managed section stands inside a code block")
+                    raise MarkersAmbiguous(path, "its managed section stands inside a code block")
             return None
         case [first, second] if (first, second) == (_START, _END):
             return markers[0][1][0], markers[1][1][1]
         case [first, second] if (first, second) == (_END, _START):
-            raise Ambiguous("its end marker comes before its start marker")
+            raise MarkersAmbiguous(path, "its end marker comes before its start marker")
         case [only]:
             which = "start" if only == _START else "end"
-            raise Ambiguous(f"it holds only the {which} marker of the managed section")
+            raise MarkersAmbiguous(path, f"it holds only the {which} marker of the managed section")
         case several:
-            raise Ambiguous(f"it holds {len(several)} markers of the managed section")
+            raise MarkersAmbiguous(path, f"it holds {len(several)} markers of the managed section")
 
 
-def _markers(lines: list[_Line]) -> Iterator[tuple[bytes, _Span]]:
+def _markers(path: str, lines: list[_Line]) -> Iterator[tuple[bytes, _Span]]:
     for line in lines:
         prose = _CODE_SPAN.sub(b"``", line.text) if b"`" in line.text else line.text
         if line.fenced or not _LIKE_A_MARKER.search(prose):
             continue
         here = list(_LIKE_A_MARKER.finditer(line.text))
         if any(each[0] not in (_START, _END) for each in here):
-            raise Ambiguous("it holds a marker that is spelled differently from ours")
+            raise MarkersAmbiguous(path, "it holds a marker that is spelled differently from ours")
         if not _ALONE.fullmatch(line.text.removeprefix(_UTF8_BOM)):
-            raise Ambiguous("a marker shares its line with other text")
+            raise MarkersAmbiguous(path, "a marker shares its line with other text")
         yield from ((each[0], (line.start + each.start(), line.start + each.end())) for each in here)
 
 

@@ -16,10 +16,9 @@ from hashlib import sha256
 from pathlib import Path
 
 from attrs import frozen
-from returns.result import Success
 
 from agent_memory.capture.repository import is_within, may_be_in_work_tree, work_tree_above
-from agent_memory.errors import PathRefused, TargetRefused
+from agent_memory.errors import MarkersAmbiguous, PathRefused, TargetRefused
 from agent_memory.files.durable import (
     FILE_MODE,
     append_line,
@@ -192,10 +191,11 @@ def _replace(file: TargetFile, data: bytes) -> None:
 
 def _section_of(data: bytes | None) -> bytes | None:
     """Returns a file's section with its markers; None if there is none or its place is ambiguous."""
-    section = None if data is None else section_in(data).lash(lambda _: Success(None)).unwrap()
-    if section is None or not section.replace(SECTION_START, "").replace(SECTION_END, "").strip():
-        return None
-    return section.encode("utf-8", "surrogateescape")
+    with suppress(MarkersAmbiguous):
+        section = section_in("", data or b"") or ""
+        if section.replace(SECTION_START, "").replace(SECTION_END, "").strip():
+            return section.encode("utf-8", "surrogateescape")
+    return None
 
 
 def _digest_of(section: bytes) -> str:

@@ -15,12 +15,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from attrs import evolve, frozen
-from returns.result import Failure, Result
 
 from agent_memory.agent.child_process import run_child
 from agent_memory.capture.hook_files import mentions
 from agent_memory.config import Config
-from agent_memory.errors import Error, MarkersAmbiguous, SettingsRefused, StoreIo
+from agent_memory.errors import Error, SettingsRefused, StoreIo
 from agent_memory.files.durable import fsync_directory
 from agent_memory.files.paths import lies_there, read_image, store_io
 from agent_memory.files.root import ROOT_VARIABLE, config_path
@@ -28,9 +27,8 @@ from agent_memory.git.git_history import tracking_of
 from agent_memory.harness import Surroundings, recorded_roots
 from agent_memory.prompt.shipped_files import read_shipped
 from agent_memory.recall.moment import read_in_repository
-from agent_memory.results import T
 from agent_memory.rules.undo_run import SectionChange
-from agent_memory.section.section_splice import Ambiguous, restore_section, section_in, with_section
+from agent_memory.section.section_splice import restore_section, section_in, with_section
 from agent_memory.section.targets import Targets, told_path
 from agent_memory.setup.config_files import load_config, parse_config
 from agent_memory.setup.harnesses import SETUPS, Context, context_of, tasks_of, trial_payload
@@ -209,7 +207,7 @@ class Installation:
     ) -> PlannedFile:
         file = self.files.read(path)
         words = {each.partition(":")[0]: "section" for each in harnesses}
-        after = _present(path, with_section(path, file.data, self.section_of(path, file.in_repository))).data
+        after = with_section(path, file.data, self.section_of(path, file.in_repository)).data
         if record is not None:
             kept = evolve(record, harnesses=tuple(sorted({*record.harnesses, *harnesses})))
             return PlannedFile(file, after, kept, backup, words=words)
@@ -371,19 +369,13 @@ def without_section(path: str, data: bytes | None, backup: bytes | None) -> byte
     nobody has written anything else into it. MarkersAmbiguous if that cannot be told."""
     if data is None:
         return None
-    before, now = (_present(path, section_in(each)) for each in (backup or b"", data))
+    before, now = (section_in(path, each) for each in (backup or b"", data))
     if now is None or now == before:
         return data
-    separator = with_section(path, backup, _ANY_SECTION).map(lambda spliced: spliced.separator).value_or("")
-    change = SectionChange("", before, now, separator if before is None else "", created=backup is None)
-    left = _present(path, restore_section(data, change))
+    separator = with_section(path, backup, _ANY_SECTION).separator
+    change = SectionChange(path, before, now, separator if before is None else "", created=backup is None)
+    left = restore_section(data, change)
     return left if left.strip() or backup is not None else None
-
-
-def _present(path: str, found: Result[T, Ambiguous]) -> T:
-    if isinstance(found, Failure):
-        raise MarkersAmbiguous(path, str(found.failure()))
-    return found.unwrap()
 
 
 @contextmanager
