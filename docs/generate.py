@@ -14,6 +14,7 @@ import shlex
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -262,6 +263,7 @@ def rooms_diagram(source: Path) -> str:
         uses[room].update(set(_imported(path.read_text("utf-8"))) - {room})
     uses = {room: uses[room] & uses.keys() for room in sorted(uses)}
 
+    @cache
     def reached(room: str) -> set[str]:
         return uses[room].union(*map(reached, uses[room]))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -111,7 +112,10 @@ def _damaged(memory: Memory) -> None:
     tiers = memory.root / "state" / "tiers.json"
     document = json.loads(tiers.read_text())
     tiers.write_text(json.dumps({**document, "warm": [*document["warm"], "id__gonexx"]}))
-    (memory.root / "topics" / ".tmp-0123456789abcdef").write_text("half")
+    half = memory.root / "topics" / ".tmp-0123456789abcdef"
+    half.write_text("half")
+    # Where it cannot be locked, as on a read-only disk, an hour decides whether somebody still writes it.
+    os.utime(half, (0, 0))
 
 
 def _shared(memory: Memory) -> None:
