@@ -3,15 +3,14 @@
     python -m bench commands [--notes 2000]
 
 Three times: the *first*, when nothing is recorded, indexed or cached; *again*, with nothing changed; and after *one* note was
-changed by hand, a different one before each command. All stand beside `python -c pass` of the same run, beside processes that
-look at every note from outside or read it, and beside git. Exits 1 where a search or a prompt's hook takes more than MOST_TIMES
-bare interpreters again, or where the peak of `capture` or `consolidate` reaches LIMIT_MB (P25).
+changed by hand, a different one before each command. The least of several runs counts. All stand beside `python -c pass` of the
+same run, beside processes that look at every note from outside or read it, and beside git. Exits 1 where a command takes more
+bare interpreters again than MOST_TIMES allows, or where the peak of `capture` or `consolidate` reaches LIMIT_MB (P25).
 """
 
 from __future__ import annotations
 
 import argparse
-import statistics
 import sys
 import sysconfig
 import tempfile
@@ -24,15 +23,23 @@ from bench.populated_home import PopulatedHome
 from bench.results import Figure, keep
 
 NOTES = 2_000
+MANY_NOTES = 10_000
 RUNS = 3
-MOST_TIMES = 16.0
+RUNS_OF_GOALS = 10
 LIMIT_MB = 200
 TIMES = ("first", "again", "one changed")
 BASE = "python -c pass"
 SEARCH = "search --mode bm25"
 PROMPT = "inject --hook, a prompt"
 CAPTURE = "capture --hook"
+START = "inject --hook, SessionStart"
+LIST = "list"
+READ = "read ID"
 CONSOLIDATE = "consolidate one session"
+MOST_TIMES: Mapping[str, tuple[float, float]] = {
+    CAPTURE: (1.3, 1.3), START: (5, 5), PROMPT: (16, 40), SEARCH: (16, 40), LIST: (12, 40), READ: (12, 40)
+}  # fmt: skip
+"""With up to NOTES, and with up to MANY_NOTES."""
 
 
 def readers(home: PopulatedHome) -> Mapping[str, Callable[[], Took]]:
@@ -43,12 +50,12 @@ def readers(home: PopulatedHome) -> Mapping[str, Callable[[], Took]]:
         "look at every note": home.look_at_all,
         "read every note": home.read_all,
         CAPTURE: lambda: home.hook("capture", "Stop"),
-        "inject --hook, SessionStart": lambda: home.hook("inject", "SessionStart", source="startup"),
+        START: lambda: home.hook("inject", "SessionStart", source="startup"),
         PROMPT: lambda: home.hook("inject", "UserPromptSubmit", prompt=f"What is there about {home.query}?"),
         SEARCH: lambda: home.call("search", "--mode", "bm25", home.query),
         "search, by meaning too": lambda: home.call("search", home.query),
-        "list": lambda: home.call("list"),
-        "read ID": lambda: home.call("read", id),
+        LIST: lambda: home.call("list"),
+        READ: lambda: home.call("read", id),
         "status": lambda: home.call("status", ends_well=(0, 1)),
         "generate-agents-md": lambda: home.call("generate-agents-md"),
         "defrag --dry-run": lambda: home.call("defrag", "--dry-run"),
@@ -72,7 +79,8 @@ def measured(home: PopulatedHome) -> Mapping[str, Mapping[str, Sequence[Took]]]:
     found: dict[str, dict[str, list[Took]]] = {}
     for at in TIMES:
         for name, command in {**readers(home), **writers(home)}.items():
-            for _ in range(1 if at == "first" else RUNS):  # one after another: the others change notes
+            runs = RUNS_OF_GOALS if at == "again" and name in (BASE, *MOST_TIMES) else RUNS
+            for _ in range(1 if at == "first" else runs):  # one after another: the others change notes
                 if at == "one changed":
                     home.change_one()
                 found.setdefault(name, {}).setdefault(at, []).append(command())
@@ -92,7 +100,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="agent-memory-bench-") as directory:
         found = measured(PopulatedHome(Path(directory), arguments.memory, arguments.notes))
     cpu_ms = {
-        name: {at: statistics.median(each.cpu_seconds * 1000 for each in took) for at, took in by_time.items()}
+        name: {at: min(each.cpu_seconds * 1000 for each in took) for at, took in by_time.items()}
         for name, by_time in found.items()
     }
     peak_mb = {name: max(each.peak_mb for took in by_time.values() for each in took) for name, by_time in found.items()}
@@ -104,8 +112,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         times = (f"{by_time[at]:,.0f} ms" for at in TIMES)
         rows.append((name, *times, f"{ratio[name]:.1f}", f"{peak_mb[name]:,.0f} MB"))
     print_table(f"{arguments.notes:,} notes: CPU", ("", *TIMES, "ratio, again", "peak memory"), rows)
-    is_soon = max(ratio[SEARCH], ratio[PROMPT]) <= MOST_TIMES or arguments.notes > NOTES
-    return 0 if is_soon and max(peak_mb[CAPTURE], peak_mb[CONSOLIDATE]) < LIMIT_MB else 1
+    goals = {name: most[arguments.notes > NOTES] for name, most in MOST_TIMES.items() if arguments.notes <= MANY_NOTES}
+    late = [f"{name}: {ratio[name]:.1f}, at most {most:g}" for name, most in goals.items() if ratio[name] > most]
+    for each in late:
+        print(each, file=sys.stderr)
+    return 0 if not late and max(peak_mb[CAPTURE], peak_mb[CONSOLIDATE]) < LIMIT_MB else 1
 
 
 if __name__ == "__main__":

@@ -95,7 +95,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def every(index: NoteIndex) -> int:
-    return len(index.among(SearchRequest("")).unwrap())
+    return len(index.without_vector("").unwrap())
 
 
 def test_what_has_not_changed_is_not_read_again(root: Path, topics: Path, rested: None, read: list[str]) -> None:
@@ -423,11 +423,10 @@ def test_a_file_that_cannot_be_read_is_told_and_found_once_it_can_p6(
 OPENS = """
 import sys
 from agent_memory.recall.note_index import note_index
-from agent_memory.recall.search_values import SearchRequest
 sys.stdin.readline()
 index = note_index(sys.argv[1])
 done = index.refresh().unwrap()
-print(len(done), len(index.among(SearchRequest("")).unwrap()), index.renewals)
+print(len(done), len(index.without_vector("").unwrap()), index.renewals)
 """
 
 

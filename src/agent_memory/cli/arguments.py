@@ -25,7 +25,7 @@ Run: TypeAlias = Callable[[argparse.Namespace, Console], int | None]
 
 MAX_STDIN_BYTES = 1 << 20
 ENTRY = "a note: id__a1b2c3, a1b2c3, or its file"
-_ID = re.compile(r"(?:\A(?:id__)?|id__)([1-9A-HJ-NP-Za-km-z]{6})(?:\.md)?\Z")
+_ID = r"(?:\A(?:id__)?|id__)([1-9A-HJ-NP-Za-km-z]{6})(?:\.md)?\Z"
 
 # -- declared ---------------------------------------------------------------------------------------------------------
 
@@ -122,7 +122,7 @@ def add_harnesses(parser: argparse.ArgumentParser, meaning: str, known: Sequence
 def entry_id(text: str) -> str:
     """Returns the id that a person means by `id__a1b2c3`, `a1b2c3` or `…/title -- id__a1b2c3.md`; other text as it is,
     so that the store can say that there is no such note."""
-    found = _ID.search(text)
+    found = re.search(_ID, text)
     return f"id__{found[1]}" if found else text
 
 

@@ -97,7 +97,7 @@ def _list(arguments: argparse.Namespace, console: Console) -> None:
 
 def _status(entry: ShownEntry) -> str:
     meta = entry.listed.meta
-    return "withheld" if meta.withheld else status_shown(meta.status, entry.tier).value
+    return "withheld" if meta.withheld else status_shown(meta.status, entry.tier)
 
 
 def _title(entry: ShownEntry, mark: str) -> str:

@@ -20,10 +20,10 @@ _SEPARATOR = " --"
 _NAME_ID = re.compile(rf"(?:^|[ /])({ID_PATTERN})\.md\Z")
 _NAME_TITLE = rf"(?s)(.*?)(?: -- .*|(?:^| ){ID_PATTERN}|)\.md"
 
-_SEPARATORS = ((re.compile(r"\s*:\s+"), " - "), (re.compile(r"[/\\:|]+"), "-"))
+_SEPARATORS = ((r"\s*:\s+", " - "), (r"[/\\:|]+", "-"))
 _NOT_OURS = (
-    (re.compile(r"id__+"), "id_"),  # only the note's own id may be found in its name
-    (re.compile(r"(?<= )--(?= )"), "-"),
+    (r"id__+", "id_"),  # only the note's own id may be found in its name
+    (r"(?<= )--(?= )", "-"),
 )
 
 
@@ -79,10 +79,10 @@ def title_in_name(name: str) -> str:
 def _title_part(title: str, max_bytes: int) -> str:
     words = " ".join(clean_text(title).split())
     for pattern, readable in _SEPARATORS:
-        words = pattern.sub(readable, words)
+        words = re.sub(pattern, readable, words)
     words = " ".join("".join(filter(_is_safe, words)).split())
     for pattern, readable in _NOT_OURS:
-        words = pattern.sub(readable, words)
+        words = re.sub(pattern, readable, words)
     cut = cut_bytes(_trimmed(words), max_bytes)
     while _decomposed_bytes(cut) > max_bytes:
         cut = cut_bytes(cut, len(cut.encode()) - 1)

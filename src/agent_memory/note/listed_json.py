@@ -62,5 +62,5 @@ def _listed(row: list[Any]) -> Listed:
         meta[at] = tuple(meta[at])
     for source in meta[_SOURCES]:
         source[0], source[_TURNS] = _HARNESSES[source[0]], tuple(source[_TURNS])
-    meta[_SOURCES] = tuple(Source(*source) for source in meta[_SOURCES])
+    meta[_SOURCES] = tuple([Source(*source) for source in meta[_SOURCES]])
     return Listed(Meta(*meta), *others)

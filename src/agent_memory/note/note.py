@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from enum import StrEnum
 from functools import cached_property
+from operator import attrgetter
 from typing import Annotated, ClassVar, TypeAlias
 
 from attrs import field, frozen
@@ -388,7 +389,7 @@ def folded_ids(listed: Listed) -> tuple[str, ...]:
     return tuple(map(str.casefold, listed.meta.all_ids))
 
 
-@frozen
+@frozen(slots=False)
 class Usage:
     """The reads of one note, over all hosts' ledgers."""
 
@@ -420,7 +421,7 @@ def secret_ids(entries: Sequence[Listed]) -> frozenset[str]:
 
 def newest_first(entries: Sequence[Listed]) -> list[Listed]:
     """Returns the notes, last changed first, then by id."""
-    return sorted(entries, key=lambda each: (-each.meta.updated_at_ms, each.meta.id))
+    return sorted(sorted(entries, key=attrgetter("meta.id")), key=attrgetter("meta.updated_at_ms"), reverse=True)
 
 
 # -- the tier list between runs of defrag ------------------------------------------------------------------------------

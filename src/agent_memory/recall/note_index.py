@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from agent_memory.files.paths import real_root
@@ -71,20 +71,20 @@ class NoteIndex:
 
         def asked(connection: sqlite3.Connection) -> Matches:
             matched = matched_words(connection, words)
-            through = _through(connection, among)
             total: dict[int, float] = {}
             for word in matched:
                 for number, score in word.scores.items():
-                    if number in through:
-                        total[number] = total.get(number, 0.0) + score
-            best = sorted(total.items(), key=lambda item: (-item[1], -item[0]))[: max(limit, 0)]
-            return Matches(matched, dict(best), len(total))
+                    total[number] = total.get(number, 0.0) + score
+            through = _through(connection, among, total)
+            best = sorted(through, key=lambda number: (-total[number], -number))[: max(limit, 0)]
+            return Matches(matched, {number: total[number] for number in best}, len(through))
 
         return self._asked(asked)
 
     @as_result
-    def among(self, request: SearchRequest) -> frozenset[int]:
-        return self._asked(lambda connection: _through(connection, request))
+    def among(self, request: SearchRequest, numbers: Collection[int]) -> frozenset[int]:
+        """Returns those of these notes that the request lets through."""
+        return self._asked(lambda connection: _through(connection, request, numbers))
 
     @as_result
     def notes(self, numbers: Sequence[int]) -> Mapping[int, Listed]:
@@ -230,11 +230,12 @@ def _standing_for(connection: sqlite3.Connection, term: str, vocabulary: str, *,
     return standing_for(terms(term, "term, doc"), slips)
 
 
-def _through(connection: sqlite3.Connection, request: SearchRequest) -> frozenset[int]:
-    sql = f"SELECT number, listed FROM files WHERE number IS NOT NULL{'' if request.archived else ' AND NOT archived'}"
-    rows = connection.execute(sql).fetchall()
+def _through(connection: sqlite3.Connection, request: SearchRequest, numbers: Collection[int]) -> frozenset[int]:
+    wanted = "SELECT number FROM notes WHERE number IN (SELECT value FROM json_each(?)) AND archived <= ?"
+    asked = (str(list(numbers)), request.archived)
     if not request.is_filtered:
-        return frozenset(number for number, _ in rows)
+        return frozenset(number for (number,) in connection.execute(wanted, asked))
+    rows = connection.execute(f"SELECT number, listed FROM files WHERE number IN ({wanted})", asked).fetchall()
     notes = zip(rows, parse_listed([listed for _, listed in rows]), strict=True)
     return frozenset(number for (number, _), each in notes if request.lets_through(each))
 

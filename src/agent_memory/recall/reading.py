@@ -93,7 +93,7 @@ class ListFilter:
         )
 
 
-@frozen
+@frozen(slots=False)
 class ShownEntry:
     """A note as `list` shows it; usage includes every host's ledger."""
 

@@ -159,8 +159,8 @@ class Searching:
         words = {number: score / best_by_words for number, score in matches.scores.items()}
         meaning = {number: self.weights.meaning * each for number, each in nearness.deviations.items()}
         # Of the nearest notes, those that may be shown, without those at a right angle or farther; newest first among equals.
-        allowed = unwrap(self.index.among(request)) if nearness.cosines else ()
-        nearest = [number for number, cosine in nearness.cosines.items() if cosine > 0 and number in allowed]
+        likely = [number for number, cosine in nearness.cosines.items() if cosine > 0]
+        nearest = list(unwrap(self.index.among(request, likely))) if likely else []
         nearest.sort(key=lambda number: (nearness.deviations[number], number), reverse=True)
         nearest = nearest[: max(_NEAREST, request.limit)]
         own = {number: words.get(number, 0.0) + meaning.get(number, 0.0) for number in (*words, *nearest)}

@@ -150,13 +150,11 @@ def list_directory(root: str, directory: str) -> DirectoryListing:
         for entry in found:
             path = f"{directory}/{entry.name}"
             if is_note_name(entry.name):
-                match stat_note(root, path, entry):
-                    case None:
-                        pass
-                    case int(look):
-                        files[path] = look
-                    case UnreadableFile() as trouble:
-                        odd.append(trouble)
+                look = stat_note(root, path, entry)
+                if isinstance(look, int):
+                    files[path] = look
+                elif look is not None:
+                    odd.append(look)
             elif not entry.name.startswith("."):
                 try:
                     may_be_directory = entry.is_dir(follow_symlinks=False)

@@ -296,6 +296,7 @@ def _connect(path: str) -> sqlite3.Connection:
             "trusted_schema = OFF",
             "secure_delete = ON",
             f"cache_size = -{_CACHE_KIB}",
+            "page_size = 8192",
             "synchronous = NORMAL",
             "mmap_size = 0",
         ):
@@ -447,7 +448,7 @@ class FollowedFiles:
             except Busy:
                 known = {}
         unread = [path for path, look in files.items() if path not in known or known[path][0] != look]
-        now = {path: known[path] for path in files if path in known}
+        now = {path: each for path, each in known.items() if path in files}
         for some, _ in self._taken_in(unread, files):
             now.update((each.path, (each.look, seen)) for each in some if (seen := each.seen) is not None)
         if kind == _VERSIONS:
@@ -540,18 +541,17 @@ def version_ms(path: str) -> int:
 
 
 def _one_per_id(seen: Sequence[Seen]) -> Listing:
-    by_id: dict[str, list[Listed]] = {}
+    by_id, others = dict[str, Listed](), list[Listed]()
     problems = [each for each in seen if isinstance(each, UnreadableFile)]
     for each in seen:
-        if isinstance(each, Listed):
-            by_id.setdefault(each.meta.id, []).append(each)
-    for id, same in by_id.items():
-        if len(same) > 1:
-            same.sort(key=lambda each: standing(each.provisional_id, each.meta.id, each.path))
-            first, *others = same
-            problems += (UnreadableFile(each.path, (f"it has the id {id}, as has {first.path}",)) for each in others)
-    entries = (same[0] for same in by_id.values())
-    return Listing(tuple(sorted(entries, key=_path)), tuple(sorted(problems, key=_path)))
+        if isinstance(each, Listed) and (first := by_id.setdefault(each.meta.id, each)) is not each:
+            same = sorted((first, each), key=lambda one: standing(one.provisional_id, one.meta.id, one.path))
+            by_id[each.meta.id] = same[0]
+            others.append(same[1])
+    for each in others:
+        reason = f"it has the id {each.meta.id}, as has {by_id[each.meta.id].path}"
+        problems.append(UnreadableFile(each.path, (reason,)))
+    return Listing(tuple(sorted(by_id.values(), key=_path)), tuple(sorted(problems, key=_path)))
 
 
 def _known_files(connection: sqlite3.Connection, kind: str) -> dict[str, tuple[int | None, Seen]]:

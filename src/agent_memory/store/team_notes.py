@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
 
 from attrs import evolve, field, frozen
 
@@ -30,11 +31,13 @@ from agent_memory.note.note import (
     TierList,
     UnreadableFile,
 )
-from agent_memory.ports import Notes
 from agent_memory.results import as_result, unwrap
 from agent_memory.store.note_files import ReadFile, read_image, understand_again, unreadable
 from agent_memory.store.store_database import FollowedFiles, StoreDatabase
 from agent_memory.text.ids import content_hash
+
+if TYPE_CHECKING:
+    from agent_memory.ports import Notes
 
 SHARED_SCOPE = "repo"
 """The scope in a shared file, in place of the key, which may be a path; each checkout has its own."""

@@ -152,7 +152,7 @@ _SHAPES: Mapping[type[LedgerRecord], Mapping[str, str]] = {
 }
 """The members of each kind of record, in the order of its attributes."""
 _LINES = {
-    kind: re.compile(r"\{" + ",".join(f'"{key}":{value}' for key, value in shape.items()) + r"\}\n?", re.ASCII)
+    kind: r"\{" + ",".join(f'"{key}":{value}' for key, value in shape.items()) + r"\}\n?"
     for kind, shape in _SHAPES.items()
 }
 
@@ -166,7 +166,7 @@ def render_ledger_line(record: LedgerRecord) -> bytes:
 def parse_ledger_line(line: bytes) -> LedgerRecord | None:
     """Returns the record; None for a cut or foreign line."""
     text = line.decode("ascii", "replace")
-    kind = next((kind for kind, pattern in _LINES.items() if pattern.fullmatch(text)), None)
+    kind = next((kind for kind, pattern in _LINES.items() if re.fullmatch(pattern, text, re.ASCII)), None)
     values = () if kind is None else json.loads(text).values()
     return None if kind is None or any(isinstance(each, int) and each > LARGEST for each in values) else kind(*values)
 
