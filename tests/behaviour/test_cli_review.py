@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 import time
 from collections.abc import Mapping
@@ -11,7 +12,7 @@ from collections.abc import Mapping
 import pytest
 
 from claude_transcripts import Conversation
-from memory_process import Memory, on_a_terminal
+from memory_process import PROGRAM, Memory, on_a_terminal
 
 AGENT = {"CLAUDE_CODE_CHILD_SESSION": "1"}
 PORT = "Deploys of the lamp run from main only; the port is {}."
@@ -87,6 +88,18 @@ def test_a_person_walks_through_and_each_key_is_a_run(recorded: Memory) -> None:
     for _ in runs:
         assert recorded("undo").code == 0
     assert items(recorded) == ["contradiction", "imported"]
+
+
+def test_what_is_changed_in_the_middle_of_a_review_is_left_and_said_to_wait(memory: Memory) -> None:
+    foreign(memory, "id__a1b2c3", "Somebody said", "The lamp has a door.")
+    editor = memory.home / "editor"
+    meanwhile = shlex.join([*PROGRAM, "edit", "id__a1b2c3", "--body", "It has two."])
+    editor.write_text(f'#!/bin/sh\n{meanwhile}\necho more >> "$1"\n')
+    editor.chmod(0o700)
+    shown = memory("review", data=b"e\n", environ={"EDITOR": str(editor)})
+    assert (shown.code, "was changed by someone else" in shown.err) == (0, True)
+    assert "0 decisions, 1 changed meanwhile: `memory review` shows what waits now." in shown.out
+    assert memory.notes()[0]["body"] == "It has two."
 
 
 def test_one_key_is_enough_on_a_terminal(memory: Memory) -> None:

@@ -106,7 +106,7 @@ def _told(decided: Decided) -> str:
 
 
 def _walk(memory: Memory, console: Console, items: Sequence[ReviewItem]) -> None:
-    decided = 0
+    decided = changed = 0
     for number, item in enumerate(items, 1):
         try:
             stored = [unwrap(memory.store.read_again(each)) for each in item.notes]
@@ -132,6 +132,7 @@ def _walk(memory: Memory, console: Console, items: Sequence[ReviewItem]) -> None
             except Error as error:
                 console.warn(str(error))
                 if isinstance(error, (EntryChanged, EntryNotFound)):
+                    changed += 1
                     break
                 continue
             if done is not None:
@@ -142,7 +143,8 @@ def _walk(memory: Memory, console: Console, items: Sequence[ReviewItem]) -> None
                         "`memory export skills --output .claude/skills` (or .agents/skills) writes it as a skill."
                     )
                 break
-    console.out("", f"{counted(decided, 'decision')}, nothing left.")
+    left = f"{changed} changed meanwhile: `memory review` shows what waits now" if changed else "nothing left"
+    console.out("", f"{counted(decided, 'decision')}, {left}.")
 
 
 def _decided(
