@@ -377,6 +377,22 @@ class TestBadCalls:
         assert all(each.is_error or each.text.endswith('" not found.') for each in said)
         assert sorted(memory.root.rglob("*.md")) == before
 
+    @pytest.mark.shared
+    def test_naughty_strings_are_queries_notes_and_values(self, memory: Memory, tools: Tools, shared: Path) -> None:
+        strings = json.loads((shared / "corpora/naughty-strings/blns.json").read_text())[::6]
+        assert len(strings) > 50
+
+        async def tried(client: Any) -> list[tuple[str, Answer]]:
+            return [(text, await called(client, "search_context", {"query": text})) for text in strings]
+
+        tools.written("Auth", JWT)
+        for text, said in tools.connected(tried):
+            assert said.is_error == (not text.strip()), text
+        for text in strings[::8]:
+            said = tools("write_context", topic=text, content=f"About {text}", tags=[text], agent=text)
+            assert not said.is_error or not text.strip()
+        assert memory.store.list().unwrap().unreadable == ()
+
     def test_a_read_that_cannot_be_counted_is_told_to_who_runs_the_server_p6(self, root: Path) -> None:
         warnings: list[str] = []
         with served(warnings) as (_, tools):

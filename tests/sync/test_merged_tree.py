@@ -164,6 +164,10 @@ class TestNames:
 class TestForgotten:
     GONE = EntryTombstone(A, NOON_MS + 86_400_000, frozenset())
 
+    def test_a_note_that_the_other_machine_changed_does_not_come_back_p28(self) -> None:
+        merged = Merged(live(OLD), tombstone(self.GONE), live(NEW))
+        assert (merged.bodies(), merged.tree.forgotten) == ([], 1)
+
     def test_of_two_versions_none_stays_p28(self) -> None:
         merged = Merged(live(OLD), live(NEW), {**live(LATER), **tombstone(self.GONE)})
         assert (merged.bodies(), merged.tree.forgotten) == ([], 1)
