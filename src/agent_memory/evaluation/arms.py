@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
 
 from attrs import fields, frozen
@@ -89,35 +89,21 @@ def compare_arms(memory: Memory, progress: Progress) -> Arms:
         return Arms((), ())
     before = {(each.harness, each.session) for each in deliveries if each.at_ms < since_ms}
     told = {(each.harness, each.session) for each in deliveries} - held_out - before
-    asked = defaultdict[str, _Asked](_Asked)
+    asked = defaultdict[str, list[frozenset[str]]](list)
     groups = list[Measured](), list[Measured]()
     for session, history, scope in histories_of(memory, past_sessions(memory), progress):
-        repeated = asked[scope].repeated_in(history)
+        repeated = _repeated(history, asked[scope])
         group = groups[0] if session.key in held_out else groups[1] if session.key in told else None
         if group is not None:
             group.append(Measured(len(corrections_in(history)), repeated, len(prompts_of(history))))
     return Arms(tuple(groups[0]), tuple(groups[1]))
 
 
-class _Asked:
-    """The questions that were asked in the earlier sessions of one place."""
-
-    def __init__(self) -> None:
-        self.sizes, self.places = list[int](), defaultdict[str, list[int]](list)
-
-    def repeated_in(self, history: History) -> int:
-        """Returns how many questions of a session were asked before it, and takes note of all."""
-        texts = [(each.asked, each.closing) for each in episodes_of(history)]
-        said = [sentence for pair in texts for turn in pair if turn for sentence in prose_sentences(turn.text)]
-        questions = {content_terms(each) for each in said if each.endswith("?")}
-        fit = sorted((each for each in questions if len(each) >= _LEAST_TERMS), key=sorted)
-        repeated = sum(map(self._knows, fit))
-        for terms in fit:
-            for term in terms:
-                self.places[term].append(len(self.sizes))
-            self.sizes.append(len(terms))
-        return repeated
-
-    def _knows(self, terms: frozenset[str]) -> bool:
-        shared = Counter(at for term in terms for at in self.places.get(term, ()))
-        return any(count >= _SAME * max(len(terms), self.sizes[at]) for at, count in shared.items())
+def _repeated(history: History, earlier: list[frozenset[str]]) -> int:
+    """Returns how many questions of a session are among the earlier ones of its place, and adds all to them."""
+    turns = (turn for each in episodes_of(history) for turn in (each.asked, each.closing) if turn)
+    asked = {content_terms(each) for turn in turns for each in prose_sentences(turn.text) if each.endswith("?")}
+    fit = [each for each in asked if len(each) >= _LEAST_TERMS]
+    known = [any(len(one & other) >= _SAME * max(len(one), len(other)) for other in earlier) for one in fit]
+    earlier += fit
+    return sum(known)
