@@ -1,7 +1,7 @@
 """A plugin of pytest: how many examples of each property are tried, and how much of what takes long is measured.
 
 With `--hypothesis-profile=thorough` as many are tried as the test says, else a quarter of them. Where coverage is measured,
-the first second of a test is, and nothing of one that is marked `large`: what is measured takes two to five times as
+the first two seconds of a test are, and nothing of one that is marked `large`: what is measured takes two to five times as
 long, and the hundredth example of the same sort reaches no line that the tenth did not.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-MEASURED_SECONDS = 1.0
+MEASURED_SECONDS = 2.0
 """Of the processor."""
 _QUICK_SHARE = 0.25
 _FEWEST_EXAMPLES = 10
