@@ -10,7 +10,7 @@ import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 from attrs import frozen
 
@@ -37,8 +37,6 @@ MAX_FILE_BYTES = 64 << 20
 _MAX_TEXT_BYTES = 4 << 20
 _MAX_DEPTH = 8
 _HEADING = re.compile(r"^(#{1,6})[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
-
-Value = TypeVar("Value")
 
 
 @frozen
@@ -118,6 +116,11 @@ class Source:
     """Yields what is at a path; an Error where there is no such memory."""
     find: Callable[[Machine], Iterable[str]] = lambda machine: ()
     """Returns the paths at which it usually lies; they need not exist."""
+
+
+def beside(*names: str) -> Callable[[Machine], Iterable[str]]:
+    """Returns a `find` of what lies in the working directory."""
+    return lambda machine: [f"{machine.cwd}/{name}" for name in names] if machine.cwd else []
 
 
 # -- files ------------------------------------------------------------------------------------------------------------
@@ -206,24 +209,26 @@ def read_json(path: str) -> Any:
         raise UsageInvalid(f"{path} is not a file of this memory: {error}") from None
 
 
-def read_tables(path: str, read: Callable[[Database], Value]) -> Value:
-    """Returns what `read` makes of another program's database, which is not changed, and may be in use."""
+def read_tables(path: str, column: str, missing: str, *names: str) -> tuple[list[dict[str, Any]], ...]:
+    """Returns the rows of these tables of another program's database by the names of their columns, texts decoded. It is not
+    changed, and may be in use. The first table has to have the column; of others there may be none."""
+
+    def rows(database: Database, name: str) -> Iterator[dict[str, Any]]:
+        columns = sorted(database.columns(name))
+        wanted = ", ".join(f'"{each}"' for each in columns)
+        for row in database.rows(f"SELECT {wanted} FROM {name} ORDER BY rowid") if columns else ():
+            texts = (text_of(value) if isinstance(value, bytes) else value for value in row)
+            yield dict(zip(columns, texts, strict=True))
+
+    def read(database: Database) -> tuple[list[dict[str, Any]], ...]:
+        need(column in database.columns(names[0]), path, missing)
+        return tuple(list(rows(database, name)) for name in names)
+
     try:
         return read_database(TranscriptRoots((os.path.dirname(path),)), path, os.path.basename(path), read)
     except HistoryError as error:
         reason = error.facts.get("reason", "")
         raise UsageInvalid(f"{path} cannot be read: {reason}") from None
-
-
-def table(database: Database, name: str, order: str = "rowid") -> Iterator[dict[str, Any]]:
-    """Yields the rows of a table by the names of its columns, texts decoded; none where there is no such table."""
-    columns = sorted(database.columns(name))
-    wanted = ", ".join(f'"{column}"' for column in columns)
-    for row in database.rows(f"SELECT {wanted} FROM {name} ORDER BY {order}") if columns else ():
-        yield {
-            column: text_of(value) if isinstance(value, bytes) else value
-            for column, value in zip(columns, row, strict=True)
-        }
 
 
 def need(holds: bool, path: str, reason: str) -> None:

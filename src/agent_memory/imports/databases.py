@@ -8,11 +8,10 @@ import os
 import shlex
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from agent_memory.errors import UsageInvalid
-from agent_memory.harness.databases import Database
 from agent_memory.imports.base import (
     MAX_FILE_BYTES,
     Found,
@@ -26,7 +25,6 @@ from agent_memory.imports.base import (
     need,
     read_json,
     read_tables,
-    table,
     texts_in,
 )
 from agent_memory.note.note import Harness, Importance, Kind, Sensitivity
@@ -42,27 +40,13 @@ def _list(value: object) -> tuple[str, ...]:
     return texts_in(value)
 
 
-def _importance(word: object) -> Importance:
-    return next((each for each in Importance if each.value == word), Importance.MEDIUM)
-
-
 # -- claude-mem -------------------------------------------------------------------------------------------------------
 
 _CHANGES = ("feature", "refactor", "change")
 _DECISIVE = {"decision": Kind.DECISION, "bugfix": Kind.LESSON}
 
 
-def _find_claude_mem(machine: Machine) -> Iterator[str]:
-    yield f"{machine.directory('CLAUDE_MEM_DATA_DIR', '.claude-mem')}/claude-mem.db"
-
-
 def _read_claude_mem(path: str, machine: Machine) -> Iterator[Found]:
-    def tables(database: Database) -> tuple[list[dict[str, Any]], ...]:
-        names = ("observations", "sdk_sessions", "session_summaries")
-        found = tuple(list(table(database, name)) for name in names)
-        need("memory_session_id" in database.columns("observations"), path, "it has no observations of claude-mem")
-        return found
-
     if path.endswith(".json"):
         dump = read_json(path)
         need(is_object(dump) and is_list(dump.get("observations")), path, "it is no export of claude-mem")
@@ -71,7 +55,10 @@ def _read_claude_mem(path: str, machine: Machine) -> Iterator[Found]:
             for name in ("observations", "sessions", "summaries")
         )
     else:
-        observations, known, summaries = read_tables(path, tables)
+        observations, known, summaries = read_tables(
+            path, "memory_session_id", "it has no observations of claude-mem",
+            "observations", "sdk_sessions", "session_summaries",
+        )  # fmt: skip
     sessions = {each.get("memory_session_id"): each for each in known}
     ids = {key: str(each.get("content_session_id") or "") for key, each in sessions.items()}
     places = {id: machine.place_of_session(id) for id in set(ids.values())}
@@ -112,7 +99,11 @@ def _observation(each: dict[str, Any], session_id: str, platform: str, place: st
     )
 
 
-CLAUDE_MEM = Source("claude-mem", _read_claude_mem, _find_claude_mem)
+CLAUDE_MEM = Source(
+    "claude-mem",
+    _read_claude_mem,
+    lambda machine: [f"{machine.directory('CLAUDE_MEM_DATA_DIR', '.claude-mem')}/claude-mem.db"],
+)
 
 # -- agent-memory-store -----------------------------------------------------------------------------------------------
 
@@ -131,12 +122,7 @@ def _read_chunks(path: str, machine: Machine) -> Iterator[Found]:
     store = path if path.endswith(".db") else f"{path}/store.db"
     place = os.path.dirname(os.path.dirname(store))
     if os.path.exists(store):
-
-        def tables(database: Database) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-            need("topic" in database.columns("chunks"), store, "it has no chunks of agent-memory-store")
-            return list(table(database, "chunks")), list(table(database, "state"))
-
-        chunks, state = read_tables(store, tables)
+        chunks, state = read_tables(store, "topic", "it has no chunks of agent-memory-store", "chunks", "state")
         for each in chunks:
             yield _chunk({**each, "updated": each.get("updated_at")}, str(each.get("content") or ""), place)
         for each in state:
@@ -160,7 +146,7 @@ def _chunk(row: dict[str, Any], content: str, place: str) -> Record:
         updated_at_ms=instant_in(row.get("updated")),
         place=place,
         agent=str(row.get("agent") or "") or None,
-        importance=_importance(row.get("importance")),
+        importance=next((each for each in Importance if each.value == row.get("importance")), Importance.MEDIUM),
         expires_at_ms=instant_in(row.get("expires_at") or row.get("expires")),
         names=(str(row.get("id")),),
     )
@@ -171,19 +157,11 @@ CHUNKS = Source("agent-memory-store", _read_chunks, _find_chunks)
 # -- OpenMemory and mem0 ----------------------------------------------------------------------------------------------
 
 
-def _find_mem0(machine: Machine) -> Iterator[str]:
-    yield f"{machine.home}/.mem0/history.db"
-
-
 def _read_openmemory(path: str, machine: Machine) -> Iterator[Found]:
     if path.endswith((".db", ".sqlite")):
-
-        def tables(database: Database) -> list[dict[str, Any]]:
-            need("content" in database.columns("memories"), path, "it has no memories of OpenMemory")
-            apps = {each.get("id"): each.get("name") for each in table(database, "apps")}
-            return [{**each, "app": apps.get(each.get("app_id"))} for each in table(database, "memories")]
-
-        yield from map(_memory, read_tables(path, tables))
+        memories, apps = read_tables(path, "content", "it has no memories of OpenMemory", "memories", "apps")
+        names = {each.get("id"): each.get("name") for each in apps}
+        yield from (_memory({**each, "app": names.get(each.get("app_id"))}) for each in memories)
         return
     for row in _zipped(path):
         yield _memory(row) if is_object(row) else LeftOut("a line", "it is not a memory")
@@ -207,21 +185,14 @@ def _zipped(path: str) -> Iterator[Any]:
 
 
 def _read_mem0(path: str, machine: Machine) -> Iterator[Found]:
+    rows: Any
     if path.endswith(".db"):
-
-        def tables(database: Database) -> Iterable[dict[str, Any]]:
-            need("memory_id" in database.columns("history"), path, "it has no history of mem0")
-            last: dict[object, dict[str, Any]] = {}
-            first: dict[object, Any] = {}
-            for each in table(database, "history"):
-                last[each["memory_id"]] = each
-                first.setdefault(each["memory_id"], each.get("created_at"))
-            return [
-                {**each, "id": id, "memory": each.get("new_memory"), "created_at": first[id]}
-                for id, each in last.items()
-            ]
-
-        rows: Any = read_tables(path, tables)
+        (events,) = read_tables(path, "memory_id", "it has no history of mem0", "history")
+        first = {each["memory_id"]: each.get("created_at") for each in reversed(events)}
+        last = {each["memory_id"]: each for each in events}
+        rows = [
+            {**each, "id": id, "memory": each.get("new_memory"), "created_at": first[id]} for id, each in last.items()
+        ]
     else:
         dump = read_json(path)
         rows = dump.get("results") if is_object(dump) else dump
@@ -249,4 +220,4 @@ def _memory(row: dict[str, Any]) -> Found:
 
 
 OPENMEMORY = Source("OpenMemory", _read_openmemory)
-MEM0 = Source("mem0", _read_mem0, _find_mem0)
+MEM0 = Source("mem0", _read_mem0, lambda machine: [f"{machine.home}/.mem0/history.db"])

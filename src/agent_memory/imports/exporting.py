@@ -20,7 +20,7 @@ from agent_memory.errors import EntryNotFound, EntryUnreadable, TargetRefused
 from agent_memory.files.durable import TEMPORARY_PREFIX, make_directories, replace_file
 from agent_memory.files.locks import Locks
 from agent_memory.files.paths import JsonFile, as_store_io, exists, read_bytes, remove_file, write_text
-from agent_memory.imports.base import MAX_FILE_BYTES, STEPS, Document, Found, LeftOut, Record, files_in, need, read_file
+from agent_memory.imports.base import MAX_FILE_BYTES, STEPS, Document, Found, LeftOut, Record, files_in, read_file
 from agent_memory.imports.vendors import CLAUDE_TYPES, EXPORTED
 from agent_memory.note.file_name import file_name_of
 from agent_memory.note.frontmatter import NoteParts, Plain, flow_text, join_note, split_note
@@ -319,7 +319,6 @@ def own_document(each: Document) -> Record | None:
 
 
 def read_json_lines(path: str) -> Iterator[Found]:
-    need(os.path.isfile(path), path, "there is no such file")
     for number, line in enumerate(read_file(path).split(b"\n"), 1):
         if line.strip():
             yield json_record(line, f"line {number}")

@@ -17,6 +17,7 @@ from agent_memory.imports.base import (
     Machine,
     Record,
     Source,
+    beside,
     documents,
     kind_of,
     read_json,
@@ -124,11 +125,6 @@ _BANK = {
 }
 
 
-def _find_bank(machine: Machine) -> Iterator[str]:
-    if machine.cwd:
-        yield f"{machine.cwd}/memory-bank"
-
-
 def _bank(each: Document, place: str) -> Iterator[Found]:
     kind = _BANK.get(each.stem.lower(), Kind.FACT)
     for heading, text in sections(each.body):
@@ -136,14 +132,9 @@ def _bank(each: Document, place: str) -> Iterator[Found]:
         yield Record(f"{each.name}#{heading}", text, title, kind=kind, updated_at_ms=each.changed_at_ms, place=place)
 
 
-MEMORY_BANK = Source("a memory bank", _reader(_bank), _find_bank)
+MEMORY_BANK = Source("a memory bank", _reader(_bank), beside("memory-bank"))
 
 # -- rules of Cursor --------------------------------------------------------------------------------------------------
-
-
-def _find_rules(machine: Machine) -> Iterator[str]:
-    if machine.cwd:
-        yield f"{machine.cwd}/.cursor/rules"
 
 
 def _rule(each: Document, place: str) -> Record:
@@ -156,7 +147,9 @@ def _rule(each: Document, place: str) -> Record:
     )  # fmt: skip
 
 
-CURSOR_RULES = Source("rules of Cursor", _reader(_rule, ".mdc", ".cursorrules"), _find_rules)
+CURSOR_RULES = Source(
+    "rules of Cursor", _reader(_rule, ".mdc", ".cursorrules"), beside(".cursor/rules", ".cursorrules")
+)
 
 # -- Open Knowledge Format --------------------------------------------------------------------------------------------
 

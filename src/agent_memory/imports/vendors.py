@@ -101,10 +101,6 @@ _TASK_MARK = re.compile(r" ?\[(?:Task \d+(?:, ?)?|ad-hoc note)+\][ \t]*$", re.MU
 _THREAD = re.compile(r"\bthread_id=([\w-]+)")
 
 
-def _find_codex(machine: Machine) -> Iterator[str]:
-    yield f"{machine.directory('CODEX_HOME', '.codex')}/memories"
-
-
 def _read_codex(path: str, machine: Machine) -> Iterator[Found]:
     need(os.path.isdir(path), path, "there is no such directory")
     for each in documents(path):
@@ -145,4 +141,6 @@ def _task_group(group: str, text: str, document: Document) -> Iterator[Found]:
             )
 
 
-CODEX = Source("the memories of Codex", _read_codex, _find_codex)
+CODEX = Source(
+    "the memories of Codex", _read_codex, lambda machine: [f"{machine.directory('CODEX_HOME', '.codex')}/memories"]
+)
