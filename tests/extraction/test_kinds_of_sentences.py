@@ -92,6 +92,7 @@ def test_questions_guesses_requests_and_passing_remarks_make_none(said: str) -> 
         "Zapamiętaj, że baza testowa jest kasowana w każdą niedzielę.",
         "Запомни, что тестовая база очищается каждое воскресенье.", "请记住测试数据库每个星期天都会被清空。",
         "覚えておいて。テスト用データベースは毎週日曜日に消去されます。", "テスト用データベースは毎週日曜日に消去されることを覚えておいてください。", "기억해줘: 테스트 데이터베이스는 매주 일요일에 초기화돼.",
+        "请记住：测试库每周日重置。生产库呢？", "測試は何時ですか？テスト用データベースは毎週日曜日に消去されることを覚えておいて。",
         "Unutma: test veritabanı her pazar silinir.", "تذكر أن قاعدة بيانات الاختبار تُمسح كل يوم أحد.",
         "याद रखना कि टेस्ट डेटाबेस हर रविवार को साफ़ होता है।", "Kom ihåg att testdatabasen raderas varje söndag.",
     ],

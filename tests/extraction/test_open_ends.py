@@ -76,7 +76,7 @@ def test_what_the_agent_suggests_to_do_next_makes_no_note(closing: str) -> None:
 def test_a_choice_that_was_made_is_not_open() -> None:
     said = (user("can you page the order list?"), agent(OFFER), user("option B"))
     (note,) = notes(*said)
-    assert (note.kind, note.title) == (Kind.DECISION, "Option B: numbered pages: simple")
+    assert (note.kind, note.title) == (Kind.DECISION, "Numbered pages: simple")
 
 
 def test_nothing_is_open_at_the_end_of_a_window_that_is_not_the_last() -> None:

@@ -58,6 +58,10 @@ def test_what_stays_true_of_a_cause_that_was_found_is_a_lesson(closing: str, tit
         "The issue was that I edited `cart.py` in another checkout than your tests use.",
         "The crash happened because `Session.close()` ran twice. Docker was still starting.",
         "A causa raiz era que `total()` lia o preço antes do desconto.",
+        "**Root cause:** Guests come by Nginx. The price only existed in the Nginx of the shop.\n\n**Fix:** Added the price.",
+        "The previous fix made two changes that don't work on Netlify: `total()` has no relay there, because it is local.",
+        "The bug was that `gap` was 12 pixels. In React that is extra space between letters of the total.",
+        "The problem was the `price` literals and quotes in the labels of the diagram of the cart that guests see — Mermaid chokes on them.",
     ],
 )
 def test_a_cause_in_the_code_at_hand_is_over_once_it_is_mended_and_makes_no_note(closing: str) -> None:
@@ -260,6 +264,7 @@ def test_a_convention_of_the_code_that_the_agent_says_it_followed_is_a_lesson(cl
     [
         "Created `test_cart.py` with tests for each total, following the codebase conventions.",
         "The wrapper now sets `ENV` and `HOME` only where they are unset, following standard dotenv convention.",
+        "Filled in `JSON` and the `carts` folder of the sessions in the table, and added a slash to `pkg/carts/` to match the convention.",
         "Should I turn `export function` into `export const` to match the conventions of the shop?",
     ],
 )

@@ -94,6 +94,7 @@ def test_how_it_is_done_here_is_a_convention(said: str) -> None:
     [
         ("Let's go with SQLite because the box has no network.", "Go with SQLite because the box has no network"),
         ("We decided to drop the legacy importer in March.", "Drop the legacy importer in March"),
+        ("Totals go to the ledger, that's decided.", "Totals go to the ledger, that's decided"),
         ("Vamos usar SQLite porque a máquina não tem rede.", "Usar SQLite porque a máquina não tem rede"),
         ("Decidimos largar o importador antigo em março.", "Largar o importador antigo em março"),
     ],
@@ -120,7 +121,8 @@ def test_a_choice_is_told_with_its_question_unless_the_person_asks_for_others() 
     chosen = (user("How do the mail workers share the queue of the tenants?"), offered, user("Let's go with option B"))
     (note,) = notes(*chosen)
     assert "The user had asked: “How do the mail workers share" in note.body
-    assert notes(*chosen, agent("ok"), user("Are there other ways to do it?")) == ()
+    for later in ("Are there other ways to do it?", "I tried again. Still does not work."):
+        assert notes(*chosen, agent("ok"), user(later)) == ()
 
 
 def test_an_option_that_was_never_offered_makes_no_note() -> None:
@@ -149,7 +151,9 @@ def test_an_option_that_was_never_offered_makes_no_note() -> None:
     ],
 )
 def test_an_answer_to_a_question_about_the_thing_is_a_decision(question: str, answer: str, titles: list[str]) -> None:
-    said = (user("Plan the carts."), *answered(question, answer, f"{question} {answer}"), agent("Noted."))
+    pairs = zip(question.split("; "), answer.split("\n"), strict=True)
+    told = ", ".join(f'"{asked}"="{chosen}"' for asked, chosen in pairs)
+    said = (user("Plan the carts."), *answered(question, answer, told), agent("Noted."))
     found = notes(*said)
     assert [note.title for note in found] == titles
     assert not any("had asked" in note.body for note in found)
@@ -159,6 +163,12 @@ def test_an_answer_that_the_agent_says_is_replaced_later_makes_no_note() -> None
     chosen = answered("How should the totals of a cart be rounded?", "Half even", "Half even")
     done = "`round_up` replaces the old half even rounding."
     assert notes(user("Plan the carts."), *chosen, agent("Noted."), *work_on("One cent is lost.", done)) == ()
+
+
+def test_answers_that_came_in_another_order_than_the_questions_make_no_note() -> None:
+    questions = "How many carts may a guest keep?; Should a guest be able to merge two carts?"
+    told = '{"answers":{"merge":{"answers":["Yes, all"]},"keep":{"answers":["10 carts"]}}}'
+    assert notes(user("Plan the carts."), *answered(questions, "Yes, all\n10 carts", told), agent("Noted.")) == ()
 
 
 def test_what_the_person_says_in_place_of_an_answer_is_none() -> None:
@@ -193,6 +203,8 @@ def test_what_the_person_decides_anew_stands_alone() -> None:
     first, second = "let's use the Graphik font instead", "let's use the Inter font instead"
     (note,) = notes(user("Set the headings in Arial."), agent("ok"), user(first), agent("ok"), user(second))
     assert second in note.body
+    third = "Actually, never mind. Let's continue using the Graphik font."
+    assert notes(user("Set the headings in Arial."), agent("ok"), user(first), agent("ok"), user(third)) == ()
 
 
 def test_what_the_agent_said_before_is_not_the_persons_when_they_paste_it_back() -> None:
@@ -279,6 +291,8 @@ We always store money as integer cents, because floats lose a cent in some of th
         "You are writing a recap for a side panel.\nRules:\n- Never exceed 6 words.\n- Always name the work first.",
         "Name this chat.\nRespond with only the JSON object, no prose.\nRules:\n- Never exceed 6 words.",
         "I've warnings in the console: Two carts with the same key. Keys should be unique so that carts keep their identity.",
+        "Console Error\nTwo carts with the same key. Keys should be unique so that carts keep their identity.",
+        "All buttons look right. I also got these errors\nThe order and size of this cart must remain constant.",
         "can u implement this\n// If isView is false, always show the cart.\n",
     ],
 )
@@ -309,6 +323,10 @@ def test_what_the_person_says_before_and_behind_a_review_is_theirs() -> None:
         "let's keep it simple for now", "Option 1 does not work since the hash can change.",
         "I don't need to see the code for now.", "could we summarise the options and what we went with?",
         "the flag is hidden, so the loader returns early and never executes the default", "",
+        "remember this is a solid prototype of the cart", "not as a comment, but as a document attached to the cart",
+        "Lets reorient the cart so that it is clear what the user should do", "ugh I don't want totals and tabs",
+        "For each cart, let me paste in a picture if I don't like any of the totals.",
+        "I don't want the test to be that I run a script, I want to test running the cart.",
     ],
 )  # fmt: skip
 def test_what_only_sounds_like_a_cue_makes_no_note(said: str) -> None:

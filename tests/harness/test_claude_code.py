@@ -221,7 +221,8 @@ REFUSAL = "The user doesn't want to proceed with this tool use. To tell you how 
 def test_why_a_call_was_refused_are_the_persons_words(talk: Conversation) -> None:
     talk.agent(calls("t1", "Edit", file_path="a.go"), calls("t2", "Bash", command="rm x"))
     talk.result("t1", REFUSAL, failed=True)
-    talk.result("t2", REFUSAL, failed=True, toolUseResult="User rejected tool use")
+    note = "\n\nNote: The user's next message may contain a correction or preference. Pay close attention"
+    talk.result("t2", REFUSAL + note, failed=True, toolUseResult="User rejected tool use")
     assert [turn.text for turn in talk.history().turns if turn.role is Role.USER] == ["keep it", "keep it"]
 
 

@@ -123,6 +123,11 @@ def test_a_session_is_the_same_turns_whatever_keeps_it(kept: Kept) -> None:
         ),
         ("copilot", "User responded: 9191, as ever", "9191, as ever"),
         ("pi", "User selected: 9191", "9191"),
+        (
+            "pi",
+            'User has answered your questions: "Port?"="9191". "IP?"="v6". You can now continue with them.',
+            "9191\nv6",
+        ),
         ("pi", "User cancelled the selection", None),
     ],
 )

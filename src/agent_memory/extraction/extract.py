@@ -50,7 +50,13 @@ _LATER_MESSAGES = 2
 _SENTENCE_WORDS = 6
 """A shorter sentence two may say alike by chance."""
 _ASKS_FOR_OTHERS = wording("asks_for_others")
-_ANOTHER = re.compile(r"\binstead\b|\b(?:changed my mind|on second thought)|\bem vez disso\b", re.IGNORECASE)
+_NO = re.compile(r"\s*(?:no|nope|nah|n[ãa]o)\b", re.IGNORECASE)
+"""It corrects something else: of what was chosen it would say that it does not help."""
+_ANOTHER = re.compile(
+    r"\binstead\b|\b(?:changed my mind|on second thought|(?:continue|keep|go back to) using|(?:stick|continue) with|back to)\b"
+    r"|^actually\b|\bem vez disso\b",
+    re.IGNORECASE,
+)
 
 
 def extracted(
@@ -112,7 +118,12 @@ def _candidates(history: History, episodes: Sequence[Episode], final_window: boo
             found = [one for one in found if one.turns[-1] < first]
         later = [each.asked for each in episodes[index + 1 : index + 1 + _LATER_MESSAGES] if each.asked]
         if not history.automated:
-            chose_anew = any(speaks_of_an_option(each.text) or _ASKS_FOR_OTHERS.search(each.text) for each in later)
+            chose_anew = any(
+                speaks_of_an_option(each.text)
+                or _ASKS_FOR_OTHERS.search(each.text)
+                or (objects(each) and not _NO.match(each.text))
+                for each in later
+            )
             found.extend(
                 one
                 for one in user_candidates(episode, before)

@@ -278,7 +278,7 @@ def headline(claim: str) -> str:
     is_list = ": " in text and "; " in text
     short = "" if is_list else clause(text, TITLE_CHARS)
     whole = clause(text, LONGEST_TITLE_CHARS) if not short or _SUBORDINATE.match(short) else short
-    return "" if _BREAKS_OFF.search(whole) else capitalised(_IN_BRACKETS.sub(r"\1", whole).rstrip(" .!,;:"))
+    return "" if _BREAKS_OFF.search(whole) else capitalised(_IN_BRACKETS.sub(r"\1", whole).rstrip(" .!,;:。！"))
 
 
 def _body(candidate: Candidate, asked: str) -> str:

@@ -13,7 +13,7 @@ from itertools import islice
 from attrs import evolve, frozen
 
 from agent_memory.extraction.cues import Signal, Sort, agent_hits, is_quiet, is_void, shows, wording
-from agent_memory.extraction.notes import Candidate, Support, names_a_technology
+from agent_memory.extraction.notes import Candidate, Support, headline, names_a_technology
 from agent_memory.extraction.session import Episode, speaks_of_an_option
 from agent_memory.extraction.text import (
     SENTENCE_CHARS,
@@ -51,7 +51,7 @@ _DEFAULT = re.compile(r"\bdefault `|` defaults to\b", re.IGNORECASE)
 _LINE = re.compile(r":\d+(?:-\d+)?$|\(\)$")
 _DEFINES = r"\b(?:func|def|fn|function|class|struct|type|var|let|const|interface|enum)\b[^;{{}}()]{{0,40}}?\b{0}\b|\b{0}\s*(?::=|=(?!=))"
 _QUOTED = re.compile(r"`[^`]*`|[\"“][^\"”]*[\"”]")
-_PRODUCT = re.compile(r"(?<=[\w,)] )[A-Z][a-z]+(?:\.js)?(?!\w)")
+_PRODUCT = re.compile(r"(?<=[\w,)–—] )[A-Z][a-z]+(?:\.js)?(?!\w)")
 """A proper name within a sentence."""
 _FOUND_OUT = wording("found_out")
 _FAILED_TO_HELP = wording("failed_to_help")
@@ -230,7 +230,8 @@ def _lesson(cause: str, turn: Turn, remedy: str, *also: int) -> Candidate | None
 
 
 def _lasts(sentence: str, *, beside_a_fault: bool) -> bool:
-    """Whether a clause of it says how something of others works: in the present tense, and other than that it is at fault."""
+    """Whether a clause of it says how something of others works: in the present tense, and other than that it is at fault.
+    The title must hold it, too."""
     is_over = tells_of_the_past(sentence)
     of_others = beside_a_fault and _names_others(sentence)
     return not shows(Signal.REMEDY, sentence) and any(
@@ -239,6 +240,7 @@ def _lasts(sentence: str, *, beside_a_fault: bool) -> bool:
         and not (_ON_A_CONDITION.match(clause) or _AT_HAND.search(clause) or tells_of_the_past(clause))
         and (_NORM.search(clause) or not tells_a_fault(clause))
         and says_enough(clause)
+        and clause.rstrip(" .!").casefold() in headline(sentence).casefold()
         for clause in _CLAUSE.split(sentence)
     )
 
@@ -294,7 +296,7 @@ def _announced(turn: Turn) -> str:
 def _convention(statement: _Said, closing: Turn) -> Candidate | None:
     """The convention of the code that the agent says it followed, told by what it chose and over what. What it adds in
     brackets, or found on the way, is of the moment."""
-    claim = next((each for each in statement.sentence.split("; ") if shows(Signal.FOLLOWS, each)), "")
+    claim = next((each for each in statement.sentence.split("; ") if shows(Signal.FOLLOWS, headline(each))), "")
     claim = _IN_BRACKETS.sub("", claim)
     tells = len(names_in(claim)) > 1 or _OVER.search(claim)
     if not claim or not tells or is_quiet(statement.sentence) or not says_enough(claim, 5) or is_anaphoric(claim):

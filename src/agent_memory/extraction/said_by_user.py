@@ -41,6 +41,7 @@ from agent_memory.extraction.text import (
     in_third_person,
     is_anaphoric,
     is_balanced,
+    is_question,
     joined,
     says_enough,
     sentences_of,
@@ -51,7 +52,6 @@ from agent_memory.text.directives import is_directive
 from agent_memory.text.salience import content_terms
 
 _REJECTED = wording("rejected")
-_INSTEAD = re.compile(r"\b(?:instead|rather than|em vez d|ao invés d)", re.IGNORECASE)
 _TAKES_BACK = wording("takes_back")
 _ASKS = wording("asks")
 _TAG = wording("tag")
@@ -105,7 +105,7 @@ def user_candidates(episode: Episode, before: Episode | None) -> Iterator[Candid
             items = [block.text for block in blocks if block.section == section]
             yield from _listed(listed, section.rstrip(":"), items, episode.asked)
     sentences = [sentence for block in blocks for sentence in sentences_of(block.text)]
-    asks = any(each.endswith("?") or shows(Signal.REQUEST, each) or _ASKS.match(each) for each in sentences)
+    asks = any(is_question(each) or shows(Signal.REQUEST, each) or _ASKS.match(each) for each in sentences)
     for block in blocks:
         if sort_of_section(block.section.rstrip(":")):
             continue
@@ -124,6 +124,8 @@ def _answers(asked: Turn, before: Episode) -> Iterator[Candidate]:
         return
     for asks, answer in zip(questions, (answer.removesuffix(" (Recommended)") for answer in answers), strict=True):
         question = next((each for each in reversed(sentences_of(asks)) if each.endswith("?")), "")
+        if len(questions) > 1 and f'{asks}"="{answer}' not in answered.text:
+            continue  # some tools give the answers in another order
         unclear = _LEAVES_IT.match(answer) or shows(Signal.UNSURE, answer) or shows(Signal.REQUEST, question)
         if (
             unclear
@@ -143,7 +145,7 @@ def objects(turn: Turn) -> bool:
         shows(Signal.OBJECTION, sentence)
         for block in own_words(turn)[:2]
         for sentence in sentences_of(block.text)[:2]
-        if not sentence.endswith("?")
+        if not is_question(sentence)
     )
 
 
@@ -216,7 +218,7 @@ def _in_paragraph(
             continue
         if held and sentence in held.quote:
             continue
-        following = next((each for each in sentences[position + 1 : position + 2] if not each.endswith("?")), "")
+        following = next((each for each in sentences[position + 1 : position + 2] if not is_question(each)), "")
         said = _Said(episode, before, sentence, following, asks)
         records = position > 0 and _RECORDS.match(sentence)
         found = None if records else _candidate(said, is_answer=confirms(episode) and before is not None)
@@ -234,7 +236,7 @@ def _in_paragraph(
 
 def _recorded(sentence: str, said: _Said) -> Candidate | None:
     unclear = any(shows(signal, sentence) for signal in (Signal.POINTS, Signal.UNSURE))
-    if unclear or not says_enough(sentence) or is_anaphoric(sentence) or sentence.endswith("?"):
+    if unclear or not says_enough(sentence) or is_anaphoric(sentence) or is_question(sentence):
         return None
     return Candidate(Sort.PREFERENCE, Role.USER, cut(sentence), (said.turn,), quote=sentence)
 
@@ -242,21 +244,21 @@ def _recorded(sentence: str, said: _Said) -> Candidate | None:
 def _candidate(said: _Said, *, is_answer: bool) -> Candidate | None:
     sentence, answering = said.sentence, said.before is not None
     tagged = sentence.endswith("?") and _TAG.search(sentence)
-    is_question = sentence.rstrip("!").endswith(("?", "？", "؟"))
+    asks = is_question(sentence)
     if tagged and is_answer:
-        sentence, is_question = sentence[: tagged.start()], False
+        sentence, asks = sentence[: tagged.start()], False
     own = own_part(sentence)
     if own is not None and not _strongest(own, answering=answering):
         return None  # a cue in what others say shows nothing of what the person wants
-    hit = _strongest(sentence.rstrip("?!") if is_question else sentence, answering=answering)
-    if hit is None and tagged and not is_question and _REASON.search(sentence) and not _PERSONS.search(sentence):
+    hit = _strongest(sentence.rstrip("?!") if asks else sentence, answering=answering)
+    if hit is None and tagged and not asks and _REASON.search(sentence) and not _PERSONS.search(sentence):
         hit = None if is_void(Sort.WANT, sentence) else Hit(Sort.DECISION, sentence)
     if hit is None or not is_balanced(sentence):
         return None
     if answering and _YES.match(sentence) and len(content_terms(hit.said)) < _MANY_WORDS:
         return None
     if hit.shows is Sort.REMEMBER:
-        if (is_question and not _ASKS.match(sentence)) or shows(Signal.SESSION, hit.said):
+        if (asks and not _ASKS.match(sentence)) or shows(Signal.SESSION, hit.said):
             return None
         lasts = _is_general(sentence) or any(each.shows in _STANDING for each in user_hits(hit.said))
         if said.asks and _HEEDS.search(sentence) and not lasts:
@@ -265,7 +267,7 @@ def _candidate(said: _Said, *, is_answer: bool) -> Candidate | None:
     if hit.shows is Sort.PREFERENCE and _CLAUSE_BEFORE.search(sentence.removesuffix(hit.said)):
         sentence = hit.said if "(" in hit.said else hit.said.rstrip(")")
         hit = Hit(hit.shows, sentence)
-    asks = is_question or shows(Signal.UNSURE, sentence) or _ASKS.match(sentence)
+    asks = asks or shows(Signal.UNSURE, sentence) or _ASKS.match(sentence) is not None
     told = hit.said if hit.shows is Sort.CORRECTION else sentence
     is_order = hit.shows is Sort.TASK and ("?" in hit.said or shows(Signal.REQUEST, sentence))
     if asks or is_order or sentence.endswith(":") or shows(Signal.POINTS, told) or shows(Signal.SESSION, told):
@@ -323,12 +325,13 @@ def _chosen(said: _Said) -> Candidate | None:
     if chosen is None or said.before is None or said.before.closing is None:
         return None
     option, names = chosen
-    if shows(Signal.REQUEST, _OPTION_NAME.sub("", option.text)):
+    text = _OPTION_NAME.sub("", option.text.replace(" (Recommended)", ""))
+    if shows(Signal.REQUEST, text) or is_void(Sort.DECISION, text):
         return None  # work of the session at hand, and no decision about what is made
     return Candidate(
         Sort.DECISION,
         Role.USER,
-        cut(option.text),
+        cut(text),
         (said.before.closing.number, said.turn),
         quote=joined(said.sentence, *filter(None, (said.following,))),
         supports=(Support("Chosen among", names),),
@@ -341,8 +344,7 @@ def _strongest(sentence: str, *, answering: bool) -> Hit | None:
     first = next(hits, None)
     if first is None or answering or first.shows is not Sort.CORRECTION:
         return first
-    plain = Hit(Sort.DECISION, first.said) if _INSTEAD.search(first.said) else None
-    return next(hits, plain)
+    return next(hits, None)
 
 
 def _statement(said: _Said, hit: Hit, sentence: str) -> Candidate | None:
@@ -353,7 +355,8 @@ def _statement(said: _Said, hit: Hit, sentence: str) -> Candidate | None:
         sentence != said.sentence or sort in (Sort.REMEMBER, Sort.CORRECTION, Sort.ROUTINE) or len(sentence) > MAX_CHARS
     )
     claim, quote = hit.said if takes_part and not cuts_in else sentence, [said.sentence]
-    if following and len(claim) < _FEW_CHARS and (len(content_terms(claim)) < 2 or claim.startswith("about ")):
+    is_short = len(claim) < _FEW_CHARS if claim.isascii() else not says_enough(claim, 0)
+    if following and is_short and (len(content_terms(claim)) < 2 or claim.startswith("about ")):
         claim, following = following, ""
         quote.append(claim)
         if any(shows(signal, claim) for signal in (Signal.REQUEST, Signal.SESSION, Signal.POINTS)):

@@ -38,6 +38,7 @@ _EMOJI = re.compile(r"[\u2705\u274c\u2714\u2716\u26a0\u2728\U0001f300-\U0001faff
 _MACHINE = re.compile(rf"\s*(?:{'|'.join(lines('machine'))})")
 _COPIED_FROM = re.compile(r"https?://\S+[:.]?$|<<-?\s*[\"']?\w+|(?:^|\s)[➜❯]\s|\w@\w[\w.-]*:\S*[$#]\s")
 """Such an end leads into a page, a document or the output of a command that is copied below it."""
+_LEADS_IN = re.compile(r"(?::|\b(?:errors?|warnings?)[?.!]?)\s*$", re.IGNORECASE)
 _CODE_TAIL = re.compile(r"(?:[{}]|[)\]\"'];|=>|&&|\|\||\\)\s*$")
 _WHOLE_LINE = re.compile(r".{20}[.!]$")
 _HEADING_LINE = re.compile(r"[A-Z][\w'/-]*(?: [\w'/-]+){0,4}:?")
@@ -139,7 +140,7 @@ def _raw_blocks(message: str) -> Iterator[Block | None]:
             if _COPIED_FROM.search(line):
                 yield from finish()
                 behind_output = True
-            if not item and line.rstrip().endswith(":"):
+            if not item and _LEADS_IN.search(line):
                 yield from finish()
     yield from finish()
 
@@ -245,6 +246,10 @@ _AFTER_POINT = re.compile(r"([.!?] )the(?= (?:agent|user)\b)")
 _FIRST_PERSON = tuple(
     (re.compile(said), told) for said, told in (each.split("  =>  ") for each in lines("third_person"))
 )
+
+
+def is_question(sentence: str) -> bool:
+    return sentence.rstrip("!！").endswith(("?", "？", "؟"))
 
 
 def is_anaphoric(sentence: str) -> bool:

@@ -84,6 +84,7 @@ _KNOWN_TYPES = _SILENT_TYPES | {*_TITLES, "system", "relocated"}
 _TYPE_CHARS = 40
 _SYNTHETIC_MODEL = "<synthetic>"  # stands where a model is named in what Claude Code made itself
 _REJECTED, _REJECTED_BECAUSE = "The user doesn't want to proceed with this tool use.", "the user said:"
+_NOTE_TO_AGENT = "\n\nNote: The user's next message may contain a correction"  # stands behind what they said
 _CALL_BLOCKS = ("tool_use", "server_tool_use", "mcp_tool_use")
 _HIDING_FLAGS = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")
 _PROMPTS_APART = 3  # a copy of a prompt comes sooner: by the third after its first record the words were typed again
@@ -228,7 +229,7 @@ class ClaudeSession(Session):
             if name == _QUESTION_TOOL and chosen:
                 self.hear("", chosen)
             elif failed and text.startswith(_REJECTED) and (is_told or name in _TRUSTED_REFUSALS):
-                self.hear("", typed_text([text.partition(_REJECTED_BECAUSE)[2]]))
+                self.hear("", typed_text([text.partition(_REJECTED_BECAUSE)[2].partition(_NOTE_TO_AGENT)[0]]))
         if get.blocks(get.mapping(value, "message")) is None:
             self.skip("bad-record")
 

@@ -30,7 +30,7 @@ _TITLE_CHARS = 300
 _RECORD_BYTES = 150
 _CALL_BYTES = 400
 _ANSWER = re.compile(
-    r"\AUser (?:selected|responded|wrote|answered): (.+)|\"=\"(.+?)\"(?=, \"|\. You can now continue)", re.DOTALL
+    r"\AUser (?:selected|responded|wrote|answered): (.+)|\"=\"(.+?)\"(?=, \"|\. (?:\"|You can now continue))", re.DOTALL
 )
 
 
