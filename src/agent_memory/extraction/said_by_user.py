@@ -339,7 +339,7 @@ def _chosen(said: _Said) -> Candidate | None:
 
 
 def _strongest(sentence: str, *, answering: bool) -> Hit | None:
-    """The strongest cue. What would correct somebody is a plain decision where nobody had spoken before."""
+    """The strongest cue. Where nobody had spoken before, nothing corrects anybody."""
     hits = iter(user_hits(sentence))
     first = next(hits, None)
     if first is None or answering or first.shows is not Sort.CORRECTION:

@@ -249,6 +249,7 @@ _FIRST_PERSON = tuple(
 
 
 def is_question(sentence: str) -> bool:
+    """Whether a sentence ends as a question does, in full-width and Arabic marks too."""
     return sentence.rstrip("!！").endswith(("?", "？", "؟"))
 
 
