@@ -182,6 +182,8 @@ def _show(arguments: argparse.Namespace, console: Console) -> None:
     if arguments.id is None:
         lines = [f"{meta.id}  {meta.title}" for meta, _ in notes]
         console.answer({"commit": commit, "entries": rows_of((meta for meta, _ in notes), *keys)}, *lines)
+        if not lines:
+            console.warn("There were no notes then.")
         return
     found = next((each for each in notes if arguments.id in (each[0].id, *each[0].aliases)), None)
     if found is None:
