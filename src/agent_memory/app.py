@@ -24,7 +24,7 @@ from agent_memory.capture.switches import EXCLUDED, Switches
 from agent_memory.config import Config
 from agent_memory.errors import Error, StateInvalid, StateNotFound, SwitchedOff, SyncRefused, UsageInvalid
 from agent_memory.files.locks import Locks
-from agent_memory.files.paths import exists, is_directory, real_root
+from agent_memory.files.paths import exists, is_directory, real_root, remove_former
 from agent_memory.files.root import config_path, home_of, is_marked
 from agent_memory.note.note import (
     GLOBAL_SCOPE,
@@ -752,10 +752,12 @@ class Memory:
 
     @as_result
     def _tidy_up(self) -> None:
-        """Compacts what grows with every run (the usage ledger, the records of old runs, the repository)."""
+        """Compacts what grows with every run (the usage ledger, the records of old runs, the repository) and removes
+        files of earlier versions."""
         from agent_memory.git.git_process import pack_history
         from agent_memory.store.run_files import prune_run_files
 
+        remove_former(self.root)
         with self.locks.write():
             unwrap(self.ledger.compact())
             unwrap(prune_run_files(self.root, self.clock))

@@ -328,3 +328,30 @@ def walk(directory: str, enters: Callable[[str], bool]) -> Iterator[tuple[str, o
         yield path, status
         if stat.S_ISDIR(status.st_mode) and enters(path):
             yield from walk(path, enters)
+
+
+# -- derived files ----------------------------------------------------------------------------------------------------
+
+_FORMER = (
+    "analysis",
+    "compared",
+    "examined",
+    "past-sessions.json",
+    "pieces",
+    "listing-topics",
+    "listing-archive",
+    "search/index.db",
+    "search/index.db-journal",
+)
+"""Caches of earlier versions: features and findings of notes, a vocabulary, listings, and the index."""
+
+
+def remove_former(root: Path | str) -> None:
+    """Removes files that only earlier versions used: they contain text from notes."""
+    with suppress(PathRefused, StoreIo):
+        directory = directory_in(real_root(root), ".cache")
+        for name in _FORMER:
+            with suppress(OSError):
+                os.unlink(f"{directory}/{name}")
+        with suppress(OSError):
+            os.rmdir(f"{directory}/search")

@@ -363,8 +363,8 @@ def _trace(facts: _Facts, asked: "Iterable[Pair]") -> None:
         since, among = (facts.head, f"^{facts.before}"), (f"{facts.head} {facts.before}",)
         _follow(facts, known, _commits(facts.searched), since, among)
     new = {pair for pair in asked if facts.is_absent(pair[1])} - facts.searched
-    for kind in (str, int):
-        pairs, begin = {pair for pair in new if isinstance(pair[0], kind)}, ""
+    for are_dated in (False, True):
+        pairs, begin = {pair for pair in new if isinstance(pair[0], int) is are_dated}, ""
         commits = _commits(pairs)
         with suppress(_Silent):
             if commits:
