@@ -213,7 +213,8 @@ _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z", re.ASCII)
 
 @frozen
 class Inbox:
-    """Keeps the queue on disk (P1, P3, P6, P7). Any process may `put` and list at any time; everything else needs the run lock."""
+    """Keeps the queue on disk (P1, P3, P6, P7). Any process may `put` and list at any time; everything else needs the run
+    lock."""
 
     root: Path
     environ: Mapping[str, str] = field(factory=lambda: os.environ, repr=False)

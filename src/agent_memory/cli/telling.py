@@ -113,9 +113,8 @@ def _checkpoint(arguments: argparse.Namespace, console: Console) -> None:
     said = f"Kept the {found.harness} session {found.session_id}: "
     document = {**fields_of(found, "harness", "session_id", "resume"), "stored": stored}
     console.answer(document, said + (f"its handoff is {stored}" if stored else "there is nothing to hand over"))
-    grounded(
-        unwrap(prepare(memory)).passages, memory.checkout, memory.real_root, UNHURRIED_SECONDS
-    )  # for the next hook
+    # What git says is kept for the next hook.
+    grounded(unwrap(prepare(memory)).passages, memory.checkout, memory.real_root, UNHURRIED_SECONDS)
 
 
 def _session(memory: Memory, arguments: argparse.Namespace) -> str | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from enum import StrEnum
 from functools import cached_property
-from operator import attrgetter
 from typing import Annotated, ClassVar, TypeAlias
 
 from attrs import field, frozen
@@ -421,7 +420,7 @@ def secret_ids(entries: Sequence[Listed]) -> frozenset[str]:
 
 def newest_first(entries: Sequence[Listed]) -> list[Listed]:
     """Returns the notes, last changed first, then by id."""
-    return sorted(sorted(entries, key=attrgetter("meta.id")), key=attrgetter("meta.updated_at_ms"), reverse=True)
+    return sorted(entries, key=lambda each: (-each.meta.updated_at_ms, each.meta.id))
 
 
 # -- the tier list between runs of defrag ------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ def unmerged_branches(root: str) -> Unmerged:
 def branch_mark(sources: Sequence[Source], unmerged: Unmerged) -> str:
     """Returns `branch x, not found in main` for a note that comes from unmerged branches alone, else nothing. Git cannot tell a
     branch that was squashed into main from one that never was merged."""
-    branches = [each.branch for each in sources if unmerged and each.branch in unmerged.get(each.repo or "", ())]
+    branches = [each.branch for each in sources if each.branch in unmerged.get(each.repo or "", ())]
     return f"branch {branches[0]}, not found in main" if branches and len(branches) == len(sources) else ""
 
 

@@ -281,7 +281,7 @@ class _Facts:
 
     def find_renames(self, names: "Sequence[str]", pairs: "Sequence[str]", among: "Sequence[str]" = ()) -> None:
         """Finds what git takes for the new names of these, from one commit to another, or in one commit: a pair of trees is
-        named in the reverse order. All other files would take seconds to compare than those added there, or in `among`."""
+        named in the reverse order. Only files added there, or in `among`, are compared: all would take seconds."""
         from itertools import pairwise
 
         options = ("diff-tree", "--stdin", "-r", "-z", "--no-ext-diff")

@@ -60,7 +60,8 @@ class Effective:
 def load_config(environ: Mapping[str, str], cwd: str | None) -> Effective:
     """Returns the effective configuration; `cwd` is None to leave the file of a directory out.
 
-    ConfigUnreadable and ConfigInvalid (with every problem) for the person's own file and for a trusted one. A dangling link is a config that cannot be read, not a missing one (P6).
+    ConfigUnreadable and ConfigInvalid (with every problem) for the person's own file and for a trusted one. A dangling
+    link is a config that cannot be read, not a missing one (P6).
     """
     home = home_of(environ)
     layers: dict[str, Document] = {}

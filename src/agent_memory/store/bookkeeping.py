@@ -335,7 +335,7 @@ _SESSIONS = "state/sessions"
 
 
 class SessionMarks:
-    """The `SessionMarks` in the directory `state/sessions` of a root: `<harness>_<session id>.json`."""
+    """Keeps how far each session has been consolidated: `state/sessions/<harness>_<session id>.json` below a root."""
 
     def __init__(self, root: Path) -> None:
         self._root = real_root(root)

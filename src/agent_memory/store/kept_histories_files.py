@@ -54,8 +54,9 @@ class KeptHistories:
 
     @as_result
     def keep(self, history: History) -> None:
-        """Keeps one more part of a session, as one fetch returned it. The same part twice is kept once. Above the cap, the sessions kept longest ago are dropped whole. The history must be redacted already.
-        A part larger than the cap is not kept, and pushes no other out."""
+        """Keeps one more part of a session, as one fetch returned it; it must be redacted already. The same part twice is
+        kept once. Above the cap, the sessions kept longest ago are dropped whole; a part larger than the cap is not
+        kept, and pushes no other out."""
         if not history.turns:
             return
         buffer = io.BytesIO()

@@ -102,7 +102,7 @@ _UNREADABLE = (StateCorrupt, StoreIo, PathRefused)
 
 
 class RunLog:
-    """The `RunLog` in the directory `runs` of a root."""
+    """Tells what past runs did, and what undoes them, from the directory `runs` of a root."""
 
     def __init__(self, root: Path | str) -> None:
         self._root = real_root(root)
@@ -281,11 +281,11 @@ class RunRecords(Generic[C, D]):
 
     def checkpoint(self, state: str, run: C) -> Result[None, Error]:
         """Makes state and context durable where a crash would leave something half done; otherwise does nothing."""
-        raise NotImplementedError
+        raise NotImplementedError  # each machine's records define their own
 
     def finish(self, run: C, error: Error | None) -> Result[None, Error]:
         """Writes the report, and drops the checkpoint unless the run failed."""
-        raise NotImplementedError
+        raise NotImplementedError  # likewise
 
     # -- replies ------------------------------------------------------------------------------------------------------
 

@@ -34,7 +34,8 @@ _ATTEMPTS = 5
 
 
 class Store:
-    """The notes on disk (P2, P5, P6, P8, P12, P15, P21). The root is resolved once, need not exist, and is created by the first write."""
+    """The notes on disk (P2, P5, P6, P8, P12, P15, P21). The root is resolved once, need not exist, and is created by the
+    first write."""
 
     def __init__(self, root: Path | str, locks: Locks) -> None:
         self._root = real_root(root)

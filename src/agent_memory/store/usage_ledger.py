@@ -179,7 +179,7 @@ _ENDING = ".jsonl"
 
 
 class UsageLedger:
-    """The `UsageLedger` in the directory `usage` of a root."""
+    """Keeps the reads of notes in the directory `usage` of a root, append-only and exact under concurrency."""
 
     def __init__(self, root: Path | str, host: str | None = None) -> None:
         self._root = real_root(root)

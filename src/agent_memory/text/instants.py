@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import time
 from datetime import date, datetime
-from functools import cache
 from typing import Annotated, TypeAlias, TypeGuard
 
 _ISO = r"(?a)(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d{1,9}))?\s*(Z|[+-]\d\d:?\d\d)?"
@@ -50,12 +49,7 @@ def instant(at_ms: int) -> str:
 
 def day_of(at_ms: int) -> str:
     """Returns a day as `2026-02-13`, in UTC; for a number outside of the calendar the nearest day in it."""
-    return _iso_day((at_ms if FIRST_MS <= at_ms <= LAST_MS else FIRST_MS if at_ms < 0 else LAST_MS) // DAY_MS)
-
-
-@cache
-def _iso_day(day: int) -> str:
-    return date.fromordinal(_FIRST_DAY + day).isoformat()
+    return date.fromordinal(_FIRST_DAY + min(max(at_ms, FIRST_MS), LAST_MS) // DAY_MS).isoformat()
 
 
 def ms_in_name(name: str) -> int | None:

@@ -69,7 +69,7 @@ def clean_text(text: str) -> str:
     The only invisible characters kept are tab, newline, and one emoji or text presentation selector after a character
     that has both forms.
     """
-    if ((text.isascii() and text.isprintable()) or _HONEST.fullmatch(text)) and "agent-memory" not in text.lower():
+    if _HONEST.fullmatch(text) and "agent-memory" not in text.lower():
         return text
     presented = re.sub(_PRESENTATION, _one_selector, _visible(text))
     composed = unicodedata.normalize("NFC", presented)
