@@ -48,6 +48,8 @@ def test_what_is_open_in_a_note_that_cannot_be_read_is_told_p6(trouble: Error, c
 
 @pytest.mark.parametrize(("trouble", "count"), [(TORN, 1), (GONE, 0)])
 def test_what_links_in_a_note_that_cannot_be_read_is_told_p6(trouble: Error, count: int) -> None:
-    sheet = reading(trouble).links(ONE).unwrap()
+    of = reading(trouble)
+    sheet = of.links(ONE).unwrap()
     assert [each.id for each in sheet.outgoing] == [ONE]
     assert len(sheet.unreadable) == count
+    assert of.links(OTHER).unwrap().unreadable == (), "a note that links to nothing of it is not read"

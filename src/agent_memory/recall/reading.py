@@ -198,7 +198,9 @@ class Reading:
             raise EntryProtected(id, "reading by an agent", WITHHELD)
         live, archive = unwrap(self.store.list()), unwrap(self.store.list(archived=True))
         unread: list[UnreadableFile] = []
-        links = links_of(stored, self._bodies(live, unread.append), self._seen(live), self._seen(archive))
+        passed = unwrap(self.store.without_links_to(stored.meta.all_ids))
+        some = Listing(tuple(each for each in live.entries if passed.get(each.path) != each.content_hash))
+        links = links_of(stored, self._bodies(some, unread.append), self._seen(live), self._seen(archive))
         return evolve(links, unreadable=(*live.unreadable, *archive.unreadable, *unread))
 
     @as_result

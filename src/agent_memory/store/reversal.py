@@ -128,13 +128,12 @@ def _left_dangling(notes: Sequence[FileChange], draft: Draft) -> dict[str, str]:
     reasons: dict[str, str] = {}
     if not gone:
         return reasons
-    put_back = {change.path for change in notes}
-    mentioned = re.compile("|".join(re.escape(f"[[{id}") for id in sorted(gone)).encode())
+    put_back, passed = {change.path for change in notes}, draft.without_links_to(gone)
     for listed in draft.all_live():
-        if listed.path in put_back:
+        if listed.path in put_back or passed.get(listed.path) == listed.content_hash:
             continue
-        image = read_image(draft.root, listed.path)  # not through the draft, which would keep the whole store in memory
-        if image is None or not mentioned.search(image.data):
+        image = read_image(draft.root, listed.path)  # not through the draft, which would keep it in memory
+        if image is None:
             continue
         stored = entry_or_none(listed.path, image.data, image.mtime_ns)
         for link in find_links("" if stored is None else stored.body):

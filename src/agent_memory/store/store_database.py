@@ -8,6 +8,7 @@ cannot be written, its contents are copied into memory, for the lifetime of the 
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sqlite3
@@ -413,6 +414,13 @@ class FollowedFiles:
         directory = f"{ARCHIVE}/{id}"
         names = names_below(self.root, directory, lambda name: _KEPT_VERSION.fullmatch(name) is not None)
         return tuple(sorted((f"{directory}/{name}" for name in names), key=version_ms))
+
+    def without_links_to(self, ids: Collection[str]) -> Mapping[str, str]:
+        """Returns, by path, the content hash of notes that link to none of these ids, as far as the index knows."""
+        linking = "SELECT source FROM links WHERE target IN (SELECT value FROM json_each(?))"
+        sql = f"SELECT path, hash FROM files WHERE archived = 0 AND number NOT IN ({linking})"
+        asked = (json.dumps([*ids]),)
+        return self.database.read(lambda connection: dict(connection.execute(sql, asked).fetchall()))
 
     def _newest(self, versions: Sequence[Sequence[str]]) -> Iterator[Seen]:
         """Yields, for each of these, unreadable files and the first readable one; keeps only the newest in memory."""

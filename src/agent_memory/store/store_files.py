@@ -7,7 +7,7 @@ process, or undo it if that has died.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -138,6 +138,11 @@ class Store:
             from agent_memory.store.transaction import Transactions
 
             Transactions(self._root).recover()
+
+    @as_result
+    def without_links_to(self, ids: Collection[str]) -> Mapping[str, str]:
+        """Returns, by path, the content hash of live notes that link to none of these ids, as far as the index knows."""
+        return self.files.without_links_to(ids)
 
     # -- writing ------------------------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping
+from functools import cache
 from typing import TYPE_CHECKING
 
 from attrs import evolve, field, frozen
@@ -37,6 +38,9 @@ from agent_memory.store.store_database import FollowedFiles, StoreDatabase
 from agent_memory.text.ids import content_hash
 
 if TYPE_CHECKING:
+    from returns.result import Result
+
+    from agent_memory.errors import Error
     from agent_memory.ports import Notes
 
 SHARED_SCOPE = "repo"
@@ -110,15 +114,15 @@ def bare(meta: Meta) -> Meta:
 
 class NotesHere:
     """`Notes` of a store together with the team's, each note once. Of two versions of one note the store's is told while
-    the team's says the same, is older, or was not looked at by the person; then the team's is."""
+    the team's says the same, is older, or was not looked at by the person; then the team's is. They are listed once."""
 
     def __init__(self, own: Notes, team: Team) -> None:
-        self._own = own
+        self._own, self._own_list = own, cache(own.list)
         self.team = team
 
     @as_result
     def list(self, *, archived: bool = False) -> Listing:
-        own = unwrap(self._own.list(archived=archived))
+        own = unwrap(self._own_list(archived=archived))
         if archived or self.team.files is None:
             return own
         told = [self._instead_of(each) or each for each in own.entries]
@@ -139,6 +143,9 @@ class NotesHere:
         theirs = self.team.listed.get(listed.meta.id) if listed.is_team else self._instead_of(listed)
         return unwrap(self._own.read_again(listed)) if theirs is None else self.team.read(theirs)
 
+    def without_links_to(self, ids: Collection[str]) -> Result[Mapping[str, str], Error]:
+        return self._own.without_links_to(ids)
+
     @as_result
     def tiers(self) -> TierList:
         """Returns the store's list; what the team adds and nobody vouches for is warm."""
@@ -149,7 +156,7 @@ class NotesHere:
     @property
     def added(self) -> Mapping[str, Listed]:
         """Returns the team's notes that the store has not, by id."""
-        return self._added_to(unwrap(self._own.list())) if self.team.listed else {}
+        return self._added_to(unwrap(self._own_list(archived=False))) if self.team.listed else {}
 
     def _added_to(self, own: Listing) -> Mapping[str, Listed]:
         taken = {id for each in own.entries for id in each.meta.all_ids}
