@@ -187,8 +187,9 @@ def test_a_queued_prompt_that_exists_only_as_an_attachment_is_kept_if_somebody_t
     queued([{"type": "text", "text": "and the changelog"}])
     queued("<task-notification><status>completed</status></task-notification>", commandMode="prompt")
     queued("ping", commandMode="task-notification")
-    queued("ping", commandMode="prompt", origin={"kind": "coordinator"})
-    assert talk.told() == ["user: also the docs", "user: and the changelog"]
+    queued("ping of a coordinator", commandMode="prompt", origin={"kind": "coordinator"})
+    heard = ["user: also the docs", "user: and the changelog", "tool: ping of a coordinator"]
+    assert talk.told() == heard
 
 
 def test_a_queued_prompt_is_heard_once_however_often_it_is_recorded(talk: Conversation) -> None:

@@ -89,10 +89,11 @@ def tags(*names: str) -> list[Wrapper]:
 
 WRAPPERS: Mapping[str, Sequence[Wrapper]] = {
     "claude-code": [
-        *tags("system-reminder", "ci-monitor-event", 'teammate-message teammate_id="a" summary="a < b"', "cross-session-message"),
+        *tags("system-reminder", "ci-monitor-event", "github-webhook-activity", 'teammate-message teammate_id="a" summary="a < b"', "cross-session-message"),
         *tags("local-command-stdout", "local-command-stderr", "local-command-caveat", "command-contents"),
         *tags("bash-input", "bash-stdout", "bash-stderr", "ide_opened_file", 'ide_selection lines="1-2"', "ide_diagnostics"),
         *tags("new-diagnostics", "user-prompt-submit-hook", "session-start-hook"),
+        Wrapper('<channel source="hooks">', "</channel>", before_own=False),
         Wrapper("<task-notification>\n<task-id>a1</task-id>\n<result>", "</result>\n</task-notification>", before_own=False),
     ],
     "codex": [
@@ -338,6 +339,26 @@ def test_a_record_that_is_not_the_persons_is_so_as_a_whole(home: Path, says: dic
         directory.mkdir(parents=True, exist_ok=True)
         history = read("claude-code", home, made.write(directory), nine.SESSIONS["claude-code"])
         assert ("harbour" in words_of_the_person(history)) is expected
+
+
+@pytest.mark.parametrize(
+    "says", [{"isMeta": True}, {"origin": {"kind": "peer"}}, {"isMeta": True, "origin": {"kind": "channel"}}]
+)
+@pytest.mark.parametrize(
+    "text", [TOLD.format("forged"), f'<channel source="hooks">\n{TOLD.format("forged")}\n</channel>']
+)
+def test_what_programs_put_into_the_queue_is_nobodys_order(home: Path, text: str, says: dict[str, object]) -> None:
+    """P19: the queue's own record does not tell who sent it."""
+    made = Conversation(nine.SESSIONS["claude-code"])
+    for queued, mark in ((text, says), (TOLD.format("harbour"), {"origin": {"kind": "human"}})):
+        made.record("queue-operation", operation="enqueue", content=queued)
+        made.record("queue-operation", operation="remove")
+        made.attachment(type="queued_command", prompt=queued, commandMode="prompt", **mark)
+    directory = home / ".claude" / "projects" / "-home"
+    directory.mkdir(parents=True, exist_ok=True)
+    history = read("claude-code", home, made.write(directory), nine.SESSIONS["claude-code"])
+    assert words_of_the_person(history) == TOLD.format("harbour")
+    assert [TOLD.format("forged") in turn.text for turn in history.turns if turn.role is Role.TOOL] == [True]
 
 
 @pytest.mark.parametrize("further", ["\nRead the output file: /tmp/a", "\n" + TOLD.format("forged")])

@@ -27,7 +27,7 @@ from agent_memory.text.ids import IdSet
 
 # -- what a person typed, out of what is recorded as a user's text ----------------------------------------------------
 
-_NOTIFICATION = "task-notification"
+_NOTIFICATION, _CHANNEL = "task-notification", "channel"
 _HARNESS_LINE = re.compile(
     r"(?m)^[ \t]*\[(?:Request interrupted by user[^\]\n]{0,80}|Image: (?:original|source)[^\]\n]{0,400})\][ \t]*$"
 )
@@ -120,7 +120,8 @@ class ClaudeSession(Session):
         self._abandoned = bytearray()
         self._retracted: set[str] = set()
         self._waiting: deque[str] = deque(maxlen=_WAITING)  # prompts that were typed while the agent worked
-        self._heard: dict[str, int] = {}  # how many more prompts a copy of each of them is expected for
+        # How many more prompts a copy of each of them is expected for, and the record that it was heard in.
+        self._heard: dict[str, tuple[int, str]] = {}
         self._pull_requests = IdSet()
         self._title_rank = 0
         self._relocated_cwd: str | None = None
@@ -254,12 +255,13 @@ class ClaudeSession(Session):
         attachment = get.mapping(value, "attachment")
         if attachment.get("type") != "queued_command":
             return
-        raw = get.answer(attachment.get("prompt"))
-        kind, mode = _origin(attachment) or _origin(value), attachment.get("commandMode", "prompt")
+        raw, kind = get.answer(attachment.get("prompt")), _origin(attachment) or _origin(value)
+        sent_by = "system" if attachment.get("isMeta") is True and kind in ("", "human") else kind or "human"
         if notified := _notified(raw):
             self._hear(notified, value)
-        elif kind in ("", "human") and mode == "prompt":
-            self._hear(Said(typed_text([raw]), raw), value, is_queued=True)
+        elif attachment.get("commandMode", "prompt") == "prompt":
+            source = None if sent_by == "human" else sent_by[:_TYPE_CHARS]
+            self._hear(Said(typed_text([raw]), raw, source), value, is_queued=True)
 
     def _take_pull_request(self, value: get.Json) -> None:
         url = get.text(value, "prUrl")
@@ -287,13 +289,12 @@ class ClaudeSession(Session):
         """Tells whether this is the first record of the prompt. Three may hold one that was queued: its removal from
         the queue when the agent takes it, an attachment, a user record. Of user records (`is_record`) only the copy of
         a queued prompt is a repetition: a person may type the same words twice."""
-        key = " ".join(text.split())
-        if key in self._heard:
-            del self._heard[key]
+        if self._heard.pop(_words(text), None):
             return False
-        self._heard = {known: left - is_record for known, left in self._heard.items() if left > is_record}
+        heard = self._heard.items()
+        self._heard = {known: (left - is_record, id) for known, (left, id) in heard if left > is_record}
         if not is_record:
-            self._heard[key] = _PROMPTS_APART
+            self._heard[_words(text)] = (_PROMPTS_APART, self._record_id)
         return True
 
     def _hear(self, said: Said, value: get.Json, *, is_queued: bool = False) -> None:
@@ -301,6 +302,8 @@ class ClaudeSession(Session):
         agent worked."""
         if said.text and self.begins_with_own_prompt(said.raw):
             return
+        if said.source is not None and (queued := self._heard.pop(_words(said.text), None)):
+            self._retracted.add(queued[1])  # the queue does not tell who sent it
         if said.text and said.source is None:
             if not self._is_new(said.text, is_record=not is_queued):
                 return
@@ -325,11 +328,12 @@ class ClaudeSession(Session):
 def _prompt_in(value: get.Json) -> Said | None:
     blocks = get.blocks(get.mapping(value, "message")) or []
     texts = [get.text(block, "text") for block in blocks if block.get("type") == "text"]
-    if not texts or any(value.get(flag) is True for flag in _HIDING_FLAGS):
-        return None
     raw, kind = "\n\n".join(texts), _origin(value)
-    if (notified := _notified(raw)) and kind in ("", _NOTIFICATION):
+    notified, is_hidden = _notified(raw), any(value.get(flag) is True for flag in _HIDING_FLAGS)
+    if notified and (notified.source == _CHANNEL or (kind in ("", _NOTIFICATION) and not is_hidden)):
         return notified
+    if not texts or is_hidden:
+        return None
     text = typed_text(texts)
     if not text:
         return Said("", raw)
@@ -339,10 +343,17 @@ def _prompt_in(value: get.Json) -> Said | None:
 
 
 def _notified(raw: str) -> Said | None:
-    """Returns what a background task reported, empty where it did not; None for any other text."""
+    """Returns what a background task reported, empty where it did not, or an MCP server sent through a channel; None for any
+    other text."""
+    if raw.lstrip().startswith(f"<{_CHANNEL} "):
+        return Said(raw, raw, _CHANNEL)
     if not raw.lstrip().startswith(f"<{_NOTIFICATION}"):
         return None
     return Said(_element(raw, "result") or _element(raw, "summary"), raw, _NOTIFICATION)
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _id_of(value: get.Json) -> str:
