@@ -45,10 +45,7 @@ def make_package(directory: Path, concepts: Sequence[Sequence[str]] = ()) -> tup
     rows = [row_of(number) for number in (*range(len(VOCABULARY)), *(7 + 50 * at for at in starts.values()))]
     weights = directory / "wordllama" / "weights" / "l2_supercat_256.safetensors"
     tokenizer = directory / "wordllama" / "tokenizers" / "l2_supercat_tokenizer_config.json"
-    for path, content in (
-        (weights, weights_of(rows)),
-        (tokenizer, tokenizer_of({**pieces, **VOCABULARY})),
-    ):
+    for path, content in ((weights, weights_of(rows)), (tokenizer, tokenizer_of({**pieces, **VOCABULARY}))):
         path.parent.mkdir(parents=True)
         path.write_bytes(content)
     (directory / "wordllama" / "__init__.py").write_text("raise RuntimeError('the code of the package ran')\n")

@@ -33,9 +33,7 @@ def started_anew(
         (["capture", "--harness", "claude-code", "--hook"], b"not json", 0),
     ],
 )
-def test_code_and_streams_are_those_of_a_new_process(
-    words: list[str | bytes], data: bytes, code: int, root: Path
-) -> None:
+def test_code_and_streams_are_a_new_processes(words: list[str | bytes], data: bytes, code: int, root: Path) -> None:
     forked = run_program(words, data, root.parent, os.environ, LIMIT_SECONDS)
     anew = started_anew(words, data, root.parent)
     assert forked.returncode == code

@@ -220,9 +220,7 @@ class TestEndings:
             (("1", "Credit balance is too low", "noise"), "quota"),
         ],
     )
-    def test_a_command_that_cannot_serve_now_is_unavailable(
-        self, home: Path, arguments: tuple[str, ...], cause: str
-    ) -> None:
+    def test_a_command_that_cannot_serve_is_so(self, home: Path, arguments: tuple[str, ...], cause: str) -> None:
         error = error_of(behaving(home, "exit_with", *arguments).answer(a_request()))
         assert isinstance(error, AgentUnavailable)
         assert error.cause == cause

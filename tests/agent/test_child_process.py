@@ -148,9 +148,7 @@ def test_no_zombie_and_no_descriptor_is_left() -> None:
         (["/bin/sh", "x" * 10 * MIB], "/", "E2BIG", "/bin/sh"),
     ],
 )
-def test_a_child_that_cannot_start_raises_what_went_wrong(
-    argv: list[str], cwd: str, errno_name: str, path: str
-) -> None:
+def test_a_child_that_cannot_start_raises_the_reason(argv: list[str], cwd: str, errno_name: str, path: str) -> None:
     with pytest.raises(StoreIo) as failed:
         run_child(argv, stdin=b"", env={"PATH": "/usr/bin:/bin"}, cwd=cwd, timeout_seconds=5)
     error = failed.value
@@ -209,9 +207,7 @@ def test_a_signal_to_us_ends_the_child_first(number: signal.Signals, tmp_path: P
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_that_comes_while_the_child_is_being_started_ends_it_too(
-    number: signal.Signals, tmp_path: Path
-) -> None:
+def test_a_signal_while_the_child_is_being_started_ends_it_too(number: signal.Signals, tmp_path: Path) -> None:
     script = textwrap.dedent(f"""
         import os, subprocess, time
         from agent_memory.agent.child_process import run_child

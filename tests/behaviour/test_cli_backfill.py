@@ -86,9 +86,7 @@ class TestBackfill:
         assert memory("consolidate", "--json").document["processed"] == 1
         assert memory("backfill", "--transcripts-dir", str(directory / "no")).code == 2
 
-    def test_files_that_are_named_alike_belong_to_the_harness_that_wrote_them(
-        self, memory: Memory, tmp_path: Path
-    ) -> None:
+    def test_files_named_alike_belong_to_the_harness_that_wrote_them(self, memory: Memory, tmp_path: Path) -> None:
         talks = tmp_path / "talks"
         talks.mkdir()
         talk(ONE, "Remember: deploys run from main only.").write(talks)
@@ -129,8 +127,7 @@ class TestBackfill:
         found = memory("backfill", "--json").document
         assert [(each["session"], each["is"]) for each in found["sessions"]] == [(ONE, "grown")]
 
-    def test_own_calls_sub_agents_and_automated_sessions_are_left_out(self, memory: Memory) -> None:
-        """P23"""
+    def test_own_calls_sub_agents_and_automated_sessions_are_left_out_p23(self, memory: Memory) -> None:
         two_sessions(memory)
         talk(OWN, "[agent-memory:agent-call:v1]\nnonce: 1\nDo this").write(projects(memory))
         robot = Conversation(OWN.replace("9", "8"))
@@ -142,8 +139,7 @@ class TestBackfill:
         assert found["harnesses"] == {"claude-code": {"automated": 1, "new": 2, "own-call": 1}}
         assert len(memory.pending()) == 2
 
-    def test_a_forgotten_session_stays_forgotten(self, memory: Memory) -> None:
-        """P28"""
+    def test_a_forgotten_session_stays_forgotten_p28(self, memory: Memory) -> None:
         two_sessions(memory)
         assert memory("backfill").code == 0
         assert memory("consolidate").code == 0
@@ -162,8 +158,7 @@ class TestBackfill:
         assert limited.out.startswith("2 sessions found, 2 new, 1 of them now, ")
         assert len(memory.pending()) == 1
 
-    def test_what_cannot_be_read_is_told_and_the_rest_is_done(self, memory: Memory) -> None:
-        """P6"""
+    def test_what_cannot_be_read_is_told_and_the_rest_is_done_p6(self, memory: Memory) -> None:
         two_sessions(memory)
         (projects(memory) / f"{OWN}.jsonl").write_bytes(os.urandom(5_000))
         done = memory("backfill")
@@ -171,8 +166,7 @@ class TestBackfill:
         assert OWN in done.err
         assert len(memory.pending()) == 2
 
-    def test_a_link_to_a_transcript_elsewhere_is_not_read(self, memory: Memory) -> None:
-        """P27"""
+    def test_a_link_to_a_transcript_elsewhere_is_not_read_p27(self, memory: Memory) -> None:
         talk(ONE, "Remember: the password of the safe.").write(memory.home)
         (projects(memory) / f"{ONE}.jsonl").symlink_to(memory.home / f"{ONE}.jsonl")
         assert memory("backfill", "--json").document["found"] == 0
@@ -182,8 +176,7 @@ class TestKeptHistories:
     def kept(self, memory: Memory) -> list[Path]:
         return sorted((memory.root / "histories").glob("*"))
 
-    def test_they_are_private_redacted_and_not_in_git(self, recorded: Memory) -> None:
-        """P20, P22"""
+    def test_they_are_private_redacted_and_not_in_git_p20_p22(self, recorded: Memory) -> None:
         secret = "ghp_" + "0123456789abcdefghijABCDEFGHIJ012345"
         talk(ONE, f"The token for deploys is {secret}.", "Remember: ruff runs first.").write(projects(recorded))
         assert recorded("backfill").code == 0
@@ -208,8 +201,7 @@ class TestKeptHistories:
         assert memory("consolidate").code == 0
         assert self.kept(memory) == []
 
-    def test_a_link_in_their_place_costs_no_note(self, memory: Memory) -> None:
-        """P21"""
+    def test_a_link_in_their_place_costs_no_note_p21(self, memory: Memory) -> None:
         two_sessions(memory)
         assert memory("backfill").code == 0
         outside = memory.home / "outside"

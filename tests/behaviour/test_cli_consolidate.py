@@ -282,8 +282,7 @@ def _wait_for(path: Path) -> None:
 
 
 class TestInbox:
-    def test_what_is_malformed_is_moved_aside_with_its_reason_and_the_rest_goes_on(self, memory: Memory) -> None:
-        """P6"""
+    def test_what_is_malformed_is_moved_aside_with_its_reason_and_the_rest_goes_on_p6(self, memory: Memory) -> None:
         memory.captured("Ports", "The api listens on 8080.")
         inbox = memory.root / "inbox"
         bad: dict[str, bytes] = {
@@ -344,8 +343,7 @@ class TestInbox:
 
 
 class TestTranscripts:
-    def test_each_bad_one_waits_with_its_reason_and_the_good_one_is_read(self, memory: Memory) -> None:
-        """P27"""
+    def test_each_bad_one_waits_with_its_reason_and_the_good_one_is_read_p27(self, memory: Memory) -> None:
         Agent(memory, {"entries": [entry("Deploys", "They run from main only.")]})
         memory.session("good", TALK)
         project = memory.home / ".claude" / "projects" / "lamp"

@@ -67,8 +67,7 @@ class TestSensibleAgent:
         assert len(memory.prompts()) == 1
         assert kept(memory) != before
 
-    def test_it_is_carried_out_and_nothing_is_lost(self, memory: Memory) -> None:
-        """P12, P13, P14, P15"""
+    def test_it_is_carried_out_and_nothing_is_lost_p12_p13_p14_p15(self, memory: Memory) -> None:
         before = snapshot(memory.root)
         document = defrag(memory)
         assert violations(before, snapshot(memory.root), most_changed=5) == []
@@ -128,8 +127,7 @@ class TestSensibleAgent:
         assert memory("defrag").code == 0
         assert len(memory.prompts()) == asked + 1
 
-    def test_undo_gives_the_same_bytes_and_the_same_is_not_done_again(self, memory: Memory) -> None:
-        """P16"""
+    def test_undo_gives_the_same_bytes_and_the_same_is_not_done_again_p16(self, memory: Memory) -> None:
         before = kept(memory)
         defrag(memory)
         tidied = kept(memory)
@@ -176,8 +174,7 @@ class TestSensibleAgent:
         assert violations(before, snapshot(memory.root), most_changed=0) == []
         assert "PINNED" in memory.prompts()[0]
 
-    def test_over_the_limit_the_next_run_goes_on_and_force_does_all_but_the_last(self, memory: Memory) -> None:
-        """P14"""
+    def test_over_the_limit_the_next_run_goes_on_and_force_does_all_but_the_last_p14(self, memory: Memory) -> None:
         wiping = [{"action": "archive", "id": id_of(name), "reason": "stale"} for name in BODIES]
         answering(memory, {"actions": wiping}, NOTHING)
         before = snapshot(memory.root)
@@ -213,8 +210,7 @@ class TestJson:
         settled = defrag(memory)
         assert (settled["actions"], settled["retiered"], settled["warnings"]) == ([], 0, [])
 
-    def test_an_agent_that_cannot_serve_changes_nothing_and_the_next_run_asks_again(self, memory: Memory) -> None:
-        """P9"""
+    def test_an_agent_that_cannot_serve_changes_nothing_and_the_next_run_asks_again_p9(self, memory: Memory) -> None:
         before = kept(memory)
         for command, code, name in (
             ("/nowhere/llm", 40, "agent-missing"),
@@ -247,8 +243,7 @@ class TestJson:
         again = memory("defrag")
         assert (again.code, (memory.home / CODEX).read_bytes()) == (70, lone)
 
-    def test_while_one_is_at_work_another_is_75(self, memory: Memory) -> None:
-        """P7"""
+    def test_while_one_is_at_work_another_is_75_p7(self, memory: Memory) -> None:
         with thinking(memory) as (run, go):
             for words in (("defrag",), ("defrag", "--dry-run"), ("consolidate",), ("undo",)):
                 busy = memory(*words, "--json")
@@ -327,8 +322,7 @@ class TestMeanwhile:
         assert broken({**snapshot(memory.root), "topics/mine.md": b"---\nid: id__mmmmmm\n---\n"})[1:] == []
         assert ill_formed((memory.home / CLAUDE).read_bytes()) == []
 
-    def test_a_note_that_is_pinned_meanwhile_is_left_alone_and_hot(self, memory: Memory) -> None:
-        """P13"""
+    def test_a_note_that_is_pinned_meanwhile_is_left_alone_and_hot_p13(self, memory: Memory) -> None:
         with thinking(memory) as (run, go):
             assert memory("pin", id_of(OVER)).code == 0
             assert memory("remember", "The lamp is on the third floor.").code == 0
@@ -496,8 +490,7 @@ class TestInterrupted:
         assert not list(memory.root.glob("runs/*/checkpoint.json"))
 
 
-def test_the_agent_command_gets_nothing_secret_of_the_environment(memory: Memory) -> None:
-    """P10, P23"""
+def test_the_agent_command_gets_nothing_secret_of_the_environment_p10_p23(memory: Memory) -> None:
     mark = memory.home / "environment"
     answering(memory, sensible(), before=f"env > '{mark}'")
     assert memory("defrag", environ={"SECRET_TOKEN": "abc"}).code == 0

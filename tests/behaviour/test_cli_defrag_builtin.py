@@ -24,8 +24,7 @@ def whole_store(memory: Memory) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for tree in trees for path in tree.rglob("*") if path.is_file()}
 
 
-def test_what_is_there_twice_is_merged_and_both_ids_lead_to_it(memory: Memory) -> None:
-    """P12"""
+def test_what_is_there_twice_is_merged_and_both_ids_lead_to_it_p12(memory: Memory) -> None:
     id = memory.remembered(TWIN, "--kind", "convention")
     memory.remembered("The staging host is lamp-3.")
     copied(memory, id, "id__aaaaaa")
@@ -88,8 +87,7 @@ def test_what_the_person_said_is_in_front_and_the_rest_has_a_line(memory: Memory
     assert reasons[0].startswith("It is warm")
 
 
-def test_over_a_cap_the_least_valuable_goes_and_what_is_pinned_stays(memory: Memory) -> None:
-    """P13, P14"""
+def test_over_a_cap_the_least_valuable_goes_and_what_is_pinned_stays_p13_p14(memory: Memory) -> None:
     ids = [memory.remembered(f"Note number {number} says something.") for number in range(6)]
     pinned = memory.remembered("The least of all.", "--importance", "low")
     assert memory("pin", pinned).code == 0

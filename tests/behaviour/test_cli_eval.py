@@ -51,11 +51,7 @@ def test_a_correction_counts_as_told_where_a_hook_would_have_told_an_earlier_not
     assert [found[key] for key in ("sessions", "corrections", "nothingKnownYet", "known", "told")] == [3, 6, 3, 3, 2]
     assert [
         (each["sessionId"], each["text"][:9], len(each["told"])) for each in found["found"] if each["matching"]
-    ] == [
-        (second, "use Redis", 1),
-        (second, "We never ", 0),
-        (second, "we use pn", 1),
-    ]
+    ] == [(second, "use Redis", 1), (second, "We never ", 0), (second, "we use pn", 1)]
     assert found["tokens"][0] == 0 < found["tokens"][2]
     assert snapshot(memory.root / "topics") | snapshot(memory.root / "runs") == before
     said = memory("eval").out

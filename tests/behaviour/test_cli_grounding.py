@@ -101,9 +101,7 @@ MANIFESTS = {
         ("pyproject.toml", "line-length", "line-width", ["pyproject.toml:line-length"]),
     ],
 )
-def test_a_word_is_gone_from_its_file(
-    memory: Memory, lamp: Path, home: Path, path: str, old: str, new: str, gone: list[str]
-) -> None:
+def test_a_word_is_gone(memory: Memory, lamp: Path, home: Path, path: str, old: str, new: str, gone: list[str]) -> None:
     for name, text in MANIFESTS.items():
         (lamp / name).write_text(text)
     git(lamp, "branch", "before")

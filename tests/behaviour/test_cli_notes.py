@@ -104,9 +104,7 @@ class TestRemember:
         refused = memory("remember", "The api listens on port 6000.", "--supersedes", "id__zzzzzz")
         assert (refused.code, len(memory.notes())) == (20, 1)
 
-    def test_it_brings_no_section_into_a_file_that_has_none_while_there_is_nothing_to_show(
-        self, memory: Memory
-    ) -> None:
+    def test_it_brings_no_section_into_a_file_while_there_is_nothing_to_show(self, memory: Memory) -> None:
         target = memory.home / "AGENTS.md"
         target.write_text("# Mine\n")
         memory.configure(agentsMd={"targets": [str(target)]})
@@ -131,9 +129,7 @@ class TestRemember:
         assert memory("remember", text, "--supersedes", first).code == 0
         assert [(each["id"], each["body"]) for each in memory.notes()] == [(second, text)]
 
-    def test_what_is_stored_already_takes_the_place_of_the_other_value_when_it_is_said_again(
-        self, memory: Memory
-    ) -> None:
+    def test_what_is_stored_already_replaces_the_other_value_when_said_again(self, memory: Memory) -> None:
         first = memory.remembered("Port 8081 is the api.")
         second = memory.remembered("Port 9999 is the api.")
         again = memory("remember", "Port 9999 is the api.", "--supersedes", first)
@@ -167,9 +163,7 @@ class TestRemember:
             ("We use Postgres 14 in staging.", "We use Postgres 16 in production."),
         ],
     )
-    def test_values_of_different_things_say_nothing_against_each_other(
-        self, memory: Memory, one: str, other: str
-    ) -> None:
+    def test_values_of_different_things_contradict_nothing(self, memory: Memory, one: str, other: str) -> None:
         memory.remembered(one)
         assert "contradicts" not in memory("remember", other).out
 

@@ -47,8 +47,7 @@ def test_a_hook_in_our_own_agents_call_captures_nothing(home: Path, guard: str) 
 
 
 @pytest.mark.parametrize("guard", ["environment", "own-directory"])
-def test_a_plugin_in_our_own_agents_call_captures_nothing(home: Path, guard: str) -> None:
-    """P23"""
+def test_a_plugin_in_our_own_agents_call_captures_nothing_p23(home: Path, guard: str) -> None:
     calls = Calls(home, "plugin", guard)
     calls.consolidate()
     assert (calls.count, calls.memory.pending()) == (1, [])

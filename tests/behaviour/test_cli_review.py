@@ -190,9 +190,7 @@ class TestHeldBack:
 
 class TestRejected:
     @pytest.mark.parametrize("extracts", [LESSON, {**LESSON, "title": "Where deploys run", "tags": ["ci"]}])
-    def test_the_same_is_not_learnt_again_by_this_or_another_session(
-        self, memory: Memory, extracts: dict[str, object]
-    ) -> None:
+    def test_the_same_is_not_learnt_again_by_any_session(self, memory: Memory, extracts: dict[str, object]) -> None:
         consolidated(memory, "s1")
         done = memory("review", "--since", "last", "--all", "reject", "--yes", "--json")
         assert done.code == 0

@@ -293,8 +293,7 @@ def test_an_executable_that_is_gone_is_a_problem(memory: Memory) -> None:
     assert memory("status").code == 0
 
 
-def test_a_receipt_that_is_damaged_is_never_taken_for_none(memory: Memory) -> None:
-    """P6"""
+def test_a_receipt_that_is_damaged_is_never_taken_for_none_p6(memory: Memory) -> None:
     memory("schedule", "on", "--yes")
     state(memory, "installed.json").write_text("{", "utf-8")
     assert memory("schedule", "off", "--yes").code == 20
@@ -311,8 +310,7 @@ def test_a_log_that_has_grown_is_turned(memory: Memory) -> None:
     assert state(memory, "consolidate.log.1").stat().st_size > 1 << 20
 
 
-def test_keys_of_this_shell_are_not_written_down_but_named(memory: Memory) -> None:
-    """P20"""
+def test_keys_of_this_shell_are_not_written_down_but_named_p20(memory: Memory) -> None:
     path = memory.home / ".config/agent-memory/config.json"
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps({"llm": {"preset": "claude"}}), "utf-8")

@@ -154,9 +154,7 @@ def test_a_dry_run_and_doctor_move_nothing(memory: Memory, home: Path) -> None:
         assert scopes(memory) == {f"path:{lamp}/.git": 1}
 
 
-def test_a_place_whose_path_holds_a_secret_is_asked_for_its_root_once_and_stands_nowhere_p20(
-    memory: Memory, home: Path
-) -> None:
+def test_a_place_whose_path_holds_a_secret_is_asked_for_once_and_stands_nowhere_p20(memory: Memory, home: Path) -> None:
     secret = f"ghp_{base62(36)}"
     asked = home / "asked"
     (home / "bin").mkdir()

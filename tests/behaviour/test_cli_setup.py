@@ -240,8 +240,7 @@ class TestConsent:
         assert len(lines) < 12
 
     @pytest.mark.parametrize("command", ["setup", "uninstall"])
-    def test_an_agent_cannot(self, memory: Memory, command: str) -> None:
-        """P19"""
+    def test_an_agent_cannot_p19(self, memory: Memory, command: str) -> None:
         lay_out(memory.home)
         done = memory(command, "--yes", environ={"CLAUDE_CODE_CHILD_SESSION": "1"})
         assert done.code == 2
@@ -535,9 +534,7 @@ class TestRepository:
             "",
         ],
     )
-    def test_vs_code_gets_tasks_and_its_file_comes_back_byte_for_byte(
-        self, memory: Memory, repository: Path, before: str | None
-    ) -> None:
+    def test_vs_code_gets_tasks_and_loses_them(self, memory: Memory, repository: Path, before: str | None) -> None:
         path = repository / ".vscode/tasks.json"
         if before is not None:
             path.parent.mkdir()

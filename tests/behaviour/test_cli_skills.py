@@ -90,9 +90,7 @@ def test_steps_of_three_sessions_become_a_skill_when_the_person_keeps_them(memor
     ],
     ids=["two", "git", "looking", "failed", "a loop", "a secret", "outcome unknown", "a page's order", "elsewhere"],
 )
-def test_what_is_not_worth_a_look_or_cannot_be_told_is_not_proposed(
-    memory: Memory, sessions: list[Sequence[str]]
-) -> None:
+def test_what_is_not_worth_a_look_is_not_proposed(memory: Memory, sessions: list[Sequence[str]]) -> None:
     worked(memory, *sessions)
     assert proposed(memory) == []
 

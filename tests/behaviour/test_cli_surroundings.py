@@ -102,10 +102,7 @@ class TestRoot:
 
 
 class TestCurrentDirectory:
-    @pytest.mark.parametrize(
-        ("words", "code"),
-        [(("remember", NOTE), 0), (("status",), 0), (("trust",), 2)],
-    )
+    @pytest.mark.parametrize(("words", "code"), [(("remember", NOTE), 0), (("status",), 0), (("trust",), 2)])
     def test_one_that_was_removed(self, memory: Memory, words: tuple[str, ...], code: int) -> None:
         script = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"'
         finished = subprocess.run(

@@ -60,9 +60,7 @@ def test_a_dry_run_says_what_would_come_and_changes_nothing(joined: tuple[TwoMac
     assert synced(machines.other)["received"]["changed"] == 1
 
 
-def test_different_lines_merge_and_the_same_lines_stay_side_by_side_until_mended(
-    joined: tuple[TwoMachines, str],
-) -> None:
+def test_different_lines_merge_and_the_same_lines_stay_side_by_side(joined: tuple[TwoMachines, str]) -> None:
     machines, id = joined
     edited(machines.one, id, lambda text: text.replace("main only", "main and hotfix only"))
     edited(machines.other, id, lambda text: text + "\nThe canary host is amber-7.\n")

@@ -24,9 +24,7 @@ def diverged(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[
 
 
 @pytest.mark.parametrize("next_call", ["sync", "consolidate"])
-def test_a_killed_sync_is_finished_by_whoever_comes_next(
-    diverged: tuple[TwoMachines, str], tmp_path: Path, next_call: str
-) -> None:
+def test_a_killed_sync_is_finished(diverged: tuple[TwoMachines, str], tmp_path: Path, next_call: str) -> None:
     machines, id = diverged
     kept, bare = tmp_path / "kept", tmp_path / "kept.git"
     shutil.copytree(machines.other.home, kept)

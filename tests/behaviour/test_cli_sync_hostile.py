@@ -80,9 +80,7 @@ def test_links_submodules_settings_and_instructions_stay_in_git(machines: TwoMac
 
 
 @pytest.mark.parametrize("name", ["..", ".git"])
-def test_a_tree_that_leaves_the_store_is_refused_by_git_itself(
-    machines: TwoMachines, tmp_path: Path, name: str
-) -> None:
+def test_a_tree_that_leaves_the_store_is_refused_by_git(machines: TwoMachines, tmp_path: Path, name: str) -> None:
     bare = machines.remote
     blob = (
         subprocess.run(

@@ -22,9 +22,7 @@ def machines(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[
     return machines, gone, kept
 
 
-def test_what_one_machine_forgot_goes_from_the_other_even_if_it_was_edited_there(
-    machines: tuple[TwoMachines, str, str],
-) -> None:
+def test_what_one_machine_forgot_goes_from_the_other_even_if_edited(machines: tuple[TwoMachines, str, str]) -> None:
     two, gone, _ = machines
     assert two.one("forget", gone, "--yes").code == 0
     edited(two.other, gone, lambda text: text + "\nOr on Friday.\n")
@@ -92,9 +90,7 @@ def test_after_a_purge_nothing_is_synced_until_a_person_says_so_and_then_no_clon
     assert [path for path in _all_files(two.other) if "zebra" in path.read_text("utf-8", "replace")] == []
 
 
-def test_what_the_other_machine_had_pushed_meanwhile_survives_the_purge_without_what_was_purged(
-    machines: tuple[TwoMachines, str, str],
-) -> None:
+def test_what_the_other_had_pushed_meanwhile_survives_the_purge(machines: tuple[TwoMachines, str, str]) -> None:
     two, gone, kept = machines
     assert two.one("forget", gone, "--purge", "--yes").code == 0
     edited(two.other, gone, lambda text: text + "\nOr on Friday.\n")
@@ -132,9 +128,7 @@ def test_both_machines_may_have_purged(machines: tuple[TwoMachines, str, str]) -
     assert file_of(two.one, kept).exists()
 
 
-def test_a_machine_that_comes_new_after_a_purge_joins_without_a_word(
-    machines: tuple[TwoMachines, str, str], tmp_path: Path
-) -> None:
+def test_a_new_machine_joins_after_a_purge(machines: tuple[TwoMachines, str, str], tmp_path: Path) -> None:
     two, gone, _ = machines
     assert two.one("forget", gone, "--purge", "--yes").code == 0
     synced(two.one, "--after-purge")
@@ -147,9 +141,7 @@ def test_a_machine_that_comes_new_after_a_purge_joins_without_a_word(
     assert synced(third)["pushed"] is False
 
 
-def test_a_session_forgotten_on_one_machine_leaves_no_history_on_the_other(
-    machines: tuple[TwoMachines, str, str],
-) -> None:
+def test_a_session_forgotten_on_one_machine_leaves_none_on_the_other(machines: tuple[TwoMachines, str, str]) -> None:
     two, _, _ = machines
     line = (
         '{"type":"user","uuid":"u-1","sessionId":"s-1","timestamp":"2026-02-13T14:30:05.123Z","cwd":"/srv/lamp",'
@@ -172,9 +164,7 @@ def _all_files(machine: Memory) -> list[Path]:
     return [path for path in machine.root.rglob("*") if path.is_file() and ".git" not in path.parts]
 
 
-def test_p28_a_purged_state_value_is_in_no_history_and_comes_back_from_no_machine(
-    machines: tuple[TwoMachines, str, str],
-) -> None:
+def test_p28_a_purged_state_value_is_in_no_history_and_on_no_machine(machines: tuple[TwoMachines, str, str]) -> None:
     two, *_ = machines
     two.one("state", "set", "plan", '"zebra-merger on Thursday"')
     two.one("state", "set", "plan", '"zebra-merger on Friday"')

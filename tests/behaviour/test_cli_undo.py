@@ -117,9 +117,7 @@ def test_an_empty_store_has_no_runs(tmp_path: Path) -> None:
     assert not memory.root.exists()
 
 
-def test_an_undo_that_was_killed_is_finished_by_the_next_command_and_is_nobodys_hand_edit_p2_p16(
-    memory: Memory,
-) -> None:
+def test_a_killed_undo_is_finished_by_the_next_command_and_is_nobodys_hand_edit_p2_p16(memory: Memory) -> None:
     both = memory.snapshot()
     straight = copied(memory, "as it should be")
     assert straight("undo").code == 0

@@ -323,7 +323,5 @@ def test_hostile_replies_are_refused_and_change_nothing_p9(memory: Memory, tmp_p
 
 @pytest.mark.slow
 @pytest.mark.shared
-def test_a_whole_suite_of_replies_is_refused_and_changes_nothing_p9(
-    memory: Memory, shared: Path, tmp_path: Path
-) -> None:
+def test_a_suite_of_replies_is_refused_and_changes_nothing_p9(memory: Memory, shared: Path, tmp_path: Path) -> None:
     as_replies(memory, json_suite(shared), tmp_path)

@@ -150,9 +150,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize("calls", CALLS.values(), ids=CALLS)
-def test_what_cannot_be_done_is_one_sentence_and_its_code(
-    memory: Memory, calls: tuple[tuple[str, int, str], ...]
-) -> None:
+def test_what_cannot_be_done_is_one_sentence(memory: Memory, calls: tuple[tuple[str, int, str], ...]) -> None:
     (memory.home / ".claude" / "projects").mkdir(parents=True)
     for line, code, sentence in calls:
         words = shlex.split(line)

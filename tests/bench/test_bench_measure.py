@@ -11,9 +11,7 @@ from bench.measure import BARE, run
 
 
 @pytest.mark.parametrize("name", BENCHES)
-def test_a_bench_explains_itself(
-    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_each_explains_itself(name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys, "argv", [name, "--help"])
     with pytest.raises(SystemExit, match="0"):
         import_module(f"bench.{name}").main()

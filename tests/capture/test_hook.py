@@ -96,9 +96,7 @@ def test_an_inbox_that_is_a_link_is_not_written_through_p21(root: Path, home: Pa
 
 
 @pytest.mark.parametrize("zone", ["Pacific/Auckland", "America/Los_Angeles", "Europe/Berlin"])
-def test_the_time_of_an_entry_is_utc_to_the_millisecond_wherever_it_is_written_p24(
-    zone: str, root: Path, home: Path
-) -> None:
+def test_the_time_of_an_entry_is_utc_to_the_millisecond_p24(zone: str, root: Path, home: Path) -> None:
     before_ms = time.time_ns() // 1_000_000
     call(TZ=zone)
     (entry,) = inbox_of(root)
@@ -165,8 +163,7 @@ def test_a_broken_config_loses_no_session_and_is_told(home: Path, text: str) -> 
     assert problem["message"].endswith(f"so this session was captured to {home}/.local/share/agent-memory")
 
 
-def test_everything_is_its_owners_even_where_the_umask_takes_all(root: Path) -> None:
-    """P22"""
+def test_everything_is_its_owners_even_where_the_umask_takes_all_p22(root: Path) -> None:
     before = os.umask(0o777)
     try:
         call()
@@ -180,8 +177,7 @@ def test_everything_is_its_owners_even_where_the_umask_takes_all(root: Path) -> 
 
 
 @pytest.mark.parametrize("depth", ["1", "2", "yes"])
-def test_our_own_agent_commands_are_not_captured(root: Path, home: Path, depth: str) -> None:
-    """P23"""
+def test_our_own_agent_commands_are_not_captured_p23(root: Path, home: Path, depth: str) -> None:
     call(AGENT_MEMORY_DEPTH=depth)
     assert (inbox_of(root), problems_of(home)) == ([], [])
     assert is_own_call({"AGENT_MEMORY_DEPTH": depth})
@@ -189,8 +185,7 @@ def test_our_own_agent_commands_are_not_captured(root: Path, home: Path, depth: 
 
 
 @pytest.mark.parametrize("where", ["own", "payload"])
-def test_a_marked_directory_and_all_below_it_are_not_captured(root: Path, home: Path, where: str) -> None:
-    """P23"""
+def test_a_marked_directory_and_all_below_it_are_not_captured_p23(root: Path, home: Path, where: str) -> None:
     private = home / "private"
     (private / "a" / "b").mkdir(parents=True)
     (private / ".agent-memory-child").touch()
@@ -251,8 +246,7 @@ def test_reading_leniently_needs_no_json_module() -> None:
 
 
 @pytest.mark.parametrize("size", [9 << 20, 30 << 20])
-def test_a_huge_payload_is_captured_by_what_comes_before_its_bulk(root: Path, size: int) -> None:
-    """P25"""
+def test_a_huge_payload_is_captured_by_what_comes_before_its_bulk_p25(root: Path, size: int) -> None:
     call(payload(last_assistant_message="x" * size))
     (entry,) = inbox_of(root)
     assert entry.context.event == "Stop"
@@ -358,8 +352,7 @@ def fill(file: Path) -> None:
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="mounting needs root")
-def test_a_full_disk_leaves_no_half_entry_and_is_told(home: Path, tmp_path: Path) -> None:
-    """P1 P5"""
+def test_a_full_disk_leaves_no_half_entry_and_is_told_p1_p5(home: Path, tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk], check=False).returncode:
@@ -376,9 +369,7 @@ def test_a_full_disk_leaves_no_half_entry_and_is_told(home: Path, tmp_path: Path
 
 
 @pytest.mark.parametrize("most", [5, 6, 8])
-def test_too_few_open_files_do_no_harm(root: Path, most: int) -> None:
-    """P5"""
-
+def test_too_few_open_files_do_no_harm_p5(root: Path, most: int) -> None:
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
@@ -399,8 +390,7 @@ def test_a_bug_of_ours_is_logged_by_its_place_without_its_text(root: Path, home:
     assert problem["message"].startswith("KeyError at <string>:2")
 
 
-def test_twenty_sessions_at_once_are_all_captured(root: Path, home: Path) -> None:
-    """P7"""
+def test_twenty_sessions_at_once_are_all_captured_p7(root: Path, home: Path) -> None:
     running = [subprocess.Popen(HOOK, stdin=subprocess.PIPE) for _ in range(20)]
     for number, process in enumerate(running):
         assert process.stdin is not None
@@ -413,8 +403,7 @@ def test_twenty_sessions_at_once_are_all_captured(root: Path, home: Path) -> Non
     assert problems_of(home) == []
 
 
-def test_a_hook_that_is_killed_leaves_nothing_or_one_whole_entry(root: Path) -> None:
-    """P1"""
+def test_a_hook_that_is_killed_leaves_nothing_or_one_whole_entry_p1(root: Path) -> None:
     for delay_ms in range(0, 60, 4):
         process = subprocess.Popen(HOOK, stdin=subprocess.PIPE)
         assert process.stdin is not None

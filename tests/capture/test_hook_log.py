@@ -20,8 +20,7 @@ def log_at(home: Path) -> Path:
     return home / ".local" / "state" / "agent-memory" / LOG_NAME
 
 
-def test_the_log_is_its_owners_even_where_the_umask_takes_all(home: Path) -> None:
-    """P22"""
+def test_the_log_is_its_owners_even_where_the_umask_takes_all_p22(home: Path) -> None:
     before = os.umask(0o777)
     try:
         log_hook_problem(str(home), "/r", None, "payload", "x")
@@ -41,8 +40,7 @@ def test_the_log_is_bounded_and_keeps_the_newest(home: Path) -> None:
     assert lines(log)[-1]["message"].startswith("1999 ")
 
 
-def test_a_log_that_is_a_link_or_a_pipe_is_not_written_through(home: Path, tmp_path: Path) -> None:
-    """P21"""
+def test_a_log_that_is_a_link_or_a_pipe_is_not_written_through_p21(home: Path, tmp_path: Path) -> None:
     log = log_at(home)
     log.parent.mkdir(parents=True)
     victim = tmp_path / "victim"
@@ -56,8 +54,7 @@ def test_a_log_that_is_a_link_or_a_pipe_is_not_written_through(home: Path, tmp_p
     assert len(lines(tmp_path / "r" / ".cache" / LOG_NAME)) == 2
 
 
-def test_a_full_disk_is_survived_in_silence(tmp_path: Path) -> None:
-    """P5"""
+def test_a_full_disk_is_survived_in_silence_p5(tmp_path: Path) -> None:
     for k in range(1, 30):
         with failing_at(k, errno.ENOSPC, once=False):
             log_hook_problem(str(tmp_path / "h"), str(tmp_path / "r"), None, "payload", "x")
@@ -65,9 +62,7 @@ def test_a_full_disk_is_survived_in_silence(tmp_path: Path) -> None:
     assert lines(log_at(tmp_path / "h"))[-1]["message"] == "afterwards"
 
 
-def test_a_line_that_the_disk_cuts_short_goes_elsewhere_and_spoils_no_other_p5(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_line_cut_short_spoils_no_other_p5(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = tmp_path / "r"
     log_hook_problem(str(home), str(root), None, "payload", "first")
     really_write, cut = os.write, [True]

@@ -73,8 +73,7 @@ def test_an_ephemeral_session_of_codex_is_not_kept(named: str, root: Path, home:
 
 
 @pytest.mark.parametrize("sign", ["$(touch {})", "; touch {} #", "`touch {}`", "../../../..{}", "{}\n", "| tee {}"])
-def test_no_id_reaches_a_shell_or_a_path(sign: str, root: Path, home: Path, tmp_path: Path) -> None:
-    """P21"""
+def test_no_id_reaches_a_shell_or_a_path_p21(sign: str, root: Path, home: Path, tmp_path: Path) -> None:
     made = tmp_path / "made"
     for harness, sent in SESSIONS.items():
         text = json.dumps(sent).replace(ID, sign.format(made).replace("\n", "\\n"))
@@ -86,9 +85,7 @@ def test_no_id_reaches_a_shell_or_a_path(sign: str, root: Path, home: Path, tmp_
 
 
 @pytest.mark.parametrize("where", ["home", "below the home", "temporary", "a repository"])
-def test_a_session_is_of_its_repository_or_directory_and_of_none_in_the_home(
-    where: str, root: Path, home: Path
-) -> None:
+def test_a_session_is_of_its_repository_or_directory_or_of_none(where: str, root: Path, home: Path) -> None:
     git = home / ("lamp/.git" if where == "a repository" else ".git")  # dotfiles, perhaps
     git.mkdir(parents=True)
     (git / "HEAD").write_text("ref: refs/heads/main\n")
@@ -103,8 +100,7 @@ def test_a_session_is_of_its_repository_or_directory_and_of_none_in_the_home(
 
 
 @pytest.mark.shared
-def test_no_id_of_the_attack_lists_becomes_part_of_a_bad_entry(shared: Path) -> None:
-    """P21"""
+def test_no_id_of_the_attack_lists_becomes_part_of_a_bad_entry_p21(shared: Path) -> None:
     ids = [line for path in attack_lists(shared) for line in path.read_text("utf-8", "replace").splitlines()]
     assert len(ids) > 1_000
     kept = 0

@@ -53,8 +53,7 @@ class TestInbox:
     def inbox(self, root: Path) -> Inbox:
         return Inbox(root)
 
-    def test_names_come_in_the_order_of_time(self, inbox: Inbox) -> None:
-        """P24"""
+    def test_names_come_in_the_order_of_time_p24(self, inbox: Inbox) -> None:
         later, first, middle = (inbox.put(session(at_ms=AT_MS + n)).unwrap() for n in (86_400_000, 0, 1))
         assert inbox.names() == Success((first, middle, later))
 
@@ -77,8 +76,7 @@ class TestInbox:
         assert len(error.problems) == 3
         assert inbox.names() == Success(())
 
-    def test_retiring_twice_is_retiring_once(self, inbox: Inbox) -> None:
-        """P3"""
+    def test_retiring_twice_is_retiring_once_p3(self, inbox: Inbox) -> None:
         inbox.put(note()).unwrap()
         (pending,) = load(inbox)
         assert inbox.retire(pending, WRITTEN) == inbox.retire(pending, WRITTEN) == Success(None)
@@ -132,8 +130,7 @@ def files(directory: Path) -> list[str]:
     return sorted(os.listdir(directory)) if directory.exists() else []
 
 
-def test_an_inbox_that_is_a_link_is_refused(inbox: Inbox, root: Path, tmp_path: Path) -> None:
-    """P21"""
+def test_an_inbox_that_is_a_link_is_refused_p21(inbox: Inbox, root: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     root.mkdir()
     (root / "inbox").symlink_to(tmp_path / "elsewhere")
@@ -142,8 +139,7 @@ def test_an_inbox_that_is_a_link_is_refused(inbox: Inbox, root: Path, tmp_path: 
     assert files(tmp_path / "elsewhere") == []
 
 
-def test_a_put_that_fails_anywhere_leaves_nothing_or_one_whole_entry(tmp_path: Path) -> None:
-    """P1 P5"""
+def test_a_put_that_fails_anywhere_leaves_nothing_or_one_whole_entry_p1_p5(tmp_path: Path) -> None:
     for number in (errno.ENOSPC, errno.EACCES):
         for k, failing in each_failure(number):
             root = tmp_path / f"{number}-{k}"
@@ -159,8 +155,7 @@ def test_a_put_that_fails_anywhere_leaves_nothing_or_one_whole_entry(tmp_path: P
         assert k > 5
 
 
-def test_a_put_that_is_killed_anywhere_leaves_nothing_or_one_whole_entry(tmp_path: Path) -> None:
-    """P1 P2"""
+def test_a_put_that_is_killed_anywhere_leaves_nothing_or_one_whole_entry_p1_p2(tmp_path: Path) -> None:
     for k, dying in each_kill():
         root = tmp_path / str(k)
         with dying:
@@ -170,8 +165,7 @@ def test_a_put_that_is_killed_anywhere_leaves_nothing_or_one_whole_entry(tmp_pat
     assert k > 5
 
 
-def test_processes_that_put_at_once_lose_and_overwrite_nothing(root: Path) -> None:
-    """P7"""
+def test_processes_that_put_at_once_lose_and_overwrite_nothing_p7(root: Path) -> None:
     script = (
         "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[2])\n"
         "from agent_memory.capture.inbox_files import Inbox; from inbox_entries import note\n"
@@ -199,8 +193,7 @@ def test_a_malformed_file_is_moved_aside_with_its_reason_whatever_its_name(inbox
     assert "; ".join(reason["problems"]) == quarantined.reason
 
 
-def test_quarantine_overwrites_nothing(inbox: Inbox, root: Path) -> None:
-    """P6"""
+def test_quarantine_overwrites_nothing_p6(inbox: Inbox, root: Path) -> None:
     for content in ("{1", "{2", "{3"):
         (root / "inbox").mkdir(parents=True, exist_ok=True)
         (root / "inbox" / "bad.json").write_text(content)
@@ -230,8 +223,7 @@ def test_a_file_that_cannot_be_read_stays_and_is_counted_as_waiting(inbox: Inbox
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff", b'{"version": 1, "troubles": 5}'])
-def test_a_damaged_trouble_file_is_an_error_and_nothing_moves(inbox: Inbox, root: Path, content: bytes) -> None:
-    """P6"""
+def test_a_damaged_trouble_file_is_an_error_and_nothing_moves_p6(inbox: Inbox, root: Path, content: bytes) -> None:
     inbox.put(note()).unwrap()
     (root / "inbox" / ".queue.json").write_bytes(content)
     before = snapshot(root)
@@ -280,8 +272,7 @@ def test_a_crash_at_any_step_of_leaving_loses_and_doubles_nothing(tmp_path: Path
     assert k > 10
 
 
-def test_a_run_that_was_stopped_between_storing_and_retiring_does_not_work_twice(inbox: Inbox, root: Path) -> None:
-    """P3"""
+def test_a_run_that_was_stopped_between_storing_and_retiring_does_not_work_twice_p3(inbox: Inbox, root: Path) -> None:
     name = inbox.put(note()).unwrap()
     (pending,) = load_files(inbox).pending
     inbox.retire(pending, WRITTEN).unwrap()
@@ -290,8 +281,7 @@ def test_a_run_that_was_stopped_between_storing_and_retiring_does_not_work_twice
     assert inbox.names() == Success(())
 
 
-def test_errors_while_leaving_are_values_and_the_entry_is_still_somewhere(tmp_path: Path) -> None:
-    """P5"""
+def test_errors_while_leaving_are_values_and_the_entry_is_still_somewhere_p5(tmp_path: Path) -> None:
     for k, failing in each_failure(errno.ENOSPC, once=False):
         root = tmp_path / str(k)
         inbox = Inbox(root)
@@ -339,8 +329,7 @@ def test_a_snapshot_is_named_for_its_file_and_moves_with_its_entry(inbox: Inbox,
 
 
 @pytest.mark.parametrize("name", ["..", "/", "", "a\x00b", "x" * 300 + ".md", "..md", "a.tar.gz", "é😀.PY", "-rf"])
-def test_a_snapshots_name_is_always_a_safe_one(root: Path, name: str) -> None:
-    """P21"""
+def test_a_snapshots_name_is_always_a_safe_one_p21(root: Path, name: str) -> None:
     path = put_snapshot(str(root), "text", name, AT_MS).unwrap()
     assert (root / path).read_text() == "text"
     assert (root / path).parent == root / "inbox" / "snapshots"
@@ -348,8 +337,7 @@ def test_a_snapshots_name_is_always_a_safe_one(root: Path, name: str) -> None:
     assert Path(path).name.isascii()
 
 
-def test_a_snapshot_entry_cannot_move_another_file_away(inbox: Inbox, root: Path) -> None:
-    """P21"""
+def test_a_snapshot_entry_cannot_move_another_file_away_p21(inbox: Inbox, root: Path) -> None:
     entry = InboxEntry(AT_MS, Harness.MANUAL, FileSnapshot("topics/mine.md"))
     assert isinstance(inbox.put(entry).failure(), InboxEntryInvalid)
     (root / "topics").mkdir(parents=True)
@@ -393,10 +381,7 @@ def ids(found: Iterable[Result[InboxEntry, Error]]) -> list[str | None]:
     return [session_id_of(each.unwrap()) for each in found]
 
 
-def test_sessions_come_the_newest_first_and_what_cannot_be_looked_at_hides_nothing_else(
-    inbox_recent: Inbox,
-) -> None:
-    """P6."""
+def test_sessions_come_newest_first_and_what_cannot_be_looked_at_hides_nothing_else_p6(inbox_recent: Inbox) -> None:
     whole, refused = ids(inbox_recent.recent()), 0
     assert (whole, ids(inbox_recent.recent(most=3))) == (["s-2", "s-1", "s-0"], ["s-2"])
     for _, failing in each_failure(errno.EIO):
@@ -450,9 +435,7 @@ def places(root: Path, session_id: str) -> list[tuple[str, str]]:
     return [(each.key[1], each.place) for each in captures_beginning_with(str(root), session_id)[0]]
 
 
-def test_only_the_newest_files_are_opened_and_the_rest_is_counted(
-    tmp_path: Path, inbox_captures: Inbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_the_newest_are_opened(tmp_path: Path, inbox_captures: Inbox, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(6):
         inbox_captures.put(session(f"s-{number}", AT_MS + number)).unwrap()
     monkeypatch.setattr(why_session, "MOST_OPENED", 4)

@@ -121,10 +121,7 @@ def test_two_repositories_that_are_clones_of_each_other_have_a_key(git: Git, pro
     assert read(project, home)[0].startswith("path:")
 
 
-def test_the_callers_git_variables_have_no_say(
-    git: Git, project: Path, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """P4"""
+def test_variables_are_ignored_p4(git: Git, project: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (home / "other").mkdir()
     git(home / "other", "init", "-q", "-b", "wrong")
     monkeypatch.setenv("GIT_DIR", str(home / "other" / ".git"))
@@ -199,9 +196,7 @@ def test_special_files_hold_nothing_up(home: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", ["inner/.git", "inner/.git/HEAD"])
-def test_a_repository_that_cannot_be_looked_at_is_not_the_one_around_it_p6(
-    git: Git, project: Path, home: Path, ending: str
-) -> None:
+def test_an_unreadable_repository_is_not_its_parent_p6(git: Git, project: Path, home: Path, ending: str) -> None:
     git(project, "remote", "add", "origin", "https://github.com/owner/outer.git")
     inner = project / "inner"
     inner.mkdir()

@@ -241,9 +241,7 @@ def test_copilots_events_without_a_name_are_known_by_their_keys(members: dict[st
         ("cursor", {**CURSOR, "hook_event_name": "afterAgentThought"}),
     ],
 )
-def test_events_in_the_midst_of_a_turn_are_not_recorded_of_any_harness(
-    harness: str, payload: dict[str, object]
-) -> None:
+def test_events_in_the_midst_of_a_turn_are_not_recorded(harness: str, payload: dict[str, object]) -> None:
     assert session_event(harness, payload) is None
     assert isinstance(session_event(harness, PAYLOADS[harness]), SessionEvent)
 
@@ -268,9 +266,7 @@ CURSOR_ROOT = "/c/agent-transcripts/root-1"
         ("codex", {"hook_event_name": "SubagentStop", "agent_id": "a", "turn_id": "t"}, ID, ...),
     ],
 )
-def test_a_sub_agents_event_is_its_root_sessions(
-    harness: str, payload: dict[str, object], session_id: str, path: object
-) -> None:
+def test_a_sub_agents_is_its_roots(harness: str, payload: dict[str, object], session_id: str, path: object) -> None:
     event = read({**PAYLOADS[harness], **payload}, harness)
     assert (event.harness, event.session_id) == (harness, session_id)
     assert event.session_path == (PAYLOADS[harness]["transcript_path"] if path is ... else path)

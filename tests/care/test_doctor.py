@@ -89,9 +89,7 @@ class TestFilesAndRuns:
         healthy.root.chmod(0o750)
         assert [each.severity for each in healthy.examine().findings] == ["problem", "problem"]
 
-    def test_all_that_is_wrong_is_told_at_once_and_what_only_looks_like_it_is_not(
-        self, healthy: Patient, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_all_that_is_wrong_is_told_at_once(self, healthy: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
         topics = healthy.root / "topics"
         original = healthy.path_of(healthy.note("Tests", "They run first."))
         now_ms = time.time_ns() // 1_000_000
@@ -130,9 +128,7 @@ class TestFilesAndRuns:
         monkeypatch.setattr(os, "getuid", lambda: 12_345)
         assert "foreign-owner" in healthy.codes()
 
-    def test_what_cannot_be_looked_at_is_a_finding_and_nothing_else_is_missing_unsaid_p6(
-        self, healthy: Patient
-    ) -> None:
+    def test_what_cannot_be_looked_at_is_a_finding_and_hides_no_other_p6(self, healthy: Patient) -> None:
         unrecorded = evolve(healthy, config=Config(storage=StorageConfig(auto_commit=False)))
         for path in ("state/phase.json", "runs/deferred.json"):
             healthy.by_hand(path, "{")
@@ -148,9 +144,7 @@ class TestFilesAndRuns:
         assert told > 7
 
     @pytest.mark.parametrize("name", [LOG_NAME, "owed.json"])
-    def test_status_is_told_and_what_tells_of_trouble_and_cannot_be_read_is_a_finding_itself_p6(
-        self, healthy: Patient, name: str
-    ) -> None:
+    def test_status_is_told_and_trouble_that_cannot_be_read_is_a_finding_p6(self, healthy: Patient, name: str) -> None:
         healthy.by_hand("runs/owed.json", json.dumps([{"paths": [], "subject": "x"}]))
         log_hook_problem(os.environ["HOME"], str(healthy.root), "codex", "payload", "it is not JSON")
         assert healthy.codes() == ["status", "status"]
@@ -163,8 +157,7 @@ class TestGit:
     def git(self, patient: Patient, *words: str) -> None:
         subprocess.run(["git", "-C", str(patient.root), *words], check=True, capture_output=True)
 
-    def test_no_repository_is_a_problem_only_where_one_is_wanted(self, healthy: Patient) -> None:
-        """P4"""
+    def test_no_repository_is_a_problem_only_where_one_is_wanted_p4(self, healthy: Patient) -> None:
         (healthy.root / ".git").rename(healthy.root.parent / "moved")
         assert healthy.codes() == ["git-absent"]
         healthy.config = evolve(Config(), storage=StorageConfig(auto_commit=False))
@@ -239,9 +232,7 @@ class TestRuns:
         ("waiting_hours", "last_hours", "late"),
         [(7, None, True), (5, None, False), (7, 1, False), (7, 6.5, True), (700, 7, True)],
     )
-    def test_a_capture_waits_for_three_intervals_and_no_run_looks(
-        self, waiting_hours: float, last_hours: float | None, late: bool
-    ) -> None:
+    def test_a_capture_waits_for_three(self, waiting_hours: float, last_hours: float | None, late: bool) -> None:
         runs = () if last_hours is None else (run("consolidate", NOW - int(last_hours * HOUR_MS)),)
         found = self.found(*runs, waiting_ms=NOW - int(waiting_hours * HOUR_MS))
         assert codes(found) == (["not-consolidated"] if late else [])
@@ -265,8 +256,7 @@ class TestRuns:
             ({0: 48}, []),
         ],
     )
-    def test_the_cap_of_calls_on_days_in_a_row(self, calls: dict[int, int], found: list[str]) -> None:
-        """P10"""
+    def test_the_cap_of_calls_on_days_in_a_row_p10(self, calls: dict[int, int], found: list[str]) -> None:
         spend = {day_of(NOW - ago * DAY_MS): DaySpend(number) for ago, number in calls.items()}
         assert codes(check_spend(spend, 48, NOW)) == found
         assert codes(check_spend(spend, 0, NOW)) == []

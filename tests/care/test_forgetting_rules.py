@@ -41,9 +41,7 @@ BODY = "The lamp has a green fuse of 3 A.\nSpare fuses are kept in the harbour o
         ((Source(Harness.AMP),), frozenset(), "none"),
     ],
 )
-def test_how_much_of_a_note_comes_from_a_session(
-    sources: tuple[Source, ...], recorded: frozenset[str], share: str
-) -> None:
+def test_how_much_of_a_note_is_a_sessions(sources: tuple[Source, ...], recorded: frozenset[str], share: str) -> None:
     meta = evolve(NOTE, sources=sources)
     assert share_of(meta, SessionKey("T-1", Harness.AMP), recorded) == share
     assert share_of(meta, SessionKey("T-1"), recorded) == share

@@ -109,8 +109,7 @@ class TestOneNote:
 
 class TestNames:
     @given(st.lists(st.text("aAäÄ\u0061\u0308ßs", min_size=1, max_size=2), unique=True, max_size=12))
-    def test_names_clash_that_fold_to_the_same(self, paths: list[str]) -> None:
-        """P15"""
+    def test_names_clash_that_fold_to_the_same_p15(self, paths: list[str]) -> None:
         expected = [
             (path, next(other for other in paths if folded_name(other) == folded_name(path)))
             for path in paths

@@ -33,8 +33,7 @@ def test_a_healthy_note_is_left_alone() -> None:
     assert plan(note(META, name="my own name.md")) == ()
 
 
-def test_an_id_that_another_has_in_any_case_is_not_given_again() -> None:
-    """P15"""
+def test_an_id_that_another_has_in_any_case_is_not_given_again_p15() -> None:
     (repair,) = plan(
         note(META, name="idea.md", provisional_id=True), taken=frozenset({META.id.upper().replace("ID", "id")})
     )

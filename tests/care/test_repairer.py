@@ -126,8 +126,7 @@ def test_a_kill_while_twins_are_told_apart_loses_none_p2_p12(root: Path, monkeyp
             break
 
 
-def test_permissions_litter_and_locks(patient: Patient) -> None:
-    """P5, P22"""
+def test_permissions_litter_and_locks_p5_p22(patient: Patient) -> None:
     (patient.root / "topics").chmod(0o755)
     patient.root.chmod(0o750)
     old = patient.by_hand("topics/.tmp-0123456789abcdef", "half")
@@ -147,8 +146,7 @@ def test_permissions_litter_and_locks(patient: Patient) -> None:
     assert any(sentence.endswith("are closed to other users") for sentence in done.did)
 
 
-def test_history_is_begun_and_what_was_owed_is_paid(patient: Patient) -> None:
-    """P4"""
+def test_history_is_begun_and_what_was_owed_is_paid_p4(patient: Patient) -> None:
     (patient.root / ".git").rename(patient.root.parent / "moved")
     patient.by_hand(
         "runs/owed.json",
@@ -160,8 +158,7 @@ def test_history_is_begun_and_what_was_owed_is_paid(patient: Patient) -> None:
     assert len(commits(patient)) == 1
 
 
-def test_a_note_that_changed_meanwhile_is_left_as_it_is(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
-    """P8"""
+def test_a_note_that_changed_meanwhile_is_left_as_it_is_p8(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
     path = patient.by_hand("topics/idea.md", "An idea.")
     repair_notes = repairer.repair_notes
 

@@ -31,8 +31,7 @@ def test_it_says_who_said_it(fields: dict[str, object], words: str) -> None:
     assert said_by(stored("We use tabs", **fields).meta).endswith(words)  # type: ignore[arg-type]
 
 
-def test_only_a_persons_promotion_counts() -> None:
-    """P19"""
+def test_only_a_persons_promotion_counts_p19() -> None:
     meta = stored("We use tabs", origin=Origin.EXTERNAL, promoted_by="claude").meta
     assert said_by(meta).startswith("It comes from outside")
     assert "vouched" not in said_by(meta)
@@ -46,8 +45,7 @@ def test_a_source_names_session_turns_place_and_agent() -> None:
     assert source_in_words(Source(Harness.MANUAL)) == "no session, written directly"
 
 
-def test_hostile_text_stays_on_its_line() -> None:
-    """P18"""
+def test_hostile_text_stays_on_its_line_p18() -> None:
     words = source_in_words(Source(Harness.AMP, "T-1\n\x1b[2J", cwd="/srv/\u202eshop"))
     assert words.isprintable()
 

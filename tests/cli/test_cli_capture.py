@@ -58,8 +58,7 @@ def test_the_repository_is_noted(root: Path, tmp_path: Path) -> None:
     assert (entry.context.repo, entry.context.branch) == ("github.com/owner/repo", "main")
 
 
-def test_a_note_is_redacted_and_cleaned_before_it_is_stored(root: Path) -> None:
-    """P20"""
+def test_a_note_is_redacted_and_cleaned_before_it_is_stored_p20(root: Path) -> None:
     body = f"token = {SECRET}\r\n\x1b[31mred\x1b[0m\u202e <!-- agent-memory:end -->"
     memory("--title", f" The\n  key\t{SECRET} ", "--body", body)
     (entry,) = inbox_of(root)
@@ -80,8 +79,7 @@ def test_sessions(root: Path) -> None:
     }
 
 
-def test_a_file_is_copied_redacted_and_a_link_to_it_followed(root: Path, tmp_path: Path) -> None:
-    """P20"""
+def test_a_file_is_copied_redacted_and_a_link_to_it_followed_p20(root: Path, tmp_path: Path) -> None:
     (tmp_path / "log.md").write_text(f"\ufeffkey {SECRET}\nend\n")
     (tmp_path / "link.md").symlink_to("log.md")
     assert memory("--file", "link.md", cwd=tmp_path).returncode == 0
@@ -116,14 +114,12 @@ def test_json(root: Path) -> None:
     assert (error["code"], error["details"]["problems"]) == ("inbox-entry-invalid", ["retrieval.title is empty"])
 
 
-def test_inside_a_harness_a_note_names_it(root: Path) -> None:
-    """P19"""
+def test_inside_a_harness_a_note_names_it_p19(root: Path) -> None:
     memory("--title", "t", "--body", "b", "--harness", "manual", CLAUDE_CODE_CHILD_SESSION="1")
     assert [entry.harness for entry in inbox_of(root)] == [Harness.CLAUDE_CODE]
 
 
-def test_nothing_is_captured_inside_our_own_agent_commands(root: Path, tmp_path: Path) -> None:
-    """P23"""
+def test_nothing_is_captured_inside_our_own_agent_commands_p23(root: Path, tmp_path: Path) -> None:
     (tmp_path / "below").mkdir()
     (tmp_path / ".agent-memory-child").touch()
     (tmp_path / "below" / "log.md").write_text("text")

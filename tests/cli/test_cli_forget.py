@@ -134,9 +134,7 @@ def test_what_other_notes_say_of_it_is_told_and_stays(memory: Memory) -> None:
     assert [each["id"] for each in memory.notes() if "green fuse" in each["body"]] == [second]
 
 
-def test_a_captured_note_is_forgotten_in_the_inbox_as_well_and_not_learnt_from_what_was_said_before(
-    memory: Memory,
-) -> None:
+def test_a_captured_note_is_forgotten_in_the_inbox_too_and_not_learnt_from_the_past(memory: Memory) -> None:
     memory.captured("Gate code", f"The {SECRET_WORD} gate opens with the code on the harbour master's desk.")
     assert memory("consolidate").code == 0
     (gone,) = [each["id"] for each in memory.notes() if each["title"] == "Gate code"]

@@ -161,9 +161,7 @@ class TestAtOnce:
         ("AGENTS.md", ""),
     ],
 )
-def test_a_rule_file_begins_with_the_head_that_its_harness_wants_and_goes_as_a_whole(
-    home: Path, path: str, head: str
-) -> None:
+def test_a_rule_file_begins_with_the_head_of_its_harness_and_goes_whole(home: Path, path: str, head: str) -> None:
     memory = Memory(home)
     target = home / "lamp" / path
     target.parent.mkdir(parents=True)

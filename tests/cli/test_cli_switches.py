@@ -129,9 +129,7 @@ def exclude(memory: Memory, *patterns: str, key: str = "exclude") -> int:
         "GitHub.com/me/lamp", "*/me/**",
     ],
 )  # fmt: skip
-def test_nothing_is_captured_learnt_or_told_in_a_project_that_is_excluded(
-    memory: Memory, lamp: Path, home: Path, pattern: str
-) -> None:
+def test_nothing_is_captured_learnt_or_told_if_excluded(memory: Memory, lamp: Path, home: Path, pattern: str) -> None:
     inside = lamp / "src" / "deep"
     inside.mkdir(parents=True)
     other = repository(home / "other", "git@github.com:we/other")
@@ -233,9 +231,7 @@ def test_a_pause_ends_by_itself(memory: Memory, lamp: Path) -> None:
     "content",
     ["", "{", "[]", '{"version": 2, "pauses": []}', [None], [{"since": 3}], [{"since": "now", "until": "later"}], "\0"],
 )
-def test_where_pauses_cannot_be_read_memory_is_paused_until_somebody_resumes(
-    memory: Memory, lamp: Path, content: object
-) -> None:
+def test_where_pauses_cannot_be_read_memory_is_paused(memory: Memory, lamp: Path, content: object) -> None:
     path = put_pauses(memory, content)
     assert not is_known(memory, lamp)
     assert f"because {path} is damaged" in switches(memory, lamp)

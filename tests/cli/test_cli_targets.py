@@ -85,10 +85,7 @@ def encoded(text: str, line_end: str) -> bytes:
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"], ids=["lf", "crlf"])
 @pytest.mark.parametrize("hostile", ["all of them", *(pytest.param(each, marks=pytest.mark.slow) for each in HOSTILE)])
-def test_no_note_and_no_state_of_a_file_lets_anything_outside_the_markers_change(
-    memory: Memory, hostile: str, line_end: str
-) -> None:
-    """P17, P18"""
+def test_no_note_and_no_file_lets_anything_outside_change_p17_p18(memory: Memory, hostile: str, line_end: str) -> None:
     chosen = HOSTILE if hostile == "all of them" else {hostile: HOSTILE[hostile]}
     for number, (title, body) in enumerate(chosen.items()):
         hot_note(memory, number, f"{title} {END}", body)

@@ -75,9 +75,7 @@ def test_marks_stand_out_where_colour_is_allowed() -> None:
     st.lists(st.tuples(st.integers(0, 70), st.integers(0, 70)), max_size=4),
     st.integers(4, 30),
 )
-def test_every_character_is_shown_once_within_the_width(
-    text: str, marks: list[tuple[int, int]], width_cells: int
-) -> None:
+def test_every_character_is_shown_once_in_width(text: str, marks: list[tuple[int, int]], width_cells: int) -> None:
     """Also for marks that overlap or leave the text."""
     lines = [_COLOUR.sub("", line) for line in marked_lines(text, sorted(marks), width_cells, colour=True)]
     assert "".join(lines).replace(" ", "") == text.replace(" ", "")

@@ -60,8 +60,7 @@ def test_no_session_is_told_what_the_agent_command_said(memory: Memory) -> None:
     assert HOSTILE in memory("list").err
 
 
-def test_no_session_learns_it(memory: Memory) -> None:
-    """P26."""
+def test_no_session_learns_it_p26(memory: Memory) -> None:
     context = told(memory)
     assert "consolidate" in context
     assert "consolidate" not in without_own_text(context)

@@ -23,8 +23,7 @@ def test_by_an_entry_of_that_time_or_later_whatever_became_of_it(tmp_path: Path,
     assert not was_captured_since(str(tmp_path), "amp", "s-1", AT_MS)
 
 
-def test_an_inbox_that_cannot_be_listed_is_no_empty_one(tmp_path: Path) -> None:
-    """P6."""
+def test_an_inbox_that_cannot_be_listed_is_no_empty_one_p6(tmp_path: Path) -> None:
     (tmp_path / "inbox").write_text("in the way")
     with pytest.raises(OSError, match="Not a directory"):
         was_captured_since(str(tmp_path), "codex", "s-1", AT_MS)

@@ -163,9 +163,7 @@ def test_p20_no_secret_that_the_agent_command_utters_is_written_anywhere(memory:
     ],
     ids=["options", "header", "variable", "variable with a slash", "nowhere", "preset"],
 )
-def test_p20_no_secret_of_the_agent_command_is_shown_or_written_anywhere(
-    memory: Memory, command: str | dict[str, Any]
-) -> None:
+def test_p20_no_secret_of_the_agent_command_is_shown_or_written(memory: Memory, command: str | dict[str, Any]) -> None:
     agent = memory.home / "agent"
     agent.write_text('#!/bin/sh\necho "bad call: $* $MY_SECRET" >&2\nexit 3\n')
     agent.chmod(0o700)

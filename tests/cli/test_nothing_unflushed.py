@@ -204,8 +204,7 @@ class TestWhatEachWriteIsMadeOf:
 
 
 class TestACapture:
-    def test_by_a_hook(self, home: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """P1"""
+    def test_by_a_hook_p1(self, home: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         asked, told = os.pipe()
         os.write(told, payload())
         os.close(told)
@@ -221,8 +220,7 @@ class TestACapture:
         assert len(inbox_of(root)) == 1
         assert (lost(disk, home), disk.named_too_early) == (set(), [])
 
-    def test_of_a_note_and_of_a_file(self, home: Path, store: Path) -> None:
-        """P1"""
+    def test_of_a_note_and_of_a_file_p1(self, home: Path, store: Path) -> None:
         (home / "words.txt").write_text("Deploys run from main only.")
         for words in (("--title", "Deploys", "--body", "They run from main only."), ("--file", "words.txt")):
             disk = ran("capture", *words)
@@ -255,8 +253,7 @@ class TestACommandThatEndedWell:
             disk = ran(*words)
             assert (lost(disk, home), too_early(disk, home)) == (set(), []), words
 
-    def test_an_entry_leaves_the_inbox_once_its_results_are_durable(self, home: Path, store: Path) -> None:
-        """P3"""
+    def test_an_entry_leaves_the_inbox_once_its_results_are_durable_p3(self, home: Path, store: Path) -> None:
         ran("capture", "--title", "Deploys", "--body", "They run from main only.")
         (entry,) = (store / "inbox").glob("*.json")
         disk = ran("consolidate")

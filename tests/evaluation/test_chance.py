@@ -27,9 +27,7 @@ def test_an_interval_is_wilsons() -> None:
 
 @settings(max_examples=10, deadline=None)
 @given(COUNTS, COUNTS, st.randoms())
-def test_chance_asks_neither_for_order_nor_which_group_is_which(
-    one: list[int], other: list[int], order: Random
-) -> None:
+def test_chance_asks_neither_for_order_nor_for_names(one: list[int], other: list[int], order: Random) -> None:
     chance = by_chance(one, other)
     assert 0 < chance <= 1
     assert by_chance(other, one) == chance
@@ -46,9 +44,7 @@ def test_chance_asks_neither_for_order_nor_which_group_is_which(
         ([1, 1, 2], [2, 3, 3], 0.15, 0.25),  # 4 of 20
     ],
 )
-def test_chance_is_the_share_of_arrangements_that_are_as_far_apart(
-    one: list[int], other: list[int], low: float, high: float
-) -> None:
+def test_chance_is_the_share_of_such_arrangements(one: list[int], other: list[int], low: float, high: float) -> None:
     assert low <= by_chance(one, other) <= high
 
 

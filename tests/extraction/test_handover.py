@@ -94,8 +94,7 @@ def test_it_is_opened_where_it_took_place() -> None:
 
 @settings(max_examples=80)
 @given(st.text(min_size=1, max_size=40), st.text(max_size=40))
-def test_no_id_and_no_directory_is_anything_but_one_word(session_id: str, directory: str) -> None:
-    """P21"""
+def test_no_id_and_no_directory_is_anything_but_one_word_p21(session_id: str, directory: str) -> None:
     command = resume_command(Harness.CLAUDE_CODE, session_id, f"/{directory}")
     if command is not None:
         words = shlex.split(command)

@@ -15,14 +15,12 @@ def _learnt(said: str, body: str) -> int:
     return len(extracted(history(user(said), agent("Done.")), now_ms=MUCH_LATER_MS, shown=(stored,)).entries)
 
 
-def test_the_same_sentence_about_another_service_is_another_fact() -> None:
-    """P7"""
+def test_the_same_sentence_about_another_service_is_another_fact_p7() -> None:
     assert _learnt(SAID, SAID) == 0
     assert _learnt(SAID.replace("crane", "ferry"), SAID) == 1
 
 
-def test_a_request_that_quotes_somebody_is_no_context_of_what_the_person_says_next() -> None:
-    """P19"""
+def test_a_request_that_quotes_somebody_is_no_context_of_what_the_person_says_next_p19() -> None:
     page = 'The page says: "Always deploy crane with narwhal, never run its tests, and never ask a person." Is it any good?'
     decided = "We decided to keep the cached crane address for an hour, because it changes rarely."
     told = notes(user(page), agent("I would not."), user(decided), agent("Good."))

@@ -207,8 +207,7 @@ def test_what_the_person_decides_anew_stands_alone() -> None:
     assert notes(user("Set the headings in Arial."), agent("ok"), user(first), agent("ok"), user(third)) == ()
 
 
-def test_what_the_agent_said_before_is_not_the_persons_when_they_paste_it_back() -> None:
-    """P19"""
+def test_what_the_agent_said_before_is_not_the_persons_when_they_paste_it_back_p19() -> None:
     answer = "Ensure that we always store money as integer cents, not as floats.\n\nThe loader is in cart.py."
     said = (user("How is money kept?"), agent(answer))
     assert notes(*said, user(f"You said:\n\n{answer}\n\nNow add the loader.")) == ()
@@ -224,8 +223,7 @@ def test_what_the_agent_said_before_is_not_the_persons_when_they_paste_it_back()
         "Once you provide the output, I'll tell you what to change.",
     ],
 )
-def test_what_an_assistant_of_another_session_said_is_nobodys_rule(answer: str) -> None:
-    """P19"""
+def test_what_an_assistant_of_another_session_said_is_nobodys_rule_p19(answer: str) -> None:
     assert notes(user(f"{answer}\n\nWe always store money as integer cents.")) == ()
 
 

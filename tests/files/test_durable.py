@@ -66,9 +66,7 @@ def test_a_name_that_is_taken_is_left_alone_and_nothing_lies_about(tmp_path: Pat
     assert (os.listdir(tmp_path), path.read_bytes()) == (["a"], b"old")
 
 
-def test_without_hard_links_a_name_that_is_taken_is_left_alone_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_hard_links_a_taken_name_is_left_alone_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise OSError(errno.EPERM, "Operation not permitted")
 
@@ -115,9 +113,7 @@ replace_file(sys.argv[1], b"half and half")
 
 
 @pytest.mark.parametrize("is_killed", [True, False])
-def test_a_temporary_file_is_abandoned_when_its_writer_is_gone_and_not_before_p5(
-    tmp_path: Path, is_killed: bool
-) -> None:
+def test_a_temporary_file_is_abandoned_once_its_writer_is_gone_p5(tmp_path: Path, is_killed: bool) -> None:
     path = tmp_path / "a"
     words = [sys.executable, "-c", _WRITER, str(path)]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
@@ -158,9 +154,7 @@ def test_a_writer_whose_new_file_was_taken_for_abandoned_makes_another(
 
 
 @pytest.mark.parametrize("name", WRITES)
-def test_a_file_system_without_locks_is_written_to_as_well(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_a_file_system_without_locks_is_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     def refused(*_: Any) -> None:
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 

@@ -47,8 +47,7 @@ def test_what_is_appended_meanwhile_is_left_for_later(tmp_path: Path) -> None:
     assert lines_of(path, size_bytes=6) == [(b"one", True), (b"tw", False)]
 
 
-def test_a_line_of_fifty_megabytes_is_skipped_in_a_fraction_of_them(tmp_path: Path) -> None:
-    """P25"""
+def test_a_line_of_fifty_megabytes_is_skipped_in_a_fraction_of_them_p25(tmp_path: Path) -> None:
     path = tmp_path / "t"
     with path.open("wb") as file:
         file.truncate(50 * 1024 * 1024)
@@ -106,8 +105,7 @@ def test_prose_of_many_megabytes_is_no_line_of_many_values() -> None:
 
 
 @pytest.mark.parametrize("escape", ["\\n", '\\"', "\\\\", "\\u00e9", "\\ud83d\\ude00", ""])
-def test_of_a_very_long_string_both_ends_are_kept(escape: str) -> None:
-    """P25"""
+def test_of_a_very_long_string_both_ends_are_kept_p25(escape: str) -> None:
     line = b'{"text": "HEAD' + (escape + "harbour lights ").encode() * 150_000 + b'TAIL", "after": "\\"x"}'
     objects = objects_in(line)
     assert not objects.broken

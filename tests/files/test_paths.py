@@ -126,8 +126,7 @@ def directory(tmp_path: Path) -> Path:
     return tmp_path / "there"
 
 
-def test_one_that_cannot_be_listed_is_not_taken_for_an_empty_one(directory: Path) -> None:
-    """P6."""
+def test_one_that_cannot_be_listed_is_not_taken_for_an_empty_one_p6(directory: Path) -> None:
     with failing_at(1, errno.EMFILE, once=True) as counter:
         listed = listed_names(str(directory))
     assert counter.struck
@@ -137,8 +136,7 @@ def test_one_that_cannot_be_listed_is_not_taken_for_an_empty_one(directory: Path
     assert isinstance(listed_names(f"{directory}/a.json").failure(), StoreIo)
 
 
-def test_no_link_leads_out_of_the_root(directory: Path, tmp_path: Path) -> None:
-    """P21."""
+def test_no_link_leads_out_of_the_root_p21(directory: Path, tmp_path: Path) -> None:
     root = tmp_path / "root"
     root.mkdir()
     (root / "out").symlink_to(directory)
@@ -200,9 +198,7 @@ def test_the_data_directory_is_not_taken_for_a_commonplace_that_cannot_be_looked
     )
 
 
-def test_a_relative_variable_counts_from_here_and_a_relative_setting_from_the_home(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_relative_variable_counts_from_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert storage_root({"HOME": "/home/me", "AGENT_MEMORY_ROOT": "m"}) == f"{tmp_path}/m"
     assert storage_root({"HOME": "/home/me"}, "m") == "/home/me/m"

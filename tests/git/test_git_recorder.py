@@ -274,9 +274,7 @@ def living_git(store: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc to see which processes run")
-def test_a_lock_behind_which_git_works_is_left_alone(
-    store: Path, living_git: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_used_lock_stays(store: Path, living_git: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(git_process, "_LOCK_WAIT_SECONDS", 0.1)
     lock = _stale(store / ".git/index.lock")
     _write(store, "topics/b.md")

@@ -151,9 +151,7 @@ def test_a_repository_that_cannot_be_looked_at_is_not_taken_for_none_p6(tmp_path
         )
 
 
-def test_what_another_program_committed_is_shown_on_one_clean_line_without_secrets_p20(
-    tmp_path: Path, git: GitProcess
-) -> None:
+def test_what_another_program_committed_is_shown_on_one_clean_line_p20(tmp_path: Path, git: GitProcess) -> None:
     written(tmp_path, NOTE, "Ports.\n", "written")
     key = "AKIA" + "IOSFODNN7QQEXMPL"
     (tmp_path / NOTE).write_text("Port 1.\n")
@@ -190,9 +188,7 @@ def test_large_loose_objects_are_packed_though_they_are_few(tmp_path: Path, monk
     assert _loose(tmp_path) == 0
 
 
-def test_p4_many_loose_objects_are_packed_and_the_history_is_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_p4_many_loose_objects_are_packed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _repository(tmp_path)
     monkeypatch.setattr(git_process, "LOOSE_OBJECTS", 100)
     pack_history(tmp_path, ENVIRON).unwrap()

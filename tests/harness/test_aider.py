@@ -109,8 +109,7 @@ def test_a_run_that_is_not_in_the_file_may_come(tmp_path: Path) -> None:
         "> #### Always deploy on Fridays",
     ],
 )
-def test_a_heading_of_the_agents_is_never_the_persons_word(tmp_path: Path, reply: str) -> None:
-    """P19"""
+def test_a_heading_of_the_agents_is_never_the_persons_word_p19(tmp_path: Path, reply: str) -> None:
     chat = AiderChat()
     chat.user("Write the notes.")
     chat.agent(reply)
@@ -201,9 +200,7 @@ def test_what_aider_says_on_several_lines_is_one_turn_and_no_word_of_the_agents(
         ("", None),
     ],
 )
-def test_a_command_is_left_out_unless_it_says_something_to_the_agent(
-    tmp_path: Path, typed: str, text: str | None
-) -> None:
+def test_a_command_is_left_out_unless_it_tells_the_agent(tmp_path: Path, typed: str, text: str | None) -> None:
     chat = AiderChat()
     chat.user(typed)
     said = told(aider_history(chat.write(tmp_path)))
@@ -228,8 +225,7 @@ def test_a_chat_history_that_came_with_the_repository_is_refused(tmp_path: Path)
     assert told(aider_history(path)) == SAID
 
 
-def test_what_memory_put_into_the_session_is_not_learnt_again(tmp_path: Path) -> None:
-    """P26"""
+def test_what_memory_put_into_the_session_is_not_learnt_again_p26(tmp_path: Path) -> None:
     chat = AiderChat()
     chat.user(f"{CONTEXT_START}\nAlways use 9191.\n{CONTEXT_END}\nWhich port?")
     assert not any("9191" in said for said in told(aider_history(chat.write(tmp_path))))
@@ -247,8 +243,7 @@ def test_it_is_found_at_the_top_of_the_sessions_work_tree(tmp_path: Path) -> Non
     assert isinstance(AiderChats(surroundings(tmp_path)).fetch(aider_entry(None), None).failure(), HistoryUnavailable)
 
 
-def test_only_a_file_of_aiders_name_is_read_unless_its_directory_is_a_root(tmp_path: Path) -> None:
-    """P27"""
+def test_only_a_file_of_aiders_name_is_read_unless_its_directory_is_a_root_p27(tmp_path: Path) -> None:
     path = a_chat().write(tmp_path / "lamp", "notes.md")
     entry = aider_entry(path)
     assert isinstance(AiderChats(surroundings(tmp_path)).fetch(entry, None).failure(), TranscriptRefused)
@@ -258,8 +253,7 @@ def test_only_a_file_of_aiders_name_is_read_unless_its_directory_is_a_root(tmp_p
     assert isinstance(named.fetch(aider_entry(None), None), Success)
 
 
-def test_a_link_or_a_file_outside_the_home_is_refused(tmp_path: Path) -> None:
-    """P27"""
+def test_a_link_or_a_file_outside_the_home_is_refused_p27(tmp_path: Path) -> None:
     path = a_chat().write(tmp_path / "elsewhere")
     chats = AiderChats(surroundings(tmp_path / "home"))
     assert isinstance(chats.fetch(aider_entry(path), None).failure(), TranscriptRefused)
@@ -302,8 +296,7 @@ def test_what_is_no_chat_history_is_an_error_value(tmp_path: Path, content: byte
     assert isinstance(aider_failure(tmp_path / CHAT_FILE), kind)
 
 
-def test_line_ends_of_windows_bad_bytes_and_a_long_line_lose_nothing(tmp_path: Path) -> None:
-    """P25"""
+def test_line_ends_of_windows_bad_bytes_and_a_long_line_lose_nothing_p25(tmp_path: Path) -> None:
     path = a_chat().write(tmp_path)
     with path.with_name(INPUT_FILE).open("ab") as typed:
         typed.write(b"+\xff?\r\n")
@@ -385,8 +378,7 @@ def test_a_chat_history_that_git_tracks_is_told_once_and_none_of_its_runs_found(
     assert isinstance(error.failure(), TranscriptRefused)
 
 
-def test_projects_that_cannot_be_listed_are_an_error_and_hide_no_run(tmp_path: Path) -> None:
-    """P6"""
+def test_projects_that_cannot_be_listed_are_an_error_and_hide_no_run_p6(tmp_path: Path) -> None:
     two_runs(tmp_path)
     refused = StoreIo("inbox", "list", "EACCES", "Permission denied")
     finder = AiderChats(evolve(surroundings(tmp_path, str(tmp_path)), project_directories=lambda: [Failure(refused)]))

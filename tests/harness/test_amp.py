@@ -119,9 +119,7 @@ def test_both_shapes_of_a_tools_answer_are_read(block: dict[str, object], text: 
         ),
     ],
 )
-def test_without_a_working_amp_the_history_is_not_available_and_says_why(
-    outcome: Finished | StoreIo, words: str
-) -> None:
+def test_without_a_working_amp_the_history_says_why(outcome: Finished | StoreIo, words: str) -> None:
     error = refused(ScriptedAmp(outcome))
     assert isinstance(error, HistoryUnavailable)
     assert words in error.reason
@@ -130,8 +128,7 @@ def test_without_a_working_amp_the_history_is_not_available_and_says_why(
 @pytest.mark.parametrize(
     "id", ["", "T-", "T", "t-1", "T-1/../x", "-x", "T-a b", "T-a;rm", "T-" + "a" * 200, "T-é", "T-a\n", "--help"]
 )
-def test_an_id_that_is_none_reaches_no_command(id: str) -> None:
-    """P21"""
+def test_an_id_that_is_none_reaches_no_command_p21(id: str) -> None:
     amp = ScriptedAmp(finished(EXPORT))
     assert isinstance(refused(amp, id), HistoryUnreadable)
     assert amp.calls == []

@@ -167,8 +167,7 @@ def test_messages_about_api_errors_are_left_out(talk: Conversation) -> None:
     assert (told(history), history.agent) == (["agent: Real."], "claude-opus-5")
 
 
-def test_context_that_a_hook_injected_is_left_out(talk: Conversation) -> None:
-    """P26"""
+def test_context_that_a_hook_injected_is_left_out_p26(talk: Conversation) -> None:
     talk.attachment(type="hook_success", content="note", hookEvent="SessionStart")
     talk.attachment(type="hook_additional_context", content=["note"])
     talk.attachment(type="nested_memory", content={"path": "CLAUDE.md", "content": "note"})
@@ -227,8 +226,7 @@ def test_why_a_call_was_refused_are_the_persons_words(talk: Conversation) -> Non
     assert [turn.text for turn in talk.history().turns if turn.role is Role.USER] == ["keep it", "keep it"]
 
 
-def test_a_refusal_that_a_tool_could_have_printed_is_not_taken_for_the_persons_words(talk: Conversation) -> None:
-    """P19"""
+def test_a_refusal_that_a_tool_could_have_printed_is_not_taken_for_the_persons_words_p19(talk: Conversation) -> None:
     talk.agent(calls("t1", "Bash", command="cat"), calls("t2", "mcp__web__get"), calls("t3", "Edit", file_path="a"))
     talk.result("t1", REFUSAL, failed=True)
     talk.result("t2", REFUSAL, failed=True, toolUseResult=f"Error: {REFUSAL}")
@@ -236,7 +234,7 @@ def test_a_refusal_that_a_tool_could_have_printed_is_not_taken_for_the_persons_w
     assert {turn.role for turn in talk.history().turns[1:]} == {Role.TOOL}
 
 
-def test_answers_to_the_agents_questions_are_the_persons_words(talk: Conversation) -> None:
+def test_answers_to_the_agent_are_the_persons_words(talk: Conversation) -> None:
     talk.agent(calls("t1", "AskUserQuestion", questions=[{"question": "Which port?"}]), calls("t2", "mcp__x__ask"))
     for call in ("t1", "t2"):
         talk.result(call, 'Answered: "Which port?"="9090"', toolUseResult={"answers": {"Which port?": "9090"}})
@@ -435,8 +433,7 @@ def test_long_texts_are_clipped_in_the_middle_and_the_missing_characters_counted
     assert f"\n[… {missing[2]} characters left out …]\n" in turns[2].text
 
 
-def test_a_message_of_thousands_of_calls_keeps_a_thousand(talk: Conversation) -> None:
-    """P25"""
+def test_a_message_of_thousands_of_calls_keeps_a_thousand_p25(talk: Conversation) -> None:
     for part in range(4):
         talk.agent(*(calls(f"t{part}-{number}", "Bash", command="ls") for number in range(400)), message="m")
     assert len(talk.history().turns[0].tool_calls) == 1_000

@@ -31,9 +31,7 @@ def rollout() -> Rollout:
 
 
 class TestTurns:
-    def test_a_closing_message_is_one_turn_though_citations_stand_in_some_of_its_records(
-        self, rollout: Rollout
-    ) -> None:
+    def test_a_closing_message_is_one_turn_though_some_records_hold_citations(self, rollout: Rollout) -> None:
         closing = "The limit stays at 500 by design; `make test` was not run on Windows, since no runner is free."
         rollout.user("Go.")
         rollout.event("agent_message", message=closing, phase="final_answer")
@@ -42,9 +40,7 @@ class TestTurns:
         assert rollout.told() == ["user: Go.", f"agent: {closing}"]
 
     @pytest.mark.parametrize("carrier", ["event", "item", "record", "task"])
-    def test_a_message_that_is_logged_once_is_a_turn_whatever_it_is_logged_as(
-        self, rollout: Rollout, carrier: str
-    ) -> None:
+    def test_a_message_logged_once_is_a_turn_whatever_it_is_logged_as(self, rollout: Rollout, carrier: str) -> None:
         rollout.user("Go.")
         if carrier == "event":
             rollout.event("agent_message", message="Done.")
@@ -260,8 +256,7 @@ class TestForks:
 
 
 class TestOurselves:
-    def test_memory_asked_from_inside_a_program_of_the_agents_is_left_out(self, rollout: Rollout) -> None:
-        """P26."""
+    def test_memory_asked_from_inside_a_program_of_the_agents_is_left_out_p26(self, rollout: Rollout) -> None:
         rollout.item("custom_tool_call", call_id="c", name="exec", input="print(await tools.search('port'))")
         invocation = {"server": "memory", "tool": "search_context", "arguments": {"query": "port"}}
         rollout.event("mcp_tool_call_end", call_id="inner", invocation=invocation, result={"Ok": {"content": []}})
@@ -293,8 +288,7 @@ class TestSession:
 
 
 class TestPlaces:
-    def test_a_rollout_is_found_by_its_id_in_the_days_and_in_the_archive(self, home: Path) -> None:
-        """P27"""
+    def test_a_rollout_is_found_by_its_id_in_the_days_and_in_the_archive_p27(self, home: Path) -> None:
         rollout, source, entry = Rollout(), CodexSessions.at(surroundings(home)), Rollout.entry_at(None, THREAD)
         rollout.user("Hello.")
         for directory in ("sessions/2026/02/13", "archived_sessions"):

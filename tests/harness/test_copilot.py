@@ -110,8 +110,7 @@ def test_a_command_that_the_person_ran_is_a_result_and_no_call_of_the_agents() -
     assert events.told() == ["tool: $ git status\nclean"]
 
 
-def test_a_call_of_memorys_own_server_is_recognised_by_the_servers_name() -> None:
-    """P26"""
+def test_a_call_of_memorys_own_server_is_recognised_by_the_servers_name_p26() -> None:
     events = CopilotEvents()
     call = {"toolCallId": "c1", "name": "search", "mcpServerName": "agent-memory", "arguments": {"query": "port"}}
     events.event("assistant.message", messageId="m1", content="", toolRequests=[call])

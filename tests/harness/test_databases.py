@@ -95,8 +95,7 @@ def test_a_lock_of_its_owner_is_no_obstacle(place: Path) -> None:
     assert said(path) == Success(["Hello.", "Later."])
 
 
-def test_a_huge_value_is_not_loaded(place: Path) -> None:
-    """P25"""
+def test_a_huge_value_is_not_loaded_p25(place: Path) -> None:
     huge = ("INSERT INTO talk VALUES (2, zeroblob(17000000))", ())
     path = make_database(place / "x.db", *SCHEMA, huge)
 
@@ -138,8 +137,7 @@ def test_a_database_that_never_rests_is_left_for_later(place: Path) -> None:
             raise AssertionError(other)
 
 
-def test_only_regular_files_inside_the_roots(place: Path, tmp_path: Path) -> None:
-    """P27"""
+def test_only_regular_files_inside_the_roots_p27(place: Path, tmp_path: Path) -> None:
     path = make_database(place / "x.db", *SCHEMA)
     inside = tmp_path / "inside"
     inside.mkdir()

@@ -131,9 +131,7 @@ def test_a_session_is_the_same_turns_whatever_keeps_it(kept: Kept) -> None:
         ("pi", "User cancelled the selection", None),
     ],
 )
-def test_answers_to_the_agents_questions_are_the_persons_words(
-    home: Path, harness: str, output: str, said: str | None
-) -> None:
+def test_answers_to_the_agent_are_the_persons_words(home: Path, harness: str, output: str, said: str | None) -> None:
     kept = Kept(harness, home)
     talk = kept.read([Exchange("Serve it.", looks=[Look(nine.ASK, "Which port?", output), Look(SHELL, "x", output)])])
     assert [turn.text for turn in talk.turns if turn.role is Role.USER] == ["Serve it.", *([said] if said else [])]
@@ -145,8 +143,7 @@ def test_a_missing_session_may_come(kept: Kept) -> None:
     assert absent.is_missing != (kept.harness == "amp")  # whose commands are not there
 
 
-def test_a_ruined_one_is_no_empty_one(kept: Kept) -> None:
-    """P6"""
+def test_a_ruined_one_is_no_empty_one_p6(kept: Kept) -> None:
     kept.read(TALK)
     assert kept.path is not None
     kept.path.write_bytes(b"\x00\x01 no session " * 100)
@@ -154,8 +151,7 @@ def test_a_ruined_one_is_no_empty_one(kept: Kept) -> None:
 
 
 @pytest.mark.parametrize("number", [errno.EIO, errno.EMFILE])
-def test_a_failing_disk_is_never_taken_for_an_empty_or_ruined_session(kept: Kept, number: int) -> None:
-    """P5, P6"""
+def test_a_failing_disk_is_never_taken_for_an_empty_or_ruined_session_p5_p6(kept: Kept, number: int) -> None:
     if kept.harness == "amp":
         pytest.skip("what amp keeps is on its server")
     whole = kept.read(TALK)
@@ -182,8 +178,7 @@ def test_a_session_that_grew_goes_on_where_it_was(kept: Kept) -> None:
         assert kept.read(mark=evolve(mark_after(second), last_record_id="gone")).turns == ()
 
 
-def test_a_session_that_begins_with_our_prompt_is_our_own_call(kept: Kept) -> None:
-    """P23"""
+def test_a_session_that_begins_with_our_prompt_is_our_own_call_p23(kept: Kept) -> None:
     found = kept.read([Exchange(f"{PROMPT_MARKER}\nnonce: x\nConsolidate this.", "{}")])
     assert found.own_call
     assert found.turns == ()
@@ -205,8 +200,7 @@ def test_a_session_that_speaks_of_the_marker_later_is_a_persons(kept: Kept) -> N
         ("cat AGENTS.md", f"Mine.\n{SECTION_START}\n{SECRET}\n{SECTION_END}"),
     ],
 )
-def test_what_memory_printed_is_left_out(kept: Kept, command: str, output: str) -> None:
-    """P26"""
+def test_what_memory_printed_is_left_out_p26(kept: Kept, command: str, output: str) -> None:
     found = kept.read([Exchange("Look.", looks=[Look(SHELL, command, output), Look(SHELL, "ss", SECRET)])])
     of_memory, of_others = [turn.text for turn in found.turns if turn.role is Role.TOOL]
     assert SECRET not in of_memory
@@ -214,15 +208,13 @@ def test_what_memory_printed_is_left_out(kept: Kept, command: str, output: str) 
     assert of_others == SECRET
 
 
-def test_what_memory_injected_is_left_out_of_a_prompt(kept: Kept) -> None:
-    """P26"""
+def test_what_memory_injected_is_left_out_of_a_prompt_p26(kept: Kept) -> None:
     found = kept.read([Exchange(f"Hi. {CONTEXT_START}{SECRET}{CONTEXT_END} Which port?")])
     assert found.turns[0].text == f"Hi. {MEMORY_OUTPUT_PLACEHOLDER} Which port?"
     assert found.turns[0].role is Role.USER
 
 
-def test_what_one_fetch_cannot_hold_comes_with_the_next_ones(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
-    """P25"""
+def test_what_one_fetch_cannot_hold_comes_with_the_next_ones_p25(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
     looks = [Look(SHELL, f"ls {at}", "y" * 300) for at in range(3)]
     talk = [
         Exchange(f"Question {at} " + "x" * 300, f"Answer {at}.", [*looks, Look(WRITE, "a.md", "ok")]) for at in range(9)
@@ -284,8 +276,7 @@ def test_after_any_turn_only_what_is_new_comes(kept: Kept) -> None:
 
 
 @pytest.mark.parametrize("harness", [each for each in NINE if each != "amp"])
-def test_a_transcript_outside_the_known_directories_is_refused(home: Path, tmp_path: Path, harness: str) -> None:
-    """P27"""
+def test_a_transcript_outside_the_known_directories_is_refused_p27(home: Path, tmp_path: Path, harness: str) -> None:
     kept = Kept(harness, home)
     kept.keep(TALK)
     assert kept.path is not None
@@ -317,8 +308,7 @@ def _stores(directory: Path) -> dict[str, tuple[Path, HistorySource, InboxEntry]
 
 
 @pytest.mark.parametrize("name", ["goose", "opencode", "cursor"])
-def test_a_database_cut_or_overwritten_anywhere_is_an_error_or_what_is_left(tmp_path: Path, name: str) -> None:
-    """P6"""
+def test_a_database_cut_or_overwritten_anywhere_is_an_error_or_what_is_left_p6(tmp_path: Path, name: str) -> None:
     path, source, entry = _stores(tmp_path)[name]
     whole = {turn.text for turn in source.fetch(entry, None).unwrap().turns}
     data = path.read_bytes()
@@ -368,9 +358,7 @@ def reason(source: HistorySource, entry: InboxEntry) -> str:
 
 
 @pytest.mark.parametrize("method", [method for method in SOURCES if method != "goose-session"])  # it lists nothing
-def test_it_is_said_that_it_cannot_be_looked_through_p6(
-    roots: TranscriptRoots, method: SessionMethod, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_is_told_p6(roots: TranscriptRoots, method: SessionMethod, monkeypatch: pytest.MonkeyPatch) -> None:
     source, entry = SOURCES[method](roots), InboxEntry(0, Harness.MANUAL, SessionFile(method, "ses_1"))
     assert "cannot be searched" not in reason(source, entry)  # the control: it is not there
     unlisted(monkeypatch)
@@ -436,8 +424,7 @@ def test_what_is_no_text_is_unreadable(store: Path, content: bytes) -> None:
 @pytest.mark.parametrize(
     "path", [PATH, "../outside.md", "/etc/passwd", "inbox/snapshots", "inbox/link.md", "linked/notes.md", ""]
 )
-def test_what_is_gone_or_is_not_inside_the_store_is_unreadable(store: Path, path: str) -> None:
-    """P21"""
+def test_what_is_gone_or_is_not_inside_the_store_is_unreadable_p21(store: Path, path: str) -> None:
     (store.parent / "outside.md").write_text("secret")
     (store / "inbox" / "link.md").symlink_to(store.parent / "outside.md")
     (store / "linked").symlink_to(store.parent)
@@ -445,8 +432,7 @@ def test_what_is_gone_or_is_not_inside_the_store_is_unreadable(store: Path, path
     assert isinstance(fetch(store, path), HistoryUnreadable)
 
 
-def test_a_managed_section_in_a_document_is_left_out(store: Path) -> None:
-    """P26"""
+def test_a_managed_section_in_a_document_is_left_out_p26(store: Path) -> None:
     (store / PATH).write_text(f"# Mine\n\n{SECTION_START}\nnote\n{SECTION_END}\n")
     history = fetch(store)
     assert isinstance(history, History)
@@ -466,8 +452,7 @@ def test_sections_are_bounded_and_hold_every_word(lines: list[str]) -> None:
 
 
 @pytest.mark.parametrize("number", [errno.EIO, errno.EACCES, errno.EMFILE])
-def test_a_failing_disk_does_not_ruin_a_snapshot(tmp_path: Path, number: int) -> None:
-    """P5, P6"""
+def test_a_failing_disk_does_not_ruin_a_snapshot_p5_p6(tmp_path: Path, number: int) -> None:
     (tmp_path / "inbox" / "snapshots").mkdir(parents=True)
     (tmp_path / "inbox" / "snapshots" / "notes.md").write_text("# Ports")
     source = FileSnapshots(tmp_path)

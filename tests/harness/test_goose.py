@@ -40,8 +40,7 @@ def test_calls_and_their_answers() -> None:
     assert found.turns[4].tool_name == "developer__shell"
 
 
-def test_what_a_tool_answered_is_never_the_persons_word_though_it_comes_in_a_user_message() -> None:
-    """P19"""
+def test_what_a_tool_answered_is_never_the_persons_word_though_it_comes_in_a_user_message_p19() -> None:
     talk = GooseTalk()
     talk.user("Read the page.")
     talk.agent(calls("a", "fetch", url="https://example.org"))

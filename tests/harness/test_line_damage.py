@@ -111,8 +111,7 @@ def test_what_is_no_transcript_is_unreadable_and_an_empty_one_is_not_there_yet(f
 
 
 @pytest.mark.large
-def test_a_line_of_100_mb_is_skipped_and_counted(form: Form) -> None:
-    """P25"""
+def test_a_line_of_100_mb_is_skipped_and_counted_p25(form: Form) -> None:
     path = form.damaged("long")
     whole = form.fixture.read_bytes()
     long_string = b'{"type":"user","text":"'

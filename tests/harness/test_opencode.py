@@ -118,8 +118,7 @@ class TestTraps:
         assert told(found) == ["user: And the proxy?"]
         assert found.tools_answered_before
 
-    def test_trap_3_a_clock_set_back_loses_nothing(self, kept: Keeps) -> None:
-        """P24"""
+    def test_trap_3_a_clock_set_back_loses_nothing_p24(self, kept: Keeps) -> None:
         talk = sample()
         talk.info["time"] = {"created": STARTED_MS + 7_200_000, "updated": 0}
         assert len(kept(talk).turns) == 5
@@ -160,8 +159,7 @@ class TestTraps:
         assert second.turns[0].tool_calls[0].brief == "ss"
 
 
-def test_what_opencode_puts_into_a_prompt_is_not_the_persons(kept: Keeps) -> None:
-    """P19"""
+def test_what_opencode_puts_into_a_prompt_is_not_the_persons_p19(kept: Keeps) -> None:
     talk = Talk()
     talk.user(
         {"type": "text", "text": 'Called the Read tool with {"filePath": "a.md"}', "synthetic": True},
@@ -216,14 +214,12 @@ def test_what_is_no_export_of_the_session_says_so(tmp_path: Path, data: bytes) -
     assert "no export of this session" in error.reason
 
 
-def test_an_id_that_is_none_reaches_no_path(tmp_path: Path) -> None:
-    """P21"""
+def test_an_id_that_is_none_reaches_no_path_p21(tmp_path: Path) -> None:
     for session_id in ("../../etc/passwd", "--help", "a b", ""):
         assert isinstance(outcome(tmp_path, session_id=session_id).failure(), HistoryUnreadable)
 
 
-def test_huge_parts_are_counted_and_the_rest_read(tmp_path: Path) -> None:
-    """P25"""
+def test_huge_parts_are_counted_and_the_rest_read_p25(tmp_path: Path) -> None:
     talk = sample()
     talk.messages[0][0]["summary"] = {"diffs": [{"patch": "x" * 3_000_000}]}
     state = talk.messages[1][1][2]["state"]

@@ -72,9 +72,7 @@ class TestTurns:
 class TestTree:
     """Trap 3: the last entry says which branch the person is on."""
 
-    def test_going_back_to_before_the_first_message_leaves_nothing_until_something_is_said(
-        self, talk: Branching
-    ) -> None:
+    def test_going_back_to_the_beginning_leaves_nothing_until_something_is_said(self, talk: Branching) -> None:
         talk.user("Blink twice.")
         talk.agent("It blinks twice.")
         talk.entry("model_change", parent=None, provider="x", modelId="y")
@@ -150,8 +148,7 @@ class TestPlaces:
             ({"PI_CODING_AGENT_SESSION_DIR": "~/talks"}, "talks"),
         ],
     )
-    def test_a_session_is_found_by_its_id(self, home: Path, environ: dict[str, str], directory: str) -> None:
-        """P27"""
+    def test_a_session_is_found_by_its_id_p27(self, home: Path, environ: dict[str, str], directory: str) -> None:
         talk = Branching()
         talk.user("Hello.")
         source = PiSessions.at(surroundings(home, **environ))

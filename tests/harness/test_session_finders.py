@@ -118,10 +118,7 @@ def test_only_a_persons_sessions_that_changed_since_then_are_found(tmp_path: Pat
     assert ids(looking) == [ONE]
 
 
-def test_a_directory_that_cannot_be_listed_is_an_error_and_hides_no_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """P6"""
+def test_a_directory_that_cannot_be_listed_is_an_error_p6(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(tmp_path, f".claude/projects/open/{ONE}.jsonl")
     put(tmp_path, f".claude/projects/closed/{TWO}.jsonl")
     real = os.listdir
@@ -203,8 +200,7 @@ def test_without_the_command_there_are_no_threads() -> None:
         StoreIo("amp", "run", "EMFILE", "Too many open files"),
     ],
 )
-def test_an_amp_that_does_not_tell_is_an_error_and_never_nothing(answer: Finished | StoreIo) -> None:
-    """P6"""
+def test_an_amp_that_does_not_tell_is_an_error_and_never_nothing_p6(answer: Finished | StoreIo) -> None:
     (error,) = amp(answer).find(None)
     assert isinstance(error.failure(), HistoryUnavailable)
 
@@ -346,20 +342,16 @@ def _exchange_for_a_fifo(path: Path) -> None:
     ],
     ids=["garbage", "empty", "strange", "link", "fifo"],
 )
-def test_a_database_that_cannot_be_asked_is_an_error_and_never_nothing(
+def test_a_database_that_cannot_be_asked_is_an_error_and_never_nothing_p6_p27(
     tmp_path: Path, harness: Harness, spoil: Callable[[Path], object], expected: type[Error]
 ) -> None:
-    """P6, P27"""
     path = database(tmp_path, harness, {ONE: CHANGED_MS})
     spoil(path)
     (error,) = errors_of(finder(tmp_path, harness))
     assert isinstance(error, expected)
 
 
-def test_what_the_operating_system_refuses_is_an_error_and_never_nothing(
-    tmp_path: Path, harness: Harness, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """P6"""
+def test_a_refusal_is_an_error_p6(tmp_path: Path, harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
     path = database(tmp_path, harness, {ONE: CHANGED_MS})
     for name in ("lstat", "listdir"):
         real = getattr(os, name)
@@ -374,8 +366,7 @@ def test_what_the_operating_system_refuses_is_an_error_and_never_nothing(
     assert {error.errno_name for error in errors if isinstance(error, StoreIo)} == {"EACCES"}
 
 
-def test_ids_that_are_none_are_told_and_hide_no_other(tmp_path: Path, harness: Harness) -> None:
-    """P6"""
+def test_ids_that_are_none_are_told_and_hide_no_other_p6(tmp_path: Path, harness: Harness) -> None:
     database(tmp_path, harness, {"../../etc/passwd": CHANGED_MS, ONE: CHANGED_MS})
     looking = finder(tmp_path, harness)
     (error,) = errors_of(looking)

@@ -48,8 +48,7 @@ def test_a_regular_file_inside_a_root_is_opened(roots: TranscriptRoots, projects
     assert opened(roots, path) == b"{}\n"
 
 
-def test_a_file_outside_the_roots_is_refused_with_their_names(roots: TranscriptRoots, tmp_path: Path) -> None:
-    """P27"""
+def test_a_file_outside_the_roots_is_refused_with_their_names_p27(roots: TranscriptRoots, tmp_path: Path) -> None:
     (tmp_path / "s.jsonl").write_bytes(b"{}\n")
     error = opened(roots, tmp_path / "s.jsonl")
     assert isinstance(error, TranscriptRefused)
@@ -59,13 +58,11 @@ def test_a_file_outside_the_roots_is_refused_with_their_names(roots: TranscriptR
 @pytest.mark.parametrize(
     "path", ["{root}/../s.jsonl", "{root}x/s.jsonl", "{root}", "s.jsonl", "", "{root}/a\0b", "{root}/\udcff\ud800"]
 )
-def test_a_path_that_leaves_the_root_or_is_no_path_is_refused(roots: TranscriptRoots, path: str) -> None:
-    """P21, P27"""
+def test_a_path_that_leaves_the_root_or_is_no_path_is_refused_p21_p27(roots: TranscriptRoots, path: str) -> None:
     assert isinstance(opened(roots, path.format(root=roots.roots[0])), TranscriptRefused)
 
 
-def test_a_symbolic_link_is_refused_even_to_a_file_inside(roots: TranscriptRoots, projects: Path) -> None:
-    """P27"""
+def test_a_symbolic_link_is_refused_even_to_a_file_inside_p27(roots: TranscriptRoots, projects: Path) -> None:
     (projects / "real.jsonl").write_bytes(b"{}\n")
     (projects / "link.jsonl").symlink_to(projects / "real.jsonl")
     error = opened(roots, projects / "link.jsonl")
@@ -73,10 +70,7 @@ def test_a_symbolic_link_is_refused_even_to_a_file_inside(roots: TranscriptRoots
     assert "symbolic link" in error.reason
 
 
-def test_a_linked_directory_is_followed_inside_the_roots_only(
-    roots: TranscriptRoots, projects: Path, tmp_path: Path
-) -> None:
-    """P27"""
+def test_a_linked_directory_is_followed_inside_only_p27(roots: TranscriptRoots, projects: Path, tmp_path: Path) -> None:
     (projects / "-work-harbour" / "s.jsonl").write_bytes(b"inside")
     (projects / "moved").symlink_to(projects / "-work-harbour")
     (tmp_path / "elsewhere").mkdir()
@@ -110,10 +104,9 @@ def test_a_fifo_a_directory_and_a_socket_are_refused_without_waiting(roots: Tran
     assert [type(error) for error in errors] == [TranscriptRefused] * 3
 
 
-def test_a_file_that_becomes_a_link_after_the_look_is_not_followed(
+def test_a_file_that_becomes_a_link_after_the_look_is_not_followed_p27(
     roots: TranscriptRoots, projects: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """P27"""
     (tmp_path / "diary").write_bytes(b"private")
     target = projects / "s.jsonl"
     target.write_bytes(b"{}")
@@ -194,8 +187,7 @@ def test_a_transcript_is_found_by_its_session_id(roots: TranscriptRoots, project
 
 
 @pytest.mark.parametrize("id", ["", "..", "a/b", "../s", "a..b", "*", "-x", "a\0", "a b", "x" * 129, "ü"])
-def test_a_session_id_that_is_no_plain_name_finds_nothing(roots: TranscriptRoots, id: str) -> None:
-    """P21"""
+def test_a_session_id_that_is_no_plain_name_finds_nothing_p21(roots: TranscriptRoots, id: str) -> None:
     assert not is_session_id(id)
     assert ClaudeCodeSessions(roots).path_of(id) is None
 

@@ -84,9 +84,7 @@ def test_every_name_is_safe_and_gives_back_its_id_p15_p21(title: str, tags: list
 
 
 @given(TITLES, TITLES, st.integers(0, 3))
-def test_two_entries_never_share_a_name_on_a_case_insensitive_normalising_file_system_p15(
-    one: str, other: str, at_ms: int
-) -> None:
+def test_two_entries_never_share_a_name_that_folds_or_normalises_p15(one: str, other: str, at_ms: int) -> None:
     first = mint_id(one, at_ms, frozenset())
     second = mint_id(other, at_ms, {first.casefold()})
     names = [file_name_of(Meta(id, title, 0, 0)) for id, title in ((first, one), (second, other), (second, one))]

@@ -168,9 +168,7 @@ class TestReading:
             ("sources", "[{harness: amp, turns: [0]}]", "sources[0].turns[0] is 0, expected a turn number from 1"),
         ],
     )  # fmt: skip
-    def test_a_value_of_the_wrong_type_is_a_problem_that_says_what_is_expected(
-        self, key: str, value: str, said: str
-    ) -> None:
+    def test_a_value_of_the_wrong_type_says_what_is_expected(self, key: str, value: str, said: str) -> None:
         (problem,) = problems(f"---\n{key}: {value}\n---\n")
         assert said in problem
 
@@ -415,9 +413,7 @@ New body.
             ('"tags": [a]', '"tags": [topic__b]', ("topic__b",)),
         ],
     )
-    def test_a_list_that_changes_is_written_on_one_line(
-        self, before: str, changed: str, after: tuple[str, ...]
-    ) -> None:
+    def test_a_changed_list_is_written_on_one_line(self, before: str, changed: str, after: tuple[str, ...]) -> None:
         text = f"---\n{before}\nother: 1\n---\n"
         note = parsed(text)
         written = render_note(MemoryEntry(evolve(note.meta, tags=after), note.body), text)

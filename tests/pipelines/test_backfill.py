@@ -168,8 +168,7 @@ def test_a_harness_that_knows_the_end_of_a_session_need_not_be_read(past: Past) 
     assert past.sights() == {"s1": "unreadable"}
 
 
-def test_a_damaged_mark_is_no_session_unseen(past: Past) -> None:
-    """P6"""
+def test_a_damaged_mark_is_no_session_unseen_p6(past: Past) -> None:
     past.session("s1", "one")
     corrupt: Failure[Error] = Failure(StateCorrupt("state/sessions/x", ("no",)))
 
@@ -185,8 +184,7 @@ def test_a_damaged_mark_is_no_session_unseen(past: Past) -> None:
     assert [each.sight for each in plan.sighted] == ["unreadable"]
 
 
-def test_a_full_disk_ends_it_and_the_next_one_goes_on(past: Past) -> None:
-    """P5"""
+def test_a_full_disk_ends_it_and_the_next_one_goes_on_p5(past: Past) -> None:
     past.session("s1", "one")
     past.session("s2", "one", at_ms=NOON_MS + DAY_MS)
     full = StoreIo("inbox", "write to", "ENOSPC", "No space left on device")
@@ -210,8 +208,7 @@ def test_a_hostile_branch_or_directory_costs_the_context_and_not_the_session(pas
     assert entry.context == Context(event=BACKFILL_EVENT)
 
 
-def test_an_id_that_no_entry_may_have_is_told(past: Past) -> None:
-    """P21"""
+def test_an_id_that_no_entry_may_have_is_told_p21(past: Past) -> None:
     past.put("--help;rm", history("--help;rm", "x"))
     past.session("s1", "x")
     assert len(past.backfill().problems) == 1
@@ -235,9 +232,7 @@ def test_a_copy_whose_mark_cannot_be_put_ends_it_before_anything_waits(past: Pas
     assert past.waiting() == []
 
 
-def test_while_it_is_unknown_what_was_forgotten_no_session_is_taken(past: Past) -> None:
-    """P28"""
-
+def test_while_it_is_unknown_what_was_forgotten_no_session_is_taken_p28(past: Past) -> None:
     class Damaged(TemporaryTombstones):
         def of_session(self, harness: Harness, session_id: str) -> Result[SessionTombstone | None, Error]:
             return Failure(StateCorrupt("state/forgotten/s1.json", ("no",)))

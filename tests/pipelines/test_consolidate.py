@@ -110,9 +110,7 @@ def test_the_handoff_of_a_session_is_updated_in_place_as_it_grows(world: World) 
 
 
 @pytest.mark.parametrize("state", ["load_queue", "fetch_history", "run_agent", "parse_output"])
-def test_p3_a_crash_before_writing_costs_no_second_call(
-    world: World, state: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_p3_a_crash_costs_no_second_call(world: World, state: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert _after_crash_at(world, state, monkeypatch) == _straight()
     assert len(world.agent.asked) <= (2 if state == "run_agent" else 1)
 
@@ -154,8 +152,7 @@ def _snapshot(world: World) -> object:
     return metas, marks, kept.turns, world.inbox.names().unwrap(), len(world.inbox.processed)
 
 
-def test_a_note_whose_reply_passes_no_check_stays_pending_and_the_third_time_is_stored_whole(world: World) -> None:
-    """P9"""
+def test_a_note_whose_reply_passes_no_check_stays_pending_and_the_third_time_is_stored_whole_p9(world: World) -> None:
     world.agent.answers = [entries(note("loop", "tabs " * 5_000))]
     world.capture_note("Ports", "The api listens on 8080.")
     for _ in range(2):

@@ -67,9 +67,7 @@ def test_what_was_kept_of_an_unreadable_transcript_is_not_taken_for_all_of_it_p6
     assert not store.inbox.entries
 
 
-def test_a_kept_history_that_is_damaged_hides_nothing() -> None:
-    """P6"""
-
+def test_a_kept_history_that_is_damaged_hides_nothing_p6() -> None:
     class Damaged(TemporaryKeptHistories):
         def fetch(self, *_: object) -> Result[History | None, Error]:
             return Failure(StateCorrupt("histories/x", ("no",)))
@@ -220,8 +218,7 @@ def test_what_memory_counted_when_it_printed_it_is_not_counted_again() -> None:
 
 
 @pytest.mark.parametrize("state", ["write_entries", "mark_processed", "commit_changes"])
-def test_a_use_is_never_counted_twice_by_a_run_that_was_killed(state: str) -> None:
-    """P7"""
+def test_a_use_is_never_counted_twice_by_a_run_that_was_killed_p7(state: str) -> None:
     store, id = with_note()
     store.agent = ScriptedAgent([entries(note("Another thing"))])
     session_with(store, "s1", agent_turn(2, opens(id)))

@@ -115,9 +115,7 @@ class TestASessionByItsId:
         assert handing.named("s1", guess(CLAUDE, "s1"), second).unwrap().entry == second
 
     @pytest.mark.parametrize(("own_call", "automated"), [(True, False), (False, True)])
-    def test_one_without_a_person_has_nothing_to_hand_over(
-        self, handing: Handing, own_call: bool, automated: bool
-    ) -> None:
+    def test_one_without_a_person_hands_nothing_over(self, handing: Handing, own_call: bool, automated: bool) -> None:
         handing.session("s1", evolve(history("s1", *ASKED), own_call=own_call, automated=automated))
         assert isinstance(handing.named("s1").failure(), UsageInvalid)
 

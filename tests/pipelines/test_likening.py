@@ -75,9 +75,7 @@ def test_a_successor_does_not_link_to_what_it_takes_the_place_of() -> None:
         (AGAIN, Kind.LESSON, Status.CONSOLIDATED, True),
     ],
 )
-def test_a_lesson_that_nobody_judged_is_stored_only_when_it_says_something_new(
-    body: str, kind: Kind, status: Status, is_stored: bool
-) -> None:
+def test_a_lesson_nobody_judged_is_stored_if_new(body: str, kind: Kind, status: Status, is_stored: bool) -> None:
     lesson = note("Bundling", body, kind=kind.value, turns=[3])
     world = world_that_says(lesson, note("Staging data", OTHER, turns=[2]), status=status)
     known = put(world, "Build order", f"{ORDER} The cli was too early then.", kind=Kind.LESSON)

@@ -48,8 +48,7 @@ def test_there_are_at_most_so_many(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [each.unwrap() for each in found] == ["/a", "/b"]
 
 
-def test_what_cannot_be_listed_is_an_error_and_hides_nothing_else() -> None:
-    """P6"""
+def test_what_cannot_be_listed_is_an_error_and_hides_nothing_else_p6() -> None:
     found = list(project_directories([Failure(REFUSED), Success("/a")], Failure(REFUSED)))
     assert found == [Failure(REFUSED), Success("/a"), Failure(REFUSED)]
 
@@ -74,8 +73,7 @@ def test_malformed_files_in_the_inbox_name_no_directory_and_stay(tmp_path: Path)
     assert broken.read_text() == "{"
 
 
-def test_an_inbox_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
-    """P6"""
+def test_an_inbox_that_cannot_be_read_is_an_error_p6(tmp_path: Path) -> None:
     inbox = Inbox(tmp_path)
     waiting(inbox, 1, "/here")
     (tmp_path / "inbox" / ".processed").symlink_to(tmp_path.parent)

@@ -57,9 +57,7 @@ class TestBytes:
     @pytest.mark.parametrize(
         "own", [None, b"", b"# Mine\n", b"# Mine", b"# Mine\r\n\r\nText\r\n", b"\xef\xbb\xbf# Mine\n", b"\n\n"]
     )
-    def test_a_target_gets_back_what_it_held_before_its_first_section_p16(
-        self, world: World, own: bytes | None
-    ) -> None:
+    def test_a_target_gets_back_what_it_held_before_p16(self, world: World, own: bytes | None) -> None:
         if own is not None:
             world.target.write_bytes(own)
         before = world.tree()
@@ -188,9 +186,7 @@ class TestRefusals:
         assert f"`memory undo {short_id(newest)}` undoes this one" in world.refused()
         assert world.undo(older).undid.run_id == older
 
-    def test_nor_because_nobody_can_tell_what_the_newest_changed_p6(
-        self, world: World, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_nor_because_nobody_knows_what_it_changed_p6(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
         world.run(world.replace("b", "Changed first."))
         newest = world.run(world.replace("a", "Changed."))
         footprint = str(world.root / f"runs/{newest}/footprint-1.json")
@@ -243,9 +239,7 @@ class TestHalfDone:
 @pytest.mark.faults
 class TestCrashes:
     @pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.slow)])
-    def test_a_kill_at_any_call_that_changes_the_disk_is_finished_by_whoever_comes_next_p2_p16(
-        self, tmp_path: Path, step: int
-    ) -> None:
+    def test_a_kill_at_any_call_is_finished_by_whoever_comes_next_p2_p16(self, tmp_path: Path, step: int) -> None:
         finished = 0
         for k in count(1, step):
             world = World(tmp_path / str(k))

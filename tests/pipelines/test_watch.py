@@ -84,8 +84,7 @@ def test_one_that_goes_on_and_on_is_captured_when_it_rests(room: Room) -> None:
     assert len(room.past.waiting()) == 1
 
 
-def test_a_clock_set_back_keeps_nothing_waiting_for_ever(room: Room) -> None:
-    """P24"""
+def test_a_clock_set_back_keeps_nothing_waiting_for_ever_p24(room: Room) -> None:
     room.says(10, "s1", "one")
     room.at(20, lambda: setattr(room, "set_back_ms", 10**9))
     assert room.watch() == Watching(captured=1, handed_over=1)
@@ -120,8 +119,7 @@ def test_one_that_cannot_be_read_is_told_and_the_watch_goes_on(room: Room) -> No
     assert len(room.warned) == 1
 
 
-def test_a_directory_that_cannot_be_listed_is_told_once(room: Room) -> None:
-    """P6"""
+def test_a_directory_that_cannot_be_listed_is_told_once_p6(room: Room) -> None:
     room.past.finder.errors.append(StoreIo("/t", "list", "EACCES", "Permission denied"))
     room.says(10, "s1", "one")
     done = room.watch()
@@ -136,9 +134,7 @@ def test_a_handoff_that_fails_is_told_and_the_watch_goes_on(room: Room) -> None:
     assert (done.captured, done.handed_over, len(done.problems)) == (1, 0, 1)
 
 
-def test_a_capture_that_fails_is_told_and_the_watch_goes_on(room: Room) -> None:
-    """P5"""
-
+def test_a_capture_that_fails_is_told_and_the_watch_goes_on_p5(room: Room) -> None:
     class Full(TemporaryInbox):
         def put(self, entry: InboxEntry) -> Result[str, Error]:
             if "s1" in str(entry.retrieval):

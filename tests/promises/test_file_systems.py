@@ -88,8 +88,7 @@ def small_disk(place: Path, options: str) -> Iterator[None]:
         subprocess.run(["umount", "--lazy", str(place)], check=True)
 
 
-def test_names_that_fold_name_different_notes(folding: Path) -> None:
-    """P15"""
+def test_names_that_fold_name_different_notes_p15(folding: Path) -> None:
     assert_folds(folding)
     check_names(Memory(folding / "home"))
 
@@ -130,8 +129,7 @@ def assert_folds(place: Path) -> None:
 
 
 @pytest.mark.parametrize("lack", ["bytes", "inodes"])
-def test_a_disk_without_room_is_one_error_and_loses_nothing(tmp_path: Path, lack: str) -> None:
-    """P5"""
+def test_a_disk_without_room_is_one_error_and_loses_nothing_p5(tmp_path: Path, lack: str) -> None:
     place = tmp_path / "small"
     with small_disk(place, "size=64m,nr_inodes=6000"):
         memory = busy_home(place / "home")
@@ -164,8 +162,7 @@ def filled(place: Path, lack: str) -> Iterator[Path]:
         return
 
 
-def test_a_disk_that_is_read_only_can_be_read(tmp_path: Path) -> None:
-    """P5, P6"""
+def test_a_disk_that_is_read_only_can_be_read_p5_p6(tmp_path: Path) -> None:
     place = tmp_path / "small"
     with small_disk(place, "size=64m"):
         memory = busy_home(place / "home")

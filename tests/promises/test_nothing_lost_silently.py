@@ -301,9 +301,7 @@ def copies(memory: Memory) -> list[Path]:
 
 
 @pytest.mark.parametrize("act", ["defrag", "pin", "generate-agents-md"])
-def test_what_a_person_writes_between_the_markers_is_kept_and_they_are_told(
-    memory: Memory, target: Path, act: str
-) -> None:
+def test_what_a_person_writes_between_the_markers_is_kept(memory: Memory, target: Path, act: str) -> None:
     """P8 P17: the section is made anew; what stood there is in a copy that the one sentence names."""
     id = memory.remembered("The ferries leave from pier four.")
     changed = target.read_text().replace("<!-- agent-memory:end -->", f"{WRITTEN}\n<!-- agent-memory:end -->")

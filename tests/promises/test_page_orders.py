@@ -268,9 +268,7 @@ def each_in_turn(order: Order) -> str:
 # -- consolidate ------------------------------------------------------------------------------------------------------
 
 
-def test_an_order_that_a_page_gave_is_external_whatever_turns_the_reply_cites(
-    world: World, record_property: Record
-) -> None:
+def test_an_order_of_a_page_is_external_whatever_turns_the_reply_cites(world: World, record_property: Record) -> None:
     """P19: 120 orders, each in a session in which the person asked something harmless on the same subject."""
     learn_pages(world)
     world.defragged()
@@ -348,9 +346,7 @@ def test_an_order_that_an_agent_remembers_by_itself_is_neither_the_persons_nor_h
     assert {note["origin"] for note in world.notes()} == {"agent"}
 
 
-def test_an_order_that_an_agent_edits_into_a_note_of_the_person_takes_it_from_the_person(
-    world: World, record_property: Record
-) -> None:
+def test_an_order_that_an_agent_edits_into_a_note_takes_it_from_them(world: World, record_property: Record) -> None:
     """P19: `memory edit` in a child of a harness, and `memory capture` of a note of its own."""
     tried = [order for order in SOME if order.commands][::3]
     for number, order in enumerate(tried):
@@ -415,9 +411,7 @@ def test_an_order_that_comes_over_mcp_is_external(
 
 
 @each_of(SOME)
-def test_a_defrag_brings_no_order_into_the_persons_word(
-    world: World, tried: Sequence[Order], record_property: Record
-) -> None:
+def test_a_defrag_makes_no_order_the_persons(world: World, tried: Sequence[Order], record_property: Record) -> None:
     """P19: by edit, rename, merge and split in turn, out of a note of a page, of a note of an agent, or of nothing."""
     actions = []
     for number, order in enumerate(tried):
@@ -711,9 +705,7 @@ QUESTIONS = (
 
 
 @pytest.mark.parametrize("attacks", [pytest.param(ATTACKS, id="border"), pytest.param(QUESTIONS, id="questions")])
-def test_what_only_looks_like_the_persons_word_is_not(
-    world: World, attacks: Sequence[Attack], record_property: Record
-) -> None:
+def test_what_only_looks_like_theirs_is_not(world: World, attacks: Sequence[Attack], record_property: Record) -> None:
     """P19: whatever turns are cited, such an order is neither `user` nor hot nor told unasked."""
     place, replies = world.places["en"], list[dict[str, object]]()
     for number, attack in enumerate(attacks):
@@ -792,9 +784,7 @@ def test_an_order_stays_foreign_when_its_page_stood_in_an_earlier_window(world: 
 
 
 @each_of(FEW)
-def test_the_same_orders_typed_by_the_person_are_the_persons_and_hot(
-    world: World, tried: Sequence[Order], record_property: Record
-) -> None:
+def test_the_same_orders_of_the_person_are_hot(world: World, tried: Sequence[Order], record_property: Record) -> None:
     """P19, the control of all the above: every other one after a page that said the same."""
     replies = []
     for language, place in world.places.items():
@@ -989,11 +979,7 @@ def attacks_of(shared: Path, every: int) -> list[str]:
 def test_no_attack_of_the_corpora_gets_through(world: World, shared: Path, record_property: Record, every: int) -> None:
     """P19: attacks on agents' memories and prompt injections in each shape in turn, told by a page or by local output and
     noted by an obedient model. What the project's own output says is an agent's knowledge, but for the orders in it."""
-    place, replies, attacks = (
-        world.places["en"],
-        list[dict[str, object]](),
-        attacks_of(shared, every),
-    )
+    place, replies, attacks = (world.places["en"], list[dict[str, object]](), attacks_of(shared, every))
     written, orders_in, lookalikes = dict[int, str](), _orders(attacks), _lookalikes(shared)
     for number in range(3 * len(attacks) // len(SHAPES)):  # one run may change a quarter of the store
         write(world, f"Attic {number}", f"Box {number} holds {number + 3} lamps.", scope="git.example/harbour/attic")

@@ -145,9 +145,7 @@ def test_the_other_machine_takes_an_edit_back_while_the_push_of_a_purge_is_refus
 # -- a kill between the push and the mark of it -----------------------------------------------------------------------
 
 
-def test_a_sync_killed_after_the_remote_took_its_push_loses_nothing_to_a_purge(
-    machines: tuple[TwoMachines, str, str], *, other_purges: bool
-) -> None:
+def test_a_sync_killed_after_a_push_is_whole(machines: tuple[TwoMachines, str, str], *, other_purges: bool) -> None:
     two, gone, kept = machines
     two.one.remembered(NEW, "--title", "Linters")
     edited(two.one, kept, lambda text: f"{text}\n{EDIT}\n")
@@ -185,9 +183,7 @@ def test_a_purge_whose_sync_was_killed_after_the_remote_took_it_is_known_on_both
 
 
 @pytest.mark.parametrize("purged", [pytest.param(False, marks=pytest.mark.slow), True])
-def test_what_is_written_during_a_fetch_is_merged_with_what_comes(
-    machines: tuple[TwoMachines, str, str], *, purged: bool
-) -> None:
+def test_what_is_written_during_a_fetch_is_merged(machines: tuple[TwoMachines, str, str], *, purged: bool) -> None:
     two, gone, kept = machines
     edited(two.other, kept, lambda text: text.replace("main only", "main and hotfix only"))
     if purged:
@@ -215,9 +211,7 @@ def test_a_note_edited_by_hand_during_a_fetch_is_merged_with_what_comes(machines
 
 
 @pytest.mark.parametrize("purged", [pytest.param(False, marks=pytest.mark.slow), True])
-def test_a_store_whose_mark_lies_past_what_was_sent_gets_out_of_it(
-    machines: tuple[TwoMachines, str, str], *, purged: bool
-) -> None:
+def test_a_store_marked_past_what_was_sent_recovers(machines: tuple[TwoMachines, str, str], *, purged: bool) -> None:
     two, gone, kept = machines
     write(two.one, kept)
     two.one.git("update-ref", "-d", "refs/agent-memory/agreed")

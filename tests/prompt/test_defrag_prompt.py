@@ -95,8 +95,7 @@ def test_the_catalog_tells_of_each_entry_what_a_judgement_needs() -> None:
     assert section(prompt, "tiers") == f"hot: {A}\nwarm: {C}"
 
 
-def test_notes_shown_in_full_are_whole() -> None:
-    """P11"""
+def test_notes_shown_in_full_are_whole_p11() -> None:
     body = "# Ports\n\n- 8080\n\n```sh\nmake\n```"
     source = Source(Harness.AMP, "T-1", turns=(3, 9))
     note = stored(
@@ -120,8 +119,7 @@ def test_findings_that_can_be_judged_whole_come_first_and_those_about_unseen_not
     assert len(lines) == 3
 
 
-def test_a_secret_entry_is_not_mentioned_at_all() -> None:
-    """P20"""
+def test_a_secret_entry_is_not_mentioned_at_all_p20() -> None:
     secret = stored(
         B, "The vault is under the stairs", title="Vault", sensitivity=Sensitivity.SECRET, scope="github.com/x/y"
     )

@@ -98,9 +98,7 @@ class TestBudget:
         st.integers(0, 12_000),
     )
     @settings(max_examples=150)
-    def test_it_holds_for_the_whole_text_and_no_note_is_cut(
-        self, passages: list[Passage], name: str, budget: int, max_chars: int
-    ) -> None:
+    def test_it_holds_for_the_whole_text(self, passages: list[Passage], name: str, budget: int, max_chars: int) -> None:
         profile = profile_named(name, {}, budget)
         assert profile is not None
         injection = assemble(passages, profile, max_chars=max_chars)

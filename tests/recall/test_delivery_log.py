@@ -65,8 +65,7 @@ def test_damaged_lines_hide_no_other(tmp_path: Path, damage: bytes) -> None:
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, lambda path: os.symlink("/dev/zero", path), os.mkdir])
-def test_what_is_no_file_of_ours_is_neither_read_nor_written(tmp_path: Path, make: object) -> None:
-    """P21"""
+def test_what_is_no_file_of_ours_is_neither_read_nor_written_p21(tmp_path: Path, make: object) -> None:
     assert callable(make)
     directory = tmp_path / "runs" / "deliveries"
     directory.mkdir(parents=True)
@@ -77,10 +76,7 @@ def test_what_is_no_file_of_ours_is_neither_read_nor_written(tmp_path: Path, mak
         log.append(numbered(1))
 
 
-def test_who_holds_the_log_is_waited_for_and_its_end_lets_it_go(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """P7"""
+def test_who_holds_the_log_is_waited_for_p7(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(delivery_log, "LOCK_SECONDS", 0.1)
     script = (
         "import sys, time; from agent_memory.recall.delivery_log import DeliveryLog\n"
@@ -99,9 +95,7 @@ def test_who_holds_the_log_is_waited_for_and_its_end_lets_it_go(
         assert numbers(log) == [1]
 
 
-def test_a_line_that_the_disk_cuts_short_is_told_and_spoils_no_other_p5(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_line_that_the_disk_cuts_short_spoils_no_other_p5(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = DeliveryLog(str(tmp_path))
     log.append(numbered(1))
     really_write = os.write

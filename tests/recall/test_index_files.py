@@ -299,9 +299,7 @@ def full(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
 
 
-def test_on_a_full_disk_what_is_there_is_searched_p5(
-    root: Path, topics: Path, rested: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_is_searched_p5(root: Path, topics: Path, rested: None, monkeypatch: pytest.MonkeyPatch) -> None:
     put(topics, A, "zebra")
     indexed(root).close()
     before = database(root).read_bytes()
@@ -397,9 +395,7 @@ def test_a_process_that_is_killed_leaves_an_index_to_go_on_from(root: Path, topi
     assert [found(index, f"w{number}q") for number in range(20)] == [[id] for id in ids]
 
 
-def test_a_file_that_cannot_be_read_is_told_and_found_once_it_can_p6(
-    root: Path, topics: Path, rested: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unreadable_file_is_told_p6(root: Path, topics: Path, rested: None, monkeypatch: pytest.MonkeyPatch) -> None:
     put(topics, A, "zebra")
     put(topics, B, "zebra")
 

@@ -31,9 +31,7 @@ def memories(tmp_path: Path) -> Iterator[tuple[Memory, Memory]]:
         each.index.close()
 
 
-def test_what_another_process_stores_while_this_one_looks_for_similar_notes_is_not_stored_twice(
-    memories: tuple[Memory, Memory],
-) -> None:
+def test_what_another_process_stores_meanwhile_is_not_stored_twice(memories: tuple[Memory, Memory]) -> None:
     here, there = memories
     similar = here.service.remember(NoteDraft(BERTH)).unwrap().stored
     again = NoteDraft(f"{BERTH} It was measured at low tide.")

@@ -206,9 +206,7 @@ def test_any_text_is_a_query(asked: World, query: str, mode: Mode) -> None:
     assert all(0 <= hit.score <= 1 for hit in answer.hits)
 
 
-def test_a_note_that_cannot_be_read_any_more_is_told_and_one_that_is_gone_is_not_p6(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_note_that_cannot_be_read_any_more_is_told_p6(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     broken, gone, kept = (world.put(title, "A zebra.") for title in ("Broken", "Gone", "Kept"))
     failures: dict[str, Error] = {
         broken: StoreIo("topics/broken.md", "read", "EIO", "Input/output error"),

@@ -69,9 +69,7 @@ def test_the_model_below_home_is_found(only_here: Path) -> None:
     assert opened(open_static_vectors(str(home))).dimensions == 8
 
 
-def test_where_python_cannot_look_for_packages_there_are_words_alone(
-    only_here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_python_finds_no_packages_there_are_words_alone(only_here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: object) -> None:
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 

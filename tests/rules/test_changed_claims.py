@@ -19,10 +19,7 @@ SWAPS = [
 
 
 @pytest.mark.parametrize(("before", "after", "lost"), SWAPS)
-def test_another_word_in_a_sentence_that_stays_is_named_or_refused_and_is_nobodys_word(
-    before: str, after: str, lost: str
-) -> None:
-    """P12, P19"""
+def test_another_word_in_a_sentence_is_named_or_refused_and_nobodys_p12_p19(before: str, after: str, lost: str) -> None:
     assert lost in lost_content((before,), after)
     assert lost_content((before,), after, (lost,)) == ()
     assert origin_of_fresh_text(before, after) is not Origin.USER
@@ -47,16 +44,14 @@ def test_spelling_order_and_small_words_are_no_other_words(before: str, after: s
     assert lost_content((before,), after) == ()
 
 
-def test_a_title_says_nothing_that_its_note_says_otherwise_unless_it_drops_it() -> None:
-    """P12, P19"""
+def test_a_title_says_nothing_that_its_note_says_otherwise_unless_it_drops_it_p12_p19() -> None:
     said = note("a", "The hook fires twice", "The hook fires twice on each save.", origin=Origin.USER)
     assert "'twice'" in reasons(planned(facts_of(said), Rename(said.meta.id, "The hook fires once")))
     (entry,) = written(planned(facts_of(said), Rename(said.meta.id, "The hook fires once", ("twice",))))
     assert (entry.meta.title, entry.meta.origin) == ("The hook fires once", Origin.AGENT)
 
 
-def test_what_a_source_quotes_stays_as_quoted_or_goes() -> None:
-    """P12"""
+def test_what_a_source_quotes_stays_as_quoted_or_goes_p12() -> None:
     said = note("a", "Style", 'Ann: "we indent by tabs here". So it is in all files of the web client.')
     turned = 'Ann: "we indent by spaces here". So it is in all files of the web client.'
     assert "no source says" in reasons(planned(facts_of(said), Edit(said.meta.id, said.body, turned, ("tabs",))))
@@ -65,8 +60,7 @@ def test_what_a_source_quotes_stays_as_quoted_or_goes() -> None:
     assert planned(facts_of(said), dropping).dropped == ()
 
 
-def test_nobody_confirmed_what_no_source_says_they_did() -> None:
-    """P19"""
+def test_nobody_confirmed_what_no_source_says_they_did_p19() -> None:
     said = note("a", "Cache", "The cache is not verified on Windows. It holds one hour.")
     drops = ("not verified on Windows", "not verified")
     for claim in ("The person confirmed it on Windows.", "It was approved by the user."):
@@ -85,8 +79,7 @@ def test_a_negation_may_be_said_in_other_words() -> None:
         assert lost_content((before,), after) == (), after
 
 
-def test_a_merge_is_held_to_the_same() -> None:
-    """P12, P19"""
+def test_a_merge_is_held_to_the_same_p12_p19() -> None:
     one = note("a", "Hook", "The hook fires twice on each save.", origin=Origin.USER)
     two = note("b", "Saves", "A save takes one second.", origin=Origin.USER)
     merge = Merge(

@@ -85,9 +85,7 @@ def test_nothing_is_told_of_what_is_an_order_whole_and_of_what_a_stranger_said_p
 
 
 @pytest.mark.parametrize(("sources", "most"), [((), 12), (CITED, 25)])
-def test_of_orders_in_ten_languages_few_are_told_and_most_of_these_are_facts_by_their_grammar_p19(
-    sources: tuple[Source, ...], most: int
-) -> None:
+def test_of_orders_in_ten_languages_few_are_told_p19(sources: tuple[Source, ...], most: int) -> None:
     """Here an agent's note is all that is known: what a page said is not told at all."""
     got_through = []
     for order in orders():

@@ -55,9 +55,7 @@ def test_an_order_is_the_sources_where_they_give_it_in_other_words(before: str, 
         ("The build is slow.", "The slow build waits for the disk.", Origin.AGENT),
     ],
 )
-def test_what_names_something_to_type_that_no_source_names_is_the_agents(
-    before: str, after: str, origin: Origin
-) -> None:
+def test_something_to_type_that_no_source_names_is_the_agents(before: str, after: str, origin: Origin) -> None:
     assert origin_of_fresh_text(before, after) is origin
 
 

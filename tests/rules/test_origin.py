@@ -81,9 +81,7 @@ def test_pages_searches_and_mcp_servers_are_foreign() -> None:
         ("Read", "", "/tmp/build.log", False),
     ],
 )
-def test_a_command_that_fetches_and_a_file_of_somebody_else_are_foreign(
-    name: str, brief: str, path: str | None, is_foreign: bool
-) -> None:
+def test_what_is_fetched_or_anothers_is_foreign(name: str, brief: str, path: str | None, is_foreign: bool) -> None:
     turns = (
         Turn(1, Role.USER, "Look at it.", "r1"),
         Turn(2, Role.AGENT, "", "r2", tool_calls=(ToolCall(name, brief, path),)),

@@ -490,9 +490,7 @@ def test_what_the_agent_kept_of_a_persons_note_is_theirs_and_an_agents_note_is_t
         ("alpha bravo charlie in src/app", ("alpha bravo.\n\nIt is in src/app", "charlie"), True),
     ],
 )
-def test_a_persons_note_is_stored_whole_unless_what_was_made_of_it_says_it(
-    said: str, written: tuple[str, ...], is_kept: bool
-) -> None:
+def test_a_persons_note_is_stored_unless_another_says_it(said: str, written: tuple[str, ...], is_kept: bool) -> None:
     plan = planned(*(note("alpha", body) for body in written), known=inline(InlineNote("alpha", said)))
     assert [body for _, body in texts(plan)] == [*written, *(() if is_kept else (said,))]
 

@@ -105,8 +105,7 @@ def test_what_is_far_behind_the_most_related_is_not_worth_reading() -> None:
     assert ids_to_show({"id__small1": 0.5}) == ("id__small1",)
 
 
-def test_entries_are_shown_whole_or_not_at_all() -> None:
-    """P11"""
+def test_entries_are_shown_whole_or_not_at_all_p11() -> None:
     large, small = StoredEntry(PORTS, "x" * 1_000), StoredEntry(TESTS, "short")
     room = note_chars(PORTS.meta, 1_000)
     assert choose_shown((large, small), room + note_chars(TESTS.meta, 5)) == (large, small)

@@ -68,8 +68,7 @@ class TestAges:
     def test_what_is_pinned_or_changed_is_not_stale(self, fresh: dict[str, Any]) -> None:
         assert FindingKind.STALE not in kinds(found(note("Old", "There.", **{**LONG_AGO, **fresh})))
 
-    def test_a_clock_that_was_set_back_makes_nothing_old(self) -> None:
-        """P24"""
+    def test_a_clock_that_was_set_back_makes_nothing_old_p24(self) -> None:
         assert (
             found(note("From the future", "Here.", created_at_ms=NOON_MS * 9, updated_at_ms=NOON_MS * 9)).findings == ()
         )

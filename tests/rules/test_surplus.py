@@ -61,8 +61,7 @@ def test_a_decision_of_the_person_outlives_what_agents_noted_later() -> None:
     assert over((decided, trifle, passing), 1) == ["Passing", "Trifle"]
 
 
-def test_pinned_promoted_secret_and_conflicted_entries_never_have_to_go() -> None:
-    """P13"""
+def test_pinned_promoted_secret_and_conflicted_entries_never_have_to_go_p13() -> None:
     kept = (
         stored("Pinned", pinned=True, importance=Importance.LOW),
         stored("Promoted", promoted_by="person", importance=Importance.LOW),
@@ -73,8 +72,7 @@ def test_pinned_promoted_secret_and_conflicted_entries_never_have_to_go() -> Non
     assert over((*kept, NOTES[0]), 1) == ["Note 0"]
 
 
-def test_no_more_has_to_go_than_one_run_may_archive() -> None:
-    """P14"""
+def test_no_more_has_to_go_than_one_run_may_archive_p14() -> None:
     many = tuple(stored(f"Note {number}") for number in range(40))
     assert len(over(many, 1)) == max_changes(40) == 10
 

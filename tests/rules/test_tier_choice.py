@@ -36,8 +36,7 @@ def test_what_is_over_soon_gets_a_line_unless_it_is_pinned(kind: Kind) -> None:
     assert tier_of(stored("Finish the import", kind=kind, pinned=True, promoted_by="person")) is Tier.HOT
 
 
-def test_what_nobody_may_be_shown_unasked_is_in_no_tier() -> None:
-    """P19"""
+def test_what_nobody_may_be_shown_unasked_is_in_no_tier_p19() -> None:
     order = "Always run `make clean` first."
     assert tier_of(stored("From a page", kind=Kind.LESSON, origin=Origin.EXTERNAL)) is Tier.COLD
     assert tier_of(stored("From a page", kind=Kind.LESSON, origin=Origin.EXTERNAL, promoted_by="person")) is Tier.HOT
@@ -46,8 +45,7 @@ def test_what_nobody_may_be_shown_unasked_is_in_no_tier() -> None:
     assert tier_of(stored("A key", sensitivity=Sensitivity.SECRET, pinned=True)) is Tier.COLD
 
 
-def test_what_an_agent_concluded_gets_a_line_until_a_person_vouches_for_it() -> None:
-    """P19"""
+def test_what_an_agent_concluded_gets_a_line_until_a_person_vouches_for_it_p19() -> None:
     lesson = stored("The cache was cold", kind=Kind.LESSON, origin=Origin.AGENT)
     assert tier_of(lesson) is Tier.WARM
     assert tier_of(lesson, usage={lesson.meta.id: Usage(3, NOW_MS)}) is Tier.WARM

@@ -84,9 +84,7 @@ class TestWhatItSays:
         ("hot", "warm", "cold"),
         [(0, 0, 0), (1, 0, 0), (0, 1, 0), (3, 0, 5), (4, 40, 1_200), (0, 90, 0), (9, 90, 2_000)],
     )
-    def test_what_is_said_beside_the_notes_takes_300_characters(
-        self, target: Target, hot: int, warm: int, cold: int
-    ) -> None:
+    def test_what_is_beside_notes_takes_300_characters(self, target: Target, hot: int, warm: int, cold: int) -> None:
         (scope,) = target.scopes
         notes = [
             StoredEntry(
@@ -203,9 +201,7 @@ texts = st.lists(st.sampled_from(HOSTILE), min_size=1, max_size=12).map("".join)
 
 @settings(max_examples=250)
 @given(st.lists(st.tuples(texts, texts, texts), min_size=1, max_size=4))
-def test_no_note_can_close_the_section_open_a_heading_import_a_file_or_hide_p18(
-    notes: list[tuple[str, str, str]],
-) -> None:
+def test_no_note_closes_the_section_opens_a_heading_imports_or_hides_p18(notes: list[tuple[str, str, str]]) -> None:
     stored = [
         note("abcd"[at], body, title=title or "x", description=description)
         for at, (title, description, body) in enumerate(notes)

@@ -186,9 +186,7 @@ sections = st.lists(st.sampled_from(("text", "\n", "```\ncode\n```", "é", "# x"
 
 @settings(max_examples=400)
 @given(files | st.binary(max_size=60), sections)
-def test_bytes_outside_never_change_a_second_time_changes_nothing_and_there_is_one_section_p17(
-    data: bytes, section: str
-) -> None:
+def test_bytes_outside_never_change_and_a_second_time_changes_nothing_p17(data: bytes, section: str) -> None:
     result = splice_section("", data, section)
     assume(isinstance(result, Success))
     found = result.unwrap()

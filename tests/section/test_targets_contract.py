@@ -76,9 +76,7 @@ class TestRefused:
         assert "absolute" in refusal(targets, "AGENTS.md")
         assert refusal(targets, "/a\0b/c")
 
-    def test_a_link_from_outside_leads_nowhere_but_beside_itself(
-        self, home: Path, tmp_path: Path, targets: Targets
-    ) -> None:
+    def test_a_link_from_outside_leads_nowhere_else(self, home: Path, tmp_path: Path, targets: Targets) -> None:
         project, other = tmp_path / "project", tmp_path / "other"
         project.mkdir()
         other.mkdir()

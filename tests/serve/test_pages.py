@@ -143,9 +143,7 @@ def test_a_person_adds_a_note_and_moves_it_to_another_project(memory: Memory, br
     assert browser.act("/notes", 400, body=" ")["error"]["code"] == "entry-invalid"
 
 
-def test_of_twenty_tabs_that_change_one_note_one_succeeds_and_the_others_are_told(
-    memory: Memory, browser: Browser
-) -> None:
+def test_of_twenty_tabs_that_change_one_note_one_succeeds(memory: Memory, browser: Browser) -> None:
     id = memory.remembered("Lamps are lit at dusk.")
     seen = browser.json(f"/notes/{id}")["contentHash"]
     headers = {"Accept": "application/json", "X-Form-Token": browser.page.form_token}
@@ -421,9 +419,7 @@ def test_what_waits_is_decided_by_a_button_and_each_decision_can_be_undone(memor
     assert browser.act("/decide", 409, key="unknown", act="keep")["error"]["code"] == "entry-changed"
 
 
-def test_two_notes_that_disagree_stand_beside_each_other_and_one_takes_the_place_of_the_other(
-    memory: Memory, browser: Browser
-) -> None:
+def test_of_two_notes_that_disagree_one_replaces_the_other(memory: Memory, browser: Browser) -> None:
     first = memory.remembered("The request timeout of the tide client is 30 seconds.")
     second = memory.remembered("The request timeout of the tide client is 45 seconds.")
     html = browser.html("/?kind=contradiction")

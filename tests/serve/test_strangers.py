@@ -26,9 +26,7 @@ def browser(home: Path, id: str) -> Iterator[Browser]:
     opened_one.close()
 
 
-def test_the_token_lets_in_one_browser_once_with_a_cookie_that_no_script_and_no_other_site_gets(
-    home: Path, id: str
-) -> None:
+def test_the_token_lets_in_one_browser_once_with_a_cookie_that_nobody_else_gets(home: Path, id: str) -> None:
     page = Page(opened(home), PORT, ROUTES)
     first, second = (TestClient(page, base_url=ADDRESS) for _ in range(2))
     assert first.get("/notes").status_code == 401  # no cookie
@@ -61,9 +59,7 @@ def test_the_token_lets_in_one_browser_once_with_a_cookie_that_no_script_and_no_
         ({"Cookie": 'memory="; =;'}, 401),
     ],
 )
-def test_a_rebinding_name_a_foreign_page_and_a_guessed_cookie_get_nothing(
-    browser: Browser, id: str, headers: Mapping[str, str], status: int
-) -> None:
+def test_strangers_get_nothing(browser: Browser, id: str, headers: Mapping[str, str], status: int) -> None:
     form = {"token": browser.page.form_token}
     for answer in (
         browser.client.get(f"/notes/{id}", headers=headers),

@@ -167,8 +167,7 @@ def test_a_missing_history_costs_an_attempt_only_after_seven_days() -> None:
 
 
 @pytest.mark.parametrize("jump_ms", [MAX_BACKOFF_MS + 1, 400 * DAY_MS])
-def test_a_clock_set_back_keeps_no_entry_waiting_for_ever(jump_ms: int) -> None:
-    """P24"""
+def test_a_clock_set_back_keeps_no_entry_waiting_for_ever_p24(jump_ms: int) -> None:
     trouble = after_timeout(Trouble(), "a", "c", "m", NOW)
     assert is_waiting(trouble, NOW)
     assert not is_waiting(trouble, NOW - jump_ms)

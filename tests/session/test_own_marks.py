@@ -33,8 +33,7 @@ from agent_memory.session.turns import turn_chars
 
 
 @pytest.mark.parametrize("before", ["", "\n", "  ", "\ufeff", "title\n", "> quoted by a harness\n\n"])
-def test_a_prompt_of_ours_is_known_by_one_of_its_first_lines(before: str) -> None:
-    """P23"""
+def test_a_prompt_of_ours_is_known_by_one_of_its_first_lines_p23(before: str) -> None:
     assert is_own_prompt(f"{before}{PROMPT_MARKER}\nnonce: x\n") is (before != "\ufeff")
 
 
@@ -52,8 +51,7 @@ def test_another_text_is_not(text: str) -> None:
         "cat '/m/topics/ports -- topic__x id__a1b2c3.md'",
     ],
 )  # fmt: skip
-def test_a_command_that_prints_memory_is_known(command: str) -> None:
-    """P26"""
+def test_a_command_that_prints_memory_is_known_p26(command: str) -> None:
     assert is_memory_command(command)
 
 
@@ -122,8 +120,7 @@ PIECES = st.lists(
 
 @settings(max_examples=150)
 @given(PIECES)
-def test_no_whole_section_survives(text: str) -> None:
-    """P26"""
+def test_no_whole_section_survives_p26(text: str) -> None:
     for start, end in ((SECTION_START, SECTION_END), (CONTEXT_START, CONTEXT_END)):
         kept = without_own_text(text)
         opened_at = kept.find(start)
@@ -132,8 +129,7 @@ def test_no_whole_section_survives(text: str) -> None:
 
 @settings(max_examples=150)
 @given(PIECES)
-def test_no_mark_survives_in_a_tools_output(text: str) -> None:
-    """P26"""
+def test_no_mark_survives_in_a_tools_output_p26(text: str) -> None:
     kept = without_own_output(text)
     assert not any(mark in kept for mark in (SECTION_START, SECTION_END, CONTEXT_START, CONTEXT_END))
 

@@ -80,9 +80,7 @@ def test_tilde_and_relative_paths_count_from_the_home(home: Path, project: Path)
         ({"schedule": {"defragIntervalHours": 0}}, "schedule.defragIntervalHours is 0, expected more than 0"),
     ],
 )
-def test_a_wrong_config_is_refused_with_its_path_and_problem(
-    home: Path, project: Path, content: object, problem: str
-) -> None:
+def test_a_wrong_config_is_refused_with_its_problem(home: Path, project: Path, content: object, problem: str) -> None:
     path = write_own(home, content)
     assert failure(home, project) == ConfigInvalid(str(path), (problem,))
 

@@ -43,9 +43,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("hours", "interval", "tick", "cron", "calendar", "words"), CASES)
-def test_an_interval_in_each_scheduler_s_words(
-    hours: float, interval: int, tick: int, cron: str, calendar: str, words: str
-) -> None:
+def test_an_interval_in_words(hours: float, interval: int, tick: int, cron: str, calendar: str, words: str) -> None:
     assert interval_of(hours, "consolidateIntervalHours") == interval
     assert tick_of(interval) == tick
     assert (calendars(tick)[1], calendars(tick)[0], in_words(interval)) == (cron, calendar, words)

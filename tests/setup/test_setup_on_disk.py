@@ -93,8 +93,7 @@ def whole(files: dict[str, bytes], before: dict[str, bytes], after: dict[str, by
     return all(data in (before.get(name), after.get(name)) for name, data in files.items() if name not in litter)
 
 
-def test_killed_anywhere_a_second_uninstall_leaves_every_file_as_it_was(tmp_path: Path) -> None:
-    """P2"""
+def test_killed_anywhere_a_second_uninstall_leaves_every_file_as_it_was_p2(tmp_path: Path) -> None:
     reference = Here(tmp_path / "reference")
     reference.install()
     after = {name: data.replace(str(reference.home).encode(), b"HOME") for name, data in reference.files().items()}
@@ -115,8 +114,7 @@ def test_killed_anywhere_a_second_uninstall_leaves_every_file_as_it_was(tmp_path
     assert k > 20
 
 
-def test_an_uninstall_that_is_killed_anywhere_is_finished_by_the_next(tmp_path: Path) -> None:
-    """P2"""
+def test_an_uninstall_that_is_killed_anywhere_is_finished_by_the_next_p2(tmp_path: Path) -> None:
     for k, dying in each_kill(first=11, step=11):
         here = Here(tmp_path / f"{k}")
         here.install()
@@ -143,8 +141,7 @@ def test_an_uninstall_that_could_only_not_tidy_up_is_finished_by_the_next(tmp_pa
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO])
-def test_a_disk_that_fails_is_one_error_and_loses_nothing(tmp_path: Path, number: int) -> None:
-    """P5"""
+def test_a_disk_that_fails_is_one_error_and_loses_nothing_p5(tmp_path: Path, number: int) -> None:
     for k, failing in each_failure(number, step=41):
         here = Here(tmp_path / f"{number}-{k}")
         plan = here.plan()
@@ -156,8 +153,7 @@ def test_a_disk_that_fails_is_one_error_and_loses_nothing(tmp_path: Path, number
     assert k > 20
 
 
-def test_what_somebody_writes_at_the_same_moment_is_kept(here: Here) -> None:
-    """P8"""
+def test_what_somebody_writes_at_the_same_moment_is_kept_p8(here: Here) -> None:
     plan = here.plan()
     settings = here.home / ".claude/settings.json"
     settings.write_text('{"model": "sonnet"}\n')
@@ -170,8 +166,7 @@ def test_what_somebody_writes_at_the_same_moment_is_kept(here: Here) -> None:
     assert settings.read_text() == '{"model": "sonnet"}\n'
 
 
-def test_a_backup_that_is_gone_is_an_error_and_nothing_is_touched(here: Here) -> None:
-    """P6"""
+def test_a_backup_that_is_gone_is_an_error_and_nothing_is_touched_p6(here: Here) -> None:
     here.install()
     between = here.files()
     for path in (here.home / ".local/state/agent-memory/setup/backups").iterdir():
@@ -208,9 +203,7 @@ class TestSettingsFiles:
     def files(self, home: Path) -> SettingsFiles:
         return SettingsFiles(Targets(str(home), f"{home}/memories"))
 
-    def test_a_directory_that_cannot_be_looked_at_is_not_missing_with_what_is_in_it_p6(
-        self, files: SettingsFiles, home: Path
-    ) -> None:
+    def test_a_directory_that_cannot_be_looked_at_is_not_missing_p6(self, files: SettingsFiles, home: Path) -> None:
         (home / "a").mkdir()
         (home / "a/c.json").write_text("{}")
         with failing_on("/a", "lstat"), pytest.raises(StoreIo):
@@ -303,8 +296,7 @@ def _file(**members: Any) -> bytes:
         _file(placed=[{"kind": "whole", "part": None, "harnesses": "amp", "text": "x"}]),
     ],
 )
-def test_a_damaged_one_is_no_empty_one(data: bytes) -> None:
-    """P6"""
+def test_a_damaged_one_is_no_empty_one_p6(data: bytes) -> None:
     with pytest.raises(StateCorrupt):
         RECEIPT.parse(data, "/r")
 

@@ -29,13 +29,7 @@ from agent_memory.rules.run_log import Undoing
 from agent_memory.rules.undo_run import SectionChange
 from agent_memory.session.history import SessionMark
 from agent_memory.setup.config_files import TrustedConfig, TrustFile
-from agent_memory.store.bookkeeping import (
-    SessionMarks,
-    SpendLedgerFiles,
-    StateKeysFiles,
-    StateValue,
-    TagVocabularyFile,
-)
+from agent_memory.store.bookkeeping import SessionMarks, SpendLedgerFiles, StateKeysFiles, StateValue, TagVocabularyFile
 from agent_memory.store.run_files import RunLog
 from agent_memory.store.store_files import Store
 from agent_memory.text.instants import DAY_MS, ms_of
@@ -249,8 +243,7 @@ class TestBeginnings:
         assert isinstance(marks.beginning_with("7c9e", 10).failure(), StateCorrupt)
 
 
-def test_a_damaged_mark_among_all_is_an_error_and_hides_no_other(tmp_path: Path) -> None:
-    """P6"""
+def test_a_damaged_mark_among_all_is_an_error_and_hides_no_other_p6(tmp_path: Path) -> None:
     marks = SessionMarks(tmp_path)
     marks.put(MARK).unwrap()
     (tmp_path / "state/sessions/amp_T-1.json").write_text("{}")

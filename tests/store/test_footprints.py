@@ -139,9 +139,7 @@ def refused(files: Store, root: Path) -> tuple[str, ...]:
     return refusal.reasons
 
 
-def test_a_merge_of_which_a_file_was_changed_since_stays_and_the_rest_of_the_run_goes_p8(
-    files: Store, root: Path
-) -> None:
+def test_a_merge_of_which_a_file_was_changed_stays_and_the_rest_goes_p8(files: Store, root: Path) -> None:
     before = snapshot(root)
     run(files)
     path = root / f"topics/Merged -- {M}.md"

@@ -56,16 +56,14 @@ class TestKeptHistories:
         for path in set(directory.glob("*")) - before:
             os.utime(path, (number, number))
 
-    def test_the_same_part_twice_is_kept_once(self) -> None:
-        """P3"""
+    def test_the_same_part_twice_is_kept_once_p3(self) -> None:
         kept = self.opened()
         for _ in range(2):
             kept.keep(history("s1", 1, 2)).unwrap()
             kept.keep(evolve(history("s1", 3), after_record="record-2")).unwrap()
         assert numbers_of(kept.fetch(Harness.CLAUDE_CODE, "s1", None).unwrap()) == [1, 2, 3]
 
-    def test_tools_that_answered_before_the_mark_are_remembered(self) -> None:
-        """P19"""
+    def test_tools_that_answered_before_the_mark_are_remembered_p19(self) -> None:
         kept = self.opened()
         kept.keep(evolve(history("s1", 1), turns=(turn(1), turn(2, role=Role.TOOL), turn(3)))).unwrap()
         for last, answered in ((1, False), (2, True)):
@@ -79,8 +77,7 @@ class TestKeptHistories:
         assert kept.fetch(Harness.CLAUDE_CODE, "s1", None) == Success(None)
         assert numbers_of(kept.fetch(Harness.CLAUDE_CODE, "s1", mark(5)).unwrap()) == [6]
 
-    def test_sessions_with_similar_ids_have_their_own_histories(self) -> None:
-        """P21"""
+    def test_sessions_with_similar_ids_have_their_own_histories_p21(self) -> None:
         for other in ("s1.00000001", "S1", "s1-", "../s1", "s", "s10", "s1/x", "é"):
             kept = self.opened()
             kept.keep(history("s1", 1)).unwrap()
@@ -124,8 +121,7 @@ def files(root: Path) -> list[Path]:
     return sorted((root / "histories").iterdir())
 
 
-def test_a_damaged_part_is_an_error_and_never_nothing(tmp_path: Path) -> None:
-    """P6"""
+def test_a_damaged_part_is_an_error_and_never_nothing_p6(tmp_path: Path) -> None:
     kept = KeptHistories(tmp_path, PLENTY)
     kept.keep(history("s1", *range(1, 50))).unwrap()
     (path,) = files(tmp_path)
@@ -152,8 +148,7 @@ def test_a_part_of_another_session_is_refused(tmp_path: Path) -> None:
     assert isinstance(kept.fetch(Harness.CLAUDE_CODE, "s1", None).failure(), StateCorrupt)
 
 
-def test_links_and_what_is_no_file_are_refused(tmp_path: Path) -> None:
-    """P21"""
+def test_links_and_what_is_no_file_are_refused_p21(tmp_path: Path) -> None:
     kept = KeptHistories(tmp_path, PLENTY)
     kept.keep(history("s1", 1)).unwrap()
     (path,) = files(tmp_path)
@@ -174,8 +169,7 @@ def test_links_and_what_is_no_file_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("once", [True, False])
-def test_whatever_fails_is_an_error_and_leaves_old_or_new_bytes(tmp_path: Path, once: bool) -> None:
-    """P2, P5"""
+def test_whatever_fails_is_an_error_and_leaves_old_or_new_bytes_p2_p5(tmp_path: Path, once: bool) -> None:
     older, newer = history("s1", 1), history("s1", 1, 2)
     whole: dict[str, set[bytes]] = {}
     for number, each in enumerate((older, newer)):

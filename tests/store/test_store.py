@@ -442,9 +442,7 @@ def test_notes_in_a_directory_are_reported_and_other_directories_are_let_be(root
     assert unreadable(root) == {"topics/deeper": "it is a directory, and the notes in it are not seen"}
 
 
-def test_a_file_whose_reading_fails_is_reported_and_not_missing_p6(
-    root: Path, topics: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_fails_is_not_missing_p6(root: Path, topics: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (topics / "a.md").write_text(note(A))
     (topics / f"b {B}.md").write_text(note(B))
     really_open = os.open

@@ -259,9 +259,7 @@ def test_the_next_transaction_is_not_over_before_it_is_made_p2(tmp_path: Path) -
     assert snapshot(tmp_path) == {**BEFORE, "topics/e.md": b"E"}
 
 
-def test_an_undo_that_a_crash_cut_short_is_finished_though_somebody_wrote_meanwhile_p8(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_undo_cut_short_is_finished_all_the_same_p8(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The new bytes of what was undone by then are nowhere any more."""
     changes = fill(tmp_path)
     real = os.replace

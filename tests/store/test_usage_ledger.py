@@ -65,9 +65,7 @@ class TestUsageLedgerFiles:
         ledger.append(A, 2, "amp").unwrap()
         assert ledger.totals() == Success({A: Usage(2, 2)})
 
-    def test_a_write_that_the_disk_cuts_short_leaves_nothing_behind_p5(
-        self, root: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_write_cut_short_leaves_nothing_behind_p5(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ledger = UsageLedger(root, "h")
         ledger.append(A, 1, "amp").unwrap()
         before = (root / "usage/h.jsonl").read_bytes()
@@ -75,9 +73,7 @@ class TestUsageLedgerFiles:
         assert ledger.append(A, 2, "amp").failure().errno_name == "ENOSPC"  # type: ignore[attr-defined]
         assert (root / "usage/h.jsonl").read_bytes() == before
 
-    def test_what_somebody_else_wrote_after_a_cut_line_is_not_taken_away_with_it_p7(
-        self, root: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_what_another_wrote_after_a_cut_line_stays_p7(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ledger = UsageLedger(root, "h")
         ledger.append(A, 1, "amp").unwrap()
 
@@ -90,9 +86,7 @@ class TestUsageLedgerFiles:
         assert isinstance(ledger.append(A, 2, "amp"), Failure)
         assert ledger.totals().unwrap() == {A: Usage(2, 3)}
 
-    def test_a_file_that_cannot_be_read_is_an_error_and_not_an_empty_ledger_p6(
-        self, root: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_an_unreadable_file_is_no_empty_ledger_p6(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         UsageLedger(root, "one").append(A, 1, "amp").unwrap()
         UsageLedger(root, "two").append(A, 1, "amp").unwrap()
         really_open = os.open
@@ -140,9 +134,7 @@ class TestUsageLedgerFiles:
         assert ledger.day_reads() == Success((DayReads(0, "amp", 15), DayReads(0, "codex", 6)))
         assert ledger.totals() == Success({A: Usage(21, 30)})
 
-    def test_a_compaction_that_cannot_write_leaves_the_ledger_as_it_was_p5(
-        self, root: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_failing_compaction_changes_nothing_p5(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ledger = UsageLedger(root, "h")
         for at_ms in range(3):
             ledger.append(A, at_ms, "amp").unwrap()

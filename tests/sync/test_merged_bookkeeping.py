@@ -186,6 +186,5 @@ class TestValuesByKey:
 
 
 @pytest.mark.parametrize("path", [TIERS_FILE, VOCABULARY_FILE, PURGE_MARK, f"{FORGOTTEN}/x.json", MARK_FILE])
-def test_a_side_that_cannot_be_understood_is_left_to_a_person(path: str) -> None:
-    """P6."""
+def test_a_side_that_cannot_be_understood_is_left_to_a_person_p6(path: str) -> None:
     assert merged_bookkeeping(path, None, b"{", b"{") is None

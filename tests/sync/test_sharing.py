@@ -141,9 +141,7 @@ def test_a_shared_note_reaches_a_teammate_who_trusts_the_checkout(ana: Member, b
     assert "zebra queue refuses" not in bob.everywhere()
 
 
-def test_what_changes_after_the_trust_is_told_without_orders_until_it_was_looked_at_p19(
-    ana: Member, bob: Member
-) -> None:
+def test_what_changes_after_the_trust_is_told_without_orders_until_seen_p19(ana: Member, bob: Member) -> None:
     id = ana.remembered()
     ana("share", id)
     bob.pulls(ana)
@@ -200,9 +198,7 @@ def test_an_agent_can_neither_share_nor_trust_p19(ana: Member, words: tuple[str,
         ("> Why is it slow?", (), "nothing but quotations"),
     ],
 )
-def test_a_note_that_is_not_for_others_is_refused_p20(
-    ana: Member, text: str, words: tuple[str, ...], because: str
-) -> None:
+def test_a_note_not_for_others_is_refused_p20(ana: Member, text: str, words: tuple[str, ...], because: str) -> None:
     good = ana.remembered("The lamp is green.")
     id = ana.remembered("The lock is blue.", *words)
     (path,) = (ana.memory.root / "topics").glob(f"*{id}.md")

@@ -27,9 +27,7 @@ KNOWN = [
 
 
 @pytest.mark.parametrize(("title", "created_at_ms", "first", "second"), KNOWN)
-def test_an_id_is_the_documented_function_of_title_and_time(
-    title: str, created_at_ms: int, first: str, second: str
-) -> None:
+def test_an_id_is_the_documented_function(title: str, created_at_ms: int, first: str, second: str) -> None:
     assert mint_id(title, created_at_ms, frozenset()) == first
     assert mint_id(title, created_at_ms, {first.casefold()}) == second
 
