@@ -101,15 +101,18 @@ def test_fields_merge_each_by_itself_and_trust_is_not_raised(joined: tuple[TwoMa
     assert file_of(machines.one, id).name.startswith("How deploys run -- topic__deploy topic__ci")
 
 
-def test_archived_on_one_machine_and_edited_on_the_other_stays_live(joined: tuple[TwoMachines, str]) -> None:
+def test_archived_on_one_machine_and_edited_on_both_stays_live(joined: tuple[TwoMachines, str]) -> None:
     machines, id = joined
+    edited(machines.one, id, lambda text: text.replace("main only", "main and hotfix only"))
     assert machines.one("archive", id).code == 0
     edited(machines.other, id, lambda text: text + "\nRollbacks take a minute.\n")
     synced(machines.one)
     remarks = synced(machines.other)["remarks"]
     assert remarks == [{"subject": id, "what": "was archived on one machine and changed on the other: it stays live"}]
     machines.settled()
-    assert "Rollbacks take a minute." in file_of(machines.one, id).read_text()
+    text = file_of(machines.one, id).read_text()
+    assert "Rollbacks take a minute." in text
+    assert "main and hotfix only" in text
 
 
 def test_archived_on_one_machine_and_untouched_on_the_other_is_archived(joined: tuple[TwoMachines, str]) -> None:

@@ -197,7 +197,7 @@ class _Merge:
             # Archived on one machine, changed on the other: the change wins, unless another note has replaced it.
             live, retired = (ours, theirs) if ours.live else (theirs, ours)
             if successor is None:
-                self._keep(live.path, id, live.leaf)
+                self._merge_versions(id, base, live, evolve(retired, path=live.path))
                 became = "was archived on one machine and changed on the other: it stays live"
             else:
                 self._keep(retired.path, id, retired.leaf)
