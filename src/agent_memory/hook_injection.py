@@ -98,19 +98,22 @@ class HookInjection:
             offer = Offer()
         if not os.path.isdir(self.root):
             return self.assembled(offer)
-        injection = NOTHING
+        log = DeliveryLog(self.root)
+
+        def not_known() -> Injection:
+            logged, is_fresh = log.deliveries(session), moment.is_fresh
+            return self.assembled(offer, known_ids(logged, moment.harness, session, self.now_ms, is_fresh=is_fresh))
+
         try:
-            with DeliveryLog(self.root) as log:
-                known = known_ids(
-                    log.deliveries(session), moment.harness, session, self.now_ms, is_fresh=moment.is_fresh
-                )
-                injection = self.assembled(offer, known)
+            with log:
+                injection = not_known()
                 event = COMPACTED if moment.is_fresh else moment.kind
                 told = (injection.ids, injection.tokens, self.scope, moment.event.session_path or "", int(held_out))
                 log.append(Delivery(self.now_ms, moment.harness, session, event, *told))
                 return injection
-        except OSError as error:
-            raise HookProblem("store-io", f"could not write to {self.root}: {error.strerror or error}") from None
+        except OSError as error:  # it is better told twice than never
+            self.trouble = f"could not write to {self.root}: {error.strerror or error}"
+            return not_known()
 
     def offer(self) -> Offer:
         """Returns what there is to say. Records nothing."""

@@ -177,7 +177,9 @@ def cursorclaw(home: Path, project: Path) -> list[str]:
     files(
         home / "claw",
         {
-            "MEMORY.md": "# Memory\n"
+            "MEMORY.md": '# Memory\nOne record a line.\n- {"id": \n'
+            + line("", "note", "The quay is wet.")
+            + line("", "note", "The crane is tall.")
             + line("1", "learned", "Retries double writes.")
             + line("2", "turn-summary", "Did."),
             "memory/2026-03-01.md": line("1", "learned", "Retries double writes.")
@@ -281,8 +283,13 @@ MAKERS: dict[str, tuple[Maker, dict[str, tuple[str, str, str]], int]] = {
     ),
     "cursorclaw": (
         cursorclaw,
-        {"Retries double writes.": ("lesson", "global", "double"), "About the person": ("preference", "global", "tea")},
-        2,
+        {
+            "Retries double writes.": ("lesson", "global", "double"),
+            "About the person": ("preference", "global", "tea"),
+            "The quay is wet.": ("fact", "global", "quay"),
+            "The crane is tall.": ("fact", "global", "crane"),
+        },
+        3,
     ),
     "letta": (letta, {"human": ("preference", "global", "tea"), "api": ("fact", "global", "|system/human]]")}, 1),
     "basic-memory": (basic_memory, {"Coffee": ("decision", "global", "- [method] Pour over")}, 0),

@@ -124,7 +124,7 @@ class Health:
             if missed := [each for each in self.hook_problems if (each.act == "inject") is injects]:
                 newest = missed[-1]
                 found.append(
-                    f"{counted(len(missed), kind)} did not arrive; the last, "
+                    f"{counted(len(missed), kind)} {'went wrong' if injects else 'did not arrive'}; the last, "
                     f"{'to' if injects else 'from'} {newest.harness or 'a hook'} at {newest.at}: {newest.message}"
                 )
         if self.unrecorded:
@@ -172,7 +172,7 @@ def read_health(
         if not os.path.isdir(os.path.dirname(path))
     ]
     if os.path.isdir(root) and not os.access(root, os.W_OK):
-        problems.insert(0, f"{root} cannot be written: no session is captured, or told anything")
+        problems.insert(0, f"{root} cannot be written: no session is captured")
     if installed is not None and not os.access(installed.program, os.X_OK):
         # A job that fails because an executable is gone says so nowhere else.
         problems.insert(0, f"{installed.program}, which the schedule calls, is gone: `memory schedule on` repairs it")

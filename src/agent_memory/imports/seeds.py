@@ -29,6 +29,7 @@ from agent_memory.note.note import GLOBAL_SCOPE, Harness, Importance, Kind, Sens
 from agent_memory.session.history import History, Role, Turn
 from agent_memory.text.ids import content_hash
 from agent_memory.text.json_shape import is_list, is_object
+from agent_memory.text.plain_text import counted
 
 # -- @inosx/agent-memory ----------------------------------------------------------------------------------------------
 
@@ -129,14 +130,18 @@ def _read_cursorclaw(path: str, machine: Machine) -> Iterator[Found]:
             yield Record(each.name, each.body, "About the person", kind=Kind.PREFERENCE,
                          updated_at_ms=each.changed_at_ms)  # fmt: skip
         elif is_record:
+            others = 0
             for line in each.body.split("\n"):
                 found = objects_in(line[2:].encode()).found if line.startswith("- {") else ()
                 row: dict[str, Any] = found[0] if found else {}
-                id = str(row.get("id") or "")
-                if not row.get("text") or id in seen:
-                    continue
-                seen.add(id)
-                yield _claw_record(id, row)
+                id = str(row.get("id") or content_hash(line.encode())[:12])
+                if not row.get("text"):
+                    others += bool(line.strip()) and not line.startswith("#")
+                elif id not in seen:
+                    seen.add(id)
+                    yield _claw_record(id, row)
+            if others:
+                yield LeftOut(each.name, counted(others, "line of it is no record", "lines of it are no records"))
 
 
 def _claw_record(id: str, row: dict[str, Any]) -> Found:
