@@ -140,6 +140,14 @@ def test_a_file_is_followed_through_several_changes(memory: Memory, lamp: Path) 
     assert grounding(memory, lamp, id)["src/a.py"] == "gone"
 
 
+def test_the_index_is_not_read_which_is_slow_where_files_are_many(memory: Memory, lamp: Path) -> None:
+    id = noted(memory, lamp)
+    git(lamp, "mv", "src/a.py", "b.py")
+    committed(lamp)
+    (lamp / ".git" / "index").write_bytes(b"broken")
+    assert grounding(memory, lamp, id)["src/a.py"] == "changed b.py"
+
+
 def test_what_git_said_is_asked_once_and_goes_on_from_there(memory: Memory, lamp: Path, home: Path) -> None:
     id = noted(memory, lamp)
     hung = home / "bin" / "git"

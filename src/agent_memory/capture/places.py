@@ -160,9 +160,10 @@ def git_says(common: str, *words: str, told: str = "", seconds: float = _SECONDS
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_ALLOW_PROTOCOL": "none",  # for a git that does not know the line above
         "GIT_NO_REPLACE_OBJECTS": "1",
+        # Measured: `diff-tree --stdin` reads it for nothing, four times 40 ms with 100,000 files.
+        "GIT_INDEX_FILE": f"{common}/{'index' if 'ls-files' in words else 'no-index'}",
         "LC_ALL": "C",
     }
-    # Measured: `diff-tree --stdin` reads the index, for which git runs the repository's file system monitor.
     command = ("git", "-c", "core.fsmonitor=false", f"--git-dir={common}", *words)
     try:
         asked = subprocess.run(
