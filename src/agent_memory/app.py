@@ -84,7 +84,7 @@ if TYPE_CHECKING:
     from agent_memory.pipelines.backfill import BackfillIo, Upgrades, Watching
     from agent_memory.pipelines.consolidate import ConsolidateIo
     from agent_memory.pipelines.defrag import DefragIo
-    from agent_memory.pipelines.handing_over import HandingOverIo, Taken
+    from agent_memory.pipelines.handing_over import HandingOverIo, Kept, Taken
     from agent_memory.pipelines.undo import UndoIo, Undone
     from agent_memory.ports import Agent, Embedder, HistorySource
     from agent_memory.recall.embedding import IndexedMeanings
@@ -1057,17 +1057,17 @@ class Memory:
         return merge(sorted(found, key=minus_at), self.inbox.recent(), key=minus_at)
 
     @as_result
-    def checkpoint(self, session_id: str | None = None, harness: Harness | None = None) -> tuple[Taken, str | None]:
-        """Captures a session, if that is still to be done, and keeps its handoff; returns the session and the id of the
-        note, None where there is nothing to hand over."""
-        from agent_memory.pipelines.handing_over import keep_handover
+    def checkpoint(self, session_id: str | None = None, harness: Harness | None = None) -> tuple[Taken, Kept]:
+        """Captures a session, if that is still to be done, and keeps its handoff, if there is something to hand over."""
+        from agent_memory.pipelines.handing_over import Kept, keep_handover
         from agent_memory.session.queue import queue_key
 
         taken = unwrap(self.take_over(session_id, harness, recovers=True))
         if queue_key(taken.entry, "") not in unwrap(self.inbox.known()).waiting:
             unwrap(self.inbox.put(taken.entry))
-        is_kept = taken.handover.is_worth_keeping
-        return taken, unwrap(keep_handover(self.handing_over_io(), taken)).id if is_kept else None
+        if not taken.handover.is_worth_keeping:
+            return taken, Kept(None, "there is nothing to hand over")
+        return taken, unwrap(keep_handover(self.handing_over_io(), taken))
 
     def handing_over_io(self) -> HandingOverIo:
         from agent_memory.pipelines.handing_over import HandingOverIo
@@ -1196,13 +1196,12 @@ class Memory:
         if live.untiered is not None:  # all other numbers are there
             self.warn(f"The tiers are not known. {live.untiered!s}")
         archive = unwrap(self.reading.list(ListFilter(), archived=True))
-        ids = {each.listed.meta.id for each in live.entries}
         return statistics_of(
             period_of(self.clock.now_ms() // DAY_MS, days),
             notes=[
                 (each.listed.meta, status_shown(each.listed.meta.status, each.tier), each.tier) for each in live.entries
             ],
-            archived=[each.listed.meta for each in archive.entries if each.listed.meta.id not in ids],
+            archived=[each.listed.meta for each in archive.entries],
             unreadable=len(live.unreadable),
             reads=unwrap(self.ledger.day_reads()),
             reads_ever=sum(each.count for each in unwrap(self.ledger.totals()).values()),

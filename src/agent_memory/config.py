@@ -154,11 +154,6 @@ class ProjectsConfig:
 
 
 @frozen
-class SearchConfig:
-    """No keys yet."""
-
-
-@frozen
 class InjectConfig:
     token_budget: int = _key(
         "Tokens of an injected context at most; 0: nothing is injected.", 2_000, least=0, most=50_000
@@ -228,7 +223,6 @@ class Config:
     projects: ProjectsConfig = _key(
         "Which projects memory knows. Counts in your own config file alone.", ProjectsConfig
     )
-    search: SearchConfig = _key("Search; no keys yet.", SearchConfig)
     inject: InjectConfig = _key("What is injected into a session.", InjectConfig)
     mcp: McpConfig = _key("The MCP server.", McpConfig)
     review: ReviewConfig = _key("What waits for you.", ReviewConfig)
@@ -236,7 +230,7 @@ class Config:
     limits: LimitsConfig = _key("Caps and ages.", LimitsConfig)
 
 
-OPEN_SECTIONS = ("search", "inject")
+OPEN_SECTIONS = ("inject",)
 """What a config in the current directory may set without being trusted."""
 
 

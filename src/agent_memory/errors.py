@@ -160,8 +160,12 @@ class EntryNotFound(Error, exit_code=20):
     id: str
     archived: bool = False
     """True if the note is not live but in the archive."""
+    past: str = ""
+    """What runs did to a note that is gone."""
 
     def __str__(self) -> str:
+        if self.past:
+            return f"There is no note {self.id} any more: {self.past}."
         if self.archived:
             return f"{self.id} is in the archive. Use `memory read --archived {self.id}` or `memory restore {self.id}`."
         return f"There is no note {self.id if self.id.strip() else repr(self.id)}. `memory list` shows all notes."
@@ -336,7 +340,7 @@ class AgentFailed(Error, exit_code=40):
             else f"exited with status {self.exit_status}"
         )
         said = f": {self.stderr_tail.rstrip('.')}" if self.stderr_tail else ""
-        return f"The agent command {self.command} {how}{said}. Nothing was changed; the next run will retry."
+        return f"The agent command {self.command} {how}{said}. Nothing was changed."
 
 
 class AgentUnavailable(Error, exit_code=40):
@@ -347,7 +351,7 @@ class AgentUnavailable(Error, exit_code=40):
     said: str
 
     def __str__(self) -> str:
-        return f"The agent command {self.command} is unavailable ({self.cause}): {self.said.rstrip('.')}. Nothing was changed; the next run will retry."
+        return f"The agent command {self.command} is unavailable ({self.cause}): {self.said.rstrip('.')}. Nothing was changed."
 
 
 class AgentTimedOut(Error, exit_code=40):

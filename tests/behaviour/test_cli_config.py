@@ -121,9 +121,11 @@ class TestConfig:
         own = write_own(home, {"$schema": "mine.json", "llm": {"model": "m"}})
         before = own.read_bytes()
         for code, said, *words in (
-            (10, "llm.presett is unknown (did you mean llm.preset?)", "set", "llm.presett", "x"),
-            (10, "llm.preset is unknown; there are ", "set", "llm.preset", "nonsense"),
-            (10, "limits.staleDays is 'many'", "set", "limits.staleDays", "many"),
+            (2, "llm.presett is unknown (did you mean llm.preset?)", "set", "llm.presett", "x"),
+            (2, "llm.preset is unknown; there are ", "set", "llm.preset", "nonsense"),
+            (2, f"{own} was left as it is, since limits.staleDays is 'many'", "set", "limits.staleDays", "many"),
+            (2, "llm.command is a list, expected text", "set", "llm.command", '["ask", "me"]'),
+            (2, "search is unknown, expected storage, llm, ", "set", "search.limit", "5"),
             (2, "not a section", "set", "llm.model.name", "x"),
             (2, "There is no setting 'llm.modle'. Did you mean llm.model?", "get", "llm.modle"),
             (2, "The call is `memory config set KEY VALUE`.", "set", "llm.model"),
@@ -145,7 +147,7 @@ class TestConfig:
         assert memory(project, "config", "edit", VISUAL="sed -i s/claude/codex/").stdout == f"Changed {own}\n"
         assert (own.is_symlink(), json.loads(link.read_text())) == (True, {"llm": {"preset": "codex"}})
         done = memory(project, "config", "edit", VISUAL="sed -i s/llm/lllm/")
-        assert (done.returncode, json.loads(own.read_text())) == (10, {"llm": {"preset": "codex"}})
+        assert (done.returncode, json.loads(own.read_text())) == (2, {"llm": {"preset": "codex"}})
         kept = done.stderr.split("What you wrote is kept in ")[1].split("\n")[0].removesuffix(".")
         assert "lllm" in Path(kept).read_text()
 

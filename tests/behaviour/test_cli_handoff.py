@@ -156,7 +156,7 @@ def test_a_checkpoint_captures_once_and_keeps_a_handoff_where_there_is_something
     small.user("What does HTTP 418 mean?", cwd=str(memory.home))
     small.agent("I am a teapot.", cwd=str(memory.home))
     on_disk(memory, small)
-    assert memory("checkpoint").out.endswith("there is nothing to hand over\n")
+    assert memory("checkpoint").out.endswith("no handoff was kept, since there is nothing to hand over.\n")
     assert (len(memory.notes()), len(memory.pending())) == (1, 2)
 
 

@@ -62,7 +62,7 @@ def test_without_git_everything_else_works_and_the_next_run_records_it(memory: M
     assert done.err.startswith("memory: ")
     assert done.err.count("\n") == 1
     assert memory("status", environ=nothing).code == 1
-    assert "not recorded by git yet" in memory("status").out
+    assert "git has not recorded " in memory("status").out
     assert memory("consolidate").code == 0
     assert memory("status").code == 0
     assert memory.log() == [f"agent-memory: remember: {NOTE}"]

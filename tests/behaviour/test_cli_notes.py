@@ -418,7 +418,7 @@ class TestTrust:
         for done in (memory("read", id), memory("read", id, "--secret", environ=AGENT), memory("pin", id)):
             assert (done.code, done.out) == (20, "")
             assert f"{id} is secret, so " in done.err
-        assert memory("list", environ=AGENT).out == ""
+        assert [memory("list", "--sensitivity", "secret", environ=each).out[:10] for each in ({}, AGENT)] == [id, ""]
         for act in (("edit", id, "--title", "t"), ("archive", id)):
             assert memory(*act, "--json", environ=AGENT).error["code"] == "entry-protected"
         assert "4711" in memory("read", id, "--secret").out
@@ -439,6 +439,26 @@ class TestArchive:
         assert recorded("restore", id).out.startswith(f"Restored {id}")
         assert recorded.snapshot() == before
         assert [line.split(": ")[1] for line in recorded.log()] == ["restore", "archive", "remember"]
+
+    def test_an_earlier_text_is_no_archived_note_and_as_secret_as_the_note_is_now(self, memory: Memory) -> None:
+        id = memory.remembered("The door opens with 4711.")
+        assert memory("edit", id, "--body", "The door opens with 1147.").code == 0
+        assert memory("list", "--archived").out == ""
+        assert "1 note, 0 archived" in memory("status").out.replace("notes", "note")
+        assert "4711" in memory("read", id, "--archived", environ=AGENT).out
+        assert memory("edit", id, "--sensitivity", "secret").code == 0
+        assert memory("read", id, "--archived", environ=AGENT).code == 20
+        assert "4711" in memory("read", id, "--archived", "--secret").out
+
+    def test_a_live_note_gets_back_the_text_from_before_its_last_change(self, memory: Memory) -> None:
+        id = memory.remembered(NOTE)
+        assert f"{id} is not archived, and has no earlier text." in memory("restore", id).err
+        assert memory("edit", id, "--title", "Ports", "--body", "All of them are free.").code == 0
+        assert memory("pin", id).code == 0
+        assert memory("restore", id, environ=AGENT).code == 2
+        restored = memory("restore", id, "--json").document
+        assert (restored["title"] == NOTE, NOTE in restored["body"], restored["pinned"]) == (True, True, True)
+        assert memory("restore", id, "--json").document["title"] == "Ports"
 
 
 class TestJson:
@@ -468,7 +488,10 @@ class TestJson:
 
     def test_an_error_is_a_document_on_stderr(self, memory: Memory) -> None:
         error = memory("read", "id__zzzzzz", "--json").error
-        assert (error["code"], error["details"]) == ("entry-not-found", {"id": "id__zzzzzz", "archived": False})
+        assert (error["code"], error["details"]) == (
+            "entry-not-found",
+            {"id": "id__zzzzzz", "archived": False, "past": ""},
+        )
         assert error["message"].startswith("There is no note id__zzzzzz.")
         for words in (("nonsense", "--json"), ("list", "--json", "--kind", "x"), ("--json", "list", "--nonsense")):
             assert memory(*words).error["code"] == "usage"

@@ -92,6 +92,16 @@ class TestAnEntry:
         assert memory("why", "--session", "5f2c").code == 0
         assert kept_files(memory) == before
 
+    def test_of_a_note_that_an_undo_removed_it_says_which_runs_did_what(self, memory: Memory) -> None:
+        id = learnt(memory)
+        undone = memory("undo", "--json").document
+        gone = memory("why", id)
+        run, undo = (re.escape(each["run"][-6:]) for each in reversed(memory("log", "--json").document["runs"]))
+        said = rf"There is no note {id} any more: written by consolidate {run}: .+ \(undone by {undo}\); taken away by undo"
+        assert (gone.code, bool(re.search(said, gone.err)), bool(undone)) == (20, True, True), gone.err
+        assert f"`memory undo {undo}` brings it back." in gone.err
+        assert "any more" not in memory("why", id, environ=AGENT).err
+
     def test_an_archived_note_is_found(self, recorded: Memory) -> None:
         id = recorded.remembered("We store money as integer cents.")
         assert recorded("archive", id).code == 0

@@ -198,6 +198,17 @@ class TestGit:
         healthy.by_hand(path, "nonsense")
         assert healthy.codes() == ["git-unusable"]
 
+    def test_a_git_that_does_not_answer_is_waited_for_once(
+        self, healthy: Patient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("agent_memory.care.doctor._GIT_SECONDS", 0.1)
+        (tmp_path / "git").write_text("#!/bin/sh\necho >> $0.calls\nexec sleep 60\n")
+        (tmp_path / "git").chmod(0o700)
+        monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+        (finding,) = healthy.examine().findings
+        assert finding.message.startswith("`git status` failed (it did not end within 0.1 s), so managed sections were")
+        assert len((tmp_path / "git.calls").read_text()) == 1
+
 
 # -- targets, runs and spending ----------------------------------------------------------------------------------------
 

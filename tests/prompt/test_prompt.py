@@ -132,6 +132,14 @@ def test_the_catalog_lists_what_fits_and_counts_the_rest() -> None:
     assert len(text) <= BUDGET.catalog_chars + 60
 
 
+def test_rules_about_notes_are_left_out_where_there_are_none() -> None:
+    first, later = rendered(user(1, "x")), rendered(user(1, "x"), catalog=[listed()])
+    assert [("# Earlier notes" in each, '"updates":' in each, "known>" in each) for each in (first, later)] == [
+        (False, False, False),
+        (True, True, False),
+    ]
+
+
 def test_notes_shown_in_full_are_whole_p11() -> None:
     body = "# Ports\n\n- 8080\n\n[12] not a turn\n\n```sh\nmake\n```"
     known: dict[str, Any] = {"origin": Origin.EXTERNAL, "importance": Importance.HIGH, "confidence": 0.9}

@@ -8,7 +8,7 @@ from attrs import evolve, frozen
 from returns.result import Failure
 
 from agent_memory.caller import Caller
-from agent_memory.errors import EntryChanged, EntryInvalid, EntryNotFound, EntryProtected
+from agent_memory.errors import EntryChanged, EntryInvalid, EntryNotFound, EntryProtected, UsageInvalid
 from agent_memory.note.note import (
     GLOBAL_SCOPE,
     Listed,
@@ -272,8 +272,12 @@ class MemoryService:
 
     @as_result
     def restore(self, id: str) -> StoredEntry:
-        """Brings an archived note back to life. A note that reaches agents only because a person vouches for it can be
-        restored only by a person (P19): archiving it withdrew that."""
+        """Brings an archived note back to life; a live one gets back the text from before its last change. A note that
+        reaches agents only because a person vouches for it can be restored only by a person (P19): archiving it withdrew
+        that."""
+        if self.store.read(id).map(lambda live: live.meta.id == id).value_or(False):
+            self.caller.only_a_person("restore")
+            return self._change(id, self._earlier, "restore")
         with self.writes.act():
             stored = self._mine(id, "restoring", archived=True)
             if self.caller.is_agent and stored.meta.promoted_by is not None and stored.meta.needs_vouching:
@@ -281,6 +285,14 @@ class MemoryService:
             tiers = self.writes.telling(stored.meta)
             self.writes.apply(f"restore: {stored.meta.title}", Change.restore(id), tiers=tiers)
             return unwrap(self.store.read(id))
+
+    def _earlier(self, live: StoredEntry) -> MemoryEntry:
+        try:
+            earlier = unwrap(self.store.read(live.meta.id, archived=True))
+        except EntryNotFound as absent:
+            raise UsageInvalid(f"{absent.id} is not archived, and has no earlier text") from None
+        texts = {name: getattr(earlier.meta, name) for name in EDITABLE}
+        return MemoryEntry(evolve(live.meta, **texts), earlier.body)
 
     def _trust(self, id: str, act: str, change: Callable[[Meta], Meta]) -> StoredEntry:
         self.caller.only_a_person(act)

@@ -23,7 +23,7 @@ from agent_memory.care.checks import Check, DoctorReport, Finding, NoteFile, Sco
 from agent_memory.care.files import Found, everything_in, unwritten
 from agent_memory.care.health import Health
 from agent_memory.config import ScheduleConfig
-from agent_memory.errors import AgentMissing, EntryUnreadable, Error, PathRefused, StoreIo
+from agent_memory.errors import AgentMissing, EntryUnreadable, Error, PathRefused, RecorderFailed, StoreIo
 from agent_memory.files.paths import exists, is_directory, read_bytes, store_io
 from agent_memory.files.root import home_of
 from agent_memory.git.git_process import GitProcess, directory_of
@@ -56,6 +56,7 @@ _INTERVALS_BEFORE_LATE = 3
 """How many intervals of its schedule a run may be late."""
 _MESSAGE_CHARS = 600
 _SAID_CHARS = 160
+_GIT_SECONDS = 10
 _NOTES_A_REPORT = 500
 
 
@@ -90,11 +91,22 @@ class Doctor:
         live = _known(findings, store.list(), Listing(()))
         archive = _known(findings, store.list(archived=True), Listing(()))
         shown = evolve(live, entries=without_secret(live.entries)) if self.reading.caller.is_agent else live
+        sections = self._targets()
+        try:
+            if self.effective.config.storage.auto_commit:
+                git = GitProcess(self.root, self.environ, _GIT_SECONDS)
+                findings += check_repository(git, has_notes=bool(live.entries))
+        except RecorderFailed as error:
+            sections = iter(())  # for which git is asked again
+            words = f"`{error.command}` failed ({error.stderr_tail}), so managed sections were not checked either"
+            findings.append(of.GIT_UNUSABLE.found(_GIT, words))
+        except Error as error:
+            findings.append(trouble(error, of.GIT_UNUSABLE, _GIT))
         for part in (
             self._notes(shown, archive, now_ms),
             self._places(),
             self._team(),
-            self._targets(),
+            sections,
             self._runs(now_ms),
             check_spend(_known(findings, self.spend.days(), {}), self.effective.config.llm.max_calls_per_day, now_ms),
             check_files(root, walked, now_ms),
@@ -102,9 +114,6 @@ class Doctor:
         ):
             with _telling(findings):
                 findings += part
-        with _telling(findings, of.GIT_UNUSABLE, _GIT):
-            if self.effective.config.storage.auto_commit:
-                findings += check_repository(GitProcess(self.root, self.environ), has_notes=bool(live.entries))
         with _telling(findings, of.AGENT_UNUSABLE, "llm"):
             if not uses_builtin(self.effective.config.llm):
                 program = unwrap(choose_command(self.effective.config.llm, home_of(self.environ))).argv[:1]

@@ -128,7 +128,7 @@ class Health:
                     f"{'to' if injects else 'from'} {newest.harness or 'a hook'} at {newest.at}: {newest.message}"
                 )
         if self.unrecorded:
-            found.append(f"{counted(self.unrecorded, 'write')} not recorded by git yet; the next run records them")
+            found.append(f"git has not recorded {counted(self.unrecorded, 'write')} yet; the next run does")
         return (*found, *self.job_problems, *self.warnings)
 
 

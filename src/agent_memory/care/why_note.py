@@ -321,7 +321,12 @@ def note_history(
         stored = unwrap(store.read(id))
     except EntryNotFound as absent:
         if not absent.archived:
-            raise
+            known = () if reading.caller.is_agent else log.runs(MOST_RUNS).value_or(())
+            events = events_of(frozenset({absent.id}), known)
+            back = [
+                f"`memory undo {short_id(each.run_id)}` brings it back" for each in events[-1:] if each.kind == "remove"
+            ]
+            raise EntryNotFound(absent.id, past="; ".join((*(each.sentence for each in events), *back))) from None
         stored = unwrap(store.read(id, archived=True))
     meta, listed = stored.meta, stored.listed
     if meta.is_secret and reading.caller.is_agent:

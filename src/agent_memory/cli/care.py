@@ -191,7 +191,11 @@ def _facts(health: Health) -> Iterator[tuple[str, str]]:
     has_all = "`memory status --json` has all"
     for text in first_of([f"{key}: {trouble.message}" for key, trouble in health.troubles], MOST_SHOWN, has_all):
         yield "retry", text
-    for text in first_of([f"{each.name}: {each.reason}" for each in health.failed], MOST_SHOWN, has_all):
+    files: dict[str, list[str]] = {}
+    for each in health.failed:  # of a long session there are many, which fail alike
+        files.setdefault(each.reason, []).append(each.name)
+    failed = [f"{names[0]}{f' and {len(names) - 1} more' * (len(names) > 1)}: {why}" for why, names in files.items()]
+    for text in first_of(failed, MOST_SHOWN, has_all):
         yield "failed", text
 
 
@@ -201,7 +205,7 @@ def _last_run(health: Health) -> str:
     last = health.last_runs[0]
     at = short_age(last.ended_at_ms, health.now_ms) if last.ended_at_ms is not None else "at an unknown time"
     what = one_line(last.summary, 300) or counted(len(last.sessions), "session")
-    return f"{last.machine} {last.result} {at}: {what} (runs/{last.run_id})"
+    return f"{last.machine} {last.result} {at}{f': {what}' * (what != last.result)} (runs/{last.run_id})"
 
 
 def job_in_words(job: JobHealth, now_ms: int) -> str:

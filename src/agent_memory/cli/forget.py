@@ -39,7 +39,7 @@ def configure_forget(parser: argparse.ArgumentParser) -> None:
     set_command(parser, _forget, epilog, "memory forget --session T-1234 --purge --dry-run")
 
 
-def _forget(arguments: argparse.Namespace, console: Console) -> int:
+def _forget(arguments: argparse.Namespace, console: Console) -> None:
     memory = open_here(console)
     told = unwrap(memory.look_at_forgetting(_target(memory, arguments)))
     console.out(*lines_of(told))
@@ -47,7 +47,7 @@ def _forget(arguments: argparse.Namespace, console: Console) -> int:
         question = f"{forgetting_in_words(told, done=False)} Go on?"
         if not arguments.yes and not is_agreed(console, "memory forget", question):
             console.warn("Nothing was changed.")
-            return 1
+            return
         told = unwrap(memory.forget(told))
     done = not arguments.dry_run
     session = told.target.session
@@ -62,7 +62,6 @@ def _forget(arguments: argparse.Namespace, console: Console) -> int:
         "remarks": list(what_stays(told)),
     }
     console.answer(document, forgetting_in_words(told, done=done), *what_stays(told))
-    return 0
 
 
 def _target(memory: Memory, arguments: argparse.Namespace) -> ForgetTarget:

@@ -44,7 +44,7 @@ COMMANDS: Mapping[str, Command] = {
     "unpin": Command("notes", "let defrag decide about a pinned note again"),
     "promote": Command("notes", "vouch for a note, so that agents see it"),
     "archive": Command("notes", "move a note to the archive"),
-    "restore": Command("notes", "bring a note back from the archive"),
+    "restore": Command("notes", "bring back an archived note, or the text before a change"),
     "forget": Command("forget", "delete a note, or everything from a session, for good"),
     "serve": Command("serve", "see everything in your browser, and decide"),
     "mcp": Command("mcp", "serve the memory to MCP clients"),

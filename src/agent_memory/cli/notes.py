@@ -128,7 +128,10 @@ configure_promote = partial(
     "Agents see the note at once, whoever it came from, until a defrag prefers others. Only you can run this, not an agent.",
 )
 configure_restore = partial(
-    _configure_change, "Restored", MemoryService.restore, "The note becomes live again under its own id."
+    _configure_change,
+    "Restored",
+    MemoryService.restore,
+    "An archived note becomes live again under its own id. A live one gets back the text from before its last change.",
 )
 
 
@@ -163,7 +166,7 @@ def configure_edit(parser: argparse.ArgumentParser) -> None:
     add_choice(parser, "--sensitivity", Sensitivity, "who may see it")
     parser.add_argument("--scope", help="global, repo, or a repository's key")
     add_expires(parser, "when it goes to the archive: 30d, 12h, 2026-12-31, or never")
-    epilog = "Without options the note opens in $VISUAL or $EDITOR. The earlier text stays in the archive."
+    epilog = "Without options the note opens in $VISUAL or $EDITOR. `memory restore ID` takes a change back."
     set_command(parser, _edit, epilog, "memory edit id__a1b2c3 --tags deploy,ci")
 
 

@@ -11,7 +11,7 @@ from agent_memory.cli.console import BOLD, Console, table_lines
 from agent_memory.cli.dialogue import open_here, short_age, warn_unreadable
 from agent_memory.documents import entry_document, fields_of, json_of, rows_of
 from agent_memory.errors import UsageInvalid
-from agent_memory.note.note import WITHHELD, Kind, Origin, Source, Status, Tier
+from agent_memory.note.note import WITHHELD, Kind, Origin, Sensitivity, Source, Status, Tier
 from agent_memory.recall.grounding import CHANGED, GONE, ground_lines
 from agent_memory.recall.reading import ListFilter, ReadEntry, ShownEntry, status_shown
 from agent_memory.results import unwrap
@@ -30,6 +30,7 @@ def add_filters(parser: argparse.ArgumentParser) -> None:
     add_choice(parser, "--status", Status, "its status")
     add_choice(parser, "--kind", Kind, "its kind")
     add_choice(parser, "--origin", Origin, "who said it; `external` waits for `memory promote`")
+    add_choice(parser, "--sensitivity", Sensitivity, "who may see it")
     add_choice(parser, "--tier", Tier, "how close to agents it is")
     parser.add_argument("--tag", help="only notes with this tag (`x` means topic__x)")
     parser.add_argument("--scope", help="only notes of this scope: global, repo, or a repository's key")
@@ -46,6 +47,7 @@ def filter_of(arguments: argparse.Namespace, memory: Memory) -> ListFilter:
         status=arguments.status,
         kind=arguments.kind,
         origin=arguments.origin,
+        sensitivity=arguments.sensitivity,
         tier=arguments.tier,
         tag=arguments.tag,
         scope=memory.scope_here() if arguments.scope == "repo" else arguments.scope,

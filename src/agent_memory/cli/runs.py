@@ -249,7 +249,7 @@ def _when(run: LoggedRun) -> str:
 
 
 def _words(run: LoggedRun) -> str:
-    parts = [run.summary] if run.summary else []
+    parts = [run.summary] if run.summary not in ("", run.result) else []
     if run.result not in ("completed", "unfinished"):
         parts.append(f"{run.result}: {'; '.join(run.problems) or run.error}".rstrip(": "))
     if run.undone_by is not None:

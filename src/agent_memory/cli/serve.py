@@ -43,7 +43,7 @@ def _run(arguments: argparse.Namespace, console: Console) -> None:
     page = Page(memory, listening.getsockname()[1], ROUTES)
 
     def tell_started() -> None:
-        lines = f"Serving {page.address}", "It opens one browser, once. Ctrl-C ends it."
+        lines = f"Serving {page.address}", "The address works in one browser, once. Ctrl-C ends the server."
         console.answer({"address": page.address}, *lines)
         console.stdout.flush()
         if not (arguments.no_open or console.json):

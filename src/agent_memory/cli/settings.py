@@ -191,7 +191,7 @@ def configure_pause(parser: argparse.ArgumentParser) -> None:
         f"`projects.exclude` (see `memory config`); to keep one session out, start it with {INCOGNITO_VARIABLE}=1. Only "
         "you can pause memory, not an agent."
     )
-    set_command(parser, _pause, epilog, "memory pause --project --for 2h")
+    set_command(parser, _pause, epilog, "memory pause --for 2h")
 
 
 def _pause(arguments: argparse.Namespace, console: Console) -> None:
@@ -229,7 +229,7 @@ def configure_trust(parser: argparse.ArgumentParser) -> None:
     epilog = (
         "Your team's notes are told to nobody before you trust the checkout, and whole only as you saw them: what a pull "
         "changes or adds is told as an agent's, without orders, until you run this again.\n\n"
-        f"A {LOCAL_NAME} in the current directory can set only `search` and `inject`, since it may come from a cloned "
+        f"A {LOCAL_NAME} in the current directory can set only `inject`, since it may come from a cloned "
         "repository. Once you trust it, all its settings count, until its content or its place changes. Only you can "
         "trust it, not an agent."
     )

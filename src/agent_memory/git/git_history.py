@@ -347,7 +347,7 @@ def contents_of(git: GitProcess, ids: Iterable[str]) -> Mapping[str, bytes]:
 
 def tracking_of(top: str, path: str, environ: Mapping[str, str]) -> Tracking:
     """Returns how git treats a file in the work tree `top`."""
-    git, name = GitProcess(Path(top), environ), os.path.relpath(path, top)
+    git, name = GitProcess(Path(top), environ, 5), os.path.relpath(path, top)
     try:
         if git.run("ls-files", "--error-unmatch", "--", name).ok:
             return "tracked"

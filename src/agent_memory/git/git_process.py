@@ -26,7 +26,6 @@ from agent_memory.redaction.redact import redact
 from agent_memory.results import as_result
 from agent_memory.rules.commit_message import IGNORE_FILE, IGNORE_TEXT
 
-_TIMEOUT_SECONDS = 60.0
 _NETWORK_SECONDS = 600.0
 """The limit for a call to a remote: a first sync over a slow line."""
 _STDERR_CHARS = 600
@@ -106,10 +105,10 @@ class GitProcess:
     """Calls of git on the repository `<root>/.git` and no other, whatever is around the root. Every call raises
     RecorderFailed if git could not be started or did not end in time."""
 
-    def __init__(self, root: Path, environ: Mapping[str, str]) -> None:
+    def __init__(self, root: Path, environ: Mapping[str, str], limit_seconds: float = 60) -> None:
         self.root = root
         self.directory = root / ".git"
-        self._environ = environ
+        self._environ, self._limit_seconds = environ, limit_seconds
 
     def run(
         self, *arguments: str, input: bytes = b"", author: tuple[str, str] = OURSELVES, config: tuple[str, ...] = ()
@@ -193,10 +192,11 @@ class GitProcess:
         shown: str,
         input: bytes,
         environment: dict[str, str],
-        limit_seconds: float = _TIMEOUT_SECONDS,
+        limit_seconds: float | None = None,
         directory: Path | None = None,
     ) -> GitOutput:
         """Runs the command to its end; after the time limit the whole process group is killed."""
+        limit_seconds = limit_seconds or self._limit_seconds
         try:
             child = subprocess.Popen(
                 command,
@@ -227,7 +227,7 @@ class GitProcess:
 def failed(arguments: tuple[str, ...], output: GitOutput) -> RecorderFailed:
     """Returns the error for a failed call, with the end of git's output, redacted."""
     said = redact(output.stderr.strip() or output.stdout.decode("utf-8", "replace").strip()).text
-    return RecorderFailed(f"git {arguments[0]}", output.status, said[-_STDERR_CHARS:])
+    return RecorderFailed(f"git {arguments[0]}", output.status, said[-_STDERR_CHARS:].rstrip("."))
 
 
 # -- the repository ---------------------------------------------------------------------------------------------------

@@ -77,6 +77,8 @@ _SPARE_CHARS = 1_500
 # -- consolidate ------------------------------------------------------------------------------------------------------
 
 
+_KNOWN = re.compile(r"<known>\n(.*?)</known>\n", re.DOTALL)
+"""What a template says of notes that exist: dead weight where there are none."""
 _HEAD_OF_A_TURN = re.compile(r"^(\s*)\[(\d+)\]", re.MULTILINE)
 
 _MAX_FIELD_CHARS = 300
@@ -152,7 +154,7 @@ def render_consolidate_prompt(template: str, facts: PromptFacts) -> str:
         "transcript": frame.fenced("\n".join(turn_lines(request.window.turns))),
         "closing": _closing(facts),
     }
-    return frame.filled(template, parts)
+    return frame.filled(_KNOWN.sub(r"\1" if facts.catalog or request.shown else "", template), parts)
 
 
 def _session(facts: PromptFacts) -> str:
@@ -195,7 +197,7 @@ def _catalog(facts: PromptFacts) -> str:
     unlisted = len(facts.catalog) - len(lines)
     if unlisted:
         lines.append(f"({unlisted:,} more, less related, are not listed)")
-    return "\n".join(lines) or "(none yet)"
+    return "\n".join(lines)
 
 
 def _catalog_line(listed: Listed) -> str:

@@ -108,9 +108,8 @@ def _known(live: Listing, archive: Listing) -> Mapping[str, _LinkTarget]:
 def links_of(entry: StoredEntry, bodies: Iterable[StoredEntry], live: Listing, archive: Listing) -> LinkSheet:
     """Returns the links of a note, live or archived; `bodies` are those that may link to it, each read once."""
     known, id = _known(live, archive), entry.meta.id
-    # What an earlier version of a live note said does not count.
-    newest = {**archive.by_id, **live.by_id}
-    successors = (each.meta.id for each in newest.values() if id in each.meta.supersedes and each.meta.id != id)
+    others = (each.meta for each in (*archive.entries, *live.entries) if each.meta.id != id)
+    successors = (each.id for each in others if id in each.supersedes)
 
     def succession(ids: Iterable[str]) -> tuple[Succession, ...]:
         found = ((each, *known.get(each, _NOWHERE)) for each in ids)

@@ -69,6 +69,7 @@ class ListFilter:
     session: str | None = None
     """A session that is among its sources."""
     origin: Origin | None = None
+    sensitivity: Sensitivity | None = None
     tier: Tier | None = None
     agent: str | None = None
     """An agent or a harness that is among its sources."""
@@ -82,6 +83,7 @@ class ListFilter:
             self.kind in (None, meta.kind)
             and self.scope in (None, meta.scope)
             and self.origin in (None, meta.origin)
+            and self.sensitivity in (None, meta.sensitivity)
             and self.tier in (None, tier)
             and self.status in (None, status_shown(meta.status, tier))
             and (self.tag is None or not set(normal_tags([self.tag])).isdisjoint(meta.tags))
@@ -164,7 +166,9 @@ class Reading:
         At the first read the ledger takes over what an imported or hand-written note says of earlier reads.
         """
         stored = unwrap(self.store.read(id, archived=archived))
-        if stored.meta.sensitivity is Sensitivity.SECRET and not (secret and not self.caller.is_agent):
+        # An earlier text may be older than the secret.
+        now = self.store.read(stored.meta.id).value_or(stored) if archived else stored
+        if (stored.meta.is_secret or now.meta.is_secret) and not (secret and not self.caller.is_agent):
             raise EntryProtected(id, "reading without --secret", "secret")
         meta = stored.meta
         if meta.withheld and self.caller.is_agent:

@@ -1,7 +1,7 @@
 """The effective configuration: defaults, the person's own file, the current directory's file, the environment.
 
 `~/.config/agent-memory/config.json` is the person's. `./memory.config.json` may come from a cloned repository: unless the
-person has trusted exactly its bytes, it can set `search` and `inject` alone, and nothing about it is ever an error.
+person has trusted exactly its bytes, it can set `inject` alone, and nothing about it is ever an error.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from attrs import evolve, frozen
 
 from agent_memory.capture.repository import is_within
 from agent_memory.config import OPEN_SECTIONS, Config, preset_problem
-from agent_memory.errors import ConfigInvalid, ConfigUnreadable, PathRefused, StoreIo
+from agent_memory.errors import ConfigInvalid, ConfigUnreadable, PathRefused, StoreIo, UsageInvalid
 from agent_memory.files.durable import make_directories, replace_file
 from agent_memory.files.locks import file_lock
 from agent_memory.files.paths import JsonFile, as_store_io, read_image, store_io
@@ -122,11 +122,14 @@ def parse_config(content: bytes, path: str) -> dict[str, Any]:
 
 
 def write_own_config(path: str, content: bytes) -> None:
-    """Writes the person's own config file, through links. ConfigInvalid with every problem if the bytes are not a valid
+    """Writes the person's own config file, through links. UsageInvalid with every problem if the bytes are not a valid
     config; nothing is changed then."""
-    config: Config = value_of(parse_config(content, path), Config)
-    if problem := preset_problem(config.llm):
-        raise ConfigInvalid(path, (problem,))
+    try:
+        problem = preset_problem(value_of(parse_config(content, path), Config).llm)
+    except ConfigInvalid as error:
+        problem = "; ".join(error.problems)
+    if problem:
+        raise UsageInvalid(f"{path} was left as it is, since {problem}")
     real = os.path.realpath(path)
     with as_store_io("write", path):
         make_directories(os.path.dirname(real))
@@ -135,7 +138,7 @@ def write_own_config(path: str, content: bytes) -> None:
 
 def change_own_config(path: str, change: Callable[[dict[str, Any]], bool]) -> bool:
     """Changes the person's own config file by a function that says whether it changed anything, and returns whether the
-    file is another one now. The caller holds the lock of setup. ConfigInvalid where it is, or would be, no valid config; nothing is changed then."""
+    file is another one now. The caller holds the lock of setup. ConfigInvalid where it is no valid config, UsageInvalid where it would be none; nothing is changed then."""
     content = read_config(path) or b"{}\n"
     parse_config(content, path)
     document: dict[str, Any] = json.loads(content)  # with its `$schema`

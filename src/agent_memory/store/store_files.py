@@ -53,10 +53,15 @@ class Store:
     @as_result
     def list(self, *, archived: bool = False) -> Listing:
         """Returns every live (or archived) note, without bodies. Sorted by path, for the archive the newest file of
-        each id, which may be a live note's version. A missing root is an empty store, an unreadable one an error (P6).
+        each id, but no version of a live note. A missing root is an empty store, an unreadable one an error (P6).
         Invalid files are listed as unreadable."""
         self._settle()
-        return self.files.archived() if archived else self.files.live()
+        live = self.files.live()
+        if not archived:
+            return live
+        archive = self.files.archived()
+        kept = (each for each in archive.entries if each.meta.id not in live.by_id or each.path.count("/") == 1)
+        return Listing(tuple(kept), archive.unreadable)
 
     @as_result
     def read(self, id: str, *, archived: bool = False) -> StoredEntry:
@@ -66,7 +71,8 @@ class Store:
         if not archived and (there := self._read_by_name(id)) is not None:
             return there
         for _ in range(_ATTEMPTS):
-            listing = unwrap(self.list(archived=archived))
+            self._settle()
+            listing = self.files.archived() if archived else self.files.live()
             listed = listing.by_id.get(id)
             if listed is None and not archived:
                 listed = next((each for each in listing.entries if id in each.meta.aliases), None)
