@@ -36,9 +36,13 @@ _ALIASED_HOSTS = ("github.com-", "gitlab.com-", "bitbucket.org-")
 
 
 def path_scope(path: str) -> str:
-    """Returns the key of a place known only by its path; `global` if a note could not store that."""
+    """Returns the key of a place known only by its path: a hash if a note could not store that."""
     key = f"path:{path}"
-    return key if len(key) <= MAX_KEY_CHARS and key.isprintable() else GLOBAL_SCOPE
+    if len(key) <= MAX_KEY_CHARS and key.isprintable():
+        return key
+    from hashlib import sha256
+
+    return f"path:/{sha256(os.fsencode(path)).hexdigest()}"
 
 
 def chosen_remote(remotes: "tuple[tuple[str, str], ...]") -> str:

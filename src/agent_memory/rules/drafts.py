@@ -336,10 +336,13 @@ def trusted_after(before: MemoryEntry, after: MemoryEntry, caller: Caller) -> Me
     into it.
 
     A secret note cannot be promoted. A person vouches for what they saw (P19): if a program changes it, the promotion
-    ends where the note is external, or where its new text would need one.
+    ends where the note is external, or where its new text would need one. Nor does a turn of a session bear that text out.
     """
-    meta = evolve(after.meta, origin=least_trusted((after.meta.origin, caller.origin)))
-    needs_another_word = meta.origin is Origin.EXTERNAL or (before.texts != after.texts and meta.needs_vouching)
+    meta, is_reworded = after.meta, before.texts != after.texts
+    if caller.is_agent and is_reworded:
+        meta = evolve(meta, sources=tuple(evolve(each, turns=()) for each in meta.sources))
+    meta = evolve(meta, origin=least_trusted((meta.origin, caller.origin)))
+    needs_another_word = meta.origin is Origin.EXTERNAL or (is_reworded and meta.needs_vouching)
     lapsed = meta.is_secret or (caller.is_agent and needs_another_word)
     return evolve(meta, promoted_by=None) if lapsed else meta
 
