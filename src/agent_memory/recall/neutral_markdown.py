@@ -183,7 +183,7 @@ def brief_note(meta: Meta, more: str = "") -> str:
     """Returns one list item: title, description, id, date, and whether an agent concluded it."""
     title = shown_title(meta)
     description = neutral_line(redact(meta.description).text, MAX_DESCRIPTION_CHARS)
-    said = "" if not description or description == title else f": {description}"
+    said = "" if title.startswith(description.removesuffix(".")) else f": {description}"
     return f"- {title}{said} ({_mark(meta)}, {day_of(meta.updated_at_ms)}{more})"
 
 
