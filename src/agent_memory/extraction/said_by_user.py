@@ -54,6 +54,7 @@ from agent_memory.text.salience import content_terms
 _REJECTED = wording("rejected")
 _TAKES_BACK = wording("takes_back")
 _ASKS = wording("asks")
+_HESITATES = re.compile(r"^(?:[a-z]{1,6}\.{2,}\s*)+(?=.)", re.IGNORECASE)
 _TAG = wording("tag")
 _STATEMENT = wording("statement")
 _YES = re.compile(r"(?:yes|yep|yeah|sure|sim)\b", re.IGNORECASE)
@@ -63,10 +64,13 @@ _REASON = re.compile(r"\b(?:because|since|so that|otherwise|porque|já que)\b", 
 _STANDS = wording("stands")
 _GENERAL = wording("general")
 _CONTRAST = wording("contrast")
+_SETTLES = wording("settles")
 _WISH = wording("wish")
 _OURS = wording("ours")
 _FORBIDS = re.compile(r"\b(?:don'?t|do not|n[ãa]o)\b|^(?:please )?(?:no|avoid|stop)\b", re.IGNORECASE)
-"""Beside a request or a question it says how far the work at hand may go."""
+"""Beside a request or a question it says how far the work at hand may go, unless it is specific."""
+_SPECIFIC = 5
+"""So many things a wish names which is more than a limit of the work at hand (`don't write code`)."""
 _HEEDS = wording("heeds")
 _OPTION_NAME = re.compile(r"^(?:option|approach|plan) \w+\s*[:–—-]\s*", re.IGNORECASE)
 _PROHIBITS = re.compile(r"\bwe (?:should|must)(?:n'?t| not| never)\b", re.IGNORECASE)
@@ -211,6 +215,7 @@ def _in_paragraph(
     sentences: tuple[str, ...], episode: Episode, before: Episode | None, *, asks: bool
 ) -> Iterator[Candidate]:
     """The candidates in a paragraph. Neighbours of one sort are one note, and so are a rule and the request to record it."""
+    sentences = tuple(_HESITATES.sub("", each) for each in sentences)
     quoted = within_quotes(sentences)
     held: Candidate | None = None
     for position, sentence in enumerate(sentences):
@@ -294,15 +299,16 @@ def _lasts(said: _Said, hit: Hit, sentence: str) -> bool:
     if said.is_request and hit.shows is not Sort.PREFERENCE:
         # What a request says of the thing itself is in the code once it is done, unless it says for ever, or why.
         is_convention = hit.shows is Sort.CONVENTION and not _WISH.search(sentence)
-        # The code shows what was chosen, and not over what.
         settling = {Sort.CORRECTION: (_OURS,), Sort.DECISION: (_DECIDED, _CONTRAST)}.get(hit.shows, ())
         is_decided = any(each.search(said.sentence) for each in settling)
-        lasting = (_STANDS,) if hit.shows is Sort.WANT else (_STANDS, _REASON)
+        lasting = (_GENERAL if hit.shows is Sort.WANT else _STANDS, _REASON, _SETTLES)
         return is_convention or is_decided or any(each.search(told) for each in lasting)
     if _is_general(told):
         return True
     if hit.shows in (Sort.PREFERENCE, Sort.CONVENTION):
-        return not (said.is_request and (_WISH.search(sentence) or _FORBIDS.search(sentence)))
+        if said.is_request and _FORBIDS.search(sentence):
+            return len(content_terms(sentence)) >= _SPECIFIC
+        return not (said.is_request and _WISH.search(sentence))
     return hit.shows is Sort.DECISION and _DECIDED.search(sentence) is not None
 
 
@@ -364,7 +370,9 @@ def _statement(said: _Said, hit: Hit, sentence: str) -> Candidate | None:
     if following and is_anaphoric(following):
         quote.append(following)
     few = sort not in _STANDING and len(content_terms(claim)) < _MANY_WORDS
-    points = is_anaphoric(hit.said if sort is Sort.REMEMBER else claim) or (few and _POINTS.search(claim))
+    points = is_anaphoric(hit.said if sort is Sort.REMEMBER else claim) or (
+        few and _POINTS.search(_REASON.split(claim)[0])
+    )
     least = {Sort.WANT: 4, Sort.TASK: 4, Sort.PREFERENCE: 2}.get(sort, 3) + len(content_terms(claim) & _EMPTY)
     rejected = _REJECTED.search(claim) if sort in (Sort.REMEMBER, Sort.CORRECTION, Sort.DECISION) else None
     if sort is Sort.REMEMBER:
