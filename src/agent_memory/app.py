@@ -156,7 +156,7 @@ class Memory:
     def called_by(self, caller: Caller) -> Memory:
         """Returns the same store on behalf of another caller, for a process that serves several."""
         other = Memory(self.environ, self.cwd, self.effective, self.warn, caller)
-        other.locks, other.store = self.locks, self.store
+        other.locks, other.store, other._looked_at = self.locks, self.store, self._looked_at
         return other
 
     @property
@@ -1265,6 +1265,7 @@ class Memory:
             team=lambda: self.team_at(self.cwd),
             dry_publish=lambda: self.publish(dry_run=True),
             progress=progress,
+            looked_at=self._looked_at,
         )
 
     # -- forgetting and sync -------------------------------------------------------------------------------------------

@@ -76,6 +76,8 @@ class Doctor:
     """The team's notes in the checkout here."""
     dry_publish: Callable[[], Result[Published, Error]]
     progress: Callable[[str], None]
+    looked_at: Mapping[str, tuple[Features, object]]
+    """Features that are known already, by content hash."""
 
     def examine(self) -> DoctorReport:
         findings = [of.SETTING.found("config", warning.rstrip(".")) for warning in self.effective.warnings]
@@ -155,7 +157,8 @@ class Doctor:
             if note is None:  # it is gone since the listing, is no longer a note, or cannot be read
                 yield from of.examine_name(listed)
                 continue
-            features.append(features_of(note.stored))
+            known = self.looked_at.get(note.stored.listed.content_hash)
+            features.append(features_of(note.stored) if known is None else known[0])
             if note.mtime_ms > now_ms - stale_days * DAY_MS:
                 hot_or_new.add(listed.meta.id)
             yield from of.examine_note(note)

@@ -149,6 +149,7 @@ def undo_run(asked: Asked) -> Done:
 
 def repair(asked: Asked) -> Done:
     done, _ = unwrap(asked.acting.repair())
+    asked.waiting.read_again()
     asked.said.extend((*done.did, *done.failed))
     sentence = f"{counted(len(done.did), 'repair')} done, {len(done.failed)} left."
     return Done(sentence, {"fixed": done.did, "notFixed": done.failed}, "/health")

@@ -16,7 +16,6 @@ from agent_memory.app import Memory, open_memory
 from agent_memory.capture.hook import HookProblem
 from agent_memory.capture.places import known_places
 from agent_memory.capture.session_event import SessionEvent
-from agent_memory.care.checks import Severity
 from agent_memory.care.statistics import LARGEST_DAYS
 from agent_memory.care.why_note import note_versions
 from agent_memory.documents import (
@@ -370,8 +369,10 @@ def use(asked: Asked) -> Shown:
 
 def health(asked: Asked) -> Shown:
     state = unwrap(asked.looking.health())
-    report = asked.looking.doctor().examine()
+    if asked.text("again"):
+        asked.waiting.read_again()
+    at_ms, report = asked.waiting.report(asked.looking.doctor().examine)
     fixable = sum(each.fix is not None for each in report.findings)
-    document = {"status": health_document(state), "doctor": fields_of(report)}
-    context = {"health": state, "report": report, "fixable": fixable, "problem": Severity.PROBLEM}
+    document = {"status": health_document(state), "doctor": fields_of(report), "examinedAt": at_ms}
+    context = {"health": state, "report": report, "fixable": fixable, "at_ms": at_ms}
     return Shown("health.html", document, context)

@@ -1,13 +1,15 @@
-"""What waits for a decision, kept between requests: to compare all notes with each other takes seconds in a large store."""
+"""What waits for a decision, and what the doctor found, kept between requests: to look at all notes takes seconds in a large
+store."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from attrs import define, evolve, field
 
 from agent_memory.acts.review import PUT_OFF_DAYS, ReviewItem
 from agent_memory.app import Memory
+from agent_memory.care.checks import DoctorReport
 from agent_memory.results import unwrap
 from agent_memory.text.instants import DAY_MS
 
@@ -23,6 +25,14 @@ class Waiting:
     _items: tuple[ReviewItem, ...] = ()
     _hashes: Mapping[str, str] | None = None
     _read_at_ms: int = field(default=0)
+    _report: tuple[Mapping[str, str], int, DoctorReport] | None = None
+
+    def report(self, examine: Callable[[], DoctorReport]) -> tuple[int, DoctorReport]:
+        """Returns what the doctor found, and when."""
+        hashes, now_ms = self._now()
+        if self._report is None or self._report[0] != hashes or not 0 <= now_ms - self._report[1] < _MAX_AGE_MS:
+            self._report = hashes, now_ms, examine()
+        return self._report[1:]
 
     def items(self) -> tuple[ReviewItem, ...]:
         hashes, now_ms = self._now()
@@ -44,8 +54,8 @@ class Waiting:
         self._items = (*(each for each in standing if each.key not in keys), *later)
 
     def read_again(self) -> None:
-        """Has the next request read the queue anew."""
-        self._hashes = None
+        """Has the next request look at everything anew."""
+        self._hashes = self._report = None
 
     def _now(self) -> tuple[Mapping[str, str], int]:
         return unwrap(self.memory.store.list()).hashes, self.memory.clock.now_ms()
