@@ -24,15 +24,7 @@ from agent_memory.recall.assembling import (
 )
 from agent_memory.recall.delivery_log import Delivery, DeliveryLog, is_held_out, known_ids, last_other_session
 from agent_memory.recall.grounding import grounded
-from agent_memory.recall.moment import (
-    ASKED,
-    COMPACTED,
-    Moment,
-    max_chars,
-    read_files,
-    shown_whole,
-    unread_session,
-)
+from agent_memory.recall.moment import ASKED, COMPACTED, Moment, max_chars, read_files, shown_whole, unread_session
 from agent_memory.recall.start_cache import UNMERGED, Fingerprint, fingerprint_of, keep_cached, read_cached
 from agent_memory.text.json_shape import Record
 

@@ -177,10 +177,7 @@ def run_machine(
 
 
 def finish_run(
-    chart: type[Pipeline[C]],
-    steps: Mapping[str, Step[C]],
-    records: RunRecords[C, Any],
-    rescue: Rescue[C] = no_rescue,
+    chart: type[Pipeline[C]], steps: Mapping[str, Step[C]], records: RunRecords[C, Any], rescue: Rescue[C] = no_rescue
 ) -> C | None:
     """Finishes a run that crashed after it had begun to write, from where it stood; None where there is none."""
     found = unwrap(records.unfinished())

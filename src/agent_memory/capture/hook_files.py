@@ -79,14 +79,7 @@ def hook_log_directories(home: str, root: str) -> tuple[str, str]:
 
 
 def log_hook_problem(
-    home: str,
-    root: str,
-    harness: str | None,
-    code: str,
-    message: str,
-    act: str = "",
-    *,
-    is_once: bool = False,
+    home: str, root: str, harness: str | None, code: str, message: str, act: str = "", *, is_once: bool = False
 ) -> None:
     """Appends one line to the first writable log; `act` is what failed, if that is not to capture. With `is_once` a log
     that has the line is left as it is. Never raises an OSError, and never waits for a lock."""

@@ -47,10 +47,7 @@ _LEAST_CELLS = 8
 
 
 def table_lines(
-    headings: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    width_cells: int | None = None,
-    give_way: Sequence[str] = (),
+    headings: Sequence[str], rows: Sequence[Sequence[str]], width_cells: int | None = None, give_way: Sequence[str] = ()
 ) -> list[str]:
     """Returns the headings, then one line for each row, without trailing white space: columns as wide as they need to
     be, the last one cut to the rest of the line. On a narrow line the columns with the headings in `give_way` are left

@@ -31,13 +31,7 @@ def open_here(console: Console, *, for_status: bool = False) -> Memory:
 # -- words ------------------------------------------------------------------------------------------------------------
 
 _MINUTE_MS = 60_000
-_UNITS = (
-    (365 * DAY_MS, "y"),
-    (30 * DAY_MS, "mo"),
-    (DAY_MS, "d"),
-    (HOUR_MS, "h"),
-    (_MINUTE_MS, "min"),
-)
+_UNITS = ((365 * DAY_MS, "y"), (30 * DAY_MS, "mo"), (DAY_MS, "d"), (HOUR_MS, "h"), (_MINUTE_MS, "min"))
 
 
 def short_age(at_ms: int, now_ms: int) -> str:

@@ -22,24 +22,10 @@ from agent_memory.capture.hook import (
 )
 from agent_memory.capture.hook_files import SESSION, take_notice
 from agent_memory.files.json_lite import json_object
-from agent_memory.files.root import (
-    home_of,
-    is_directory,
-    is_marked,
-    is_own_call,
-    root_and_doubt,
-)
+from agent_memory.files.root import home_of, is_directory, is_marked, is_own_call, root_and_doubt
 from agent_memory.hook_injection import HookInjection
-from agent_memory.recall.assembling import (
-    CONTEXT_END,
-    CONTEXT_START,
-)
-from agent_memory.recall.moment import (
-    START,
-    Moment,
-    hook_output,
-    moment_of,
-)
+from agent_memory.recall.assembling import CONTEXT_END, CONTEXT_START
+from agent_memory.recall.moment import START, Moment, hook_output, moment_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -189,8 +189,7 @@ def _tool(
     reads_only=True,
 )
 def session_context(
-    memory: Memory,
-    task: Annotated[str | None, _meant("What you are about to do, to add what is known of it.")] = None,
+    memory: Memory, task: Annotated[str | None, _meant("What you are about to do, to add what is known of it.")] = None
 ) -> str:
     """Returns what `memory inject` would tell the session, within its budget; counts no read."""
     query = (task or "").strip() or None

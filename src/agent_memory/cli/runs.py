@@ -157,12 +157,7 @@ def _retiered(run: DefragRun) -> Iterator[str]:
 
 def _defrag_document(run: DefragRun) -> dict[str, Any]:
     actions = [
-        {
-            "action": each.kind,
-            "ids": list(each.ids),
-            "newIds": list(each.new_ids),
-            "words": each.words,
-        }
+        {"action": each.kind, "ids": list(each.ids), "newIds": list(each.new_ids), "words": each.words}
         for each in run.plan.actions
     ]
     return {
@@ -187,9 +182,7 @@ DEFAULT_RUNS = 20
 def configure_log(parser: argparse.ArgumentParser) -> None:
     add_number(parser, "-n", f"show at most N runs (default {DEFAULT_RUNS})", least=1)
     parser.add_argument(
-        "--day",
-        metavar="YYYY-MM-DD",
-        help="show all that the runs of one day (UTC) did, and the notes of that day",
+        "--day", metavar="YYYY-MM-DD", help="show all that the runs of one day (UTC) did, and the notes of that day"
     )
     epilog = (
         "Newest first. Each run has a short name: `memory diff NAME` shows what it changed, `memory undo NAME` takes "

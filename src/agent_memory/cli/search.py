@@ -95,14 +95,7 @@ def _run(arguments: argparse.Namespace, console: Console) -> None:
         now_ms = memory.clock.now_ms()
         for number, hit in enumerate(answer.hits, 1):
             console.out(
-                *hit_lines(
-                    number,
-                    hit,
-                    now_ms,
-                    colour=console.colour,
-                    explain=arguments.explain,
-                    mark=mark(hit),
-                )
+                *hit_lines(number, hit, now_ms, colour=console.colour, explain=arguments.explain, mark=mark(hit))
             )
         console.out(*broken_lines(closing_line(answer), _room(0)))
     else:

@@ -340,11 +340,7 @@ def run_agent(io: ConsolidateIo, run: Run) -> Run:
 
 
 def _ask(
-    io: ConsolidateIo,
-    run: Run,
-    work: Work,
-    shown: tuple[StoredEntry, ...],
-    prompt_of: Callable[[SessionRequest], str],
+    io: ConsolidateIo, run: Run, work: Work, shown: tuple[StoredEntry, ...], prompt_of: Callable[[SessionRequest], str]
 ) -> Run:
     by_id = {each.meta.id: each for each in shown}
     handoff = _handoff_id(work, by_id, (each.meta for each in shown))

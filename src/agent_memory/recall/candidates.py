@@ -121,10 +121,7 @@ def shown(stored: StoredEntry, section: str | None = None) -> Shown | None:
 
 
 def candidates(
-    listed: Sequence[Listed],
-    read: Callable[[Listed], StoredEntry | None],
-    around: Place,
-    hot: Sequence[str] = (),
+    listed: Sequence[Listed], read: Callable[[Listed], StoredEntry | None], around: Place, hot: Sequence[str] = ()
 ) -> tuple[list[Shown], int]:
     """Returns the best notes for a session, in every section, and how many other notes were not looked at: only the
     bodies of the best are read. `hot`: ids, best first."""
@@ -137,13 +134,7 @@ def candidates(
         # A handoff is always of the last session, so only its age counts.
         points = 0 if meta.kind is Kind.HANDOFF else _POINTS[meta.importance]
         points += _PINNED * meta.pinned + (_HERE if meta.scope == around.scope != GLOBAL_SCOPE else 0)
-        return (
-            order.get(meta.id, len(order)),
-            -points,
-            -meta.updated_at_ms,
-            meta.id,
-            each.path,
-        )
+        return (order.get(meta.id, len(order)), -points, -meta.updated_at_ms, meta.id, each.path)
 
     found, count, more = list[Shown](), Counter[str](), 0
     for each in sorted((each for each in listed if may_be_injected(each, around)), key=rank):

@@ -97,11 +97,7 @@ _NOWHERE: _LinkTarget = (Whereabouts.UNRESOLVED, None, None)
 def _known(live: Listing, archive: Listing) -> Mapping[str, _LinkTarget]:
     """Returns, for each id that leads anywhere, where it leads, and id and title of the note."""
     aliases = {alias: each for each in reversed(live.entries) for alias in each.meta.aliases}
-    kinds = (
-        (Whereabouts.ARCHIVED, archive.by_id),
-        (Whereabouts.ALIAS, aliases),
-        (Whereabouts.LIVE, live.by_id),
-    )
+    kinds = ((Whereabouts.ARCHIVED, archive.by_id), (Whereabouts.ALIAS, aliases), (Whereabouts.LIVE, live.by_id))
     return {id: (where, each.meta.id, each.meta.title) for where, entries in kinds for id, each in entries.items()}
 
 

@@ -273,10 +273,7 @@ def weigh(
 
 
 def with_successors(
-    ranked: Mapping[int, Ranked],
-    links: Iterable[NoteLink],
-    listed: Mapping[int, Listed],
-    weights: RankingWeights,
+    ranked: Mapping[int, Ranked], links: Iterable[NoteLink], listed: Mapping[int, Listed], weights: RankingWeights
 ) -> dict[int, Ranked]:
     """Returns the ranking with each superseded note below its successor, which it names. A successor with a lower score
     gets that of the superseded note, since it now says what that one said. A successor that is not among `listed` may

@@ -46,15 +46,7 @@ from agent_memory.errors import (
     UndoRefused,
     UsageInvalid,
 )
-from agent_memory.serve.loopback import (
-    App,
-    Asgi,
-    Receive,
-    Send,
-    headers_named,
-    refuse,
-    stranger_refusal,
-)
+from agent_memory.serve.loopback import App, Asgi, Receive, Send, headers_named, refuse, stranger_refusal
 from agent_memory.serve.rendering import STATIC, rendered, static_file
 from agent_memory.serve.waiting import Waiting
 from agent_memory.text.ids import normal_tags, split_tags

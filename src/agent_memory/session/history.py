@@ -148,10 +148,7 @@ class SessionMark:
     @property
     def ends(self) -> tuple[TranscriptEnd, ...]:
         """Returns where consolidation stopped in each file, the latest first."""
-        return (
-            TranscriptEnd(self.transcript, self.last_record_id, self.last_at_ms, self.turns_seen),
-            *self.elsewhere,
-        )
+        return (TranscriptEnd(self.transcript, self.last_record_id, self.last_at_ms, self.turns_seen), *self.elsewhere)
 
     def within(self, transcript: str) -> SessionMark | None:
         """Returns the mark for one of the session's files, or None if nothing of it was consolidated."""

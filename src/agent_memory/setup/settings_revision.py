@@ -48,11 +48,7 @@ def _planned(
 
 
 def with_placed(
-    file: TargetFile,
-    syntax: Syntax,
-    record: FileRecord | None,
-    backup: bytes | None,
-    wanted: Iterable[Entry],
+    file: TargetFile, syntax: Syntax, record: FileRecord | None, backup: bytes | None, wanted: Iterable[Entry]
 ) -> PlannedFile:
     """Returns the file with everything wanted in it, besides what is there. `backup` is the backup of the record. An
     entry that was put in before stays where it is as long as it is as wanted."""

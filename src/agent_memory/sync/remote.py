@@ -41,7 +41,7 @@ _CAUSES = (
         re.compile(
             r"Could not resolve|Connection (?:refused|timed out|reset|closed)|Network is unreachable|No route to host"
             r"|Failed to connect|early EOF|hung up|RPC failed|unexpected disconnect|did not end within|Operation timed out"
-            r"|invalid index-pack|index-pack died|curl \d+",
+            r"|invalid index-pack|index-pack died|curl \d+"
         ),
     ),
     ("gone", re.compile(r"does not appear to be a git repo|not found|does not exist|No such (?:file|remote)")),
