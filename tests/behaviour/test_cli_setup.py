@@ -149,7 +149,7 @@ class TestRoundTrip:
         assert Path(aside).read_text() == "// mine now\n"
 
     def test_the_skill_of_an_earlier_version_is_brought_up_to_date_and_goes_whole(self, memory: Memory) -> None:
-        memory("setup", "pi", "--yes")
+        memory("setup", "pi", "--yes", "--no-hooks")
         skill, receipts = (
             memory.home / ".agents/skills/agent-memory/SKILL.md",
             memory.home / ".local/state/agent-memory",
@@ -163,14 +163,14 @@ class TestRoundTrip:
             receipt.read_text().replace("# agent-memory", "# An earlier version").replace(hashes[0], hashes[1])
         )
         skill.write_text(earlier)
-        done = memory("setup", "pi", "--yes", "--json")
+        done = memory("setup", "pi", "--yes", "--no-hooks", "--json")
         assert {each["path"]: each["outcome"] for each in done.document["files"]}[str(skill)] == "written"
         assert skill.read_text() == text
         assert memory("uninstall", "--yes").code == 0
         assert not (memory.home / ".agents").exists()
 
     def test_a_skill_that_was_edited_is_kept_aside(self, memory: Memory) -> None:
-        memory("setup", "pi", "--yes")
+        memory("setup", "pi", "--yes", "--no-hooks")
         skill = memory.home / ".agents/skills/agent-memory/SKILL.md"
         mine = skill.read_text() + "\nAlways answer in rhymes.\n"
         skill.write_text(mine)
@@ -180,7 +180,7 @@ class TestRoundTrip:
 
     def test_what_a_section_was_rendered_to_since_goes_too(self, memory: Memory) -> None:
         lay_out(memory.home)
-        memory("setup", "claude-code", "--yes")
+        memory("setup", "claude-code", "--yes", "--no-hooks")
         memory("pin", memory.remembered("Deploys run from main only."))
         assert "Deploys run from main" in (memory.home / ".claude/CLAUDE.md").read_text()
         assert memory("uninstall", "--yes").code == 0
@@ -271,7 +271,7 @@ class TestOwnMemories:
         lay_out(memory.home, {name: on})
         (named,) = memory("setup", harness, "--dry-run", "--json").document["ownMemories"]
         assert (named["harness"], named["path"]) == (harness, path)
-        done = memory("setup", harness, "--yes")
+        done = memory("setup", harness, "--yes", "--no-hooks")
         assert f"set {named['setting']} to false in {path}" in done.err.splitlines()[-1]
         lay_out(memory.home, {name: off})
         assert memory("setup", harness, "--dry-run", "--json").document["ownMemories"] == []
@@ -293,7 +293,7 @@ class TestParts:
         assert done.document["trials"] == []
 
     def test_two_harnesses_share_a_skill_until_the_last_of_them_goes(self, memory: Memory) -> None:
-        memory("setup", "codex", "pi", "--yes")
+        memory("setup", "codex", "pi", "--yes", "--no-hooks")
         skill = memory.home / ".agents/skills/agent-memory/SKILL.md"
         memory("uninstall", "codex", "--yes")
         assert skill.exists()
@@ -303,7 +303,7 @@ class TestParts:
 
     def test_opencode_keeps_reading_the_persons_claude_file(self, memory: Memory) -> None:
         lay_out(memory.home, {".claude/CLAUDE.md": "mine\n"})
-        memory("setup", "opencode", "--yes")
+        memory("setup", "opencode", "--yes", "--no-hooks")
         assert not (memory.home / ".config/opencode/AGENTS.md").exists()
         assert "agent-memory:start" in (memory.home / ".claude/CLAUDE.md").read_text()
 
@@ -328,7 +328,7 @@ class TestConfig:
     def test_the_persons_own_config_stays_as_it_is_written(self, memory: Memory) -> None:
         text = '{"llm": {"timeoutSeconds": 60},\n "agentsMd": {"targets": ["~/.claude/CLAUDE.md"]}}'
         lay_out(memory.home, {".config/agent-memory/config.json": text, ".claude/CLAUDE.md": "mine\n"})
-        assert memory("setup", "claude-code", "codex", "--yes").code == 0
+        assert memory("setup", "claude-code", "codex", "--yes", "--no-hooks").code == 0
         config = json.loads((memory.home / ".config/agent-memory/config.json").read_text())
         assert config["agentsMd"]["targets"] == ["~/.claude/CLAUDE.md", "~/.codex/AGENTS.md"]
         assert memory("uninstall", "--yes").code == 0
@@ -336,7 +336,7 @@ class TestConfig:
 
     def test_a_root_that_the_config_does_not_know_is_told(self, memory: Memory) -> None:
         memory.configure(storage={"root": "~/elsewhere"})
-        done = memory("setup", "claude-code", "--yes")
+        done = memory("setup", "claude-code", "--yes", "--no-hooks")
         assert "make them agree" in done.err
         assert json.loads((memory.home / ".config/agent-memory/config.json").read_text())["storage"] == {
             "root": "~/elsewhere"
@@ -426,12 +426,12 @@ class TestRefused:
 
     def test_ambiguous_markers(self, memory: Memory) -> None:
         lay_out(memory.home, {".claude/CLAUDE.md": "<!-- agent-memory:start -->\n"})
-        done = memory("setup", "claude-code", "--yes")
+        done = memory("setup", "claude-code", "--yes", "--no-hooks")
         assert done.code == 70
         assert (memory.home / ".claude/CLAUDE.md").read_text() == "<!-- agent-memory:start -->\n"
 
     def test_a_receipt_that_is_damaged(self, memory: Memory) -> None:
-        memory("setup", "claude-code", "--yes")
+        memory("setup", "claude-code", "--yes", "--no-hooks")
         receipt(memory.home).write_text("{")
         between = tree(memory.home)
         for command in ("setup", "uninstall"):
@@ -478,17 +478,18 @@ class TestRepository:
         return path
 
     def test_nothing_of_it_is_touched_unasked(self, memory: Memory, repository: Path) -> None:
-        assert memory("setup", "claude-code", "--yes", cwd=repository).code == 0
+        assert memory("setup", "claude-code", "--yes", "--no-hooks", cwd=repository).code == 0
         assert (repository / "AGENTS.md").read_text() == "# Lamp\n"
         assert sorted(each.name for each in repository.iterdir()) == [".git", "AGENTS.md"]
 
     def test_asked_to_it_says_whether_git_tracks_the_file(self, memory: Memory, repository: Path) -> None:
-        done = memory("setup", "codex", "--yes", "--repo", cwd=repository)
+        words = ("setup", "codex", "--yes", "--repo", "--no-hooks")
+        done = memory(*words, cwd=repository)
         assert "`memory bootstrap` proposes the first notes" in done.out
         assert done.code == 0
         assert f"Git does not track {repository}/AGENTS.md yet" in done.err
         subprocess.run(["git", "-C", repository, "add", "AGENTS.md"], check=True)
-        assert f"Git tracks {repository}/AGENTS.md" in memory("setup", "codex", "--yes", "--repo", cwd=repository).err
+        assert f"Git tracks {repository}/AGENTS.md" in memory(*words, cwd=repository).err
         config = json.loads((memory.home / ".config/agent-memory/config.json").read_text())
         assert "~/code/lamp/AGENTS.md" in config["agentsMd"]["targets"]
         memory("pin", memory.remembered("The van is red.", "--scope", "global"))
@@ -501,7 +502,7 @@ class TestRepository:
 
     def test_each_harness_finds_it_where_it_reads(self, memory: Memory, repository: Path) -> None:
         def written(*harnesses: str) -> set[str]:
-            done = memory("setup", *harnesses, "--yes", "--repo", cwd=repository)
+            done = memory("setup", *harnesses, "--yes", "--repo", "--no-hooks", cwd=repository)
             assert done.code == 0, done
             found = {
                 str(each.relative_to(repository)) for each in repository.rglob("*.md") if START in each.read_text()
@@ -554,7 +555,7 @@ class TestRepository:
     def test_claude_code_reads_on_what_it_read_before(self, memory: Memory, repository: Path) -> None:
         """A CLAUDE.md hides the AGENTS.md beside it, so one that is made here imports it."""
         for _ in range(2):
-            assert memory("setup", "claude-code", "--yes", "--repo", cwd=repository).code == 0
+            assert memory("setup", "claude-code", "--yes", "--repo", "--no-hooks", cwd=repository).code == 0
             assert (repository / "CLAUDE.md").read_text() == "@AGENTS.md\n"
             assert START in (repository / "AGENTS.md").read_text()
         assert memory("uninstall", "--yes", "--repo", cwd=repository).code == 0
@@ -565,7 +566,7 @@ class TestRepository:
         assert memory("uninstall", "--yes", "--repo", cwd=repository).code == 0
         assert sorted(each.name for each in repository.iterdir()) == [".git", "AGENTS.md"]
         assert (memory.home / ".claude/settings.json").exists()
-        memory("setup", "claude-code", "codex", "--yes", "--repo", cwd=repository)
+        memory("setup", "codex", "--yes", "--repo", "--no-hooks", cwd=repository)
         assert memory("uninstall", "--yes").code == 0
         assert (repository / "AGENTS.md").read_text() == "# Lamp\n"
         assert not (memory.home / ".claude").exists()

