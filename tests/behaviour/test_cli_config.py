@@ -57,14 +57,6 @@ class TestConfig:
         assert shown["storage.root"] == ['"/srv/notes"', "AGENT_MEMORY_ROOT"]
         assert shown["llm.command"] == ["null", "default"]
 
-    def test_json_is_one_document(self, home: Path, project: Path) -> None:
-        write_own(home, {"llm": {"timeoutSeconds": 5}})
-        document = json.loads(memory(project, "config", "--json").stdout)
-        assert document["config"]["llm"]["timeoutSeconds"] == 5
-        assert document["config"]["storage"]["root"] == f"{home}/.local/share/agent-memory"
-        assert document["sources"]["llm.timeoutSeconds"] == str(home / ".config/agent-memory/config.json")
-        assert document["sources"]["llm.preset"] == "default"
-
     def test_secrets_in_it_are_not_shown_p20(self, home: Path, project: Path) -> None:
         token = "ghp_" + "A1b2C3d4" * 4 + "E5f6"
         preset = {

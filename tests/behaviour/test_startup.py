@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from agent_memory import __version__
+from hook_calls import payload
 
 LATE = (
     "statemachine", "ruamel", "json_repair", "agent_memory.machines", "agent_memory.pipelines",
@@ -82,3 +86,107 @@ def remembered(root: Path) -> str:
     program = "from agent_memory.cli.entry import main; main()"
     command = [sys.executable, "-c", program, "remember", "Deploys run from main only."]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()[1]
+
+
+# -- entry -------------------------------------------------------------------------------------------------------------
+
+
+REPORT = """
+import os, sys
+before = set(sys.modules)
+from agent_memory.cli import entry
+sys.argv = ["memory", *sys.argv[1:]]
+real = os._exit
+def report(code):
+    os.write(1, " ".join(sorted(set(sys.modules) - before)).encode())
+    real(code)
+os._exit = report
+entry.main()
+"""
+C_MODULES = {"_json", "select", "errno", "gc", "time"}
+
+
+def modules_after(words: list[str], data: bytes) -> set[str]:
+    finished = subprocess.run(
+        [sys.executable, "-S", "-c", REPORT, *words],
+        input=data,
+        stdout=subprocess.PIPE,
+        check=True,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src")},
+    )
+    return set(finished.stdout.decode().split())
+
+
+def test_the_hook_imports_c_modules_and_our_own_light_ones_only(root: Path) -> None:
+    imported = modules_after(["capture", "--harness", "claude-code", "--hook"], payload())
+    ours = {name for name in imported if name.startswith("agent_memory")}
+    assert imported - ours <= C_MODULES
+    assert len(list((root / "inbox").iterdir())) == 1
+    assert "agent_memory.capture.hook" in ours
+    modules = {name for name in ours if not any(other.startswith(f"{name}.") for other in ours)}
+    assert len(modules) <= 17
+
+
+def test_a_hook_with_something_to_log_imports_no_more_than_the_log(root: Path, home: Path) -> None:
+    imported = modules_after(["capture", "--harness", "claude-code", "--hook"], b"{}")
+    others = {name for name in imported if not name.startswith("agent_memory")}
+    assert others <= C_MODULES
+    assert "agent_memory.capture.hook_files" in imported
+
+
+def test_importing_the_package_imports_nothing_else() -> None:
+    script = "import sys; before = set(sys.modules); import agent_memory; print(*(set(sys.modules) - before))"
+    finished = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, check=True, text=True)
+    assert finished.stdout.split() == ["agent_memory"]
+
+
+# -- how the process of a command ends: see `cli.entry.run` ------------------------------------------------------------
+
+
+def ended(program: str, *words: str, home: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", f"import sys\nfrom agent_memory.cli.entry import run\n{program}\nrun()", *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, env={"HOME": str(home)}, check=False)
+
+
+def test_all_that_was_printed_arrives_and_the_code_with_it(tmp_path: Path) -> None:
+    done = ended("", "--version", home=tmp_path)
+    assert (done.returncode, done.stdout) == (0, f"agent-memory {__version__}\n")
+    refused = ended("", "serch", home=tmp_path)
+    assert refused.returncode == 2
+    assert "Did you mean `memory search`?" in refused.stderr
+
+
+def test_what_was_to_be_done_at_the_end_is_done(tmp_path: Path) -> None:
+    done = ended("import atexit\natexit.register(print, 'the last word')", "--version", home=tmp_path)
+    assert done.stdout == f"agent-memory {__version__}\nthe last word\n"
+
+
+def test_what_is_still_at_work_is_waited_for(tmp_path: Path) -> None:
+    at_work = (
+        "from threading import Thread, main_thread\n"
+        "def work():\n"
+        "    main_thread().join()\n"
+        "    print('done', flush=True)\n"
+        "Thread(target=work).start()"
+    )
+    done = ended(at_work, "--version", home=tmp_path)
+    assert done.stdout == f"agent-memory {__version__}\ndone\n"
+    assert done.returncode == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_an_output_that_takes_nothing_is_told_of_once(tmp_path: Path) -> None:
+    program = "import sys\nfrom agent_memory.cli.entry import run\nrun()"
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", program, "--help"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            env={"HOME": str(tmp_path)},
+            check=False,
+        )
+    assert done.returncode != 0
+    assert done.stderr.count("\n") == 1
+    assert "No space left on device" in done.stderr

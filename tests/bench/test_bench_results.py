@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import platform
+import sys
+from importlib import import_module
 from pathlib import Path
 
 import bench.__main__ as runner
 import pytest
 from attrs import evolve
+from bench.__main__ import BENCHES
+from bench.measure import BARE, run
 from bench.results import Figure, Piece, Results, parsed, rendered, this_machine
 
 PIECE = Piece(
@@ -64,3 +68,21 @@ def test_a_file_that_cannot_be_added_to_is_left_alone(tmp_path: Path, text: str,
     with pytest.raises(SystemExit, match=said):
         runner.main(["reach", "--json", str(path)])
     assert path.read_text("utf-8") == text
+
+
+# -- the benches can be run, and their figures are those of the process that was meant ---------------------------------
+
+
+@pytest.mark.parametrize("name", BENCHES)
+def test_each_explains_itself(name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "argv", [name, "--help"])
+    with pytest.raises(SystemExit, match="0"):
+        import_module(f"bench.{name}").main()
+    assert capsys.readouterr().out.startswith("usage:")
+
+
+def test_the_peak_is_the_childs_own_and_not_that_of_the_bench() -> None:
+    hoard = b"x" * 200_000_000
+    small, large = run(BARE), run((sys.executable, "-c", "x = b'x' * 100_000_000"))
+    assert small.peak_mb < 50 < 100 < large.peak_mb < len(hoard) / 1_000_000
+    assert large.cpu_seconds > 0

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from attrs import evolve
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from agent_memory.care.checks import (
     CATALOGUE,
@@ -99,12 +99,6 @@ class TestOneNote:
         finding = only(tags_of([("topic__api",)], vocabulary))
         assert (finding.code, finding.subject) == ("tag-unknown", "topic__api")
         assert "is now called topic__web; `memory tags rename topic__api topic__web`" in finding.message
-
-    @given(st.text())
-    @settings(max_examples=60)
-    def test_no_text_makes_it_fail(self, text: str) -> None:
-        for finding in examine_note(note(stored(body=text), text=text or " ")):
-            assert finding.message
 
 
 class TestNames:

@@ -28,11 +28,6 @@ def plan(*notes: NoteFile, taken: frozenset[str] = frozenset(), others: tuple[st
     return plan_repairs(notes, live, taken | stated, [*(each.name for each in notes), *others])
 
 
-def test_a_healthy_note_is_left_alone() -> None:
-    assert plan(note(META)) == ()
-    assert plan(note(META, name="my own name.md")) == ()
-
-
 def test_an_id_that_another_has_in_any_case_is_not_given_again_p15() -> None:
     (repair,) = plan(
         note(META, name="idea.md", provisional_id=True), taken=frozenset({META.id.upper().replace("ID", "id")})
@@ -67,14 +62,6 @@ def test_of_two_names_that_clash_one_is_changed() -> None:
     (repair,) = plan(one, two)
     assert repair.meta is not None
     assert repair.name == file_name_of(META)
-
-
-def test_a_name_that_is_too_long_is_replaced_and_a_taken_one_never() -> None:
-    long = note(META, name=f"{'x' * MAX_NAME_BYTES}.md")
-    (repair,) = plan(long)
-    assert repair.meta is not None
-    assert repair.name == file_name_of(META)
-    assert plan(long, others=(file_name_of(META).upper(),)) == ()
 
 
 def test_a_name_that_a_repair_gives_up_is_not_given_by_another_p12() -> None:

@@ -84,17 +84,6 @@ def lay(patient: Patient, notes: Mapping[str, str]) -> None:
         os.utime(patient.by_hand(f"topics/{name}", text), (OLD, OLD))
 
 
-def test_copies_with_other_tags_are_notes_of_their_own_p12_p15(patient: Patient) -> None:
-    tags = ("topic__kites", "topic__winds", "topic__lines")
-    lay(patient, {f"{tag}.md": TWINS["a.md"].replace("topic__kites", tag) for tag in tags})
-    done = patient.repair()
-    assert done.failed == ()
-    kites = [each.meta for each in patient.store.list().unwrap().entries if each.meta.title == "Try kites."]
-    assert sorted(each.tags for each in kites) == sorted((tag,) for tag in tags)
-    assert len({each.id for each in kites}) == len(tags)
-    assert patient.repair().did == ()
-
-
 def test_a_kill_while_twins_are_told_apart_loses_none_p2_p12(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     repair_notes = repairer.repair_notes
     for k in count(1, 5):

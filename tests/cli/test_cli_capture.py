@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -104,14 +103,6 @@ def test_what_is_no_text_file_is_refused_in_one_sentence(root: Path, tmp_path: P
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"memory: {name} ")
     assert not root.exists()
-
-
-def test_json(root: Path) -> None:
-    done = memory("--title", "t", "--body", "b", "--json")
-    (file,) = (root / "inbox").iterdir()
-    assert json.loads(done.stdout) == {"captured": file.name}
-    error = json.loads(memory("--title", " ", "--body", "b", "--json").stderr)["error"]
-    assert (error["code"], error["details"]["problems"]) == ("inbox-entry-invalid", ["retrieval.title is empty"])
 
 
 def test_inside_a_harness_a_note_names_it_p19(root: Path) -> None:

@@ -47,14 +47,6 @@ class TestGenerate:
         assert "would be written: 0 hot" in done.out
         assert not (memory.home / CLAUDE).exists()
 
-    def test_with_json(self, memory: Memory) -> None:
-        id = memory.remembered("The lamp listens on 8080.")
-        memory("pin", id)
-        document = memory("generate-agents-md", "--json").document
-        assert [each["outcome"] for each in document["targets"]] == ["unchanged", "unchanged"]
-        assert document["targets"][0]["hot"] == [id]
-        assert document["targets"][0]["error"] is None
-
     def test_without_targets_it_says_what_to_do(self, memory: Memory) -> None:
         memory.configure()
         done = memory("generate-agents-md")

@@ -14,8 +14,10 @@ from typing import Any
 
 import pytest
 
+from agent_memory.hook_injection import was_captured_since
 from agent_memory.recall.assembling import tokens_in
 from agent_memory.session.own_marks import CONTEXT_END, CONTEXT_START
+from agent_memory.text.instants import ms_of
 from claude_transcripts import Conversation, calls
 from memory_process import NOTHING, Done, Memory
 
@@ -505,3 +507,26 @@ def test_a_hook_loads_no_more_than_it_needs(memory: Memory) -> None:
     assert ZEBRA.encode() in finished.stdout
     assert "agent_memory.cli.inject_hook" in loaded
     assert not loaded & {"attr", "returns", "json", "sqlite3", "agent_memory.app"}
+
+
+# -- whether a session was heard of again ------------------------------------------------------------------------------
+
+
+AT_MS = ms_of("2026-02-13T14:30:05.123Z") or 0
+
+
+@pytest.mark.parametrize("place", ["inbox", "inbox/.processed", "inbox/.failed"])
+def test_by_an_entry_of_that_time_or_later_whatever_became_of_it(tmp_path: Path, place: str) -> None:
+    path = tmp_path / place / "2026-02-13T14-30-05.123Z_codex_k3J9xQ.json"
+    path.parent.mkdir(parents=True)
+    path.write_text('{"retrieval": {"sessionId": "s-1"}}')
+    assert was_captured_since(str(tmp_path), "codex", "s-1", AT_MS)
+    assert not was_captured_since(str(tmp_path), "codex", "s-1", AT_MS + 1)
+    assert not was_captured_since(str(tmp_path), "codex", "s-11", AT_MS)
+    assert not was_captured_since(str(tmp_path), "amp", "s-1", AT_MS)
+
+
+def test_an_inbox_that_cannot_be_listed_is_no_empty_one_p6(tmp_path: Path) -> None:
+    (tmp_path / "inbox").write_text("in the way")
+    with pytest.raises(OSError, match="Not a directory"):
+        was_captured_since(str(tmp_path), "codex", "s-1", AT_MS)

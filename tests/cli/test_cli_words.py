@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agent_memory import __version__
-from agent_memory.cli.main import COMMANDS
+from agent_memory.cli.main import COMMANDS, command_parser
+from agent_memory.cli.settings import completion_script
+from agent_memory.config import Config
+from agent_memory.prompt.shipped_files import read_shipped
+from agent_memory.text.json_codec import written
 from memory_process import Memory
 
 
@@ -47,3 +57,105 @@ def test_options_may_stand_between_the_words(memory: Memory) -> None:
     assert (between.code, between.out.count("\n")) == (0, 1)
     assert between.out == memory("search", "zebra", "lock", "--kind", "lesson").out
     assert memory("search", "zebra", "--limit", "1", "--", "-lock").code == 0
+
+
+# -- completion scripts offer what the parsers say ---------------------------------------------------------------------
+
+
+def needs(shell: str) -> pytest.MarkDecorator:
+    return pytest.mark.skipif(shutil.which(shell) is None, reason=f"there is no {shell}")
+
+
+@needs("bash")
+def test_bash_offers_commands_options_and_values() -> None:
+    offered = {
+        ("memory", "sea"): ["search"],
+        ("memory", ""): list(COMMANDS),
+        ("memory", "list", "--kind", "les"): ["lesson"],
+        ("memory", "capture", "--har"): ["--harness"],
+        ("memory", "completions", "f"): ["fish"],
+        ("agent-memory", "und"): ["undo"],
+    }
+    script = completion_script("bash")
+    for words, expected in offered.items():
+        call = (
+            f"{script}\nCOMP_WORDS=({' '.join(map(shlex.quote, words))}); COMP_CWORD={len(words) - 1}; "
+            f"$(complete -p {words[0]} | sed 's/.* -F \\([^ ]*\\).*/\\1/'); printf '%s\\n' \"${{COMPREPLY[@]}}\""
+        )
+        done = subprocess.run(["bash", "-c", call], capture_output=True, text=True, check=True)
+        assert done.stdout.split() == expected, words
+
+
+@needs("fish")
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [("memory sea", ["search"]), ("memory list --kind les", ["lesson"]), ("agent-memory completions z", ["zsh"])],
+)
+def test_fish_offers_commands_and_values(tmp_path: Path, line: str, offered: list[str]) -> None:
+    (tmp_path / "memory.fish").write_text(completion_script("fish"))
+    (tmp_path / "agent-memory.fish").symlink_to("memory.fish")
+    script = f"set -p fish_complete_path {shlex.quote(str(tmp_path))}; complete -C {shlex.quote(line)}"
+    for name in ("memory", "agent-memory"):  # fish completes programs that there are
+        (tmp_path / name).write_text("#!/bin/sh\n", "utf-8")
+        (tmp_path / name).chmod(0o755)
+    environ = {"HOME": str(tmp_path), "PATH": f"{tmp_path}:/usr/bin:/bin"}
+    done = subprocess.run(["fish", "-c", script], capture_output=True, text=True, check=True, env=environ)
+    assert [each.split("\t")[0] for each in done.stdout.splitlines()] == offered
+
+
+@needs("zsh")
+def test_zsh_takes_the_script_for_both_names(tmp_path: Path) -> None:
+    (tmp_path / "_memory").write_text(completion_script("zsh"))
+    script = (
+        f"fpath=({shlex.quote(str(tmp_path))} $fpath); autoload -Uz compinit; compinit -u -d {tmp_path}/dump; "
+        "print ${_comps[memory]} ${_comps[agent-memory]}"
+    )
+    done = subprocess.run(["zsh", "-fc", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["_memory", "_memory"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_every_option_of_every_command_is_in_every_script(shell: str) -> None:
+    script = completion_script(shell)
+    for name in COMMANDS:
+        assert name in script
+        for action in command_parser(name)._actions:
+            for flag in action.option_strings:
+                assert (flag if shell != "fish" else flag.lstrip("-")) in script or action.help == "==SUPPRESS=="
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_help_page_has_an_example_that_can_be_parsed(name: str) -> None:
+    parser = command_parser(name)
+    assert parser.epilog is not None
+    calls = [line.strip() for line in parser.epilog.splitlines() if line.startswith("  ")]
+    own = [call for call in calls if call.startswith(f"memory {name}")]
+    assert own or "Example:\n  " in parser.epilog or "memory completions" in parser.epilog
+    for call in own:
+        words = shlex.split(call.partition("  #")[0].partition(" < ")[0].partition(" > ")[0].partition(" | ")[0])
+        parser.parse_args(words[2:])
+
+
+# -- the documentation of the configuration is what the code says ------------------------------------------------------
+
+
+SCHEMA = json.loads(read_shipped("docs/config.schema.json"))
+
+
+def test_every_key_has_a_meaning_and_a_bar_breaks_no_table() -> None:
+    def meanings(schema: dict[str, Any]) -> list[str]:
+        keys = [each for key, each in schema.get("properties", {}).items() if key != "$schema"]
+        return [each["description"] for each in keys] + [text for each in keys for text in meanings(each)]
+
+    found = meanings(SCHEMA)
+    assert len(found) > 20
+    assert all(meaning.endswith(".") and "|" not in meaning for meaning in found)
+
+
+def test_the_defaults_of_the_schema_are_the_defaults_of_the_code() -> None:
+    def defaults(schema: dict[str, Any]) -> Any:
+        if "default" in schema or "properties" not in schema:
+            return schema.get("default")
+        return {key: defaults(each) for key, each in schema["properties"].items() if key != "$schema"}
+
+    assert defaults(SCHEMA) == written(Config())

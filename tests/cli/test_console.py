@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 from wcwidth import wcswidth
 
 from agent_memory.cli.console import Console, cut, marked_lines, table_lines
-from agent_memory.errors import EntryNotFound, UsageInvalid
+from agent_memory.errors import EntryNotFound
 from memory_process import Memory, on_a_terminal
 
 texts = st.lists(st.sampled_from(["a", " ", "東", "👩‍👩‍👧", "e\u0301", "א"]), max_size=40).map("".join)
@@ -108,18 +108,6 @@ def test_each_report_takes_the_place_of_the_one_before_and_what_is_said_takes_it
     console.err("done")
     console.err("really")
     assert err.getvalue().endswith(f"two\r{ERASE}done\nreally\n")
-
-
-@pytest.mark.parametrize("act", ["out", "fail"])
-def test_results_and_errors_find_a_clean_line(act: str) -> None:
-    err = Terminal()
-    console = Console(io.StringIO(), err)
-    console.progress("one")
-    if act == "out":
-        console.out("result")
-    else:
-        console.fail(UsageInvalid("No"))
-    assert err.getvalue().startswith(f"{ERASE}one\r{ERASE}")
 
 
 def test_the_line_is_cut_to_the_terminal_and_controls_nothing() -> None:

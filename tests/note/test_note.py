@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from attrs import evolve
 from hypothesis import given, settings, strategies as st
@@ -9,7 +12,8 @@ from returns.result import Failure, Success
 
 from agent_memory.errors import EntryUnreadable
 from agent_memory.note.note import Harness, Importance, Kind, MemoryEntry, Meta, Origin, Sensitivity, Source, Status
-from agent_memory.note.note_format import ParsedNote, parse_note, render_note
+from agent_memory.note.note_format import META_FIELDS, ParsedNote, parse_note, read_values, render_note
+from agent_memory.note.yaml_block import edit_block
 from agent_memory.results import sealed
 from agent_memory.text.ids import mint_id, normal_tags
 
@@ -435,3 +439,111 @@ New body.
         assert written.endswith("---\n\n# Title\n\nBody.\n")
         again = parsed(written)
         assert again == evolve(note, provisional_id=False)
+
+
+# -- `docs/contributing/formats.md` says of entries what the code does -------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def document() -> str:
+    return (Path(__file__).parents[2] / "docs" / "contributing" / "formats.md").read_text()
+
+
+def test_the_table_lists_every_key_in_the_order_of_writing(document: str) -> None:
+    table = document.split("### Keys")[1].split("### Reading")[0]
+    assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == [field.key for field in META_FIELDS]
+
+
+def test_the_example_is_a_note_as_it_is_written(document: str) -> None:
+    example = document.split("then a body.\n\n")[1].split("\n\nA file may be")[0]
+    text = "\n".join(line.removeprefix("    ") for line in example.split("\n")) + "\n"
+    note = sealed(parse_note(text, "x.md", 0)).unwrap()
+    assert render_note(note.entry) == text.replace(
+        "description: Guards must be pure, since they run more than once.\n", ""
+    )
+
+
+def test_the_known_answers_are_right(document: str) -> None:
+    rows = re.findall(r"^\| `([^`]+)` \| (\d+) \| `(id__\w{6})` \| (?:`(id__\w{6})`)? ?\|", document, re.MULTILINE)
+    assert len(rows) == 3
+    for title, created_at_ms, first, second in rows:
+        assert mint_id(title, int(created_at_ms), ()) == first
+        assert not second or mint_id(title, int(created_at_ms), {first.casefold()}) == second
+
+
+# -- edits of hand-written frontmatter ---------------------------------------------------------------------------------
+
+
+ORDER = ("id", "title", "tags", "pinned", "aliases", "sources")
+KNOWN = {
+    "id": ["id: id__a1b2c3", "id:", '"id": x # comment-i'],
+    "title": [
+        "title: plain words",
+        "title: 'quoted # no comment'",
+        "title: >\n  folded\n  # no comment",
+        "title: over\n  two lines",
+    ],
+    "tags": [
+        "tags: []",
+        "tags: [a, b] # comment-t",
+        "tags:\n- a\n- b # comment-u",
+        "tags: # comment-v\n    # comment-w\n    - b",
+    ],
+    "pinned": ["pinned: false", "pinned: # comment-p", "pinned : no"],
+    "aliases": ["aliases: [ # comment-a\n  x, # comment-b\n  ]"],
+    "sources": [
+        "sources: []",
+        "sources:\n  - {harness: amp} # comment-s",
+        "sources:\n  -\n    harness: amp # comment-r",
+    ],
+}
+UNKNOWN = [
+    "mine: {a: [1, 2]}  # comment-x",
+    "text: |\n  # no comment\n\n  more",
+    "list:\n  - a\n  # comment-y\n  - b: c\n    d: e",
+    '"quoted key": "1"',
+    "# comment-z",
+    "",
+]
+CHANGES = {"id": "id__c3d4e5", "title": '"New: # title"', "tags": "[b, c]", "pinned": "true", "aliases": "[]"} | {
+    "sources": "\n  - {harness: amp}\n  - {harness: pi, threadId: x}"
+}
+LINES = st.tuples(
+    *(st.none() | st.sampled_from(written) for written in (*KNOWN.values(), *([line] for line in UNKNOWN)))
+)
+BLOCKS = LINES.map(lambda lines: [line for line in lines if line is not None]).flatmap(st.permutations)
+
+
+@given(BLOCKS, st.sets(st.sampled_from(ORDER)), st.sampled_from(["", "  "]))
+def test_only_what_changes_changes(lines: list[str], keys: set[str], indent: str) -> None:
+    block = "".join(f"{indent}{line}\n" for line in "\n".join(lines).split("\n")) if lines else ""
+    changes = {key: CHANGES[key] for key in ORDER if key in keys}
+    edited = edit_block(block, changes, ORDER)
+
+    wanted = read_values(block)
+    for key, text in changes.items():
+        wanted[key] = read_values(f"{key}: {text}\n" if text[0] != "\n" else f"{key}:{text}\n")[key]
+    assert read_values(edited) == wanted
+    before = read_values(block)
+    assert [key for key in read_values(edited) if key in before] == list(before)
+
+    for line in lines:
+        if any(line in KNOWN[key] for key in keys):
+            continue
+        assert "\n".join(f"{indent}{part}" for part in line.split("\n")) in edited
+    for comment in (word for word in block.split() if word.startswith("comment-")):
+        assert f"# {comment}" in edited
+
+
+def test_a_new_key_stands_after_the_last_that_precedes_it() -> None:
+    assert edit_block("title: x\nmine: 1\n", {"id": "i", "tags": "[]"}, ORDER) == "id: i\ntitle: x\ntags: []\nmine: 1\n"
+
+
+def test_a_block_in_braces_is_written_anew() -> None:
+    block = "{title: x, mine: {a: 'b'}} # why\n"
+    assert edit_block(block, {"pinned": "true"}, ORDER) == "# why\ntitle: x\nmine: {a: b}\npinned: true\n"
+
+
+def test_only_a_readable_block_is_edited() -> None:
+    with pytest.raises(ValueError, match="anchors"):
+        edit_block("a: &b c\n", {"id": "x"}, ORDER)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 from attrs import define, evolve, field
-from returns.result import Failure, Result
+from returns.result import Failure, Result, Success
 
 from agent_memory.capture.switches import Switches
 from agent_memory.errors import Error, HistoryUnavailable, StateCorrupt, StoreIo
@@ -16,8 +16,26 @@ from agent_memory.session.history import History, Role, SessionMark, Turn
 from agent_memory.session.queue import BACKFILL_EVENT, Context, InboxEntry, Outcome, SessionFile
 from agent_memory.text.instants import DAY_MS
 from pipelines.consolidate_world import CWD, NOON_MS, REPO, ScriptedAgent, World, history, skipped, turns
-from stand_ins.dict_finder import DictFinder
 from stand_ins.temporary_records import TemporaryInbox, TemporarySessionMarks, TemporaryTombstones
+
+
+@define
+class DictFinder:
+    """`ports.SessionFinder` over a dict, by session id, and errors that it meets on the way."""
+
+    sessions: dict[str, FoundSession] = field(factory=dict[str, FoundSession])
+    errors: list[Error] = field(factory=list[Error])
+
+    def put(self, found: FoundSession) -> None:
+        """Find this from now on."""
+        self.sessions[found.session_id] = found
+
+    def find(self, since_ms: int | None) -> Iterator[Result[FoundSession, Error]]:
+        yield from map(Failure, self.errors)
+        for found in list(self.sessions.values()):
+            if since_ms is None or found.changed_at_ms >= since_ms:
+                yield Success(found)
+
 
 CLAUDE = Harness.CLAUDE_CODE
 

@@ -3,17 +3,39 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import pytest
 from attrs import evolve
-from returns.result import Result
+from returns.result import Failure, Result, Success
 
-from agent_memory.errors import AgentTimedOut, Error
-from agent_memory.note.note import Harness, Kind, Status
+import one_change
+from agent_memory.errors import AgentTimedOut, Error, RecorderFailed, StoreIo
+from agent_memory.note.note import Harness, Kind, MemoryEntry, Meta, Status, StoredEntry
+from agent_memory.pipelines.consolidate import consolidate, take_up_deferred
+from agent_memory.recall.known_notes import KnownNotes, Near
+from agent_memory.recall.note_index import NoteIndex
 from agent_memory.rules.agent_request import SessionRequest
+from agent_memory.rules.change import Change, max_changes
 from agent_memory.rules.run import Run
+from agent_memory.rules.similarity import Subject
+from agent_memory.session.history import Role
+from agent_memory.text.ids import mint_id
 from one_change import write
-from pipelines.consolidate_world import ScriptedAgent, World, entries, envelope, history, note, skipped
+from pipelines.consolidate_world import (
+    NOON_MS,
+    REPO,
+    ScriptedAgent,
+    World,
+    entries,
+    envelope,
+    history,
+    note,
+    skipped,
+    turns,
+)
+from stand_ins.dict_recorder import DictRecorder
 
 
 @pytest.fixture
@@ -202,3 +224,171 @@ def test_a_later_window_sees_and_may_update_what_an_earlier_one_planned(world: W
     (stored,) = world.listed()
     assert "60 seconds" in world.store.read(stored.meta.id).unwrap().body
     assert run.settled[0].outcome.dropped == ()
+
+
+# -- changes over a run's limit wait for the next run, which takes them up first ---------------------------------------
+
+
+def world_of(*letters: str) -> World:
+    world = World(ScriptedAgent([skipped()]))
+    entries = [MemoryEntry(Meta(id_of(letter), f"Note {letter}", NOON_MS, NOON_MS), "Words.") for letter in letters]
+    world.store.apply([Change.of(entry) for entry in entries]).unwrap()
+    return world
+
+
+def id_of(letter: str) -> str:
+    return f"id__aaaaa{letter}"
+
+
+def replace(world: World, letter: str, body: str) -> Change:
+    stored = world.store.read(id_of(letter)).unwrap()
+    return Change.of(MemoryEntry(evolve(stored.meta, updated_at_ms=NOON_MS + 1), body), stored.listed.content_hash)
+
+
+def retire(world: World, letter: str) -> Change:
+    return Change.retire(id_of(letter), world.store.read(id_of(letter)).unwrap().listed.content_hash)
+
+
+def taken_up(world: World) -> Run:
+    return take_up_deferred(world.io(), Run("run-1", NOON_MS, None))
+
+
+def body_of(world: World, letter: str) -> str:
+    return world.store.read(id_of(letter)).unwrap().body.strip()
+
+
+def test_the_next_run_makes_the_changes_that_were_left_and_records_them() -> None:
+    world = world_of("a", "b", "c")
+    world.runs.put_deferred((replace(world, "a", "New."), retire(world, "b"))).unwrap()
+    run = taken_up(world)
+    assert [(each.id, each.act, each.title) for each in run.taken_up] == [
+        (id_of("a"), "replace", "Note a"),
+        (id_of("b"), "retire", "Note b"),
+    ]
+    assert (body_of(world, "a"), world.titles()) == ("New.", ["Note a", "Note c"])
+    assert run.changed == {id_of("a"), id_of("b")}, "they count for this run's limit"
+    assert world.runs.deferred().unwrap() == ()
+    assert "2 changes left by earlier runs" in world.recorder.commits[-1].message
+
+
+def test_of_more_than_a_run_may_change_the_rest_waits_on_p14() -> None:
+    letters = "abcde"
+    world = world_of(*letters)
+    changes: Sequence[Change] = [replace(world, letter, "New.") for letter in letters]
+    world.runs.put_deferred(tuple(changes)).unwrap()
+    limit = max_changes(len(letters))
+    assert len(taken_up(world).taken_up) == limit < len(letters)
+    assert world.runs.deferred().unwrap() == tuple(changes[limit:])
+    taken_up(world)
+    assert {body_of(world, letter) for letter in letters} == {"New."}
+    assert world.runs.deferred().unwrap() == ()
+
+
+def test_an_entry_that_changed_meanwhile_stays_as_it_is_p8() -> None:
+    world = world_of("a")
+    late = replace(world, "a", "What the agent thought.")
+    world.runs.put_deferred((late,)).unwrap()
+    world.store.apply([replace(world, "a", "What the person wrote.")]).unwrap()
+    run = taken_up(world)
+    assert body_of(world, "a") == "What the person wrote."
+    assert (run.taken_up, world.runs.deferred().unwrap(), world.recorder.commits) == ((), (), [])
+
+
+def test_trouble_with_git_is_told_and_costs_no_change_p4() -> None:
+    world = world_of("a")
+    world.recorder = DictRecorder(RecorderFailed("git commit", 128, "the index is locked"))
+    world.runs.put_deferred((replace(world, "a", "New."),)).unwrap()
+    run = taken_up(world)
+    assert body_of(world, "a") == "New."
+    assert ["the index is locked" in each for each in run.warnings] == [True]
+    assert [each.id for each in run.taken_up] == [id_of("a")]
+    assert world.runs.deferred() == Success(())
+
+
+# -- likening ----------------------------------------------------------------------------------------------------------
+
+
+ORDER = (
+    "esbuild makes three bundles one after the other: bin, mcp and cli. With Promise.all the cli was bundled before mcp "
+    "existed."
+)
+AGAIN = (
+    "The three bundles of esbuild are made one after the other, bin, mcp, cli: with Promise.all the cli was too early."
+)
+NEWER = "The three bundles of esbuild are made one after the other, bin, mcp, cli and since 4.2 docs: never with Promise.all."
+OTHER = "The staging database is copied every night at two."
+
+
+def put(world: World, title: str, body: str, **values: Any) -> str:
+    return one_change.put(world.store, title, body, **{"scope": REPO, **values})
+
+
+def world_that_says(*items: dict[str, Any], status: Status = Status.CONSOLIDATED) -> World:
+    world = World(ScriptedAgent([entries(*items)], status=status))
+    world.capture("s1", "The bundles must be made in their order", "And the database is copied at night")
+    said = history("s1", "The bundles must be made in their order", "And the database is copied at night")
+    world.histories.put("s1", evolve(said, turns=(*said.turns, *turns(AGAIN, first=3, role=Role.AGENT))))
+    return world
+
+
+def written(world: World, known: str) -> list[StoredEntry]:
+    ids = [each.meta.id for each in world.listed() if each.meta.id != known]
+    return [world.store.read(id).unwrap() for id in ids]
+
+
+def test_a_new_entry_links_to_the_note_about_the_same_and_another_does_not() -> None:
+    world = world_that_says(note("Bundling", AGAIN, turns=[1]), note("Staging data", OTHER, turns=[2]))
+    known = put(world, "Build order", ORDER)
+    world.run()
+    bodies = {each.meta.title: each.body for each in written(world, known)}
+    assert bodies == {"Bundling": f"{AGAIN}\n\nSee also: [[{known}]]", "Staging data": OTHER}
+
+
+def test_a_successor_does_not_link_to_what_it_takes_the_place_of() -> None:
+    known = mint_id("Build order", 1, ())
+    world = world_that_says(note("Bundling", AGAIN, turns=[1], supersedes=[known]))
+    assert put(world, "Build order", ORDER) == known
+    world.run()
+    assert all("[[" not in each.body for each in written(world, known))
+    assert [each.meta.title for each in world.listed()] == ["Bundling"]
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "status", "is_stored"),
+    [
+        (AGAIN, Kind.LESSON, Status.CAPTURED, False),
+        (NEWER, Kind.LESSON, Status.CAPTURED, True),
+        (AGAIN, Kind.DECISION, Status.CAPTURED, True),
+        (AGAIN, Kind.LESSON, Status.CONSOLIDATED, True),
+    ],
+)
+def test_a_lesson_nobody_judged_is_stored_if_new(body: str, kind: Kind, status: Status, is_stored: bool) -> None:
+    lesson = note("Bundling", body, kind=kind.value, turns=[3])
+    world = world_that_says(lesson, note("Staging data", OTHER, turns=[2]), status=status)
+    known = put(world, "Build order", f"{ORDER} The cli was too early then.", kind=Kind.LESSON)
+    world.run()
+    titles = {each.meta.title for each in written(world, known)}
+    assert titles == ({"Bundling", "Staging data"} if is_stored else {"Staging data"})
+
+
+def test_a_link_to_a_lesson_that_was_not_stored_leads_to_the_one_that_is() -> None:
+    lesson = note("Bundling", AGAIN, kind="lesson", ref="a", turns=[3])
+    world = world_that_says(
+        lesson, note("Staging data", f"{OTHER} As in [[ref:a]].", turns=[2]), status=Status.CAPTURED
+    )
+    known = put(world, "Build order", f"{ORDER} The cli was too early then.", kind=Kind.LESSON)
+    world.run()
+    assert [each.body for each in written(world, known)] == [f"{OTHER} As in [[{known}]]."]
+
+
+def test_a_store_that_cannot_be_asked_ends_the_run_and_the_session_waits() -> None:
+    class Broken(KnownNotes):
+        def near_each(self, subjects: Iterable[tuple[Subject, str]]) -> Result[tuple[Near, ...], Error]:
+            return Failure(StoreIo("topics", "list", "EIO", "broken"))
+
+    world = world_that_says(note("Bundling", AGAIN, turns=[1]))
+    run = Run("run-1", world.clock.at_ms, None, False)
+    assert isinstance(
+        consolidate(evolve(world.io(), known=Broken(world.store, NoteIndex(world.store.files))), run), Failure
+    )
+    assert len(world.inbox.names().unwrap()) == 1

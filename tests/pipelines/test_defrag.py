@@ -6,12 +6,27 @@ import pytest
 from attrs import evolve
 from returns.result import Failure, Result, Success
 
-from agent_memory.errors import AgentMissing, Error, ReplyRefused, StoreIo
-from agent_memory.pipelines.defrag import defrag, steps
+from agent_memory.errors import (
+    AgentMissing,
+    Defect,
+    EntryChanged,
+    EntryNotFound,
+    EntryUnreadable,
+    Error,
+    ReplyRefused,
+    StateCorrupt,
+    StoreIo,
+)
+from agent_memory.note.note import Listed, Listing, MemoryEntry, Meta, StoredEntry, UnreadableFile
+from agent_memory.pipelines.defrag import defrag, notes_as_listed, steps, still_possible
 from agent_memory.rules.agent_request import DefragRequest
-from agent_memory.rules.change import Change
+from agent_memory.rules.change import Change, ChangeGroup
+from agent_memory.rules.plan import DefragPlan
 from agent_memory.rules.run import DefragRun
-from pipelines.defrag_world import DefragWorld, TidyingAgent, reply, run_id
+from agent_memory.rules.undo_run import Footprint
+from agent_memory.store.run_files import RunLog
+from pipelines.defrag_world import NOON_MS, DefragWorld, TidyingAgent, reply, run_id
+from stand_ins.temporary_store import TemporaryStore
 
 LOCKS = "Locks of `flock` die with their holder, so a crash leaves none behind."
 PORT = "The staging server listens on port 8443 behind `nginx`."
@@ -153,3 +168,169 @@ class TestWhatIsDue:
         assert begun[1].id == run_id(0)
         world.run()
         assert (world.records.unfinished(), len(world.live())) == (Success(None), 1)
+
+
+# -- what an analysis reads: every note that is still there as it was listed -------------------------------------------
+
+
+class FaultyStore(TemporaryStore):
+    """One in which a note is in trouble when it comes to be read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.errors: dict[str, Error] = {}
+
+    def read(self, id: str, *, archived: bool = False) -> Result[StoredEntry, Error]:
+        return Failure(self.errors[id]) if id in self.errors else super().read(id, archived=archived)
+
+    def read_again(self, listed: Listed) -> Result[StoredEntry, Error]:
+        id = listed.meta.id
+        return Failure(self.errors[id]) if id in self.errors else super().read_again(listed)
+
+
+def _faulty() -> tuple[DefragWorld, FaultyStore, str, str]:
+    store = FaultyStore()
+    world = DefragWorld(TidyingAgent([]), store=store)
+    one = world.note("Port of the lamp", "The lamp listens on port 8080.")
+    return world, store, one, world.note("Owner of the lamp", "Ana owns the lamp.")
+
+
+@pytest.mark.parametrize("error", [EntryNotFound("id__aaaaaa"), EntryChanged("id__aaaaaa")])
+def test_a_note_that_went_away_meanwhile_is_not_missed(error: Error) -> None:
+    world, store, one, other = _faulty()
+    store.errors[one] = error
+    missed: list[str] = []
+    found = [each.meta.id for each in notes_as_listed(world.io(), store.list().unwrap().entries, missed)]
+    assert (found, missed) == ([other], [])
+
+
+def test_a_note_that_was_merged_into_another_meanwhile_is_read_once() -> None:
+    world, store, one, other = _faulty()
+    listed = store.list().unwrap().entries
+    gone = store.read(one).unwrap()
+    into = store.read(other).unwrap()
+    merged = MemoryEntry(evolve(into.meta, aliases=(one,)), into.body)
+    changes = (Change.retire(one, gone.listed.content_hash), Change.of(merged, into.listed.content_hash))
+    assert len(store.apply(changes).unwrap().applied) == 2
+    missed: list[str] = []
+    assert [each.meta.id for each in notes_as_listed(world.io(), listed, missed)] == [other]
+    assert missed == []
+
+
+def test_a_note_that_cannot_be_read_is_named_and_hides_no_other_p6() -> None:
+    world, store, one, other = _faulty()
+    store.errors[one] = EntryUnreadable("topics/x.md", ("no frontmatter",))
+    missed: list[str] = []
+    found = [each.meta.id for each in notes_as_listed(world.io(), store.list().unwrap().entries, missed)]
+    (words,) = missed
+    assert found == [other]
+    assert one in words
+    assert "was left out" in words
+
+
+# -- what of a plan is still possible once the agent has answered ------------------------------------------------------
+
+
+IDS = tuple(f"id__{letter * 6}" for letter in "abcd")
+RUN = DefragRun(
+    "2026-02-13T14-30-05.123Z_3dbfbe",
+    1_770_993_005_123,
+    plan=DefragPlan(tuple(ChangeGroup(id, (Change.retire(id, f"hash {id}"),)) for id in IDS)),
+)
+
+
+def listed(id: str, content_hash: str) -> Listed:
+    return Listed(Meta(id, "Note", 1, 2), f"topics/Note {id}.md", content_hash)
+
+
+def test_each_action_that_cannot_be_done_any_more_says_why() -> None:
+    same, changed, unread, _ = IDS
+    live = Listing(
+        (listed(same, f"hash {same}"), listed(changed, "other")),
+        (UnreadableFile(f"topics/Note {unread}.md", ("Input/output error",)),),
+    )
+    plan = still_possible(RUN, live).plan
+    assert [each.subject for each in plan.actions] == [same]
+    reasons = [each.reasons[0] for each in plan.dropped]
+    assert reasons == [
+        "it changed while the agent command was running",
+        "it could not be read when the plan was to be applied: Input/output error",
+        "it changed while the agent command was running",
+    ]
+    assert len({each.subject for each in plan.dropped}) == 3
+
+
+def test_a_plan_of_which_nothing_is_stale_stays_as_it_is() -> None:
+    assert still_possible(RUN, Listing(tuple(listed(id, f"hash {id}") for id in IDS))) == RUN
+
+
+# -- what goes wrong in defrag: nothing is guessed about what a run did, and a bug ends it -----------------------------
+
+
+CORRUPT = StateCorrupt("runs/x/footprint-1.json", ("it is no JSON",))
+
+
+class DamagedLog(RunLog):
+    """What a run changed cannot be read."""
+
+    def footprint(self, run_id: str) -> Result[Footprint, Error]:
+        return Failure(CORRUPT)
+
+
+def doubled(world: DefragWorld) -> tuple[str, str]:
+    one, other = world.note("Locks", LOCKS), world.note("Locks again", LOCKS)
+    merge = {
+        "action": "merge",
+        "ids": [one, other],
+        "title": "Locks",
+        "description": "Locks",
+        "tags": [],
+        "body": LOCKS,
+    }
+    world.agent.answers = [reply(merge)]
+    return one, other
+
+
+@pytest.mark.parametrize("state", ["analyze_structure", "run_agent"])
+def test_a_step_before_the_store_was_looked_at_does_nothing(world: DefragWorld, state: str) -> None:
+    run = DefragRun(run_id(1), NOON_MS)
+    assert steps(world.io())[state](run).unwrap() == run
+    assert world.agent.asked == []
+
+
+def test_while_it_is_unknown_whether_it_was_applied_nothing_is_applied_again_p6(world: DefragWorld) -> None:
+    ids = doubled(world)
+    io = evolve(world.io(), log=DamagedLog(world.store.root))
+    assert defrag(io, DefragRun(run_id(1), world.clock.at_ms)) == Failure(CORRUPT)
+    assert set(world.live()) == set(ids)
+    assert world.recorder.commits == []
+    world.run()
+    assert len(world.live()) == 1, "positive control"
+
+
+def test_while_it_is_unknown_what_was_changed_nothing_is_recorded_p6(world: DefragWorld) -> None:
+    doubled(world)
+    io = evolve(world.io(), log=DamagedLog(world.store.root))
+    assert steps(io)["commit_changes"](DefragRun(run_id(1), NOON_MS)) == Failure(CORRUPT)
+    assert world.recorder.commits == []
+
+
+def test_a_bug_ends_the_run_with_every_note_as_it_was(world: DefragWorld) -> None:
+    def broken(request: DefragRequest) -> str:
+        raise ZeroDivisionError("by nought")
+
+    ids = doubled(world)
+    world.agent.answers = [broken]
+    error = world.try_run().failure()
+    assert isinstance(error, Defect)
+    assert "by nought" in error.detail
+    assert set(world.live()) == set(ids)
+
+
+def test_what_is_refused_is_counted_once(world: DefragWorld) -> None:
+    one, _ = world.note("Locks", LOCKS), world.note("Ports", "The staging server listens on port 8443.")
+    malformed, sound = {"action": "merge", "ids": [one]}, {"action": "archive", "id": one, "reason": "it is over"}
+    world.agent.answers = [reply(malformed, sound)]
+    run = world.run()
+    assert run.sentence(brief=True) == "1 archived; 1 action refused"
+    assert [each.subject for each in run.plan.dropped] == [f"merge of {one}"]

@@ -4,19 +4,24 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
 from attrs import evolve, fields
 from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Success
 
-from agent_memory.errors import ConfigInvalid
+from agent_memory.errors import ConfigInvalid, StoreIo
 from agent_memory.note.note import Harness, Importance, Kind, Listed, Meta, Origin, StoredEntry
+from agent_memory.prompt import shipped_files
 from agent_memory.prompt.prompt import Frame, PromptBudget, PromptFacts, plan_prompt_budget, render_consolidate_prompt
+from agent_memory.prompt.shipped_files import read_shipped
+from agent_memory.results import as_result
 from agent_memory.rules.agent_request import SessionRequest
 from agent_memory.rules.drafts import ECHOED
 from agent_memory.rules.shown import choose_shown
 from agent_memory.session.history import History, Role, ToolCall, Turn
 from agent_memory.session.queue import Context, InboxEntry, SessionFile
 from agent_memory.session.turns import cut_windows
+from faults import failing_on
 
 TEMPLATE = (Path(__file__).resolve().parents[2] / "prompts" / "consolidate.md").read_text(encoding="utf-8")
 NONCE = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
@@ -225,3 +230,36 @@ def test_the_whole_prompt_fits(texts: list[str], title: str, max_prompt_chars: i
         assert len(prompt) <= max_prompt_chars
         assert prompt.count(NONCE) == 1
         prompt.encode()
+
+
+# -- prompt templates --------------------------------------------------------------------------------------------------
+
+
+def test_the_packaged_template_is_found_and_whole() -> None:
+    assert "{{transcript}}" in read_shipped("prompts/consolidate.md")
+    assert "{{findings}}" in read_shipped("prompts/defrag.md")
+
+
+@pytest.fixture
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path, Path]:
+    """Where a template is looked for, in order; the first place has nothing."""
+    found = (tmp_path / "a", tmp_path / "b", tmp_path / "c")
+    for place in found[1:]:
+        (place / "prompts").mkdir(parents=True)
+    monkeypatch.setattr(shipped_files, "_PLACES", found)
+    return found
+
+
+def test_a_missing_template_is_an_error_that_names_the_path(places: tuple[Path, ...]) -> None:
+    error = as_result(read_shipped)("prompts/consolidate.md").failure()
+    assert isinstance(error, StoreIo)
+    assert (error.path, error.errno_name) == (str(places[0] / "prompts/consolidate.md"), "ENOENT")
+
+
+def test_a_template_that_cannot_be_looked_at_is_not_taken_for_missing_p6(places: tuple[Path, ...]) -> None:
+    for place in places[1:]:
+        (place / "prompts/consolidate.md").write_text("{{notes}}")
+    with failing_on("b/prompts/consolidate.md", "stat", "lstat", "open"):
+        error = as_result(read_shipped)("prompts/consolidate.md").failure()
+    assert isinstance(error, StoreIo)
+    assert (error.path, error.errno_name) == (str(places[1] / "prompts/consolidate.md"), "EIO")

@@ -9,17 +9,24 @@ from pathlib import Path
 import pytest
 from returns.result import Failure, Result, Success
 
-from agent_memory.errors import Error, StoreIo
+from agent_memory import Memory, inject as injecting, open_memory
+from agent_memory.caller import Caller
+from agent_memory.errors import EntryNotFound, Error, StoreIo
 from agent_memory.files.locks import Locks
-from agent_memory.note.note import Listed
+from agent_memory.note.note import Kind, Listed, MemoryEntry, Meta, Origin, StoredEntry
 from agent_memory.note.terms import QueryWord
 from agent_memory.recall.known_notes import KnownNotes, Near
 from agent_memory.recall.note_index import NoteIndex
-from agent_memory.recall.search_values import Matches, SearchRequest
+from agent_memory.recall.reading import ListFilter, Reading
+from agent_memory.recall.search_values import Matches, Mode, SearchAnswer, SearchHit, SearchRequest
+from agent_memory.rules.change import Change
 from agent_memory.rules.similarity import Subject
 from agent_memory.store.store_files import Store
 from one_change import delete, put
+from stand_ins.dict_clock import DictClock
 from stand_ins.dict_embedder import DictEmbedder
+from stand_ins.temporary_records import TemporaryUsageLedger
+from stand_ins.temporary_store import TemporaryStore
 
 REPO = "github.com/ada/lamp"
 LOCK = "The queue's lock file holds PID@hostname and a time stamp, and a lock older than five minutes is taken over."
@@ -106,3 +113,96 @@ def test_meaning_finds_what_words_alone_do_not(store: Store) -> None:
     by_words, by_meaning = KnownNotes(store, index), KnownNotes(store, index, DictEmbedder(synonyms))
     assert near(by_words, subject, REPO).similar == ()
     assert [each.meta.id for each in near(by_meaning, subject, REPO).similar] == [wanted]
+
+
+# -- looking at entries while one of them cannot be read: the answer says so -------------------------------------------
+
+
+ONE, OTHER = "id__aaaaaa", "id__bbbbbb"
+TORN = StoreIo("topics/other.md", "read", "EIO", "Input/output error")
+GONE = EntryNotFound(OTHER)
+
+
+class Troubled(TemporaryStore):
+    """The other entry is listed, and cannot be read."""
+
+    def __init__(self, trouble: Error) -> None:
+        super().__init__()
+        self.trouble = trouble
+
+    def read_again(self, listed: Listed) -> Result[StoredEntry, Error]:
+        return Failure(self.trouble) if listed.meta.id == OTHER else super().read_again(listed)
+
+
+def reading(trouble: Error) -> Reading:
+    store = Troubled(trouble)
+    for id in (ONE, OTHER):
+        meta = Meta(id, f"Note {id}", 1_000, 2_000, kind=Kind.TASK)
+        store.apply([Change.of(MemoryEntry(meta, f"- [ ] see [[{ONE}]]"))]).unwrap()
+    return Reading(store, TemporaryUsageLedger(), DictClock(3_000), Caller())
+
+
+@pytest.mark.parametrize(("trouble", "count"), [(TORN, 1), (GONE, 0)])
+def test_what_is_open_in_a_note_that_cannot_be_read_is_told_p6(trouble: Error, count: int) -> None:
+    found = reading(trouble).list(ListFilter(is_open=True)).unwrap()
+    assert [each.listed.meta.id for each in found.entries] == [ONE]
+    assert len(found.unreadable) == count
+    assert all("Input/output error" in each.problems[0] for each in found.unreadable)
+
+
+@pytest.mark.parametrize(("trouble", "count"), [(TORN, 1), (GONE, 0)])
+def test_what_links_in_a_note_that_cannot_be_read_is_told_p6(trouble: Error, count: int) -> None:
+    of = reading(trouble)
+    sheet = of.links(ONE).unwrap()
+    assert [each.id for each in sheet.outgoing] == [ONE]
+    assert len(sheet.unreadable) == count
+    assert of.links(OTHER).unwrap().unreadable == (), "a note that links to nothing of it is not read"
+
+
+# -- finding passages --------------------------------------------------------------------------------------------------
+
+
+PROMPT = "Where does the zebra keep its lock file?"
+UNREAD = "1 file was not searched, since it could not be read."
+
+
+@pytest.fixture
+def told() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def memory(tmp_path: Path, told: list[str]) -> Memory:
+    environ = {"HOME": str(tmp_path), "AGENT_MEMORY_ROOT": str(tmp_path / "memories")}
+    return open_memory(environ, tmp_path, told.append).unwrap()
+
+
+def note(title: str, superseded_by: str | None = None) -> SearchHit:
+    meta = Meta("id__zebra1", title, created_at_ms=1, updated_at_ms=1, origin=Origin.USER)
+    entry = MemoryEntry(meta, "The zebra keeps its lock file beside the door.")
+    stored = StoredEntry(Listed(meta, "topics/zebra.md", ""), entry.body)
+    return SearchHit(stored, 1.0, superseded_by=superseded_by)
+
+
+def answer(hits: tuple[SearchHit, ...], *notices: str) -> Success[SearchAnswer]:
+    return Success(SearchAnswer(hits, Mode.BM25, notices))
+
+
+@pytest.mark.parametrize("superseded", [(), (note("A zebra and its lock file", "id__newer1"),)])
+def test_what_could_not_be_read_is_not_nothing_to_say_p6(
+    memory: Memory, told: list[str], monkeypatch: pytest.MonkeyPatch, superseded: tuple[SearchHit, ...]
+) -> None:
+    monkeypatch.setattr(Memory, "search", lambda *_: answer(superseded))
+    assert injecting.find_relevant(memory, PROMPT) == Success(())
+    assert told == []
+    monkeypatch.setattr(Memory, "search", lambda *_: answer(superseded, UNREAD))
+    assert injecting.find_relevant(memory, PROMPT) == Success(())
+    assert told == [UNREAD]
+
+
+def test_what_can_be_shown_is_shown_whatever_else_could_not_be_read(
+    memory: Memory, told: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Memory, "search", lambda *_: answer((note("Lock file of the zebra"),), UNREAD))
+    (passage,) = injecting.find_relevant(memory, PROMPT).unwrap()
+    assert (passage.id, told) == ("id__zebra1", [])

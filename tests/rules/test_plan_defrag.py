@@ -4,9 +4,12 @@ from typing import Any
 
 import pytest
 from attrs import evolve
+from hypothesis import given, settings, strategies as st
 
-from agent_memory.note.note import Kind, Origin, Sensitivity, Status, Usage
+from agent_memory.note.note import Kind, Origin, Sensitivity, Status, StoredEntry, Usage
 from agent_memory.rules.change import Change, max_changes
+from agent_memory.rules.findings import Analysis, Finding, FindingKind, candidates_of, left_to_judge
+from agent_memory.rules.information import Untrusted, lost_content, origin_of_fresh_text, untrusted_entries
 from agent_memory.rules.plan import (
     Action,
     Archive,
@@ -330,3 +333,250 @@ def test_an_edit_that_takes_up_what_only_a_page_said_is_external_p19(origin: Ori
     page = note("e", "Partners", f"Here {said}.", origin=origin)
     plan = planned(facts_of(PORT, page), Edit(A, "port 8080", f"port 8080; {said}"))
     assert (written(plan)[0].meta.origin is Origin.EXTERNAL) is (origin is Origin.EXTERNAL)
+
+
+# -- p19: whose knowledge it is what a rewrite says and its sources do not ---------------------------------------------
+
+
+WORDS = ("never", "use", "pnpm", "`npm ci`", "always", "run", "the", "main", "branch,", "and", "not", "to", "x/y.md", "--fast")  # fmt: skip
+SENTENCES = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=8).map(" ".join), min_size=1, max_size=4)
+
+
+@settings(deadline=None, max_examples=60)
+@given(SENTENCES, SENTENCES)
+def test_what_the_sources_say_stays_theirs_however_it_is_spaced_and_ends(said: list[str], more: list[str]) -> None:
+    before = "\n".join((*said, *more))
+    after = "\n".join(f"{sentence.replace(' ', '  ').upper()}!" for sentence in reversed(said))
+    assert origin_of_fresh_text(before, before) is Origin.USER
+    assert origin_of_fresh_text(before, after) is Origin.USER
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "origin"),
+    [
+        ("Push the tags to main.", "Tags are pushed to main.", Origin.USER),
+        ("Never delete logs. Push tags to main.", "Push the tags to main.", Origin.USER),
+        ("Never push tags to main. Push tags to main on Fridays.", "Push tags to main.", Origin.EXTERNAL),
+        ("Never push tags to main. Push tags to main.", "Push the tags to main, always.", Origin.USER),
+        ("Push tags to main. Never push tags to main.", "Do not push the tags to main.", Origin.USER),
+        ("Push tags to main.", "Never push tags to main.", Origin.EXTERNAL),
+        ("Never push tags to main.", "Push tags to main.", Origin.EXTERNAL),
+        ("It is up.", "Push tags to main.", Origin.EXTERNAL),
+        ("", "Push tags to main.", Origin.EXTERNAL),
+        ("", "Stop it all", Origin.EXTERNAL),
+        ("Kilo lima. Mike november. Oscar papa.", "Run kilo lima mike november oscar papa.", Origin.USER),
+        ("Run kilo lima.", "Run kilo lima mike november.", Origin.USER),  # three words of five
+        ("Run kilo.", "Run kilo lima mike november.", Origin.EXTERNAL),
+        ("Run make.", "Run make. Run cargo.", Origin.EXTERNAL),  # the least trusted of all sentences
+    ],
+)
+def test_an_order_is_the_sources_where_they_give_it_in_other_words(before: str, after: str, origin: Origin) -> None:
+    assert origin_of_fresh_text(before, after) is origin
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "origin"),
+    [
+        ("The build is slow.", "The slow build is `make all`.", Origin.AGENT),
+        ("The build is slow with make all.", "The slow build is `make all`.", Origin.USER),
+        ("Run the build with make.", "Run the build with `make x`.", Origin.EXTERNAL),
+        ("`make all` builds it. It fails rarely.", "The `make all` target never fails.", Origin.AGENT),
+        ("The build is slow.", "The slow build waits for the disk.", Origin.AGENT),
+    ],
+)
+def test_something_to_type_that_no_source_names_is_the_agents(before: str, after: str, origin: Origin) -> None:
+    assert origin_of_fresh_text(before, after) is origin
+
+
+PAGE = Untrusted(frozenset(("mirror", "packag", "downtown", "mov")), frozenset(("evil.example",)))
+
+
+@pytest.mark.parametrize(
+    ("after", "origin"),
+    [
+        ("The mirror is evil.example.", Origin.EXTERNAL),
+        ("The mirror is good.example.", Origin.AGENT),
+        ("Packages and their mirror, downtown.", Origin.EXTERNAL),
+        ("Packages are downtown.", Origin.AGENT),  # two words are chance
+        ("Packages have a mirror downtown, kilo, lima.", Origin.EXTERNAL),  # three of five new words
+        ("Packages are downtown, kilo, lima, mike.", Origin.AGENT),
+        ("Kilo, lima, mike, november.", Origin.AGENT),
+        ("The staging server is up.", Origin.USER),
+    ],
+)
+def test_what_an_untrusted_entry_says_is_external(after: str, origin: Origin) -> None:
+    assert origin_of_fresh_text("The staging server is up and fine.", after, (PAGE,)) is origin
+
+
+def untrusted(*entries: StoredEntry, shown: tuple[StoredEntry, ...] = ()) -> tuple[Untrusted, ...]:
+    return untrusted_entries((each.listed for each in entries), shown)
+
+
+def test_what_could_be_read_of_external_entries_is_untrusted() -> None:
+    page = note("a", "A page", "Use `npm ci`.", origin=Origin.EXTERNAL, description="About mirrors at evil.example")
+    about = frozenset(("pag", "mirror", "evil", "exampl"))
+    assert untrusted(page) == (Untrusted(about, frozenset(("evil.example",))),)
+    assert untrusted(page, shown=(page,)) == (Untrusted(about | {"npm", "ci"}, frozenset(("evil.example", "npm ci"))),)
+
+
+@pytest.mark.parametrize("origin", [Origin.USER, Origin.AGENT])
+def test_only_external_entries_that_an_agent_sees_and_nobody_vouches_for_are_untrusted(origin: Origin) -> None:
+    trusted = note("a", "A note", "Body.", origin=origin)
+    promoted = note("b", "Promoted", "Body.", origin=Origin.EXTERNAL, promoted_by="person")
+    secret = note("c", "Secret", "Body.", origin=Origin.EXTERNAL, sensitivity=Sensitivity.SECRET)
+    page = note("d", "Page", "Body.", origin=Origin.EXTERNAL)
+    assert untrusted(trusted, promoted, secret, page) == (Untrusted(frozenset(("pag",)), frozenset[str]()),)
+
+
+# -- what a rewrite may not do to what a note says, though it keeps most of the words ----------------------------------
+
+
+SWAPS = [
+    ("The hook fires twice on each save.", "The hook fires once on each save.", "twice"),
+    ("Rejected: Redis for the job queue.", "Chosen: Redis for the job queue.", "rejected"),
+    ("Run the migration before the deploy.", "Run the migration after the deploy.", "before"),
+    ("The first worker keeps the lock.", "The last worker keeps the lock.", "first"),
+    ("Always squash commits on merge.", "Sometimes squash commits on merge.", "always"),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "lost"), SWAPS)
+def test_another_word_in_a_sentence_is_named_or_refused_and_nobodys_p12_p19(before: str, after: str, lost: str) -> None:
+    assert lost in lost_content((before,), after)
+    assert lost_content((before,), after, (lost,)) == ()
+    assert origin_of_fresh_text(before, after) is not Origin.USER
+    for description in ("", "What a worker knows."):
+        said = note("a", "A title", before, origin=Origin.USER, description=description)
+        edit = Edit(said.meta.id, before, after)
+        assert f"'{lost}'" in reasons(planned(facts_of(said), edit))
+        (entry,) = written(planned(facts_of(said), Edit(said.meta.id, before, after, (lost,))))
+        assert entry.meta.origin is not Origin.USER
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("The hook fires twice on each save.", "The hook fire twice on each save."),
+        ("The hook fires twice on each save.", "On each save this hook fires twice."),
+        ("Teh worker keeps the lock.", "The worker keeps the lock."),
+        ("See [[id__aaaaaa|builds]] for the steps.", "See builds for the steps."),
+    ],
+)
+def test_spelling_order_and_small_words_are_no_other_words(before: str, after: str) -> None:
+    assert lost_content((before,), after) == ()
+
+
+def test_a_title_says_nothing_that_its_note_says_otherwise_unless_it_drops_it_p12_p19() -> None:
+    said = note("a", "The hook fires twice", "The hook fires twice on each save.", origin=Origin.USER)
+    assert "'twice'" in reasons(planned(facts_of(said), Rename(said.meta.id, "The hook fires once")))
+    (entry,) = written(planned(facts_of(said), Rename(said.meta.id, "The hook fires once", ("twice",))))
+    assert (entry.meta.title, entry.meta.origin) == ("The hook fires once", Origin.AGENT)
+
+
+def test_what_a_source_quotes_stays_as_quoted_or_goes_p12() -> None:
+    said = note("a", "Style", 'Ann: "we indent by tabs here". So it is in all files of the web client.')
+    turned = 'Ann: "we indent by spaces here". So it is in all files of the web client.'
+    assert "no source says" in reasons(planned(facts_of(said), Edit(said.meta.id, said.body, turned, ("tabs",))))
+    told = "Ann wants tabs, as she said. So it is in all files of the web client."
+    dropping = Edit(said.meta.id, said.body, told, ("indent", "here"))
+    assert planned(facts_of(said), dropping).dropped == ()
+
+
+def test_nobody_confirmed_what_no_source_says_they_did_p19() -> None:
+    said = note("a", "Cache", "The cache is not verified on Windows. It holds one hour.")
+    drops = ("not verified on Windows", "not verified")
+    for claim in ("The person confirmed it on Windows.", "It was approved by the user."):
+        edit = Edit(said.meta.id, "The cache is not verified on Windows.", claim, drops)
+        assert "no source says that a person did" in reasons(planned(facts_of(said), edit))
+    confirmed = note("b", "Cache", "The user confirmed that the cache works on Windows. It holds one hour.")
+    kept = Edit(
+        confirmed.meta.id, confirmed.body, "Cache: the user confirmed that it works on Windows. It holds one hour."
+    )
+    assert planned(facts_of(confirmed), kept).dropped == ()
+
+
+def test_a_negation_may_be_said_in_other_words() -> None:
+    before = "Migrations do not run on replicas."
+    for after in ("Migrations skip replicas.", "Migrations run on the primary instead of replicas."):
+        assert lost_content((before,), after) == (), after
+
+
+def test_a_merge_is_held_to_the_same_p12_p19() -> None:
+    one = note("a", "Hook", "The hook fires twice on each save.", origin=Origin.USER)
+    two = note("b", "Saves", "A save takes one second.", origin=Origin.USER)
+    merge = Merge(
+        (one.meta.id, two.meta.id), "Saves and hook", "The hook fires once on each save.\nA save takes one second."
+    )
+    assert "'twice'" in reasons(planned(facts_of(one, two), merge))
+
+
+# -- what is to be judged, what was, and what is left to a person or a model -------------------------------------------
+
+
+IDS = tuple(f"id__{letter * 6}" for letter in "abcdefgh")
+HASHES = {id: f"{place:064x}"[::-1] for place, id in enumerate(IDS)}
+NEED_NO_JUDGEMENT = (FindingKind.EXPIRED, FindingKind.SURPLUS)
+some_ids = st.frozensets(st.sampled_from(IDS))
+others = st.lists(
+    st.builds(
+        Finding,
+        st.sampled_from([each for each in FindingKind if each is not FindingKind.STALE]),
+        st.lists(st.sampled_from(IDS), min_size=1, max_size=4, unique=True).map(tuple),
+        st.sampled_from(["why", "because"]),
+    )
+).map(lambda found: sorted(found, key=lambda each: list(FindingKind).index(each.kind)))
+aged = st.lists(st.sampled_from(IDS), unique=True).map(
+    lambda ids: [Finding(FindingKind.STALE, (id,), "old") for id in ids]
+)
+
+
+@given(others, aged, some_ids, others)
+def test_findings_are_told_apart_by_entries_and_kinds(
+    found: list[Finding], aged: list[Finding], ids: frozenset[str], more: list[Finding]
+) -> None:
+    whole = (*found, *aged)
+    analysis = Analysis(whole, dict.fromkeys(IDS, 1))
+    assert analysis.without(ids).findings == tuple(each for each in whole if ids.isdisjoint(each.ids))
+    assert analysis.without(ids).body_chars.keys() == set(IDS) - ids
+    for kind in FindingKind:
+        assert analysis.of_kind(kind) == tuple(each for each in whole if each.kind is kind)
+    places = list(FindingKind)
+    together = sorted((*found, *aged, *more), key=lambda each: places.index(each.kind))
+    assert analysis.with_findings(more).findings == tuple(together)
+
+
+@given(others, aged, some_ids, some_ids, st.data())
+def test_nobody_is_asked_about_what_was_judged(
+    found: list[Finding], aged: list[Finding], seen: frozenset[str], hidden: frozenset[str], data: st.DataObject
+) -> None:
+    by_key = dict(candidates_of((*found, *aged), HASHES).findings)
+    judged = frozenset(key for key in by_key if data.draw(st.booleans())) | {"of another time"}
+    candidates = candidates_of((*found, *aged), HASHES)
+    new = {key: each for key, each in by_key.items() if key not in judged}
+    assert candidates.any_new(judged) == any(each.kind not in NEED_NO_JUDGEMENT for each in new.values())
+    old = [each for key, each in by_key.items() if key in judged]
+    assert candidates.new_first(judged) == (*new.values(), *old)
+
+    told = {key for key, each in by_key.items() if hidden.isdisjoint(each.ids)}
+    whole = {key for key in told if seen.issuperset(by_key[key].ids)}
+    after = whole | (judged & told) if whole - judged else told
+    assert candidates.without(hidden).judged(seen, judged) == after
+
+
+NEAR = Finding(FindingKind.NEAR_DUPLICATE, ("id__aaaaaa", "id__bbbbbb"), "91 % of their words are the same")
+CONTRARY = Finding(FindingKind.CONTRADICTION, ("id__cccccc", "id__dddddd"), "port 8080 and port 9090")
+STALE = Finding(FindingKind.STALE, ("id__eeeeee",), "not used for 130 days")
+
+
+def test_near_duplicates_and_contradictions_are_flagged_worst_first() -> None:
+    assert left_to_judge(Analysis((STALE, NEAR, CONTRARY)), frozenset()) == (CONTRARY, NEAR)
+
+
+def test_what_an_action_has_dealt_with_is_flagged_no_more() -> None:
+    assert left_to_judge(Analysis((NEAR, CONTRARY)), {*NEAR.ids, "id__dddddd"}) == ()
+
+
+def test_of_many_duplicates_some_wait_for_the_next_run() -> None:
+    twins = Finding(FindingKind.DUPLICATE, ("id__aaaaaa", "id__bbbbbb", "id__cccccc", "id__dddddd"), "they are equal")
+    assert left_to_judge(Analysis((twins,)), set(twins.ids[:2])) == ()
+    assert left_to_judge(Analysis((twins,)), frozenset()) == (twins,)

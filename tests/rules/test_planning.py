@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -30,7 +31,32 @@ from agent_memory.session.history import History, Role, Turn
 from agent_memory.session.queue import Context, InboxEntry, InlineNote, SessionFile
 from agent_memory.text.ids import mint_id
 from agent_memory.text.instants import DAY_MS
-from plan_facts import facts_of
+
+
+def facts_of(
+    entry: InboxEntry,
+    window: History,
+    scope: str,
+    shown: Sequence[StoredEntry],
+    live: Sequence[StoredEntry] = (),
+    /,
+    **more: Any,
+) -> PlanFacts:
+    """Those of a window at the time of the entry: what was shown to the agent, and what else is live."""
+    everything = (*shown, *live)
+    known: dict[str, Any] = {
+        "entry": entry,
+        "window": window,
+        "scope": scope,
+        "live": tuple(each.listed for each in everything),
+        "taken_ids": frozenset(each.meta.id.casefold() for each in everything),
+        "shown": {each.meta.id: each for each in shown},
+        "status": Status.CONSOLIDATED,
+        "now_ms": entry.at_ms,
+        "live_at_start": len(everything),
+    }
+    return PlanFacts(**{**known, **more})
+
 
 NOON = 1_770_984_000_000
 REPO = "github.com/acme/web"

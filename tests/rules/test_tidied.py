@@ -5,13 +5,15 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.note.note import Kind, StoredEntry
+from agent_memory.note.note import Importance, Kind, Origin, Sensitivity, StoredEntry, Tier, TierList, Usage
 from agent_memory.rules.change import max_changes
 from agent_memory.rules.findings import Finding, FindingKind
 from agent_memory.rules.plan import Archive, Merge, fingerprint_of, ids_of
-from agent_memory.rules.tidied import due_archivings, tidied
+from agent_memory.rules.section import SectionBudget
+from agent_memory.rules.tidied import chosen_tiers, due_archivings, surplus, tidied
 from defrag_requests import DAY_MS, NOW_MS, request_of, stored
 
 FILLERS = tuple(stored(f"Note {number}", f"Thing {number} stands on shelf {number}.") for number in range(12))
@@ -90,3 +92,167 @@ def test_the_order_does_not_matter_and_no_limit_is_passed(entries: dict[str, Sto
     assert not any(entries[id].meta.pinned for id in touched)
     left = len(one) - len(touched) + sum(isinstance(action, Merge) for action in proposal.actions)
     assert left > 0 or not one
+
+
+# -- what is over the caps of a store ----------------------------------------------------------------------------------
+
+
+NOTES = tuple(stored(f"Note {number}", "x" * 100, at_ms=NOW_MS - number * 40 * DAY_MS) for number in range(8))
+
+
+def over(
+    notes: tuple[StoredEntry, ...],
+    max_entries: int | None = None,
+    max_chars: int | None = None,
+    usage: dict[str, Usage] | None = None,
+    by_kind: dict[str, int] | None = None,
+) -> list[str]:
+    request = request_of(notes)
+    findings = surplus(
+        request.live,
+        request.analysis.body_chars,
+        usage or {},
+        max_entries=max_entries,
+        max_chars=max_chars,
+        max_by_kind=by_kind or {},
+        now_ms=NOW_MS,
+    )
+    titles = {each.meta.id: each.meta.title for each in notes}
+    assert all(each.kind is FindingKind.SURPLUS for each in findings)
+    return [titles[each.ids[0]] for each in findings]
+
+
+def test_without_a_cap_or_within_it_nothing_has_to_go() -> None:
+    assert over(NOTES) == over(NOTES, 8) == over(NOTES, None, 800) == over((), 1) == []
+
+
+def test_the_oldest_go_first_where_all_matter_alike() -> None:
+    assert over(NOTES, 6) == ["Note 7", "Note 6"]
+    assert over(NOTES, None, 650) == ["Note 7", "Note 6"]
+
+
+def test_a_kind_over_its_cap_loses_its_own_and_what_goes_counts_for_the_whole() -> None:
+    tasks = tuple(stored(f"Task {number}", kind=Kind.TASK, at_ms=NOW_MS - number * DAY_MS) for number in range(3))
+    assert over((*NOTES, *tasks), by_kind={"task": 2}) == over((*NOTES, *tasks), 10, by_kind={"task": 2}) == ["Task 2"]
+    assert over((*NOTES, *tasks), 9, by_kind={"task": 2}) == ["Task 2", "Note 7"]
+    assert over((*NOTES, *tasks), by_kind={"task": 3, "lesson": 1}) == []
+
+
+def test_what_is_read_stays_before_what_is_not() -> None:
+    usage = {NOTES[7].meta.id: Usage(9, NOW_MS)}
+    assert over(NOTES, 7, usage=usage) == ["Note 6"]
+
+
+def test_a_decision_of_the_person_outlives_what_agents_noted_later() -> None:
+    decided = stored("Decided", origin=Origin.USER, kind=Kind.DECISION, at_ms=NOW_MS - 400 * DAY_MS)
+    trifle = stored("Trifle", origin=Origin.AGENT, importance=Importance.HIGH, at_ms=NOW_MS)
+    passing = stored("Passing", origin=Origin.USER, kind=Kind.HANDOFF, at_ms=NOW_MS - 500 * DAY_MS)
+    assert over((decided, trifle, passing), 1) == ["Passing", "Trifle"]
+
+
+def test_pinned_promoted_secret_and_conflicted_entries_never_have_to_go_p13() -> None:
+    kept = (
+        stored("Pinned", pinned=True, importance=Importance.LOW),
+        stored("Promoted", promoted_by="person", importance=Importance.LOW),
+        stored("Secret", sensitivity=Sensitivity.SECRET, importance=Importance.LOW),
+        stored("Conflicted", conflicted=True, importance=Importance.LOW),
+    )
+    assert over(kept, 1) == []
+    assert over((*kept, NOTES[0]), 1) == ["Note 0"]
+
+
+def test_no_more_has_to_go_than_one_run_may_archive_p14() -> None:
+    many = tuple(stored(f"Note {number}") for number in range(40))
+    assert len(over(many, 1)) == max_changes(40) == 10
+
+
+def test_the_reason_names_the_cap_and_the_number() -> None:
+    request = request_of(NOTES)
+    (finding, *_) = surplus(
+        request.live, request.analysis.body_chars, {}, max_entries=7, max_chars=None, max_by_kind={}, now_ms=NOW_MS
+    )
+    assert finding.reason.startswith(
+        "limits.maxEntries is 7 and there were 8 live notes; it is among those that matter"
+    )
+
+
+# -- what the built-in would put in front of every agent ---------------------------------------------------------------
+
+
+SHOP, LAMP = "github.com/acme/shop", "github.com/acme/lamp"
+
+
+def tier_of(entry: StoredEntry, *others: StoredEntry, **fields: object) -> Tier:
+    return chosen_tiers(request_of((entry, *others), **fields), ()).of(entry.meta.id)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", [Kind.PREFERENCE, Kind.CONVENTION, Kind.DECISION, Kind.LESSON, Kind.PROJECT])
+def test_what_a_person_said_that_lasts_is_in_front(kind: Kind) -> None:
+    assert tier_of(stored("We store money as integer cents", kind=kind)) is Tier.HOT
+
+
+def test_a_fact_is_in_front_once_it_is_read_again_and_again() -> None:
+    fact = stored("The staging host is lamp-3")
+    assert tier_of(fact) is Tier.WARM
+    assert tier_of(fact, usage={fact.meta.id: Usage(2, NOW_MS)}) is Tier.WARM
+    assert tier_of(fact, usage={fact.meta.id: Usage(3, NOW_MS)}) is Tier.HOT
+
+
+@pytest.mark.parametrize("kind", [Kind.TASK, Kind.HANDOFF])
+def test_what_is_over_soon_gets_a_line_unless_it_is_pinned(kind: Kind) -> None:
+    assert tier_of(stored("Finish the import", kind=kind, importance=Importance.HIGH)) is Tier.WARM
+    assert tier_of(stored("Finish the import", kind=kind, pinned=True, promoted_by="person")) is Tier.HOT
+
+
+def test_what_nobody_may_be_shown_unasked_is_in_no_tier_p19() -> None:
+    order = "Always run `make clean` first."
+    assert tier_of(stored("From a page", kind=Kind.LESSON, origin=Origin.EXTERNAL)) is Tier.COLD
+    assert tier_of(stored("From a page", kind=Kind.LESSON, origin=Origin.EXTERNAL, promoted_by="person")) is Tier.HOT
+    assert tier_of(stored("Builds", order, kind=Kind.LESSON, origin=Origin.AGENT)) is Tier.WARM
+    assert tier_of(stored("Builds", order, kind=Kind.LESSON)) is Tier.HOT
+    assert tier_of(stored("A key", sensitivity=Sensitivity.SECRET, pinned=True)) is Tier.COLD
+
+
+def test_what_an_agent_concluded_gets_a_line_until_a_person_vouches_for_it_p19() -> None:
+    lesson = stored("The cache was cold", kind=Kind.LESSON, origin=Origin.AGENT)
+    assert tier_of(lesson) is Tier.WARM
+    assert tier_of(lesson, usage={lesson.meta.id: Usage(3, NOW_MS)}) is Tier.WARM
+    assert tier_of(stored("It", kind=Kind.LESSON, origin=Origin.AGENT, importance=Importance.HIGH)) is Tier.WARM
+    assert tier_of(stored("It", kind=Kind.LESSON, origin=Origin.AGENT, promoted_by="person")) is Tier.HOT
+
+
+def test_what_nobody_had_to_open_for_long_stays_in_front_while_there_is_room() -> None:
+    old = stored("We use tabs", kind=Kind.DECISION, at_ms=NOW_MS - 400 * DAY_MS)
+    new = stored("We use SQLite", kind=Kind.DECISION)
+    stale = Finding(FindingKind.STALE, (old.meta.id,), "never read: 400 days, stale from 120 on")
+    assert chosen_tiers(request_of((old, new), [stale]), ()).hot == (new.meta.id, old.meta.id)
+    full = SectionBudget(430)
+    third = stored("We use Postgres", kind=Kind.DECISION)
+    fourth = stored("We use Redis", kind=Kind.DECISION)
+    crowded = chosen_tiers(request_of((old, new, third, fourth), [stale], budget=full), ())
+    assert len(crowded.hot) == 3
+    assert crowded.warm == (old.meta.id,)
+
+
+@pytest.mark.parametrize("kind", [FindingKind.CONTRADICTION, FindingKind.NEAR_DUPLICATE, FindingKind.DUPLICATE])
+def test_of_two_that_contradict_or_repeat_each_other_one_is_in_front(kind: FindingKind) -> None:
+    winner, loser = stored("The port is 9090", kind=Kind.DECISION), stored("The port is 8080", kind=Kind.DECISION)
+    finding = Finding(kind, (winner.meta.id, loser.meta.id), "port 9090 and port 8080")
+    tiers = chosen_tiers(request_of((winner, loser), [finding]), ())
+    assert tiers == TierList((winner.meta.id,), (loser.meta.id,))
+
+
+def test_what_is_pinned_comes_first_then_what_matters_then_the_newest() -> None:
+    old = stored("Old", kind=Kind.LESSON, at_ms=NOW_MS - 9 * DAY_MS)
+    new = stored("New", kind=Kind.LESSON, at_ms=NOW_MS - DAY_MS)
+    matters = stored("Matters", kind=Kind.LESSON, importance=Importance.HIGH, at_ms=NOW_MS - 9 * DAY_MS)
+    pinned = stored("Pinned", pinned=True, promoted_by="person", importance=Importance.LOW)
+    tiers = chosen_tiers(request_of((old, new, matters, pinned)), ())
+    assert tiers.hot == (pinned.meta.id, matters.meta.id, new.meta.id, old.meta.id)
+
+
+def test_tiers_are_those_of_the_store_once_the_actions_are_done() -> None:
+    first, twin, gone = (stored(f"Lesson {number}", kind=Kind.LESSON) for number in range(3))
+    merges = (Merge((first.meta.id, twin.meta.id), "Lesson", first.body),)
+    over = Finding(FindingKind.SURPLUS, (gone.meta.id,), "limits.maxEntries is 2")
+    assert chosen_tiers(request_of((first, twin, gone), [over]), merges) == TierList((first.meta.id,))
