@@ -146,7 +146,7 @@ def test_asking_says_the_cost_first_and_judges_blind(memory: Memory) -> None:
     assert "answers no questions" in memory("eval", "--ask", "--yes").err
     examined(memory, *JUDGE, QUESTION, *ANSWERS)
     refused = memory("eval", "--ask", "3")
-    assert (refused.code, "run `memory eval --ask 3 --yes`" in refused.err) == (2, True)
+    assert (refused.code, "Repeat the command with --yes" in refused.err) == (2, True)
     assert refused.out.startswith("1 question: 4 calls of command:")
     assert "Right" not in on_a_terminal(memory, "eval", "--ask", answer="n")
     agent = memory.home / "agent"

@@ -261,3 +261,16 @@ def test_what_was_forgotten_before_can_be_purged_later(memory: Memory, by: str) 
         assert holders(memory.root, SECRET_WORD) == []
     unknown = memory("forget", "id__zzzzzz", "--purge", "--yes")
     assert unknown.code == 20
+
+
+@pytest.mark.parametrize("what", ["note", "session"])
+def test_what_sessions_were_told_of_other_notes_stays_known(memory: Memory, what: str) -> None:
+    told = ("inject", "--harness", "claude-code", "--session")
+    for session in (SESSION, "cccccccc-1111-4222-8333-444444444444"):
+        assert "ruff" in memory(*told, session).out
+        assert "ruff" not in memory(*told, session).out
+    (note,) = (each["id"] for each in memory.notes() if SECRET_WORD in each["title"])
+    assert memory("forget", *([note] if what == "note" else ["--session", SESSION]), "--yes").code == 0
+    log = (memory.root / "runs/deliveries/log.jsonl").read_text()
+    assert (note in log, SESSION in log) == (False, what == "note")
+    assert memory(*told, session).out == ""

@@ -29,6 +29,7 @@ from agent_memory.files.paths import (
 )
 from agent_memory.note.file_name import is_note_name
 from agent_memory.note.note import TIERS_FILE, StoredEntry, TierList
+from agent_memory.recall.delivery_log import DELIVERIES
 from agent_memory.results import as_result
 from agent_memory.rules.change import Change, FileChange, FileState
 from agent_memory.rules.forgotten import FORGOTTEN, ForgettingAtWork, SessionKey, TraceWords, share_of
@@ -184,11 +185,14 @@ class RunTraces:
         self._rewrite(f"{RUNS}/owed.json", lambda data: forgetful_commits(data, self.words))
         if self.words.names_one(self._text(memo := f"{RUNS}/tiering.json") or ""):
             remove_file(self.root, memo)  # derived data is made anew
+        for path in self._files(DELIVERIES):
+            self._rewrite(path, self._other_deliveries)
 
     # -- looking ------------------------------------------------------------------------------------------------------
 
     def _names(self) -> list[str]:
-        return [name for name in subdirectories(f"{self.root}/{RUNS}") if not name.startswith(".")]
+        names = subdirectories(f"{self.root}/{RUNS}")
+        return [name for name in names if not name.startswith(".") and f"{RUNS}/{name}" != DELIVERIES]
 
     def _holds_trace(self, run: str) -> bool:
         for path in self._files(f"{RUNS}/{run}"):
@@ -261,6 +265,12 @@ class RunTraces:
             return share_of(change.entry.meta, self.work.session) == "none"
 
         return CHANGES.render([each for each in CHANGES.parse(data, "") if stays(each)]).encode()
+
+    def _other_deliveries(self, data: bytes) -> bytes:
+        """Returns what other sessions were told of other notes, or they would be told it again."""
+        ids = f'"(?:{"|".join(map(re.escape, self.words.ids)) or "-"})"'
+        others = re.sub(f", {ids}|{ids}(?:, )?", "", data.decode("utf-8", "replace"))
+        return "\n".join(line for line in others.split("\n") if not self.words.names_one(line)).encode()
 
     # -- files --------------------------------------------------------------------------------------------------------
 

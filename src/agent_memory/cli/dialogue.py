@@ -62,12 +62,12 @@ def warn_unreadable(console: Console, files: Iterable[UnreadableFile]) -> None:
 # -- before something is changed --------------------------------------------------------------------------------------
 
 
-def is_agreed(console: Console, command: str, question: str) -> bool:
+def is_agreed(console: Console, question: str) -> bool:
     """Returns whether the person at the terminal says yes; UsageInvalid if there is nobody to ask."""
     if console.json or sys.stdin is None or not sys.stdin.isatty() or not console.stderr.isatty():
         raise UsageInvalid(
             "Nothing was changed, because there is no terminal to ask on",
-            f"Look at what it would do, then run `{command} --yes`.",
+            "Repeat the command with --yes if that is right.",
         )
     print(f"{question} [y/N] ", end="", file=console.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")

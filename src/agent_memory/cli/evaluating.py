@@ -146,7 +146,7 @@ def _ask(arguments: argparse.Namespace, console: Console) -> None:
         f"{counted(len(asking.samples), 'question')}: {asking.calls} calls of {asking.agent.name}, about {asking.chars:,} characters. "
         f"llm.maxCallsPerDay allows {memory.config.llm.max_calls_per_day} a day."
     )
-    if not arguments.yes and not is_agreed(console, f"memory eval --ask {arguments.ask}", "Send them?"):
+    if not arguments.yes and not is_agreed(console, "Send them?"):
         return
     exam = asking.exam(console.progress)
     rows = [(each.with_notes, each.without, one_line(each.question, _TEXT_CHARS)) for each in exam.judged]

@@ -45,7 +45,7 @@ def _forget(arguments: argparse.Namespace, console: Console) -> None:
     console.out(*lines_of(told))
     if not arguments.dry_run:
         question = f"{forgetting_in_words(told, done=False)} Go on?"
-        if not arguments.yes and not is_agreed(console, "memory forget", question):
+        if not arguments.yes and not is_agreed(console, question):
             console.warn("Nothing was changed.")
             return
         told = unwrap(memory.forget(told))

@@ -131,7 +131,7 @@ def _setup(arguments: argparse.Namespace, console: Console) -> int:
         if plan.changed and not arguments.dry_run and not arguments.yes:
             console.warn(*attention)  # the question refers to what was printed last
             attention = []
-            if not is_agreed(console, "memory setup", "Write these changes?"):
+            if not is_agreed(console, "Write these changes?"):
                 console.out(_NOTHING_WRITTEN)
                 return 0
         if not plan.changed:
@@ -205,7 +205,7 @@ def _uninstall(arguments: argparse.Namespace, console: Console) -> int:
         _show_plan(console, plan, arguments, installation.context.home)
         if arguments.dry_run:
             outcomes = _planned(plan)
-        elif plan.changed and not arguments.yes and not is_agreed(console, "memory uninstall", "Make these changes?"):
+        elif plan.changed and not arguments.yes and not is_agreed(console, "Make these changes?"):
             console.out(_NOTHING_CHANGED)
             return 0
         else:
@@ -316,7 +316,7 @@ def _schedule_on(arguments: argparse.Namespace, console: Console) -> None:
         _show_diffs(console, plan.changed)
         if arguments.dry_run:
             console.out(*(f"$ {' '.join(argv)}" for argv in plan.commands), "Nothing was installed.")
-        elif plan.changed and not arguments.yes and not is_agreed(console, "memory schedule on", "Install this?"):
+        elif plan.changed and not arguments.yes and not is_agreed(console, "Install this?"):
             console.out("Nothing was installed.")
             return
         else:
@@ -366,7 +366,7 @@ def _schedule_off(arguments: argparse.Namespace, console: Console) -> None:
         if arguments.dry_run:
             console.out(*(f"$ {' '.join(argv)}" for argv in plan.stop))
             console.out(_NOTHING_CHANGED)
-        elif not arguments.yes and not is_agreed(console, "memory schedule off", "Remove this?"):
+        elif not arguments.yes and not is_agreed(console, "Remove this?"):
             console.out(_NOTHING_CHANGED)
             return
         else:

@@ -110,7 +110,7 @@ def _import(arguments: argparse.Namespace, console: Console) -> None:
         if not arguments.yes:
             shown = [f"  {each.meta.title}  ({each.meta.scope})" for each in (*done.created, *done.updated)]
             console.out(*first_of(shown, _MOST_DIFFS, "`--dry-run` shows all"), f"{done.sentence}.")
-            if not is_agreed(console, f"memory import {name}", "Write these notes?"):
+            if not is_agreed(console, "Write these notes?"):
                 console.out("Nothing was written.")
                 return
         done = run(dry_run=False)

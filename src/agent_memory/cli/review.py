@@ -87,7 +87,7 @@ def _decide_all(
         return
     kinds = ", ".join(dict.fromkeys(each.kind.value for each in chosen))
     question = f"{act.value.capitalize()} {counted(len(chosen), 'item')} ({kinds})?"
-    if not is_sure and not is_agreed(console, "memory review --all", question):
+    if not is_sure and not is_agreed(console, question):
         console.warn("Nothing was changed.")
         return
     decided = unwrap(memory.reviewing.decide(chosen, act))
