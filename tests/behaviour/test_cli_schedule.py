@@ -316,7 +316,7 @@ def test_keys_of_this_shell_are_not_written_down_but_named_p20(memory: Memory) -
     path.write_text(json.dumps({"llm": {"preset": "claude"}}), "utf-8")
     key = "sk-ant-api03-" + "Ab3" * 30
     done = memory("schedule", "on", "--yes", "--system", "launchd", environ={"ANTHROPIC_API_KEY": key})
-    assert "ANTHROPIC_API_KEY is set in this shell only" in done.err
+    assert "Scheduled runs will not have ANTHROPIC_API_KEY, since" in done.err
     written = [each.read_bytes() for each in memory.home.rglob("*") if each.is_file()]
     assert written
     assert not any(key.encode() in each for each in written)

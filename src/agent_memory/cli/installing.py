@@ -346,12 +346,8 @@ def _missing_keys(memory: Memory) -> tuple[str, ...]:
     missing = [name for name in dict.fromkeys(names) if memory.environ.get(name)]
     if not missing:
         return ()
-    note = (
-        f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} set in this shell only, so scheduled runs will not have "
-        f"{'it' if len(missing) == 1 else 'them'}. Log in with the agent command, or set llm.command to a script that sets "
-        f"{'it' if len(missing) == 1 else 'them'}."
-    )
-    return (note,)
+    hint = "Log in with the agent command, or name a script in llm.command that sets what it needs."
+    return (f"Scheduled runs will not have {', '.join(missing)}, since only this shell does. {hint}",)
 
 
 def _schedule_off(arguments: argparse.Namespace, console: Console) -> None:

@@ -169,7 +169,7 @@ def _read(arguments: argparse.Namespace, console: Console) -> None:
 
 def configure_show(parser: argparse.ArgumentParser) -> None:
     add_id(parser, "a note (default: lists all)", optional=True)
-    when = "the day at whose begin (UTC) it was, such as 2026-02-13; or 30d ago (m h d w y), or a commit of the store"
+    when = "a day such as 2026-02-13, as it began (UTC); an age such as 30d (m h d w y); or a commit of the store"
     add_moment(parser, "--at", when, required=True)
     epilog = (
         "Shows notes from the store's git history, as its last commit by then has them; secret ones are left out. "

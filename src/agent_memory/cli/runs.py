@@ -244,7 +244,8 @@ def _when(run: LoggedRun) -> str:
 def _words(run: LoggedRun) -> str:
     parts = [run.summary] if run.summary not in ("", run.result) else []
     if run.result not in ("completed", "unfinished"):
-        parts.append(f"{run.result}: {'; '.join(run.problems) or run.error}".rstrip(": "))
+        why = "; ".join(run.problems) or run.error
+        parts.append(run.result if why[:80] in run.summary else f"{run.result}: {why}")
     if run.undone_by is not None:
         parts.append(f"undone by {short_id(run.undone_by)}")
     return one_line("; ".join(parts), _LINE_CHARS)
