@@ -51,12 +51,8 @@ def test_p20_a_secret_in_a_file_is_named_by_place_and_kind_and_never_shown(memor
     assert (done.code, done.err) == (1, "")
     assert token not in done.out
     assert {each["path"] for each in done.document["secrets"]} == {
-        "topics/by hand.md",
-        "inbox/.failed/x.json",
-        "runs/r1/reply.txt",
-        "usage/host.jsonl",
-        "state/x.json",
-    }
+        "topics/by hand.md", "inbox/.failed/x.json", "runs/r1/reply.txt", "usage/host.jsonl", "state/x.json",
+    }  # fmt: skip
     assert all(each["kinds"] == [{"name": "github-token", "count": 1}] for each in done.document["secrets"])
     assert all(each["commit"] is None and not each["inHistory"] for each in done.document["secrets"])
     shown = memory("doctor", "--secrets")

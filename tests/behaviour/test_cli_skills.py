@@ -42,16 +42,12 @@ def test_steps_of_three_sessions_become_a_skill_when_the_person_keeps_them(memor
     worked(
         memory,
         [
-            "git status",
-            "make build 2>&1 | tail -5",
-            "ls bin",
-            "./bin/sign --all",
-            "cd bin && ls",
+            "git status", "make build 2>&1 | tail -5", "ls bin", "./bin/sign --all", "cd bin && ls",
             "make publish VERSION=1",
         ],
         ["!make build", "make build", "./bin/sign --all && make publish VERSION=2"],
         [f"grep -r '{EVIL}' .", "make build", f"./bin/sign --all '{EVIL}'", "make publish VERSION=3"],
-    )
+    )  # fmt: skip
     assert proposed(memory) == [["make build", "./bin/sign --all", "make publish …"]]
     lamp, skills = memory.home / "lamp", memory.home / "lamp/.claude/skills"
     (skills / "own").mkdir(parents=True)

@@ -12,24 +12,14 @@ from agent_memory.redaction.rule import RULES
 @pytest.mark.parametrize(
     "url",
     [
-        "https://github.com/owner/repo.git",
-        "https://github.com/owner/repo",
-        "https://github.com/owner/repo/",
-        "https://GitHub.com:443//owner/repo.git/",
-        "https://user:ghp_secret@github.com/owner/repo.git",
-        "https://token@github.com/owner/repo?x=1#y",
-        "http://github.com/owner/repo",
-        "git@github.com:owner/repo.git",
-        "github.com:owner/repo",
-        "org-123@GITHUB.COM:/owner/repo.git",
-        "ssh://git@github.com/owner/repo.git",
-        "ssh://git@github.com:2222/owner/repo",
-        "SSH://git@github.com/owner/repo",
-        "git+ssh://git@github.com/owner/repo",
-        "git://github.com/owner/repo.git",
-        " https://github.com./owner/repo ",
+        "https://github.com/owner/repo.git", "https://github.com/owner/repo", "https://github.com/owner/repo/",
+        "https://GitHub.com:443//owner/repo.git/", "https://user:ghp_secret@github.com/owner/repo.git",
+        "https://token@github.com/owner/repo?x=1#y", "http://github.com/owner/repo", "git@github.com:owner/repo.git",
+        "github.com:owner/repo", "org-123@GITHUB.COM:/owner/repo.git", "ssh://git@github.com/owner/repo.git",
+        "ssh://git@github.com:2222/owner/repo", "SSH://git@github.com/owner/repo",
+        "git+ssh://git@github.com/owner/repo", "git://github.com/owner/repo.git", " https://github.com./owner/repo ",
     ],
-)
+)  # fmt: skip
 def test_every_way_to_write_a_remote_has_one_key(url: str) -> None:
     assert remote_scope_key(url) == "github.com/owner/repo"
 

@@ -44,32 +44,11 @@ def test_what_we_write_is_read_quickly() -> None:
 @pytest.mark.parametrize(
     "block",
     [
-        "",
-        "# comment\na: b",
-        "a: b # comment",
-        "a: 'b'",
-        "a: b: c",
-        "a: b\n  c",
-        "a: |\n  b",
-        "a: &b c",
-        "a: *b",
-        "a: !b c",
-        "a: b\na: c",
-        "a: {b: c, b: d}",
-        "s:\n  - {a: b, a: c}",
-        "a : b",
-        "a:b",
-        "a: b ",
-        "a: [b,c]",
-        "a: [b, [c, [d]]]",
-        "  - {a: b}",
-        'a: "\\x41"',
-        'a: "\\ud83e\\udd14"',
-        "a: \x85",
-        "- a",
-        "<<: a",
+        "", "# comment\na: b", "a: b # comment", "a: 'b'", "a: b: c", "a: b\n  c", "a: |\n  b", "a: &b c", "a: *b",
+        "a: !b c", "a: b\na: c", "a: {b: c, b: d}", "s:\n  - {a: b, a: c}", "a : b", "a:b", "a: b ", "a: [b,c]",
+        "a: [b, [c, [d]]]", "  - {a: b}", 'a: "\\x41"', 'a: "\\ud83e\\udd14"', "a: \x85", "- a", "<<: a",
     ],
-)
+)  # fmt: skip
 def test_what_it_does_not_know_for_certain_it_declines(block: str) -> None:
     assert read_quickly(block) is None
 

@@ -498,13 +498,9 @@ KNOWN = {
     ],
 }
 UNKNOWN = [
-    "mine: {a: [1, 2]}  # comment-x",
-    "text: |\n  # no comment\n\n  more",
-    "list:\n  - a\n  # comment-y\n  - b: c\n    d: e",
-    '"quoted key": "1"',
-    "# comment-z",
-    "",
-]
+    "mine: {a: [1, 2]}  # comment-x", "text: |\n  # no comment\n\n  more",
+    "list:\n  - a\n  # comment-y\n  - b: c\n    d: e", '"quoted key": "1"', "# comment-z", "",
+]  # fmt: skip
 CHANGES = {"id": "id__c3d4e5", "title": '"New: # title"', "tags": "[b, c]", "pinned": "true", "aliases": "[]"} | {
     "sources": "\n  - {harness: amp}\n  - {harness: pi, threadId: x}"
 }

@@ -280,13 +280,8 @@ class DamagedLog(RunLog):
 def doubled(world: DefragWorld) -> tuple[str, str]:
     one, other = world.note("Locks", LOCKS), world.note("Locks again", LOCKS)
     merge = {
-        "action": "merge",
-        "ids": [one, other],
-        "title": "Locks",
-        "description": "Locks",
-        "tags": [],
-        "body": LOCKS,
-    }
+        "action": "merge", "ids": [one, other], "title": "Locks", "description": "Locks", "tags": [], "body": LOCKS,
+    }  # fmt: skip
     world.agent.answers = [reply(merge)]
     return one, other
 

@@ -60,20 +60,13 @@ def test_a_tag_that_is_a_secret_is_no_tag_p20() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "Port 9090.\n\n(rest unchanged)",
-        "Port 9090.\n... rest of the note ...",
-        "The rest of the note remains unchanged.",
-        "The remaining sections are the same as before.",
-        "# Ports\n[previous content]",
-        "# Ports\n[... existing text ...]",
-        "<!-- existing content here -->",
-        "```py\nx = 1\n# ... existing code ...\n```",
-        "Port 9090 (unchanged)",
-        "Port 9090 … [omitted]",
-        "…unchanged",
+        "Port 9090.\n\n(rest unchanged)", "Port 9090.\n... rest of the note ...",
+        "The rest of the note remains unchanged.", "The remaining sections are the same as before.",
+        "# Ports\n[previous content]", "# Ports\n[... existing text ...]", "<!-- existing content here -->",
+        "```py\nx = 1\n# ... existing code ...\n```", "Port 9090 (unchanged)", "Port 9090 … [omitted]", "…unchanged",
         "Porta 9090.\nResto inalterado.",
     ],
-)
+)  # fmt: skip
 def test_an_elision_is_found(text: str) -> None:
     assert any("leaves text out" in problem for problem in text_problems(text))
 

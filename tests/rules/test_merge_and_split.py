@@ -70,21 +70,15 @@ def test_a_merge_archives_its_sources_and_then_creates_one_entry_that_answers_to
         Change.of(
             MemoryEntry(
                 Meta(
-                    id=id,
-                    title="Staging: port and deploys",
-                    created_at_ms=LONG_AGO,
-                    updated_at_ms=NOW,
+                    id=id, title="Staging: port and deploys", created_at_ms=LONG_AGO, updated_at_ms=NOW,
                     description="The staging server listens on port 8080.",
-                    tags=("topic__web", "topic__deploy", "topic__ops"),
-                    status=Status.CONSOLIDATED,
-                    origin=Origin.AGENT,
-                    scope=REPO,
-                    aliases=(PORT.meta.id, DEPLOY.meta.id),
+                    tags=("topic__web", "topic__deploy", "topic__ops"), status=Status.CONSOLIDATED, origin=Origin.AGENT,
+                    scope=REPO, aliases=(PORT.meta.id, DEPLOY.meta.id),
                 ),
                 BODY,
             )
         ),
-    )
+    )  # fmt: skip
 
 
 def test_a_merge_takes_the_strictest_and_least_trusted_of_its_sources() -> None:

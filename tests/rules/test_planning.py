@@ -289,13 +289,9 @@ def test_only_the_sessions_own_handoff_may_lose_what_it_says() -> None:
 def test_an_update_changes_what_it_names_and_keeps_the_rest() -> None:
     earlier = Source(Harness.AMP, "T-1")
     old = stored(
-        tags=("topic__x",),
-        status=Status.PROMOTED,
-        promoted_by="person",
-        importance=Importance.CRITICAL,
-        sources=(earlier,),
-        aliases=("id__cccccc",),
-    )
+        tags=("topic__x",), status=Status.PROMOTED, promoted_by="person", importance=Importance.CRITICAL,
+        sources=(earlier,), aliases=("id__cccccc",),
+    )  # fmt: skip
     body = "It listens on port 9090."
     meta = evolve(old.meta, description=body, updated_at_ms=NOON - 1000, sources=(earlier, CITED))
     assert updated(old, body=body, drops=("8080",), turns=(3,)) == MemoryEntry(meta, body)

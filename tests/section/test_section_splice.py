@@ -155,25 +155,9 @@ class TestPuttingBack:
 # -- properties -------------------------------------------------------------------------------------------------------
 
 PIECES = (
-    START,
-    END,
-    OLD,
-    "\n",
-    "\r\n",
-    "text",
-    "```",
-    "~~~",
-    "`",
-    " ",
-    "> ",
-    "# x",
-    "\ufeff",
-    "é",
-    "\udcff",
-    SECTION_HEADING,
-    "<!--",
-    "-->",
-)
+    START, END, OLD, "\n", "\r\n", "text", "```", "~~~", "`", " ", "> ", "# x", "\ufeff", "é", "\udcff",
+    SECTION_HEADING, "<!--", "-->",
+)  # fmt: skip
 files = (
     st.lists(st.sampled_from(PIECES), max_size=14)
     .map("".join)

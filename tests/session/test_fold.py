@@ -78,12 +78,8 @@ def test_what_was_captured_as_it_happened_comes_before_past_sessions_and_those_t
         ("noted.json", note(at_ms=AT_MS - 1)),
     ]
     assert [name for (name,) in names_of(items)] == [
-        "noted.json",
-        "today.json",
-        "past-1.json",
-        "past-2.json",
-        "again.json",
-    ]
+        "noted.json", "today.json", "past-1.json", "past-2.json", "again.json",
+    ]  # fmt: skip
 
 
 def test_a_past_session_that_goes_on_today_is_one_of_todays() -> None:

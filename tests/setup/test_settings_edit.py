@@ -177,22 +177,15 @@ TOML = [
     "when = 1979-05-27T07:32:00Z\nodd = nan\nbig = 0xdead_beef\n",
 ]
 YAML = [
-    "",
-    "# only a comment\n",
-    "GOOSE_MODEL: x # why\n",
-    "GOOSE_MODEL: x",
+    "", "# only a comment\n", "GOOSE_MODEL: x # why\n", "GOOSE_MODEL: x",
     "extensions:\n  developer:\n    enabled: true\n    type: builtin\nGOOSE_MODEL: x\n",
     "extensions:\n  developer:\n    enabled: true",
     "extensions:\n    developer: # four blanks\n        enabled: true\n\n# about the model\nGOOSE_MODEL: x\n",
-    "extensions: {}\nGOOSE_MODEL: x\n",
-    "extensions: {developer: {enabled: true}}\n",
-    "extensions:\nGOOSE_MODEL: x\n",
-    "extensions: # none yet\n",
-    "GOOSE_MODEL: x\r\nextensions:\r\n  developer:\r\n    enabled: true\r\n",
-    "extensions:\n  developer:\n    note: |\n      text: not a key\n\n      more\nz: 1\n",
-    "---\nGOOSE_MODEL: x\n",
+    "extensions: {}\nGOOSE_MODEL: x\n", "extensions: {developer: {enabled: true}}\n", "extensions:\nGOOSE_MODEL: x\n",
+    "extensions: # none yet\n", "GOOSE_MODEL: x\r\nextensions:\r\n  developer:\r\n    enabled: true\r\n",
+    "extensions:\n  developer:\n    note: |\n      text: not a key\n\n      more\nz: 1\n", "---\nGOOSE_MODEL: x\n",
     "extensions:\n  developer:\n    args:\n    - a\n    - b\n  # below\n\nz: [1, 2]\n",
-]
+]  # fmt: skip
 BOTH: list[tuple[Syntax, str]] = [*(("toml", each) for each in TOML), *(("yaml", each) for each in YAML)]
 
 
