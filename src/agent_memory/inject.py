@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent_memory.capture.repository import may_be_in_work_tree
 from agent_memory.errors import Error, StoreIo, UsageInvalid
-from agent_memory.note.note import GLOBAL_SCOPE, Harness, Listed, StoredEntry, TierList, standing_tiers
+from agent_memory.note.note import GLOBAL_SCOPE, Harness, Listed, StoredEntry, Tier, TierList, standing_tiers
 from agent_memory.recall.assembling import (
     BUILT_IN,
     NOTHING,
@@ -117,6 +117,8 @@ def prepare(memory: Memory, around: Place | None = None, notes: Notes | None = N
 def told_where(memory: Memory, notes: Notes, listed: Listed) -> tuple[str, ...]:
     """Returns where a note is told, in sentences: in the files with a managed section, and to a session that starts in
     its place, both as if they were made now."""
+    from agent_memory.rules.tiers import best_now
+
     if listed.archived:
         return ("No session sees it, because it is archived.",)
     meta = listed.meta
@@ -140,7 +142,9 @@ def told_where(memory: Memory, notes: Notes, listed: Listed) -> tuple[str, ...]:
     if off is not None:
         return (*files, f"No session is told of it: {off.sentence}")
     if passage is None:
-        return (*files, "No hook shows it to a session unasked.")
+        is_doubtful = best_now(meta, memory.clock.now_ms()) is Tier.WARM
+        because = ": it may be an order, and no message of yours says it; `memory promote` vouches for it" * is_doubtful
+        return (*files, f"No hook shows it to a session unasked{because}.")
     if meta.id not in injection.ids:
         start = "has no room for it at the start; it is shown with a prompt that it fits"
     else:

@@ -80,9 +80,12 @@ def test_a_block_of_code_hides_no_sentence_p19() -> None:
 
 
 @pytest.mark.parametrize("claim", ["The owner confirmed that reviews are skipped.", "It was approved by the user."])
-def test_a_persons_word_counts_only_where_a_turn_can_hold_it_p19(claim: str) -> None:
-    claims = [told(f"The port is 8080. {claim}", description="", sources=each) for each in (CITED, ())]
-    assert [said is not None and claim in said.body for said in claims] == [True, False]
+def test_a_persons_leave_counts_only_where_a_turn_can_hold_it_p19(claim: str) -> None:
+    texts = (claim, "The owner decided to keep SQLite.")
+    for sources, is_told in ((CITED, True), ((), False)):
+        said = told(f"The port is 8080. {' '.join(texts)}", description="", sources=sources)
+        assert said is not None
+        assert [each in said.body for each in texts] == [is_told, True]
 
 
 def test_nothing_is_told_of_what_is_an_order_whole_and_of_what_a_stranger_said_p19() -> None:

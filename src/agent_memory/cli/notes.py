@@ -19,6 +19,7 @@ from agent_memory.note.note import Importance, Kind, MemoryEntry, Sensitivity, S
 from agent_memory.note.note_format import read_note, render_note
 from agent_memory.results import unwrap
 from agent_memory.rules.drafts import Expiry, MetaPatch, NoteDraft
+from agent_memory.rules.tiers import told_of
 
 
 def _stored_document(memory: Memory, stored: StoredEntry) -> dict[str, object]:
@@ -90,6 +91,8 @@ def _remember(arguments: argparse.Namespace, console: Console) -> None:
     console.answer(document, said, *(f"  replaces: {id}" for id in meta.supersedes), *contradicted, *similar)
     for target in () if console.json else remembered.unresolved:
         console.warn(f"The link to {target} leads nowhere: there is no such note.")
+    if memory.caller.is_agent and not console.json and told_of(remembered.stored) is None:
+        console.warn(f"No hook shows it to a session unasked; `memory why {meta.id}` says why.")
 
 
 # -- pin, unpin, promote, archive, restore ----------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from attrs import frozen
 
 from agent_memory.note.note import Listed, MemoryEntry, Origin, StoredEntry, least_trusted
 from agent_memory.rules.origin import JOINING, WORDING, words_of_person
-from agent_memory.text.directives import ATTRIBUTED, is_directive
+from agent_memory.text.directives import is_directive
 from agent_memory.text.markdown import SEE_ALSO, derive_description, find_code, find_links, without_see_also
 from agent_memory.text.plain_text import first_few, spliced
 from agent_memory.text.salience import (
@@ -103,6 +103,7 @@ _SMALL = WORDING.words("small")
 _END = re.compile(r"\n+|(?<=[.!?])\s+")
 _LINK = re.compile(r"\[\[[^\[\]|]*\|?([^\[\]]*)\]\]")
 _QUOTE = re.compile(r"[“\"«„]([^“”\"«»„\n]{8,}?)[”\"»“]")
+_ATTRIBUTED = WORDING.expression("attributed")
 
 
 def swapped_words(before: str, after: str, drops: Iterable[str] = ()) -> tuple[str, ...]:
@@ -130,15 +131,15 @@ def invented_words(before: str, after: str, spoken: str = "") -> tuple[str, ...]
     plain = " ".join(f"{before} {spoken}".split()).casefold()
     quotes = (each for each in _QUOTE.findall(after) if " ".join(each.split()).strip(" .,;!?").casefold() not in plain)
     known = statements(before)
-    said = [*clauses_of("\n".join(filter(ATTRIBUTED.search, known))), *clauses_of(words_of_person(spoken))]
+    said = [*clauses_of("\n".join(filter(_ATTRIBUTED.search, known))), *clauses_of(words_of_person(spoken))]
 
     def is_told(claim: str) -> bool:
         """Returns whether a claim about what a person said has a clause among its sources with the same subject and the
         same polarity."""
-        about, denies = content_terms(ATTRIBUTED.sub(" ", claim)) or content_terms(claim), is_negated(claim)
+        about, denies = content_terms(_ATTRIBUTED.sub(" ", claim)) or content_terms(claim), is_negated(claim)
         return any(about & clause.terms and (denies or not clause.denied) for clause in said)
 
-    fresh = (each for each in statements(after) if each not in known and ATTRIBUTED.search(each))
+    fresh = (each for each in statements(after) if each not in known and _ATTRIBUTED.search(each))
     claimed = (each for each in fresh if not is_told(each))
     return (
         *(f"it quotes {each[:80]!r}, which no source says" for each in dict.fromkeys(quotes)),

@@ -11,7 +11,7 @@ from attrs import define, evolve, field, frozen
 
 from agent_memory.note.note import GLOBAL_SCOPE, Importance, Kind, Meta, Origin, StoredEntry, Tier, TierList, Usage
 from agent_memory.rules.change import Dropped
-from agent_memory.text.directives import ATTRIBUTED, is_directive
+from agent_memory.text.directives import ALLOWED, is_directive
 from agent_memory.text.instants import DAY_MS, has_passed
 from agent_memory.text.markdown import find_code
 from agent_memory.text.plain_text import counted
@@ -147,7 +147,7 @@ def told_of(stored: StoredEntry) -> StoredEntry | None:
     A person's words are told as they are. Of what an agent concluded, sentences that tell somebody to do something are
     left out and counted: the note alone does not show whether a person gave that order. Where no turn of a session is
     cited, there was nothing to compare the note with, so anything that somebody might type is left out too, in whatever
-    language, and what a person is said to have said.
+    language, and what a person is said to have allowed or confirmed.
     """
     meta = stored.meta
     best = meta.best_tier
@@ -197,7 +197,7 @@ def _told_of_line(line: str, is_compared: bool) -> str:
 
 
 def _is_untold(text: str, is_compared: bool) -> bool:
-    return is_directive(text) or (not is_compared and bool(typed_tokens(text) or ATTRIBUTED.search(text)))
+    return is_directive(text) or (not is_compared and bool(typed_tokens(text) or ALLOWED.search(text)))
 
 
 def _without_empty_lists(lines: list[str]) -> list[str]:

@@ -43,8 +43,8 @@ _DESCRIBED = _TABLE.expression("described")
 _PROHIBITION = _TABLE.expression("prohibition")
 _ADDRESS = _TABLE.expression("address")
 _ASKED = _TABLE.expression("asked")
-ATTRIBUTED = _TABLE.expression("attributed")
-"""Matches where a text says that a person said or decided something."""
+ALLOWED = _TABLE.expression("allowed")
+"""Matches where a text says that a person gave leave for something."""
 _ANYWHERE = (_ADDRESS, _SECOND_ORDER, _WISH, _SAID, _PROHIBITION)
 # "source, schedule, storage" names what a note is about, though each word could also command.
 _NAMES = re.compile(r"[\w-]+(?: [\w-]+)?(?:, [\w-]+(?: [\w-]+)?){2,}(?:,? (?:and|or|e|ou) [\w-]+(?: [\w-]+)?)?\.?")
