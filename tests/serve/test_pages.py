@@ -102,6 +102,7 @@ def test_a_note_is_shown_with_its_versions_links_deliveries_and_reasons(memory: 
     assert [each["harness"] for each in document["deliveries"]] == ["codex"]
     assert [each["id"] for each in document["links"]["incoming"]] == [second]
     assert document["why"]["saidBy"] == "You wrote it."
+    assert "commits" not in document["why"], "git takes long to find them in a large store"
 
 
 def test_acts_on_a_note_are_those_of_the_commands(memory: Memory, browser: Browser) -> None:

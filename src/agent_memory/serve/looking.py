@@ -188,11 +188,11 @@ def note(asked: Asked) -> Shown:
     stored = read_shown(here.store, id)
     told = partial(told_where, memory, here.store)
     if stored.meta.withheld:  # a person looks at it to approve it; its relations, which may be secret, are left out
-        why = unwrap(asked.acting.why_entry(id, evolve(here, caller=asked.acting.caller), told))
+        why = unwrap(asked.acting.why_entry(id, evolve(here, caller=asked.acting.caller), told, with_commits=False))
         why = evolve(why, merged=(), supersedes=(), superseded_by=())
         links = LinkSheet(stored.meta.id, stored.meta.title, stored.listed.archived, (), (), (), (), ())
     else:
-        why = unwrap(memory.why_entry(id, here, told))
+        why = unwrap(memory.why_entry(id, here, told, with_commits=False))
         links = unwrap(here.links(id))
     versions = unwrap(note_versions(memory.real_root, stored))
     logged = DeliveryLog(memory.real_root).deliveries(stored.meta.id)
@@ -201,7 +201,7 @@ def note(asked: Asked) -> Shown:
     document = {
         "note": entry_document(stored.listed, why.usage, stored.body, tier=why.tier.tier),
         "contentHash": stored.listed.content_hash,
-        "why": fields_of(why),
+        "why": {key: value for key, value in fields_of(why).items() if key != "commits"},
         "links": fields_of(links),
         "versions": json_of(versions),
         "deliveries": [
