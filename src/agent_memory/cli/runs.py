@@ -293,7 +293,8 @@ def configure_undo(parser: argparse.ArgumentParser) -> None:
     epilog = (
         "Notes, archive, tiers and managed sections become what they were before the run, byte for byte. Notes that "
         "somebody changed since then stay as they are, and are listed. The inbox and what memory knows about "
-        "sessions do not change. To undo an undo, give its name. Only you can run this, not an agent."
+        "sessions do not change. To undo an undo, give its name; `memory restore ID` takes back an edit. Only you can "
+        "run this, not an agent."
     )
     set_command(parser, _undo, epilog, "memory undo --dry-run")
 
