@@ -456,10 +456,11 @@ class TestArchive:
         id = memory.remembered(NOTE)
         assert f"{id} is not archived, and has no earlier text." in memory("restore", id).err
         assert memory("edit", id, "--title", "Ports", "--body", "All of them are free.").code == 0
-        assert memory("pin", id).code == 0
+        assert memory("pin", id).code == memory("edit", id, "--sensitivity", "private").code == 0
         assert memory("restore", id, environ=AGENT).code == 2
         restored = memory("restore", id, "--json").document
-        assert (restored["title"] == NOTE, NOTE in restored["body"], restored["pinned"]) == (True, True, True)
+        assert (restored["title"], restored["sensitivity"], restored["pinned"]) == (NOTE, "private", True)
+        assert NOTE in restored["body"]
         assert memory("restore", id, "--json").document["title"] == "Ports"
 
 

@@ -134,7 +134,7 @@ configure_restore = partial(
     _configure_change,
     "Restored",
     MemoryService.restore,
-    "An archived note becomes live again under its own id. A live one gets back the text from before its last change.",
+    "An archived note becomes live again under its own id. A live one gets back its earlier text.",
 )
 
 
@@ -169,7 +169,7 @@ def configure_edit(parser: argparse.ArgumentParser) -> None:
     add_choice(parser, "--sensitivity", Sensitivity, "who may see it")
     parser.add_argument("--scope", help="global, repo, or a repository's key")
     add_expires(parser, "when it goes to the archive: 30d, 12h, 2026-12-31, or never")
-    epilog = "Without options the note opens in $VISUAL or $EDITOR. `memory restore ID` takes a change back."
+    epilog = "Without options the note opens in $VISUAL or $EDITOR. `memory restore ID` brings the earlier text back."
     set_command(parser, _edit, epilog, "memory edit id__a1b2c3 --tags deploy,ci")
 
 
