@@ -164,10 +164,10 @@ class TestWriting:
         again = tools("write_context", topic="Auth again", content=JWT)
         assert again.text.startswith(f"Already stored, so nothing was written: id=`{id}`")
 
-    def test_another_value_of_the_same_thing_is_told(self, tools: Tools) -> None:
+    def test_another_value_of_the_same_thing_is_told_without_a_strangers_title(self, tools: Tools) -> None:
         first = tools.written("Port of the api", "The api listens on port 8081.")
         other = tools("write_context", topic="The api port", content="The api listens on port 9999.")
-        assert f"- `{first}` **Port of the api** gives another value of the same thing" in other.text
+        assert f"- `{first}` **(external)** gives another value of the same thing" in other.text
 
     def test_a_note_on_the_same_subject_is_named_with_what_to_do(self, tools: Tools) -> None:
         first = tools.written("Deploys", "Deploys of the shop run from main only, and never from a branch.")

@@ -145,15 +145,13 @@ def text_of(argument: str) -> str:
 
 
 def tags_of(words: str) -> tuple[str, ...]:
-    """Returns the normal tags in a list separated by commas or spaces, each once; refuses a text that cannot become a
-    tag."""
-    tags: dict[str, None] = {}
-    for word in split_tags(words):
-        tag = normal_tag(word)
-        if tag is None:
+    """Returns the words in a list separated by commas or spaces; refuses one that cannot become a tag. They stay as they
+    were typed, since a secret is recognised by its capitals too."""
+    tags = split_tags(words)
+    for word in tags:
+        if normal_tag(word) is None:
             raise UsageInvalid(f"{word!r} in --tags cannot be a tag")
-        tags[tag] = None
-    return tuple(tags)
+    return tags
 
 
 def scope_of(given: str, here: str) -> str:

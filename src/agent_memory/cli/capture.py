@@ -40,6 +40,7 @@ from agent_memory.files.root import DEPTH_VARIABLE, is_marked, is_own_call
 from agent_memory.note.note import Harness, Kind
 from agent_memory.redaction.redact import redact
 from agent_memory.results import unwrap, warning_of
+from agent_memory.rules.drafts import stored_tags
 from agent_memory.session.found_session import SIGHTS, WANTED, Rest, Sight, limited, sentence_of
 from agent_memory.session.queue import (
     SESSION_METHODS,
@@ -128,7 +129,7 @@ def put_note(memory: Memory, note: InlineNote, harness: Harness | None = None) -
     harness, else the calling one; inside a harness it is never `manual`, so that an agent's words are never taken for a
     person's."""
     title, body = (redact(clean_text(text)).text for text in (note.title, note.body))
-    safe = evolve(note, title=" ".join(title.split()), body=body.strip("\n"))
+    safe = evolve(note, title=" ".join(title.split()), body=body.strip("\n"), tags=stored_tags(note.tags))
     return _put(memory, memory.caller.harness if harness in (None, Harness.MANUAL) else harness, safe)
 
 

@@ -31,6 +31,7 @@ from agent_memory.recall.search_values import Mode, SearchHit, SearchRequest
 from agent_memory.redaction.redact import stored_line
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.drafts import Expiry, MetaPatch, NoteDraft, stored_agent, stored_body
+from agent_memory.rules.tiers import title_for
 from agent_memory.session.own_marks import CONTEXT_END, CONTEXT_START
 from agent_memory.text.ids import normal_tags, split_tags
 from agent_memory.text.instants import DAY_MS, iso_of
@@ -247,16 +248,14 @@ def write_context(
     agent: Annotated[
         str | None, Field(description="Who writes.", max_length=_MAX_WORD_CHARS, validate_default=True), _AGENT
     ] = EVERY_AGENT,
-    tags: Annotated[
-        _Words, _meant("Short, lower case, one for the type.", _MAX_TAGS), _TAGS, AfterValidator(normal_tags)
-    ] = (),
+    tags: Annotated[_Words, _meant("Short, lower case, one for the type.", _MAX_TAGS), _TAGS] = (),
     importance: Importance = Importance.MEDIUM,
     ttl_days: Annotated[float | None, Field(ge=0, le=36_500, description="Only for what expires."), _NUMBER] = None,
     kind: Annotated[Kind | None, Field(description="Default: what a tag names, else fact.")] = None,
     scope: Annotated[Scope, Field(description="global: holds in every project.")] = Scope.REPO,
 ) -> str:
     """Writes a new note, or finds the one that says the same; names similar notes."""
-    named = (tag.removeprefix(_TOPIC) for tag in tags if tag.startswith(_TOPIC))
+    named = (tag.removeprefix(_TOPIC) for tag in normal_tags(tags) if tag.startswith(_TOPIC))
     draft = NoteDraft(
         body=content,
         title=topic,
@@ -275,12 +274,12 @@ def write_context(
     if remembered.existing:
         return f"Already stored, so nothing was written: {_changed(meta)}"
     contradicted = [
-        f"- `{each.meta.id}` **{stored_line(each.meta.title)}** gives another value of the same thing; use delete_context on "
+        f"- `{each.meta.id}` **{stored_line(title_for(memory.caller, each))}** gives another value of the same thing; use delete_context on "
         "the one that holds no more."
         for each in remembered.contradicted
     ]
     similar = [
-        f"- `{each.meta.id}` **{stored_line(each.meta.title)}** is about the same and was linked; if this says the same "
+        f"- `{each.meta.id}` **{stored_line(title_for(memory.caller, each))}** is about the same and was linked; if this says the same "
         "anew, use update_context on it and delete_context on the new one."
         for each in remembered.similar
         if each not in remembered.contradicted
@@ -300,7 +299,7 @@ def update_context(
     id: _Id,
     topic: Annotated[str | None, _meant("New title.", 1_000), _FILLED] = None,
     content: Annotated[str | None, _meant("New text, whole.", _MAX_CONTENT_CHARS), _FILLED] = None,
-    tags: Annotated[_Words | None, _meant("New tags.", _MAX_TAGS), _TAGS, AfterValidator(normal_tags)] = None,
+    tags: Annotated[_Words | None, _meant("New tags.", _MAX_TAGS), _TAGS] = None,
     importance: Importance | None = None,
 ) -> str:
     """Changes the note in place; its earlier text goes to the archive."""

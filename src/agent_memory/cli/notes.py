@@ -15,11 +15,13 @@ from agent_memory.cli.console import Console
 from agent_memory.cli.dialogue import edited_by_hand, open_here
 from agent_memory.documents import entry_document
 from agent_memory.errors import EntryInvalid, EntryUnreadable, Error, UsageInvalid
-from agent_memory.note.note import Importance, Kind, MemoryEntry, Sensitivity, StoredEntry
+from agent_memory.note.note import Importance, Kind, Listed, MemoryEntry, Sensitivity, StoredEntry
 from agent_memory.note.note_format import read_note, render_note
 from agent_memory.results import unwrap
 from agent_memory.rules.drafts import Expiry, MetaPatch, NoteDraft
-from agent_memory.rules.tiers import told_of
+from agent_memory.rules.tiers import title_for, told_of
+from agent_memory.text.markdown import MAX_TITLE_CHARS
+from agent_memory.text.plain_text import one_line
 
 
 def _stored_document(memory: Memory, stored: StoredEntry) -> dict[str, object]:
@@ -67,17 +69,17 @@ def _remember(arguments: argparse.Namespace, console: Console) -> None:
     remembered = unwrap(memory.service.remember(draft))
     meta = remembered.stored.meta
     said = (
-        f"Already stored as {meta.id}  {meta.title}"
+        f"Already stored as {meta.id}  {title_for(memory.caller, remembered.stored.listed)}"
         if remembered.existing
         else f"Remembered {meta.id}  {meta.title}  ({meta.scope})"
     )
     contradicted = [
-        f"  contradicts: {each.meta.id}  {each.meta.title}  (if that one is outdated, repeat with "
+        f"  contradicts: {each.meta.id}  {title_for(memory.caller, each)}  (if that one is outdated, repeat with "
         f"`--supersedes {each.meta.id}`)"
         for each in remembered.contradicted
     ]
     similar = [
-        f"  similar, and linked: {each.meta.id}  {each.meta.title}  (`memory edit {each.meta.id}` to update it)"
+        f"  similar, and linked: {each.meta.id}  {title_for(memory.caller, each)}  (`memory edit {each.meta.id}` to update it)"
         for each in remembered.similar
         if each not in remembered.contradicted
     ]
@@ -139,7 +141,11 @@ configure_restore = partial(
 
 
 def _answer_change(memory: Memory, console: Console, done: str, stored: StoredEntry) -> None:
-    console.answer(_stored_document(memory, stored), f"{done} {stored.meta.id}  {stored.meta.title}")
+    console.answer(_stored_document(memory, stored), _line(done, stored.listed))
+
+
+def _line(done: str, listed: Listed) -> str:
+    return f"{done} {listed.meta.id}  {one_line(listed.meta.title, MAX_TITLE_CHARS)}"
 
 
 def configure_archive(parser: argparse.ArgumentParser) -> None:
@@ -150,7 +156,7 @@ def configure_archive(parser: argparse.ArgumentParser) -> None:
 
 def _archive(arguments: argparse.Namespace, console: Console) -> None:
     listed = unwrap(open_here(console).service.archive(arguments.id))
-    console.answer({**entry_document(listed), "archived": True}, f"Archived {listed.meta.id}  {listed.meta.title}")
+    console.answer({**entry_document(listed), "archived": True}, _line("Archived", listed))
 
 
 # -- edit -------------------------------------------------------------------------------------------------------------

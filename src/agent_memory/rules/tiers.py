@@ -9,12 +9,24 @@ from typing import TYPE_CHECKING
 
 from attrs import define, evolve, field, frozen
 
-from agent_memory.note.note import GLOBAL_SCOPE, Importance, Kind, Meta, Origin, StoredEntry, Tier, TierList, Usage
+from agent_memory.caller import Caller
+from agent_memory.note.note import (
+    GLOBAL_SCOPE,
+    Importance,
+    Kind,
+    Listed,
+    Meta,
+    Origin,
+    StoredEntry,
+    Tier,
+    TierList,
+    Usage,
+)
 from agent_memory.rules.change import Dropped
 from agent_memory.text.directives import ALLOWED, is_directive
 from agent_memory.text.instants import DAY_MS, has_passed
-from agent_memory.text.markdown import find_code
-from agent_memory.text.plain_text import counted
+from agent_memory.text.markdown import MAX_TITLE_CHARS, find_code
+from agent_memory.text.plain_text import counted, one_line
 from agent_memory.text.salience import statements, typed_tokens
 
 if TYPE_CHECKING:  # the prompt hook scores notes, but plans nothing
@@ -180,6 +192,14 @@ def told_of(stored: StoredEntry) -> StoredEntry | None:
         body = [*body, "", note]
     shown = evolve(meta, title=title or meta.kind.value.capitalize(), description=description)
     return StoredEntry(evolve(stored.listed, meta=shown), "\n".join(body).strip("\n"))
+
+
+def title_for(caller: Caller, listed: Listed) -> str:
+    """Returns the title of a note that the caller did not ask for, on one line: an agent is told neither an order nor what
+    a stranger said (P19)."""
+    stored = StoredEntry(listed, "")
+    told = told_of(stored) if caller.is_agent else stored
+    return f"({listed.meta.origin})" if told is None else one_line(told.meta.title, MAX_TITLE_CHARS)
 
 
 def _told_of_line(line: str, is_compared: bool) -> str:

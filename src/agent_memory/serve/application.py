@@ -49,7 +49,7 @@ from agent_memory.errors import (
 from agent_memory.serve.loopback import App, Asgi, Receive, Send, headers_named, refuse, stranger_refusal
 from agent_memory.serve.rendering import STATIC, rendered, static_file
 from agent_memory.serve.waiting import Waiting
-from agent_memory.text.ids import normal_tags, split_tags
+from agent_memory.text.ids import split_tags
 from agent_memory.text.json_shape import is_list, is_object
 
 E = TypeVar("E", bound=StrEnum)
@@ -127,7 +127,7 @@ class Asked:
         return None if value is None else words(value)
 
     def tags(self) -> tuple[str, ...]:
-        return normal_tags(split_tags(" ".join(self.fields.get("tags", []))))
+        return split_tags(" ".join(self.fields.get("tags", [])))
 
     def number(self, name: str, default: int, most: int, least: int = 1) -> int:
         value = self.text(name)
