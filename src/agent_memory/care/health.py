@@ -171,7 +171,7 @@ def read_health(
         for path in config.agents_md.targets
         if not os.path.isdir(os.path.dirname(path))
     ]
-    if not os.access(next(each for each in (root, *root.parents) if each.is_dir()), os.W_OK):
+    if not os.access(next((each for each in (root, *root.parents) if os.path.isdir(each)), root), os.W_OK):
         problems.insert(0, f"{root} cannot be written: no session is captured")
     if installed is not None and not os.access(installed.program, os.X_OK):
         # A job that fails because an executable is gone says so nowhere else.
