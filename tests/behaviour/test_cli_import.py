@@ -386,6 +386,14 @@ class TestAgain:
         assert "White tea." in memory("read", ids["A"]).out
         assert "My own tea." in memory("read", ids["B"]).out
 
+    def test_of_two_records_with_one_id_the_first_is_the_note_each_time(self, memory: Memory) -> None:
+        head = "---\nid: id__aaaaaa\ntitle: Tea\n---\n"
+        files(memory.home / "wiki", {"a.md": f"{head}Green.\n", "b.md": f"{head}Black.\n"})
+        for _ in range(2):
+            done = memory("import", "markdown", str(memory.home / "wiki"), "--yes", "--json").document
+            assert [each["reasons"] for each in done["left"]] == [["another record has its id, id__aaaaaa"]]
+            assert "Green." in memory("read", "id__aaaaaa").out
+
     def test_files_of_one_name_in_two_directories_are_two_notes(self, memory: Memory) -> None:
         files(memory.home, {"one/a.md": "# Tea\nGreen.\n", "two/a.md": "# Coffee\nBlack.\n"})
         for name in ("one", "two", "one"):

@@ -201,7 +201,7 @@ class Importing:
         taken = {*taken_ids(live, archive), *(each.id.casefold() for each in gone)}
         drafts: list[_Draft] = []
         left: list[Dropped] = []
-        known = 0
+        known, keys = 0, set[str]()
         for each in _parts(found):
             if isinstance(each, LeftOut):
                 left.append(_left(each.name, each.reason))
@@ -211,10 +211,13 @@ class Importing:
                 left.append(_left(draft.name, draft.reason))
             elif draft.before.archived if draft.before else body_hash(draft.body) in bodies:
                 known += 1
+            elif draft.key in keys and body_hash(draft.body) not in bodies:
+                left.append(_left(draft.title, f"another record has its id, {each.id}"))
             elif draft.before is None and each.id.casefold() in taken:
                 left.append(_left(draft.title, f"{each.id} is a note here already, or was one"))
             else:
                 taken.add(draft.id.casefold())
+                keys.add(draft.key)
                 drafts.append(draft)
                 bodies.add(body_hash(draft.body))
         ids = {name: each.id for each in drafts for name in (each.record.id, *each.record.names) if name}
