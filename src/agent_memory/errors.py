@@ -334,11 +334,8 @@ class AgentFailed(Error, exit_code=40):
     stderr_tail: str
 
     def __str__(self) -> str:
-        how = (
-            f"was killed by signal {-self.exit_status}"
-            if self.exit_status < 0
-            else f"exited with status {self.exit_status}"
-        )
+        status = self.exit_status
+        how = f"was killed by signal {-status}" if status < 0 else f"exited with status {status}"
         said = f": {self.stderr_tail.rstrip('.')}" if self.stderr_tail else ""
         return f"The agent command {self.command} {how}{said}. Nothing was changed."
 

@@ -83,9 +83,8 @@ class Doctor:
         findings = [of.SETTING.found("config", warning.rstrip(".")) for warning in self.effective.warnings]
         root, store, now_ms = str(self.root), self.reading.store, self.reading.clock.now_ms()
         walked: list[Found] = []
-        for each in everything_in(
-            root
-        ):  # what cannot be looked at is reported, so that nothing is missing unnoticed (P6)
+        # What cannot be looked at is reported, so that nothing is missing unnoticed (P6).
+        for each in everything_in(root):
             if isinstance(each, Found):
                 walked.append(each)
             else:

@@ -319,11 +319,8 @@ class Output:
 @contextmanager
 def guarded_streams() -> Generator[Output, None, None]:
     """Makes `sys.stdout` and `sys.stderr` `Output`s in the block; yields the one for stdout."""
-    for descriptor in (
-        0,
-        1,
-        2,
-    ):  # the descriptor of a closed stream gets the null device, lest a file of the store gets it
+    # The descriptor of a closed stream gets the null device, lest a file of the store gets it.
+    for descriptor in (0, 1, 2):
         try:
             os.fstat(descriptor)
         except OSError:

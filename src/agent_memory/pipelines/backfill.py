@@ -422,9 +422,8 @@ def watch(io: WatchIo, harnesses: Sequence[Harness], rest: Rest) -> Watching:
     last_trouble = ""
     while not io.stop.is_set():
         found, trouble = io.found(chosen, since_ms)
-        if (
-            trouble and trouble != last_trouble
-        ):  # a directory that cannot be listed is not tried again every two seconds
+        # A directory that cannot be listed is not tried again every two seconds.
+        if trouble and trouble != last_trouble:
             io.note_problem(trouble)
         last_trouble = trouble
         now_ms = io.backfill.clock.now_ms()

@@ -92,9 +92,8 @@ def escaped_spans(text: str, search: Search) -> Iterator[Span]:
         escapes = _ESCAPE.finditer(text, first, end)
         read, places = _reread(text, first, end, ((*each.span(), _character(each)) for each in escapes))
         found = list(search(read))
-        if (
-            text.find("+", first, end) >= 0 and text.find("%", first, end) >= 0
-        ):  # a form, in which a plus sign is a space
+        # A form, in which a plus sign is a space.
+        if text.find("+", first, end) >= 0 and text.find("%", first, end) >= 0:
             found.extend(search(read.replace("+", " ")))
         for span in found:
             yield Span(places[span.start], places[span.end], span.rank, span.name)

@@ -301,9 +301,8 @@ class Installation:
         what a crash leaves in the receipt is found to be gone the next time."""
         if not plan.files:
             if self.state.receipt() == Receipt():
-                self.state.put_receipt(
-                    Receipt()
-                )  # files of ours that an earlier uninstall could not remove are removed now
+                # Files of ours that an earlier uninstall could not remove are removed now.
+                self.state.put_receipt(Receipt())
             return ()
         outcomes = tuple(self._carry_out(each) for each in plan.files)
         self._back_up(plan)

@@ -60,9 +60,8 @@ def put(text: str, entry: Spot, syntax: Syntax) -> str:
         if not is_object(node):
             raise _unlike(entry.keys[:depth], node, _OBJECTS[syntax])
         last = depth == len(entry.keys) - 1
-        if (
-            syntax == "yaml" and not last and node.get(key, NOTHING) is None
-        ):  # a key without a value, as a person may leave it
+        # A key without a value, as a person may leave it.
+        if syntax == "yaml" and not last and node.get(key, NOTHING) is None:
             node[key] = {}
         if not last:
             node = node.setdefault(key, {})

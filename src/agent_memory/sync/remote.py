@@ -153,9 +153,8 @@ def keep_remote(git: GitProcess, address: str, branch: str, program: str | None)
             try:
                 with open(path, encoding="utf-8", errors="surrogateescape") as stream:
                     text = stream.read()
-            except (
-                FileNotFoundError
-            ):  # anything else is never taken for a missing file (P6): a person may have written there
+            # Anything else is never taken for a missing file (P6): a person may have written there.
+            except FileNotFoundError:
                 text = ""
             missing = [line for each in _MERGED if (line := f"{each} {MERGED_BY}") not in text.splitlines()]
             if missing:
