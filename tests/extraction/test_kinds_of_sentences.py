@@ -148,8 +148,8 @@ def test_what_is_undone_later_makes_no_note() -> None:
 
 
 def test_what_the_person_only_wants_confirmed_counts_where_it_is() -> None:
-    said = user("the totals stay in one table since the exporter locks it, right?")
-    assert [note.kind for note in notes(*BEFORE, said, agent("Exactly, the exporter locks it."))] == [Kind.DECISION]
+    said = user("the exporter should not lock the table of totals, should it?")
+    assert [note.kind for note in notes(*BEFORE, said, agent("Right, it only reads."))] == [Kind.DECISION]
     assert notes(*BEFORE, said, agent("No, it locks two tables.")) == ()
 
 

@@ -444,7 +444,7 @@ def test_a_sentence_that_leads_into_code_is_no_title() -> None:
         ),
         (".carts should live in the data folder", ".carts should live in the data folder"),
         (
-            "fix it\nuhh... we're not concerned about carts of the old shop",
+            "uhh... we're not concerned about carts of the old shop",
             "We're not concerned about carts of the old",
         ),
         (

@@ -59,7 +59,6 @@ _TAG = wording("tag")
 _STATEMENT = wording("statement")
 _YES = re.compile(r"(?:yes|yep|yeah|sure|sim)\b", re.IGNORECASE)
 """It answers a question, in which most of what is meant stands."""
-_PERSONS = re.compile(r"\b(?:i|you|eu|tu|você)\b", re.IGNORECASE)
 _REASON = re.compile(r"\b(?:because|since|so that|otherwise|porque|já que)\b", re.IGNORECASE)
 _STANDS = wording("stands")
 _GENERAL = wording("general")
@@ -73,8 +72,6 @@ _SPECIFIC = 5
 """So many things a wish names which is more than a limit of the work at hand (`don't write code`)."""
 _HEEDS = wording("heeds")
 _OPTION_NAME = re.compile(r"^(?:option|approach|plan) \w+\s*[:–—-]\s*", re.IGNORECASE)
-_PROHIBITS = re.compile(r"\bwe (?:should|must)(?:n'?t| not| never)\b", re.IGNORECASE)
-"""At the start it tells what the work has to mend; as an answer to the agent's it is a rule."""
 _DECIDED = wording("decided")
 _CLAUSE_BEFORE = re.compile(r"[-–—;(,+]\s*$|\band\s+$", re.IGNORECASE)
 """It ends where a clause begins that is a preference by itself."""
@@ -256,8 +253,6 @@ def _candidate(said: _Said, *, is_answer: bool) -> Candidate | None:
     if own is not None and not _strongest(own, answering=answering):
         return None  # a cue in what others say shows nothing of what the person wants
     hit = _strongest(sentence.rstrip("?!") if asks else sentence, answering=answering)
-    if hit is None and tagged and not asks and _REASON.search(sentence) and not _PERSONS.search(sentence):
-        hit = None if is_void(Sort.WANT, sentence) else Hit(Sort.DECISION, sentence)
     if hit is None or not is_balanced(sentence):
         return None
     if answering and _YES.match(sentence) and len(content_terms(hit.said)) < _MANY_WORDS:
@@ -290,8 +285,6 @@ def _lasts(said: _Said, hit: Hit, sentence: str) -> bool:
     whole = sentence if hit.shows is Sort.PREFERENCE else said.sentence
     if shows(Signal.PASSING, sentence) or any(shows(Signal.REQUEST, each) for each in {sentence, whole}):
         return False
-    if hit.shows is Sort.DECISION and _PROHIBITS.search(sentence):
-        return said.before is not None
     if hit.shows is Sort.CORRECTION and _is_about_what_they_said(said, hit):
         return True
     is_short = len(hit.said) < _FEW_CHARS and hit.shows is Sort.CORRECTION
@@ -306,9 +299,9 @@ def _lasts(said: _Said, hit: Hit, sentence: str) -> bool:
     if _is_general(told):
         return True
     if hit.shows in (Sort.PREFERENCE, Sort.CONVENTION):
-        if said.is_request and _FORBIDS.search(sentence):
-            return len(content_terms(sentence)) >= _SPECIFIC
-        return not (said.is_request and _WISH.search(sentence))
+        forbids = _FORBIDS.search(sentence)
+        is_limit = len(content_terms(sentence)) < _SPECIFIC if forbids else _WISH.search(sentence)
+        return not (said.is_request and is_limit)
     return hit.shows is Sort.DECISION and _DECIDED.search(sentence) is not None
 
 
@@ -370,9 +363,8 @@ def _statement(said: _Said, hit: Hit, sentence: str) -> Candidate | None:
     if following and is_anaphoric(following):
         quote.append(following)
     few = sort not in _STANDING and len(content_terms(claim)) < _MANY_WORDS
-    points = is_anaphoric(hit.said if sort is Sort.REMEMBER else claim) or (
-        few and _POINTS.search(_REASON.split(claim)[0])
-    )
+    told = hit.said if sort is Sort.REMEMBER else claim
+    points = is_anaphoric(told) or (few and _POINTS.search(_REASON.split(claim)[0]))
     least = {Sort.WANT: 4, Sort.TASK: 4, Sort.PREFERENCE: 2}.get(sort, 3) + len(content_terms(claim) & _EMPTY)
     rejected = _REJECTED.search(claim) if sort in (Sort.REMEMBER, Sort.CORRECTION, Sort.DECISION) else None
     if sort is Sort.REMEMBER:

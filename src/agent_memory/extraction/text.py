@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Literal
 
 from attrs import evolve, frozen
@@ -47,7 +46,6 @@ _END = re.compile(r"[.!?…]+[\"”»')\]]*(?=\s)|[。！？।؟][」』”]?")
 _ABBREVIATION = wording("abbreviation")
 _SPAN = re.compile(r"`[^`]*`")
 _FEWEST_LINES = 3
-_LEAST_WIDTH = 60
 
 
 @frozen
@@ -106,8 +104,7 @@ def _raw_blocks(message: str) -> Iterator[Block | None]:
             items = (Block(text, "item", section=section, lines=(text,), run=run) for section, text in listed)
             yield from (evolve(item, behind_output=behind_output) for item in items)
         elif current:
-            for lines in _as_written(current) if shape.style == "paragraph" else [current]:
-                yield _labelled(evolve(shape, lines=tuple(lines), run=run, behind_output=behind_output))
+            yield _labelled(evolve(shape, lines=tuple(current), run=run, behind_output=behind_output))
         current.clear()
 
     for line in message.split("\n"):
@@ -150,18 +147,6 @@ def _raw_blocks(message: str) -> Iterator[Block | None]:
 
 def _is_no_prose(line: str, said: str) -> bool:
     return bool(_RULE.match(line)) or line.lstrip().startswith((">", "|")) or is_machine_text(said)
-
-
-def _as_written(lines: list[str]) -> list[list[str]]:
-    """The lines of a paragraph, parted where its author broke a line although the next word had room in it: there a
-    sentence ends without a point, as in a chat."""
-    parts = [lines[:1]]
-    width = max(_LEAST_WIDTH, *map(len, lines))
-    for before, line in pairwise(lines):
-        if len(before) + 1 + len(line.split(maxsplit=1)[0]) <= width:
-            parts.append([])
-        parts[-1].append(line)
-    return parts
 
 
 def _lines_of_a_list(lines: list[str]) -> list[tuple[str, str]]:
