@@ -391,7 +391,7 @@ class TestAgain:
         files(memory.home / "wiki", {"a.md": f"{head}Green.\n", "b.md": f"{head}Black.\n"})
         for _ in range(2):
             done = memory("import", "markdown", str(memory.home / "wiki"), "--yes", "--json").document
-            assert [each["reasons"] for each in done["left"]] == [["another record has its id, id__aaaaaa"]]
+            assert [each["reasons"] for each in done["left"]] == [["id__aaaaaa is the id of another record, too"]]
             assert "Green." in memory("read", "id__aaaaaa").out
 
     def test_files_of_one_name_in_two_directories_are_two_notes(self, memory: Memory) -> None:

@@ -175,7 +175,7 @@ def _zipped(path: str) -> Iterator[Any]:
             with archive.open(str(name)) as packed, gzip.open(packed) as lines:
                 data = lines.read(MAX_FILE_BYTES + 1)
     except (zipfile.BadZipFile, gzip.BadGzipFile, EOFError, zlib.error, OSError) as error:
-        raise UsageInvalid(f"{path} is no export of OpenMemory: {error}") from None
+        raise UsageInvalid(f"{path} is no export of OpenMemory: {getattr(error, 'strerror', None) or error}") from None
     need(len(data) <= MAX_FILE_BYTES, path, f"it holds more than {MAX_FILE_BYTES >> 20} MiB")
     for line in filter(bytes.strip, data.split(b"\n")):
         try:
