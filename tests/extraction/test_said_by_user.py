@@ -328,6 +328,7 @@ def test_what_the_person_says_before_and_behind_a_review_is_theirs() -> None:
         "Lets reorient the cart so that it is clear what the user should do", "ugh I don't want totals and tabs",
         "For each cart, let me paste in a picture if I don't like any of the totals.",
         "I don't want the test to be that I run a script, I want to test running the cart.",
+        "what do you think of this page?\n\nReleases need the plain script, not the signed one.",
     ],
 )  # fmt: skip
 def test_what_only_sounds_like_a_cue_makes_no_note(said: str) -> None:
