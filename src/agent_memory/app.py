@@ -366,7 +366,7 @@ class Memory:
 
     def mark_of(self, listed: Listed) -> str:
         """Returns what is told beside a note: that it is the team's, or `branch_mark`."""
-        return OF_THE_TEAM if listed.is_team else branch_mark(listed.meta.sources, self._unmerged)
+        return OF_THE_TEAM if listed.is_team else self.branch_mark(listed.meta.sources)
 
     @property
     def writes(self) -> RecordedWrites:

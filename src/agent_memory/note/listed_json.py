@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -18,9 +18,19 @@ _SOURCE = tuple(each.name for each in fields(Source))
 LISTED_LAYOUT = repr((_META, _LISTED, _SOURCE))
 """Changes with the fields: rows of another layout must not be read."""
 
-_VOCABULARIES = {"kind": Kind, "status": Status, "origin": Origin, "importance": Importance, "sensitivity": Sensitivity}
+_ENUMS = tuple(
+    (_META.index(name), {member.value: member for member in members})
+    for name, members in (
+        ("kind", Kind),
+        ("status", Status),
+        ("origin", Origin),
+        ("importance", Importance),
+        ("sensitivity", Sensitivity),
+    )
+)
+_TURNS = _SOURCE.index("turns")
 _HARNESSES = {member.value: member for member in Harness}
-_TURNS, _SOURCES = _SOURCE.index("turns"), _META.index("sources")
+_TAGS, _ALIASES, _SUPERSEDES, _SOURCES = (_META.index(name) for name in ("tags", "aliases", "supersedes", "sources"))
 
 _render = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _parse = json.JSONDecoder().decode
@@ -41,22 +51,16 @@ def parse_listed(texts: Sequence[str]) -> Iterable[Listed]:
     rows = _parse(f"[{','.join(texts)}]")
     if len(rows) != len(texts):
         raise ValueError("these are not arrays of one note each")
-    if not rows:
-        return ()
-    metas, *others = zip(*rows, strict=True)
-    values: dict[str, Iterable[Any]] = dict(zip(_META, zip(*metas, strict=True), strict=True))
-    values |= {name: map(convert, values[name]) for name, convert in _CONVERTERS.items()}
-    return map(Listed, map(Meta, *values.values()), *others)
+    return map(_listed, rows)
 
 
-def _sources(rows: Iterable[list[Any]]) -> tuple[Source, ...]:
-    for values in rows:
-        values[0], values[_TURNS] = _HARNESSES[values[0]], tuple(values[_TURNS])
-    return tuple([Source(*values) for values in rows])
-
-
-_CONVERTERS: Mapping[str, Callable[[Any], object]] = {
-    **{name: {member.value: member for member in each}.__getitem__ for name, each in _VOCABULARIES.items()},
-    **dict.fromkeys(("tags", "aliases", "supersedes"), tuple),
-    "sources": _sources,
-}
+def _listed(row: list[Any]) -> Listed:
+    meta, *others = row
+    for at, members in _ENUMS:
+        meta[at] = members[meta[at]]
+    for at in (_TAGS, _ALIASES, _SUPERSEDES):
+        meta[at] = tuple(meta[at])
+    for source in meta[_SOURCES]:
+        source[0], source[_TURNS] = _HARNESSES[source[0]], tuple(source[_TURNS])
+    meta[_SOURCES] = tuple([Source(*source) for source in meta[_SOURCES]])
+    return Listed(Meta(*meta), *others)

@@ -131,9 +131,9 @@ class Reading:
         tiers: Mapping[str, Tier] = {} if archived else tiers_of(listed, listing.entries)
         totals = unwrap(self.ledger.totals())
         seen = newest_first(self._seen(listing).entries)
-        entries = [ShownEntry(each, reads_of(each.meta, totals), tiers.get(each.meta.id, Tier.COLD)) for each in seen]
-        if wanted != ListFilter():
-            entries = [each for each in entries if wanted.accepts(each.listed.meta, each.tier)]
+        found = (ShownEntry(each, reads_of(each.meta, totals), tiers.get(each.meta.id, Tier.COLD)) for each in seen)
+        is_asked = wanted != ListFilter()
+        entries = [each for each in found if not is_asked or wanted.accepts(each.listed.meta, each.tier)]
         if not wanted.is_open:
             return ListedEntries(tuple(entries), listing.unreadable, untiered)
         from agent_memory.text.markdown import check_boxes
