@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import pytest
 from attrs import field, frozen
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from agent_memory.config import Config
 from agent_memory.errors import StateCorrupt
@@ -154,6 +154,7 @@ json_values = st.recursive(
 config_keys = st.sampled_from(["command", "presets", "passEnv", "timeoutSeconds", "allowTools", "model", "argv", "env"])
 
 
+@example({"llm": {"presets": {"[\ud7fc": None}}})
 @given(
     st.dictionaries(
         st.sampled_from(["llm", "storage", "inject"]), st.dictionaries(config_keys, json_values) | json_values

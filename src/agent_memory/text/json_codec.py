@@ -545,7 +545,7 @@ _BOUNDS = (("least", ge, "at least"), ("above", gt, "more than"), ("most", le, "
 
 
 def _joined(path: str, key: str) -> str:
-    if not key or key.startswith("["):
+    if not key or (key.startswith("[") and key.isprintable()):
         return f"{path}{key}"
     name = key if key.isprintable() and len(key) <= 60 else shown(key)
     return f"{path}.{name}" if path else name
