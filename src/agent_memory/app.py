@@ -95,7 +95,7 @@ if TYPE_CHECKING:
     from agent_memory.rules.features import Features
     from agent_memory.rules.forgotten import ForgetTarget, Forgetting, SessionKey
     from agent_memory.rules.run import DefragRun, Run
-    from agent_memory.rules.run_log import LoggedRun
+    from agent_memory.rules.run_log import LoggedRun, Revision
     from agent_memory.rules.section import Published, RenderedSection, Target
     from agent_memory.rules.undo_run import SectionChange
     from agent_memory.section.publishing import KeepSections, Publisher
@@ -1099,7 +1099,9 @@ class Memory:
         def grounding(stored: StoredEntry) -> tuple[Grounding, ...]:
             return self.grounding(stored).get(stored.meta.id, ())
 
-        revisions = partial(revisions_of, self.git_process) if with_commits else lambda *_: Success(())
+        def revisions(path: str, most: int) -> Result[tuple[Revision, ...], Error]:
+            return revisions_of(self.git_process, path, most) if with_commits else Success(())
+
         why = unwrap(note_history(id, reading, self.log, revisions, told_where, grounding))
         return evolve(why, unmerged=self.branch_mark(why.sources))
 
