@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, partial
 from math import inf
 from pathlib import Path
@@ -24,7 +24,7 @@ from agent_memory.capture.switches import EXCLUDED, Switches
 from agent_memory.config import Config
 from agent_memory.errors import Error, StateInvalid, StateNotFound, SwitchedOff, SyncRefused, UsageInvalid
 from agent_memory.files.locks import Locks
-from agent_memory.files.paths import exists, is_directory, real_root, remove_former
+from agent_memory.files.paths import exists, is_directory, names_below, real_root, remove_former
 from agent_memory.files.root import config_path, home_of, is_marked
 from agent_memory.note.note import (
     GLOBAL_SCOPE,
@@ -363,6 +363,17 @@ class Memory:
             raise UsageInvalid("This directory is in no checkout of a repository", "Go to one and try again.")
         program, files = memory_program(self.environ), TeamFiles(there.top, self.real_root)
         return Sharing(self.writes, self.clock, home_of(self.environ), program, there.common, files, self.scope_here())
+
+    def shared_here(self) -> Collection[str]:
+        """Returns the ids of the notes that files in the checkout here share, trusted or not."""
+        from agent_memory.note.file_name import id_in_name
+
+        there = read_repository(self.cwd, self.environ)
+        try:
+            names = () if there.common is None else names_below(there.top, TEAM_DIRECTORY)
+        except Error:
+            names = ()  # a directory that leads elsewhere shares nothing
+        return [id for id in map(id_in_name, names) if id]
 
     def mark_of(self, listed: Listed) -> str:
         """Returns what is told beside a note: that it is the team's, or `branch_mark`."""

@@ -227,6 +227,14 @@ def test_what_is_learnt_of_a_person_stays_at_home(ana: Member) -> None:
     assert id in ana("list")
 
 
+def test_what_is_forgotten_is_named_where_the_team_still_has_it(ana: Member) -> None:
+    id = ana.remembered(BODY)
+    ana("share", id)
+    assert f"still shares {id} with your team: `memory unshare {id}`" in ana("forget", id, "--purge", "--yes")
+    ana("unshare", id)
+    assert not list(ana.notes.glob("*.md"))
+
+
 def test_a_hostile_checkout_says_nothing_and_breaks_nothing(ana: Member, bob: Member, tmp_path: Path) -> None:
     """After the trust, too: no link is followed, nothing hides, and what is bob's stays bob's."""
     mine = bob.remembered("The dam is mine.", "--scope", "global")

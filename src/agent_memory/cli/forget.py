@@ -50,7 +50,15 @@ def _forget(arguments: argparse.Namespace, console: Console) -> None:
             return
         told = unwrap(memory.forget(told))
     done = not arguments.dry_run
-    session = told.target.session
+    session, shared = told.target.session, memory.shared_here()
+    remarks = (
+        *what_stays(told),
+        *(
+            f"This repository still shares {id} with your team: `memory unshare {id}` takes it out."
+            for id in told.ids
+            if id in shared
+        ),
+    )
     document = {
         "done": done,
         "session": None if session is None else {"id": session.session_id, "harness": session.harness},
@@ -59,9 +67,9 @@ def _forget(arguments: argparse.Namespace, console: Console) -> None:
         "unlinked": list(told.linked),
         **fields_of(told.work, "inbox", "runs", "marks"),
         "histories": [{"harness": harness, "session": id} for harness, id in told.work.histories],
-        "remarks": list(what_stays(told)),
+        "remarks": list(remarks),
     }
-    console.answer(document, forgetting_in_words(told, done=done), *what_stays(told))
+    console.answer(document, forgetting_in_words(told, done=done), *remarks)
 
 
 def _target(memory: Memory, arguments: argparse.Namespace) -> ForgetTarget:
