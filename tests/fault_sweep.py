@@ -181,7 +181,7 @@ class Sweep:
         elif not self._is_well(done) and "--json" in self.scene.words and not done.out and not _is_error(done.err):
             yield f"no error value: {done}"
         elif self._is_well(done) and self.scene.said and self.scene.said(done) != self._said and not self._admits(done):
-            yield f"it answered otherwise: {done.out[:3000]} {done.err}"
+            yield f"it answered otherwise: {_difference(self.scene.said(done), self._said)} {done.err} {done.out}"
 
     def _is_well(self, done: Done) -> bool:
         return done.code in self.scene.ends
