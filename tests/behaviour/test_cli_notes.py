@@ -306,6 +306,11 @@ class TestListAndRead:
 
 
 class TestEdit:
+    def test_a_title_that_was_the_text_follows_the_text(self, memory: Memory) -> None:
+        id, named = memory.remembered("The port is 80."), memory.remembered("The host is up.", "--title", "Host")
+        assert memory("edit", id, "--body", "The port is 81.").out == f"Edited {id}  The port is 81.\n"
+        assert memory("edit", named, "--body", "The host is down.").out == f"Edited {named}  Host\n"
+
     def test_by_flags(self, recorded: Memory) -> None:
         id = recorded.remembered(NOTE)
         done = recorded(

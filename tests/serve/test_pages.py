@@ -166,7 +166,7 @@ def test_of_twenty_tabs_that_change_one_note_one_succeeds(memory: Memory, browse
 def test_a_hostile_note_does_nothing_on_any_page(memory: Memory, browser: Browser) -> None:
     id = memory.remembered(HOSTILE, "--tags", "<b>x")
     memory.remembered("👩‍👩‍👧‍👦" * 200)
-    memory("edit", id, "--body", "Now it is another.")
+    memory("edit", id, "--title", HOSTILE, "--body", "Now it is another.")
     (file,) = memory.root.glob(f"topics/*{id}.md")
     file.write_text(file.read_text().replace("Now it is another.", f"{HOSTILE}\n\n    {HOSTILE}\n\n{'x' * 8_000}"))
     memory("inject", "--session", "<script>s", "--harness", "codex")
@@ -472,7 +472,7 @@ def test_a_run_in_the_middle_of_a_review_shows_what_it_made(memory: Memory, brow
     browser.act("/decide", key=again["key"], act="keep")
     (new,) = browser.json("/?since=last")["items"]
     assert browser.act("/decide", key=new["key"], act="reject", since="last")["run"]
-    assert memory.titles() == ["Lamps are lit."]
+    assert memory.titles() == ["Lamps are out."]
 
 
 def test_projects_are_paused_excluded_and_renamed(memory: Memory) -> None:

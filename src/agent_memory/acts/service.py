@@ -35,6 +35,7 @@ from agent_memory.rules.drafts import (
     NoteDraft,
     edited_title,
     kept_description,
+    kept_title,
     patched,
     promoted,
     stored_agent,
@@ -199,6 +200,8 @@ class MemoryService:
 
         def edited(stored: StoredEntry) -> MemoryEntry:
             meta, said = patched(stored.meta, patch), stored.body if text is None else text
+            if patch.title is None:
+                meta = evolve(meta, title=kept_title(stored.entry, said))
             if patch.description is None:
                 meta = evolve(meta, description=kept_description(stored.entry, said))
             return MemoryEntry(meta, said)
@@ -234,8 +237,9 @@ class MemoryService:
         body = stored_body(text.body)
         is_described = meta.description != stored.meta.description
         described = stored_description(meta.description) if is_described else kept_description(stored.entry, body)
-        tags = self._by_present_names(meta.tags)
-        return MemoryEntry(evolve(meta, title=edited_title(meta.title), description=described, tags=tags), body)
+        is_titled, tags = meta.title != stored.meta.title, self._by_present_names(meta.tags)
+        title = edited_title(meta.title) if is_titled else kept_title(stored.entry, body)
+        return MemoryEntry(evolve(meta, title=title, description=described, tags=tags), body)
 
     @as_result
     def pin(self, id: str) -> StoredEntry:

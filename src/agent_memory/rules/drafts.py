@@ -34,6 +34,7 @@ from agent_memory.text.markdown import (
     Link,
     append_see_also,
     derive_description,
+    derive_title,
     find_links,
     without_links,
     without_see_also_of,
@@ -350,6 +351,12 @@ def trusted_after(before: MemoryEntry, after: MemoryEntry, caller: Caller) -> Me
 def edited_title(text: str) -> str:
     """Returns the title that a person or an agent gave, clean, on one line and never empty."""
     return one_line(stored_title(text), MAX_TITLE_CHARS) or "untitled"
+
+
+def kept_title(old: MemoryEntry, body: str) -> str:
+    """Returns the title of a note whose body changes: derived anew if it was derived before."""
+    was_derived = old.meta.title == edited_title(derive_title(old.body))
+    return edited_title(derive_title(body)) if was_derived and body != old.body else old.meta.title
 
 
 def kept_description(old: MemoryEntry, body: str) -> str:
