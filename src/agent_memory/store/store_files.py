@@ -60,6 +60,7 @@ class Store:
         if not archived:
             return live
         archive = self.files.archived()
+        # A version lies in a directory of its note; a file directly in the archive is a note, whatever else has its id.
         kept = (each for each in archive.entries if each.meta.id not in live.by_id or each.path.count("/") == 1)
         return Listing(tuple(kept), archive.unreadable)
 
