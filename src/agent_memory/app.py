@@ -552,10 +552,9 @@ class Memory:
         if uses_builtin(self.config.llm):
             found = checkout.proposals()
         else:
-            found = ask(
-                checkout, unwrap(self.agent()), read_shipped("prompts/bootstrap.md"), unwrap(self.store.list()),
-                unwrap(self.store.list(archived=True)), self.clock.now_ms(), lambda: os.urandom(16).hex(),
-            )  # fmt: skip
+            agent, template = unwrap(self.agent()), read_shipped("prompts/bootstrap.md")
+            known, word = unwrap(self.store.listings()), lambda: os.urandom(16).hex()
+            found = ask(checkout, agent, template, *known, self.clock.now_ms(), word)
         return self.importing.take("bootstrap", tuple(found), dry_run=dry_run)
 
     @property
@@ -1138,7 +1137,7 @@ class Memory:
             return "" if history is None or history.own_call else first_words(history)
 
         self.history_index.refresh(progress)
-        listings = unwrap(self.store.list()), unwrap(self.store.list(archived=True))
+        listings = unwrap(self.store.listings())
         notes = [each for listing in listings for each in listing.entries]
         return list_sessions(
             self.inbox.recent(),

@@ -38,6 +38,9 @@ class Notes(Protocol):
     def list(self, *, archived: bool = False) -> Result[Listing, Error]:
         """Returns every live (or archived) note, without bodies."""
 
+    def listings(self) -> Result[tuple[Listing, Listing], Error]:
+        """Returns both, the live notes first."""
+
     def read(self, id: str, *, archived: bool = False) -> Result[StoredEntry, Error]:
         """Returns the live note with this id or alias; with `archived`, its newest archived version."""
 

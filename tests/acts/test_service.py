@@ -271,7 +271,7 @@ class Unreadable(TemporaryStore):
     ) -> Result[Receipt, Error]:
         raise AssertionError("nothing may be written")
 
-    def list(self, *, archived: bool = False, lately: bool = False) -> Result:  # type: ignore[type-arg]
+    def listings(self) -> Result:  # type: ignore[type-arg]
         return Failure(StoreIo("topics", "list", "EIO", "Input/output error"))
 
 

@@ -356,7 +356,7 @@ class Reviewing:
     def _merged(self, notes: Sequence[StoredEntry], now_ms: int) -> tuple[Change, ...]:
         """Returns the merge of these notes into one that has the text of the first, and the lines of the others that it
         lacks. It has to pass the checks of defrag."""
-        live, archive = unwrap(self.service.writes.store.list()), unwrap(self.service.writes.store.list(archived=True))
+        live, archive = unwrap(self.service.writes.store.listings())
         first = notes[0]
         facts = DefragFacts(
             live=live.entries,

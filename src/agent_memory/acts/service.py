@@ -34,8 +34,6 @@ from agent_memory.rules.drafts import (
     MetaPatch,
     NoteDraft,
     edited_title,
-    kept_description,
-    kept_title,
     patched,
     promoted,
     stored_agent,
@@ -103,7 +101,7 @@ class MemoryService:
         # Before the write lock is taken, since an index may have to catch up with the files.
         (near,) = unwrap(self.known().near_each([(subject, draft.scope)]))
         with self.writes.act():  # under the lock, or two that remember the same at once would both find it new
-            live, archive = unwrap(self.store.list()), unwrap(self.store.list(archived=True))
+            live, archive = unwrap(self.store.listings())
             return self._stored(draft, subject, near, live, archive)
 
     def _stored(self, draft: NoteDraft, subject: Subject, near: Near, live: Listing, archive: Listing) -> Remembered:
@@ -198,15 +196,7 @@ class MemoryService:
         if patch.tags is not None:
             patch = evolve(patch, tags=self._by_present_names(patch.tags))
 
-        def edited(stored: StoredEntry) -> MemoryEntry:
-            meta, said = patched(stored.meta, patch), stored.body if text is None else text
-            if patch.title is None:
-                meta = evolve(meta, title=kept_title(stored.entry, said))
-            if patch.description is None:
-                meta = evolve(meta, description=kept_description(stored.entry, said))
-            return MemoryEntry(meta, said)
-
-        return self._change(id, edited, "edit")
+        return self._change(id, lambda old: patched(old.entry, patch, old.body if text is None else text), "edit")
 
     @as_result
     def replace(self, id: str, text: MemoryEntry, expected_hash: str) -> StoredEntry:
@@ -233,13 +223,14 @@ class MemoryService:
         ]
         if others:
             raise EntryInvalid(tuple(others))
-        meta = evolve(stored.meta, **{name: getattr(text.meta, name) for name in EDITABLE})
-        body = stored_body(text.body)
-        is_described = meta.description != stored.meta.description
-        described = stored_description(meta.description) if is_described else kept_description(stored.entry, body)
-        is_titled, tags = meta.title != stored.meta.title, self._by_present_names(meta.tags)
-        title = edited_title(meta.title) if is_titled else kept_title(stored.entry, body)
-        return MemoryEntry(evolve(meta, title=title, description=described, tags=tags), body)
+        old, new = stored.meta, text.meta
+        patch = MetaPatch(
+            title=None if new.title == old.title else new.title,
+            description=None if new.description == old.description else new.description,
+            tags=self._by_present_names(new.tags),
+        )
+        meta = evolve(new, title=old.title, description=old.description, updated_at_ms=old.updated_at_ms)
+        return patched(MemoryEntry(meta, stored.body), patch, stored_body(text.body))
 
     @as_result
     def pin(self, id: str) -> StoredEntry:

@@ -151,7 +151,7 @@ def read_health(
     """Returns the health of the store and its surroundings; it changes nothing and calls nothing. A file of ours that
     cannot be read is an error, not "all is well" (P6)."""
     root, environ, now_ms = inbox.root, inbox.environ, reading.clock.now_ms()
-    live, archive = unwrap(reading.store.list()), unwrap(reading.store.list(archived=True))
+    live, archive = unwrap(reading.store.listings())
     names = unwrap(inbox.names())
     recent = log.runs(RECENT_RUNS)
     logged = recent.value_or(())

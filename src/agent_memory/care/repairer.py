@@ -109,7 +109,7 @@ class Repairer:
 
     def _repair_notes(self, log: Repair) -> None:
         root = str(self.git.root)
-        live, archive = unwrap(self.writes.store.list()), unwrap(self.writes.store.list(archived=True))
+        live, archive = unwrap(self.writes.store.listings())
         notes = chain(read_copies(root, live.unreadable, live.entries), read_notes(root, live.entries))
         # Every id in use, also in files that cannot be read; not those that files without an id would get.
         stated = Listing(tuple(each for each in live.entries if not each.provisional_id))

@@ -333,7 +333,7 @@ def note_history(
         raise EntryProtected(id, "an explanation", "secret")
     if meta.withheld and reading.caller.is_agent:
         raise EntryProtected(id, "an explanation", WITHHELD)
-    listings = unwrap(store.list()), unwrap(store.list(archived=True))
+    listings = unwrap(store.listings())
     live, archive = ({each.meta.id: each for each in listing.entries} for listing in listings)
     everything = (*live.values(), *archive.values())
     totals, tiers, now_ms = unwrap(reading.ledger.totals()), unwrap(store.tiers()), reading.clock.now_ms()

@@ -261,7 +261,7 @@ def find_sessions(
     """Returns the trace of the session with this id, for every harness that has one, or else of the one whose id begins
     with it; none if nothing is known of it. UsageInvalid where several begin with it."""
     captures, unopened, unread = captures_beginning_with(str(root), session_id)
-    listings = unwrap(reading.store.list()), unwrap(reading.store.list(archived=True))
+    listings = unwrap(reading.store.listings())
     runs = unwrap(log.runs(MOST_RUNS))
     marked = {
         (each.harness.value, each.session_id): each for each in unwrap(marks.beginning_with(session_id, MOST_MARKS))

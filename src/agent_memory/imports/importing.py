@@ -192,7 +192,7 @@ class Importing:
     # -- what becomes of the records --------------------------------------------------------------------------------------
 
     def _planned(self, source: str, found: Iterable[Found], scope: str | None, is_mine: bool) -> Imported:
-        live, archive = unwrap(self.writes.store.list()), unwrap(self.writes.store.list(archived=True))
+        live, archive = unwrap(self.writes.store.listings())
         made = {
             key: (each, digest) for each in (*archive.entries, *live.entries) for key, digest in _keys_of(each.meta)
         }

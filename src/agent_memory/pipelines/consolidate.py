@@ -400,7 +400,7 @@ def parse_output(io: ConsolidateIo, run: Run) -> Run:
     if work is None or work.reply is None or work.request is None:
         return run
     request = work.request
-    live, archive = unwrap(io.store.list()), unwrap(io.store.list(archived=True))
+    live, archive = unwrap(io.store.listings())
     entry = work.pending.entry
     facts = PlanFacts(
         entry=entry,

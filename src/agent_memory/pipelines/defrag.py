@@ -286,7 +286,7 @@ def scan_entries(io: DefragIo, run: DefragRun) -> DefragRun:
 
 def scanned(io: DefragIo) -> Scan:
     """Returns everything about the store except the bodies."""
-    live, archive = unwrap(io.store.list()), unwrap(io.store.list(archived=True))
+    live, archive = unwrap(io.store.listings())
     return Scan(
         live=live,
         taken_ids=taken_ids(live, archive),

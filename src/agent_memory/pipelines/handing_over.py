@@ -208,7 +208,7 @@ def keep_handover(io: HandingOverIo, taken: Taken) -> Kept:
         return Kept(None, f"it ended more than {io.handoff_days} days ago")
     title, body = stored_title(taken.handover.handoff.title), stored_body(handover_body(taken.handover))
     with io.writes.locks.write():  # or two that hand over the same session at once would make two notes
-        live, archive = unwrap(io.writes.store.list()), unwrap(io.writes.store.list(archived=True))
+        live, archive = unwrap(io.writes.store.listings())
         if forgotten_note(unwrap(io.tombstones.of_entries()), title, body, taken.ended_at_ms) is not None:
             return Kept(None, "its note was forgotten")
         if any(each.is_said_by(title, body) for each in unwrap(io.tombstones.rejected())):

@@ -200,7 +200,7 @@ class Reading:
             raise EntryProtected(id, "reading by an agent", "secret")
         if stored.meta.withheld and self.caller.is_agent:
             raise EntryProtected(id, "reading by an agent", WITHHELD)
-        live, archive = unwrap(self.store.list()), unwrap(self.store.list(archived=True))
+        live, archive = unwrap(self.store.listings())
         unread: list[UnreadableFile] = []
         passed = unwrap(self.store.without_links_to(stored.meta.all_ids))
         some = Listing(tuple(each for each in live.entries if passed.get(each.path) != each.content_hash))
@@ -214,7 +214,7 @@ class Reading:
         from agent_memory.recall.links import graph_of
 
         kept = frozenset({Sensitivity.NORMAL, *((Sensitivity.PRIVATE,) if private else ())})
-        live, archive = unwrap(self.store.list()), unwrap(self.store.list(archived=True))
+        live, archive = unwrap(self.store.listings())
         unread: list[UnreadableFile] = []
         live_shown, archive_shown = (
             Listing(tuple(each for each in listing.entries if each.meta.sensitivity in kept))

@@ -305,11 +305,14 @@ EDITABLE = (
 """The fields of `Meta` that an edit may change."""
 
 
-def patched(meta: Meta, patch: MetaPatch) -> Meta:
-    return evolve(
+def patched(old: MemoryEntry, patch: MetaPatch, body: str) -> MemoryEntry:
+    """Returns the note with new values and a new text, which a derived title and description follow."""
+    meta = old.meta
+    described = kept_description(old, body) if patch.description is None else stored_description(patch.description)
+    changed = evolve(
         meta,
-        title=meta.title if not patch.title else edited_title(patch.title),
-        description=meta.description if patch.description is None else stored_description(patch.description),
+        title=edited_title(patch.title) if patch.title else kept_title(old, body),
+        description=described,
         tags=meta.tags if patch.tags is None else stored_tags(patch.tags),
         kind=patch.kind or meta.kind,
         scope=patch.scope or meta.scope,
@@ -317,6 +320,7 @@ def patched(meta: Meta, patch: MetaPatch) -> Meta:
         sensitivity=patch.sensitivity or meta.sensitivity,
         expires_at_ms=meta.expires_at_ms if patch.expiry is None else patch.expiry.at_ms,
     )
+    return MemoryEntry(changed, body)
 
 
 def promoted(meta: Meta) -> Meta:

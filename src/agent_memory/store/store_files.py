@@ -52,17 +52,21 @@ class Store:
 
     @as_result
     def list(self, *, archived: bool = False) -> Listing:
-        """Returns every live (or archived) note, without bodies. Sorted by path, for the archive the newest file of
-        each id, but no version of a live note. A missing root is an empty store, an unreadable one an error (P6).
-        Invalid files are listed as unreadable."""
+        """Returns every live (or archived) note, without bodies, sorted by path. A missing root is an empty store, an
+        unreadable one an error (P6). Invalid files are listed as unreadable."""
+        if archived:
+            return unwrap(self.listings())[1]
         self._settle()
-        live = self.files.live()
-        if not archived:
-            return live
-        archive = self.files.archived()
+        return self.files.live()
+
+    @as_result
+    def listings(self) -> tuple[Listing, Listing]:
+        """Returns the live notes, and the archive: the newest file of each id, but no version of a live note."""
+        self._settle()
+        live, archive = self.files.live(), self.files.archived()
         # A version lies in a directory of its note; a file directly in the archive is a note, whatever else has its id.
         kept = (each for each in archive.entries if each.meta.id not in live.by_id or each.path.count("/") == 1)
-        return Listing(tuple(kept), archive.unreadable)
+        return live, Listing(tuple(kept), archive.unreadable)
 
     @as_result
     def read(self, id: str, *, archived: bool = False) -> StoredEntry:

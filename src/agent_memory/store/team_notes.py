@@ -123,7 +123,15 @@ class NotesHere:
     @as_result
     def list(self, *, archived: bool = False) -> Listing:
         own = unwrap(self._own_list(archived=archived))
-        if archived or self.team.files is None:
+        return own if archived else self._together(own)
+
+    @as_result
+    def listings(self) -> tuple[Listing, Listing]:
+        live, archive = unwrap(self._own.listings())
+        return self._together(live), archive
+
+    def _together(self, own: Listing) -> Listing:
+        if self.team.files is None:
             return own
         told = [self._instead_of(each) or each for each in own.entries]
         return Listing((*told, *self._added_to(own).values()), (*own.unreadable, *self.team.unreadable))
