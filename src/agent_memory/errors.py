@@ -256,7 +256,7 @@ class RunNotFound(Error, exit_code=20):
 class UndoRefused(Error, exit_code=20):
     """The run is undone already, or somebody changed what it wrote; nothing was changed."""
 
-    sentence = "The run {run_id} was not undone: {reasons}. Nothing was changed."
+    sentence = "The run {run_id} cannot be undone: {reasons}. Nothing was changed."
     run_id: str
     reasons: tuple[str, ...]
 

@@ -401,7 +401,7 @@ def _source_of(meta: Meta) -> str:
         if source.imported:
             return source.imported.rpartition("#")[0]
         if source.thread_id is None:
-            manual = "a person" if meta.origin is Origin.USER else "another program"
+            manual = "a person" if meta.origin is Origin.USER else "a document or another program"
             return source.agent or (manual if source.harness is Harness.MANUAL else source.harness.value)
         turns = f", turns {', '.join(map(str, source.turns))}" if source.turns else ""
         return f"{source.harness} session {source.thread_id}{turns}"

@@ -42,20 +42,20 @@ def configure_eval(parser: argparse.ArgumentParser) -> None:
         "Goes through past sessions in their order and checks for each correction of yours whether a note from an earlier "
         "session said the same, and whether a hook would have told it before. Corrections are found by their wording, so "
         "some are missed; notes are those of today. The store is only read, no model is asked, and nothing leaves this "
-        "machine. --ask sends four prompts for each question to your agent command, and says first how many in all."
+        "machine. --ask sends four prompts for each question to your agent command, and says first how many in all; exit code 1 "
+        "if the command failed before the end."
     )
     set_command(parser, _eval, epilog, "memory eval --transcripts-dir ~/.claude/projects")
 
 
-def _eval(arguments: argparse.Namespace, console: Console) -> None:
+def _eval(arguments: argparse.Namespace, console: Console) -> int:
     if arguments.yes and arguments.ask is None:
         raise UsageInvalid("--yes needs --ask", "See `memory eval --help`.")
     if arguments.hold_out:
         _compare(console)
-        return
+        return 0
     if arguments.ask is not None:
-        _ask(arguments, console)
-        return
+        return _ask(arguments, console)
     memory = open_here(console)
     with TemporaryDirectory(prefix="agent-memory-eval-") as scratch:
         if arguments.transcripts_dir is not None:
@@ -81,6 +81,7 @@ def _eval(arguments: argparse.Namespace, console: Console) -> None:
         "found": rows_of(found.corrections),
     }
     console.answer(document, *(_table(found) if found.tokens else ()))
+    return 0
 
 
 def _table(found: Replay) -> Iterator[str]:
@@ -137,7 +138,7 @@ def _questions(text: str) -> int:
     return int(text)
 
 
-def _ask(arguments: argparse.Namespace, console: Console) -> None:
+def _ask(arguments: argparse.Namespace, console: Console) -> int:
     from agent_memory.evaluation.asking import plan_asking
 
     memory = open_here(console)
@@ -147,7 +148,7 @@ def _ask(arguments: argparse.Namespace, console: Console) -> None:
         f"llm.maxCallsPerDay allows {memory.config.llm.max_calls_per_day} a day."
     )
     if not arguments.yes and not is_agreed(console, "Send them?"):
-        return
+        return 0
     exam = asking.exam(console.progress)
     rows = [(each.with_notes, each.without, one_line(each.question, _TEXT_CHARS)) for each in exam.judged]
     console.warn(*first_of(exam.refused, _MOST_SHOWN, "`memory eval --json` has all"))
@@ -156,3 +157,4 @@ def _ask(arguments: argparse.Namespace, console: Console) -> None:
     document = fields_of(exam) | {"calls": asking.calls, "chars": asking.chars, "verdict": exam.verdict}
     table = [*table_lines(("with notes", "without", "question"), rows), ""] if rows else []
     console.answer(document, *table, exam.verdict)
+    return 1 if exam.stopped else 0

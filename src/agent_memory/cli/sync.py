@@ -116,7 +116,7 @@ def _merge_driver(arguments: argparse.Namespace, console: Console) -> int:
     base, ours, theirs = (_content(file) for file in (arguments.base, arguments.ours, arguments.theirs))
     data, conflicted = driven_merge(arguments.path, base, ours, theirs) or (None, True)
     if data is None:
-        console.warn(f"{arguments.path!r} cannot be merged; it was left as it was.")
+        console.warn(f"{arguments.path!r} cannot be merged: one version of it is not valid. It was left as it was.")
     else:
         path = os.path.abspath(arguments.ours)
         with as_store_io("write", path):
