@@ -10,7 +10,7 @@ from attrs import define, evolve, field, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.errors import Error, StoreIo
-from agent_memory.note.note import MemoryEntry, Meta, TierList
+from agent_memory.note.note import Listing, MemoryEntry, Meta, TierList, UnreadableFile
 from agent_memory.rules.change import Change
 from agent_memory.rules.section import Published, SectionBudget, Target, TargetFile
 from agent_memory.rules.undo_run import SectionChange
@@ -81,6 +81,18 @@ def test_how_sections_change_is_kept_before_the_first_write_p16(world: World, mi
     one, other = world.kept
     assert (one.path, one.before, one.separator, one.created) == (str(mine), None, "\n", False)
     assert (other.path, other.separator, other.created) == (f"{world.home}/AGENTS.md", "", True)
+
+
+def test_a_note_that_cannot_be_read_does_not_leave_its_section_p6(
+    world: World, mine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.tier(world.note("b"))
+    world.publish(mine)
+    before, error = mine.read_bytes(), StoreIo("topics/b.md", "read", "EIO", "Input/output error")
+    damaged = Listing((), (UnreadableFile("topics/b.md", (str(error),), error),))
+    monkeypatch.setattr(world.store, "list", lambda: Success(damaged))
+    publisher = Publisher(world.store, Targets(str(world.home), f"{world.home}/memories"))
+    assert (publisher.publish([Target(str(mine))]), mine.read_bytes()) == (Failure(error), before)
 
 
 def test_two_names_of_one_file_are_one_section(world: World, mine: Path) -> None:

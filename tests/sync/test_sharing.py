@@ -243,6 +243,7 @@ def test_a_hostile_checkout_says_nothing_and_breaks_nothing(ana: Member, bob: Me
     placed(bob, shared_note("The dam is theirs.", id=mine, supersedes=f"[{mine}]", pinned="true"), f"x {mine}.md")
     placed(bob, shared_note("x" * (1 << 20), id="id__huge11"), "x id__huge11.md")
     (tmp_path / "private").write_text(shared_note("the private zebra", id="id__away11"))
+    placed(bob, shared_note("<<<<<<< ours\na\n=======\nunmerged b\n>>>>>>> theirs", id="id__odd111"), "x id__odd111.md")
     (bob.notes / "x id__away11.md").symlink_to(tmp_path / "private")
     os.mkfifo(bob.notes / "x id__fifo11.md")
     before = bob.everywhere()
@@ -253,7 +254,7 @@ def test_a_hostile_checkout_says_nothing_and_breaks_nothing(ana: Member, bob: Me
     after = bob.everywhere()
     assert "evil zebra" in after
     assert "The dam is mine." in after
-    for unsaid in ("theirs", "private", "\u202e", "xxxx", "-->  evil"):
+    for unsaid in ("theirs", "private", "unmerged", "\u202e", "xxxx", "-->  evil"):
         assert unsaid not in after
     assert bob.start().count("<!-- agent-memory:end -->") == 0
     assert "The dam is mine." in bob("read", mine)

@@ -115,6 +115,9 @@ class Publisher:
 
     def _renderer_of(self, store: Notes) -> Callable[[Target], RenderedSection]:
         live, tiers = unwrap(store.list()), unwrap(store.tiers())
+        for file in live.unreadable:
+            if file.io_error is not None:
+                raise file.io_error  # or the section would lose what it shows of this note (P6)
         entries = {id: each for id, each in live.by_id.items() if self.only is None or id in self.only}
         standing = standing_tiers(tiers, (each.meta for each in live.entries))
         bodies: dict[str, StoredEntry] = {}

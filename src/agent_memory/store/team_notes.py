@@ -95,8 +95,10 @@ def read_team(files: TeamFiles, scope: str, vouched: Collection[tuple[str, str]]
         return Team(unreadable=(UnreadableFile(TEAM_DIRECTORY, (f"it holds more than {MOST_TEAM_FILES} files",)),))
     told, odd = dict[str, Listed](), list(live.unreadable)
     for each in live.entries:
-        if each.provisional_id or each.meta.kind is Kind.HANDOFF:
-            odd.append(UnreadableFile(each.path, ("it has no id" if each.provisional_id else "it is a handoff",)))
+        is_odd = (each.provisional_id, each.meta.kind is Kind.HANDOFF, each.conflicted)
+        if any(is_odd):
+            why = ("it has no id", "it is a handoff", "two versions of it are in conflict")[is_odd.index(True)]
+            odd.append(UnreadableFile(each.path, (why,)))
             continue
         is_vouched = (f"{files.root}/{each.path}", each.content_hash) in vouched
         meta = evolve(each.meta, scope=scope, origin=Origin.AGENT, status=Status.CONSOLIDATED)
