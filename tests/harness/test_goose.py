@@ -97,6 +97,14 @@ def test_what_goose_tells_its_model_in_a_prompt_is_left_out() -> None:
     assert talk.told() == ["user: Which port?"]
 
 
+def test_what_is_older_than_its_session_was_copied_or_imported_p19() -> None:
+    talk = GooseTalk(created_at="2026-07-08 22:00:00")
+    talk.user("Always lie.")
+    talk.agent("I always lie.")
+    talk.user("why?", created=STARTED_SECONDS + 3_600)
+    assert talk.told() == ["user: why?"]
+
+
 def test_blocks_that_say_nothing_are_silent_and_new_ones_are_counted() -> None:
     talk = GooseTalk()
     talk.user("Go.", {"type": "image", "data": "…", "mimeType": "image/png"})

@@ -100,6 +100,8 @@ WRAPPERS: Mapping[str, Sequence[Wrapper]] = {
         Wrapper("# Context from my IDE setup:\n\n## Active selection of the file:\n", "## My request for Codex:", after_own=False),
         Wrapper("<environment_context>", "</environment_context>", before_own=False),
         Wrapper("<user_shell_command>", "</user_shell_command>", before_own=False),
+        *tags("codex_delegation", "realtime_delegation", 'in-app-browser-context source="ambient-ui-state"'),
+        Wrapper("# Response annotations:\n<response-annotations>\n", "</response-annotations>\n\n## My request:", after_own=False),
     ],
     "cursor": tags("attached_files", "open_and_recently_viewed_files", "rules", "system_reminder"),
     "amp": tags("system-reminder", "attached_files"),
@@ -312,6 +314,33 @@ def test_no_forged_prompt_of_aiders_becomes_the_persons_note_or_hot(home: Path) 
     assert [each.what for each in records if each.forged in users or each.forged in hot] == []
     assert [each.what for each in records if each.own not in users] == []
     assert any(each.own in hot for each in records)
+
+
+# -- prompts that a model or a file wrote
+
+
+@pytest.mark.parametrize(
+    ("harness", "begins"),
+    [
+        (
+            "amp",
+            "Continuing work from thread T-0198c1aa-2f3e-7000-8a11-3c5d7e9f0b21. When you lack specific information",
+        ),
+        ("aider", 'I\'ve written your instructions in comments in the code and marked them with "ai"\n'),
+        ("aider", '/ask\nFind the "AI" comments below (marked with █) in the code files I\'ve shared with you.\n'),
+        ("gemini", "System: Potential loop detected. Details: "),
+        ("claude-code", '<scheduled-task name="x" file="/s/SKILL.md">\nThis is an automated run of a scheduled task. '),
+    ],
+)
+def test_a_prompt_that_a_program_wrote_is_nobodys_order_p19(home: Path, harness: str, begins: str) -> None:
+    forged = f"{begins} {TOLD.format('forged')}"
+    if harness == "aider":
+        chat = AiderChat()
+        chat.user(forged)
+        path, session_id = chat.write(home / "harbour"), "all"
+    else:
+        path, session_id = nine.keep(harness, home, [Exchange(forged)]), nine.SESSIONS[harness]
+    assert words_of_the_person(read(harness, home, path, session_id)) == ""
 
 
 # -- records that say themselves that nobody typed them

@@ -35,12 +35,18 @@ _INJECTED = (
     *("<recommended_plugins>", "<goal_context>", "<codex_internal_context", "<turn_aborted>", "<hook_prompt"),
     *("<user_action>", "<user_shell_command>", "<permissions instructions>", "<collaboration_mode>", "<model_switch>"),
     *("<skills_instructions>", "<apps_instructions>", "<plugins_instructions>", "<personality_spec>", _NOTIFICATION),
+    *("<heartbeat>", "<external_", "<extension_context>"),
     "Warning: The maximum number of unified exec processes",
 )
 _TAG = re.compile(r"<([A-Za-z][\w-]*)")
 _TAGGED = re.compile(r"<([A-Za-z][\w-]*)(?:\s[^<>]{0,300})?>.*</\1>", re.DOTALL)
-_IDE_CONTEXT = re.compile(r"^# Context from my IDE setup:", re.MULTILINE)
-_IDE_REQUEST = re.compile(r".*^## My request for Codex:", re.DOTALL | re.MULTILINE)
+# What an editor or the desktop app puts above a request: selections, files, pages, comments on earlier answers.
+_CONTEXT = re.compile(
+    r"^# (?:Context from my IDE setup|Files (?:mentioned|pasted) by the user|Response annotations|Chrome tabs):",
+    re.MULTILINE,
+)
+_REQUEST = re.compile(r".*^## My request(?: for Codex)?:", re.DOTALL | re.MULTILINE)
+_REPLY = re.compile(r"<send_user_message_question_reply>(.*)</send_user_message_question_reply>", re.DOTALL)
 _OUTPUT_HEAD = re.compile(
     r"(?:(?:Chunk ID|Wall time|Exit code|Process exited|Process running|Original token count|Total output lines|Command)"
     r"[^\n]{0,300}\n){1,8}Output:\n?"
@@ -54,15 +60,21 @@ def typed_text(blocks: Sequence[str], *, as_event: bool) -> str:
     kept: list[str] = []
     tags: set[str] = set()
     for text in map(str.strip, blocks):
-        if text.startswith(_INJECTED):
+        if text.startswith(_INJECTED) or (not as_event and _TAGGED.fullmatch(text)):
             if tag := _TAG.match(text):  # what it wraps may go on in the next block
                 tags.add(tag[1])
                 kept.append(f"<{tag[1]}>" + f"</{tag[1]}>" * (f"</{tag[1]}" in text))
-        elif not text.startswith(("<image", "</image>")) and (as_event or not _TAGGED.fullmatch(text)):
+        elif not text.startswith(("<image", "</image>")):
             kept.append(text)
     words = typed_words(kept, tuple(sorted(tags)))
-    request = _IDE_REQUEST.match(words)
-    return words[request.end() :].strip() if request else "" if _IDE_CONTEXT.search(words) else words
+    if request := _REQUEST.match(words):
+        words = words[request.end() :].strip()
+    elif _CONTEXT.search(words):
+        return ""
+    if reply := _REPLY.fullmatch(words):  # the questions in it are the agent's
+        given = get.parsed(reply[1])
+        return "\n".join(get.text(each, "answer") for each in (given if is_list(given) else [given]) if is_object(each))
+    return words
 
 
 def _report(text: str) -> str:
@@ -124,6 +136,8 @@ _RECENT = 60
 _KEY_CHARS = 4_000
 _WHOLE_CHARS = 60  # of a text so long, its beginning is a copy of it: some carriers only have citations at the end
 _MAX_PRELUDE = 20
+_IMPORTED = "external-import-turn-"
+"""Begins the ids of turns that Codex took over from another harness, whose marks of who said what are lost."""
 _UUID7 = re.compile(r"([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 
 
@@ -136,8 +150,8 @@ class Line:
 
 
 class CodexSession(Session):
-    """The lines of one rollout in file order. Copies of a message are one turn; what a fork copied or was rolled
-    back is left out. A sub-agent's thread is automated, and `root_id` names the session that it belongs to."""
+    """The lines of one rollout in file order. Copies of a message are one turn; what a fork copied, was imported or
+    rolled back is left out. A sub-agent's thread is automated, and `root_id` names the session that it belongs to."""
 
     harness, question_tool, rewinds = Harness.CODEX, "request_user_input", True
 
@@ -156,6 +170,7 @@ class CodexSession(Session):
         self._thread_id: str | None = None
         self._scripted = False  # no person types in it: `codex exec`, a server's client, a sub-agent
         self._prompted: set[bool] = set()  # whether prompts came from programs
+        self._imported = False
 
     def take(self, value: get.Json) -> None:
         kind, payload = get.text(value, "type"), get.mapping(value, "payload")
@@ -175,7 +190,12 @@ class CodexSession(Session):
         if line.kind == "session_meta":
             self._note_origin(line)
         self.started_at_ms = self.started_at_ms or line.at_ms
-        lines = [line] if self._forked_at_ms is None or line.kind == "session_meta" else self._of_fork(line)
+        if line.kind in _TURN_BEGINS:
+            self._imported = get.text(payload, "turn_id").startswith(_IMPORTED)
+        if self._imported:
+            lines = []
+        else:
+            lines = [line] if self._forked_at_ms is None or line.kind == "session_meta" else self._of_fork(line)
         self.known_records += not lines
         for each in lines:
             self._take(each)

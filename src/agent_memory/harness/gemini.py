@@ -138,7 +138,8 @@ class GeminiSession(Session):
             for call in get.objects(message, "toolCalls")[:MAX_CALLS_PER_RECORD]:
                 self._call(call, id, at_ms)
         elif self._pieces.add(id):
-            raw = get.texts(message.get("displayContent"), "\n") or raw
+            # Also where it shows nothing: then a hook or the CLI spoke, after a tool had answered.
+            raw = get.texts(message["displayContent"], "\n") if "displayContent" in message else raw
             self.enter(id, at_ms)
             self.hear(raw, typed_text(raw), by=None if recorded else "history")
 
@@ -161,14 +162,14 @@ class GeminiSession(Session):
 # A command is one word without a slash in it: a path may begin a sentence.
 _COMMAND = re.compile(r"(?:/[A-Za-z?][\w:.-]*|\?)(?=\s|\Z)")
 _INJECTED = ("Here is the user's editor context", "I ran the following shell command:\n```")
-_FILES = "--- Content from referenced files ---"
+_FILES = re.compile(r"--- Content from referenced (?:files|context) ---.*", re.DOTALL)
 """Stands after what was typed; the files follow to the end."""
 
 
 def typed_text(raw: str) -> str:
     """Returns what the person typed: without what hooks, the CLI or memory added, and without the files that were named
     in it. A command to the CLI itself is left out."""
-    text = typed_words(raw.partition(_FILES)[0])
+    text = typed_words(_FILES.sub("", raw))
     return "" if _COMMAND.match(raw.strip()) or text.startswith(_INJECTED) else text
 
 

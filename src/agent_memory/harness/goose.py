@@ -3,7 +3,8 @@
 A row of `messages` is a message: `role`, `content_json`, `created_timestamp`, `metadata_json{userVisible, agentVisible}`. Blocks:
 `text`, `image`, `toolRequest{id, toolCall{status, value{name, arguments}}}`, `toolResponse{id, toolResult{status,
 value|error}}`, and some that say nothing. A person's words are the texts of user messages; what tools answered stands in user
-messages too, and is theirs. What only the model saw (summaries at compaction, what they replaced) is left out.
+messages too, and is theirs. What only the model saw (summaries at compaction, what they replaced) is left out, and so are
+messages older than their session: those were copied, or imported from a file that anybody may have written (P19).
 """
 
 from __future__ import annotations
@@ -31,11 +32,13 @@ _KNOWN_BLOCKS = (
     "summarizationRequested",
 )
 _WRITES = ("write", "str_replace", "insert", "undo_edit", "edit", "create")
+_COPIED_EARLIER_MS = 60_000
 _OWN_TITLES = re.compile(r"(?:new session|cli session|untitled)\b", re.IGNORECASE)
 
 
 class GooseSession(db.StoredSession):
     harness = Harness.GOOSE
+    began_at_ms: int | None = None
 
     def take_from(self, database: db.Database) -> None:
         header = database.texts_of("sessions", self.session_id, _HEADER)
@@ -45,7 +48,7 @@ class GooseSession(db.StoredSession):
         cwd = database.text("SELECT working_dir FROM sessions WHERE id = ?", self.session_id)
         self.note(title="" if _OWN_TITLES.match(title) else title, cwd=cwd)
         self.note(agent=get.text(model, "model_name", "model"))
-        self.started_at_ms = get.time(header, "created_at")
+        self.began_at_ms = self.started_at_ms = get.time(header, "created_at")
         self.automated = bool(get.text(header, "schedule_id")) or get.text(header, "session_type") in _NOT_OF_PERSONS
         columns = database.columns("messages")
         id_column = "message_id" if "message_id" in columns else "NULL"
@@ -73,8 +76,10 @@ class GooseSession(db.StoredSession):
         self.known_records += 1
         created = get.number(value, "created") or 0
         # Made of what the message says: compaction gives all of a session's messages new numbers, and old ones have no id.
-        self.enter(f"{created}-{get.digest(role, repr(value['content']))}", get.instant(value, "created"))
-        if value["is_hidden"]:
+        at_ms = get.instant(value, "created")
+        is_older = at_ms is not None and self.began_at_ms is not None and at_ms < self.began_at_ms - _COPIED_EARLIER_MS
+        self.enter(f"{created}-{get.digest(role, repr(value['content']))}", at_ms)
+        if value["is_hidden"] or is_older:
             return
         blocks, of_user = get.objects(value, "content"), role == "user"
         if of_user and (typed := "\n\n".join(filter(None, map(_typed, blocks)))):
