@@ -276,8 +276,9 @@ def rooms_diagram(source: Path) -> str:
 
 
 def _imported(module: str) -> Iterator[str]:
-    """The second part of each name of `agent_memory` that is imported, wherever the statement stands, but for types alone."""
-    at_run_time = re.sub(r"^( *)if TYPE_CHECKING:\n(?:\1 .*\n|\n)+", "", module, flags=re.MULTILINE)
+    """The second part of each name of `agent_memory` that is imported, wherever the statement stands, but for types alone: where
+    there is an `else`, it is imported later."""
+    at_run_time = re.sub(r"^( *)if TYPE_CHECKING:\n(?:\1 .*\n|\n)++(?!\1else:)", "", module, flags=re.MULTILINE)
     statement = re.compile(r"^ *(?:from|import) agent_memory(?:\.(\w+)| import (.+))", re.MULTILINE)
     for room, names in statement.findall(at_run_time):
         yield from [room] if room else re.findall(r"\w+", names)

@@ -8,7 +8,7 @@ import agent_memory
 
 
 def test_every_public_name_can_be_had() -> None:
-    for name in agent_memory._homes():
+    for name in agent_memory.homes_in(agent_memory.__file__):
         assert getattr(agent_memory, name) is not None
 
 

@@ -135,18 +135,19 @@ if TYPE_CHECKING:
     from agent_memory.store.usage_ledger import UsageLedger as UsageLedger
 
 
-def _homes() -> dict[str, str]:
-    """The module that each public name is loaded from: what type checkers read above says it."""
+def homes_in(path: str) -> dict[str, str]:
+    """Returns the module of each name that a source file imports from this package, for type checkers or at run time."""
     import ast
-    from pkgutil import get_data
 
-    nodes = ast.walk(ast.parse(get_data(__name__, "__init__.py") or b""))
-    imports = [node for node in nodes if isinstance(node, ast.ImportFrom)]
-    return {alias.name: node.module or "" for node in imports for alias in node.names if alias.asname is not None}
+    with open(path, encoding="utf-8") as file:
+        nodes = ast.walk(ast.parse(file.read()))
+    imports = (node for node in nodes if isinstance(node, ast.ImportFrom))
+    ours = ((each.module, each.names) for each in imports if each.module and each.module.startswith(__name__))
+    return {alias.name: module for module, names in ours for alias in names}
 
 
 def __getattr__(name: str) -> object:
-    home = _homes().get(name)
+    home = homes_in(__file__).get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
@@ -155,4 +156,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_homes()])
+    return sorted([*globals(), *homes_in(__file__)])

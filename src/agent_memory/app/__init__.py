@@ -1,7 +1,7 @@
 """The composition root: one store with everything that acts on it.
 
-What an act needs is imported in its method: a hook and `memory list` run all day long, and must not load what only
-defrag needs. Nothing is created on disk until something is written.
+What not every command needs is in `late`: a hook and `memory list` run all day long, and must not load what only defrag
+needs. Nothing is created on disk until something is written.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
 
+from agent_memory.app import late
 from agent_memory.caller import Caller, caller_of
 from agent_memory.capture.places import git_says, known_places, scope_of
 from agent_memory.capture.repository import Repository, is_within, may_be_in_work_tree, read_repository
@@ -56,63 +57,6 @@ from agent_memory.text.plain_text import counted
 
 if TYPE_CHECKING:
     from threading import Event
-
-    from agent_memory.acts.keeping import ScopeKeeping, StateKeeping, TagKeeping
-    from agent_memory.acts.review import Reviewing
-    from agent_memory.acts.service import MemoryService
-    from agent_memory.acts.switching import Switching
-    from agent_memory.capture.inbox_files import Inbox
-    from agent_memory.care.checks import DoctorReport
-    from agent_memory.care.doctor import Doctor
-    from agent_memory.care.forgetter import Forgetter
-    from agent_memory.care.health import Health
-    from agent_memory.care.repairer import Repair
-    from agent_memory.care.sessions import SessionLine
-    from agent_memory.care.statistics import Statistics
-    from agent_memory.care.tombstones import Tombstones
-    from agent_memory.care.use import Use
-    from agent_memory.care.why_note import NoteHistory
-    from agent_memory.care.why_session import FoundSessions
-    from agent_memory.git.git_history import GitRecorder
-    from agent_memory.git.git_process import GitProcess
-    from agent_memory.harness import Surroundings
-    from agent_memory.imports.base import Machine
-    from agent_memory.imports.bootstrap import Checkout
-    from agent_memory.imports.exporting import Exporting
-    from agent_memory.imports.importing import Imported, Importing
-    from agent_memory.note.tagging import TagVocabulary
-    from agent_memory.pipelines.backfill import BackfillIo, Upgrades, Watching
-    from agent_memory.pipelines.consolidate import ConsolidateIo
-    from agent_memory.pipelines.defrag import DefragIo
-    from agent_memory.pipelines.handing_over import HandingOverIo, Kept, Taken
-    from agent_memory.pipelines.undo import UndoIo, Undone
-    from agent_memory.ports import Agent, Embedder, HistorySource
-    from agent_memory.recall.embedding import IndexedMeanings
-    from agent_memory.recall.known_notes import KnownNotes
-    from agent_memory.recall.note_index import NoteIndex
-    from agent_memory.recall.said import SaidAnswer
-    from agent_memory.recall.search_values import SearchAnswer, SearchRequest
-    from agent_memory.rules.features import Features
-    from agent_memory.rules.forgotten import ForgetTarget, Forgetting, SessionKey
-    from agent_memory.rules.run import DefragRun, Run
-    from agent_memory.rules.run_log import LoggedRun, Revision
-    from agent_memory.rules.section import Published, RenderedSection, Target
-    from agent_memory.rules.undo_run import SectionChange
-    from agent_memory.section.publishing import KeepSections, Publisher
-    from agent_memory.section.targets import Targets
-    from agent_memory.session.found_session import FoundSession, Rest
-    from agent_memory.session.history import History
-    from agent_memory.session.queue import InboxEntry
-    from agent_memory.setup.installation import Installation
-    from agent_memory.setup.scheduling import Scheduling
-    from agent_memory.store.bookkeeping import SessionMarks, SpendLedgerFiles, TagVocabularyFile
-    from agent_memory.store.diffs import DiffPart
-    from agent_memory.store.history_index import HistoryIndex
-    from agent_memory.store.kept_histories_files import KeptHistories
-    from agent_memory.store.recorded_writes import RecordedWrites
-    from agent_memory.store.run_files import ConsolidateRecords, DefragRecords, RunLog
-    from agent_memory.sync.merging import Synced, SyncRequest
-    from agent_memory.sync.sharing import Sharing
 
 Warn = Callable[[str], None]
 Progress = Callable[[str], None]
@@ -191,105 +135,75 @@ class Memory:
         return Store(self.real_root, self.locks)
 
     @cached_property
-    def index(self) -> NoteIndex:
-        from agent_memory.recall.note_index import NoteIndex
-
-        return NoteIndex(self.store.files)
+    def index(self) -> late.note_index.NoteIndex:
+        return late.note_index.NoteIndex(self.store.files)
 
     @cached_property
-    def inbox(self) -> Inbox:
-        from agent_memory.capture.inbox_files import Inbox
-
-        return Inbox(self.root, self.environ)
+    def inbox(self) -> late.inbox_files.Inbox:
+        return late.inbox_files.Inbox(self.root, self.environ)
 
     @cached_property
-    def targets(self) -> Targets:
-        from agent_memory.section.targets import Targets
-
-        return Targets(home_of(self.environ), self.real_root)
+    def targets(self) -> late.targets.Targets:
+        return late.targets.Targets(home_of(self.environ), self.real_root)
 
     @cached_property
     def scope_of(self) -> Callable[[str | None], str]:
         return partial(scope_of, environ=self.environ)
 
     @cached_property
-    def embedder(self) -> Embedder | str:
+    def embedder(self) -> late.ports.Embedder | str:
         """Returns the embedder; if it is not installed or damaged, a sentence that says so."""
-        from agent_memory.recall.embedding import open_static_vectors
-
-        return open_static_vectors(home_of(self.environ))
+        return late.embedding.open_static_vectors(home_of(self.environ))
 
     @cached_property
-    def known(self) -> KnownNotes:
+    def known(self) -> late.known_notes.KnownNotes:
         """Returns the search for notes about the same subject as one that is about to be written."""
-        from agent_memory.recall.known_notes import KnownNotes
-
         embedder = None if isinstance(self.embedder, str) else self.embedder
-        return KnownNotes(self.store, self.index, embedder, self.config.limits.similarity)
+        return late.known_notes.KnownNotes(self.store, self.index, embedder, self.config.limits.similarity)
 
     @cached_property
     def ledger(self) -> UsageLedger:
         return UsageLedger(self.real_root)
 
     @cached_property
-    def spend(self) -> SpendLedgerFiles:
-        from agent_memory.store.bookkeeping import SpendLedgerFiles
-
-        return SpendLedgerFiles(self.root, self.locks)
+    def spend(self) -> late.bookkeeping.SpendLedgerFiles:
+        return late.bookkeeping.SpendLedgerFiles(self.root, self.locks)
 
     @cached_property
-    def log(self) -> RunLog:
-        from agent_memory.store.run_files import RunLog
-
-        return RunLog(self.root)
+    def log(self) -> late.run_files.RunLog:
+        return late.run_files.RunLog(self.root)
 
     @cached_property
-    def marks(self) -> SessionMarks:
-        from agent_memory.store.bookkeeping import SessionMarks
-
-        return SessionMarks(self.root)
+    def marks(self) -> late.bookkeeping.SessionMarks:
+        return late.bookkeeping.SessionMarks(self.root)
 
     @cached_property
-    def run_records(self) -> ConsolidateRecords:
-        from agent_memory.store.run_files import ConsolidateRecords
-
-        return ConsolidateRecords(self.root, self.clock)
+    def run_records(self) -> late.run_files.ConsolidateRecords:
+        return late.run_files.ConsolidateRecords(self.root, self.clock)
 
     @cached_property
-    def defrag_records(self) -> DefragRecords:
-        from agent_memory.store.run_files import DefragRecords
-
-        return DefragRecords(self.root, self.clock)
+    def defrag_records(self) -> late.run_files.DefragRecords:
+        return late.run_files.DefragRecords(self.root, self.clock)
 
     @cached_property
-    def kept_histories(self) -> KeptHistories:
-        from agent_memory.store.kept_histories_files import KeptHistories
-
-        return KeptHistories(self.root, self.config.storage.history_cap_mib << 20)
+    def kept_histories(self) -> late.kept_histories_files.KeptHistories:
+        return late.kept_histories_files.KeptHistories(self.root, self.config.storage.history_cap_mib << 20)
 
     @cached_property
-    def history_index(self) -> HistoryIndex:
-        from agent_memory.store.history_index import HistoryIndex
-
-        return HistoryIndex(self.store.files.database, self.kept_histories)
+    def history_index(self) -> late.history_index.HistoryIndex:
+        return late.history_index.HistoryIndex(self.store.files.database, self.kept_histories)
 
     @cached_property
-    def tombstones(self) -> Tombstones:
-        from agent_memory.care.tombstones import Tombstones
-
-        return Tombstones(self.root)
+    def tombstones(self) -> late.tombstones.Tombstones:
+        return late.tombstones.Tombstones(self.root)
 
     @cached_property
-    def git_process(self) -> GitProcess:
-        from agent_memory.git.git_process import GitProcess
-
-        return GitProcess(self.root, self.environ)
+    def git_process(self) -> late.git_process.GitProcess:
+        return late.git_process.GitProcess(self.root, self.environ)
 
     @cached_property
-    def recorder(self) -> GitRecorder:
-        from agent_memory.git.git_history import GitRecorder
-
-        return GitRecorder(self.root, self.config.storage, self.environ, self.locks)
+    def recorder(self) -> late.git_history.GitRecorder:
+        return late.git_history.GitRecorder(self.root, self.config.storage, self.environ, self.locks)
 
     def close(self) -> tuple[str, ...]:
         """Renews the index after writing, so that no hook has to; returns the warnings."""
@@ -301,23 +215,19 @@ class Memory:
         """Returns what the person should know about the acts of this object, one sentence each."""
         return self.recorder.warnings() if "recorder" in self.__dict__ else ()
 
-    def agent(self) -> Result[Agent, Error]:
-        from agent_memory.agent.agent_command import open_agent
+    def agent(self) -> Result[late.ports.Agent, Error]:
+        return late.agent_command.open_agent(self.config.llm, self.spend, self.clock, self.environ)
 
-        return open_agent(self.config.llm, self.spend, self.clock, self.environ)
-
-    def surroundings(self, project_directories: Callable[[], Iterable[Result[str, Error]]] = tuple) -> Surroundings:
+    def surroundings(
+        self, project_directories: Callable[[], Iterable[Result[str, Error]]] = tuple
+    ) -> late.harness.Surroundings:
         """Returns what session histories and finders are built from."""
-        from agent_memory.harness import Surroundings
-
         roots = self.config.capture.transcript_roots
-        return Surroundings(self.environ, home_of(self.environ), self.root, roots, project_directories)
+        return late.harness.Surroundings(self.environ, home_of(self.environ), self.root, roots, project_directories)
 
     @cached_property
-    def histories(self) -> HistorySource:
-        from agent_memory.harness import Histories
-
-        return Histories(self.surroundings())
+    def histories(self) -> late.ports.HistorySource:
+        return late.harness.Histories(self.surroundings())
 
     # -- single notes, tags, state, scopes ----------------------------------------------------------------------------
 
@@ -354,76 +264,63 @@ class Memory:
             return Team(unreadable=(UnreadableFile(TEAM_DIRECTORY, (problem,)),))
         return read_team(TeamFiles(there.top, self.real_root), scope, trusted)
 
-    def sharing(self) -> Sharing:
+    def sharing(self) -> late.sharing.Sharing:
         """Shares notes in the checkout around the working directory, and trusts those of the team there."""
-        from agent_memory.sync.sharing import Sharing
-
         there = read_repository(self.cwd, self.environ)
         if there.common is None:
             raise UsageInvalid("This directory is in no checkout of a repository", "Go to one and try again.")
         program, files = memory_program(self.environ), TeamFiles(there.top, self.real_root)
-        return Sharing(self.writes, self.clock, home_of(self.environ), program, there.common, files, self.scope_here())
+        return late.sharing.Sharing(
+            self.writes, self.clock, home_of(self.environ), program, there.common, files, self.scope_here()
+        )
 
     def shared_here(self) -> Collection[str]:
         """Returns the ids of the notes that files in the checkout here share, trusted or not."""
-        from agent_memory.note.file_name import id_in_name
-
         there = read_repository(self.cwd, self.environ)
         try:
             names = () if there.common is None else names_below(there.top, TEAM_DIRECTORY)
         except Error:
             names = ()  # a directory that leads elsewhere shares nothing
-        return [id for id in map(id_in_name, names) if id]
+        return [id for id in map(late.file_name.id_in_name, names) if id]
 
     def mark_of(self, listed: Listed) -> str:
         """Returns what is told beside a note: that it is the team's, or `branch_mark`."""
         return OF_THE_TEAM if listed.is_team else self.branch_mark(listed.meta.sources)
 
     @property
-    def writes(self) -> RecordedWrites:
-        from agent_memory.store.recorded_writes import RecordedWrites
-
+    def writes(self) -> late.recorded_writes.RecordedWrites:
         publish = partial(self.publish, after_act=True)
-        return RecordedWrites(self.store, self.recorder, self.locks, self.caller, self.warn, publish)
+        return late.recorded_writes.RecordedWrites(
+            self.store, self.recorder, self.locks, self.caller, self.warn, publish
+        )
 
     @property
-    def service(self) -> MemoryService:
-        from agent_memory.acts.service import MemoryService
-
+    def service(self) -> late.service.MemoryService:
         known, holds_back = lambda: self.known, self.config.review.before
-        return MemoryService(self.writes, self.ledger, self.clock, known, self.kept_vocabulary, holds_back)
+        return late.service.MemoryService(self.writes, self.ledger, self.clock, known, self.kept_vocabulary, holds_back)
 
     @cached_property
-    def _vocabulary_file(self) -> TagVocabularyFile:
-        from agent_memory.store.bookkeeping import TagVocabularyFile
+    def _vocabulary_file(self) -> late.bookkeeping.TagVocabularyFile:
+        return late.bookkeeping.TagVocabularyFile(self.root)
 
-        return TagVocabularyFile(self.root)
-
-    def kept_vocabulary(self) -> TagVocabulary:
+    def kept_vocabulary(self) -> late.tagging.TagVocabulary:
         """Returns the vocabulary for whoever writes notes; an empty one if it cannot be read, which `memory doctor`
         reports."""
-        from agent_memory.note.tagging import TagVocabulary
-
-        return self._vocabulary_file.get().value_or(TagVocabulary())
+        return self._vocabulary_file.get().value_or(late.tagging.TagVocabulary())
 
     @property
-    def tags(self) -> TagKeeping:
-        from agent_memory.acts.keeping import TagKeeping
-
-        return TagKeeping(self.writes, self._vocabulary_file)
+    def tags(self) -> late.keeping.TagKeeping:
+        return late.keeping.TagKeeping(self.writes, self._vocabulary_file)
 
     @property
-    def state(self) -> StateKeeping:
-        from agent_memory.acts.keeping import StateKeeping
-        from agent_memory.store.bookkeeping import StateKeysFiles
-
-        return StateKeeping(self.writes, StateKeysFiles(self.root), self.clock, self._vocabulary_file.get)
+    def state(self) -> late.keeping.StateKeeping:
+        return late.keeping.StateKeeping(
+            self.writes, late.bookkeeping.StateKeysFiles(self.root), self.clock, self._vocabulary_file.get
+        )
 
     @property
-    def scopes(self) -> ScopeKeeping:
-        from agent_memory.acts.keeping import ScopeKeeping
-
-        return ScopeKeeping(
+    def scopes(self) -> late.keeping.ScopeKeeping:
+        return late.keeping.ScopeKeeping(
             self.writes,
             self.log,
             self.clock,
@@ -452,16 +349,13 @@ class Memory:
     # -- what waits for a person --------------------------------------------------------------------------------------
 
     @property
-    def reviewing(self) -> Reviewing:
+    def reviewing(self) -> late.review.Reviewing:
         """Lists what waits for a person's decision, and decides."""
-        from agent_memory.acts.review import Reviewing
-        from agent_memory.store.bookkeeping import ReviewMarks
-
-        return Reviewing(
+        return late.review.Reviewing(
             self.service,
             self.log,
             self.clock,
-            ReviewMarks(self.real_root),
+            late.bookkeeping.ReviewMarks(self.real_root),
             self.new_run_id,
             publish=lambda keep: self.publish(keep=keep),
             looked_at=self._looked_at,
@@ -486,18 +380,16 @@ class Memory:
         return look_at(where, named, until - time.monotonic(), self.real_root)
 
     @cached_property
-    def _looked_at(self) -> dict[str, tuple[Features, Named]]:
+    def _looked_at(self) -> dict[str, tuple[late.features.Features, Named]]:
         """What the queue knew of the notes at its last look, by content hash."""
         return {}
 
     # -- switches -----------------------------------------------------------------------------------------------------
 
     @property
-    def switching(self) -> Switching:
+    def switching(self) -> late.switching.Switching:
         """Changes pauses and what memory stays out of."""
-        from agent_memory.acts.switching import Switching
-
-        return Switching(self.environ, self.cwd, self.real_root, self.caller, self.clock)
+        return late.switching.Switching(self.environ, self.cwd, self.real_root, self.caller, self.clock)
 
     def require_on(self) -> None:
         """Raises SwitchedOff where memory stays out of the working directory."""
@@ -509,18 +401,14 @@ class Memory:
 
     # -- other memories -----------------------------------------------------------------------------------------------
 
-    def machine(self) -> Machine:
+    def machine(self) -> late.base.Machine:
         """Returns where other memories may lie."""
-        from agent_memory.imports.base import Machine
-
-        return Machine(home_of(self.environ), self.environ, self.cwd)
+        return late.base.Machine(home_of(self.environ), self.environ, self.cwd)
 
     @property
-    def importing(self) -> Importing:
+    def importing(self) -> late.importing.Importing:
         """Makes notes of what other memories hold."""
-        from agent_memory.imports.importing import Importing
-
-        return Importing(
+        return late.importing.Importing(
             self.writes,
             self.log,
             self.clock,
@@ -530,74 +418,62 @@ class Memory:
             lambda keep: self.publish(keep=keep),
         )
 
-    def _checkout_at(self, directory: str) -> Checkout:
-        from agent_memory.imports.base import repository_around
-        from agent_memory.imports.bootstrap import Checkout
-
-        around = repository_around(directory)
+    def _checkout_at(self, directory: str) -> late.bootstrap.Checkout:
+        around = late.base.repository_around(directory)
         root = os.path.realpath(directory) if around == GLOBAL_SCOPE else around
-        return Checkout(root, self.scope_of(root), self.environ)
+        return late.bootstrap.Checkout(root, self.scope_of(root), self.environ)
 
     @as_result
-    def bootstrap(self, directory: str | None, *, dry_run: bool) -> Imported:
+    def bootstrap(self, directory: str | None, *, dry_run: bool) -> late.importing.Imported:
         """Makes proposals of what the checkout around a directory says, by rules or by the configured command."""
-        from agent_memory.agent.agent_command import uses_builtin
-        from agent_memory.imports.bootstrap import ask
-
         if directory is None or not is_directory(directory):
             raise UsageInvalid(f"There is no directory {directory or 'here'}")
         checkout = self._checkout_at(directory)
         if (off := self.switches().off(checkout.root)) is not None:
             raise SwitchedOff(off.sentence)
-        if uses_builtin(self.config.llm):
+        if late.agent_command.uses_builtin(self.config.llm):
             found = checkout.proposals()
         else:
             agent, template = unwrap(self.agent()), read_shipped("prompts/bootstrap.md")
             known, word = unwrap(self.store.listings()), lambda: os.urandom(16).hex()
-            found = ask(checkout, agent, template, *known, self.clock.now_ms(), word)
+            found = late.bootstrap.ask(checkout, agent, template, *known, self.clock.now_ms(), word)
         return self.importing.take("bootstrap", tuple(found), dry_run=dry_run)
 
     @property
-    def exporting(self) -> Exporting:
-        from agent_memory.imports.exporting import Exporting
-
-        return Exporting(self.store, self.reading, self.locks, self.real_root)
+    def exporting(self) -> late.exporting.Exporting:
+        return late.exporting.Exporting(self.store, self.reading, self.locks, self.real_root)
 
     # -- managed sections ---------------------------------------------------------------------------------------------
 
     @cached_property
-    def publisher(self) -> Publisher:
-        from agent_memory.rules.section import SectionBudget
-        from agent_memory.section.publishing import Publisher
-
+    def publisher(self) -> late.publishing.Publisher:
         shown = self.config.agents_md
-        budget = SectionBudget(shown.hot_chars, shown.warm_lines)
-        return Publisher(self.store, self.targets, budget, team_at=self.team_at, branch_mark=self.branch_mark)
+        budget = late.section.SectionBudget(shown.hot_chars, shown.warm_lines)
+        return late.publishing.Publisher(
+            self.store, self.targets, budget, team_at=self.team_at, branch_mark=self.branch_mark
+        )
 
     def publish(
         self,
         paths: Sequence[str] | None = None,
         *,
         dry_run: bool = False,
-        keep: KeepSections | None = None,
+        keep: late.publishing.KeepSections | None = None,
         after_act: bool = False,
-    ) -> Result[Published, Error]:
+    ) -> Result[late.section.Published, Error]:
         """Updates the managed section of every configured target, or of these files. `keep` is told how sections are
         about to change. `after_act`: a file without a section is left alone while there is nothing to show, and one
         whose directory is missing is not mentioned. A configured path is absolute or below `~`; any other is relative
         to the working directory."""
-        from agent_memory.rules.section import Published
-        from agent_memory.section.targets import expanded
-
         home = home_of(self.environ)
         named = self.config.agents_md.targets if paths is None else paths
-        full = [expanded(path, home, None if paths is None else self.cwd) for path in named]
+        full = [late.targets.expanded(path, home, None if paths is None else self.cwd) for path in named]
         if after_act:
             full = [path for path in full if os.path.isdir(os.path.dirname(path))]
         by_hand = None if paths is None else as_result(self._keep_for_uninstall)
         switches = self.switches()
         if paths is None and switches.everywhere is not None:
-            return Success(Published())
+            return Success(late.section.Published())
         due = [evolve(each, once_it_shows=after_act) for each in self._targets_at(full)]
         for at, each in enumerate(due):  # a project that memory stays out of is shown nothing any more
             if each.scopes != frozenset({GLOBAL_SCOPE}) and switches.off(os.path.dirname(each.path)) is not None:
@@ -608,28 +484,22 @@ class Memory:
                 self.warn(notice)
         return published
 
-    def _targets_at(self, paths: Iterable[str]) -> tuple[Target, ...]:
-        from agent_memory.git.git_history import may_be_committed
-        from agent_memory.section.targets import chosen_targets
+    def _targets_at(self, paths: Iterable[str]) -> tuple[late.section.Target, ...]:
+        is_committed = partial(late.git_history.may_be_committed, environ=self.environ)
+        return late.targets.chosen_targets(paths, home_of(self.environ), self.scope_of, is_committed)
 
-        is_committed = partial(may_be_committed, environ=self.environ)
-        return chosen_targets(paths, home_of(self.environ), self.scope_of, is_committed)
-
-    def _keep_for_uninstall(self, sections: Sequence[SectionChange]) -> None:
+    def _keep_for_uninstall(self, sections: Sequence[late.undo_run.SectionChange]) -> None:
         """Keeps what files that a person names were before they get their first section, as setup does."""
-        from agent_memory.setup.installation import keep_before_section
-        from agent_memory.setup.setup_files import SetupState
-
         if first := [each.path for each in sections if each.before is None]:
-            keep_before_section(SetupState(home_of(self.environ)), self.targets, first, BY_HAND)
+            late.installation.keep_before_section(
+                late.setup_files.SetupState(home_of(self.environ)), self.targets, first, BY_HAND
+            )
 
-    def section_here(self, scope: str | None = None) -> Result[RenderedSection, Error]:
+    def section_here(self, scope: str | None = None) -> Result[late.section.RenderedSection, Error]:
         """Returns the section that a file in the working directory would hold, or one of this scope."""
-        from agent_memory.rules.section import Target
-
         in_repository = may_be_in_work_tree(self.cwd)
         scopes = frozenset({scope} if scope else {GLOBAL_SCOPE, self.scope_here()})
-        return self.publisher.render(Target(f"{self.cwd}/-", scopes, in_repository))
+        return self.publisher.render(late.section.Target(f"{self.cwd}/-", scopes, in_repository))
 
     # -- consolidate, defrag, undo ------------------------------------------------------------------------------------
 
@@ -642,43 +512,38 @@ class Memory:
         retry_failed: bool = False,
         upgrade: bool = False,
         progress: Progress = _silent,
-    ) -> Run:
+    ) -> late.run.Run:
         """Runs once under the run lock; `Busy` when another is at work. `upgrade` asks the configured command to
         look again at what the built-in consolidated; not in a dry run, since these sessions go through the inbox."""
-        from agent_memory.pipelines.consolidate import consolidate
-        from agent_memory.rules.run import Run
-
         with self.locks.run():
             if not dry_run:
                 self._finish_others("consolidate")
             if retry_failed:
                 unwrap(self.inbox.retry_failed())
             if upgrade and not dry_run:
-                from agent_memory.pipelines.backfill import ask_again
-
-                unwrap(ask_again(self.inbox, unwrap(self.upgrades())))
+                unwrap(late.backfill.ask_again(self.inbox, unwrap(self.upgrades())))
             io = self._consolidate_io(unwrap(self.agent()), progress, dry_run=dry_run)
             now_ms = self.clock.now_ms()
-            ended = unwrap(consolidate(io, Run(self.new_run_id(now_ms), now_ms, limit, dry_run)))
+            ended = unwrap(
+                late.consolidate.consolidate(io, late.run.Run(self.new_run_id(now_ms), now_ms, limit, dry_run))
+            )
         if not dry_run:
             self._look_for_unmerged()
             self.history_index.refresh(progress)  # or the first search of sessions would wait for all of them
         return ended
 
     @as_result
-    def upgrades(self) -> Upgrades:
+    def upgrades(self) -> late.backfill.Upgrades:
         """Returns the sessions that `consolidate(upgrade=True)` would hand to the configured command; none if that is
         the built-in itself."""
-        from agent_memory.pipelines.backfill import Upgrades, plan_upgrades
-
         if unwrap(self.agent()).status is not Status.CONSOLIDATED:
-            return Upgrades()
-        return unwrap(plan_upgrades(self.inbox, self.marks, self.store, self.clock))
+            return late.backfill.Upgrades()
+        return unwrap(late.backfill.plan_upgrades(self.inbox, self.marks, self.store, self.clock))
 
-    def _consolidate_io(self, agent: Agent, progress: Progress, *, dry_run: bool = False) -> ConsolidateIo:
-        from agent_memory.pipelines.consolidate import ConsolidateIo
-
-        return ConsolidateIo(
+    def _consolidate_io(
+        self, agent: late.ports.Agent, progress: Progress, *, dry_run: bool = False
+    ) -> late.consolidate.ConsolidateIo:
+        return late.consolidate.ConsolidateIo(
             inbox=self.inbox,
             histories=self.histories,
             scope_of=self.scope_of if dry_run else self.arriving,
@@ -702,22 +567,22 @@ class Memory:
         )
 
     @as_result
-    def defrag(self, *, dry_run: bool = False, force: bool = False, progress: Progress = _silent) -> DefragRun:
+    def defrag(self, *, dry_run: bool = False, force: bool = False, progress: Progress = _silent) -> late.run.DefragRun:
         """Runs once under the run lock; `Busy` when another is at work. Where no agent may be called, it does only what
         needs none."""
-        from agent_memory.agent.agent_command import UnusableAgent
-        from agent_memory.pipelines.defrag import defrag
-        from agent_memory.rules.run import DefragRun
-
         now_ms = self.clock.now_ms()
-        run = DefragRun(self.new_run_id(now_ms), now_ms, dry_run, force)
+        run = late.run.DefragRun(self.new_run_id(now_ms), now_ms, dry_run, force)
         configured = self.agent()
-        agent = UnusableAgent(configured.failure()) if isinstance(configured, Failure) else configured.unwrap()
+        agent = (
+            late.agent_command.UnusableAgent(configured.failure())
+            if isinstance(configured, Failure)
+            else configured.unwrap()
+        )
         with self.locks.run():
             if not dry_run:
                 self._finish_others("defrag")
                 self._look_for_unmerged()
-            ended = unwrap(defrag(self._defrag_io(agent, progress), run))
+            ended = unwrap(late.defrag.defrag(self._defrag_io(agent, progress), run))
         if ended.trouble is None:
             unwrap(configured)
         if not dry_run:
@@ -726,23 +591,21 @@ class Memory:
 
     def _propose_skills(self) -> Iterator[str]:
         """Makes proposals of the steps that agents repeat; yields a sentence about them. An agent's defrag makes none."""
-        from agent_memory.imports.skills import SOURCE, proposals
-
         if self.caller.is_agent or not self.config.storage.keep_histories:
             return
         try:
-            found = tuple(proposals(self.kept_histories, self.store, self.session_scopes(), self._checkout_at))
-            made = self.importing.take(SOURCE, found, dry_run=False).created if found else ()
+            found = tuple(
+                late.skills.proposals(self.kept_histories, self.store, self.session_scopes(), self._checkout_at)
+            )
+            made = self.importing.take(late.skills.SOURCE, found, dry_run=False).created if found else ()
         except Error as error:
             yield f"No skills were proposed: {error}"
             return
         if made:
             yield f"Steps that sessions repeat: {counted(len(made), 'skill')} proposed (`memory review --kind imported`)."
 
-    def _defrag_io(self, agent: Agent, progress: Progress) -> DefragIo:
-        from agent_memory.pipelines.defrag import DefragIo
-
-        return DefragIo(
+    def _defrag_io(self, agent: late.ports.Agent, progress: Progress) -> late.defrag.DefragIo:
+        return late.defrag.DefragIo(
             store=self.store,
             agent=agent,
             ledger=self.ledger,
@@ -764,33 +627,26 @@ class Memory:
     def _tidy_up(self) -> None:
         """Compacts what grows with every run (the usage ledger, the records of old runs, the repository) and removes
         files of earlier versions."""
-        from agent_memory.git.git_process import pack_history
-        from agent_memory.store.run_files import prune_run_files
-
         remove_former(self.root)
         with self.locks.write():
             unwrap(self.ledger.compact())
-            unwrap(prune_run_files(self.root, self.clock))
+            unwrap(late.run_files.prune_run_files(self.root, self.clock))
             if self.config.storage.auto_commit:
-                unwrap(pack_history(self.root, self.environ))
+                unwrap(late.git_process.pack_history(self.root, self.environ))
 
     @as_result
-    def undo(self, name: str | None = None, *, dry_run: bool = False) -> Undone:
+    def undo(self, name: str | None = None, *, dry_run: bool = False) -> late.undo.Undone:
         """Restores everything as it was before a run. Refused where an agent is calling: it would take away what a
         person's memory holds, and could bring back what they got rid of."""
-        from agent_memory.pipelines.undo import undo
-
         if not dry_run:
             self.caller.only_a_person("undo")
         with self.locks.run():
             if not dry_run:
                 self._finish_forgetting()
-            return unwrap(undo(self._undo_io(), name, dry_run=dry_run))
+            return unwrap(late.undo.undo(self._undo_io(), name, dry_run=dry_run))
 
-    def _undo_io(self) -> UndoIo:
-        from agent_memory.pipelines.undo import UndoIo
-
-        return UndoIo(
+    def _undo_io(self) -> late.undo.UndoIo:
+        return late.undo.UndoIo(
             store=self.store,
             log=self.log,
             targets=self.targets,
@@ -811,14 +667,10 @@ class Memory:
     def _finish_others(self, machine: str) -> None:
         """Finishes a sync, an undo, the runs of all machines but this one, which finishes its own, and a forgetting."""
         if exists(f"{self.root}/runs/syncing.json"):  # what a merge brought is not a hand edit
-            from agent_memory.sync.synchroniser import Commits
-
             with self.locks.write():
-                Commits(self.git_process).finish(self.clock.now_ms())
+                late.synchroniser.Commits(self.git_process).finish(self.clock.now_ms())
         if self.log.undoing() != Success(None):
-            from agent_memory.pipelines.undo import finish_undo
-
-            for sentence in unwrap(finish_undo(self._undo_io())):
+            for sentence in unwrap(late.undo.finish_undo(self._undo_io())):
                 self.warn(sentence)
         self.finish_runs(but=machine)
         self._finish_forgetting()
@@ -826,18 +678,12 @@ class Memory:
     def finish_runs(self, *, but: str = "") -> None:
         """Finishes a run of this machine that crashed. Its writes are not a person's, and nobody may take them for
         that."""
-        from agent_memory.store.run_files import CHECKPOINT_FILE, DEFRAG_CHECKPOINT, runs_with
-
-        if but != "consolidate" and runs_with(self.real_root, CHECKPOINT_FILE):
-            from agent_memory.agent.agent_command import BuiltinAgent
-            from agent_memory.pipelines import consolidate
-
-            unwrap(consolidate.finish_interrupted(self._consolidate_io(BuiltinAgent(), _silent)))
-        if but != "defrag" and runs_with(self.real_root, DEFRAG_CHECKPOINT):
-            from agent_memory.agent.agent_command import BuiltinAgent
-            from agent_memory.pipelines import defrag
-
-            unwrap(defrag.finish_interrupted(self._defrag_io(BuiltinAgent(), _silent)))
+        if but != "consolidate" and late.run_files.runs_with(self.real_root, late.run_files.CHECKPOINT_FILE):
+            unwrap(
+                late.consolidate.finish_interrupted(self._consolidate_io(late.agent_command.BuiltinAgent(), _silent))
+            )
+        if but != "defrag" and late.run_files.runs_with(self.real_root, late.run_files.DEFRAG_CHECKPOINT):
+            unwrap(late.defrag.finish_interrupted(self._defrag_io(late.agent_command.BuiltinAgent(), _silent)))
 
     def _finish_forgetting(self) -> None:
         if exists(f"{self.root}/runs/forgetting.json"):
@@ -845,21 +691,22 @@ class Memory:
 
     # -- search and inject --------------------------------------------------------------------------------------------
 
-    def search(self, request: SearchRequest) -> Result[SearchAnswer, Error]:
+    def search(self, request: late.search_values.SearchRequest) -> Result[late.search_values.SearchAnswer, Error]:
         """Returns the best notes for a query that are told in the working directory. Counts no read."""
-        from agent_memory.recall.search_values import Mode
-        from agent_memory.recall.searching import Searching, search_here
-
-        meanings = "" if request.mode is Mode.BM25 else self.meanings
+        meanings = "" if request.mode is late.search_values.Mode.BM25 else self.meanings
         here = self.notes_here
-        return search_here(Searching(here, self.index, meanings, self.clock, self.caller), here, request)
+        return late.searching.search_here(
+            late.searching.Searching(here, self.index, meanings, self.clock, self.caller), here, request
+        )
 
-    def search_sessions(self, request: SearchRequest, progress: Progress = _silent) -> Result[SaidAnswer, Error]:
+    def search_sessions(
+        self, request: late.search_values.SearchRequest, progress: Progress = _silent
+    ) -> Result[late.said.SaidAnswer, Error]:
         """Returns what was said in kept sessions, the best first."""
-        from agent_memory.recall.said import SaidSearch
-
         scope_of = self.session_scopes()
-        return SaidSearch(self.history_index, self.clock, lambda part: scope_of(part.places)).search(request, progress)
+        return late.said.SaidSearch(self.history_index, self.clock, lambda part: scope_of(part.places)).search(
+            request, progress
+        )
 
     def session_scopes(self) -> Callable[[tuple[str, ...]], str | None]:
         """Returns a function that returns the scope of a session, given its directories; None if memory stays out of
@@ -882,13 +729,13 @@ class Memory:
         return scope_of
 
     @property
-    def meanings(self) -> IndexedMeanings | str:
+    def meanings(self) -> late.embedding.IndexedMeanings | str:
         """Returns what compares meanings, loaded only where it is needed; else a sentence that says why there is
         nothing."""
-        from agent_memory.recall.embedding import IndexedMeanings
-
         embedder = self.embedder
-        return embedder if isinstance(embedder, str) else IndexedMeanings(self.index, self.store, embedder)
+        return (
+            embedder if isinstance(embedder, str) else late.embedding.IndexedMeanings(self.index, self.store, embedder)
+        )
 
     def branch_mark(self, sources: Sequence[Source]) -> str:
         """Returns `branch x, not found in main` for a note that comes from unmerged branches alone, else nothing."""
@@ -933,7 +780,6 @@ class Memory:
     def add_transcripts(self, path: str, *, keep: bool) -> None:
         """Looks for sessions in one more directory; with `keep` from now on, or no later run would find them again, and
         then only for a person."""
-        from agent_memory.setup.setup_files import SetupState
 
         def add(document: dict[str, Any]) -> bool:
             roots = document.setdefault("capture", {}).setdefault("transcriptRoots", [])
@@ -943,146 +789,150 @@ class Memory:
         home, capture = home_of(self.environ), self.config.capture
         if keep and path not in capture.transcript_roots:
             self.caller.only_a_person("backfill --transcripts-dir")
-            with SetupState(home).locked():
+            with late.setup_files.SetupState(home).locked():
                 change_own_config(config_path(home), add)
         capture = evolve(capture, transcript_roots=(*capture.transcript_roots, path))
         self.effective = evolve(self.effective, config=evolve(self.config, capture=capture))
 
     def backfill_io(
         self, progress: Progress = _silent, *, watching: bool = False, directory: str | None = None
-    ) -> BackfillIo:
+    ) -> late.backfill.BackfillIo:
         """Returns what backfill and watch act on; `watching` leaves out the harnesses whose sessions no file announces. All
         files of `directory` may be sessions."""
-        from agent_memory.harness import loose_sessions, session_finders, watched_finders
-        from agent_memory.pipelines.backfill import MAX_DIRECTORIES, BackfillIo, project_directories
-        from agent_memory.prompt.prompt import plan_prompt_budget
-        from agent_memory.session.turns import cut_windows
 
         def known_directories() -> Iterable[Result[str, Error]]:
             # A watch looks every few seconds: it must not read the inbox and the store each time.
-            return () if watching else project_directories(self.inbox.directories(MAX_DIRECTORIES), self.store.list())
+            return (
+                ()
+                if watching
+                else late.backfill.project_directories(
+                    self.inbox.directories(late.backfill.MAX_DIRECTORIES), self.store.list()
+                )
+            )
 
         # If it cannot be run now, it will be asked just as often once it can.
         most_chars = self.agent().map(lambda agent: agent.max_prompt_chars).value_or(self.config.llm.max_prompt_chars)
         window_chars: int | None = None
         if most_chars is not None and not watching:
             template = read_shipped("prompts/consolidate.md")
-            budget = unwrap(plan_prompt_budget(template, most_chars, unwrap(self.store.list()).entries))
+            budget = unwrap(late.prompt.plan_prompt_budget(template, most_chars, unwrap(self.store.list()).entries))
             window_chars = budget.window_chars(budget.shown_chars)
         surroundings = self.surroundings(known_directories)
-        return BackfillIo(
-            finders=watched_finders(surroundings) if watching else session_finders(surroundings),
+        return late.backfill.BackfillIo(
+            finders=late.harness.watched_finders(surroundings)
+            if watching
+            else late.harness.session_finders(surroundings),
             histories=self.histories,
             inbox=self.inbox,
             marks=self.marks,
             clock=self.clock,
-            calls_for=lambda history: 0 if window_chars is None else len(cut_windows(history, window_chars)),
+            calls_for=lambda history: 0 if window_chars is None else len(late.turns.cut_windows(history, window_chars)),
             repo_of=lambda directory: read_repository(directory, self.environ).repo,
             is_private=is_marked,
             switches=self.switches,
             tombstones=self.tombstones,
             progress=progress,
-            loose=lambda known: () if directory is None else loose_sessions(self.histories, directory, known),
+            loose=lambda known: (
+                () if directory is None else late.harness.loose_sessions(self.histories, directory, known)
+            ),
         )
 
     @as_result
     def watch(
         self,
         harnesses: Sequence[Harness],
-        rest: Rest,
+        rest: late.found_session.Rest,
         stop: Event,
         tell: Callable[[str], None],
         warn: Callable[[str], None],
         *,
         wait_for_transcripts: bool = False,
-    ) -> Watching:
+    ) -> late.backfill.Watching:
         """Captures sessions as they come to rest, until `stop` is set. UsageInvalid where there are no transcripts yet
         and they are not to be waited for."""
-        from agent_memory.harness import watched_directories
-        from agent_memory.pipelines.backfill import WatchIo, watch
-
         io = self.backfill_io(watching=True)
         chosen = {harness: finder for harness, finder in io.finders.items() if not harnesses or harness in harnesses}
-        directories = watched_directories(chosen)
+        directories = late.harness.watched_directories(chosen)
         # A directory that may or may not be there is watched like the others.
         are_missing = all(as_result(is_directory)(each) == Success(False) for each in directories)
         if chosen and not wait_for_transcripts and are_missing:
             problem = f"There are no transcripts yet in {', '.join(directories) or 'any known directory'}"
             raise UsageInvalid(problem, "--wait-for-transcripts waits for them.")
-        return unwrap(watch(WatchIo(io, stop, self.hand_over, tell, warn), harnesses, rest))
+        return unwrap(late.backfill.watch(late.backfill.WatchIo(io, stop, self.hand_over, tell, warn), harnesses, rest))
 
     @as_result
-    def hand_over(self, found: FoundSession) -> str | None:
+    def hand_over(self, found: late.found_session.FoundSession) -> str | None:
         """Updates the handoff note of a session; None where there is nothing to hand over."""
-        from agent_memory.pipelines.handing_over import keep_handover
-
         try:
             taken = unwrap(self.take_over(found.session_id, found.harness))
         except UsageInvalid:
             return None
-        return unwrap(keep_handover(self.handing_over_io(), taken)).id if taken.handover.is_worth_keeping else None
+        return (
+            unwrap(late.handing_over.keep_handover(self.handing_over_io(), taken)).id
+            if taken.handover.is_worth_keeping
+            else None
+        )
 
     def take_over(
         self, session_id: str | None = None, harness: Harness | None = None, *, recovers: bool = False
-    ) -> Result[Taken, Error]:
+    ) -> Result[late.handing_over.Taken, Error]:
         """Returns the session with this id, else the newest of the working directory's scope, read for whoever takes it
         over. Whoever `recovers` one is given its last messages, also if no hook has told of it."""
-        from agent_memory.pipelines.handing_over import take_named, take_newest
-        from agent_memory.session.queue import InboxEntry, retrieval_of
-
         io = self.handing_over_io()
         if recovers:
             at_work_ms = self.clock.now_ms() - _AT_WORK_MS if self.caller.is_agent else None
             io = evolve(io, recovers=True, rested_by_ms=at_work_ms)
         if session_id is None:
-            return take_newest(evolve(io, recent=self._recent_on_disk) if recovers else io, self.scope_here(), harness)
+            return late.handing_over.take_newest(
+                evolve(io, recent=self._recent_on_disk) if recovers else io, self.scope_here(), harness
+            )
         # Amp and opencode have their own form of session ids.
         begins = {Harness.AMP: "T-", Harness.OPENCODE: "ses"}
         could_be = [each for each in Harness if session_id.startswith(begins.get(each, ""))]
-        retrievals = [(each, retrieval_of(each, session_id)) for each in ([harness] if harness else could_be)]
+        retrievals = [
+            (each, late.queue.retrieval_of(each, session_id)) for each in ([harness] if harness else could_be)
+        ]
         now_ms = self.clock.now_ms()
-        guesses = [InboxEntry(now_ms, each, how) for each, how in retrievals if how is not None]
-        return take_named(io, session_id, harness, guesses)
+        guesses = [late.queue.InboxEntry(now_ms, each, how) for each, how in retrievals if how is not None]
+        return late.handing_over.take_named(io, session_id, harness, guesses)
 
-    def _recent_on_disk(self) -> Iterator[Result[InboxEntry, Error]]:
+    def _recent_on_disk(self) -> Iterator[Result[late.queue.InboxEntry, Error]]:
         """Yields the sessions of the last days whose transcripts lie here, and those that were captured, newest first."""
         from heapq import merge
 
-        from agent_memory.extraction.handoff import INTERRUPTED_DAYS
-        from agent_memory.harness import watched_finders
-        from agent_memory.session.queue import Context, InboxEntry
-
-        def minus_at(each: Result[InboxEntry, Error]) -> float:
+        def minus_at(each: Result[late.queue.InboxEntry, Error]) -> float:
             return each.map(lambda entry: -float(entry.at_ms)).value_or(-inf)
 
-        since_ms, found = self.clock.now_ms() - INTERRUPTED_DAYS * DAY_MS, list[Result[InboxEntry, Error]]()
-        for finder in watched_finders(self.surroundings()).values():
+        since_ms, found = (
+            self.clock.now_ms() - late.handoff.INTERRUPTED_DAYS * DAY_MS,
+            list[Result[late.queue.InboxEntry, Error]](),
+        )
+        for finder in late.harness.watched_finders(self.surroundings()).values():
             for each in finder.find(since_ms):
                 for trouble in warning_of(each):
                     self.warn(trouble)
                 if not isinstance(each, Failure):
                     one = each.unwrap()
-                    entry = InboxEntry(one.changed_at_ms, one.harness, one.retrieval, Context(cwd=one.cwd))
+                    entry = late.queue.InboxEntry(
+                        one.changed_at_ms, one.harness, one.retrieval, late.queue.Context(cwd=one.cwd)
+                    )
                     found.append(Success(entry))
         return merge(sorted(found, key=minus_at), self.inbox.recent(), key=minus_at)
 
     @as_result
-    def checkpoint(self, session_id: str | None = None, harness: Harness | None = None) -> tuple[Taken, Kept]:
+    def checkpoint(
+        self, session_id: str | None = None, harness: Harness | None = None
+    ) -> tuple[late.handing_over.Taken, late.handing_over.Kept]:
         """Captures a session, if that is still to be done, and keeps its handoff, if there is something to hand over."""
-        from agent_memory.pipelines.handing_over import Kept, keep_handover
-        from agent_memory.session.queue import queue_key
-
         taken = unwrap(self.take_over(session_id, harness, recovers=True))
-        if queue_key(taken.entry, "") not in unwrap(self.inbox.known()).waiting:
+        if late.queue.queue_key(taken.entry, "") not in unwrap(self.inbox.known()).waiting:
             unwrap(self.inbox.put(taken.entry))
         if not taken.handover.is_worth_keeping:
-            return taken, Kept(None, "there is nothing to hand over")
-        return taken, unwrap(keep_handover(self.handing_over_io(), taken))
+            return taken, late.handing_over.Kept(None, "there is nothing to hand over")
+        return taken, unwrap(late.handing_over.keep_handover(self.handing_over_io(), taken))
 
-    def handing_over_io(self) -> HandingOverIo:
-        from agent_memory.pipelines.handing_over import HandingOverIo
-
-        return HandingOverIo(
+    def handing_over_io(self) -> late.handing_over.HandingOverIo:
+        return late.handing_over.HandingOverIo(
             histories=self.histories,
             kept=self.kept_histories,
             tombstones=self.tombstones,
@@ -1100,50 +950,42 @@ class Memory:
     @as_result
     def why_entry(
         self, id: str, reading: Reading, told_where: Callable[[Listed], tuple[str, ...]], *, with_commits: bool = True
-    ) -> NoteHistory:
+    ) -> late.why_note.NoteHistory:
         """`memory why ID`: counts no read. `told_where` says to whom a note is told. `with_commits` takes git 1 ms for each
         commit of a store of 10,000 notes."""
-        from agent_memory.care.why_note import note_history
-        from agent_memory.git.git_history import revisions_of
 
         def grounding(stored: StoredEntry) -> tuple[Grounding, ...]:
             return self.grounding(stored).get(stored.meta.id, ())
 
-        def revisions(path: str, most: int) -> Result[tuple[Revision, ...], Error]:
-            return revisions_of(self.git_process, path, most) if with_commits else Success(())
+        def revisions(path: str, most: int) -> Result[tuple[late.run_log.Revision, ...], Error]:
+            return late.git_history.revisions_of(self.git_process, path, most) if with_commits else Success(())
 
-        why = unwrap(note_history(id, reading, self.log, revisions, told_where, grounding))
+        why = unwrap(late.why_note.note_history(id, reading, self.log, revisions, told_where, grounding))
         return evolve(why, unmerged=self.branch_mark(why.sources))
 
-    def why_session(self, session_id: str) -> Result[FoundSessions, Error]:
+    def why_session(self, session_id: str) -> Result[late.why_session.FoundSessions, Error]:
         """`memory why --session`: changes nothing."""
-        from agent_memory.care.why_session import find_sessions
-
         deferred = self.run_records.deferred
-        return find_sessions(session_id, self.root, self.reading, self.log, self.marks, deferred)
+        return late.why_session.find_sessions(session_id, self.root, self.reading, self.log, self.marks, deferred)
 
     @as_result
-    def sessions(self, progress: Progress = _silent) -> tuple[SessionLine, ...]:
+    def sessions(self, progress: Progress = _silent) -> tuple[late.sessions.SessionLine, ...]:
         """Returns the known sessions, the newest first, and what became of their notes; those of excluded projects are
         left out. The transcripts of those that still wait are looked into for at most a second."""
-        from agent_memory.care.sessions import list_sessions
-        from agent_memory.rules.run_log import KEEP_RUNS
-        from agent_memory.store.history_index import first_words, indexed_parts
-
         until = time.monotonic() + 1
 
-        def first_words_of(entry: InboxEntry) -> str:
+        def first_words_of(entry: late.queue.InboxEntry) -> str:
             history = self.histories.fetch(entry, None).value_or(None) if time.monotonic() < until else None
-            return "" if history is None or history.own_call else first_words(history)
+            return "" if history is None or history.own_call else late.history_index.first_words(history)
 
         self.history_index.refresh(progress)
         listings = unwrap(self.store.listings())
         notes = [each for listing in listings for each in listing.entries]
-        return list_sessions(
+        return late.sessions.list_sessions(
             self.inbox.recent(),
-            self.history_index.database.read(indexed_parts).values(),
+            self.history_index.database.read(late.history_index.indexed_parts).values(),
             self.session_scopes(),
-            unwrap(self.log.runs(KEEP_RUNS)),
+            unwrap(self.log.runs(late.run_log.KEEP_RUNS)),
             shown_to_agents(notes) if self.caller.is_agent else notes,
             DeliveryLog(self.real_root).deliveries(),
             unwrap(self.ledger.totals()),
@@ -1151,68 +993,58 @@ class Memory:
         )
 
     @as_result
-    def find_session(self, session_id: str) -> tuple[SessionKey, ...]:
+    def find_session(self, session_id: str) -> tuple[late.forgotten.SessionKey, ...]:
         """Returns the sessions with this id, or else the one whose id begins with it; none if nothing is known of it."""
-        from agent_memory.rules.forgotten import SessionKey
-
         found = unwrap(self.why_session(session_id)).sessions
-        return tuple(SessionKey(each.session_id, Harness(each.harness)) for each in found)
+        return tuple(late.forgotten.SessionKey(each.session_id, Harness(each.harness)) for each in found)
 
     @as_result
-    def run_diff(self, name: str | None = None, *, backwards: bool = False) -> tuple[LoggedRun, tuple[DiffPart, ...]]:
+    def run_diff(
+        self, name: str | None = None, *, backwards: bool = False
+    ) -> tuple[late.run_log.LoggedRun, tuple[late.diffs.DiffPart, ...]]:
         """Returns what a run changed, or, backwards, what undoing it would change. An agent does not see secret notes."""
-        from agent_memory.pipelines.undo import chosen_run, footprint_of, newest_run
-        from agent_memory.store import diffs
-
-        run = newest_run(self.log, lambda run: run.kept) if name is None else chosen_run(self.log, name)
-        footprint = footprint_of(self.log, run)
-        return run, diffs.diff_parts(diffs.backwards(footprint) if backwards else footprint, self._titles())
+        run = (
+            late.undo.newest_run(self.log, lambda run: run.kept)
+            if name is None
+            else late.undo.chosen_run(self.log, name)
+        )
+        footprint = late.undo.footprint_of(self.log, run)
+        return run, late.diffs.diff_parts(late.diffs.backwards(footprint) if backwards else footprint, self._titles())
 
     def _titles(self) -> Mapping[str, str]:
         notes = (each.meta for each in unwrap(self.store.list()).entries)
         return {meta.id: meta.title for meta in notes if meta.sensitivity is not Sensitivity.SECRET}
 
     @as_result
-    def diff_since(self, when: int | str) -> tuple[str | None, tuple[DiffPart, ...]]:
+    def diff_since(self, when: int | str) -> tuple[str | None, tuple[late.diffs.DiffPart, ...]]:
         """Returns a commit, the last one by an instant (epoch ms; None if there was none yet) or the one named, and what
         changed since."""
-        from agent_memory.care.past import changes_since, commit_at
-        from agent_memory.store import diffs
-
         self.caller.only_a_person("diff --since")
-        commit = commit_at(self.git_process, when)
-        return commit, diffs.diff_parts(changes_since(self.git_process, commit), self._titles())
+        commit = late.past.commit_at(self.git_process, when)
+        return commit, late.diffs.diff_parts(late.past.changes_since(self.git_process, commit), self._titles())
 
     @as_result
     def notes_at(self, when: int | str) -> tuple[str | None, tuple[tuple[Meta, str], ...]]:
         """Returns such a commit and the notes that were live then, each with its text; no secret one."""
-        from agent_memory.care.past import commit_at, notes_at
-
         self.caller.only_a_person("show --at")
-        commit = commit_at(self.git_process, when)
-        return commit, tuple(notes_at(self.git_process, commit))
+        commit = late.past.commit_at(self.git_process, when)
+        return commit, tuple(late.past.notes_at(self.git_process, commit))
 
     @as_result
-    def health(self) -> Health:
+    def health(self) -> late.health.Health:
         """For `memory status`."""
-        from agent_memory.care.health import read_health
-
         inputs = self.config, self.agent(), self.reading, self.inbox, self.log, self.spend, self.cwd
-        return read_health(*inputs, len(self.notes_here.added))
+        return late.health.read_health(*inputs, len(self.notes_here.added))
 
     @as_result
-    def statistics(self, days: int) -> Statistics:
+    def statistics(self, days: int) -> late.statistics.Statistics:
         """Returns the size of the store and its use over so many days up to now. Counts no read."""
-        from agent_memory.capture.inbox_files import captures
-        from agent_memory.care.statistics import period_of, statistics_of
-        from agent_memory.rules.run_log import MOST_RUNS
-
         live = unwrap(self.reading.list(ListFilter()))
         if live.untiered is not None:  # all other numbers are there
             self.warn(f"The tiers are not known. {live.untiered!s}")
         archive = unwrap(self.reading.list(ListFilter(), archived=True))
-        return statistics_of(
-            period_of(self.clock.now_ms() // DAY_MS, days),
+        return late.statistics.statistics_of(
+            late.statistics.period_of(self.clock.now_ms() // DAY_MS, days),
             notes=[
                 (each.listed.meta, status_shown(each.listed.meta.status, each.tier), each.tier) for each in live.entries
             ],
@@ -1221,31 +1053,26 @@ class Memory:
             reads=unwrap(self.ledger.day_reads()),
             reads_ever=sum(each.count for each in unwrap(self.ledger.totals()).values()),
             spend=unwrap(self.spend.days()),
-            captures=unwrap(captures(self.real_root)),
+            captures=unwrap(late.inbox_files.captures(self.real_root)),
             deliveries=DeliveryLog(self.real_root).deliveries(),
-            runs=unwrap(self.log.runs(MOST_RUNS)),
+            runs=unwrap(self.log.runs(late.run_log.MOST_RUNS)),
         )
 
     @as_result
-    def use(self, days: int, progress: Progress = _silent) -> Use:
+    def use(self, days: int, progress: Progress = _silent) -> late.use.Use:
         """Returns what came of the notes that sessions on this machine were told over so many days up to now, but of none
         that no session may be told now. Counts no read."""
-        from agent_memory.care.statistics import period_of
-        from agent_memory.care.use import use_of
-        from agent_memory.pipelines.handing_over import history_beyond
-        from agent_memory.session.queue import Context, InboxEntry, retrieval_of
-
         io, known = self.handing_over_io(), frozenset(map(str, Harness))
 
-        def history_of(newest: Delivery) -> History | None:
+        def history_of(newest: Delivery) -> late.history.History | None:
             if newest.harness not in known:
                 return None
             harness = Harness(newest.harness)
-            how = retrieval_of(harness, newest.session, newest.transcript or None)
+            how = late.queue.retrieval_of(harness, newest.session, newest.transcript or None)
             if how is None:
                 return None
-            entry = InboxEntry(newest.at_ms, harness, how, Context(repo=newest.scope or None))
-            return history_beyond(io, entry, newest.at_ms).value_or(None)
+            entry = late.queue.InboxEntry(newest.at_ms, harness, how, late.queue.Context(repo=newest.scope or None))
+            return late.handing_over.history_beyond(io, entry, newest.at_ms).value_or(None)
 
         deliveries = tuple(DeliveryLog(self.real_root).deliveries())
         told = {id for each in deliveries for id in each.ids}
@@ -1253,22 +1080,22 @@ class Memory:
         listed = [each for each in shown_to_agents(live) if each.meta.id in told]
         read = (self.notes_here.read_again(each).value_or(None) for each in listed)
         notes = {each.meta.id: each for each in read if each is not None}
-        return use_of(period_of(self.clock.now_ms() // DAY_MS, days), deliveries, notes, history_of, progress)
+        return late.use.use_of(
+            late.statistics.period_of(self.clock.now_ms() // DAY_MS, days), deliveries, notes, history_of, progress
+        )
 
     # -- care ---------------------------------------------------------------------------------------------------------
 
-    def repair(self, progress: Progress = _silent) -> Result[tuple[Repair, DoctorReport], Error]:
+    def repair(
+        self, progress: Progress = _silent
+    ) -> Result[tuple[late.repairer.Repair, late.checks.DoctorReport], Error]:
         """For `memory doctor --fix`; `Busy` when a run is at work."""
-        from agent_memory.care.repairer import Repairer
-
         doctor = self.doctor(progress)
-        return Repairer(doctor, self.git_process, self.writes, self.publish, self.finish_runs).repair()
+        return late.repairer.Repairer(doctor, self.git_process, self.writes, self.publish, self.finish_runs).repair()
 
-    def doctor(self, progress: Progress = _silent) -> Doctor:
+    def doctor(self, progress: Progress = _silent) -> late.doctor.Doctor:
         """Returns the doctor, which looks at everything and changes nothing."""
-        from agent_memory.care.doctor import Doctor
-
-        return Doctor(
+        return late.doctor.Doctor(
             self.root,
             self.environ,
             self.effective,
@@ -1286,14 +1113,14 @@ class Memory:
     # -- forgetting and sync -------------------------------------------------------------------------------------------
 
     @as_result
-    def look_at_forgetting(self, target: ForgetTarget) -> Forgetting:
+    def look_at_forgetting(self, target: late.forgotten.ForgetTarget) -> late.forgotten.Forgetting:
         """Returns everything that `forget` would do; nothing is changed. Refused where an agent is calling, as
         forgetting itself is."""
         self.caller.only_a_person("forget")
         return self._forgetter().look(target)
 
     @as_result
-    def forget(self, seen: Forgetting) -> Forgetting:
+    def forget(self, seen: late.forgotten.Forgetting) -> late.forgotten.Forgetting:
         """Forgets what was looked at; EntryChanged where there is more by now than what was seen. `Busy` when a run is
         at work. Only for a person."""
         self.caller.only_a_person("forget")
@@ -1305,24 +1132,19 @@ class Memory:
     def purge_state(self, key: str) -> None:
         """Deletes what is kept under a key, and rewrites the git history without it. StateNotFound where neither holds
         anything of it; `Busy` when a run is at work. Only for a person."""
-        from agent_memory.git.git_history import is_in_history
-        from agent_memory.store.bookkeeping import key_problem, path_of
-
-        path = path_of(key)
+        path = late.bookkeeping.path_of(key)
         self.caller.only_a_person("state delete --purge")
-        if (problem := key_problem(key)) is not None:
+        if (problem := late.bookkeeping.key_problem(key)) is not None:
             raise StateInvalid((problem,))
         with self.locks.run():
             self.finish_all()
-            if not (exists(f"{self.real_root}/{path}") or is_in_history(self.git_process, path)):
+            if not (exists(f"{self.real_root}/{path}") or late.git_history.is_in_history(self.git_process, path)):
                 raise StateNotFound(key)
             self._forgetter().purge_state(path)
 
-    def _forgetter(self) -> Forgetter:
-        from agent_memory.care.forgetter import Forgetter
-
+    def _forgetter(self) -> late.forgetter.Forgetter:
         writes = self.writes
-        return Forgetter(
+        return late.forgetter.Forgetter(
             self.git_process,
             self.store.files,
             self.history_index,
@@ -1332,54 +1154,48 @@ class Memory:
         )
 
     @as_result
-    def sync(self, request: SyncRequest, progress: Progress = _silent) -> Synced:
+    def sync(self, request: late.merging.SyncRequest, progress: Progress = _silent) -> late.merging.Synced:
         """Merges with the store's git remote, both ways. `Busy` when a run is at work. Only a person may name a remote
         or confirm a purge."""
-        from agent_memory.sync.remote import whole_address
-        from agent_memory.sync.synchroniser import Commits, Synchroniser
-
         if request.after_purge or request.remote is not None:
             self.caller.only_a_person("sync --after-purge" if request.after_purge else "sync --remote")
         if not self.config.storage.auto_commit:
             because = "storage.autoCommit is off, and what is not committed cannot be synced"
             raise SyncRefused(because, "Set it to true.")
-        commits, program = Commits(self.git_process), memory_program(self.environ)
-        synchroniser = Synchroniser(commits, self.writes, self.clock, self._forgetter(), program, progress)
+        commits, program = late.synchroniser.Commits(self.git_process), memory_program(self.environ)
+        synchroniser = late.synchroniser.Synchroniser(
+            commits, self.writes, self.clock, self._forgetter(), program, progress
+        )
         with self.locks.run():
             if not request.dry_run:
                 self.finish_all()
-            return synchroniser.sync(evolve(request, remote=whole_address(request.remote, self.cwd)))
+            return synchroniser.sync(evolve(request, remote=late.remote.whole_address(request.remote, self.cwd)))
 
     # -- setup and the schedule -----------------------------------------------------------------------------------------
 
-    def installation(self) -> Installation:
+    def installation(self) -> late.installation.Installation:
         """For `memory setup` and `memory uninstall`."""
-        from agent_memory.setup.installation import Installation, shipped_context
-        from agent_memory.setup.setup_files import SettingsFiles, SetupState
 
         def section_of(path: str, in_repository: bool) -> str:
             (target,) = self._targets_at([path])
             return unwrap(self.publisher.render(evolve(target, in_repository=in_repository))).text
 
         home, program = self._home_and_program()
-        return Installation(
-            context=shipped_context(home, program, self.environ),
+        return late.installation.Installation(
+            context=late.installation.shipped_context(home, program, self.environ),
             environ=self.environ,
             root=self.root,
-            files=SettingsFiles(self.targets),
-            state=SetupState(home),
+            files=late.setup_files.SettingsFiles(self.targets),
+            state=late.setup_files.SetupState(home),
             config=self.config,
             section_of=section_of,
         )
 
-    def scheduling(self) -> Scheduling:
+    def scheduling(self) -> late.scheduling.Scheduling:
         """For `memory schedule`."""
-        from agent_memory.setup.scheduling import open_scheduling
-        from agent_memory.setup.setup_files import SettingsFiles
-
         home, program = self._home_and_program()
-        files = SettingsFiles(self.targets)
-        return open_scheduling(home, program, self.config.schedule, files, self.real_root, self.environ)
+        files = late.setup_files.SettingsFiles(self.targets)
+        return late.scheduling.open_scheduling(home, program, self.config.schedule, files, self.real_root, self.environ)
 
     def _home_and_program(self) -> tuple[str, str]:
         program = memory_program(self.environ)

@@ -1,0 +1,52 @@
+"""The modules that `Memory` needs only now and then, loaded when they are first asked for: type checkers read the imports below,
+and so does `__getattr__`."""
+
+# ruff: noqa: F401
+# mypy: implicit-reexport
+# pyright: reportUnusedImport=false
+
+from __future__ import annotations
+
+from functools import cache, partial
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from agent_memory import homes_in
+
+if TYPE_CHECKING:
+    from agent_memory import harness, ports
+    from agent_memory.acts import keeping, review, service, switching
+    from agent_memory.agent import agent_command
+    from agent_memory.capture import inbox_files
+    from agent_memory.care import (
+        checks,
+        doctor,
+        forgetter,
+        health,
+        past,
+        repairer,
+        sessions,
+        statistics,
+        tombstones,
+        use,
+        why_note,
+        why_session,
+    )
+    from agent_memory.extraction import handoff
+    from agent_memory.git import git_history, git_process
+    from agent_memory.imports import base, bootstrap, exporting, importing, skills
+    from agent_memory.note import file_name, tagging
+    from agent_memory.pipelines import backfill, consolidate, defrag, handing_over, undo
+    from agent_memory.prompt import prompt
+    from agent_memory.recall import embedding, known_notes, note_index, said, search_values, searching
+    from agent_memory.rules import features, forgotten, run, run_log, section, undo_run
+    from agent_memory.section import publishing, targets
+    from agent_memory.session import found_session, history, queue, turns
+    from agent_memory.setup import installation, scheduling, setup_files
+    from agent_memory.store import bookkeeping, diffs, history_index, kept_histories_files, recorded_writes, run_files
+    from agent_memory.sync import merging, remote, sharing, synchroniser
+else:
+    _homes = cache(partial(homes_in, __file__))
+
+    def __getattr__(name: str) -> object:
+        return import_module(f"{_homes()[name]}.{name}")
