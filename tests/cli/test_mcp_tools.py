@@ -450,45 +450,6 @@ def test_no_arguments_make_a_bug(world: tuple[Memory, Tools], name: str, values:
     assert done.map(lambda text: bool(text)).value_or(True)
 
 
-class TestResources:
-    def test_the_section_of_the_working_directory(self, memory: Memory, tools: Tools) -> None:
-        memory.service.pin(memory.service.remember(NoteDraft("Deploys run from main only.")).unwrap().stored.meta.id)
-
-        async def read(client: Any) -> tuple[list[str], str]:
-            listed = await client.list_resources()
-            (contents,) = (await client.read_resource("memory://section")).contents
-            return [each.uri for each in listed.resources], contents.text
-
-        uris, text = tools.connected(read)
-        assert uris == ["memory://section"]
-        assert text == memory.section_here().unwrap().text + "\n"
-        assert "Deploys run from main only." in text
-
-    def test_an_entry_by_its_id(self, memory: Memory, tools: Tools) -> None:
-        id = tools.written("Auth", JWT)
-
-        async def read(client: Any) -> str:
-            (contents,) = (await client.read_resource(f"memory://entry/{id}")).contents
-            text: str = contents.text
-            return text
-
-        assert JWT in tools.connected(read)
-        assert memory.ledger.totals().unwrap()[id].count == 1
-
-    @pytest.mark.parametrize(
-        "uri",
-        ["memory://nothing", "memory://entry/../../etc/passwd", "file:///etc/passwd", "memory://entry/id__zzzzzz"],
-    )
-    def test_any_other_is_an_error(self, tools: Tools, uri: str) -> None:
-        async def read(client: Any) -> None:
-            with pytest.raises(MCPError) as refused:
-                await client.read_resource(uri)
-            assert refused.value.code == wire.INVALID_PARAMS
-            assert "There is no resource" in refused.value.message or "No chunk found" in refused.value.message
-
-        tools.connected(read)
-
-
 class TestPrompts:
     def asked(self, tools: Tools, name: str, **given: str) -> str:
         async def asked(client: Any) -> str:

@@ -31,8 +31,7 @@ from pydantic import ValidationError
 from agent_memory import __version__
 from agent_memory.app import Memory
 from agent_memory.caller import Caller
-from agent_memory.cli.arguments import entry_id
-from agent_memory.cli.mcp_tools import INSTRUCTIONS, PROMPTS, TOOLS, error_text, read_context
+from agent_memory.cli.mcp_tools import INSTRUCTIONS, PROMPTS, TOOLS, error_text
 from agent_memory.errors import Defect, Error, UsageInvalid
 from agent_memory.note.note import Harness
 from agent_memory.redaction.redact import stored_line
@@ -51,9 +50,6 @@ from agent_memory.serve.loopback import (
 
 MAX_LINE_BYTES = 4 << 20
 
-_SECTION_URI = "memory://section"
-_ENTRY_URI = "memory://entry/"
-_MARKDOWN = "text/markdown"
 _MOST_CALLERS = 32
 
 _LISTED_TOOLS = wire.ListToolsResult(
@@ -72,25 +68,6 @@ _LISTED_TOOLS = wire.ListToolsResult(
         for tool in TOOLS.values()
     ]
 )
-_LISTED_RESOURCES = wire.ListResourcesResult(
-    resources=[
-        wire.Resource(
-            uri=_SECTION_URI,
-            name="section",
-            title="What every session starts with",
-            description="The notes that matter most here: hot ones whole, warm ones by name.",
-            mime_type=_MARKDOWN,
-        )
-    ]
-)
-_LISTED_TEMPLATES = wire.ListResourceTemplatesResult(
-    resource_templates=[
-        wire.ResourceTemplate(
-            uri_template=f"{_ENTRY_URI}{{id}}", name="entry", description="One note by its id.", mime_type=_MARKDOWN
-        )
-    ]
-)
-
 _LISTED_PROMPTS = wire.ListPromptsResult(
     prompts=[
         wire.Prompt(
@@ -116,9 +93,6 @@ class MemoryServer:
             instructions=INSTRUCTIONS,
             on_list_tools=_always(_LISTED_TOOLS),
             on_call_tool=self._call_tool,
-            on_list_resources=_always(_LISTED_RESOURCES),
-            on_list_resource_templates=_always(_LISTED_TEMPLATES),
-            on_read_resource=self._read_resource,
             on_list_prompts=_always(_LISTED_PROMPTS),
             on_get_prompt=self._get_prompt,
         )
@@ -142,24 +116,6 @@ class MemoryServer:
         except Error as error:
             text, is_error = error_text(error), True
         return wire.CallToolResult(content=[wire.TextContent(type="text", text=text)], is_error=is_error)
-
-    async def _read_resource(self, context: Any, params: wire.ReadResourceRequestParams) -> wire.ReadResourceResult:
-        uri = str(params.uri)
-
-        def act(memory: Memory) -> str:
-            if uri == _SECTION_URI:
-                return unwrap(memory.section_here()).text + "\n"
-            if uri.startswith(_ENTRY_URI):
-                return read_context(memory, id=entry_id(uri.removeprefix(_ENTRY_URI)))
-            known = f"There are {_SECTION_URI} and {_ENTRY_URI}{{id}}."
-            raise UsageInvalid(f"There is no resource {uri[:200]!r}", known)
-
-        try:
-            text = await self._in_turn(context, act)
-        except Error as error:
-            raise MCPError(wire.INVALID_PARAMS, error_text(error), {"uri": uri[:200]}) from None
-        contents = wire.TextResourceContents(uri=uri, mime_type=_MARKDOWN, text=text)
-        return wire.ReadResourceResult(contents=[contents])
 
     async def _get_prompt(self, context: Any, params: wire.GetPromptRequestParams) -> wire.GetPromptResult:
         prompt, given = PROMPTS.get(params.name), params.arguments or {}
