@@ -20,15 +20,13 @@ from agent_memory.note.tagging import VOCABULARY_KEY, TagUse, TagVocabulary, ali
 from agent_memory.ports import Clock
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.change import Dropped
-from agent_memory.rules.run_log import LoggedRun, short_id
+from agent_memory.rules.run_log import short_id
 from agent_memory.store.bookkeeping import StateValue, key_problem, state_value
-from agent_memory.store.recorded_writes import RecordedWrites
-from agent_memory.store.run_files import RunLog
+from agent_memory.store.recorded_writes import ActRuns, RecordedWrites
 from agent_memory.text.ids import DEFAULT_PREFIX, normal_tag
 from agent_memory.text.plain_text import counted
 
 if TYPE_CHECKING:
-    from agent_memory.section.publishing import KeepSections
     from agent_memory.store.bookkeeping import StateKeysFiles, TagVocabularyFile
 
 # -- tags -----------------------------------------------------------------------------------------------------------------
@@ -209,15 +207,15 @@ class Moved:
 
 @frozen
 class ScopeKeeping:
-    """Scopes on behalf of a caller. `publish` writes the managed sections; `known` is None where no home is known."""
+    """Scopes on behalf of a caller."""
 
-    writes: RecordedWrites
-    log: RunLog
-    clock: Clock
+    runs: ActRuns
     environ: Mapping[str, str]
     known: KnownPlaces
-    new_run_id: Callable[[int], str]
-    publish: Callable[[KeepSections], object]
+
+    @property
+    def writes(self) -> RecordedWrites:
+        return self.runs.writes
 
     @as_result
     def list(self) -> tuple[ScopeUse, ...]:
@@ -255,7 +253,7 @@ class ScopeKeeping:
                 hint = f"`memory scope merge` takes {scopes[old]} and {scopes[new]} notes together."
                 raise UsageInvalid(f"{new} has notes of its own", hint)
             moved = self._moved(live, (old,), new)
-        self.publish(lambda sections: self.log.put_sections(moved.run_id, sections))
+        self.runs.show(moved.run_id)
         return moved
 
     def arrive(self, repository: Repository) -> None:
@@ -326,14 +324,13 @@ class ScopeKeeping:
         left = [Dropped(each.meta.id, (_CONFLICTED,)) for each in concerned if each.conflicted]
         writes = self.writes
         writes.tolerate(writes.recorder.adopt_hand_edits(tuple(each.path for each in concerned)))
-        now_ms = self.clock.now_ms()
-        run_id = self.new_run_id(now_ms)
+        now_ms = self.runs.clock.now_ms()
+        run_id = self.runs.new_id(now_ms)
         moving = (each for each in concerned if not each.conflicted)
         receipt = writes.rewrite(moving, lambda meta: evolve(meta, scope=new), run_id)
         notes = tuple(each.id for each in receipt.applied)
         summary = f"{', '.join(olds)} is {new} now ({counted(len(notes), 'note')})"
-        run = LoggedRun(run_id, "scope", now_ms, self.clock.now_ms(), "completed", summary)
-        writes.report(self.log, run, receipt)
+        self.runs.report("scope", run_id, now_ms, summary, receipt)
         return Moved(new, notes, (*receipt.dropped, *left), run_id)
 
 

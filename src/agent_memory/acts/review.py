@@ -15,7 +15,6 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
 
 from attrs import evolve, frozen
-from returns.result import Result
 
 from agent_memory.errors import EntryChanged, Error, UsageInvalid
 from agent_memory.note.note import (
@@ -33,7 +32,6 @@ from agent_memory.note.note import (
     TierList,
     body_hash,
 )
-from agent_memory.ports import Clock
 from agent_memory.recall.grounding import COMMAND_SECONDS, Grounding, Named, is_gone, named_by
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.analyze import analyze_features
@@ -48,7 +46,6 @@ from agent_memory.rules.plan_defrag import plan_defrag
 from agent_memory.rules.plan_window import CHANGES_NOTHING, IS_NEWER, STORED_ALREADY
 from agent_memory.rules.run_log import LoggedRun, short_id
 from agent_memory.store.bookkeeping import REVIEW_MARK, TOMBSTONE, ReviewMark, ReviewMarks, rejected_path, review_path
-from agent_memory.store.run_files import RunLog
 from agent_memory.text.ids import ID_PATTERN
 from agent_memory.text.instants import DAY_MS, day_of, has_passed
 from agent_memory.text.markdown import without_see_also
@@ -57,7 +54,7 @@ from agent_memory.text.salience import content_terms, coverage
 
 if TYPE_CHECKING:
     from agent_memory.acts.service import MemoryService
-    from agent_memory.section.publishing import KeepSections
+    from agent_memory.store.recorded_writes import ActRuns
 
 MANY_NOTES = 10
 """A run that makes more notes than this has them looked at."""
@@ -141,14 +138,11 @@ class Decided:
 
 @frozen
 class Reviewing:
-    """The queue and the decisions, on behalf of a caller. `publish` writes the managed sections."""
+    """The queue and the decisions, on behalf of a caller."""
 
     service: MemoryService
-    log: RunLog
-    clock: Clock
+    runs: ActRuns
     marks: ReviewMarks
-    new_run_id: Callable[[int], str]
-    publish: Callable[[KeepSections], Result[object, Error]]
     looked_at: dict[str, tuple[Features, Named]]
     """The features of the notes and the files that they name, as at the last look, by content hash: reading and analysing
     them takes most of the time."""
@@ -164,7 +158,7 @@ class Reviewing:
 
         Secret notes are not in it. An agent does not see what is held back.
         """
-        now_ms, store = self.clock.now_ms(), self.service.writes.store
+        now_ms, store = self.runs.clock.now_ms(), self.service.writes.store
         is_agent = self.service.writes.caller.is_agent
         entries = unwrap(store.list()).entries
         live = {
@@ -175,7 +169,7 @@ class Reviewing:
         oldest_ms = min(new_since if isinstance(new_since, int) else now_ms, now_ms - _LOOKED_BACK_DAYS * DAY_MS)
         runs = [
             each
-            for each in unwrap(self.log.runs(_LOOKED_BACK_RUNS))
+            for each in unwrap(self.runs.log.runs(_LOOKED_BACK_RUNS))
             if each.machine in ("consolidate", "defrag") and each.undone_by is None and each.started_at_ms >= oldest_ms
         ]
         new = _made_by(runs, new_since)
@@ -261,8 +255,8 @@ class Reviewing:
         """
         writes = self.service.writes
         writes.caller.only_a_person("review")
-        now_ms = self.clock.now_ms()
-        run_id = self.new_run_id(now_ms)
+        now_ms = self.runs.clock.now_ms()
+        run_id = self.runs.new_id(now_ms)
         with writes.locks.write():
             groups: list[ChangeGroup] = []
             left: list[Dropped] = []
@@ -273,9 +267,7 @@ class Reviewing:
                     if len(items) == 1:
                         raise
                     left.append(Dropped(item.key, (str(error),)))
-            concerned = {change.id for group in groups for change in group.changes}
-            paths = [each.path for each in unwrap(writes.store.list()).entries if each.meta.id in concerned]
-            writes.tolerate(writes.recorder.adopt_hand_edits(paths))
+            self.runs.adopt_edits_of({change.id for group in groups for change in group.changes})
             tiers = writes.retiering(lambda tiers: _retiered(tiers, groups))
             receipt = unwrap(writes.store.apply(groups, tiers=tiers, run_id=run_id))
             left += receipt.dropped
@@ -286,9 +278,8 @@ class Reviewing:
                     raise EntryChanged(items[0].notes[0].meta.id if items[0].notes else items[0].key)
                 return Decided("", "nothing was done", tuple(left))
             summary = _summary(act, done, receipt)
-            run = LoggedRun(run_id, "review", now_ms, self.clock.now_ms(), "completed", summary)
-            writes.report(self.log, run, receipt)
-        writes.tolerate(self.publish(lambda sections: self.log.put_sections(run_id, sections)))
+            self.runs.report("review", run_id, now_ms, summary, receipt)
+        self.runs.show(run_id)
         return Decided(run_id, summary, tuple(left))
 
     def _group(

@@ -295,6 +295,13 @@ class Memory:
         )
 
     @property
+    def runs(self) -> late.recorded_writes.ActRuns:
+        """Makes acts runs that can be undone."""
+        return late.recorded_writes.ActRuns(
+            self.writes, self.log, self.clock, self.new_run_id, lambda keep: self.publish(keep=keep)
+        )
+
+    @property
     def service(self) -> late.service.MemoryService:
         known, holds_back = lambda: self.known, self.config.review.before
         return late.service.MemoryService(self.writes, self.ledger, self.clock, known, self.kept_vocabulary, holds_back)
@@ -320,15 +327,7 @@ class Memory:
 
     @property
     def scopes(self) -> late.keeping.ScopeKeeping:
-        return late.keeping.ScopeKeeping(
-            self.writes,
-            self.log,
-            self.clock,
-            self.environ,
-            known_places(self.environ, self.real_root),
-            self.new_run_id,
-            publish=lambda keep: self.publish(keep=keep),
-        )
+        return late.keeping.ScopeKeeping(self.runs, self.environ, known_places(self.environ, self.real_root))
 
     @property
     def arriving(self) -> Callable[[str | None], str]:
@@ -351,16 +350,8 @@ class Memory:
     @property
     def reviewing(self) -> late.review.Reviewing:
         """Lists what waits for a person's decision, and decides."""
-        return late.review.Reviewing(
-            self.service,
-            self.log,
-            self.clock,
-            late.bookkeeping.ReviewMarks(self.real_root),
-            self.new_run_id,
-            publish=lambda keep: self.publish(keep=keep),
-            looked_at=self._looked_at,
-            grounding_of=self._grounding_in_trunk,
-        )
+        marks = late.bookkeeping.ReviewMarks(self.real_root)
+        return late.review.Reviewing(self.service, self.runs, marks, self._looked_at, self._grounding_in_trunk)
 
     def _grounding_in_trunk(
         self, scope: str, named: Sequence[Named], seconds: float
@@ -408,15 +399,7 @@ class Memory:
     @property
     def importing(self) -> late.importing.Importing:
         """Makes notes of what other memories hold."""
-        return late.importing.Importing(
-            self.writes,
-            self.log,
-            self.clock,
-            self.tombstones,
-            self.scope_of,
-            self.new_run_id,
-            lambda keep: self.publish(keep=keep),
-        )
+        return late.importing.Importing(self.runs, self.tombstones, self.scope_of)
 
     def _checkout_at(self, directory: str) -> late.bootstrap.Checkout:
         around = late.base.repository_around(directory)

@@ -10,13 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
-from returns.result import Result
 
 from agent_memory.care.tombstones import Tombstones
-from agent_memory.errors import Error
 from agent_memory.files.paths import exists
 from agent_memory.imports.base import SOURCES_LINE, Found, LeftOut, Machine, Record, Source, sections
 from agent_memory.imports.databases import CHUNKS, CLAUDE_MEM, MEM0, OPENMEMORY
@@ -35,7 +32,6 @@ from agent_memory.note.note import (
     body_hash,
 )
 from agent_memory.note.note_format import render_note
-from agent_memory.ports import Clock
 from agent_memory.redaction.redact import redact_path, stored_line
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.change import Change, ChangeGroup, Dropped
@@ -50,15 +46,10 @@ from agent_memory.rules.drafts import (
     taken_ids,
 )
 from agent_memory.rules.forgotten import REASON, EntryTombstone, forgotten_note
-from agent_memory.rules.run_log import LoggedRun
-from agent_memory.store.recorded_writes import RecordedWrites
-from agent_memory.store.run_files import RunLog
+from agent_memory.store.recorded_writes import ActRuns, RecordedWrites
 from agent_memory.text.ids import content_hash, is_id, mint_id
 from agent_memory.text.markdown import derive_description, derive_title
 from agent_memory.text.plain_text import counted, first_few
-
-if TYPE_CHECKING:
-    from agent_memory.section.publishing import KeepSections
 
 SOURCES: Mapping[str, Source] = {
     "claude": CLAUDE,
@@ -133,15 +124,15 @@ class _Draft:
 
 @frozen
 class Importing:
-    """Imports on behalf of a person. `publish` writes the managed sections."""
+    """Imports on behalf of a person."""
 
-    writes: RecordedWrites
-    log: RunLog
-    clock: Clock
+    runs: ActRuns
     tombstones: Tombstones
     scope_of: Callable[[str], str]
-    new_run_id: Callable[[int], str]
-    publish: Callable[[KeepSections], Result[object, Error]]
+
+    @property
+    def writes(self) -> RecordedWrites:
+        return self.runs.writes
 
     @staticmethod
     def found(machine: Machine) -> dict[str, list[str]]:
@@ -165,15 +156,13 @@ class Importing:
         if dry_run:
             return self._planned(source, found, scope, is_mine)
         self.writes.caller.only_a_person("import")
-        started_ms = self.clock.now_ms()
+        started_ms = self.runs.clock.now_ms()
         with self.writes.locks.write():
             plan = self._planned(source, found, scope, is_mine)
             if not plan.changes:
                 return plan
-            run_id = self.new_run_id(started_ms)
-            changed = {each.meta.id for each in plan.updated}
-            paths = [each.path for each in unwrap(self.writes.store.list()).entries if each.meta.id in changed]
-            self.writes.tolerate(self.writes.recorder.adopt_hand_edits(paths))
+            run_id = self.runs.new_id(started_ms)
+            self.runs.adopt_edits_of({each.meta.id for each in plan.updated})
             receipt = unwrap(self.writes.store.apply(plan.changes, run_id=run_id))
             done = {each.id for each in receipt.applied}
             plan = evolve(
@@ -183,10 +172,8 @@ class Importing:
                 updated=tuple(each for each in plan.updated if each.meta.id in done),
                 left=(*plan.left, *receipt.dropped),
             )
-            times = started_ms, self.clock.now_ms()
-            run = LoggedRun(run_id, "import", *times, "completed", plan.sentence, dropped=plan.reasons)
-            self.writes.report(self.log, run, receipt)
-        self.writes.tolerate(self.publish(lambda sections: self.log.put_sections(run_id, sections)))
+            self.runs.report("import", run_id, started_ms, plan.sentence, receipt, plan.reasons)
+        self.runs.show(run_id)
         return plan
 
     # -- what becomes of the records --------------------------------------------------------------------------------------
@@ -263,13 +250,13 @@ class Importing:
         there = scope or record.scope or (GLOBAL_SCOPE if place == GLOBAL_SCOPE else self.scope_of(place))
         key = stored_line(f"{source}:{record.id}", _MAX_ID_CHARS).replace("#", "_")
         before, digest = made.get(key, (None, ""))
-        created_ms = record.created_at_ms or record.updated_at_ms or self.clock.now_ms()
+        created_ms = record.created_at_ms or record.updated_at_ms or self.runs.clock.now_ms()
         own_id = record.id if is_id(record.id) else mint_id(title, created_ms, taken)
         id = own_id if before is None else before.meta.id
         return _Draft(key, record, id, title, body, there, before, digest)
 
     def _entry(self, draft: _Draft, ids: Mapping[str, str], is_mine: bool) -> MemoryEntry:
-        record, now_ms = draft.record, self.clock.now_ms()
+        record, now_ms = draft.record, self.runs.clock.now_ms()
         body = _linked(draft.body, ids, draft)
         created_ms = min(record.created_at_ms or record.updated_at_ms or now_ms, now_ms)
         meta = Meta(

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Sequence
 from contextlib import contextmanager
 
-from attrs import evolve, frozen
+from attrs import frozen
 from returns.result import Result, Success
 
 from agent_memory.caller import Caller
 from agent_memory.errors import EntryChanged, Error, StoreIo
 from agent_memory.files.locks import Locks
 from agent_memory.note.note import Listed, MemoryEntry, Meta, Tier, TierList
-from agent_memory.ports import Recorder
+from agent_memory.ports import Clock, Recorder
 from agent_memory.results import unwrap, warning_of
 from agent_memory.rules.change import Change, ChangeGroup, Receipt
-from agent_memory.rules.run_log import LoggedRun, logged_actions
+from agent_memory.rules.run_log import LoggedRun, Machine, logged_actions
 from agent_memory.rules.section import Published
+from agent_memory.rules.undo_run import SectionChange
 from agent_memory.store.run_files import RunLog
 from agent_memory.store.store_files import Store
 
@@ -66,11 +67,6 @@ class RecordedWrites:
             changes.append(Change.of(MemoryEntry(change(stored.meta), stored.body), stored.listed.content_hash))
         return unwrap(self.store.apply(changes, run_id=run_id))
 
-    def report(self, log: RunLog, run: LoggedRun, receipt: Receipt) -> None:
-        """Records what a run did: a commit, and a report in the log, with one action for each change."""
-        self.tolerate(self.recorder.record(receipt.touched, f"{run.machine}: {run.summary}", f"Run {run.run_id}"))
-        unwrap(log.put_report(evolve(run, actions=logged_actions(receipt.applied))))
-
     def tolerate(self, done: Result[object, Error]) -> None:
         """Turns trouble with git into a warning: git is history, not durability (P4)."""
         for warning in warning_of(done):
@@ -106,3 +102,38 @@ class RecordedWrites:
         except StoreIo as error:
             self.warn(str(error))
             return None
+
+
+@frozen
+class ActRuns:
+    """Acts that are runs, so that `memory undo` takes them back. `publish` updates the managed sections, and tells first how."""
+
+    writes: RecordedWrites
+    log: RunLog
+    clock: Clock
+    new_id: Callable[[int], str]
+    publish: Callable[[Callable[[Sequence[SectionChange]], Result[None, Error]]], Result[object, Error]]
+
+    def adopt_edits_of(self, ids: Collection[str]) -> None:
+        """Records what a person changed in these notes as theirs."""
+        paths = [each.path for each in unwrap(self.writes.store.list()).entries if each.meta.id in ids]
+        self.writes.tolerate(self.writes.recorder.adopt_hand_edits(paths))
+
+    def report(
+        self,
+        machine: Machine,
+        run_id: str,
+        began_ms: int,
+        summary: str,
+        receipt: Receipt,
+        dropped: tuple[str, ...] = (),
+    ) -> None:
+        """Records what a run did: a commit, and a report in the log, with one action for each change."""
+        self.writes.tolerate(self.writes.recorder.record(receipt.touched, f"{machine}: {summary}", f"Run {run_id}"))
+        actions, ended_ms = logged_actions(receipt.applied), self.clock.now_ms()
+        run = LoggedRun(run_id, machine, began_ms, ended_ms, "completed", summary, actions, dropped=dropped)
+        unwrap(self.log.put_report(run))
+
+    def show(self, run_id: str) -> None:
+        """Updates the managed sections as a part of the run; their trouble is a warning."""
+        self.writes.tolerate(self.publish(lambda sections: self.log.put_sections(run_id, sections)))
