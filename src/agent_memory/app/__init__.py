@@ -27,6 +27,7 @@ from agent_memory.errors import Error, StateInvalid, StateNotFound, SwitchedOff,
 from agent_memory.files.locks import Locks
 from agent_memory.files.paths import exists, is_directory, names_below, real_root, remove_former
 from agent_memory.files.root import config_path, home_of, is_marked
+from agent_memory.note.file_name import id_in_name
 from agent_memory.note.note import (
     GLOBAL_SCOPE,
     OF_THE_TEAM,
@@ -281,7 +282,7 @@ class Memory:
             names = () if there.common is None else names_below(there.top, TEAM_DIRECTORY)
         except Error:
             names = ()  # a directory that leads elsewhere shares nothing
-        return [id for id in map(late.file_name.id_in_name, names) if id]
+        return [id for id in map(id_in_name, names) if id]
 
     def mark_of(self, listed: Listed) -> str:
         """Returns what is told beside a note: that it is the team's, or `branch_mark`."""

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from agent_memory.extraction import handoff
     from agent_memory.git import git_history, git_process
     from agent_memory.imports import base, bootstrap, exporting, importing, skills
-    from agent_memory.note import file_name, tagging
+    from agent_memory.note import tagging
     from agent_memory.pipelines import backfill, consolidate, defrag, handing_over, undo
     from agent_memory.prompt import prompt
     from agent_memory.recall import embedding, known_notes, note_index, said, search_values, searching
