@@ -214,6 +214,7 @@ marks = st.builds(
     last_record_id=texts,
     last_at_ms=st.none() | st.integers(0, 2**53),
     turns_seen=st.integers(0, 10**6),
+    tools_answered=st.booleans(),
     agent_name=hostile,
     handoff_id=st.none() | ids,
     entry_ids=st.lists(ids, max_size=4).map(tuple),
