@@ -245,6 +245,14 @@ class TestReplace:
         assert refused == Failure(EntryInvalid((f"{key}: cannot be changed by editing",)))
         assert world.entry(id) == before
 
+    def test_a_clock_set_back_does_not_confuse_what_was_before_p24(self, world: World) -> None:
+        id = world.remembered()
+        world.person.edit(id, body="The second text.").unwrap()
+        world.clock.at_ms -= 3_600_000
+        for body in ("The third text.", "The fourth text."):
+            world.person.edit(id, body=body).unwrap()
+        assert world.person.restore(id).unwrap().body == "The third text."
+
 
 class TestTrust:
     def test_an_agent_does_not_bring_back_what_only_a_persons_word_put_before_agents_p19(self, world: World) -> None:

@@ -22,8 +22,10 @@ from agent_memory.config import Config, LlmConfig, ScheduleConfig, StorageConfig
 from agent_memory.errors import MarkersAmbiguous, TargetRefused
 from agent_memory.note.note import Sensitivity
 from agent_memory.rules.agent_request import DaySpend
+from agent_memory.rules.forgotten import EntryTombstone
 from agent_memory.rules.run_log import LoggedAction, LoggedRun, Machine
 from agent_memory.rules.section import Published, PublishedTarget, RenderedSection
+from agent_memory.store.bookkeeping import TOMBSTONE
 from agent_memory.text.instants import DAY_MS, HOUR_MS, day_of
 from faults import each_failure, failing_on
 from store_under_examination import Patient
@@ -171,6 +173,20 @@ class TestGit:
         assert healthy.codes() == ["git-conflicted"]
         with failing_on("MERGE_HEAD", "lstat"):
             assert "git-unusable" in healthy.codes()
+
+    def test_what_was_recorded_on_a_detached_head_and_is_on_no_branch_is_named_p12(self, healthy: Patient) -> None:
+        self.git(healthy, "checkout", "--quiet", "--detach")
+        id = healthy.note("Lamps", "There are fourteen lamps on the pier.")
+        self.git(healthy, "checkout", "--quiet", "main")
+        (found,) = healthy.examine().findings
+        assert (found.code, id in found.subject) == ("git-dropped", True)
+        commit = found.message.partition("git show ")[2].split("`")[0]
+        self.git(healthy, "checkout", "--quiet", commit, "--", "topics")
+        assert "git-dropped" not in healthy.codes()
+        self.git(healthy, "reset", "--quiet", "--hard")
+        assert healthy.codes() == ["git-dropped"]
+        healthy.by_hand(f"state/forgotten/{id}.json", TOMBSTONE.render(EntryTombstone(id, 0, frozenset())))
+        assert healthy.codes() == []
 
     def test_a_file_in_conflict_is_named(self, healthy: Patient) -> None:
         path = next((healthy.root / "topics").iterdir())

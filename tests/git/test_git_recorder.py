@@ -357,6 +357,10 @@ def test_a_conflict_is_left_to_the_person(store: Path) -> None:
     _write(store, "topics/b.md")
     assert isinstance(_recorder(store).record(["topics/b.md"], "x"), Failure)
     assert (store / "topics/a.md").read_text() == before
+    _git(store, "merge", "--abort")
+    assert (store / "topics/b.md").exists(), "P8: it was written during the merge"
+    assert _recorder(store).adopt_hand_edits() == Success(0)
+    assert _subjects(store)[0] == "x"
 
 
 def test_p4_a_lost_object_of_another_note_hinders_no_record(store: Path) -> None:

@@ -14,8 +14,8 @@ from agent_memory.note.file_name import file_name_of
 from agent_memory.note.note import TIERS_FILE, Harness, MemoryEntry, Meta, Sensitivity, Source, TierList
 from agent_memory.note.note_format import parse_note, render_note
 from agent_memory.rules.commit_message import IGNORE_FILE, IGNORED
-from agent_memory.rules.forgotten import EntryTombstone, SessionTombstone
-from agent_memory.store.bookkeeping import TOMBSTONE
+from agent_memory.rules.forgotten import EntryTombstone, SessionTombstone, statement_hashes
+from agent_memory.store.bookkeeping import TOMBSTONE, rejected_path, review_path
 from agent_memory.store.note_files import parse_tiers, render_tiers
 from agent_memory.sync.merged_tree import merged_tree, wanted_contents
 from agent_memory.sync.merging import Leaf, MergedTree, Tree
@@ -160,6 +160,24 @@ class TestNames:
         assert merged.files()[taken] == data_of(LATER)
         assert merged.files()[f"archive/{A}/{NEW.meta.updated_at_ms + 1}.md"] == data_of(NEW)
 
+    def test_a_copy_takes_no_edit_from_its_note_p12(self) -> None:
+        (path,) = live(OLD)
+        copy = path.replace(".md", " (copy).md")
+        for ours, theirs in (
+            ({path: data_of(OLD), copy: data_of(OLD)}, live(NEW)),
+            (live(NEW), {**live(OLD), copy: data_of(OLD)}),
+        ):
+            merged = Merged(live(OLD), ours, theirs)
+            assert (merged.files()[path], merged.files()[copy]) == (data_of(NEW), data_of(OLD))
+
+    def test_a_copy_that_lies_where_the_merged_note_belongs_makes_room_p12(self) -> None:
+        (path,) = live(NEW)
+        copied = {f"topics/A copy {A}.md": data_of(LATER), path: data_of(OLD)}
+        merged = Merged({"topics/mine.md": data_of(OLD)}, {"topics/yours.md": data_of(NEW)}, copied)
+        assert b"New words." in merged.files()[path]
+        assert b"Other words." in merged.files()[path]
+        assert data_of(OLD) in merged.files().values()
+
 
 class TestForgotten:
     GONE = EntryTombstone(A, NOON_MS + 86_400_000, frozenset())
@@ -183,6 +201,27 @@ class TestForgotten:
         assert not any(path.startswith("archive/") for path in merged.files())
         assert Merged({}, {}, version).files() == version, "positive control"
 
+    def test_the_clock_of_another_machine_brings_none_back_p28(self) -> None:
+        behind = tombstone(evolve(self.GONE, at_ms=NOON_MS - 1))
+        assert Merged(live(OLD), behind, live(NEW)).bodies() == []
+
+    def test_one_that_a_person_took_back_lives_on_both_machines_p12(self) -> None:
+        gone, back = tombstone(self.GONE), live(OLD)
+        for ours, theirs in ((back, gone), (gone, back)):
+            assert Merged(gone, ours, theirs).files() == back
+
+    def test_one_with_the_same_words_goes_only_if_a_session_taught_just_these_p12_p28(self) -> None:
+        body = "The quokka budget is approved every March."
+        gone = tombstone(evolve(self.GONE, statements=statement_hashes("Quokkas", body)))
+        taught = (Source(Harness.CODEX, "s"),)
+        more = f"{body}\n\nDeploys run from main only.\n\nPorts are opened by hand."
+        for new, stays in (
+            (entry(B, body, sources=taught), False),
+            (entry(B, more, sources=taught), True),
+            (entry(B, body, sources=(Source(Harness.MANUAL),)), True),
+        ):
+            assert bool(Merged({}, gone, live(new)).bodies()) is stays
+
     def test_a_session_that_was_forgotten_is_none_of_a_notes_sources_any_more_p28(self) -> None:
         sources = (Source(Harness.CODEX, "gone"), Source(Harness.CODEX, "stays"))
         before, ours, theirs = (evolve(each, meta=evolve(each.meta, sources=sources)) for each in (OLD, NEW, LATER))
@@ -194,9 +233,19 @@ class TestForgotten:
             (path,) = (path for path in merged.files() if path.startswith("topics/"))
             meta = parse_note(merged.files()[path], path, 0).unwrap().entry.meta
             assert [each.thread_id for each in meta.sources] == ["stays"]
+        into = {**retired(before), **live(entry(B, "Both.", aliases=(A,)))}
+        kept = Merged(live(before), {**into, **session}, live(ours)).files()[
+            f"archive/{A}/{ours.meta.updated_at_ms}.md"
+        ]
+        assert b"New words." in kept
+        assert b"gone" not in kept
 
 
 class TestOtherFiles:
+    @pytest.mark.parametrize("path", [rejected_path(A), review_path("0123456789abcdef")])
+    def test_what_a_person_decided_comes_to_the_other_machine(self, path: str) -> None:
+        assert Merged({}, {}, {path: b"{}"}).tree.outside == frozenset()
+
     def test_one_that_both_changed_lies_there_twice(self) -> None:
         merged = Merged({"plan.txt": b"old"}, {"plan.txt": b"one"}, {"plan.txt": b"other"})
         assert merged.files()["plan.txt"] == b"one"

@@ -324,7 +324,8 @@ class MemoryService:
         meta = self._with_usage(trusted_after(old, new, self.caller))
         if self.holds_back and self.caller.is_agent and old.texts != new.texts:
             meta = evolve(meta, withheld=True)
-        return MemoryEntry(evolve(meta, updated_at_ms=self.clock.now_ms()), new.body)
+        # A clock that was set back, or another machine's, must not make this version look older than the one before (P24).
+        return MemoryEntry(evolve(meta, updated_at_ms=max(self.clock.now_ms(), before.updated_at_ms)), new.body)
 
     def _mine(self, id: str, act: str, *, archived: bool = False) -> StoredEntry:
         """Returns the note, if this caller may act on it: secret notes are not an agent's business."""

@@ -22,12 +22,15 @@ from agent_memory.care import checks as of
 from agent_memory.care.checks import Check, DoctorReport, Finding, NoteFile, ScopeUse, Severity, in_order, trouble
 from agent_memory.care.files import Found, everything_in, unwritten
 from agent_memory.care.health import Health
+from agent_memory.care.tombstones import FORGOTTEN
+from agent_memory.care.traces import note_files
 from agent_memory.config import ScheduleConfig
 from agent_memory.errors import AgentMissing, EntryUnreadable, Error, PathRefused, RecorderFailed, StoreIo
 from agent_memory.files.paths import exists, is_directory, read_bytes, store_io
 from agent_memory.files.root import home_of
+from agent_memory.git.git_history import contents_of
 from agent_memory.git.git_process import GitProcess, directory_of
-from agent_memory.note.file_name import is_note_name
+from agent_memory.note.file_name import id_in_name, is_note_name
 from agent_memory.note.note import TEAM_DIRECTORY, TIERS_FILE, Listed, Listing, TierList, UnreadableFile, without_secret
 from agent_memory.note.note_format import HEADLESS
 from agent_memory.note.tagging import VOCABULARY_FILE, TagVocabulary
@@ -97,6 +100,7 @@ class Doctor:
             if self.effective.config.storage.auto_commit:
                 git = GitProcess(self.root, self.environ, _GIT_SECONDS)
                 findings += check_repository(git, has_notes=bool(live.entries))
+                findings += [] if self.reading.caller.is_agent else check_dropped(git)
         except RecorderFailed as error:
             sections = iter(())  # for which git is asked again
             words = f"`{error.command}` failed ({error.stderr_tail}), so managed sections were not checked either"
@@ -395,3 +399,24 @@ def check_repository(git: GitProcess, *, has_notes: bool) -> Iterator[Finding]:
             "HEAD is on no branch, so what is recorded may be lost; run `git switch main`, or switch to another branch"
         )
         yield of.GIT_DETACHED.found(_GIT, words)
+
+
+def check_dropped(git: GitProcess) -> Iterator[Finding]:
+    """Yields a finding for each note with a text that only a commit outside all branches holds: what was recorded on a
+    detached HEAD or during a rebase, or was removed by a `git reset --hard`."""
+    words = ("log", "--reflog", "--format=%h", "--raw", "--no-abbrev", "--no-renames", "--diff-filter=AM")
+    output = git.run(*words, "--not", "--all", "--", TOPICS)
+    commit, newest = "", dict[str, tuple[str, str, str]]()
+    for line in os.fsdecode(output.stdout).splitlines():
+        about, _, path = line.partition("\t")
+        if path and (id := id_in_name(path)) is not None:
+            newest.setdefault(id, (about.split()[3], commit, path))
+        commit = commit if path else line or commit
+    if not newest:
+        return
+    data = contents_of(git, {blob for blob, _, _ in newest.values()})
+    held = {each.image.data for each in note_files(str(git.root))}
+    for id, (blob, commit, path) in newest.items():
+        if data.get(blob) not in held and not exists(f"{git.root}/{FORGOTTEN}/{id}.json"):
+            shown = f"A text of it is only in commit {commit}, which no branch has; `git show {commit}` in the store shows it"
+            yield of.GIT_DROPPED.found(path, shown)

@@ -98,12 +98,14 @@ def edited_by_hand(console: Console, name: str, before: bytes, hint: str) -> Gen
         problem = ended if status else None if path.is_file() else f"The editor left no file {path}"
     except OSError as error:
         problem = f"The editor {words[0]} could not be started: {error.strerror}"
-    if problem is not None:
-        shutil.rmtree(directory, ignore_errors=True)
-        raise UsageInvalid(problem, "Nothing was changed.")
     try:
+        if problem is not None:
+            raise UsageInvalid(problem, "Nothing was changed.")
         yield path.read_bytes()
     except Error:
-        console.warn(f"What you wrote is kept in {path}.")
+        if path.is_file() and path.read_bytes() != before:
+            console.warn(f"What you wrote is kept in {path}.")
+        else:
+            shutil.rmtree(directory, ignore_errors=True)
         raise
     shutil.rmtree(directory, ignore_errors=True)

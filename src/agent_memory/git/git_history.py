@@ -201,9 +201,12 @@ class GitRecorder:
     # -- commits -------------------------------------------------------------------------------------------------------
 
     def _commit(self, paths: Sequence[str], message: str, options: Sequence[str], author: tuple[str, str]) -> None:
-        """Commits these paths with these options of `git commit`. What somebody else has staged stays staged; during a
-        person's merge git refuses a partial commit, so the merge goes on."""
-        listed = directory_of(self._git) / _PATHS_FILE
+        """Commits these paths with these options of `git commit`. What somebody else has staged stays staged. During a
+        person's merge or rebase git refuses a partial commit: nothing is staged, or `git merge --abort` would remove it."""
+        directory = directory_of(self._git)
+        if any(exists(f"{directory}/{name}") for name in ("MERGE_HEAD", "CHERRY_PICK_HEAD")):
+            raise RecorderFailed("git commit", 128, "a merge or rebase by hand is not finished")
+        listed = directory / _PATHS_FILE
         only = (f"--pathspec-from-file={listed}", "--pathspec-file-nul")
         said = message.encode("utf-8", "replace")
         words = ("commit", *options, "--quiet", "--no-verify", "--file=-", "--only", *only)

@@ -32,12 +32,14 @@ from agent_memory.note.yaml_block import comment_lines, edit_block
 from agent_memory.results import as_result
 from agent_memory.rules.commit_message import IGNORE_FILE, IGNORED
 from agent_memory.rules.forgotten import (
+    SAME_SHARE,
     EntryTombstone,
     SessionKey,
     SessionTombstone,
     StateTombstone,
     forgotten_note,
     share_of,
+    statement_hashes,
     without_session,
 )
 from agent_memory.store.bookkeeping import STATE_VALUE, TOMBSTONE, Tombstone
@@ -126,11 +128,15 @@ class _Merge:
         self._contents = contents
         self._taken: set[str] = set()
         tombstones: list[Tombstone] = []
-        for tree in (ours, theirs):
-            for path, leaf in tree.items():
-                if path.startswith(f"{FORGOTTEN}/") and why_outside(path, leaf) is None:
-                    with suppress(StateCorrupt):
-                        tombstones.append(TOMBSTONE.parse(self._data(leaf) or b"", path))
+        for path in sorted({*ours, *theirs}):
+            if path.startswith(f"{FORGOTTEN}/"):
+                sides = ours.get(path), theirs.get(path)
+                # Not one that a person has removed, to have the note again.
+                stays = self._one_sided(self.base.get(path), *sides) is not None or None not in sides
+                for leaf in sides if stays else ():
+                    if leaf is not None and why_outside(path, leaf) is None:
+                        with suppress(StateCorrupt):
+                            tombstones.append(TOMBSTONE.parse(self._data(leaf) or b"", path))
         tombstones.sort(key=lambda each: each.at_ms)
         self._entries_gone = {each.id: each for each in tombstones if isinstance(each, EntryTombstone)}
         self._sessions_gone = [each for each in tombstones if isinstance(each, SessionTombstone)]
@@ -151,11 +157,11 @@ class _Merge:
             self._merge_file(path, before.get(path), our_files.get(path), their_files.get(path))
 
     def _sorted_out(self, tree: Tree) -> tuple[dict[str, _Place], dict[str, Leaf]]:
-        """Returns the notes of a tree by id, and every other file that may be on disk by path. Of two files with one id
-        the live one is the note."""
+        """Returns the notes of a tree by id, and every other file that may be on disk by path. Of several files with one id
+        the note is the live one with the id in its name, as in a listing: the others are copies."""
         notes: dict[str, _Place] = {}
         others: dict[str, Leaf] = {}
-        for path in sorted(tree, key=lambda each: (not each.startswith(TOPICS), each)):
+        for path in sorted(tree, key=lambda each: (not each.startswith(TOPICS), id_in_name(each) is None, each)):
             leaf = tree[path]
             if path == IGNORE_FILE or why_outside(path, leaf) is not None:
                 continue
@@ -309,10 +315,9 @@ class _Merge:
     # -- what was forgotten -------------------------------------------------------------------------------------------
 
     def _left_of(self, entry: MemoryEntry, *, is_new: bool = False) -> MemoryEntry | None:
-        """Returns what may stay of a note: None, or the note without forgotten sessions among its sources. A new note
-        that repeats a forgotten one, and was made before the forgetting, goes too."""
-        tombstone = self._entries_gone.get(entry.meta.id)
-        if tombstone is not None and entry.meta.created_at_ms <= tombstone.at_ms:
+        """Returns what may stay of a note: None, or the note without forgotten sessions among its sources. A new note goes
+        too if a session taught it before the forgetting, and it says what a forgotten one said and hardly more."""
+        if entry.meta.id in self._entries_gone:
             return None
         meta = entry.meta
         for each in self._sessions_gone:
@@ -322,15 +327,19 @@ class _Merge:
                 return None
             if share == "some":
                 meta = without_session(meta, session)
-        if is_new and forgotten_note(self._entries_gone.values(), meta.title, entry.body, meta.created_at_ms):
-            return None
+        if is_new and meta.sources and all(each.thread_id for each in meta.sources):
+            again = forgotten_note(self._entries_gone.values(), meta.title, entry.body, meta.created_at_ms)
+            said = statement_hashes(meta.title, entry.body)
+            if again is not None and len(said & again.statements) >= SAME_SHARE * len(said):
+                return None
         return entry if meta is entry.meta else MemoryEntry(meta, entry.body)
 
     # -- what stays ---------------------------------------------------------------------------------------------------
 
     def _put(self, path: str, held: Held) -> None:
-        """Puts the file at the path; at another one if a name that differs only in case is taken."""
-        if path not in self.files and folded_name(path) in self._taken:
+        """Puts the file at the path; beside it if another one is there, also under a name that differs only in case."""
+        is_there = path in self.files and self._data(self.files[path]) == self._data(held)
+        if folded_name(path) in self._taken and not is_there:
             path = _beside(path, str(len(self._taken)))
         self._taken.add(folded_name(path))
         self.files[path] = held
@@ -341,24 +350,31 @@ class _Merge:
         if self.ours.get(path) == held or not path.startswith((TOPICS, ARCHIVE)):
             self._put(path, held)
             return
-        entry = self._entry(path, held)
-        left = None if entry is None else self._left_of(entry, is_new=is_new)
-        if (entry is None and id not in self._entries_gone) or (entry is not None and left is entry):
-            self._put(path, held)
-        elif left is not None:
-            self._put(path, render_note(left, (self._data(held) or b"").decode("utf-8")).encode())
-        else:
+        if (stays := self._what_stays(path, id, held, is_new=is_new)) is None:
             self.forgotten_count += 1
+        else:
+            self._put(path, stays)
+
+    def _what_stays(self, path: str, id: str | None, held: Leaf, *, is_new: bool = False) -> Held | None:
+        entry = self._entry(path, held)
+        if entry is None:
+            return None if id in self._entries_gone else held
+        left = self._left_of(entry, is_new=is_new)
+        if left is entry:
+            return held
+        return None if left is None else render_note(left, (self._data(held) or b"").decode("utf-8")).encode()
 
     def _keep_version(self, id: str, place: _Place) -> None:
-        """Keeps the bytes of a version that is no longer live in the archive, under the next free millisecond (P12)."""
-        entry, data = self._entry(place.path, place.leaf), self._data(place.leaf)
-        if entry is None or data is None or self._left_of(entry) is not entry:
+        """Keeps a version that is no longer live in the archive, under the next free millisecond (P12)."""
+        held = self._what_stays(place.path, id, place.leaf)
+        entry = None if held is None else self._entry(place.path, held)
+        if entry is None or held is None:
             return
         paths = (f"{ARCHIVE}{id}/{ms}.md" for ms in count(max(entry.meta.updated_at_ms, 0)))
         sides: tuple[Mapping[str, Held], ...] = (self.files, self.ours, self.theirs)
+        data = self._data(held)
         free = (path for path in paths if all(path not in side or self._data(side[path]) == data for side in sides))
-        self._put(next(free), data)
+        self._put(next(free), held)
 
     def _keep_beside(self, path: str, leaf: Leaf) -> None:
         if id_in_name(path) not in self._entries_gone:

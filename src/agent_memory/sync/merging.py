@@ -269,7 +269,7 @@ _MAX_DEPTH = 8
 _NOT_IN_NAMES = re.compile(r"[\x00-\x1f\x7f\\\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _OURS = re.compile(
     rf"topics/[^/]+|archive/(?:[^/]+|{ID_PATTERN}/(?:0|[1-9]\d{{0,18}})\.md)|usage/[A-Za-z0-9._-]+\.jsonl"
-    r"|state/(?:[a-z_]+|(?:sessions|forgotten|keys)/[A-Za-z0-9._-]+)\.json",
+    r"|state/(?:[a-z_]+|(?:sessions|forgotten|rejected|review|keys)/[A-Za-z0-9._-]+)\.json",
     re.ASCII,
 )
 """Notes with their versions, ledgers, and our bookkeeping."""
