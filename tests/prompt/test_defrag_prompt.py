@@ -58,7 +58,6 @@ def rendered(*shown: StoredEntry, **more: Any) -> str:
         tiers=more.pop("tiers", TierList()),
         now_ms=NOON,
         budget=more.pop("section", SectionBudget()),
-        left_alone=more.pop("left_alone", frozenset()),
     )
     frame = Frame(request.nonce, more.pop("fence", FENCE))
     budget, max_changes = more.pop("budget", DefragBudget(120_000, 60_000, 8_000)), more.pop("max_changes", 3)
@@ -80,7 +79,6 @@ def test_the_catalog_tells_of_each_entry_what_a_judgement_needs() -> None:
     prompt = rendered(
         catalog=(one.listed, two.listed, three.listed),
         tiers=TierList((A,), (C,)),
-        left_alone=frozenset({C}),
         usage={A: Usage(12, NOON), B: Usage(1, None)},
         body_chars={A: 1_234, C: 90},
     )
@@ -90,7 +88,7 @@ def test_the_catalog_tells_of_each_entry_what_a_judgement_needs() -> None:
         "",
         f"scope {REPO}:",
         f"{A} | lesson | hot/hot | user | 1,234 chars | read 12x, last 2026-02-13 | updated 2026-02-14 | high | topic__x area__y | Staging ports | Where it listens",
-        f"{C} | fact | warm/cold | user | 90 chars | never read | updated 2026-02-13 | private | expires 2026-02-13 | CONFLICTED | RESTLESS | Third | Where it listens",
+        f"{C} | fact | warm/cold | user | 90 chars | never read | updated 2026-02-13 | private | expires 2026-02-13 | CONFLICTED | Third | Where it listens",
     ]
     assert section(prompt, "tiers") == f"hot: {A}\nwarm: {C}"
 

@@ -116,12 +116,6 @@ def test_the_catalog_is_enough_to_rename_and_retag() -> None:
     assert "its text is not at hand" in reasons(planned(facts, RENAME))
 
 
-def test_churning_entries_are_left_alone() -> None:
-    plan = planned(facts_of(PORT, OTHER, left_alone=frozenset({A})), EDIT, Archive(B, "old"))
-    assert retired(plan) == [B]
-    assert reasons(plan) == f"edit of {A}: it changed in 3 of the last 10 runs and is left alone"
-
-
 @pytest.mark.parametrize("action", ALL)
 def test_what_a_person_has_undone_is_not_done_again_while_its_inputs_are_the_same_p16(action: Action) -> None:
     facts = facts_of(PORT, OTHER, TWIN)

@@ -7,10 +7,7 @@ from hypothesis import given, settings, strategies as st
 from agent_memory.rules.change import FileChange, FileState
 from agent_memory.rules.run_log import (
     KeptRun,
-    LoggedAction,
-    LoggedRun,
     UndoneMark,
-    churning,
     prune_runs,
     undone_by,
     undone_fingerprints,
@@ -59,16 +56,6 @@ def test_undoing_an_undo_and_that_again_flips_what_stands() -> None:
 
 def test_marks_that_go_round_in_a_circle_do_not_hang() -> None:
     assert set(undone_by({"a": UndoneMark("b"), "b": UndoneMark("a")})) <= {"a", "b"}
-
-
-def test_what_changed_in_three_of_the_last_ten_runs_churns() -> None:
-    runs = [
-        LoggedRun("r", "defrag", 1, 1, "completed", "", tuple(LoggedAction("edit", (id,)) for id in ids))
-        for ids in ("x", "", "y", "xy", "x")
-    ]
-    assert churning(runs) == {"x"}
-    assert churning(runs, of=3) == frozenset()
-    assert churning(runs, at_least=2) == {"x", "y"}
 
 
 states = st.none() | st.binary(max_size=2).map(FileState)

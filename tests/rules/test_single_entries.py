@@ -118,22 +118,6 @@ class TestLinks:
         assert found(note("Alone", "Nobody knows.", **{"created_at_ms": NOON_MS - 40 * DAY_MS, **known})).findings == ()
 
 
-class TestLeftAlone:
-    def test_what_was_changed_again_and_again_is_only_told_what_is_wrong_anyway(self) -> None:
-        long = note("Label barcode", "\n".join(f"- line {n} of it" for n in range(60)) + "\n[[id__gone11]]")
-        port = note("Gateway port", "The gateway listens on port 80.")
-        other = note("Gateway port", "The gateway listens on port 81.")
-        twin = note("Label", long.body)
-        churned = evolve(FACTS, left_alone=frozenset(ids(long, port)))
-        free = kinds(found(long, twin, port, other))
-        assert free.count(FindingKind.OVERSIZED) == 2
-        assert FindingKind.DUPLICATE in free
-        left = found(long, twin, port, other, facts=churned)
-        assert {each.kind for each in left.findings if long.meta.id in each.ids} == {FindingKind.DANGLING_LINK}
-        assert FindingKind.CONTRADICTION in kinds(left)
-        assert [each.ids for each in left.of_kind(FindingKind.OVERSIZED)] == [ids(twin)]
-
-
 # -- nothing is wrong with a store in order: every false finding is read by somebody -----------------------------------
 
 
@@ -262,17 +246,15 @@ def test_the_order_of_the_entries_makes_no_difference(store: list[StoredEntry], 
 
 
 @settings(max_examples=80)
-@given(stores(), st.sets(st.sampled_from(IDS)))
-def test_findings_name_live_entries_once_worst_first(store: list[StoredEntry], left_alone: set[str]) -> None:
-    analysis = found(*store, facts=evolve(FACTS, left_alone=frozenset(left_alone)))
+@given(stores())
+def test_findings_name_live_entries_once_worst_first(store: list[StoredEntry]) -> None:
+    analysis = found(*store)
     live = {each.meta.id for each in store}
     for finding in analysis.findings:
         assert set(finding.ids) <= live
         assert len(set(finding.ids)) == len(finding.ids)
         assert 0 <= finding.score <= 1
         assert finding.reason
-        if finding.kind not in (FindingKind.CONTRADICTION, FindingKind.DANGLING_LINK):
-            assert left_alone.isdisjoint(finding.ids)
     order = [(list(FindingKind).index(each.kind), -each.score) for each in analysis.findings]
     assert order == sorted(order)
 

@@ -126,7 +126,6 @@ def _asked(io: DefragIo, run: DefragRun, scan: Scan, analysis: Analysis, candida
         tiers=scan.tiers,
         now_ms=io.clock.now_ms(),
         budget=io.budget,
-        left_alone=scan.left_alone,
         undone=scan.undone,
         force=run.force,
     )
@@ -192,7 +191,6 @@ def planned(io: DefragIo, run: DefragRun, scan: Scan) -> DefragRun:
         status=io.agent.status,
         now_ms=io.clock.now_ms(),
         usage=scan.usage,
-        left_alone=scan.left_alone,
         undone=scan.undone,
         live_at_start=len(scan.live.entries),
         force=run.force,
@@ -294,7 +292,6 @@ def scanned(io: DefragIo) -> Scan:
         tiers=unwrap(io.store.tiers()),
         memo=unwrap(io.records.tiering()).for_agent(io.agent.name),
         deferred=unwrap(io.records.deferred()),
-        left_alone=unwrap(io.log.churning()),
         undone=unwrap(io.log.undone()),
     )
 
@@ -315,7 +312,6 @@ def analyze_structure(io: DefragIo, run: DefragRun) -> DefragRun:
         scan.taken_ids,
         scan.usage,
         io.limits.stale_days,
-        scan.left_alone,
         hot_or_new=frozenset((*scan.tiers.hot, *(id for each in runs for id in each.changed_ids))),
     )
     live = scan.live.entries

@@ -320,7 +320,7 @@ def render_defrag_prompt(
         "hot_chars": f"{request.budget.hot_chars:,}",
         "warm_lines": f"{request.budget.warm_lines:,}",
         "findings": frame.fenced(_findings(request, budget.findings_chars)),
-        "notes": "\n\n".join(frame.note(each.meta.id, _whole_note(each, request)) for each in shown) or "(none)",
+        "notes": "\n\n".join(frame.note(each.meta.id, _whole_note(each)) for each in shown) or "(none)",
         "closing": "Not every note is shown in full: merge, split, edit and archive only those that are."
         if len(shown) < len(live)
         else "Every note is shown in full.",
@@ -412,7 +412,7 @@ def _line(listed: Listed, request: DefragRequest, *, described: bool) -> str:
         "" if chars is None else f"{chars:,} chars",
         f"read {usage.count:,}x{last}" if usage and usage.count else "never read",
         f"updated {day_of(meta.updated_at_ms)}",
-        *_marks(listed, request),
+        *_marks(listed),
         stored_line(" ".join(meta.tags[:_MAX_TAGS])),
         stored_line(meta.title, _MAX_TITLE_CHARS),
         stored_line(meta.description, _MAX_DESCRIPTION_CHARS) if described else "",
@@ -427,7 +427,7 @@ def _estimated_chars(listed: Listed) -> int:
     return _FACTS_CHARS + tags + title + description
 
 
-def _marks(listed: Listed, request: DefragRequest) -> Iterator[str]:
+def _marks(listed: Listed) -> Iterator[str]:
     meta = listed.meta
     if meta.importance in (Importance.HIGH, Importance.CRITICAL):
         yield meta.importance.value
@@ -439,10 +439,10 @@ def _marks(listed: Listed, request: DefragRequest) -> Iterator[str]:
         yield f"expires {day_of(meta.expires_at_ms)}"
     if meta.valid_until_ms is not None:
         yield f"valid until {day_of(meta.valid_until_ms)}"
-    yield from _locks(listed, request)
+    yield from _locks(listed)
 
 
-def _locks(listed: Listed, request: DefragRequest) -> Iterator[str]:
+def _locks(listed: Listed) -> Iterator[str]:
     """Yields a word for each reason to leave a note as it is."""
     if listed.meta.pinned:
         yield "PINNED"
@@ -450,8 +450,6 @@ def _locks(listed: Listed, request: DefragRequest) -> Iterator[str]:
         yield "CONFLICTED"
     if listed.provisional_id:
         yield "UNFINISHED"
-    if listed.meta.id in request.left_alone:
-        yield "RESTLESS"
 
 
 def _findings(request: DefragRequest, max_chars: int) -> str:
@@ -472,8 +470,8 @@ def _findings(request: DefragRequest, max_chars: int) -> str:
     return "\n".join(lines) or "(nothing)"
 
 
-def _whole_note(stored: StoredEntry, request: DefragRequest) -> str:
-    meta, lines = stored.meta, [f"about: {', '.join(_about(stored, request))}"]
+def _whole_note(stored: StoredEntry) -> str:
+    meta, lines = stored.meta, [f"about: {', '.join(_about(stored))}"]
     lines.append(f"title: {stored_line(meta.title, _MAX_LINE_CHARS)}")
     if meta.description and meta.description != derive_description(stored.body):
         lines.append(f"description: {stored_line(meta.description, _MAX_LINE_CHARS)}")
@@ -481,7 +479,7 @@ def _whole_note(stored: StoredEntry, request: DefragRequest) -> str:
     return "\n".join(lines)
 
 
-def _about(stored: StoredEntry, request: DefragRequest) -> Iterator[str]:
+def _about(stored: StoredEntry) -> Iterator[str]:
     meta = stored.meta
     yield meta.kind.value
     yield stored_line(meta.scope, _MAX_LINE_CHARS)
@@ -494,4 +492,4 @@ def _about(stored: StoredEntry, request: DefragRequest) -> Iterator[str]:
     turns = sum(len(source.turns) for source in meta.sources)
     if turns:
         yield f"cites {turns:,} turns of {len(meta.sources):,} sessions"
-    yield from _locks(stored.listed, request)
+    yield from _locks(stored.listed)

@@ -45,7 +45,6 @@ class DefragRequest:
     tiers: TierList = TierList()
     now_ms: int = 0
     budget: SectionBudget = SectionBudget()
-    left_alone: frozenset[str] = frozenset()
     undone: frozenset[str] = frozenset()
     """Fingerprints of actions that a person has undone (`actions.fingerprint_of`)."""
     force: bool = False

@@ -48,16 +48,14 @@ def analyze_features(features: Iterable[Features], facts: AnalysisFacts) -> Anal
     live = [by_id[id] for id in sorted(by_id)]
     lasting = [each for each in live if not has_passed(each.meta.expires_at_ms, facts.now_ms)]
     conflicts = [*_value_conflicts(lasting), *_denial_conflicts(lasting)]
-    # Apart from contradictions and broken links, a note changed this often is not worth another rewrite.
-    free = [each for each in live if each.id not in facts.left_alone]
     found = chain(
         contradictions(conflicts),
         dangling_links(live, facts.taken_ids),
-        duplicates(free),
-        likenesses(free, {frozenset((each.one.id, each.other.id)) for each in conflicts}),
+        duplicates(live),
+        likenesses(live, {frozenset((each.one.id, each.other.id)) for each in conflicts}),
         fragmented(free),
-        orphans(free, live, facts),
-        *(found_alone(each, facts) for each in free),
+        orphans(live, facts),
+        *(found_alone(each, facts) for each in live),
     )
     worst_first = sorted(found, key=lambda each: (WORST_FIRST[each.kind], -each.score, each.ids))
     return Analysis(tuple(worst_first), {each.id: each.body_chars for each in live})
@@ -167,12 +165,12 @@ def dangling_links(live: Sequence[Features], taken_ids: Container[object]) -> It
             yield Finding(FindingKind.DANGLING_LINK, (each.id,), reason, round(1 - 1 / (1 + len(gone)), 4))
 
 
-def orphans(entries: Iterable[Features], live: Sequence[Features], facts: AnalysisFacts) -> Iterator[Finding]:
-    """Yields a finding for each of the notes to which nothing leads, among all live ones: see `FindingKind.ORPHAN`."""
+def orphans(live: Sequence[Features], facts: AnalysisFacts) -> Iterator[Finding]:
+    """Yields a finding for each note to which nothing leads: see `FindingKind.ORPHAN`."""
     bearers = _bearers(live)
     reached = {target for each in live for id in each.links if (target := bearers.get(id.casefold())) != each.id}
     times = Counter(tag for each in live for tag in set(each.meta.tags))
-    for each in entries:
+    for each in live:
         meta, days = each.meta, (facts.now_ms - each.meta.created_at_ms) // DAY_MS
         is_old = meta.created_at_ms <= facts.now_ms - ORPHAN_DAYS * DAY_MS
         if not is_old or meta.pinned or each.links or meta.id in reached or meta.id in facts.hot_or_new:

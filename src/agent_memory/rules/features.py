@@ -393,9 +393,6 @@ class AnalysisFacts:
     usage: Mapping[str, Usage] = field(factory=dict[str, Usage])
     """Reads by id; a note that is missing here has the reads of its frontmatter."""
     stale_days: int = 120
-    left_alone: frozenset[str] = frozenset()
-    """Notes that changed in 3 of the last 10 runs. No finding that asks for another rewrite names them; contradictions
-    and broken links do, however often a note is touched."""
     hot_or_new: frozenset[str] = frozenset()
     """Notes that are read without being counted, or came into the store lately: they are neither stale nor orphans."""
 

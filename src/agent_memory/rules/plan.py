@@ -285,7 +285,6 @@ class DefragFacts:
     """`captured` for the built-in, `consolidated` for an agent command."""
     now_ms: int
     usage: Mapping[str, Usage] = field(factory=dict[str, Usage])
-    left_alone: frozenset[str] = frozenset()
     undone: frozenset[str] = frozenset()
     live_at_start: int = 0
     force: bool = False

@@ -271,12 +271,8 @@ class _Planning:
         listed = self.live.get(id)
         if listed is None:
             return ("it is not live any more",) if id.casefold() in self.taken_ids else ("there is no such note",)
-        apart = (
-            (listed.provisional_id, "it has no id of its own yet (`memory doctor --fix` gives it one)"),
-            (id in self.facts.left_alone, "it changed in 3 of the last 10 runs and is left alone"),
-        )
-        forbidden = (*why_untouchable(listed), *(words for holds, words in apart if holds))
-        if forbidden:
+        unfinished = ("it has no id of its own yet (`memory doctor --fix` gives it one)",) * listed.provisional_id
+        if forbidden := (*why_untouchable(listed), *unfinished):
             return forbidden
         if seen is None:
             return ("it was not shown in full",)

@@ -226,7 +226,6 @@ class Scan:
     tiers: TierList
     memo: TieringMemo = TieringMemo()
     deferred: tuple[Deferred, ...] = ()
-    left_alone: frozenset[str] = frozenset()
     undone: frozenset[str] = frozenset()
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
-from itertools import islice
 from typing import ClassVar, Literal
 
 from attrs import field, frozen
@@ -90,15 +88,6 @@ def logged_actions(applied: Iterable[Applied]) -> tuple[LoggedAction, ...]:
 def logged_action(act: str, id: str, title: str) -> LoggedAction:
     """Returns the action for one note."""
     return LoggedAction(act, (), (id,), title) if act == "create" else LoggedAction(act, (id,), (), title)
-
-
-def churning(runs: Iterable[LoggedRun], *, of: int = 10, at_least: int = 3) -> frozenset[str]:
-    """Returns the notes that at least this many of the first `of` runs changed, among runs that changed any existing
-    note: a note that every run rewrites is left alone. Undos, reviews, and runs that are undone, do not count."""
-    standing = (run for run in runs if run.machine not in ("undo", "review") and run.undone_by is None)
-    changed = (frozenset(id for action in run.actions for id in action.ids) for run in standing)
-    counts = Counter(id for ids in islice(filter(None, changed), of) for id in ids)
-    return frozenset(id for id, count in counts.items() if count >= at_least)
 
 
 def is_named(run_id: str, text: str) -> bool:

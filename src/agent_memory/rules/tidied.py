@@ -75,9 +75,7 @@ def _merges(request: DefragRequest, room: int, most: int) -> tuple[Merge, ...]:
     shown = (
         each
         for each in request.shown
-        if each.meta.id in hashes
-        and each.meta.id not in request.left_alone
-        and not has_passed(each.meta.expires_at_ms, request.now_ms)
+        if each.meta.id in hashes and not has_passed(each.meta.expires_at_ms, request.now_ms)
     )
     kept: list[Merge] = []
     for twins in twins_among(shown):

@@ -48,7 +48,6 @@ from agent_memory.rules.run_log import (
     LoggedRun,
     Undoing,
     UndoneMark,
-    churning,
     is_named,
     prune_runs,
     undone_by,
@@ -146,11 +145,6 @@ class RunLog:
     @as_result
     def put_report(self, run: LoggedRun, error: Error | None = None) -> None:
         write_text(self._root, f"{RUNS}/{run.run_id}/{REPORT}", render_report_document(run, error))
-
-    @as_result
-    def churning(self) -> frozenset[str]:
-        """Returns the ids of notes that changed in 3 of the last 10 runs (`run_log.churning`)."""
-        return churning(self._logged(self._names()))
 
     @as_result
     def undone(self) -> frozenset[str]:
