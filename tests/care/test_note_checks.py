@@ -128,7 +128,7 @@ class TestAnalysis:
         each = tuple(AnalysisFinding(kind, (META.id, "id__d4e5f6"), f"because of {kind}.") for kind in FindingKind)
         analysis = Analysis(each)
         found = list(examine_analysis(analysis, {META.id: stored().listed.path}))
-        assert [each.code for each in found if each.code in ("expired", "surplus", "fragmented", "orphan")] == []
+        assert [each.code for each in found if each.code in ("expired", "surplus", "orphan")] == []
         assert len(found) == len(FindingKind) - 4
         assert all(each.subject == stored().listed.path for each in found)
         assert found[0].message == "Because of contradiction (with id__d4e5f6)"

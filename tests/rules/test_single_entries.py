@@ -22,7 +22,7 @@ from agent_memory.rules.shown import most_urgent_ids, note_chars
 from agent_memory.session.history import History
 from agent_memory.session.queue import InboxEntry, SessionFile
 from agent_memory.text.instants import DAY_MS
-from analysed_notes import FACTS, NOON_MS, found, ids, kinds, note
+from analysed_notes import FACTS, NOON_MS, found, kinds, note
 
 LONG_AGO: dict[str, Any] = {"created_at_ms": NOON_MS - 200 * DAY_MS, "updated_at_ms": NOON_MS - 200 * DAY_MS}
 
@@ -40,25 +40,6 @@ class TestSizes:
         longer = code.replace("```sh\n", "```sh\n" + "more\n" * 20)
         [finding] = found(note("Code", longer)).findings
         assert "are code, which counts half" in finding.reason
-
-    def test_three_short_notes_on_one_subject_are_fragments(self) -> None:
-        notes = [
-            note(f"Parcel label {word}", f"The label has a {word}.", tags=("topic__labels",))
-            for word in ("barcode", "weight", "sender")
-        ]
-        [finding] = found(*notes).of_kind(FindingKind.FRAGMENTED)
-        assert set(finding.ids) == set(ids(*notes))
-        assert found(*notes[:2]).of_kind(FindingKind.FRAGMENTED) == ()
-
-    @pytest.mark.parametrize("apart", [{"tags": ("topic__post",)}, {"scope": "global"}, {"kind": Kind.HANDOFF}])
-    def test_other_tags_scopes_and_handoffs_are_no_fragments(self, apart: dict[str, Any]) -> None:
-        words = ("barcode", "weight", "sender")
-        metas: tuple[dict[str, Any], ...] = ({}, {}, apart)
-        notes = [
-            note(f"Parcel label {word}", f"The label has a {word}.", **{"tags": ("topic__labels",), **meta})
-            for word, meta in zip(words, metas, strict=True)
-        ]
-        assert found(*notes).of_kind(FindingKind.FRAGMENTED) == ()
 
 
 class TestAges:

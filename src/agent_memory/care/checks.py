@@ -271,8 +271,7 @@ _OF_KIND = {
     FindingKind.STALE: STALE,
     FindingKind.DANGLING_LINK: UNRESOLVED_LINK,
 }
-"""A person need not do anything about the other kinds: the next defrag archives what has expired, and joins fragments.
-"""
+"""A person need not do anything about the other kinds: the next defrag archives what has expired."""
 
 
 def examine_analysis(analysis: Analysis, paths: Mapping[str, str]) -> Iterator[Finding]:

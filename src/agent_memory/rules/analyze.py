@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, combinations, islice, permutations
+from itertools import chain, islice, permutations
 
 from attrs import frozen
 
@@ -53,7 +53,6 @@ def analyze_features(features: Iterable[Features], facts: AnalysisFacts) -> Anal
         dangling_links(live, facts.taken_ids),
         duplicates(live),
         likenesses(live, {frozenset((each.one.id, each.other.id)) for each in conflicts}),
-        fragmented(free),
         orphans(live, facts),
         *(found_alone(each, facts) for each in live),
     )
@@ -77,13 +76,6 @@ MOST_LINES = 40
 """Lines of a note that are not blank; a line of fenced code counts half."""
 MOST_CHARS = 4_000
 """Characters of a note; those in fenced code count half."""
-SHORT_CHARS = 280
-"""A note with fewer characters is a fragment if others are about the same subject."""
-FEWEST_FRAGMENTS = 3
-
-_COMMON_TITLE_TERMS = 2
-_MOST_TITLE_TERMS = 20
-"""A longer title is body text, not a title."""
 _MOST_LINKS_NAMED = 5
 
 
@@ -119,35 +111,6 @@ def found_alone(entry: Features, facts: AnalysisFacts) -> Iterator[Finding]:
 def _aged(age_ms: int, half_days: int) -> float:
     """Returns a number that rises with age from 0 towards 1, and is one half at `half_days`."""
     return round(age_ms / (age_ms + half_days * DAY_MS), 4) if age_ms > 0 else 0.0
-
-
-# -- fragments --------------------------------------------------------------------------------------------------------
-
-
-def fragmented(entries: Sequence[Features]) -> Iterator[Finding]:
-    """Returns groups of very short notes of one scope about one subject: they share a tag (or all have none) and two
-    words of their titles. Each note is in the largest group it belongs to, and in no other."""
-    sharing: dict[tuple[str, str, tuple[str, ...]], list[Features]] = defaultdict(list)
-    for each in entries:
-        is_short = each.body_chars < SHORT_CHARS and each.meta.kind is not Kind.HANDOFF
-        if is_short and len(each.title) <= _MOST_TITLE_TERMS:
-            for words in combinations(sorted(each.title), _COMMON_TITLE_TERMS):
-                for tag in each.meta.tags or ("",):
-                    sharing[each.scope, tag, words].append(each)
-    grouped: set[str] = set()
-    for group in sorted(sharing.values(), key=lambda group: (-len(group), [each.id for each in group])):
-        free = [each for each in group if each.id not in grouped]
-        if len(free) < FEWEST_FRAGMENTS:
-            continue
-        grouped.update(each.id for each in free)
-        for part in slices(in_precedence(free)):
-            if len(part) >= FEWEST_FRAGMENTS:
-                chars = max(each.body_chars for each in part)
-                reason = (
-                    f"{len(part)} notes about one subject, by tags and titles, of at most {chars} characters each "
-                    f"(short: under {SHORT_CHARS})"
-                )
-                yield Finding(FindingKind.FRAGMENTED, _ids(part), reason, round(1 - 1 / len(part), 4))
 
 
 # -- links ------------------------------------------------------------------------------------------------------------

@@ -23,8 +23,6 @@ class FindingKind(StrEnum):
     SURPLUS = "surplus"
     """Over a limit that a person has set on the size of the store, and of least value."""
     OVERSIZED = "oversized"
-    FRAGMENTED = "fragmented"
-    """Several very short entries about one subject."""
     DANGLING_LINK = "dangling-link"
     ORPHAN = "orphan"
     """No link leads to it or from it, it shares no tag with another note, and nobody has read it."""
