@@ -129,7 +129,7 @@ class TestAnalysis:
         analysis = Analysis(each)
         found = list(examine_analysis(analysis, {META.id: stored().listed.path}))
         assert [each.code for each in found if each.code in ("expired", "surplus", "orphan")] == []
-        assert len(found) == len(FindingKind) - 4
+        assert len(found) == len(FindingKind) - 3
         assert all(each.subject == stored().listed.path for each in found)
         assert found[0].message == "Because of contradiction (with id__d4e5f6)"
 

@@ -86,7 +86,7 @@ def run(state: State) -> tuple[State, DefragPlan]:
         for id, each in live.items()
     }
     proposed = None if proposal.tiers is None else tiers_after(proposal.tiers, plan)
-    tiers = resolve_tiers(proposed, tiers_after(state.tiers, plan), facts, BUDGET, {}).tiers
+    tiers = resolve_tiers(proposed, tiers_after(state.tiers, plan), facts, BUDGET).tiers
     return State(live, tiers, (*state.archived, *gone)), plan
 
 
@@ -184,7 +184,7 @@ def test_a_store_where_everything_is_twice_has_everything_once() -> None:
 def test_the_tiers_after_a_merge_are_those_of_the_next_run() -> None:
     entries = [
         *planted(kind=Kind.LESSON)[:6],
-        *(stored(f"Lesson {n}", f"Lesson {n}.", kind=Kind.LESSON) for n in range(9)),
+        *(stored(f"Lesson {n}", f"Lesson {n}.", kind=Kind.LESSON, at_ms=NOW_MS - DAY_MS) for n in range(9)),
     ]
     state, plan = run(state_of(entries))
     assert len(plan.actions) == 1

@@ -64,7 +64,7 @@ FORGOTTEN = ForgettingAtWork(
 FILE = FileChange("topics/a.md", FileState(b"\0", 1), FileState(b"A"))
 SECTION = SectionChange("/h/A.md", "old", "x", "\n", False)
 PENDING = Pending(InboxEntry(NOON_MS, Harness.MANUAL, InlineNote("Tea", "Green.")), "one.json", ("one.json",))
-MEMO = TieringMemo("f", "scripted", frozenset({"j"}), {A: 2})
+MEMO = TieringMemo("f", "scripted", frozenset({"j"}))
 REPORT = LoggedRun(
     run_id="2026-02-13T14-30-05.123Z_4dbfbe",
     machine="defrag",
@@ -229,13 +229,7 @@ footprints = st.builds(
         tuple
     ),
 )
-memos = st.builds(
-    TieringMemo,
-    st.text(),
-    st.text(),
-    st.frozensets(st.text()),
-    st.dictionaries(st.text(), st.integers(0, 9), max_size=3),
-)
+memos = st.builds(TieringMemo, st.text(), st.text(), st.frozensets(st.text()))
 
 
 @settings(max_examples=60)

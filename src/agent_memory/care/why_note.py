@@ -214,7 +214,7 @@ def why_in_tier(
             return f"The next defrag takes it out: {why_not_nearer(meta)}."
         if meta.is_vouched_for:
             return "You vouched for it with `memory promote`."
-        return "Defrag chose it. It stays until defrag leaves it out twice in a row, or a clearly better note needs the room."
+        return "Defrag chose it. It stays until defrag makes it warm, or a note that defrag prefers needs the room."
     if has_passed(meta.expires_at_ms, now_ms):
         return f"It expired on {day_of(meta.expires_at_ms)}; the next defrag archives it."
     if meta.best_tier is not Tier.HOT:

@@ -138,7 +138,7 @@ def _asked(io: DefragIo, run: DefragRun, scan: Scan, analysis: Analysis, candida
     unseen = frozenset(opened) - {each.meta.id for each in shown}
     judged = candidates.without(secret).judged(frozenset(wanted) - unseen, scan.memo.judged)
     fingerprint = store_fingerprint(live)
-    memo = TieringMemo(fingerprint, io.agent.name, judged, scan.memo.omitted)
+    memo = TieringMemo(fingerprint, io.agent.name, judged)
     key = f"defrag {fingerprint} {io.agent.name}"
     asked = evolve(run, asked=True, reply_key=key, shown=shown, memo=memo)
     reply = answered(io.agent, io.records, run.id, key, request)
@@ -235,14 +235,13 @@ def with_tiers(io: DefragIo, run: DefragRun, scan: Scan) -> DefragRun:
             entries.pop(change.id, None)
     now_ms = io.clock.now_ms()
     facts = {id: tier_facts(meta, chars, reads_of(meta, scan.usage), now_ms) for id, (meta, chars) in entries.items()}
-    resolved = resolve_tiers(proposed, current, facts, io.budget, scan.memo.omitted)
+    resolved = resolve_tiers(proposed, current, facts, io.budget)
     told = tuple(each for each in resolved.dropped if each not in plan.dropped)
     warnings = tuple(each for each in resolved.warnings if each not in run.warnings)
     return evolve(
         run,
         tiers_before=scan.tiers,
         tiers=resolved.tiers,
-        memo=evolve(run.memo, omitted=resolved.omitted),
         plan=evolve(plan, dropped=(*plan.dropped, *told)),
         warnings=(*run.warnings, *warnings),
     )

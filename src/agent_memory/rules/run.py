@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from attrs import field, frozen
+from attrs import frozen
 
 from agent_memory.errors import Error
 from agent_memory.note.note import Listing, StoredEntry, TierList, Usage
@@ -209,12 +209,10 @@ class TieringMemo:
     agent: str = ""
     judged: frozenset[str] = frozenset()
     """Fingerprints of the findings that the agent has been shown."""
-    omitted: Mapping[str, int] = field(factory=dict[str, int])
-    """How many tierings in a row have left out a hot note, by id."""
 
     def for_agent(self, name: str) -> TieringMemo:
         """Returns the memo for the agent that tiered; for another agent, one in which nothing has been shown."""
-        return self if self.agent == name else TieringMemo(omitted=self.omitted)
+        return self if self.agent == name else TieringMemo()
 
 
 @frozen

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from attrs import define, evolve, field, frozen
@@ -35,8 +35,6 @@ if TYPE_CHECKING:  # the prompt hook scores notes, but plans nothing
 
 HEADING_CHARS = 100
 """Characters written around a note that is shown whole, besides its title: heading mark, origin, date, blank lines."""
-CLEARLY_BETTER = 1.25
-"""A challenger replaces another note only with at least this many times its score."""
 
 _STEP_DAYS = 30
 _OF_IMPORTANCE: Mapping[Importance, float] = {
@@ -95,8 +93,8 @@ def score(meta: Meta, usage: Usage, now_ms: int) -> float:
 
     Use: 1, and 0.2 more for each doubling of the reads, up to 8. Recency: 0.85 for each whole 30 days since the last
     read or change, down to 8 steps; always 1 for what a person prefers or has agreed on (`is_ageless`). Origin: the
-    person 1, an agent 0.8, anything else 0.7. No single step of use or time makes one note `CLEARLY_BETTER` than its
-    equal, so that a score does not swing from run to run.
+    person 1, an agent 0.8, anything else 0.7. No single step of use or time adds a quarter, so that a score does not
+    swing from run to run.
     """
     return score_parts(meta, usage, now_ms).total
 
@@ -234,10 +232,6 @@ def _without_empty_lists(lines: list[str]) -> list[str]:
 # -- from the tiers that somebody proposes to the tiers that hold -----------------------------------------------------
 
 
-TIERINGS_LEFT_OUT = 2
-"""A hot note goes after this many proposals in a row have left it out."""
-
-
 @define
 class SectionRoom:
     """How much of a budget is taken, in each scope's section.
@@ -276,69 +270,44 @@ class Resolved:
     """The resulting tiers, and the outcome of the proposal."""
 
     tiers: TierList
-    omitted: Mapping[str, int] = field(factory=dict[str, int])
-    """How many tierings in a row have left out a hot note, by id."""
     dropped: tuple[Dropped, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
 def resolve_tiers(
-    proposed: TierList | None,
-    current: TierList,
-    facts: Mapping[str, TierFacts],
-    budget: SectionBudget,
-    omitted: Mapping[str, int],
+    proposed: TierList | None, current: TierList, facts: Mapping[str, TierFacts], budget: SectionBudget
 ) -> Resolved:
     """Returns the tier list to be kept. `facts`, by id, are those of the live notes that either list names, that are
     pinned, or that a person vouches for; others make no difference.
 
-    Pinned notes that may be hot are hot, and always fit. A promoted note that has been in no list is treated like one
-    that is proposed as hot, and stays at least warm while there is room. Without a proposal only the necessary changes.
-    Proposing the same again changes nothing.
+    Pinned notes that may be hot are hot, and always fit. Then come those proposed as hot, as they are proposed. A hot
+    note that the proposal does not name stays while there is room, so that one odd reply moves nothing out. A promoted
+    note that has been in no list is hot if there is room, and stays at least warm while there is. Proposing the same
+    again changes nothing.
     """
-    first = last = _resolved_once(proposed, current, facts, budget, omitted)
-    # A promoted note that found no line may find room among the hot ones; each round takes one more in.
-    while (again := _resolved_once(None, last.tiers, facts, budget, last.omitted)).tiers != last.tiers:
-        last = again
-    hot = dict.fromkeys((*(id for id in current.hot if id in last.tiers.hot), *last.tiers.hot))
-    return evolve(first, tiers=TierList(tuple(hot), last.tiers.warm), omitted=last.omitted)
-
-
-def _resolved_once(
-    proposed: TierList | None,
-    current: TierList,
-    facts: Mapping[str, TierFacts],
-    budget: SectionBudget,
-    omitted: Mapping[str, int],
-) -> Resolved:
     known, gone = _allowed(current, facts, named=False)
     wish, refused = (known, gone) if proposed is None else _allowed(proposed, facts, named=True)
     vouched = {id for id, each in facts.items() if each.meta.is_vouched_for}
     promoted = [id for id in vouched.difference(current.hot, current.warm) if facts[id].best is Tier.HOT]
     promoted.sort(key=lambda id: (-facts[id].score, id))
-    wanted = (*wish.hot, *(id for id in promoted if id not in wish.hot))
+    staying = [id for id in known.hot if id not in wish.warm]
+    staying.sort(key=lambda id: (facts[id].meta.is_vouched_for, facts[id].score, id), reverse=True)
+    wanted = dict.fromkeys((*(() if proposed is None else wish.hot), *staying, *promoted))
 
-    # How often in a row each hot note has been left out, including this time if there is a proposal.
-    left_out = [id for id in known.hot if not facts[id].meta.pinned]
-    if proposed is not None:
-        counts = {id: omitted.get(id, 0) + 1 for id in left_out if id not in wanted}
-    else:
-        counts = {id: min(omitted[id], TIERINGS_LEFT_OUT - 1) for id in left_out if omitted.get(id, 0) > 0}
-    staying = [id for id in known.hot if counts.get(id, 0) < TIERINGS_LEFT_OUT]
     room = SectionRoom(budget.hot_chars)
-    members = _fill_hot(staying, wanted, counts, facts, room)
-    challengers = [id for id in wanted if id not in staying]
-    pins = [id for id, each in facts.items() if each.meta.pinned and each.best is Tier.HOT and id not in staying]
-    pins.sort(key=lambda id: (wanted.index(id) if id in wanted else len(wanted), facts[id].meta.created_at_ms, id))
-    # Each group in its own order: those already there, new pins (as proposed, then the oldest), those proposed.
-    hot = [id for id in (*staying, *pins, *challengers) if id in members]
+    pins = [id for id, each in facts.items() if each.meta.pinned and each.best is Tier.HOT]
+    pins.sort(key=lambda id: ([*wish.hot, id].index(id), facts[id].meta.created_at_ms, id))
+    members = dict.fromkeys(pins)
+    for id in pins:
+        room.takes(facts[id].meta.scope, facts[id].whole_chars, pinned=True)
+    for id in wanted:
+        if id not in members and room.takes(facts[id].meta.scope, facts[id].whole_chars):
+            members[id] = None
+    # Who stays keeps its place; then new pins and those proposed.
+    hot = dict.fromkeys(id for id in (*known.hot, *pins, *wanted) if id in members)
 
-    failed = [id for id in challengers if id not in members]
-    pushed_out = [id for id in staying if id not in members]
-    dismissed = [id for id in known.hot if id not in staying and (id in wish.warm or id in vouched)]
-    leaving = dict.fromkeys((*failed, *pushed_out, *dismissed))
+    leaving = [id for id in dict.fromkeys((*wanted, *known.hot)) if id not in members]
     waiting = [id for id in known.warm if id in wish.warm or id in leaving or id in vouched]
-    # A note that stays keeps its place, even if it was proposed as hot.
     lines = dict.fromkeys((*(id for id in leaving if id not in waiting), *waiting, *wish.warm))
     warm = [id for id in lines if id not in members]
     warm_room = SectionRoom(budget.warm_lines)
@@ -348,8 +317,7 @@ def _resolved_once(
 
     told = {each.subject for each in refused}
     return Resolved(
-        TierList(tuple(dict.fromkeys(hot)), tuple(id for id in warm if id in with_line)),
-        {id: count for id, count in counts.items() if id in members},
+        TierList(tuple(hot), tuple(id for id in warm if id in with_line)),
         (*refused, *(each for each in gone if each.subject not in told)),
         tuple(
             f"The pinned notes of {'all places' if scope == GLOBAL_SCOPE else scope} take more than {room.limit:,} characters; "
@@ -383,44 +351,6 @@ def _why_cold(facts: TierFacts) -> str:
     if facts.meta.is_vouched_for or facts.meta.origin is Origin.USER:
         return "it has expired"
     return "it may be shown unasked only after `memory promote`"
-
-
-def _fill_hot(
-    staying: Sequence[str],
-    wanted: Sequence[str],
-    left_out: Mapping[str, int],
-    facts: Mapping[str, TierFacts],
-    room: SectionRoom,
-) -> set[str]:
-    """Returns the hot notes: the pins; the strongest of those that stay, so that the weakest gives way; then newcomers
-    in their order, each before what it may displace, which is anything left out and clearly weaker."""
-    members: set[str] = set()
-
-    def put(id: str, *, pinned: bool = False) -> None:
-        if id not in members and room.takes(facts[id].meta.scope, facts[id].whole_chars, pinned=pinned):
-            members.add(id)
-
-    for id, each in facts.items():
-        if each.meta.pinned and each.best is Tier.HOT:
-            put(id, pinned=True)
-    strongest = sorted(staying, key=lambda id: (facts[id].meta.is_vouched_for, facts[id].score, id), reverse=True)
-    for id in strongest:
-        if id not in left_out:
-            put(id)
-    newcomers = [id for id in wanted if id not in staying]
-    tried: set[str] = set()
-    for newcomer in newcomers:
-        challenger = facts[newcomer]
-        for id in strongest:
-            in_the_way = facts[id].meta.shares_a_place_with(challenger.meta)
-            is_beaten = in_the_way and challenger.score >= CLEARLY_BETTER * facts[id].score
-            if id in left_out and id not in tried and not is_beaten:
-                tried.add(id)
-                put(id)
-        put(newcomer)
-    for id in (*strongest, *newcomers):  # one that left may have made room for one that came too early
-        put(id)
-    return members
 
 
 def tiers_after(tiers: TierList, plan: DefragPlan) -> TierList:
