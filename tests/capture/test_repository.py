@@ -128,18 +128,6 @@ def test_variables_are_ignored_p4(git: Git, project: Path, home: Path, monkeypat
     assert read(project, home)[1] == "main"
 
 
-def test_an_abbreviation_of_the_persons_own_is_written_out(git: Git, project: Path, home: Path) -> None:
-    git(project, "remote", "add", "origin", "gh:owner/repo")
-    assert read(project, home)[0] == "gh/owner/repo"
-    (home / ".config" / "git").mkdir(parents=True)
-    (home / ".config" / "git" / "config").write_text('[url "https://github.com/"]\n\tinsteadOf = "gh:"\n')
-    assert read(project, home)[0] == "github.com/owner/repo"
-    (home / ".gitconfig").write_text('[url "git@gitlab.com:owner/"]\n\tinsteadOf = gh:owner/\n')
-    assert read(project, home)[0] == "gitlab.com/owner/repo"  # the longest counts
-    git(project, "remote", "set-url", "origin", "https://example.org/owner/repo")
-    assert read(project, home)[0] == "example.org/owner/repo"
-
-
 def test_a_bare_repository_and_its_work_trees_are_one(git: Git, project: Path, home: Path) -> None:
     git(home, "clone", "-q", "--bare", str(project), str(home / "lamp" / ".bare"))
     (home / "lamp" / ".git").write_text("gitdir: ./.bare\n")

@@ -46,19 +46,6 @@ def test_other_hosts_keep_their_path(url: str, key: str) -> None:
             "github.com/o/r",
         ),
         (("ssh://git@altssh.gitlab.com:443/g/s/r.git", "git@gitlab.com-me:g/s/r"), "gitlab.com/g/s/r"),
-        (
-            (
-                "git@ssh.dev.azure.com:v3/org/project/repo",
-                "https://org@dev.azure.com/org/project/_git/repo",
-                "https://org.visualstudio.com/DefaultCollection/project/_git/repo",
-                "org@vs-ssh.visualstudio.com:v3/org/project/repo",
-            ),
-            "dev.azure.com/org/project/repo",
-        ),
-        (
-            ("https://dev.azure.com/org/_git/repo", "git@ssh.dev.azure.com:v3/org/repo/repo"),
-            "dev.azure.com/org/repo/repo",
-        ),
     ],
 )
 def test_the_forms_that_a_host_has_for_one_repository_have_one_key(urls: tuple[str, ...], key: str) -> None:

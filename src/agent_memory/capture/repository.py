@@ -27,8 +27,6 @@ _SAME_HOSTS = {
     "www.github.com": "github.com",
     "altssh.gitlab.com": "gitlab.com",
     "altssh.bitbucket.org": "bitbucket.org",
-    "ssh.dev.azure.com": "dev.azure.com",
-    "vs-ssh.visualstudio.com": "dev.azure.com",
 }
 """Other names under which hosts serve the same repositories, for example SSH on port 443."""
 _ALIASED_HOSTS = ("github.com-", "gitlab.com-", "bitbucket.org-")
@@ -73,7 +71,9 @@ def remote_scope_key(url: str) -> str | None:
         return None
     if any("@" in part for part in parts):  # a password cut in two by a slash
         return None
-    key = "/".join(_one_name(host.lower(), parts))
+    host = _SAME_HOSTS.get(host.lower(), host.lower())
+    host = next((alias[:-1] for alias in _ALIASED_HOSTS if host.startswith(alias)), host)
+    key = "/".join((host, *parts))
     return key if len(key) <= MAX_KEY_CHARS and key.isprintable() and " " not in key else None
 
 
@@ -88,23 +88,6 @@ def stated_scope(text: str) -> str | None:
         return stated if is_key else None
     key = remote_scope_key(stated)
     return key if key is not None or ":" in stated else remote_scope_key(f"https://{stated}")
-
-
-def _one_name(host: str, parts: list[str]) -> list[str]:
-    """Returns host and path as in the host's web addresses. Azure's forms are `v3/org/project/repo` (SSH),
-    `org/project/_git/repo` and, if both have one name, `org/_git/repo`; formerly at `org.visualstudio.com`."""
-    host = _SAME_HOSTS.get(host, host)
-    host = next((alias[:-1] for alias in _ALIASED_HOSTS if host.startswith(alias)), host)
-    if host.endswith(".visualstudio.com"):
-        parts = [host.partition(".")[0], *(part for part in parts if part.lower() != "defaultcollection")]
-        host = "dev.azure.com"
-    if host == "dev.azure.com":
-        parts = parts[1:] if parts[0] == "v3" and len(parts) == 4 else parts
-        if parts[1:2] == ["_git"] and len(parts) == 3:
-            parts = [parts[0], parts[2], parts[2]]
-        elif parts[2:3] == ["_git"] and len(parts) == 4:
-            parts = [*parts[:2], parts[3]]
-    return [host, *parts]
 
 
 def _host_and_path(url: str) -> tuple[str, str] | None:
@@ -139,7 +122,6 @@ MAX_PACKED_REFS_BYTES = 1 << 25
 _MOST_CLONES = 5
 """How many local clones of clones to follow: more are a circle."""
 _HEX_DIGITS = 64
-_INSTEAD = ("url", "insteadof")
 
 
 class Repository(Record):
@@ -177,7 +159,7 @@ def read_repository(directory: str, environ: "Mapping[str, str]") -> Repository:
         common = _common_directory(git_directory)
         branch, commit = _checked_out(git_directory, common)
         return Repository(
-            scope_at(common, environ),
+            scope_at(common),
             branch if ref_problem(branch) is None else None,
             commit if commit_problem(commit) is None else None,
             top_level,
@@ -187,9 +169,9 @@ def read_repository(directory: str, environ: "Mapping[str, str]") -> Repository:
         return Repository(path_scope(real), top=real)
 
 
-def scope_at(common: str, environ: "Mapping[str, str]", depth: int = _MOST_CLONES) -> str:
+def scope_at(common: str, depth: int = _MOST_CLONES) -> str:
     """Returns the key of the repository with this common directory. A local clone has the key of its original."""
-    url = chosen_remote(_remotes(common, environ))
+    url = chosen_remote(_remotes(common))
     key = remote_scope_key(url)
     if key is not None:
         return key
@@ -198,7 +180,7 @@ def scope_at(common: str, environ: "Mapping[str, str]", depth: int = _MOST_CLONE
         for candidate in (f"{path}/.git", path, f"{path}.git"):
             if os.path.isdir(candidate) and _has_head(candidate):
                 cloned = _common_directory(os.path.realpath(candidate))
-                return scope_at(cloned, environ, depth - 1)
+                return scope_at(cloned, depth - 1)
     return path_scope(common)
 
 
@@ -207,7 +189,7 @@ def scope_there(path: str, environ: "Mapping[str, str]") -> str | None:
     try:
         if not _is_there(path):
             return ""
-        return scope_at(path, environ) if _has_head(path) else read_repository(path, environ).scope
+        return scope_at(path) if _has_head(path) else read_repository(path, environ).scope
     except (OSError, ValueError):
         return None
 
@@ -289,29 +271,10 @@ def _checked_out(git_directory: str, common: str) -> tuple[str | None, str | Non
     return (None if branch in (name, ".invalid") else branch), os.fsdecode(commit) if commit else None
 
 
-def _remotes(common: str, environ: "Mapping[str, str]") -> tuple[tuple[str, str], ...]:
-    """Returns (remote, URL) pairs, with the abbreviations of the person's own config expanded (`gh:owner/repo`)."""
+def _remotes(common: str) -> tuple[tuple[str, str], ...]:
+    """Returns (remote, URL) pairs."""
     config = os.fsdecode(_read(f"{common}/config"))
-    remotes = tuple((name, url) for kind, name, key, url in _settings(config) if (kind, key) == ("remote", "url"))
-    if not any(_may_be_short(url) for _, url in remotes):
-        return remotes
-    home = home_of(environ)
-    paths = (f"{environ.get('XDG_CONFIG_HOME') or f'{home}/.config'}/git/config", f"{home}/.gitconfig")
-    own = [config, *(os.fsdecode(_read(path)) for path in paths)]
-    bases = [(value, base) for text in own for kind, base, key, value in _settings(text) if (kind, key) == _INSTEAD]
-    written: list[tuple[str, str]] = []
-    for name, url in remotes:
-        # The longest matching abbreviation wins (https://git-scm.com/docs/git-config, `url.<base>.insteadOf`).
-        fitting = [(short, base) for short, base in bases if short and url.startswith(short)]
-        short, base = max(fitting, key=lambda pair: len(pair[0]), default=("", ""))
-        written.append((name, base + url[len(short) :]))
-    return tuple(written)
-
-
-def _may_be_short(url: str) -> bool:
-    """Returns whether the host has no dot: such a name is often not a host."""
-    host, colon, _ = url.partition(":")
-    return bool(colon) and "." not in host and "/" not in host and not url.startswith(f"{host}://")
+    return tuple((name, url) for kind, name, key, url in _settings(config) if (kind, key) == ("remote", "url"))
 
 
 def _settings(config: str) -> "Iterator[tuple[str, str, str, str]]":
