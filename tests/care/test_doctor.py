@@ -16,17 +16,14 @@ from returns.result import Failure, Success
 
 from agent_memory.caller import Caller
 from agent_memory.capture.hook_files import LOG_NAME, log_hook_problem
-from agent_memory.care.checks import Finding, Severity
-from agent_memory.care.doctor import check_schedule, check_spend
-from agent_memory.config import Config, LlmConfig, ScheduleConfig, StorageConfig
+from agent_memory.care.checks import Finding
+from agent_memory.config import Config, LlmConfig, StorageConfig
 from agent_memory.errors import MarkersAmbiguous, TargetRefused
 from agent_memory.note.note import Sensitivity
-from agent_memory.rules.agent_request import DaySpend
 from agent_memory.rules.forgotten import EntryTombstone
-from agent_memory.rules.run_log import LoggedAction, LoggedRun, Machine
 from agent_memory.rules.section import Published, PublishedTarget, RenderedSection
 from agent_memory.store.bookkeeping import TOMBSTONE
-from agent_memory.text.instants import DAY_MS, HOUR_MS, day_of
+from agent_memory.text.instants import HOUR_MS, iso_of
 from faults import each_failure, failing_on
 from store_under_examination import Patient
 
@@ -94,10 +91,7 @@ class TestFilesAndRuns:
     def test_all_that_is_wrong_is_told_at_once(self, healthy: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
         topics = healthy.root / "topics"
         original = healthy.path_of(healthy.note("Tests", "They run first."))
-        now_ms = time.time_ns() // 1_000_000
-        for ago in (0, 0, 1, 1):
-            healthy.memory.spend.reserve(now_ms - ago * 86_400_000, 10, 99).unwrap()
-        healthy.config = evolve(Config(), llm=LlmConfig(command="no-such-command-anywhere --flag", max_calls_per_day=2))
+        healthy.config = evolve(Config(), llm=LlmConfig(command="no-such-command-anywhere --flag"))
         healthy.planned = Failure(TargetRefused("/t/AGENTS.md", "it is a device"))
         healthy.by_hand("topics/Tests 2.md", original.read_text())
         healthy.by_hand("topics/broken.md", "---\nkind: nonsense\n---\nx\n")
@@ -119,7 +113,7 @@ class TestFilesAndRuns:
             "agent-unusable llm", "damaged-state inbox/.queue.json", "damaged-state runs/deferred.json",
             "damaged-state state/phase.json", "damaged-state state/sessions/amp_x.json",
             "damaged-state state/tiers.json", "duplicate-id topics/Tests 2.md", "litter .transaction/0.new",
-            "missing-id topics/idea.md", "spend-cap llm.maxCallsPerDay",
+            "missing-id topics/idea.md",
             "sync-conflict-file topics/Ports (conflicted copy).txt",
             "sync-conflict-file usage/lamp.sync-conflict-20260213-143005-ABCDEFG.jsonl",
             "unreadable-note topics/broken.md", "unreadable-note topics/there.md", "unreadable-store /t/AGENTS.md",
@@ -246,44 +240,12 @@ def test_targets(healthy: Patient) -> None:
     assert "two ends" in found[1].message
 
 
-def run(machine: Machine, ended_at_ms: int, *, changed: bool = True) -> LoggedRun:
-    actions = (LoggedAction("create", ("id__a1b2c3",)),) if changed else ()
-    return LoggedRun("r", machine, ended_at_ms - 1, ended_at_ms, "completed", "", actions)
+def test_a_capture_that_waits_though_nothing_is_scheduled(healthy: Patient) -> None:
+    healthy.by_hand(f"inbox/{iso_of(now_ms() - 5 * HOUR_MS).replace(':', '-')}_amp_aaaaaa.json", "{}")
+    assert healthy.codes() == []
+    healthy.by_hand(f"inbox/{iso_of(now_ms() - 7 * HOUR_MS).replace(':', '-')}_amp_aaaaaa.json", "{}")
+    assert healthy.codes() == ["not-consolidated"]
 
 
-class TestRuns:
-    def found(self, *runs: LoggedRun, waiting_ms: int | None = None) -> list[Finding]:
-        return list(check_schedule(ScheduleConfig(), runs, waiting_ms, NOW))
-
-    @pytest.mark.parametrize(
-        ("waiting_hours", "last_hours", "late"),
-        [(7, None, True), (5, None, False), (7, 1, False), (7, 6.5, True), (700, 7, True)],
-    )
-    def test_a_capture_waits_for_three(self, waiting_hours: float, last_hours: float | None, late: bool) -> None:
-        runs = () if last_hours is None else (run("consolidate", NOW - int(last_hours * HOUR_MS)),)
-        found = self.found(*runs, waiting_ms=NOW - int(waiting_hours * HOUR_MS))
-        assert codes(found) == (["not-consolidated"] if late else [])
-
-    def test_notes_wait_for_a_defrag(self) -> None:
-        late, early = run("consolidate", NOW - 4 * DAY_MS), run("consolidate", NOW - DAY_MS)
-        never = self.found(early, late)
-        stopped = self.found(early, late, run("defrag", NOW - 9 * DAY_MS))
-        assert [(each.code, each.severity) for each in never] == [("not-defragged", Severity.NOTE)]
-        assert [(each.code, each.severity) for each in stopped] == [("not-defragged", Severity.PROBLEM)]
-        for fine in ((early,), (early, run("defrag", NOW - 2 * DAY_MS), late), (evolve(late, actions=()),)):
-            assert self.found(*fine) == []
-
-    @pytest.mark.parametrize(
-        ("calls", "found"),
-        [
-            ({0: 48, 1: 48}, ["spend-cap"]),
-            ({1: 48, 2: 49}, ["spend-cap"]),
-            ({0: 48, 1: 47, 2: 48}, []),
-            ({2: 48, 3: 48}, []),
-            ({0: 48}, []),
-        ],
-    )
-    def test_the_cap_of_calls_on_days_in_a_row_p10(self, calls: dict[int, int], found: list[str]) -> None:
-        spend = {day_of(NOW - ago * DAY_MS): DaySpend(number) for ago, number in calls.items()}
-        assert codes(check_spend(spend, 48, NOW)) == found
-        assert codes(check_spend(spend, 0, NOW)) == []
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000

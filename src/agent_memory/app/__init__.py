@@ -1084,8 +1084,6 @@ class Memory:
             self.environ,
             self.effective,
             self.reading,
-            self.spend,
-            self.log,
             health=self.health,
             scopes=self.scopes.list,
             team=lambda: self.team_at(self.cwd),

@@ -24,7 +24,6 @@ from agent_memory.care.files import Found, everything_in, unwritten
 from agent_memory.care.health import Health
 from agent_memory.care.tombstones import FORGOTTEN
 from agent_memory.care.traces import note_files
-from agent_memory.config import ScheduleConfig
 from agent_memory.errors import AgentMissing, EntryUnreadable, Error, PathRefused, RecorderFailed, StoreIo
 from agent_memory.files.paths import exists, is_directory, read_bytes, store_io
 from agent_memory.files.root import home_of
@@ -37,26 +36,21 @@ from agent_memory.note.tagging import VOCABULARY_FILE, TagVocabulary
 from agent_memory.recall.reading import Reading
 from agent_memory.redaction.redact import redact
 from agent_memory.results import unwrap
-from agent_memory.rules.agent_request import Spend
 from agent_memory.rules.analyze import analyze_features
 from agent_memory.rules.drafts import taken_ids
 from agent_memory.rules.features import AnalysisFacts, Features, features_of
-from agent_memory.rules.run_log import LoggedRun
 from agent_memory.rules.section import Published
 from agent_memory.setup.config_files import Effective
-from agent_memory.store.bookkeeping import SESSION_MARK, SpendLedgerFiles, TagVocabularyFile
+from agent_memory.store.bookkeeping import SESSION_MARK, TagVocabularyFile
 from agent_memory.store.note_files import TOPICS, read_image, understand, understand_again
-from agent_memory.store.run_files import RunLog
 from agent_memory.store.team_notes import Team
-from agent_memory.text.instants import DAY_MS, HOUR_MS, day_of, iso_of
+from agent_memory.text.instants import DAY_MS, HOUR_MS, iso_of
 from agent_memory.text.plain_text import counted, one_line
 
 T = TypeVar("T")
 
-_LOOKED_BACK_RUNS = 300
-"""More than a month of runs every two hours: older ones say nothing about a schedule."""
 _INTERVALS_BEFORE_LATE = 3
-"""How many intervals of its schedule a run may be late."""
+"""How many intervals of the schedule a capture may wait where nothing is scheduled."""
 _MESSAGE_CHARS = 600
 _SAID_CHARS = 160
 _GIT_SECONDS = 10
@@ -71,8 +65,6 @@ class Doctor:
     environ: Mapping[str, str]
     effective: Effective
     reading: Reading
-    spend: SpendLedgerFiles
-    runs: RunLog
     health: Callable[[], Result[Health, Error]]
     scopes: Callable[[], Result[tuple[ScopeUse, ...], Error]]
     team: Callable[[], Team]
@@ -113,7 +105,6 @@ class Doctor:
             self._team(),
             sections,
             self._runs(now_ms),
-            check_spend(_known(findings, self.spend.days(), {}), self.effective.config.llm.max_calls_per_day, now_ms),
             check_files(root, walked, now_ms),
             check_state(root, walked),
         ):
@@ -203,14 +194,18 @@ class Doctor:
                 yield of.TARGET_WARNING.found(target.path, warning.rstrip("."))
 
     def _runs(self, now_ms: int) -> Iterator[Finding]:
-        """Yields what `memory status` reports about the inbox, the runs, the hooks and the schedule, and work that
-        waits for a run."""
+        """Yields what `memory status` reports about the inbox, the runs, the hooks and the schedule, and captures that
+        wait for a run."""
         health = unwrap(self.health())
         for problem in evolve(health, unreadable=()).problems:  # notes have findings of their own
             yield of.STATUS.found("memory status", problem.rstrip("."))
-        if not health.jobs:
-            runs = unwrap(self.runs.runs(_LOOKED_BACK_RUNS))
-            yield from check_schedule(self.effective.config.schedule, runs, health.oldest_pending_at_ms, now_ms)
+        late_ms = (
+            _INTERVALS_BEFORE_LATE * max(self.effective.config.schedule.consolidate_interval_hours, 1 / 6) * HOUR_MS
+        )
+        waiting = health.oldest_pending_at_ms
+        if not health.jobs and waiting is not None and now_ms - waiting > late_ms:
+            words = f"A capture has waited since {iso_of(waiting)}; `memory consolidate` reads it"
+            yield of.NOT_CONSOLIDATED.found("inbox", f"{words}, `memory schedule on` does so from now on")
 
 
 @contextmanager
@@ -309,45 +304,6 @@ def check_state(root: str, walked: Sequence[Found]) -> Iterator[Finding]:
         except (ValueError, RecursionError):
             words = "It is not JSON; restore it from git or a backup, or move it away"
             yield of.DAMAGED_STATE.found(each.path, words)
-
-
-# -- runs -------------------------------------------------------------------------------------------------------------
-
-
-def check_schedule(
-    schedule: ScheduleConfig, runs: Sequence[LoggedRun], oldest_pending_at_ms: int | None, now_ms: int
-) -> Iterator[Finding]:
-    """Yields a finding for work that has waited for three intervals without a run. A run that finds nothing to do
-    leaves no trace, so only waiting work proves that runs are missing. `runs` are newest first, at least all since the
-    last defrag."""
-
-    def is_late(since_ms: int, interval_hours: float) -> bool:
-        return now_ms - since_ms > _INTERVALS_BEFORE_LATE * max(interval_hours, 1 / 6) * HOUR_MS
-
-    last = {run.machine: run.ended_at_ms or run.started_at_ms for run in reversed(runs)}
-    waiting = oldest_pending_at_ms
-    if waiting is not None and is_late(max(waiting, last.get("consolidate", 0)), schedule.consolidate_interval_hours):
-        words = f"A capture has waited since {iso_of(waiting)}; `memory consolidate` reads it"
-        yield of.NOT_CONSOLIDATED.found("inbox", f"{words}, `memory schedule on` does so from now on")
-    defragged = last.get("defrag")
-    changed = [run.started_at_ms for run in runs if run.changed_ids and run.started_at_ms > (defragged or 0)]
-    if changed and is_late(changed[-1], schedule.defrag_interval_hours):
-        before = "no defrag has ever run" if defragged is None else "no defrag has run since"
-        words = f"There are new notes since {day_of(changed[-1])}, and {before}; `memory defrag` tidies them"
-        yield of.NOT_DEFRAGGED.found("topics", words, Severity.NOTE if defragged is None else None)
-
-
-def check_spend(spend: Spend, max_calls_per_day: int, now_ms: int) -> Iterator[Finding]:
-    """Yields a finding where the day's cap was reached on two days in a row, up to today or yesterday."""
-    today, yesterday, before = (
-        day in spend and spend[day].calls >= max_calls_per_day >= 1
-        for day in (day_of(now_ms - ago * DAY_MS) for ago in range(3))
-    )
-    if yesterday and (today or before):
-        words = (
-            f"All {max_calls_per_day} calls a day were used on two days in a row, so sessions wait; raise this limit"
-        )
-        yield of.SPEND_CAP.found("llm.maxCallsPerDay", words)
 
 
 # -- git --------------------------------------------------------------------------------------------------------------
