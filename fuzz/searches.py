@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent_memory.note.note import Listed, Meta, StoredEntry
 from agent_memory.note.terms import MAX_QUERY_TERMS, MAX_TERM_CHARS, chunk_terms, chunks_of, note_terms, query_words
-from agent_memory.recall.ranking import hints_of, slips_of
+from agent_memory.recall.ranking import ids_in, periods_in, slips_of
 from agent_memory.recall.snippet import SNIPPET_CHARS, snippet_of
 from fuzz.target import Target
 
@@ -19,7 +19,8 @@ def _check(data: bytes) -> None:
     assert len(words) <= MAX_QUERY_TERMS
     assert len({word.term for word in words}) == len(words)
     assert all(word.term for word in words)
-    hints_of(query, NOW_MS)
+    ids_in(query)
+    periods_in(query, NOW_MS)
     _check_terms(body)
     title = query.encode("utf-8", "replace").decode()[:200]
     note_terms(StoredEntry(Listed(Meta("id__a1b2c3", title, 1, 1, description=title), "topics/a.md", "h"), body))
@@ -50,6 +51,6 @@ def _check_snippet(body: str, worth: dict[str, float]) -> None:
 SEARCH = Target(
     "search",
     _check,
-    ("zebra", "getUserLocale", "src/db/session.py", "C++", "C#", ".env", "a.b.c", "last week", "since 2024-02-30", "yesterday", "decisions about", "数据库", "데이터", "ข้อมูล", "naïve",
+    ("zebra", "getUserLocale", "src/db/session.py", "C++", "C#", ".env", "a.b.c", "id__a1b2c3", "last week", "since 2024-02-30", "yesterday", "数据库", "데이터", "ข้อมูล", "naïve",
      "ſt", "ﬁ", "İ", "ı", "ß", "🦓", "👩\u200d🚀", "\u0301", "\u202e", "\u200b", "\ud800", "[[id__a1b2c3|x]]", "```\n", "<!--", "-->", "| --- |", "**", "…", "'s", "\u0085", "\u2028"),
 )  # fmt: skip

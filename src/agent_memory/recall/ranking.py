@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from attrs import evolve, frozen
 
-from agent_memory.note.note import GLOBAL_SCOPE, Importance, Kind, Listed, Relation
+from agent_memory.note.note import GLOBAL_SCOPE, Importance, Listed, Relation
 from agent_memory.note.terms import QueryWord, slips_between
 from agent_memory.recall.search_values import MatchedWord, NearNote, NoteLink, ScorePart, TermPart
 from agent_memory.text.ids import ID_PATTERN
@@ -17,17 +17,10 @@ from agent_memory.text.instants import DAY_MS, has_passed
 from agent_memory.text.plain_text import first_few
 from agent_memory.text.tables import read_table
 
-# -- hints in a query -------------------------------------------------------------------------------------------------
-# What a query asks for besides its words: a kind of note, the newest, a period, an id.
-
-
 _LOOKED_AT_CHARS = 2_000
-"""A sentence that asks for a kind or a time is short; a pasted log is not."""
+"""A sentence that names a time is short; a pasted log is not."""
 
 _TABLE = read_table("agent_memory.recall", "words.txt")
-_KIND_CUES = {kind: "|".join(_TABLE.lines[f"kind {kind}"]) for kind in Kind if f"kind {kind}" in _TABLE.lines}
-_NEWEST = rf"(?<!\w)(?:{'|'.join(_TABLE.lines['newest'])})(?!\w)"
-
 _PLAIN = re.IGNORECASE | re.ASCII
 """Case is ignored as a look-up by `lower` does: without ASCII, `ı` would be an `i`."""
 
@@ -51,6 +44,7 @@ _RELATIVE = {
     name: (int(first), int(last)) for first, last, name in (each.split(" ", 2) for each in _TABLE.lines["relative"])
 }
 _RELATIVE_TIME = rf"\b(?:{'|'.join(_RELATIVE)})\b"
+
 _ID = rf"(?<!\w){ID_PATTERN}(?!\w)"
 _MOST_IDS = 20
 
@@ -67,31 +61,15 @@ class Period:
         return (self.start_ms is None or self.start_ms <= at_ms) and (self.end_ms is None or at_ms < self.end_ms)
 
 
-@frozen
-class QueryHints:
-    """The wishes in a query besides its words; usually none."""
-
-    kinds: frozenset[Kind] = frozenset()
-    newest: bool = False
-    """Whether it asks for what is new or holds now."""
-    periods: tuple[Period, ...] = ()
-    ids: tuple[str, ...] = ()
-    """In the order in which they are named, each once."""
+def ids_in(query: str) -> tuple[str, ...]:
+    """Returns the ids in a query, in order, each once."""
+    return tuple(dict.fromkeys(re.findall(_ID, query)))[:_MOST_IDS]
 
 
-def hints_of(query: str, now_ms: int) -> QueryHints:
-    """Returns the hints in the query. A date that does not exist (`31 February`) is not one. A month or a day without a
+def periods_in(query: str, now_ms: int) -> tuple[Period, ...]:
+    """Returns the times that a query names. A date that does not exist (`31 February`) is not one. A month or a day without a
     year is the last one that is not in the future."""
     asked = query[:_LOOKED_AT_CHARS]
-    return QueryHints(
-        frozenset(kind for kind, cues in _KIND_CUES.items() if re.search(rf"(?i)(?<!\w)(?:{cues})", asked)),
-        re.search(_NEWEST, asked, re.IGNORECASE) is not None,
-        _periods(asked, now_ms),
-        tuple(dict.fromkeys(re.findall(_ID, query)))[:_MOST_IDS],
-    )
-
-
-def _periods(asked: str, now_ms: int) -> tuple[Period, ...]:
     found: list[tuple[re.Match[str], Period]] = []
     has_number = any(map(str.isdigit, asked))  # in nearly every form of a date
     for form in _DATES if has_number else (_IN_A_MONTH,):
@@ -148,38 +126,26 @@ _TOLD_WORDS = 8
 _STEPS = list(Importance)
 
 
-@frozen
-class RankingWeights:
-    """The worth of each reason to show a note. The unit is the score of the best note by its words alone.
+# The worth of each reason to show a note. The unit is the score of the best note by its words alone. One recipe for every store,
+# judged on ten sets of which each was left out in turn (docs/adr/0034-ranking-by-few-signals.md).
 
-    One recipe for every store, judged on ten sets of which each was left out in turn
-    (docs/adr/0034-ranking-by-few-signals.md).
-    """
-
-    meaning: float = 0.12
-    """For each standard deviation by which a note's meaning is nearer to the query than that of the store's other
-    notes."""
-    near: tuple[float, ...] = (0.4, 0.2)
-    """The share of its own score that a note gives to those one turn before or after in the same session, and two turns
-    away."""
-    near_terms: float = 30.0
-    """Only short turns say so little that their neighbours count: if notes have more terms than this on average, the
-    share falls with the square of the length."""
-    links: float = 0.1
-    """The share of the score of the best note to which it links, or that links to it."""
-    asked_for: float = 0.15
-    """For a note of the kind that the query asks for (`decision about …`), of a time that it names, or the newest if it
-    asks for that; half as much for each `newest_half_life_days` before the newest."""
-    newest_half_life_days: float = 30.0
-    here: float = 0.05
-    """For a note in the scope of whoever asks; one of another repository loses as much."""
-    importance: float = 0.02
-    """For each step above `medium`; subtracted for one below."""
-    outdated: float = 0.6
-    """The factor for a note that is archived, expired, no longer true, or superseded."""
-
-
-WEIGHTS = RankingWeights()
+MEANING = 0.12
+"""For each standard deviation by which a note's meaning is nearer to the query than that of the store's other notes."""
+NEAR = 0.4, 0.2
+"""The share of its own score that a note gives to those one turn before or after in the same session, and two turns away."""
+_NEAR_TERMS = 30.0
+"""Only short turns say so little that their neighbours count: if notes have more terms than this on average, the share falls
+with the square of the length."""
+_LINKS = 0.1
+"""The share of the score of the best note to which it links, or that links to it."""
+_ASKED_FOR = 0.15
+"""For a note of a time that the query names."""
+_HERE = 0.05
+"""For a note in the scope of whoever asks; one of another repository loses as much."""
+_IMPORTANCE = 0.02
+"""For each step above `medium`; subtracted for one below."""
+_OUTDATED = 0.6
+"""The factor for a note that is archived, expired, no longer true, or superseded."""
 
 
 @frozen
@@ -192,58 +158,49 @@ class Ranked:
     successor: int | None = None
 
 
-def from_near(own: Mapping[int, float], near: Iterable[NearNote], weights: RankingWeights) -> dict[int, float]:
+def from_near(own: Mapping[int, float], near: Iterable[NearNote]) -> dict[int, float]:
     """Returns what notes gain from the turns around them, given their own scores."""
     given: dict[int, float] = {}
     for each in near:
         score = own.get(each.number, 0.0)
-        if score > 0 and 1 <= each.turns <= len(weights.near):
-            shortness = min(1.0, weights.near_terms / max(each.terms, 1.0)) ** 2
-            given[each.other] = given.get(each.other, 0.0) + shortness * weights.near[each.turns - 1] * score
+        if score > 0 and 1 <= each.turns <= len(NEAR):
+            shortness = min(1.0, _NEAR_TERMS / max(each.terms, 1.0)) ** 2
+            given[each.other] = given.get(each.other, 0.0) + shortness * NEAR[each.turns - 1] * score
     return given
 
 
-def from_links(own: Mapping[int, float], links: Iterable[NoteLink], weights: RankingWeights) -> dict[int, float]:
+def from_links(own: Mapping[int, float], links: Iterable[NoteLink]) -> dict[int, float]:
     """Returns what notes gain from those they are linked with, both ways: for each, the best one counts."""
     given: dict[int, float] = {}
     for link in links:
         if link.relation is Relation.LINKS:
             for one, other in ((link.source, link.target), (link.target, link.source)):
-                if (value := weights.links * own.get(other, 0.0)) > 0:
+                if (value := _LINKS * own.get(other, 0.0)) > 0:
                     given[one] = max(given.get(one, 0.0), value)
     return given
 
 
-def for_place(scope: str, asked_from: str, weights: RankingWeights) -> float:
+def for_place(scope: str, asked_from: str) -> float:
     """Returns what its scope adds to the score of a hit for somebody who asks from another scope or the same."""
     if GLOBAL_SCOPE in (asked_from, scope):
         return 0.0
-    return weights.here if scope == asked_from else -weights.here
+    return _HERE if scope == asked_from else -_HERE
 
 
-def for_newness(hints: QueryHints, at_ms: int, newest_ms: int, weights: RankingWeights) -> float:
-    """Returns what its age adds to the score of a hit if the query asks for the newest."""
-    age_days = max(0, newest_ms - at_ms) / DAY_MS
-    newness = weights.asked_for * float(0.5 ** min(age_days / weights.newest_half_life_days, 1_000.0))
-    return newness if hints.newest else 0.0
-
-
-def for_period(hints: QueryHints, at_ms: int, weights: RankingWeights) -> float:
+def for_period(periods: Iterable[Period], at_ms: int) -> float:
     """Returns what its time adds to the score of a hit if the query names that time."""
-    return weights.asked_for if any(period.holds(at_ms) for period in hints.periods) else 0.0
+    return _ASKED_FOR if any(period.holds(at_ms) for period in periods) else 0.0
 
 
 def weigh(
     parts: Mapping[int, Sequence[ScorePart]],
     listed: Mapping[int, Listed],
-    hints: QueryHints,
-    weights: RankingWeights,
+    periods: tuple[Period, ...],
     now_ms: int,
     asked_from: str = GLOBAL_SCOPE,
 ) -> dict[int, Ranked]:
     """Returns each note with what its frontmatter adds for somebody who asks now and from this scope. Notes without a
     positive score are left out."""
-    newest_ms = max((each.meta.since_ms for number, each in listed.items() if number in parts), default=0)
     ranked: dict[int, Ranked] = {}
     for number, given in parts.items():
         each = listed.get(number)
@@ -252,13 +209,11 @@ def weigh(
         meta = each.meta
         at_ms = meta.created_at_ms if meta.valid_from_ms is None else meta.valid_from_ms
         added = (
-            ("here", for_place(meta.scope, asked_from, weights), meta.scope),
-            ("kind", weights.asked_for if meta.kind in hints.kinds else 0.0, meta.kind.value),
-            ("newest", for_newness(hints, meta.since_ms, newest_ms, weights), ""),
-            ("period", for_period(hints, at_ms, weights), ""),
+            ("here", for_place(meta.scope, asked_from), meta.scope),
+            ("period", for_period(periods, at_ms), ""),
             (
                 "importance",
-                weights.importance * (_STEPS.index(meta.importance) - _STEPS.index(Importance.MEDIUM)),
+                _IMPORTANCE * (_STEPS.index(meta.importance) - _STEPS.index(Importance.MEDIUM)),
                 meta.importance.value,
             ),
         )
@@ -266,14 +221,14 @@ def weigh(
         total = sum(part.value for part in told)
         is_over = has_passed(meta.expires_at_ms, now_ms) or has_passed(meta.valid_until_ms, now_ms)
         if each.archived or is_over:
-            told.append(ScorePart("archived" if each.archived else "over", total * (weights.outdated - 1)))
-            total *= weights.outdated
+            told.append(ScorePart("archived" if each.archived else "over", total * (_OUTDATED - 1)))
+            total *= _OUTDATED
         ranked[number] = Ranked(number, each, total, tuple(told))
     return ranked
 
 
 def with_successors(
-    ranked: Mapping[int, Ranked], links: Iterable[NoteLink], listed: Mapping[int, Listed], weights: RankingWeights
+    ranked: Mapping[int, Ranked], links: Iterable[NoteLink], listed: Mapping[int, Listed]
 ) -> dict[int, Ranked]:
     """Returns the ranking with each superseded note below its successor, which it names. A successor with a lower score
     gets that of the superseded note, since it now says what that one said. A successor that is not among `listed` may
@@ -294,7 +249,7 @@ def with_successors(
             if was.total > heir.total:
                 part = ScorePart("supersedes", was.total - heir.total, was.listed.meta.id)
                 changed[new] = evolve(heir, total=was.total, parts=(*heir.parts, part))
-        lost = was.total * (weights.outdated - 1)
+        lost = was.total * (_OUTDATED - 1)
         changed[old] = evolve(
             was, total=was.total + lost, parts=(*was.parts, ScorePart("superseded", lost)), successor=new
         )

@@ -10,7 +10,7 @@ from attrs import frozen
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.note.terms import query_words
 from agent_memory.recall.note_index import SAID, matched_words
-from agent_memory.recall.ranking import WEIGHTS, for_newness, for_period, for_place, hints_of, strength_of
+from agent_memory.recall.ranking import for_period, for_place, periods_in, strength_of
 from agent_memory.recall.search_values import MAX_HITS, Matches, SearchRequest
 from agent_memory.recall.snippet import snippet_of
 from agent_memory.results import as_result, unwrap
@@ -87,20 +87,21 @@ class SaidSearch:
         parts, matched = self.index.database.read_current(
             lambda connection: (indexed_parts(connection), matched_words(connection, words, SAID)), self.index.refresh
         )
-        hints = hints_of(request.query, self.clock.now_ms())
-        newest_ms = max((part.ended_at_ms for part in parts.values()), default=0)
+        periods = periods_in(request.query, self.clock.now_ms())
         scopes, added = dict[int, str](), dict[int, float]()
         for number, part in parts.items():
-            scope, at_ms = self.scope_of(part), part.ended_at_ms
+            scope = self.scope_of(part)
             if (
                 scope is not None
                 and request.scope in (None, scope)
                 and request.session in (None, part.session_id)
                 and request.agent in (None, part.harness)
-                and (request.since_ms is None or at_ms >= request.since_ms)
+                and (request.since_ms is None or part.ended_at_ms >= request.since_ms)
             ):
-                asked_for = for_newness(hints, at_ms, newest_ms, WEIGHTS) + for_period(hints, at_ms, WEIGHTS)
-                scopes[number], added[number] = scope, for_place(scope, request.here, WEIGHTS) + asked_for
+                scopes[number], added[number] = (
+                    scope,
+                    for_place(scope, request.here) + for_period(periods, part.ended_at_ms),
+                )
         totals: dict[int, float] = {}
         for word in matched:
             for number, score in word.scores.items():

@@ -15,14 +15,15 @@ from agent_memory.note.note import Listed, Relation, Tier, TierList, tiers_of
 from agent_memory.note.terms import QueryWord, query_words, weighed_words
 from agent_memory.recall.note_index import NoteIndex
 from agent_memory.recall.ranking import (
-    WEIGHTS,
-    QueryHints,
+    MEANING,
+    NEAR,
+    Period,
     Ranked,
-    RankingWeights,
     from_links,
     from_near,
-    hints_of,
+    ids_in,
     in_order,
+    periods_in,
     strength_of,
     weigh,
     with_successors,
@@ -70,7 +71,10 @@ _BY_MEANING_ALONE = (
 class _Found:
     """An answer before its notes are read. Numbers are those of the index."""
 
-    hints: QueryHints
+    ids: tuple[str, ...]
+    """The ids in the query."""
+    periods: tuple[Period, ...]
+    """The times that it names."""
     words: tuple[QueryWord, ...]
     matches: Matches
     nearness: Nearness
@@ -91,7 +95,6 @@ class Searching:
     """A sentence instead says why there are none; it is shown if the search asked for meaning alone."""
     clock: Clock
     caller: Caller
-    weights: RankingWeights = WEIGHTS
 
     @as_result
     def search(self, request: SearchRequest) -> SearchAnswer:
@@ -124,20 +127,21 @@ class Searching:
 
     def _ranked(self, request: SearchRequest) -> _Found:
         index, now_ms = self.index, self.clock.now_ms()
-        hints, words = hints_of(request.query, now_ms), query_words(request.query)
+        ids, words = ids_in(request.query), query_words(request.query)
+        periods = periods_in(request.query, now_ms)
         matches = unwrap(index.match(words, max(_CANDIDATES, 2 * request.limit), request))
         nearness = self._nearness(request, matches)
         if not isinstance(self.meanings, str) and request.mode is Mode.SEMANTIC:
             matches = evolve(matches, scores={}, matched=0)
         given = self._given(request, matches, nearness)
 
-        named_ids = unwrap(index.numbers_of(hints.ids))
-        named = tuple(dict.fromkeys(named_ids[id] for id in hints.ids if id in named_ids))
+        named_ids = unwrap(index.numbers_of(ids))
+        named = tuple(dict.fromkeys(named_ids[id] for id in ids if id in named_ids))
         links = unwrap(index.links((*given, *named)))
         successors = (link.source for link in links if link.relation is Relation.SUPERSEDES)
         listed = unwrap(index.notes(tuple(dict.fromkeys((*given, *named, *successors)))))
 
-        found = _Found(hints, words, matches, nearness, listed, named)
+        found = _Found(ids, periods, words, matches, nearness, listed, named)
         page, count = self._page(request, found, given, links, now_ms)
         return evolve(found, page=page, count=max(matches.matched, count))
 
@@ -157,7 +161,7 @@ class Searching:
         frontmatter adds is too little to bring up another one. The best score by words becomes 1."""
         best_by_words = max(matches.scores.values(), default=0.0) or 1.0
         words = {number: score / best_by_words for number, score in matches.scores.items()}
-        meaning = {number: self.weights.meaning * each for number, each in nearness.deviations.items()}
+        meaning = {number: MEANING * each for number, each in nearness.deviations.items()}
         # Of the nearest notes, those that may be shown, without those at a right angle or farther; newest first among equals.
         likely = [number for number, cosine in nearness.cosines.items() if cosine > 0]
         nearest = list(unwrap(self.index.among(request, likely))) if likely else []
@@ -167,8 +171,8 @@ class Searching:
         lending = [each for each in own if each in words or nearness.cosines.get(each, 0.0) >= _LEAST_COSINE]
         lending = sorted(lending, key=lambda each: (-own[each], each))[:_LENDING]
         lent = {number: own[number] for number in lending}
-        near = from_near(lent, unwrap(self.index.near(lending, len(self.weights.near))), self.weights)
-        linked = from_links(lent, unwrap(self.index.links(lending)), self.weights)
+        near = from_near(lent, unwrap(self.index.near(lending, len(NEAR))))
+        linked = from_links(lent, unwrap(self.index.links(lending)))
 
         reasons = (("words", words), ("meaning", meaning), ("near", near), ("links", linked))
         totals = {
@@ -201,12 +205,11 @@ class Searching:
             """Returns whether more than a faint likeness in meaning speaks for the note: the least unlike note is no
             answer."""
             by_more = any(part.name != "meaning" for part in given[number])
-            is_asked_for = shown[number].meta.kind in found.hints.kinds or bool(found.hints.periods)
-            return by_more or is_asked_for or found.nearness.cosines.get(number, 0.0) >= _LEAST_COSINE
+            return by_more or bool(found.periods) or found.nearness.cosines.get(number, 0.0) >= _LEAST_COSINE
 
         parts = {number: each for number, each in given.items() if number in shown and is_found(number)}
-        ranked = weigh(parts, shown, found.hints, self.weights, now_ms, request.here)
-        ranked = with_successors(ranked, links, shown, self.weights)
+        ranked = weigh(parts, shown, found.periods, now_ms, request.here)
+        ranked = with_successors(ranked, links, shown)
         named = (ranked.get(each) or Ranked(each, shown[each], 0.0, ()) for each in found.named if each in shown)
         first = [evolve(each, parts=(ScorePart("id", 1.0), *each.parts)) for each in named]
         others = [each for each in in_order(ranked.values()) if each.number not in found.named]
@@ -255,7 +258,7 @@ class Searching:
             return []
         known = {each.meta.id for each in found.listed.values()}
         hits = list[SearchHit]()
-        for id in found.hints.ids:
+        for id in found.ids:
             stored = None if id in known else self.store.read(id).value_or(None)
             if stored is not None and stored.meta.is_secret and request.lets_through(stored.listed):
                 hidden = evolve(stored, body="")
