@@ -105,10 +105,6 @@ def why(tier: Tier = Tier.COLD, *, seen: dict[str, Any] | None = None, **fields:
         (why(seen={"is_decided": False}), "No defrag has decided yet"),
         (why(seen={"is_seen": False}), "It was written after the last defrag"),
         (why(valid_until_ms=NOW_MS - DAY_MS), "It stopped being true on 2026-02-12."),
-        (
-            why(seen={"weakest_hot": 2.0}),
-            "It could be hot, but others rank before it; the lowest score among them is 2.00.",
-        ),
         (why(), "It could be hot, but others rank before it. `memory pin`"),
     ],
 )

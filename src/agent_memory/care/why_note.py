@@ -31,7 +31,7 @@ from agent_memory.recall.grounding import Grounding
 from agent_memory.recall.reading import Reading
 from agent_memory.results import as_result, unwrap, warning_of
 from agent_memory.rules.run_log import MOST_RUNS, LoggedRun, Revision, short_id
-from agent_memory.rules.tiers import score, score_parts, why_not_nearer
+from agent_memory.rules.tiers import score_parts, why_not_nearer
 from agent_memory.session.resume import resume_command
 from agent_memory.store.diffs import diff_of_texts
 from agent_memory.store.note_files import ARCHIVE, read_image
@@ -195,18 +195,9 @@ class TierStanding:
     """`total`, its factors, and the bonus of a pin, rounded to four digits."""
 
 
-def why_in_tier(
-    meta: Meta,
-    tier: Tier,
-    now_ms: int,
-    *,
-    is_decided: bool = True,
-    is_seen: bool = True,
-    weakest_hot: float | None = None,
-) -> str:
+def why_in_tier(meta: Meta, tier: Tier, now_ms: int, *, is_decided: bool = True, is_seen: bool = True) -> str:
     """Returns what put a live note into its tier. `is_decided`: there was a defrag; `is_seen`: there was one since the
-    note was written; `weakest_hot` is the lowest score among the hot notes that are not pinned and share a section with
-    it."""
+    note was written."""
     if tier is Tier.HOT:
         if meta.pinned:
             return "You pinned it; `memory unpin` lets defrag decide again."
@@ -226,8 +217,7 @@ def why_in_tier(
         return "It was written after the last defrag; the next one looks at it."
     if meta.valid_until_ms is not None and meta.valid_until_ms <= now_ms:
         return f"It stopped being true on {day_of(meta.valid_until_ms)}."
-    weakest = "" if weakest_hot is None else f"; the lowest score among them is {weakest_hot:.2f}"
-    return f"It could be hot, but others rank before it{weakest}. `memory pin` makes it hot for good."
+    return "It could be hot, but others rank before it. `memory pin` makes it hot for good."
 
 
 @frozen
@@ -343,12 +333,6 @@ def note_history(
     # Has a defrag looked at the store since the note was written, and was there one at all?
     tierings = [run.started_at_ms for run in runs if run.machine == "defrag" and run.result == "completed"]
     written = max((each.at_ms for each in events if meta.id in each.new_ids), default=meta.created_at_ms)
-    rivals = (live[each].meta for each in tiers.hot if each in live and each != meta.id)
-    scores = (
-        score(each, reads_of(each, totals), now_ms)
-        for each in rivals
-        if not each.pinned and meta.shares_a_place_with(each)
-    )
     usage, tier = reads_of(meta, totals), tiers.of(meta.id)
     if meta.pinned and meta.best_tier is Tier.HOT:
         tier = Tier.HOT
@@ -356,9 +340,7 @@ def note_history(
     if not listed.archived:
         is_decided = bool(tierings) or isinstance(logged, Failure)
         is_seen = not tierings or max(tierings) >= written
-        weakest = min(scores, default=None)
-        why = why_in_tier(meta, tier, now_ms, is_decided=is_decided, is_seen=is_seen, weakest_hot=weakest)
-        reasons = (_SHOWN[tier], why)
+        reasons = (_SHOWN[tier], why_in_tier(meta, tier, now_ms, is_decided=is_decided, is_seen=is_seen))
     return NoteHistory(
         id=meta.id,
         asked=id,
