@@ -58,12 +58,7 @@ def test_events_that_may_bring_something_new_are_recorded(members: dict[str, obj
         {"hook_event_name": "SessionStart", "source": "clear"},
         {"hook_event_name": "SessionStart", "source": "fork"},
         {"hook_event_name": "SessionStart"},
-        {"hook_event_name": "SubagentStart", "agent_type": "general-purpose"},
         {"hook_event_name": "SubagentStop", "agent_type": "", "agent_id": "abfe01ea9058ee9c6"},
-        {"hook_event_name": "PreToolUse"},
-        {"hook_event_name": "PostToolUse"},
-        {"hook_event_name": "CwdChanged"},
-        {"hook_event_name": "Notification"},
     ],
 )
 def test_events_that_can_say_nothing_new_are_not_recorded(members: dict[str, object]) -> None:
@@ -229,19 +224,11 @@ def test_copilots_events_without_a_name_are_known_by_their_keys(members: dict[st
     ("harness", "payload"),
     [
         ("copilot", {"sessionId": ID, "timestamp": 1, "source": "new", "initialPrompt": "hello"}),
-        ("copilot", {"sessionId": ID, "timestamp": 1, "toolName": "bash", "toolArgs": "{}"}),
         ("amp", {**AMP, "type": "session.start"}),
-        ("amp", {**AMP, "type": "tool.result"}),
-        ("opencode", {**OPENCODE, "type": "message.part.updated"}),
-        ("opencode", {**OPENCODE, "type": "session.deleted"}),
         ("pi", {**PI, "type": "session_start"}),
-        ("pi", {**PI, "type": "tool_call"}),
-        ("goose", {**GOOSE, "event": "PreToolUse"}),
-        ("gemini", {**GEMINI, "hook_event_name": "BeforeModel"}),
-        ("cursor", {**CURSOR, "hook_event_name": "afterAgentThought"}),
     ],
 )
-def test_events_in_the_midst_of_a_turn_are_not_recorded(harness: str, payload: dict[str, object]) -> None:
+def test_the_start_of_an_empty_session_is_not_recorded(harness: str, payload: dict[str, object]) -> None:
     assert session_event(harness, payload) is None
     assert isinstance(session_event(harness, PAYLOADS[harness]), SessionEvent)
 

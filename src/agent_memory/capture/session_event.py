@@ -5,8 +5,8 @@ capture uses it inside every turn of every agent.
 
 An entry is only a hint that a session has content, several fold into one, and every harness loses some end events. So
 every event of a session counts (the end of a turn, which is the checkpoint; the session's end; compaction, a failed
-turn, a prompt, an event that we have never heard of), except those that add nothing: the ones in the middle of a turn,
-whose end follows, and the start of a session that is still empty.
+turn, a prompt, an event that we have never heard of), except the start of a session that is still empty. `memory setup`
+asks for none in the middle of a turn.
 
 Events of a sub-agent belong to the session that started it, according to the payload or the transcript's path. Whether
 a person took part is decided from the transcript, which shows it better (`History.automated`).
@@ -217,28 +217,6 @@ def _valid(value: object, problem_of: "Callable[[object], str | None]") -> str |
 
 # -- which events record ----------------------------------------------------------------------------------------------
 
-MID_TURN_EVENTS = frozenset(
-    (
-        # Claude Code, Codex, Copilot, Goose
-        *("pretooluse", "posttooluse", "posttoolusefailure", "posttoolbatch", "tooluse"),
-        *("permissionrequest", "permissiondenied", "notification", "subagentstart", "cwdchanged", "filechanged"),
-        *("configchange", "instructionsloaded", "taskcreated", "elicitation", "elicitationresult"),
-        *("worktreecreate", "worktreeremove"),
-        # Gemini
-        *("beforetool", "aftertool", "beforetoolselection", "beforemodel", "aftermodel"),
-        # Cursor
-        *("beforeshellexecution", "aftershellexecution", "beforemcpexecution", "aftermcpexecution", "beforereadfile"),
-        *("afterfileedit", "beforetabfileread", "aftertabfileedit", "afteragentthought", "afteragentresponse"),
-        # Amp, opencode, Pi
-        *("toolcall", "toolresult", "toolexecutebefore", "toolexecuteafter", "toolexecutionstart", "toolexecutionend"),
-        *("messageupdated", "messageremoved", "messagepartupdated", "messagepartremoved", "messagepartdelta"),
-        *("messagestart", "messageupdate", "messageend", "turnstart", "context", "modelselect"),
-        *("sessioncreated", "sessionupdated", "sessionstatus", "sessiondiff", "sessiondeleted", "fileedited"),
-        *("todoupdated", "permissionasked", "permissionupdated", "permissionreplied", "filewatcherupdated"),
-    )
-)
-"""Plain names from the harnesses' documentation, and of events that create, describe or delete a session."""
-
 STARTS_WITH_CONTENT = frozenset(("resume", "compact"))
 """The `source` of session starts that continue a session; `startup`, `clear`, `new` and `fork` begin an empty one."""
 
@@ -254,9 +232,7 @@ def says_nothing_new(event: str, source: object, agent_type: object) -> bool:
     name = plain_name(event)
     if name == "sessionstart":
         return not (isinstance(source, str) and source in STARTS_WITH_CONTENT)
-    if name == "subagentstop":
-        return agent_type == ""
-    return name in MID_TURN_EVENTS
+    return name == "subagentstop" and agent_type == ""
 
 
 # -- transcript paths: only the last parts count, since every harness can keep its files elsewhere ---------------------
