@@ -139,8 +139,6 @@ class TestOnDisk:
     def test_what_cannot_be_looked_at_is_not_undone_p6(self, tmp_path: Path) -> None:
         log = RunLog(tmp_path)
         Kept(log, tmp_path).leave(FIRST, NOTE)
-        (tmp_path / f"runs/{FIRST}/pruned").touch()
-        assert log.footprint(FIRST) == Failure(RunNotFound(FIRST))
         with failing_at(1, errno.EIO, once=True):
             assert isinstance(log.footprint(FIRST).failure(), StoreIo)
 
@@ -278,14 +276,14 @@ def prune(root: Path, **limits: int) -> Result[int, Error]:
     return prune_run_files(root, DictClock(NOW_MS), **limits)
 
 
-def test_old_runs_keep_their_reports_and_ancient_ones_nothing(tmp_path: Path) -> None:
-    new, old, ancient = leave(tmp_path, 1), leave(tmp_path, 200), leave(tmp_path, 500)
+def test_old_runs_go_whole(tmp_path: Path) -> None:
+    new, old = leave(tmp_path, 1), leave(tmp_path, 500)
+    young = leave(tmp_path, 300)
     (tmp_path / "runs/owed.json").write_text("[]")
     (tmp_path / "runs/notes of mine").mkdir()
-    assert prune(tmp_path, keep_runs=1) == Success(2)
-    assert not (tmp_path / "runs" / ancient).exists()
-    assert sorted(each.name for each in (tmp_path / "runs" / old).iterdir()) == ["pruned", "report.json"]
-    assert {each.run_id: each.kept for each in RunLog(tmp_path).runs().unwrap()} == {new: True, old: False}
+    assert prune(tmp_path, keep_runs=1) == Success(1)
+    assert [each.run_id for each in RunLog(tmp_path).runs().unwrap()] == [new, young]
+    assert not (tmp_path / "runs" / old).exists()
     assert (tmp_path / "runs/owed.json").exists()
     assert (tmp_path / "runs/notes of mine").exists()
     assert prune(tmp_path, keep_runs=1) == Success(0)
@@ -307,7 +305,7 @@ def test_a_kill_at_any_point_never_leaves_half_a_footprint_that_passes_for_the_w
     for k, dying in each_kill():
         root = tmp_path / str(k)
         leave(root, 1)
-        old = leave(root, 200)
+        old = leave(root, 400)
         whole = RunLog(root).footprint(old)
         with dying:
             prune(root, keep_runs=1)
@@ -317,14 +315,6 @@ def test_a_kill_at_any_point_never_leaves_half_a_footprint_that_passes_for_the_w
         assert prune(root, keep_runs=1).map(bool) in (Success(True), Success(False))
         assert isinstance(RunLog(root).footprint(old).failure(), RunNotFound)
     assert halves > 5
-
-
-def test_a_report_that_cannot_be_looked_at_does_not_go_with_the_details_p6(tmp_path: Path) -> None:
-    leave(tmp_path, 1)
-    old = leave(tmp_path, 200)
-    with failing_on(f"{old}/report.json", "lstat", "stat"):
-        prune(tmp_path, keep_runs=1)
-    assert [each.run_id for each in RunLog(tmp_path).runs().unwrap() if each.summary == "1 merged"][-1] == old
 
 
 def test_a_link_for_runs_is_refused_p21(tmp_path: Path) -> None:

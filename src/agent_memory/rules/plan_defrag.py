@@ -336,7 +336,6 @@ class _Planning:
             self.titles[meta.scope, folded_name(meta.title)] = change.id
             if change.act == "replace":
                 # Earlier actions on the note write this version too: one write carries out all of them, and each finds it written.
-                # finds it written.
                 self.actions = [
                     evolve(each, changes=(change,)) if each.ids == (change.id,) else each for each in self.actions
                 ]

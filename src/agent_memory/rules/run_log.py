@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 from attrs import field, frozen
 
 from agent_memory.rules.change import Applied
-from agent_memory.text.instants import DAY_MS, Instant
+from agent_memory.text.instants import Instant
 
 Machine = Literal["consolidate", "defrag", "undo", "scope", "review", "import", "other"]
 """`other`: an act without a checkpoint that was interrupted before its report."""
@@ -140,37 +140,9 @@ def _holds(undo_id: str, marks: Mapping[str, UndoneMark]) -> bool:
 
 
 KEEP_RUNS = 200
-KEEP_DAYS = 180
-KEEP_REPORTS_DAYS = 400
+KEEP_DAYS = 365
 MOST_RUNS = 5_000
 """How many reports are opened to look at the past, newest first: more than a year of one every two hours."""
-
-
-@frozen
-class KeptRun:
-    """One directory under `runs/`."""
-
-    run_id: str
-    started_at_ms: int
-    unfinished: bool = False
-    """Whether a crash left it half done, or it is at work."""
-
-
-def prune_runs(
-    runs: Iterable[KeptRun], now_ms: int, *, keep_runs: int = KEEP_RUNS, keep_days: int = KEEP_DAYS
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Returns the runs of which only the report stays, and those of which nothing stays. Details (replies, plans,
-    footprints) are removed from runs that are neither among the newest `keep_runs` nor younger than `keep_days`;
-    reports after `KEEP_REPORTS_DAYS`. An unfinished run stays whole."""
-    in_order = sorted(runs, key=lambda each: each.run_id, reverse=True)
-    old = [
-        each
-        for each in in_order[max(keep_runs, 1) :]
-        if not each.unfinished and now_ms - each.started_at_ms > keep_days * DAY_MS
-    ]
-    ancient = max(keep_days, KEEP_REPORTS_DAYS) * DAY_MS
-    whole = tuple(each.run_id for each in old if now_ms - each.started_at_ms > ancient)
-    return tuple(each.run_id for each in old if each.run_id not in set(whole)), whole
 
 
 @frozen

@@ -1,6 +1,6 @@
 """Runs on disk: what past ones did and what undoes them (`RunLog`), and records of those at work (`RunRecords`,
 `DefragRecords`). A run id begins with the run's start time, so that names in reverse order are runs from newest to
-oldest. Details of old runs are removed."""
+oldest. Old runs are removed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import json
 import os
 import re
 import shutil
-import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
@@ -20,7 +19,7 @@ from attrs import evolve
 from returns.result import Result
 
 from agent_memory.errors import Error, PathRefused, RunNotFound, StateCorrupt, StoreIo, UndoRefused
-from agent_memory.files.durable import fsync_directory, move_file, replace_file
+from agent_memory.files.durable import fsync_directory, move_file
 from agent_memory.files.paths import (
     JsonFile,
     as_store_io,
@@ -43,13 +42,11 @@ from agent_memory.rules.run import DefragRun, KeptReply, Run, TieringMemo
 from agent_memory.rules.run_log import (
     KEEP_DAYS,
     KEEP_RUNS,
-    KeptRun,
     LoggedAction,
     LoggedRun,
     Undoing,
     UndoneMark,
     is_named,
-    prune_runs,
     undone_by,
     undone_fingerprints,
 )
@@ -68,7 +65,7 @@ from agent_memory.store.run_json import (
     render_report,
     render_report_document,
 )
-from agent_memory.text.instants import ms_in_name
+from agent_memory.text.instants import DAY_MS, ms_in_name
 from agent_memory.text.json_codec import Documents
 
 C = TypeVar("C")
@@ -81,9 +78,6 @@ UNDOING = f"{RUNS}/undoing.json"
 REPORT = "report.json"
 DEFRAG_CHECKPOINT = "defrag.json"
 CHECKPOINT_FILE = "checkpoint.json"
-
-PRUNED = "pruned"
-"""Marks the directory of a run whose details are being removed: what is left is not everything."""
 
 FORGOTTEN_MARK = "forgotten.json"
 """Marks the directory of a run whose footprint lacks what was forgotten (P28)."""
@@ -121,7 +115,7 @@ class RunLog:
         """Returns everything the run changed. RunNotFound if nothing is kept of it. Raises StateCorrupt if a part is
         damaged or missing, since half of a run must not be undone; UndoRefused if only forgotten things are left of
         it."""
-        if not is_plain_name(run_id) or self._has(run_id, PRUNED):
+        if not is_plain_name(run_id):
             raise RunNotFound(run_id)
         parts = self._parts(run_id)
         if not parts and self._has(run_id, FORGOTTEN_MARK):
@@ -189,8 +183,7 @@ class RunLog:
         kept = True  # as far as we know
         path = f"{RUNS}/{run_id}/{REPORT}"
         try:
-            is_changed = self._has(run_id, "footprint-1.json") or self._has(run_id, _SECTIONS)
-            kept = is_changed and not self._has(run_id, PRUNED)
+            kept = self._has(run_id, "footprint-1.json") or self._has(run_id, _SECTIONS)
             data = read_bytes(self._root, path, MAX_RUN_FILE_BYTES)
             if data is None:
                 return self._unfinished(run_id) if kept else None
@@ -436,19 +429,27 @@ def _slug(key: str) -> str:
 
 @as_result
 def prune_run_files(root: Path, clock: Clock, *, keep_runs: int = KEEP_RUNS, keep_days: int = KEEP_DAYS) -> int:
-    """Removes the details of old runs, and finally their reports, as `prune_runs` decides; returns the number of runs
-    affected. The caller holds the run lock. After an error the rest is left for the next time."""
-    real = real_root(root)
+    """Removes the runs that are neither among the newest `keep_runs` nor younger than `keep_days`; returns their number. A
+    run at work or interrupted stays. The caller holds the run lock. After an error the rest is left for the next time."""
+    runs = directory_in(real_root(root), RUNS)
     undoing = unwrap(RunLog(root).undoing())
     at_work = () if undoing is None else (undoing.run_id, undoing.undoes)
-    runs = tuple(
-        KeptRun(name, started, name in at_work or _is_unfinished(f"{real}/{RUNS}/{name}"))
-        for name in subdirectories(directory_in(real, RUNS))
-        if _RUN_ID.fullmatch(name) and (started := ms_in_name(name))
-    )
-    details, whole = prune_runs(runs, clock.now_ms(), keep_runs=keep_runs, keep_days=keep_days)
-    gone = (_take_details(f"{real}/{RUNS}/{name}", keep_report=False) for name in whole)
-    return sum(gone) + sum(_take_details(f"{real}/{RUNS}/{name}", keep_report=True) for name in details)
+    newest_first = sorted(filter(_RUN_ID.fullmatch, subdirectories(runs)), reverse=True)
+    old = [
+        name
+        for name in newest_first[max(keep_runs, 1) :]
+        if (ms_in_name(name) or 0) < clock.now_ms() - keep_days * DAY_MS
+        and not (name in at_work or _is_unfinished(f"{runs}/{name}"))
+    ]
+    gone = f"{runs}/pruned"  # half a footprint must not pass for the whole
+    with as_store_io("remove", gone):
+        for name in (None, *old):
+            if name is not None:
+                os.rename(f"{runs}/{name}", gone)
+                fsync_directory(runs)
+            if exists(gone):  # at first, if a crash left it
+                shutil.rmtree(gone)
+    return len(old)
 
 
 def _is_unfinished(directory: str) -> bool:
@@ -456,20 +457,3 @@ def _is_unfinished(directory: str) -> bool:
         return exists(f"{directory}/{CHECKPOINT_FILE}") or exists(f"{directory}/{DEFRAG_CHECKPOINT}")
     except StoreIo:
         return True
-
-
-def _take_details(directory: str, *, keep_report: bool) -> bool:
-    with as_store_io("remove", directory):
-        there = os.listdir(directory)
-        going = [name for name in there if name not in (PRUNED, REPORT)]
-        if going:
-            # An incomplete footprint must never pass for a whole one.
-            replace_file(f"{directory}/{PRUNED}", b"")
-        for name in going:
-            path = f"{directory}/{name}"
-            shutil.rmtree(path) if stat.S_ISDIR(os.lstat(path).st_mode) else os.unlink(path)
-        fsync_directory(directory)
-        if not keep_report or REPORT not in there:
-            shutil.rmtree(directory)
-            return True
-    return bool(going)
