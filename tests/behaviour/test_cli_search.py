@@ -267,22 +267,13 @@ class TestAllLinks:
         assert {each["title"] for each in everything["entries"]} == {"Ports", "Deploys", "Salaries"}
         assert {each["source"] for each in everything["links"]} == {deploys, talk}
 
-    def test_as_a_graph(self, memory: Memory, ids: tuple[str, str, str]) -> None:
-        ports, deploys, _ = ids
-        drawn = memory("links", "--dot").out
-        assert drawn.startswith("digraph memory {\n")
-        assert f'  "{deploys}" -> "{ports}" [label="the ports"]\n' in drawn
-        assert "Salaries" not in drawn
-        assert "Vault" not in drawn
-
     def test_a_link_to_what_is_left_out_is_not_shown_as_broken(self, memory: Memory) -> None:
         vault = memory.remembered("Nine.", "--title", "Vault", "--sensitivity", "secret")
         memory.remembered(f"Ask for [[{vault}]].", "--title", "Deploys")
         assert memory("links", "--json").document["links"] == []
 
-    @pytest.mark.parametrize("option", ["--dot", "--private"])
-    def test_one_note_is_no_graph(self, memory: Memory, ids: tuple[str, str, str], option: str) -> None:
-        assert memory("links", ids[0], option).code == 2
+    def test_one_note_is_no_graph(self, memory: Memory, ids: tuple[str, str, str]) -> None:
+        assert memory("links", ids[0], "--private").code == 2
 
     def test_what_cannot_be_read_might_link_and_is_told_p6(self, memory: Memory, ids: tuple[str, str, str]) -> None:
         (path,) = (memory.root / "topics").glob("Deploys*.md")

@@ -49,7 +49,7 @@ CALLS = {
         ("pin id__zzzzzz", 20, MISSING),
         ("archive id__zzzzzz", 20, MISSING),
         ("restore id__zzzzzz", 20, MISSING),
-        ("links id__zzzzzz --dot", 2, "--dot"),
+        ("links id__zzzzzz --private", 2, "--private"),
         ("forget id__a1b2c3 --dry-run id__d4e5f6", 2, "Unrecognized arguments: id__d4e5f6."),
         ("forget", 2, "memory: "),
         ("forget id__zzzzzz --yes", 20, "id__zzzzzz"),

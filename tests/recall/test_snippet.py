@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
-from hypothesis import given, strategies as st
 
-from agent_memory.cli.tracing import render_link_dot
-from agent_memory.note.note import Listed, Meta, Relation
 from agent_memory.note.terms import query_words
-from agent_memory.recall.links import Edge, LinkGraph, Whereabouts
 from agent_memory.recall.snippet import SNIPPET_CHARS, Snippet, snippet_of
 
 FILLER = "Nothing of note happens in this sentence. " * 40
@@ -71,25 +65,3 @@ def test_the_text_that_says_more_is_shown_the_first_of_equals() -> None:
 )
 def test_the_noise_of_markdown_and_what_is_hidden_is_left_out(body: str, shown: str) -> None:
     assert passage("zebra", body).text == shown
-
-
-# -- links as a graph that Graphviz reads, whatever the titles hold ----------------------------------------------------
-
-
-A, B, GONE = "id__aaaaaa", "id__bbbbbb", "id__gggggg"
-
-
-def listed(id: str, title: str, *, archived: bool = False) -> Listed:
-    return Listed(Meta(id, title, 1, 1), f"topics/{id}.md", "", archived=archived)
-
-
-_LINE = re.compile(r'  "(?:[^"\\]|\\.)*"(?: -> "(?:[^"\\]|\\.)*")?(?: \[label="(?:[^"\\]|\\.)*"\])?')
-
-
-@given(st.text(max_size=40), st.text(max_size=40))
-def test_no_title_and_no_label_ends_its_quotation_p21(title: str, label: str) -> None:
-    edge = Edge(A, B, Relation.LINKS, label, Whereabouts.LIVE)
-    text = render_link_dot(LinkGraph((listed(A, title), listed(B, title)), (edge,)))
-    lines = text.split("\n")
-    assert len(lines) == 6
-    assert all(_LINE.fullmatch(line) for line in lines[2:5])

@@ -133,15 +133,14 @@ _SAID = {
 
 def configure_links(parser: argparse.ArgumentParser) -> None:
     add_id(parser, f"{ENTRY} (default: the links of all notes)", optional=True)
-    add_flag(parser, "--dot", "print all links as a graph for Graphviz")
     add_flag(parser, "--private", "include private notes when showing all links")
     epilog = (
         "Shows live and archived notes. Links inside code do not count, and showing links is not a read. Without an ID, "
         "links of secret notes are left out. In a pipe, each link is one line of tab-separated fields: id, target, "
-        "`links` or `supersedes`, `live`, `alias`, `archived` or `unresolved`, label, both titles.\n\n"
-        "Examples:\n  memory links id__a1b2c3\n  memory links --dot | dot -Tsvg > links.svg"
+        "`links` or `supersedes`, `live`, `alias`, `archived` or `unresolved`, label, both titles; --json prints the whole "
+        "graph."
     )
-    set_command(parser, _links, epilog)
+    set_command(parser, _links, epilog, "memory links id__a1b2c3")
 
 
 def _links(arguments: argparse.Namespace, console: Console) -> None:
@@ -153,13 +152,13 @@ def _links(arguments: argparse.Namespace, console: Console) -> None:
             for each in graph.notes
         ]
         document = {"entries": entries, **fields_of(graph, "links", "unreadable")}
-        console.answer(document, *_graph_lines(graph, console, dot=arguments.dot))
-        if not graph.links and not arguments.dot:
+        console.answer(document, *_graph_lines(graph, console))
+        if not graph.links:
             console.warn("No note links to another.")
         warn_unreadable(console, graph.unreadable)
         return
-    if arguments.dot or arguments.private:
-        raise UsageInvalid("--dot and --private are for all links; leave out the ID")
+    if arguments.private:
+        raise UsageInvalid("--private is for all links; leave out the ID")
     sheet = unwrap(reading.links(arguments.id))
     console.answer(fields_of(sheet), *_sheet_lines(sheet))
     warn_unreadable(console, sheet.unreadable)
@@ -191,11 +190,9 @@ def _leading(target: str, id: str | None, link: Link | Succession) -> str:
     return f"{target}  {_line(link.title)}{said}" if link.title else f"{target}{said}"
 
 
-def _graph_lines(graph: LinkGraph, console: Console, *, dot: bool) -> Iterator[str]:
+def _graph_lines(graph: LinkGraph, console: Console) -> Iterator[str]:
     titles = {each.meta.id: _line(each.meta.title) for each in graph.notes}
-    if dot:
-        yield render_link_dot(graph)
-    elif not console.is_terminal:
+    if not console.is_terminal:
         for edge in graph.links:
             sides = (titles.get(edge.source, ""), titles.get(edge.target, ""))
             yield "\t".join((edge.source, edge.target, edge.relation, edge.where, _line(edge.label or ""), *sides))
@@ -204,29 +201,3 @@ def _graph_lines(graph: LinkGraph, console: Console, *, dot: bool) -> Iterator[s
             arrow = "supersedes" if edge.relation is Relation.SUPERSEDES else "->"
             source, target = (f"{id}  {titles[id]}" if id in titles else id for id in (edge.source, edge.target))
             yield f"{source} {arrow} {target}{_SAID.get(edge.where, '')}"
-
-
-_DOT_TITLE_CHARS = 80
-
-
-def render_link_dot(graph: LinkGraph) -> str:
-    """Returns one `digraph` for Graphviz: a node for each note, dashed if it is archived, dotted if it does not exist;
-    an edge for each link. The same links give the same text."""
-    missing = dict.fromkeys(edge.target for edge in graph.links if edge.where is Whereabouts.UNRESOLVED)
-    lines: list[str] = []
-    for each in graph.notes:
-        title = one_line(each.meta.title, _DOT_TITLE_CHARS)
-        style = ", style=dashed" if each.archived else ""
-        lines.append(f"  {_quoted(each.meta.id)} [label={_quoted(title or each.meta.id)}{style}]")
-    lines += (f"  {_quoted(id)} [style=dotted]" for id in missing)
-    for edge in graph.links:
-        words = "supersedes" if edge.relation is Relation.SUPERSEDES else one_line(edge.label or "", _DOT_TITLE_CHARS)
-        label = f" [label={_quoted(words)}]" if words else ""
-        lines.append(f"  {_quoted(edge.source)} -> {_quoted(edge.target)}{label}")
-    return "\n".join(("digraph memory {", "  node [shape=box]", *lines, "}"))
-
-
-def _quoted(text: str) -> str:
-    """Returns a quoted string, in which Graphviz takes a backslash for the beginning of an escape."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
