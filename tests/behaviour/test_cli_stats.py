@@ -44,7 +44,7 @@ def test_reading_and_counting_change_nothing(memory: Memory) -> None:
     memory.remembered("The lamp hangs at pier four.")
     before = memory.snapshot()
     plain = memory("stats").out.splitlines()
-    assert "notes\tlive\t1" in plain
+    assert "notes\t1\tlive" in plain
     assert memory("stats", "--json").document["reads"]["ever"] == 0
     assert memory.snapshot() == before
 

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-from hypothesis import given, settings, strategies as st
-from wcwidth import wcswidth
-
 from agent_memory.care.statistics import Statistics, period_of, statistics_of
-from agent_memory.cli.care import plain_lines, table
+from agent_memory.cli.care import rows_of_statistics
 from agent_memory.note.note import Meta, Status, Tier
 from agent_memory.rules.agent_request import DaySpend
 from agent_memory.rules.run_log import LoggedRun
@@ -52,34 +48,18 @@ def nothing() -> Statistics:
     return statistics_of(period_of(TODAY, 3), unreadable=0, reads_ever=0, spend={}, **none)
 
 
-def test_a_terminal_gets_a_table() -> None:
-    rows = [line.split() for line in table(full(7), 80)]
+def test_each_number_is_a_row() -> None:
+    rows = list(rows_of_statistics(full(7)))
     for row in (
-        "what number of",
-        "notes 5 live",
-        "notes 1 unreadable",
-        "reads 123,456 codex",
-        "consolidate runs 1 failed",
-        "prompt characters 123,456,789 2026-02-07 to 2026-02-13",
-        "all reads 123,458 ever",
+        ("notes", "5", "live"),
+        ("notes", "1", "unreadable"),
+        ("reads", "123,456", "codex"),
+        ("consolidate runs", "1", "failed"),
+        ("prompt characters", "123,456,789", "2026-02-07 to 2026-02-13"),
+        ("all reads", "123,458", "ever"),
     ):
-        assert row.split() in rows
-    assert [row[:3] for row in map(str.split, table(nothing(), 80)[1:4])] == [
-        ["notes", "0", each] for each in ("live", "archived", "unreadable")
+        assert row in rows
+    assert list(rows_of_statistics(nothing()))[:3] == [
+        ("notes", "0", each) for each in ("live", "archived", "unreadable")
     ]
-
-
-@settings(max_examples=40)
-@given(st.integers(40, 200), st.integers(1, 400))
-def test_no_line_is_wider_than_the_terminal_and_nothing_controls_it(width: int, days: int) -> None:
-    for line in table(full(days), width):
-        assert 0 <= wcswidth(line) <= width
-
-
-@pytest.mark.parametrize("found", [full(), nothing()], ids=["full", "empty"])
-def test_a_pipe_gets_three_fields_a_line(found: Statistics) -> None:
-    lines = list(plain_lines(found))
-    assert all(len(line.split("\t")) == 3 and line.isprintable() is False for line in lines)
-    assert all("\x1b" not in line and line.split("\t")[2].isdecimal() for line in lines)
-    assert f"notes\tlive\t{found.live}" in lines
-    assert ("reads a day\t2026-02-13\t123456" in lines) is (found.live > 0)
+    assert all(cell.isprintable() for row in rows for cell in row)

@@ -9,9 +9,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from agent_memory.care.checks import DoctorReport, Severity
-from agent_memory.care.statistics import LARGEST_DAYS, Counts, Days, Statistics
+from agent_memory.care.statistics import LARGEST_DAYS, Statistics
 from agent_memory.cli.arguments import add_flag, add_number, set_command
-from agent_memory.cli.console import BOLD, RED, Console, broken_lines, styled, table_lines, terminal_columns
+from agent_memory.cli.console import BOLD, RED, Console, broken_lines, styled, terminal_columns
 from agent_memory.cli.dialogue import first_of, open_here, short_age, time_until
 from agent_memory.documents import fields_of, health_document, statistics_document, use_document
 from agent_memory.results import unwrap
@@ -239,9 +239,9 @@ def configure_stats(parser: argparse.ArgumentParser) -> None:
     add_flag(parser, "--use", "say of each note that sessions were told what came of it, judged by their transcripts")
     epilog = (
         "Days are in UTC. Deliveries and runs are those of this machine. Spending is kept for 90 days, deliveries as "
-        "long as there is room. In a pipe, each number is one line of tab-separated fields: what is counted, its "
-        "name or day, the number. --use counts a use only where the agent, after it was told, was the first in the session "
-        "to write a path, command or identifier of the note: that shows no cause, and misses notes that name none."
+        "long as there is room. In a pipe, tabs separate what is counted, the number, and of what; --json has every name "
+        "and day. --use counts a use only where the agent, after it was told, was the first in the session to write a path, "
+        "command or identifier of the note: that shows no cause, and misses notes that name none."
     )
     set_command(parser, _stats, epilog, "memory stats --use --days 30")
 
@@ -252,11 +252,11 @@ def _stats(arguments: argparse.Namespace, console: Console) -> None:
         console.answer(use_document(use), *_use_lines(use, console))
         return
     found = unwrap(open_here(console).statistics(arguments.days))
-    console.answer(statistics_document(found), *(table(found) if console.is_terminal else plain_lines(found)))
+    console.answer(statistics_document(found), *console.rows(("what", "number", "of"), list(rows_of_statistics(found))))
 
 
 def _use_lines(use: Use, console: Console) -> Iterator[str]:
-    """Yields the numbers in words, then a line for each note: on a terminal of a table, else of fields between tabs."""
+    """Yields the numbers in words, then a line for each note."""
     yield from use.sentences
     rows = [
         (
@@ -267,50 +267,23 @@ def _use_lines(use: Use, console: Console) -> Iterator[str]:
         )
         for each in use.notes
     ]
-    if console.is_terminal and rows:
-        headings = ("what came of it", "told", "sessions", "used in", "unknown in", "tokens", "note", "title")
-        yield from table_lines(headings, rows, give_way=("told", "tokens", "unknown in", "note"))
-    else:
-        yield from map("\t".join, rows)
+    headings = ("what came of it", "told", "sessions", "used in", "unknown in", "tokens", "note", "title")
+    yield from console.rows(headings, rows, give_way=("told", "tokens", "unknown in", "note"))
 
 
-def plain_lines(found: Statistics) -> Iterator[str]:
-    """Yields fields separated by tabs; each day with its count, without days that have none."""
-    daily = [
-        (f"{what} a day", tuple(zip(found.names, amounts, strict=True))) for what, amounts in _flows(found).items()
-    ]
-    for what, counts in (*_totals(found), *((what, tuple(each for each in days if each[1])) for what, days in daily)):
-        for name, amount in counts:
-            yield f"{what}\t{one_line(name, _LABEL_CHARS)}\t{amount}"
-
-
-def table(found: Statistics, width_cells: int | None = None) -> list[str]:
-    """Yields lines for a terminal: the most frequent names of each thing, and the sums of the days."""
+def rows_of_statistics(found: Statistics) -> Iterator[tuple[str, str, str]]:
+    """Yields what is counted, the number, and of what: the most frequent names of each thing, and the sums of the days."""
     period = f"{found.names[0]} to {found.names[-1]}"
-    together = [(what, ((period, sum(amounts)),)) for what, amounts in _flows(found).items()]
-    rows = [
-        (what, f"{amount:9,}", one_line(name, _LABEL_CHARS))
-        for what, counts in (*_totals(found), *together)
-        for name, amount in _most_frequent(counts)
-        if amount or what == "notes"
-    ]
-    return table_lines(("what", f"{'number':>9}", "of"), rows, width_cells)
-
-
-def _totals(found: Statistics) -> list[tuple[str, Counts]]:
-    return [
+    for what, counts in (
         ("notes", (("live", found.live), ("archived", found.archived), ("unreadable", found.unreadable))),
         *found.counts.items(),
         *((f"{machine} runs", results) for machine, results in found.machines.items()),
         ("all reads", (("ever", found.reads_ever),)),
-    ]
-
-
-def _flows(found: Statistics) -> dict[str, Days]:
-    return {what: amounts for what, amounts in found.days.items() if what != "known"}
-
-
-def _most_frequent(counts: Counts) -> Counts:
-    shown = counts if len(counts) <= _MOST_NAMES else counts[: _MOST_NAMES - 1]
-    rest = counts[len(shown) :]
-    return (*shown, *(((f"{len(rest):,} others", sum(count for _, count in rest)),) if rest else ()))
+        *((what, ((period, sum(amounts)),)) for what, amounts in found.days.items() if what != "known"),
+    ):
+        shown = counts if len(counts) <= _MOST_NAMES else counts[: _MOST_NAMES - 1]
+        rest = counts[len(shown) :]
+        others = ((f"{len(rest):,} others", sum(count for _, count in rest)),) if rest else ()
+        for name, amount in (*shown, *others):
+            if amount or what == "notes":
+                yield what, f"{amount:,}", one_line(name, _LABEL_CHARS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TextIO
 
 from agent_memory.documents import error_document
@@ -203,6 +203,17 @@ class Console:
     def is_terminal(self) -> bool:
         """Whether a person looks at stdout."""
         return self.stdout.isatty() and not self.json
+
+    def rows(
+        self, headings: Sequence[str], rows: Sequence[Sequence[str]], give_way: Sequence[str] = ()
+    ) -> Iterator[str]:
+        """Yields a table for a terminal, see `table_lines`; else a line for each row, with tabs between its fields."""
+        if self.is_terminal and rows:
+            heading, *lines = table_lines(headings, rows, give_way=give_way)
+            yield self.styled(BOLD, heading)
+            yield from lines
+        else:
+            yield from map("\t".join, rows)
 
     @property
     def colour(self) -> bool:

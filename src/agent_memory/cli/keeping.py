@@ -11,7 +11,7 @@ from typing import Any
 from agent_memory.app import Memory
 from agent_memory.capture.repository import stated_scope
 from agent_memory.cli.arguments import add_flag, set_command, text_of
-from agent_memory.cli.console import Console, table_lines
+from agent_memory.cli.console import Console
 from agent_memory.cli.dialogue import open_here, warn_unreadable
 from agent_memory.documents import json_of, rows_of, scopes_document
 from agent_memory.errors import StateNotFound, UsageInvalid
@@ -31,16 +31,9 @@ def _add_act(parser: argparse.ArgumentParser, acts: Iterable[str], *, default: s
 
 
 def _print_rows(console: Console, headings: Sequence[str], rows: Sequence[Sequence[str]], nothing: str) -> None:
-    """Prints a table on a terminal, else one row a line with fields separated by tabs; if it is empty, a sentence on
-    stderr."""
-    if console.json:
-        return
-    if not rows:
+    console.out(*console.rows(headings, rows))
+    if not (rows or console.json):
         console.warn(nothing)
-    elif console.is_terminal:
-        console.out(*table_lines(headings, rows))
-    else:
-        console.out(*("\t".join(row) for row in rows))
 
 
 def _warn_left(console: Console, left: Iterable[Dropped]) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 from agent_memory.app import Memory
 from agent_memory.cli.arguments import add_flag, add_moment, add_number, set_command
-from agent_memory.cli.console import BOLD, Console, table_lines
-from agent_memory.cli.dialogue import first_of, open_here, short_age
+from agent_memory.cli.console import Console
+from agent_memory.cli.dialogue import first_of, open_here
 from agent_memory.documents import changes_document, diff_document, fields_of, rows_of, run_document, undone_document
 from agent_memory.errors import UsageInvalid
 from agent_memory.pipelines.undo import called, sentence_of
@@ -198,13 +198,16 @@ def _log(arguments: argparse.Namespace, console: Console) -> None:
     memory = open_here(console)
     limit = arguments.n if arguments.n is not None or day is not None else DEFAULT_RUNS
     runs = unwrap(memory.log.runs(limit, day or ""))
-    lines: list[str] = []
     if not runs and not console.json:
         console.warn("No run yet." if day is None else "No run on that day.")
-    elif console.is_terminal and day is None:
-        lines = _table(console, runs, memory.clock.now_ms())
+    rows = [
+        (iso_of(each.started_at_ms)[:16].replace("T", " "), each.machine, short_id(each.run_id), _words(each))
+        for each in runs
+    ]
+    if day is None:
+        lines = [*console.rows(("UTC", "machine", "run", "what it did"), rows, give_way=("UTC", "machine"))]
     else:
-        lines = list(_lines(runs, in_full=day is not None))
+        lines = [line for row, run in zip(rows, runs, strict=True) for line in ("  ".join(row), *_details(run))]
     document: dict[str, Any] = {"runs": list(map(run_document, runs))}
     if day is not None:
         listed = (each.listed.meta for each in unwrap(memory.reading.list(ListFilter())).entries)
@@ -215,30 +218,12 @@ def _log(arguments: argparse.Namespace, console: Console) -> None:
     console.answer(document, *lines)
 
 
-def _lines(runs: Sequence[LoggedRun], *, in_full: bool) -> Iterator[str]:
-    for run in runs:
-        yield f"{_when(run)}  {run.machine:11}  {short_id(run.run_id):6}  {_words(run)}"
-        details: list[str] = []
-        for each in run.actions if in_full else ():
-            ids = " to ".join(" ".join(side) for side in (each.ids, each.new_ids) if side)
-            details.append(f"{each.kind} {ids}  {each.words}".rstrip())
-        if in_full:
-            details += [*(f"not done: {each}" for each in run.dropped), *run.warnings]
-        yield from (f"    {one_line(line, _LINE_CHARS)}" for line in details)
-
-
-def _table(console: Console, runs: Sequence[LoggedRun], now_ms: int) -> list[str]:
-    rows = [
-        (short_age(each.started_at_ms, now_ms), _when(each), each.machine, short_id(each.run_id), _words(each))
-        for each in runs
-    ]
-    headings = ("when", "UTC", "machine", "run", "what it did")
-    heading, *lines = table_lines(headings, rows, give_way=("UTC", "machine"))
-    return [console.styled(BOLD, heading), *lines]
-
-
-def _when(run: LoggedRun) -> str:
-    return iso_of(run.started_at_ms)[:16].replace("T", " ")
+def _details(run: LoggedRun) -> Iterator[str]:
+    for each in run.actions:
+        ids = " to ".join(" ".join(side) for side in (each.ids, each.new_ids) if side)
+        yield "    " + one_line(f"{each.kind} {ids}  {each.words}".rstrip(), _LINE_CHARS)
+    for line in (*(f"not done: {each}" for each in run.dropped), *run.warnings):
+        yield f"    {one_line(line, _LINE_CHARS)}"
 
 
 def _words(run: LoggedRun) -> str:
