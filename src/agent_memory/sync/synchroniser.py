@@ -101,7 +101,10 @@ class Synchroniser:
                 meeting = meet(self.commits, self.commits.named("HEAD"), theirs, agreed, self._purge_handled.read())
                 refuse(meeting, remote.shown, request)
                 commit, tree = merge(self.commits, meeting, self.clock.now_ms(), dry_run=request.dry_run)
-                is_applied = not request.dry_run and self._apply(meeting, commit, tree)
+                gone = () if request.dry_run else self._forget_here(meeting, tree)
+                done = evolve(done, remarks=(*done.remarks, *gone))
+                # What is forgotten gets a commit of its own.
+                is_applied = not (request.dry_run or gone) and self._apply(meeting, commit, tree)
             if not is_applied and not request.dry_run:  # the two have to be examined anew
                 continue
             done = evolve(
@@ -153,8 +156,6 @@ class Synchroniser:
 
     def _apply(self, meeting: Meeting, commit: str, tree: MergedTree) -> bool:
         """Writes the merge to disk and to git. False if somebody wrote here meanwhile."""
-        if self._forget_here(meeting, tree):
-            return False  # it gets a commit of its own
         if commit == meeting.ours:
             return True
         head, ref = self.commits.named("HEAD"), self.commits.branch()
@@ -162,28 +163,31 @@ class Synchroniser:
             return False
         return self.commits.apply(SyncAtWork(ref, head, commit), meeting.our_tree, self.clock.now_ms())
 
-    def _forget_here(self, meeting: Meeting, tree: MergedTree) -> bool:
-        """Forgets what another machine has forgotten, and returns whether anything went: notes, kept histories, runs
-        and inbox entries (P28). Their notes are still there to be followed."""
+    def _forget_here(self, meeting: Meeting, tree: MergedTree) -> tuple[Remark, ...]:
+        """Forgets what another machine has forgotten, and returns what went: notes, kept histories, runs and inbox
+        entries (P28). Their notes are still there to be followed."""
         news = {
             held.object_id
             for path, held in tree.files.items()
             if path.startswith(f"{FORGOTTEN}/") and path not in meeting.our_tree and isinstance(held, Leaf)
         }
-        gone = False
+        gone: list[Remark] = []
         for data in contents_of(self.commits.git, news).values():
             try:
                 match TOMBSTONE.parse(data, FORGOTTEN):
                     case EntryTombstone(id, _, _):
-                        target = ForgetTarget(id)
+                        what, target = id, ForgetTarget(id)
                     case SessionTombstone(session_id, harness, _):
-                        target = ForgetTarget(session=SessionKey(session_id, harness))
+                        what, target = f"session {session_id}", ForgetTarget(session=SessionKey(session_id, harness))
                     case _:  # a state value, which the merge leaves out
                         continue
-                gone = self.forgetter.forget(target) or gone
+                if self.forgetter.forget(target):
+                    gone.append(
+                        Remark(what, "was forgotten on another machine, and here now, with what was changed since")
+                    )
             except (StateCorrupt, EntryNotFound):  # `memory doctor` reports a damaged one
                 continue
-        return gone
+        return tuple(gone)
 
     # -- there --------------------------------------------------------------------------------------------------------
 
