@@ -205,6 +205,13 @@ class TestForgotten:
         behind = tombstone(evolve(self.GONE, at_ms=NOON_MS - 1))
         assert Merged(live(OLD), behind, live(NEW)).bodies() == []
 
+    def test_what_the_other_machine_linked_to_it_meanwhile_does_not_dangle_p15(self) -> None:
+        linking = entry(B, f"As [[{A}|the old words]] say.", at_ms=NOON_MS + 1)
+        merged = Merged(
+            live(OLD, entry(B, "Nothing.")), {**live(entry(B, "Nothing.")), **tombstone(self.GONE)}, live(OLD, linking)
+        )
+        assert merged.bodies() == ["As the old words say."]
+
     def test_one_that_a_person_took_back_lives_on_both_machines_p12(self) -> None:
         gone, back = tombstone(self.GONE), live(OLD)
         for ours, theirs in ((back, gone), (gone, back)):

@@ -40,6 +40,7 @@ from agent_memory.rules.forgotten import (
     forgotten_note,
     share_of,
     statement_hashes,
+    unlinked,
     without_session,
 )
 from agent_memory.store.bookkeeping import STATE_VALUE, TOMBSTONE, Tombstone
@@ -221,7 +222,7 @@ class _Merge:
             self._keep(ours.path, id, ours.leaf)
             self._keep_beside(theirs.path, theirs.leaf)
             return
-        left = self._left_of(merged.entry)
+        left = self._left_of(merged.entry, live=ours.live)
         if left is None:
             self.forgotten_count += 1
             return
@@ -314,9 +315,10 @@ class _Merge:
 
     # -- what was forgotten -------------------------------------------------------------------------------------------
 
-    def _left_of(self, entry: MemoryEntry, *, is_new: bool = False) -> MemoryEntry | None:
-        """Returns what may stay of a note: None, or the note without forgotten sessions among its sources. A new note goes
-        too if a session taught it before the forgetting, and it says what a forgotten one said and hardly more."""
+    def _left_of(self, entry: MemoryEntry, *, live: bool, is_new: bool = False) -> MemoryEntry | None:
+        """Returns what may stay of a note: None, or the note without forgotten sessions among its sources, and if it is
+        live, without links to forgotten notes (P15). A new note goes too if a session taught it before the forgetting, and
+        it says what a forgotten one said and hardly more."""
         if entry.meta.id in self._entries_gone:
             return None
         meta = entry.meta
@@ -332,7 +334,10 @@ class _Merge:
             said = statement_hashes(meta.title, entry.body)
             if again is not None and len(said & again.statements) >= SAME_SHARE * len(said):
                 return None
-        return entry if meta is entry.meta else MemoryEntry(meta, entry.body)
+        left = MemoryEntry(meta, entry.body)
+        if live:
+            left = unlinked(left, self._entries_gone)
+        return entry if left == entry else left
 
     # -- what stays ---------------------------------------------------------------------------------------------------
 
@@ -359,7 +364,7 @@ class _Merge:
         entry = self._entry(path, held)
         if entry is None:
             return None if id in self._entries_gone else held
-        left = self._left_of(entry, is_new=is_new)
+        left = self._left_of(entry, live=path.startswith(TOPICS), is_new=is_new)
         if left is entry:
             return held
         return None if left is None else render_note(left, (self._data(held) or b"").decode("utf-8")).encode()
