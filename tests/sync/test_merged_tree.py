@@ -104,6 +104,15 @@ class TestANote:
         assert merged.files()[f"archive/{A}/{NEW.meta.updated_at_ms}.md"] == data_of(NEW)
         assert f"{A} went into {B} on one machine" in merged.remarks()[0]
 
+    def test_where_that_other_note_goes_the_change_stays_live_p12(self) -> None:
+        into = entry(B, "Both.", aliases=(A,))
+        base = {**retired(OLD), **live(into)}
+        archived = {**retired(evolve(OLD, body="Words of old, too.")), **live(into)}
+        for ours, theirs in ((archived, live(NEW)), (live(NEW), archived)):
+            merged = Merged(base, ours, theirs)
+            assert "New words." in "".join(merged.bodies())
+            assert [each.split()[0] for each in merged.remarks()] == [A]
+
     def test_two_versions_become_one_and_both_stay_in_the_archive_p12(self) -> None:
         one = entry(A, "First.\n\nMiddle.\n\nLast.")
         ours = evolve(one, body="First, changed.\n\nMiddle.\n\nLast.")

@@ -7,7 +7,7 @@ both stay. Only forgotten text goes (P28). Pure: contents are passed in, by obje
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from itertools import count
 from typing import TypeVar
@@ -147,13 +147,15 @@ class _Merge:
         (notes_before, before), (ours, our_files), (theirs, their_files) = (
             self._sorted_out(tree) for tree in (self.base, self.ours, self.theirs)
         )
-        # Which live note has absorbed (`aliases`) or replaced (`supersedes`) an id.
-        successors: dict[str, str] = {}
+        # Which live notes have absorbed (`aliases`) or replaced (`supersedes`) an id.
+        successors: dict[str, list[str]] = {}
         for id, place in (*ours.items(), *theirs.items()):
             if place.live and (entry := self._entry(place.path, place.leaf)) is not None:
-                successors |= dict.fromkeys((*entry.meta.aliases, *entry.meta.supersedes), id)
-        for id in dict.fromkeys((*ours, *theirs)):
-            self._merge_note(id, notes_before.get(id), ours.get(id), theirs.get(id), successors.get(id))
+                for each in (*entry.meta.aliases, *entry.meta.supersedes):
+                    successors.setdefault(each, []).append(id)
+        # They come first: one that goes, as when its merge was undone, takes no other's place.
+        for id in sorted(dict.fromkeys((*ours, *theirs)), key=successors.__contains__):
+            self._merge_note(id, notes_before.get(id), ours.get(id), theirs.get(id), successors.get(id, ()))
         for path in sorted({*our_files, *their_files}):
             self._merge_file(path, before.get(path), our_files.get(path), their_files.get(path))
 
@@ -189,7 +191,7 @@ class _Merge:
     # -- notes --------------------------------------------------------------------------------------------------------
 
     def _merge_note(
-        self, id: str, base: _Place | None, ours: _Place | None, theirs: _Place | None, successor: str | None
+        self, id: str, base: _Place | None, ours: _Place | None, theirs: _Place | None, successors: Iterable[str]
     ) -> None:
         kept = self._one_sided(base, ours, theirs)
         if kept is not None:
@@ -203,7 +205,8 @@ class _Merge:
         else:
             # Archived on one machine, changed on the other: the change wins, unless another note has replaced it.
             live, retired = (ours, theirs) if ours.live else (theirs, ours)
-            if successor is None:
+            staying = _live_ids(self.files)
+            if (successor := next((each for each in successors if each in staying), None)) is None:
                 self._merge_versions(id, base, live, evolve(retired, path=live.path))
                 became = "was archived on one machine and changed on the other: it stays live"
             else:
