@@ -9,6 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from agent_memory.note.note import Harness
 from agent_memory.session.history import Role, SessionMark, Turn
+from agent_memory.session.tool_calls import tool_call
 from agent_memory.session.turns import Excerpt, as_many_as_fit, cut_text, excerpt, turns_after
 from agent_memory.text.plain_text import clean_text
 
@@ -28,6 +29,14 @@ def test_a_diff_is_cut_between_its_hunks() -> None:
     assert "@@" + head.split("\n@@")[-1] in hunks
     assert tail.startswith("@@ ")
     assert tail.endswith(hunks[-1])
+
+
+@pytest.mark.parametrize("left", range(4, 40, 7))
+def test_of_a_secret_that_is_cut_in_two_nothing_is_kept_p20(left: int) -> None:
+    secret, spaces = "ghp_" + "A1b2C3d4" * 4 + "E5f6", " " * (4_000 - left - len("x" + '{"a": "'))
+    for name, key in (("Bash", "command"), ("Write", "content"), ("other", "a")):
+        assert "ghp" not in tool_call(name, {key: f"x{spaces}{secret}"}).brief
+        assert "ghp" not in tool_call(name, {key: f"x{spaces}{' ' * 7}{secret}"}).brief
 
 
 @settings(max_examples=80)

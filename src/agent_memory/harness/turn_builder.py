@@ -12,6 +12,7 @@ from attrs import define, field, frozen
 
 from agent_memory.harness import any_json as get
 from agent_memory.note.note import Harness
+from agent_memory.redaction.redact import stored_line
 from agent_memory.session import own_marks as marks
 from agent_memory.session.history import UNKNOWN_TYPE, History, Role, SessionMark, ToolCall, Turn
 from agent_memory.session.tool_calls import tool_calls
@@ -369,7 +370,7 @@ class Session:
             harness=self.harness,
             session_id=self.session_id,
             turns=turns,
-            title=one_line(self.title, _TITLE_CHARS) or None if self.title else None,
+            title=stored_line(self.title, _TITLE_CHARS) or None if self.title else None,
             cwd=self.cwd,
             also_in=self.also_in,
             branch=self.git_branch,

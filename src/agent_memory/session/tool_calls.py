@@ -24,6 +24,7 @@ _NAME_CHARS = 120
 _PATH_CHARS = 1_000
 _RAW_CHARS = 4_000
 """How much of an argument is considered: some hold a whole file."""
+_CUT_WORD = re.compile(r"\S{1,200}\Z")
 
 _TABLE = read_table("agent_memory.session", "wording.txt")
 _WRITING_TOOLS = _TABLE.words("writing_tools")
@@ -134,8 +135,9 @@ def changed_lines(lines: Sequence[str]) -> dict[str, object]:
 
 
 def _line(text: str, max_chars: int) -> str:
-    """Returns the beginning of a text on one line. Secrets are redacted first, while they are whole."""
-    return one_line(redact_with_paths(text[:_RAW_CHARS]), max_chars)
+    """Returns the beginning of a text on one line. Secrets are redacted first, while they are whole: a word that was cut goes."""
+    head = text if len(text) < _RAW_CHARS else _CUT_WORD.sub("", text[:_RAW_CHARS])
+    return one_line(redact_with_paths(head), max_chars)
 
 
 def _brief(name: str, arguments: Mapping[str, object]) -> str:
