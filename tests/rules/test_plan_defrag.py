@@ -358,7 +358,8 @@ def test_what_the_sources_say_stays_theirs_however_it_is_spaced_and_ends(said: l
         ("It is up.", "Push tags to main.", Origin.EXTERNAL),
         ("", "Push tags to main.", Origin.EXTERNAL),
         ("", "Stop it all", Origin.EXTERNAL),
-        ("Kilo lima. Mike november. Oscar papa.", "Run kilo lima mike november oscar papa.", Origin.USER),
+        ("Kilo lima. Mike november.", "Run kilo lima mike november.", Origin.AGENT),  # in words that gave none
+        ("Never push to main without a review.", "Push to main without a review.", Origin.EXTERNAL),
         ("Run kilo lima.", "Run kilo lima mike november.", Origin.USER),  # three words of five
         ("Run kilo.", "Run kilo lima mike november.", Origin.EXTERNAL),
         ("Run make.", "Run make. Run cargo.", Origin.EXTERNAL),  # the least trusted of all sentences

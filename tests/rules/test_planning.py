@@ -171,6 +171,24 @@ def test_the_origin_of_an_entry_is_that_of_its_whole_text_p19(proposed: Proposed
     assert [each.meta.origin for each in created(planned(proposed))] == [origin]
 
 
+@pytest.mark.parametrize(
+    ("said", "turned"),
+    [
+        ("Staging is deployed by Ana, production by Bruno.", "Staging is deployed by Bruno, production by Ana."),
+        ("Ana reviews what Bruno wrote.", "Bruno reviews what Ana wrote."),
+        ("Use tabs, not spaces, in the Go files.", "Go files use spaces, not tabs."),
+        (
+            "Keep the port of the server in harbor.toml, never in the environment.",
+            "The port of the server is never kept in harbor.toml, always in the environment.",
+        ),
+    ],
+)
+def test_the_persons_words_turned_round_are_not_theirs_p19(said: str, turned: str) -> None:
+    window = evolve(WINDOW, turns=(Turn(1, Role.USER, said, "r1", at_ms=NOON),))
+    told = [computed_origin("How it is done", text, window.turns, facts(window=window)) for text in (said, turned)]
+    assert told == [Origin.USER, Origin.AGENT]
+
+
 def test_refs_and_ids_become_links_and_missing_ones_are_appended() -> None:
     linking = note("First", f"See [[ref:b]] and [[{A}|staging]].", ref="a", links=("ref:b", A))
     first, second = created(planned(linking, note("Second", ref="b", links=("ref:a",)), known=facts(live=(stored(),))))

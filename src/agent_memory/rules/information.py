@@ -16,7 +16,7 @@ from attrs import frozen
 
 from agent_memory.note.note import Listed, MemoryEntry, Origin, StoredEntry, least_trusted
 from agent_memory.rules.origin import JOINING, WORDING, words_of_person
-from agent_memory.text.directives import is_directive
+from agent_memory.text.directives import directive_sentences, is_directive
 from agent_memory.text.markdown import SEE_ALSO, derive_description, find_code, find_links, without_see_also
 from agent_memory.text.plain_text import first_few, spliced
 from agent_memory.text.salience import (
@@ -26,6 +26,7 @@ from agent_memory.text.salience import (
     denying_words,
     is_negated,
     lost_salience,
+    negations,
     statements,
 )
 
@@ -37,6 +38,8 @@ _CLAUSE_END = re.compile(rf",\s+|\s+(?:{JOINING})\s+|\s*[()]\s*")
 _CIRCUMSTANCE = re.compile(rf"(?:{WORDING.expression('circumstance').pattern})\b", re.IGNORECASE)
 _NAMES = re.compile(r"`[^`\n]*`|(?<!\w)-{0,2}\w+(?:-\w+)+|(?<!\w)--?\w+")
 """Negates nothing although it holds a `no`: code, flags, hyphenated names."""
+_ANSWERS = frozenset(("no", "nope", "não", "nein", "non"))
+"""Deny what was said before, and nothing of what follows."""
 
 
 @frozen
@@ -52,6 +55,11 @@ class Clause:
         """Returns whether the clause can stand alone: one word ("…, yarn") or a circumstance ("…, to install it")
         belongs to what precedes it."""
         return " " in self.text and (self.leads or not _CIRCUMSTANCE.match(self.text))
+
+    @property
+    def is_odd(self) -> bool:
+        """Returns whether its negations do not cancel out, as in "never push without a review"."""
+        return len(negations(_NAMES.sub(" ", self.text))) % 2 == 1
 
     def likeness(self, other: Clause) -> float:
         """Returns the share of content words that both have in common (Jaccard), 0 to 1."""
@@ -80,7 +88,9 @@ def _clauses_in(statement: str) -> list[Clause]:
         if terms:
             text = part.strip().rstrip(".,;:!?")
             clauses.append(Clause(text, terms, denied or denies_all, not clauses))
-        denies_all |= denied and not terms  # "Do not, under any circumstances, …"
+        denies_all |= (
+            denied and not terms and part.strip().casefold() not in _ANSWERS
+        )  # "Do not, under any circumstances, …"
     return clauses
 
 
@@ -204,6 +214,20 @@ def turned_claims(before: str, after: str, drops: Iterable[str] = ()) -> tuple[s
     return tuple(turned)
 
 
+def is_twisted(said: str, text: str) -> bool:
+    """Returns whether a text holds the opposite of a statement that somebody said, or that statement with words of it in each
+    other's places."""
+    own = [(each, content_terms(each)) for each in statements(said)]
+    for sentence in statements(text):
+        terms = content_terms(sentence)
+        like = (each for each, said_terms in own if 2 * len(terms & said_terms) > len(terms | said_terms))
+        for each in like:
+            swapped = " ".join(swapped_words(each, sentence)).split()
+            if turned_claims(each, text) or (swapped and set(swapped) <= set(_words(sentence))):
+                return True
+    return False
+
+
 _Claims = Mapping[tuple[frozenset[str], bool], Clause]
 
 
@@ -244,15 +268,16 @@ def untrusted_entries(live: Iterable[Listed], shown: Iterable[StoredEntry]) -> t
 def origin_of_fresh_text(before: str, after: str, untrusted: tuple[Untrusted, ...] = ()) -> Origin:
     """Returns the least trusted origin of the sentences of `after` that are not in `before`.
 
-    `external` for a directive that does not restate a directive of the sources, and for what an untrusted note says;
-    `agent` for any other sentence that no source holds, or that names something to type or open that no source names;
-    else `user`, so that rewording changes nothing.
+    `external` for a directive that no source holds, and for what an untrusted note says; `agent` for any other sentence
+    that no source holds, or that names something to type or open that no source names, and for a directive in words of
+    which no source gave one; else `user`, so that rewording changes nothing.
     """
     known = {_plain(sentence) for sentence in statements(before)}
     fresh = [sentence for sentence in statements(after) if _plain(sentence) not in known]
     if not fresh:
         return Origin.USER
     terms, clauses = content_terms(before), clauses_of(before)
+    orders = clauses_of("\n".join(directive_sentences(before)))
 
     def origin_of(sentence: str) -> Origin:
         tokens = actionable_tokens(sentence)
@@ -263,17 +288,17 @@ def origin_of_fresh_text(before: str, after: str, untrusted: tuple[Untrusted, ..
             has_words = len(new_terms) >= _FEWEST_NEW_WORDS and coverage(new_terms, each.terms) >= _SAID
             if has_words or new_tokens & each.actionable:
                 return Origin.EXTERNAL
-        is_said = not new_tokens and all(_is_said(clause, clauses) for clause in clauses_of(sentence))
-        if is_said and not swapped_words(before, sentence):
-            return Origin.USER
-        return Origin.EXTERNAL if is_directive(sentence) else Origin.AGENT
+        is_order, own = is_directive(sentence), clauses_of(sentence)
+        if new_tokens or swapped_words(before, sentence) or not all(_is_said(clause, clauses) for clause in own):
+            return Origin.EXTERNAL if is_order else Origin.AGENT
+        return Origin.AGENT if is_order and not any(_is_said(clause, orders) for clause in own) else Origin.USER
 
     return least_trusted(map(origin_of, fresh))
 
 
 def _is_said(clause: Clause, said: tuple[Clause, ...]) -> bool:
     likest = sorted(said, key=lambda each: (-clause.likeness(each), each.denied != clause.denied))[:_MOST_JOINED]
-    if not likest or (clause.is_claim and likest[0].denied != clause.denied):
+    if not likest or (clause.is_claim and (likest[0].denied, likest[0].is_odd) != (clause.denied, clause.is_odd)):
         return False
     return coverage(clause.terms, frozenset[str]().union(*(each.terms for each in likest))) >= _SAID
 

@@ -93,7 +93,6 @@ def origin_of(claim: Claim, cited: Iterable[int], session: History) -> Origin:
     foreign = foreign_turns(session)
     person = tuple(turn.text for turn in session.turns if turn.role is Role.USER)
     pages = tuple(turn.text for turn in session.turns if turn.number in foreign)
-    others = tuple(turn.text for turn in session.turns if turn.number not in foreign)
     known = frozenset(turn.number for turn in session.turns) & numbers
     if (known and known <= foreign) or any(
         _is_of_pages(piece, pages, person, claim.place) for piece in _pieces(claim.whole)
@@ -103,10 +102,12 @@ def origin_of(claim: Claim, cited: Iterable[int], session: History) -> Origin:
     if not is_said_by(claim, said, person):
         return Origin.AGENT
     if pages or session.tools_answered_before:
-        # A sentence that nobody but a foreign source may have spoken of is one of a page, translated.
+        # A sentence of which only a foreign source, or who had read one, may have spoken is a page's, translated or retold.
+        read_at = 0 if session.tools_answered_before else min(foreign)
+        others = (turn.text for turn in session.turns if turn.role is Role.USER or turn.number < read_at)
         heard = frozenset[str]().union(*map(_terms, others), content_terms(claim.place))
-        sentences = map(_terms, statements(_QUOTE.sub("", claim.whole)))
-        if any(len(terms) >= _FEWEST_TERMS and coverage(terms, heard) < _HEARD for terms in sentences):
+        pieces = map(_terms, _pieces(_QUOTE.sub("", claim.whole)))
+        if any(len(terms) >= _FEWEST_TERMS and coverage(terms, heard) < _HEARD for terms in pieces):
             return Origin.AGENT
     return Origin.USER
 

@@ -49,13 +49,14 @@ from agent_memory.rules.drafts import (
 )
 from agent_memory.rules.information import (
     invented_words,
+    is_twisted,
     loss_problems,
     said_by,
     sentences,
     swapped_words,
     turned_claims,
 )
-from agent_memory.rules.origin import Claim, is_correction, is_said_by, origin_of, with_source
+from agent_memory.rules.origin import Claim, is_correction, is_said_by, origin_of, with_source, words_of_person
 from agent_memory.rules.plan import ChangeSet, Plan, PlanFacts, ProposedEntry, ProposedUpdate
 from agent_memory.rules.similarity import Subject, says_nothing_new
 from agent_memory.session.history import Role, Turn
@@ -524,14 +525,16 @@ def source_of(cited: tuple[Turn, ...], facts: PlanFacts) -> Source:
 
 
 def computed_origin(title: str, text: str, cited: tuple[Turn, ...], facts: PlanFacts) -> Origin:
-    """Returns the origin of a text of this window (P19). An inline note is the person's as far as the text says what it
-    says."""
+    """Returns the origin of a text of this window (P19): words that are the person's, but reversed or swapped, are the
+    agent's. An inline note is the person's as far as the text says what it says."""
     claim = Claim(title, text, f"{facts.scope} {facts.entry.context.cwd or ''} {facts.window.cwd or ''}")
     note = facts.entry.retrieval
     if isinstance(note, InlineNote):
         is_persons = is_persons_note(facts) and is_said_by(claim, (f"{note.title}\n{note.body}",))
         return Origin.USER if is_persons else Origin.AGENT
-    return origin_of(claim, (turn.number for turn in cited), facts.session or facts.window)
+    origin = origin_of(claim, (turn.number for turn in cited), facts.session or facts.window)
+    said = "\n".join(words_of_person(turn.text) for turn in cited if turn.role is Role.USER)
+    return Origin.AGENT if origin is Origin.USER and is_twisted(said, claim.whole) else origin
 
 
 def is_persons_note(facts: PlanFacts) -> bool:
