@@ -103,6 +103,9 @@ class TestANote:
         assert merged.bodies("archive/") == ["Words of old."]
         assert merged.files()[f"archive/{A}/{NEW.meta.updated_at_ms}.md"] == data_of(NEW)
         assert f"{A} went into {B} on one machine" in merged.remarks()[0]
+        (path,) = live(NEW)
+        damaged = Merged(live(OLD), {path: b"---\nkind: [\n---\nNew words.\n"}, {**retired(OLD), **live(into)})
+        assert b"New words." in damaged.files()[f"archive/{A}/0.md"]
 
     def test_where_that_other_note_goes_the_change_stays_live_p12(self) -> None:
         into = entry(B, "Both.", aliases=(A,))

@@ -373,12 +373,14 @@ class _Merge:
         return None if left is None else render_note(left, (self._data(held) or b"").decode("utf-8")).encode()
 
     def _keep_version(self, id: str, place: _Place) -> None:
-        """Keeps a version that is no longer live in the archive, under the next free millisecond (P12)."""
+        """Keeps a version that is no longer live in the archive, under the next free millisecond (P12); one that cannot be
+        read, before all others."""
         held = self._what_stays(place.path, id, place.leaf)
-        entry = None if held is None else self._entry(place.path, held)
-        if entry is None or held is None:
+        if held is None:
             return
-        paths = (f"{ARCHIVE}{id}/{ms}.md" for ms in count(max(entry.meta.updated_at_ms, 0)))
+        entry = self._entry(place.path, held)
+        first_ms = 0 if entry is None else max(entry.meta.updated_at_ms, 0)
+        paths = (f"{ARCHIVE}{id}/{ms}.md" for ms in count(first_ms))
         sides: tuple[Mapping[str, Held], ...] = (self.files, self.ours, self.theirs)
         data = self._data(held)
         free = (path for path in paths if all(path not in side or self._data(side[path]) == data for side in sides))
