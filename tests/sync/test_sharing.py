@@ -296,6 +296,20 @@ def test_of_two_versions_the_newer_one_is_told_and_no_other_is_lost(ana: Member)
     assert "quagga" in path.read_text()
 
 
+def test_what_was_written_into_a_shared_file_by_hand_is_not_written_over_p8(ana: Member) -> None:
+    id = ana.remembered()
+    ana("share", id)
+    (path,) = ana.notes.glob("*.md")
+    ana("edit", id, "--body", f"{BODY} It does so twice.")
+    ana("share", id)
+    path.write_text(f"{path.read_text()}\nThe okapi queue does not.\n")
+    ana("edit", id, "--body", BODY)
+    assert "Your team has changed" in ana("share", id, code=2)
+    ana("edit", id, "--body", f"{BODY}\n\nThe okapi queue does not.")
+    ana("share", id)
+    assert "okapi" in path.read_text()
+
+
 @pytest.mark.parametrize("has_driver", [True, False])
 def test_two_members_who_change_a_note_merge_it(ana: Member, bob: Member, has_driver: bool) -> None:
     id = ana.remembered("The zebra is slow.\n\nIt eats grass.\n\nIt has stripes.")

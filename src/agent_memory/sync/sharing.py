@@ -24,6 +24,7 @@ from agent_memory.ports import Clock
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.drafts import has_secret
 from agent_memory.setup.config_files import TrustFile
+from agent_memory.store.note_files import entry_or_none, read_image
 from agent_memory.store.recorded_writes import RecordedWrites
 from agent_memory.store.team_notes import Team, TeamFiles, bare, read_team
 from agent_memory.sync.remote import MERGED_BY, driver_settings
@@ -54,7 +55,8 @@ class Sharing:
         """Writes these notes into the checkout, and returns them by their paths there."""
         self.writes.caller.only_a_person("share")
         with self.writes.act():
-            names, team = self._names(), read_team(self.files, self.scope, ())
+            looked_at = {(each.path, each.sha256) for each in TrustFile(self.home).configs()}
+            names, team = self._names(), read_team(self.files, self.scope, looked_at)
             entries = [self._as_shared(unwrap(self.writes.store.read(id)), team) for id in ids]
             # A note keeps its file, also under another title: so there are never two.
             known = {id_in_name(name): name for name in names}
@@ -123,10 +125,29 @@ class Sharing:
                 raise EntryUnreadable(each.path, each.problems)
         there = team.listed.get(meta.id)
         is_same = there is None or (there.meta.title, there.body_hash) == (title, body_hash(body))
-        if there is not None and not is_same and there.meta.updated_at_ms >= meta.updated_at_ms:
+        # A change by hand leaves `updatedAt` as it was.
+        if (
+            there is not None
+            and not is_same
+            and (
+                there.meta.updated_at_ms >= meta.updated_at_ms
+                or not (there.meta.is_vouched_for or self._was_said_by(stored, team.read(there)))
+            )
+        ):
             hint = f"Take over what it says with `memory edit {meta.id}`, then share it."
             raise UsageInvalid(f"Your team has changed {meta.id} in {there.path}", hint)
         return entry
+
+    def _was_said_by(self, stored: StoredEntry, shared: StoredEntry) -> bool:
+        """Returns whether each line of the shared version is or was one of the store's note."""
+        files = self.writes.store.files
+        texts = [f"{stored.meta.title}\n{stored.body}"]
+        for path in files.versions(stored.meta.id):
+            image = read_image(files.root, path)
+            if image is not None and (version := entry_or_none(path, image.data, image.mtime_ns)) is not None:
+                texts.append(f"{version.meta.title}\n{version.body}")
+        known = {"", *(line.strip() for text in texts for line in clean_text(text).splitlines())}
+        return all(line.strip() in known for line in f"{shared.meta.title}\n{shared.body}".splitlines())
 
     def _names(self) -> tuple[str, ...]:
         return names_below(self.files.root, TEAM_DIRECTORY)
