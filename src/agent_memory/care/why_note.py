@@ -25,6 +25,7 @@ from agent_memory.note.note import (
     Tier,
     Usage,
     reads_of,
+    shown_to_agents,
 )
 from agent_memory.note.note_format import read_note
 from agent_memory.recall.grounding import Grounding
@@ -49,10 +50,11 @@ class NamedNote:
     id: str
     title: str
     archived: bool
+    origin: Origin
 
 
 def named(notes: Iterable[Listed]) -> tuple[NamedNote, ...]:
-    return tuple(NamedNote(each.meta.id, each.meta.title, each.archived) for each in notes)
+    return tuple(NamedNote(each.meta.id, each.meta.title, each.archived, each.meta.origin) for each in notes)
 
 
 def unread_notes(*listings: Listing) -> tuple[str, ...]:
@@ -324,7 +326,9 @@ def note_history(
     if meta.withheld and reading.caller.is_agent:
         raise EntryProtected(id, "an explanation", WITHHELD)
     listings = unwrap(store.listings())
-    live, archive = ({each.meta.id: each for each in listing.entries} for listing in listings)
+    # An agent does not even learn of secret and withheld notes.
+    shown = [shown_to_agents(each.entries) if reading.caller.is_agent else each.entries for each in listings]
+    live, archive = ({each.meta.id: each for each in entries} for entries in shown)
     everything = (*live.values(), *archive.values())
     totals, tiers, now_ms = unwrap(reading.ledger.totals()), unwrap(store.tiers()), reading.clock.now_ms()
     logged, revisions = log.runs(MOST_RUNS), revisions_of(listed.path, MOST_REVISIONS)

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
+from agent_memory.caller import Caller
 from agent_memory.care.why_note import NamedNote, NoteHistory, source_in_words
 from agent_memory.care.why_session import NEVER_CAPTURED, FoundSessions
 from agent_memory.cli.arguments import ENTRY, add_flag, add_id, set_command
@@ -13,10 +14,11 @@ from agent_memory.cli.console import Console
 from agent_memory.cli.dialogue import first_of, open_here, warn_unreadable
 from agent_memory.documents import fields_of
 from agent_memory.errors import UsageInvalid
-from agent_memory.note.note import Relation
+from agent_memory.note.note import Origin, Relation
 from agent_memory.recall.grounding import ground_lines
 from agent_memory.recall.links import Link, LinkGraph, LinkSheet, Succession, Whereabouts
 from agent_memory.results import unwrap
+from agent_memory.rules.tiers import title_for
 from agent_memory.text.instants import instant
 from agent_memory.text.plain_text import counted, one_line
 
@@ -115,7 +117,8 @@ def _section(heading: str, items: Sequence[str]) -> Iterator[str]:
 
 
 def _named(note: NamedNote | LinkSheet) -> str:
-    return f"{note.id}  {_line(note.title)}{'  (archived)' if note.archived else ''}"
+    by = "  (external)" if isinstance(note, NamedNote) and note.origin is Origin.EXTERNAL else ""
+    return f"{note.id}  {_line(note.title)}{by}{'  (archived)' if note.archived else ''}"
 
 
 def _line(text: str) -> str:
@@ -152,7 +155,7 @@ def _links(arguments: argparse.Namespace, console: Console) -> None:
             for each in graph.notes
         ]
         document = {"entries": entries, **fields_of(graph, "links", "unreadable")}
-        console.answer(document, *_graph_lines(graph, console))
+        console.answer(document, *_graph_lines(graph, console, reading.caller))
         if not graph.links:
             console.warn("No note links to another.")
         warn_unreadable(console, graph.unreadable)
@@ -190,8 +193,8 @@ def _leading(target: str, id: str | None, link: Link | Succession) -> str:
     return f"{target}  {_line(link.title)}{said}" if link.title else f"{target}{said}"
 
 
-def _graph_lines(graph: LinkGraph, console: Console) -> Iterator[str]:
-    titles = {each.meta.id: _line(each.meta.title) for each in graph.notes}
+def _graph_lines(graph: LinkGraph, console: Console, caller: Caller) -> Iterator[str]:
+    titles = {each.meta.id: title_for(caller, each) for each in graph.notes}
     if not console.is_terminal:
         for edge in graph.links:
             sides = (titles.get(edge.source, ""), titles.get(edge.target, ""))

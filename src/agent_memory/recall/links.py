@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from enum import StrEnum
 
 from attrs import frozen
@@ -94,16 +94,25 @@ _LinkTarget = tuple[Whereabouts, str | None, str | None]
 _NOWHERE: _LinkTarget = (Whereabouts.UNRESOLVED, None, None)
 
 
-def _known(live: Listing, archive: Listing) -> Mapping[str, _LinkTarget]:
+def _known(
+    live: Listing, archive: Listing, title_of: Callable[[Listed], str] = lambda each: each.meta.title
+) -> Mapping[str, _LinkTarget]:
     """Returns, for each id that leads anywhere, where it leads, and id and title of the note."""
     aliases = {alias: each for each in reversed(live.entries) for alias in each.meta.aliases}
     kinds = ((Whereabouts.ARCHIVED, archive.by_id), (Whereabouts.ALIAS, aliases), (Whereabouts.LIVE, live.by_id))
-    return {id: (where, each.meta.id, each.meta.title) for where, entries in kinds for id, each in entries.items()}
+    return {id: (where, each.meta.id, title_of(each)) for where, entries in kinds for id, each in entries.items()}
 
 
-def links_of(entry: StoredEntry, bodies: Iterable[StoredEntry], live: Listing, archive: Listing) -> LinkSheet:
-    """Returns the links of a note, live or archived; `bodies` are those that may link to it, each read once."""
-    known, id = _known(live, archive), entry.meta.id
+def links_of(
+    entry: StoredEntry,
+    bodies: Iterable[StoredEntry],
+    live: Listing,
+    archive: Listing,
+    title_of: Callable[[Listed], str],
+) -> LinkSheet:
+    """Returns the links of a note, live or archived; `bodies` are those that may link to it, each read once. `title_of` gives
+    the titles of the others."""
+    known, id = _known(live, archive, title_of), entry.meta.id
     others = (each.meta for each in (*archive.entries, *live.entries) if each.meta.id != id)
     successors = (each.id for each in others if id in each.supersedes)
 
@@ -120,7 +129,7 @@ def links_of(entry: StoredEntry, bodies: Iterable[StoredEntry], live: Listing, a
         archived=entry.listed.archived,
         outgoing=tuple(Link(target, label, *known.get(target, _NOWHERE)) for target, label in _links_in(entry)),
         incoming=tuple(
-            Backlink(other.meta.id, other.meta.title, target, label)
+            Backlink(other.meta.id, title_of(other.listed), target, label)
             for other in bodies
             for target, label in _links_in(other)
             if target in entry.meta.all_ids and other.meta.id != id

@@ -4,6 +4,7 @@ needs."""
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
@@ -189,6 +190,7 @@ class Reading:
     def links(self, id: str) -> LinkSheet:
         """Returns the links of a note, live or archived, by id or alias. Counts no read."""
         from agent_memory.recall.links import links_of
+        from agent_memory.rules.tiers import title_for
 
         try:
             stored = unwrap(self.store.read(id))
@@ -204,7 +206,8 @@ class Reading:
         unread: list[UnreadableFile] = []
         passed = unwrap(self.store.without_links_to(stored.meta.all_ids))
         some = Listing(tuple(each for each in live.entries if passed.get(each.path) != each.content_hash))
-        links = links_of(stored, self._bodies(some, unread.append), self._seen(live), self._seen(archive))
+        title_of = partial(title_for, self.caller)
+        links = links_of(stored, self._bodies(some, unread.append), self._seen(live), self._seen(archive), title_of)
         return evolve(links, unreadable=(*live.unreadable, *archive.unreadable, *unread))
 
     @as_result
@@ -217,7 +220,7 @@ class Reading:
         live, archive = unwrap(self.store.listings())
         unread: list[UnreadableFile] = []
         live_shown, archive_shown = (
-            Listing(tuple(each for each in listing.entries if each.meta.sensitivity in kept))
+            self._seen(Listing(tuple(each for each in listing.entries if each.meta.sensitivity in kept)))
             for listing in (live, archive)
         )
         shown = frozenset(id for each in (*live_shown.entries, *archive_shown.entries) for id in each.meta.all_ids)
