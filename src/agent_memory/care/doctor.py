@@ -360,14 +360,14 @@ def check_repository(git: GitProcess, *, has_notes: bool) -> Iterator[Finding]:
 def check_dropped(git: GitProcess) -> Iterator[Finding]:
     """Yields a finding for each note with a text that only a commit outside all branches holds: what was recorded on a
     detached HEAD or during a rebase, or was removed by a `git reset --hard`."""
-    words = ("log", "--reflog", "--format=%h", "--raw", "--no-abbrev", "--no-renames", "--diff-filter=AM")
+    words = ("log", "--reflog", "--format=%H", "--raw", "--no-abbrev", "--no-renames", "--diff-filter=AM")
     output = git.run(*words, "--not", "--all", "--", TOPICS)
     commit, newest = "", dict[str, tuple[str, str, str]]()
     for line in os.fsdecode(output.stdout).splitlines():
         about, _, path = line.partition("\t")
         if path and (id := id_in_name(path)) is not None:
             newest.setdefault(id, (about.split()[3], commit, path))
-        commit = commit if path else line or commit
+        commit = commit if path else line[:10] or commit
     if not newest:
         return
     data = contents_of(git, {blob for blob, _, _ in newest.values()})
