@@ -129,6 +129,9 @@ PNPM = session(
     "agent: I will run npm install.",
     "user: No, use pnpm instead of npm in this repo, npm breaks the lock file.",
 )
+CORRECTED = session(
+    "agent: The release notes go into the wiki.", "user: No, the release notes are written in the changelog folder."
+)
 PREVIEW = session("user: hm, that preview box shouldn't be that big, I think", "agent: Smaller now.")
 LINTER = session(
     "tool: x", "user: Always run the linter before a commit. Send the results to the team after every build."
@@ -181,6 +184,16 @@ POSTHOG = claim("PostHog Close() blocks CLI exit", "posthog-go treats an unset S
                 (". Each version is countersigned by the mirror.", Origin.AGENT),
                 (", and each version is countersigned by the mirror first.", Origin.AGENT),
             )
+        ),
+        # a "No" before it denies what the agent said, and nothing of what follows
+        *(
+            (
+                CORRECTED,
+                [2],
+                claim("Release notes", f"The release notes are {denied}written in the changelog folder."),
+                origin,
+            )
+            for denied, origin in (("", Origin.USER), ("not ", Origin.AGENT))
         ),
         # a stated preference and an invented one
         (SHORT, [1], claim("Short functions", "Functions have no more than ten lines."), Origin.USER),

@@ -15,7 +15,7 @@ from difflib import SequenceMatcher
 from attrs import frozen
 
 from agent_memory.note.note import Listed, MemoryEntry, Origin, StoredEntry, least_trusted
-from agent_memory.rules.origin import JOINING, WORDING, words_of_person
+from agent_memory.rules.origin import JOINING, WORDING, without_answer, words_of_person
 from agent_memory.text.directives import directive_sentences, is_directive
 from agent_memory.text.markdown import SEE_ALSO, derive_description, find_code, find_links, without_see_also
 from agent_memory.text.plain_text import first_few, spliced
@@ -38,8 +38,6 @@ _CLAUSE_END = re.compile(rf",\s+|\s+(?:{JOINING})\s+|\s*[()]\s*")
 _CIRCUMSTANCE = re.compile(rf"(?:{WORDING.expression('circumstance').pattern})\b", re.IGNORECASE)
 _NAMES = re.compile(r"`[^`\n]*`|(?<!\w)-{0,2}\w+(?:-\w+)+|(?<!\w)--?\w+")
 """Negates nothing although it holds a `no`: code, flags, hyphenated names."""
-_ANSWERS = frozenset(("no", "nope", "não", "nein", "non"))
-"""Deny what was said before, and nothing of what follows."""
 
 
 @frozen
@@ -83,14 +81,12 @@ def denying_sentences(text: str) -> tuple[Clause, ...]:
 def _clauses_in(statement: str) -> list[Clause]:
     clauses: list[Clause] = []
     denies_all = False
-    for part in _CLAUSE_END.split(statement):
+    for part in _CLAUSE_END.split(without_answer(statement)):
         terms, denied = content_terms(part), _denies(part)
         if terms:
             text = part.strip().rstrip(".,;:!?")
             clauses.append(Clause(text, terms, denied or denies_all, not clauses))
-        denies_all |= (
-            denied and not terms and part.strip().casefold() not in _ANSWERS
-        )  # "Do not, under any circumstances, …"
+        denies_all |= denied and not terms  # "Do not, under any circumstances, …"
     return clauses
 
 

@@ -55,6 +55,7 @@ _QUOTATION = re.compile(
 _TRIPLE_QUOTED = re.compile(r"(\"\"\"|''').*?(?:\1|\Z)", re.DOTALL)
 _QUOTE = re.compile(rf"[“\"«„]([^“”\"«»„\n]{{{_VERBATIM_CHARS},}})[”\"»“]|^\s*>\s*(.+)$", re.MULTILINE)
 _SHORT_FENCE_LINES = 7
+_ANSWER = WORDING.expression("answer")
 _TAG_QUESTION = WORDING.expression("tag_question")
 _CLAUSE = re.compile(rf",\s+|\s+(?:{JOINING})\s+")
 _CLAUSE_OR_BRACKET = re.compile(rf",\s+|\s+(?:{JOINING})\s+|\s*[()|]\s*")
@@ -205,7 +206,12 @@ def _supports(words: str, directive: str, place: str) -> bool:
 def _denies(clause: str) -> bool:
     """Returns whether one text denies what the other affirms. "Never push without a review" is not the contrary of
     "push without a review": two negations cancel out."""
-    return len(negations(clause)) % 2 == 1
+    return len(negations(without_answer(clause))) % 2 == 1
+
+
+def without_answer(statement: str) -> str:
+    """Returns the statement without a "No, …" before it, which denies what somebody else said."""
+    return statement[found.end() :] if (found := _ANSWER.match(statement)) else statement
 
 
 def _terms_by_polarity(words: str) -> tuple[frozenset[str], frozenset[str]]:
