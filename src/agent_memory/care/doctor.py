@@ -360,6 +360,8 @@ def check_repository(git: GitProcess, *, has_notes: bool) -> Iterator[Finding]:
 def check_dropped(git: GitProcess) -> Iterator[Finding]:
     """Yields a finding for each note with a text that only a commit outside all branches holds: what was recorded on a
     detached HEAD or during a rebase, or was removed by a `git reset --hard`."""
+    if not exists(str(git.directory)):
+        return
     words = ("log", "--reflog", "--format=%H", "--raw", "--no-abbrev", "--no-renames", "--diff-filter=AM")
     output = git.run(*words, "--not", "--all", "--", TOPICS)
     commit, newest = "", dict[str, tuple[str, str, str]]()
