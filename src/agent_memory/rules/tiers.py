@@ -282,13 +282,14 @@ def resolve_tiers(
 
     Pinned notes that may be hot are hot, and always fit. Then come those proposed as hot, as they are proposed. A hot
     note that the proposal does not name stays while there is room, so that one odd reply moves nothing out. A promoted
-    note that has been in no list is hot if there is room, and stays at least warm while there is. Proposing the same
-    again changes nothing.
+    note that has been in no list is hot if there is room, and stays at least warm while there is. Proposing the result
+    changes nothing.
     """
     known, gone = _allowed(current, facts, named=False)
     wish, refused = (known, gone) if proposed is None else _allowed(proposed, facts, named=True)
     vouched = {id for id, each in facts.items() if each.meta.is_vouched_for}
-    promoted = [id for id in vouched.difference(current.hot, current.warm) if facts[id].best is Tier.HOT]
+    new = vouched.difference(current.hot, current.warm, wish.warm)
+    promoted = [id for id in new if facts[id].best is Tier.HOT]
     promoted.sort(key=lambda id: (-facts[id].score, id))
     staying = [id for id in known.hot if id not in wish.warm]
     staying.sort(key=lambda id: (facts[id].meta.is_vouched_for, facts[id].score, id), reverse=True)
@@ -303,9 +304,6 @@ def resolve_tiers(
     for id in wanted:
         if id not in members and room.takes(facts[id].meta.scope, facts[id].whole_chars):
             members[id] = None
-    # Who stays keeps its place; then new pins and those proposed.
-    hot = dict.fromkeys(id for id in (*known.hot, *pins, *wanted) if id in members)
-
     leaving = [id for id in dict.fromkeys((*wanted, *known.hot)) if id not in members]
     waiting = [id for id in known.warm if id in wish.warm or id in leaving or id in vouched]
     lines = dict.fromkeys((*(id for id in leaving if id not in waiting), *waiting, *wish.warm))
@@ -314,6 +312,12 @@ def resolve_tiers(
     # Promoted notes find a line first, and of these the newcomers last.
     by_rank = sorted(warm, key=lambda id: (id not in vouched, id in promoted))
     with_line = {id for id in by_rank if warm_room.takes(facts[id].meta.scope, 1)}
+    for id in by_rank:  # a promoted note without a line is hot if there is room
+        is_left = id in vouched and id not in with_line and facts[id].best is Tier.HOT
+        if is_left and room.takes(facts[id].meta.scope, facts[id].whole_chars):
+            members[id] = None
+    # Who stays keeps its place; then new pins and those proposed.
+    hot = dict.fromkeys(id for id in (*known.hot, *pins, *wanted, *by_rank) if id in members)
 
     told = {each.subject for each in refused}
     return Resolved(
