@@ -270,3 +270,46 @@ def test_a_convention_of_the_code_that_the_agent_says_it_followed_is_a_lesson(cl
 )
 def test_a_convention_that_is_not_told_or_anybodys_makes_none(closing: str) -> None:
     assert notes(*work_on("add a cart for guests", closing)) == ()
+
+
+@pytest.mark.parametrize(
+    ("closing", "title"),
+    [
+        ("`Cart` stays a plain list since the templates index into it.", "`Cart` stays a plain list since the templates index into it"),
+        ("Done.\n\n- `RETRIES` is 0 in `shop.toml` on purpose.", "`RETRIES` is 0 in `shop.toml` on purpose"),
+        (
+            "`make e2e` still fails because the runner has no display.",
+            "`make e2e` still fails because the runner has no display",
+        ),
+        ("O `Cart` é uma lista porque os modelos leem por índice.", "O `Cart` é uma lista porque os modelos leem por índice"),
+    ],
+)  # fmt: skip
+def test_why_the_code_is_so_or_a_check_still_fails_is_told_where_nothing_is_changed_later(
+    closing: str, title: str
+) -> None:
+    (note,) = notes(*work_on(ASKED, closing))
+    assert (note.kind, note.title) == (Kind.LESSON, title)
+    rewrite = ToolCall("Edit", "class Cart: ...; RETRIES = 3; é", path="/srv/shop/shop.toml", writes=True)
+    later = (user("mend that, too"), agent("", rewrite), tool("ok"), agent("Done."))
+    assert not notes(*work_on(ASKED, closing), *later) or "é" in title
+
+
+@pytest.mark.parametrize(
+    "closing",
+    [
+        "I left `.cache/` alone since it is untracked.", "Your `Cart` is a list because you index into it.",
+        "`total()` fails since the price is text.", "`Cart` was a list because the templates indexed into it.",
+        "Added `Decimal` since the totals are money.", "`make e2e` still passes because the display exists.",
+        "Keep `Cart` as it is, since the templates index into it.", "It is a list because `Cart` is one.",
+    ],
+)  # fmt: skip
+def test_reasons_of_the_session_and_of_faults_are_not_told(closing: str) -> None:
+    assert notes(*work_on(ASKED, closing)) == ()
+
+
+def test_what_was_wrong_is_told_with_its_remedy_where_it_says_why() -> None:
+    cause = "The export was empty because `read_rows()` skipped each region without a name."
+    (note,) = notes(*work_on(ASKED, f"{cause}\n\n**Fix:** `read_rows()` now takes every region."))
+    assert note.title == cause.rstrip(".")
+    assert "Remedy: `read_rows()` now takes every region." in note.body
+    assert notes(*work_on(ASKED, cause)) == ()

@@ -208,6 +208,14 @@ def test_what_the_person_decides_anew_stands_alone() -> None:
     assert second in note.body
     third = "Actually, never mind. Let's continue using the Graphik font."
     assert notes(user("Set the headings in Arial."), agent("ok"), user(first), agent("ok"), user(third)) == ()
+    long_after = (*work_on("And the footer?", "Done."), *work_on("Center it.", "Done."))
+    renamed, other = (
+        "can we change the font of the headings to Lato?",
+        "can we change the colour of the footer to grey?",
+    )
+    decided = (user("Set the headings in Arial."), agent("ok"), user("let's keep the Arial font for all headings"))
+    assert notes(*decided, agent("ok"), *long_after, user(renamed)) == ()
+    assert len(notes(*decided, agent("ok"), *long_after, user(other))) == 1
 
 
 def test_what_the_agent_said_before_is_not_the_persons_when_they_paste_it_back_p19() -> None:
@@ -263,9 +271,12 @@ def test_a_request_that_was_carried_out_is_no_rule(said: str) -> None:
     assert notes(*work_on("Look at the cart.", "I looked at it."), *work_on(said, done)) == ()
 
 
-def test_a_routine_is_told_without_what_it_was_said_of() -> None:
-    (note,) = notes(user("added new component @registry/chip.tsx update docs and demo, then run pnpm fix"))
+def test_a_routine_is_told_with_the_files_that_it_took_and_not_with_what_it_was_said_of() -> None:
+    said = "added new component @registry/chip.tsx update docs and demo, then run pnpm fix"
+    (note,) = notes(*work_on(said, "Done."))
     assert note.title == "Said once: Update docs and demo, then run pnpm fix"
+    assert note.body.endswith("It changed `src/cart.py`.")
+    assert "It changed" not in notes(user(said))[0].body
     assert notes(user("added new component @registry/chip.tsx, use the kit for demo and then run pnpm fix")) == ()
 
 
@@ -411,6 +422,7 @@ def test_a_statement_with_a_removed_secret_is_left_out() -> None:
     [
         "No, use the map of the players instead of the list.",
         "The problem is not the name, but the page that is included twice.",
+        "The banner is white, not using the theme.",
         "The header should be blue since the logo is.",
         "If none is given, always freeze the first column.",
         "Let's use a message on the console after we switched the table.",

@@ -54,7 +54,7 @@ _NO = re.compile(r"\s*(?:no|nope|nah|n[ãa]o)\b", re.IGNORECASE)
 """It corrects something else: of what was chosen it would say that it does not help."""
 _ANOTHER = re.compile(
     r"\binstead\b|\b(?:changed my mind|on second thought|(?:continue|keep|go back to) using|(?:stick|continue) with|back to)\b"
-    r"|^actually\b|\bem vez disso\b",
+    r"|^actually\b|\bem vez disso\b|\b(?:change|switch|move|rename)\b.{2,80}\bto\b|\breplace\b.{2,80}\b(?:with|by)\b",
     re.IGNORECASE,
 )
 
@@ -76,7 +76,8 @@ def extracted(
     fresh = tuple(candidate for candidate in candidates if not _is_known(candidate, shown))
     # What one of the two has yet to do is of use to whoever takes the work up, and is in the handoff.
     lasting = (one for one in fresh if one.by is Role.USER or not is_next_step(one.claim))
-    notes = (composed(one, _asked_for(one, episodes), _files_around(one, episodes)) for one in lasting)
+    directory = f"{history.cwd.rstrip('/')}/" if history.cwd else ""
+    notes = (composed(one, _asked_for(one, episodes), _files_around(one, episodes, directory)) for one in lasting)
     entries = tuple(note for note in notes if note)
     earlier = next((entry for entry in shown if entry.meta.id == handoff_id), None)
     ended = max((turn.at_ms for turn in history.turns if turn.at_ms is not None), default=history.ended_at_ms)
@@ -116,7 +117,8 @@ def _candidates(history: History, episodes: Sequence[Episode], final_window: boo
         if before and episode.asked and shows(Signal.WITHDRAWN, episode.asked.text.strip()[:MAX_CHARS]):
             first = before.asked.number if before.asked else 0
             found = [one for one in found if one.turns[-1] < first]
-        later = [each.asked for each in episodes[index + 1 : index + 1 + _LATER_MESSAGES] if each.asked]
+        after = [each.asked for each in episodes[index + 1 :] if each.asked]
+        later = after[:_LATER_MESSAGES]
         if not history.automated:
             chose_anew = any(
                 speaks_of_an_option(each.text)
@@ -129,7 +131,7 @@ def _candidates(history: History, episodes: Sequence[Episode], final_window: boo
                 for one in user_candidates(episode, before)
                 if not (one.is_option and chose_anew)
                 and not _is_pasted_back(one, history)
-                and not any(_takes_another(each, one) for each in later)
+                and not any(_takes_another(each, one, far=each not in later) for each in after)
             )
         if by_agent and not any(objects(each) for each in later):
             changes = [call for each in episodes[index:] for call in each.changes]
@@ -147,12 +149,14 @@ def _is_pasted_back(candidate: Candidate, history: History) -> bool:
     return len(words) >= _SENTENCE_WORDS and any(said in f" {' '.join(in_words(turn.text))} " for turn in earlier)
 
 
-def _takes_another(later: Turn, decided: Candidate) -> bool:
-    """Whether the person decides the matter anew in a later message: the one that they named before holds no longer."""
+def _takes_another(later: Turn, decided: Candidate, *, far: bool) -> bool:
+    """Whether the person decides the matter anew in a later message: the one that they named before holds no longer. A
+    message `far` from it has to name more of it."""
     if decided.sort in _LASTING:
         return False
-    terms = content_terms(decided.claim)
-    return any(_ANOTHER.search(each) and terms & content_terms(each) for each in prose_sentences(later.text))
+    terms, least = content_terms(decided.claim), _SHARED if far else 1
+    sentences = (each for each in prose_sentences(later.text) if _ANOTHER.search(each))
+    return any(len(terms & content_terms(each)) >= least for each in sentences)
 
 
 def _last_work(episodes: Sequence[Episode]) -> int:
@@ -238,11 +242,12 @@ def _asked_for(candidate: Candidate, episodes: Sequence[Episode]) -> str:
     return cut(nearest, ASKED_CHARS) if score >= _SHARED else ""
 
 
-def _files_around(candidate: Candidate, episodes: Sequence[Episode]) -> tuple[str, ...]:
+def _files_around(candidate: Candidate, episodes: Sequence[Episode], directory: str) -> tuple[str, ...]:
     """The files changed in the candidate's episode; where none were, those of the session."""
     number = candidate.turns[-1]
     own = [each.written for each in episodes if not each.asked or each.asked.number <= number]
-    return own[-1] or tuple(path for each in episodes for path in each.written)
+    files = own[-1] or tuple(path for each in episodes for path in each.written)
+    return tuple(path.removeprefix(directory) for path in files)
 
 
 def _why_nothing(history: History, fresh: Sequence[Candidate], candidates: Sequence[Candidate]) -> str:

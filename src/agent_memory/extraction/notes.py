@@ -234,6 +234,7 @@ _ASIDE = re.compile(
     r"\s\((?![^()]*(?:`--|\b(?:pre-existing|not|only|never|but|except|fails?)\b))[^()]{16,200}\)(?!\s*=)"
 )
 _SUBORDINATE = wording("subordinate")
+_REASON = re.compile(r"\b(?:because|since|so|porque)\b", re.IGNORECASE)
 _BREAKS_OFF = re.compile(r"(?:…|\b(?:an?|the|and|or|of|than|because|like|de|que|como))$", re.IGNORECASE)
 """So a sentence ends behind which code or a list stood."""
 _IN_BRACKETS = re.compile(r"^\(([^()]*)\)$")
@@ -243,7 +244,7 @@ _PREAMBLE = wording("preamble")
 def composed(candidate: Candidate, asked: str, files: tuple[str, ...] = ()) -> ProposedEntry | None:
     """The note; None where nothing in the claim makes a whole title. `asked` is what the person had asked for, for the
     notes that do not say it themselves."""
-    title = headline(candidate.claim)
+    title = headline(candidate.claim, with_reason=candidate.sort is Sort.LESSON)
     is_users = candidate.by is Role.USER
     if not title or not (is_users or len(names_in(title)) > 1 or says_enough(title, 4)):
         return None
@@ -253,7 +254,7 @@ def composed(candidate: Candidate, asked: str, files: tuple[str, ...] = ()) -> P
     return ProposedEntry(
         title=f"{mark}{title}",
         description=f"{lead}: {cut(candidate.claim.rstrip('.:'), DESCRIPTION_CHARS - len(lead))}" if is_users else None,
-        body=_body(candidate, asked),
+        body=_body(candidate, asked, files),
         kind=Kind.PREFERENCE if is_rule else _KINDS[candidate.sort],
         tags=tags_of(candidate.text, files) or tags_of(asked),
         scope="global" if is_users and _EVERYWHERE.search(candidate.quote) else None,
@@ -263,9 +264,9 @@ def composed(candidate: Candidate, asked: str, files: tuple[str, ...] = ()) -> P
     )
 
 
-def headline(claim: str) -> str:
-    """A title that says the thing: the claim's first sentence or its whole clauses, without lead-in and asides; empty where
-    it would have to be broken off."""
+def headline(claim: str, *, with_reason: bool = False) -> str:
+    """A title that says the thing: the claim's first sentence or its whole clauses, without lead-in and asides, and
+    `with_reason` with the reason it gives; empty where it would have to be broken off."""
     sentences = sentences_of(claim)
     first = sentences[0] if sentences else claim
     if first.endswith("?") and len(claim) <= LONGEST_TITLE_CHARS:
@@ -277,17 +278,21 @@ def headline(claim: str) -> str:
     text = text if len(text) <= TITLE_CHARS else _ASIDE.sub("", text)
     is_list = ": " in text and "; " in text
     short = "" if is_list else clause(text, TITLE_CHARS)
+    short = "" if with_reason and _REASON.search(text) and not _REASON.search(short) else short
     whole = clause(text, LONGEST_TITLE_CHARS) if not short or _SUBORDINATE.match(short) else short
     return "" if _BREAKS_OFF.search(whole) else capitalised(_IN_BRACKETS.sub(r"\1", whole).rstrip(" .!,;:。！"))
 
 
-def _body(candidate: Candidate, asked: str) -> str:
+def _body(candidate: Candidate, asked: str, files: Sequence[str]) -> str:
     main = candidate.quote or candidate.claim
     if candidate.by is Role.USER:
         quoted = "\n".join(f"> {line}".rstrip() for line in main.split("\n"))
         chosen = f" {candidate.claim}\n\nIn the user's words:" if candidate.is_option else ""
         main = f"{_LEADS[candidate.sort]}:{chosen}\n\n{quoted}"
     parts = [main, *(f"{support.label}: {support.text}" for support in candidate.supports if support.text not in main)]
+    if files and candidate.sort is Sort.ROUTINE:
+        # What belongs to it is what the next one forgets.
+        parts.append(f"It changed {', '.join(f'`{path}`' for path in files)}.")
     is_bare = candidate.sort in _IN_CONTEXT and (candidate.is_option or not candidate.supports)
     if asked and (candidate.by is not Role.USER or is_bare):
         parts.append(f"The user had asked: “{asked}”")

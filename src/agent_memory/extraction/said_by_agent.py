@@ -56,6 +56,10 @@ _PRODUCT = re.compile(r"(?<=[\w,)–—] )[A-Z][a-z]+(?:\.js)?(?!\w)")
 _FOUND_OUT = wording("found_out")
 _FAILED_TO_HELP = wording("failed_to_help")
 _IN_BRACKETS = re.compile(r"\s\([^()]*\)")
+_WHY = wording("why")
+_MEANT = wording("meant")
+_STILL_FAILS = wording("still_fails")
+_PERSONAL = wording("personal")
 _OVER = re.compile(r"\b(?:instead of|rather than|em vez d)", re.IGNORECASE)
 _CONFIRMED = 0.25
 MAX_LESSONS = 3
@@ -98,9 +102,10 @@ def agent_candidates(episode: Episode, changes: Sequence[ToolCall], *, open_end:
     for statement in said:
         if statement.sentence[:60] in taken or in_third_person(statement.sentence)[:60] in taken:
             continue
-        found = (_left_open(statement, closing) if open_end else None) or (
-            _convention(statement, closing) if episode.acted else None
-        )
+        found = _left_open(statement, closing) if open_end else None
+        if episode.acted and not found:
+            later = changes[len(episode.changes) :]
+            found = _convention(statement, closing) or _explained(statement, closing, later, open_end=open_end)
         if found:
             yield found
 
@@ -213,8 +218,8 @@ def _remedy(rest: Sequence[_Said], cause: str) -> str:
 
 
 def _lesson(cause: str, turn: Turn, remedy: str, *also: int) -> Candidate | None:
-    """The sentence of it that stays true, with the whole; None where none does, since what was wrong with the code is over
-    once it is mended. That is what has to be heeded, and beside a fault, how something made by others works."""
+    """The sentence of it that stays true, with the whole; None where none does. That is what has to be heeded, how something
+    made by others works, beside a fault, and else what was wrong, where it is told in the past tense with its remedy."""
     sentences = sentences_of(cause)
     is_told = remedy or tells_of_the_past(sentences[0])
     lasting = (
@@ -224,7 +229,9 @@ def _lesson(cause: str, turn: Turn, remedy: str, *also: int) -> Candidate | None
         if (shows(Signal.HEEDED, each) and (_NORM.search(each) or not remedy))
         or (is_told and _lasts(each, beside_a_fault=len(sentences) > 1))
     )
-    claim = next((each for each in lasting if not is_anaphoric(each)), "")
+    mended = sentences if remedy else ()
+    past = (each for each in mended if tells_of_the_past(each) and _tells_a_cause(each) and says_enough(each, 5))
+    claim = next((each for each in (*lasting, *past) if not is_anaphoric(each)), "")
     supports = (Support("Remedy", remedy),) if remedy and remedy[:60] not in cause else ()
     return Candidate(Sort.LESSON, Role.AGENT, cut(claim), (*also, turn.number), cause, supports) if claim else None
 
@@ -248,7 +255,7 @@ def _lasts(sentence: str, *, beside_a_fault: bool) -> bool:
 def _is_over(claim: str, changes: Sequence[ToolCall]) -> bool:
     """Whether a statement tells how the code was: it is about a file that was changed from there on, or what was defined anew.
     What has to be heeded holds after the change, too."""
-    if _NORM.search(claim):
+    if _NORM.search(claim) or tells_of_the_past(_CLAUSE.split(claim, 1)[0]):
         return False
     names = {_LINE.sub("", name.rsplit("/", 1)[-1]) for name in names_in(_CLAUSE.split(claim, 1)[0])}
     files = {change.path.rsplit("/", 1)[-1].lower() for change in changes if change.path}
@@ -302,6 +309,23 @@ def _convention(statement: _Said, closing: Turn) -> Candidate | None:
     if not claim or not tells or is_quiet(statement.sentence) or not says_enough(claim, 5) or is_anaphoric(claim):
         return None
     return Candidate(Sort.LESSON, Role.AGENT, in_third_person(cut(claim)), (closing.number,))
+
+
+def _explained(statement: _Said, closing: Turn, later: Sequence[ToolCall], *, open_end: bool) -> Candidate | None:
+    """Returns what the agent says of the code that only somebody who was there knows: why it is so, that it is meant to be so,
+    or that a check still fails. A fault is told as a lesson, or is over; so is what was changed `later`."""
+    sentence = statement.sentence
+    main = _WHY.split(sentence, 1)[0]
+    is_so = (main != sentence or _MEANT.search(sentence)) and _WORKS.search(_QUOTED.sub("x", main))
+    is_over = tells_a_fault(main) or tells_of_the_past(main) or _AT_HAND.search(main)
+    known = open_end if _STILL_FAILS.search(sentence) else is_so and not is_over
+    if not known or statement.leads or is_quiet(sentence) or _PERSONAL.search(sentence) or is_anaphoric(sentence):
+        return None
+    passing = any(shows(each, sentence) for each in (Signal.CHANGELOG, Signal.POINTS, Signal.PASSING))
+    if passing or not says_enough(main, 2) or not names_in(sentence):
+        return None
+    claim = in_third_person(cut(sentence))
+    return None if _is_over(claim, later) else Candidate(Sort.LESSON, Role.AGENT, claim, (closing.number,))
 
 
 def _left_open(statement: _Said, closing: Turn) -> Candidate | None:

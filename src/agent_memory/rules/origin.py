@@ -106,7 +106,9 @@ def origin_of(claim: Claim, cited: Iterable[int], session: History) -> Origin:
         # A sentence of which only a foreign source, or who had read one, may have spoken is a page's, translated or retold.
         read_at = 0 if session.tools_answered_before else min(foreign)
         others = (turn.text for turn in session.turns if turn.role is Role.USER or turn.number < read_at)
-        heard = frozenset[str]().union(*map(_terms, others), content_terms(claim.place))
+        before = (call for turn in session.turns if turn.number < read_at for call in turn.tool_calls if call.writes)
+        written = (call.path for call in before if call.path)
+        heard = frozenset[str]().union(*map(_terms, (*others, *written)), content_terms(claim.place))
         pieces = map(_terms, _pieces(_QUOTE.sub("", claim.whole)))
         if any(len(terms) >= _FEWEST_TERMS and coverage(terms, heard) < _HEARD for terms in pieces):
             return Origin.AGENT
