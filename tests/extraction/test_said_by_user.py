@@ -394,6 +394,12 @@ def test_what_the_person_makes_of_it_is_theirs(said: str) -> None:
     assert len(notes(user("Look at the cart."), agent("The cart has three totals."), user(said))) == 1
 
 
+def test_what_is_only_supposed_is_no_rule() -> None:
+    rule = "- the mirror is read only, we never merge into it"
+    assert len(notes(user(f"How it is with the mirror:\n\n{rule}"))) == 1
+    assert notes(user(f"what could we do differently if:\n\n{rule}")) == ()
+
+
 def test_what_was_pasted_into_a_long_message_does_not_count() -> None:
     pasted = "\n\n".join(f"Paragraph {number} of the handbook is about carts and orders." for number in range(40))
     rule = "We always store money as integer cents."
@@ -423,6 +429,7 @@ def test_a_statement_with_a_removed_secret_is_left_out() -> None:
         "No, use the map of the players instead of the list.",
         "The problem is not the name, but the page that is included twice.",
         "The banner is white, not using the theme.",
+        "The discount is tested for one item, not for a list.",
         "The header should be blue since the logo is.",
         "If none is given, always freeze the first column.",
         "Let's use a message on the console after we switched the table.",

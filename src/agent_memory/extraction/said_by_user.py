@@ -60,10 +60,12 @@ _STATEMENT = wording("statement")
 _YES = re.compile(r"(?:yes|yep|yeah|sure|sim)\b", re.IGNORECASE)
 """It answers a question, in which most of what is meant stands."""
 _REASON = re.compile(r"\b(?:because|since|so that|otherwise|porque|já que)\b", re.IGNORECASE)
+_IS_DONE_SO = re.compile(r"\b(?:is|are) (?:\w+ )?\w+(?:ed|en)\b[^,;]*, not\b", re.IGNORECASE)
 _STANDS = wording("stands")
 _GENERAL = wording("general")
 _CONTRAST = wording("contrast")
 _SETTLES = wording("settles")
+_SUPPOSES = wording("supposes")
 _WISH = wording("wish")
 _OURS = wording("ours")
 _FORBIDS = re.compile(r"\b(?:don'?t|do not|n[ãa]o)\b|^(?:please )?(?:no|avoid|stop)\b", re.IGNORECASE)
@@ -108,7 +110,7 @@ def user_candidates(episode: Episode, before: Episode | None) -> Iterator[Candid
     sentences = [sentence for block in blocks for sentence in sentences_of(block.text)]
     asks = any(is_question(each) or shows(Signal.REQUEST, each) or _ASKS.match(each) for each in sentences)
     for block in blocks:
-        if sort_of_section(block.section.rstrip(":")):
+        if sort_of_section(block.section.rstrip(":")) or _SUPPOSES.search(block.section):
             continue
         found = _in_paragraph(sentences_of(block.text), episode, before, asks=asks)
         yield from (one for one in found if block not in pasted or one.sort in (Sort.REMEMBER, Sort.CONVENTION))
@@ -295,7 +297,8 @@ def _lasts(said: _Said, hit: Hit, sentence: str) -> bool:
         settling = {Sort.CORRECTION: (_OURS,), Sort.DECISION: (_DECIDED, _CONTRAST)}.get(hit.shows, ())
         is_decided = any(each.search(said.sentence) for each in settling)
         lasting = (_GENERAL if hit.shows is Sort.WANT else _STANDS, _REASON, _SETTLES)
-        return is_convention or is_decided or any(each.search(told) for each in lasting)
+        is_state = hit.shows is Sort.CORRECTION and _IS_DONE_SO.search(told)  # which the work at hand may have mended
+        return is_convention or is_decided or (not is_state and any(each.search(told) for each in lasting))
     if _is_general(told):
         return True
     if hit.shows in (Sort.PREFERENCE, Sort.CONVENTION):
