@@ -89,6 +89,7 @@ class Synchroniser:
         """Fetches, merges and pushes until no other machine pushes, and nobody here writes, meanwhile."""
         done = Synced(remote.shown, "", dry_run=request.dry_run)
         merged: str | None = None
+        forgotten = list[Remark]()
         for _ in range(_ATTEMPTS):
             branch, is_there = self._branch(remote)
             if is_there:
@@ -102,7 +103,7 @@ class Synchroniser:
                 refuse(meeting, remote.shown, request)
                 commit, tree = merge(self.commits, meeting, self.clock.now_ms(), dry_run=request.dry_run)
                 gone = () if request.dry_run else self._forget_here(meeting, tree)
-                done = evolve(done, remarks=(*done.remarks, *gone))
+                forgotten += gone
                 # What is forgotten gets a commit of its own.
                 is_applied = not (request.dry_run or gone) and self._apply(meeting, commit, tree)
             if not is_applied and not request.dry_run:  # the two have to be examined anew
@@ -115,7 +116,7 @@ class Synchroniser:
                 pushed=done.pushed or commit != meeting.theirs,
                 merged=done.merged or commit not in (meeting.ours, meeting.theirs),
                 conflicts=tuple(dict.fromkeys((*done.conflicts, *tree.conflicts))),
-                remarks=tuple(dict.fromkeys((*done.remarks, *tree.remarks))),
+                remarks=tuple(dict.fromkeys((*done.remarks, *forgotten, *tree.remarks))),
                 forgotten=done.forgotten + tree.forgotten,
                 after_purge=done.after_purge or meeting.purge_is_news,
             )
