@@ -256,7 +256,7 @@ class Memory:
             return Team()
         scope, path = self.scope_of(directory), f"{there.top}/{TEAM_DIRECTORY}"
         try:
-            trusted = {(each.path, each.sha256) for each in TrustFile(home_of(self.environ)).configs()}
+            trusted = TrustFile(home_of(self.environ)).looked_at()
         except Error as error:
             self.warn(str(error))
             return Team()
@@ -970,7 +970,7 @@ class Memory:
             self.history_index.database.read(late.history_index.indexed_parts).values(),
             self.session_scopes(),
             unwrap(self.log.runs(late.run_log.KEEP_RUNS)),
-            shown_to_agents(notes) if self.caller.is_agent else notes,
+            self.reading.seen(notes),
             DeliveryLog(self.real_root).deliveries(),
             unwrap(self.ledger.totals()),
             first_words_of,

@@ -49,4 +49,6 @@ else:
     _homes = cache(partial(homes_in, __file__))
 
     def __getattr__(name: str) -> object:
+        if name not in _homes():
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return import_module(f"{_homes()[name]}.{name}")

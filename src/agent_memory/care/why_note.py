@@ -25,7 +25,6 @@ from agent_memory.note.note import (
     Tier,
     Usage,
     reads_of,
-    shown_to_agents,
 )
 from agent_memory.note.note_format import read_note
 from agent_memory.recall.grounding import Grounding
@@ -326,9 +325,7 @@ def note_history(
     if meta.withheld and reading.caller.is_agent:
         raise EntryProtected(id, "an explanation", WITHHELD)
     listings = unwrap(store.listings())
-    # An agent does not even learn of secret and withheld notes.
-    shown = [shown_to_agents(each.entries) if reading.caller.is_agent else each.entries for each in listings]
-    live, archive = ({each.meta.id: each for each in entries} for entries in shown)
+    live, archive = ({each.meta.id: each for each in reading.seen(listing.entries)} for listing in listings)
     everything = (*live.values(), *archive.values())
     totals, tiers, now_ms = unwrap(reading.ledger.totals()), unwrap(store.tiers()), reading.clock.now_ms()
     logged, revisions = log.runs(MOST_RUNS), revisions_of(listed.path, MOST_REVISIONS)

@@ -17,7 +17,7 @@ from agent_memory.capture.inbox_json import parse_inbox_entry
 from agent_memory.care.why_note import NamedNote, named, unread_notes, unread_runs
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.files.paths import names_below, read_image
-from agent_memory.note.note import Listed, Meta, shown_to_agents
+from agent_memory.note.note import Listed, Meta
 from agent_memory.recall.reading import Reading
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.change import Change, entries_written
@@ -273,9 +273,7 @@ def find_sessions(
                 told = (each.verdict, each.reason, each.entry_ids, each.dropped)
                 outcome = SessionOutcome(run.run_id, run.machine, run.started_at_ms, *told)
                 by_runs[each.harness, each.session_id].append(outcome)
-    # An agent does not even learn of secret and withheld notes.
-    notes = [each for listing in listings for each in listing.entries]
-    notes = [*shown_to_agents(notes)] if reading.caller.is_agent else notes
+    notes = [each for listing in listings for each in reading.seen(listing.entries)]
     changed = [each.meta for each in entries_written(unwrap(deferred())).values()]
     noted = (key for each in notes for key in keys_of(each.meta) if key[1].startswith(session_id))
     keys = {*marked, *(each.key for each in captures), *by_runs, *noted}

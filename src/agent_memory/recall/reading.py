@@ -245,7 +245,11 @@ class Reading:
 
     def _seen(self, listing: Listing) -> Listing:
         """Returns the listing without secret and withheld notes where an agent asks: it does not even learn of them."""
-        return Listing(shown_to_agents(listing.entries)) if self.caller.is_agent else listing
+        return Listing(self.seen(listing.entries)) if self.caller.is_agent else listing
+
+    def seen(self, entries: Sequence[Listed]) -> Sequence[Listed]:
+        """Returns those of the notes of which the caller may learn."""
+        return shown_to_agents(entries) if self.caller.is_agent else entries
 
 
 def status_shown(status: Status, tier: Tier) -> Status:

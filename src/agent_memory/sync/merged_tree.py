@@ -205,8 +205,7 @@ class _Merge:
         else:
             # Archived on one machine, changed on the other: the change wins, unless another note has replaced it.
             live, retired = (ours, theirs) if ours.live else (theirs, ours)
-            staying = _live_ids(self.files)
-            if (successor := next((each for each in successors if each in staying), None)) is None:
+            if (successor := next((each for each in successors if each in _live_ids(self.files)), None)) is None:
                 self._merge_versions(id, base, live, evolve(retired, path=live.path))
                 became = "was archived on one machine and changed on the other: it stays live"
             else:

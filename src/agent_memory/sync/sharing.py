@@ -55,8 +55,7 @@ class Sharing:
         """Writes these notes into the checkout, and returns them by their paths there."""
         self.writes.caller.only_a_person("share")
         with self.writes.act():
-            looked_at = {(each.path, each.sha256) for each in TrustFile(self.home).configs()}
-            names, team = self._names(), read_team(self.files, self.scope, looked_at)
+            names, team = self._names(), read_team(self.files, self.scope, TrustFile(self.home).looked_at())
             entries = [self._as_shared(unwrap(self.writes.store.read(id)), team) for id in ids]
             # A note keeps its file, also under another title: so there are never two.
             known = {id_in_name(name): name for name in names}
