@@ -193,13 +193,13 @@ class TestAgentCommand:
     def test_secrets_reach_no_prompt_p20(self, memory: Memory) -> None:
         agent = Agent(memory, NOTHING)
         token = "ghp_" + "A1b2C3d4" * 4 + "E5f6"
-        memory.remembered("The door opens with 4711.", "--sensitivity", "secret", "--title", "Deploys of the door")
+        memory.remembered("The door opens with Sesame.", "--sensitivity", "secret", "--title", "Deploys of the door")
         memory.session("s1", conversation(f"Deploys use the token {token} for now."))
         assert memory("consolidate").code == 0
         (prompt,) = agent.prompts
         assert "Deploys use the token" in prompt
         assert token not in prompt
-        assert "4711" not in prompt
+        assert "Sesame" not in prompt
         assert "of the door" not in prompt
 
     def test_a_missing_one_pauses_the_run_and_counts_nothing(self, memory: Memory) -> None:
