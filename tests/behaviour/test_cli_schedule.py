@@ -326,5 +326,18 @@ def test_setup_names_the_schedule_and_uninstall_remembers_it(memory: Memory) -> 
     parts = ("claude-code", "--yes", "--no-hooks", "--no-skill")
     assert "Next: `memory schedule on`" in memory("setup", *parts).out
     memory("schedule", "on", "--yes")
-    assert "schedule", "on" not in memory("setup", *parts).out
+    assert "schedule on" not in memory("setup", *parts).out
     assert "`memory schedule off` stops that" in memory("uninstall", "--yes").out
+
+
+def test_setup_names_a_model_that_is_here_until_the_config_chooses_one(memory: Memory) -> None:
+    program = memory.home / "bin" / "codex"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    environ = {"PATH": f"{program.parent}:{os.environ['PATH']}"}
+    setup = ("setup", "codex", "--yes", "--no-hooks", "--no-skill")
+    assert "`memory config set llm.preset codex`" in memory(*setup, environ=environ).out
+    assert "llm.preset" not in memory(*setup).out
+    assert memory("config", "set", "llm.preset", "codex").code == 0
+    assert "llm.preset" not in memory(*setup, environ=environ).out

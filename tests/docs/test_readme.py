@@ -28,7 +28,7 @@ BLOCKS = {
     "install": ("sh", "uv tool install ."),
     "next": ("sh", "memory setup "),
     "session": ("console", "$ memory consolidate"),
-    "preset": ("json", '{"llm": '),
+    "preset": ("sh", "memory config set llm.preset "),
 }
 """Every block that somebody may type or copy: its kind, and how it begins."""
 
@@ -122,10 +122,8 @@ def test_the_hooks_capture_a_session(mara: Path, home: Path) -> None:
     assert sorted(events) == ["SessionEnd", "Stop"]
 
 
-def test_the_config_is_valid_and_the_presets_are_there(home: Path) -> None:
-    config = home / ".config" / "agent-memory" / "config.json"
-    config.parent.mkdir(parents=True)
-    config.write_text(block("preset"), "utf-8")
+def test_a_model_is_chosen_by_one_command_and_the_presets_are_there(home: Path) -> None:
+    shell(block("preset"), home)
     finished = shell("memory config --json", home)
     assert finished.returncode == 0, finished.stderr
     assert json.loads(finished.stdout)["config"]["llm"]["preset"] == "claude"

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping
@@ -20,6 +21,7 @@ from agent_memory.cli.arguments import Run, add_flag, add_harnesses, add_number,
 from agent_memory.cli.care import job_in_words
 from agent_memory.cli.console import CYAN, GREEN, RED, Console, broken_lines, terminal_columns
 from agent_memory.cli.dialogue import is_agreed, open_here
+from agent_memory.config import BUILTIN
 from agent_memory.documents import fields_of, job_documents, rows_of
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.files.paths import as_store_io
@@ -146,6 +148,10 @@ def _setup(arguments: argparse.Namespace, console: Console) -> int:
             trials = _tried(console, installation, plan)
             if not _is_scheduled(installation):
                 console.out("Next: `memory schedule on` makes this machine consolidate and defrag regularly.")
+            if preset := _preset_here(memory):
+                console.out(
+                    f"`memory config set llm.preset {preset}` lets `{preset}` write the notes: without a model few are found."
+                )
             if any(memory.importing.found(memory.machine()).values()):
                 console.out("`memory import --find` lists the memories of other programs that it can take over.")
             if arguments.repo:
@@ -230,6 +236,15 @@ def _repository_here(memory: Memory) -> str:
     if top is None:
         raise UsageInvalid("--repo needs a repository, and this directory is not in one")
     return top
+
+
+def _preset_here(memory: Memory) -> str | None:
+    """Returns a preset whose command is on this machine; None if the config chooses one."""
+    llm, path = memory.config.llm, memory.environ.get("PATH", os.defpath)
+    if llm.command is not None or llm.preset != BUILTIN:
+        return None
+    usable = (name for name, each in PRESETS.items() if not each.keeps_tools and not each.model_required)
+    return next((name for name in usable if shutil.which(PRESETS[name].argv[0], path=path)), None)
 
 
 def _is_scheduled(installation: Installation) -> bool:
