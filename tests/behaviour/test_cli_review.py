@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import sys
 import time
 from collections.abc import Mapping
@@ -275,3 +276,51 @@ def test_an_agent_learns_of_no_note_by_what_leads_to_it_p19_p20(memory: Memory) 
         assert [each in agent for each in ("vault", "lanterns")] == [False, False], words
     assert "vault" in memory("why", id).out
     assert "lanterns" in memory("links", id).out
+
+
+def test_what_was_found_at_earlier_looks_makes_no_difference(memory: Memory) -> None:
+    said = {
+        "eight": PORT.format(8080),
+        "lamp": "The lamp of the harbour is lit at dusk, burns until dawn, and is cleaned on every second Monday of a month.",
+        "ropes": "Ropes are coiled by the keeper before the ferry leaves; see `deck/ropes.py`.",
+    }
+    ids = {name: memory.remembered(text, "--scope", "global") for name, text in said.items()}
+    steps = (
+        ("remember", PORT.format(9090), "--scope", "global"),
+        ("remember", said["lamp"].replace("Monday", "Friday"), "--scope", "github.com/ada/lamp"),
+        ("edit", ids["eight"], "--body", "The deploy job of the release has no port."),
+        ("edit", ids["eight"], "--body", PORT.format(7070)),
+        ("edit", ids["lamp"], "--sensitivity", "secret"),
+        ("edit", ids["lamp"], "--sensitivity", "normal"),
+        ("pin", ids["ropes"]),
+        ("edit", ids["ropes"], "--scope", "github.com/ada/lamp"),
+        ("archive", ids["eight"]),
+        ("restore", ids["eight"]),
+    )
+
+    def looks() -> tuple[object, object]:
+        found = memory("doctor", "--json").document["symptoms"]
+        return [[each["code"], each["message"]] for each in found], memory("review", "--json").document["items"]
+
+    kinds = set[str]()
+    for step in steps:
+        assert memory(*step).code == 0, step
+        known = looks()
+        shutil.rmtree(memory.root / ".cache")
+        assert known == looks(), step
+        kinds |= set(items(memory))
+    assert kinds == {"contradiction", "near-duplicate"}
+
+
+def test_a_note_that_becomes_secret_leaves_no_word_with_what_was_found(memory: Memory) -> None:
+    id = memory.remembered(
+        "Ropes are coiled by hand; see `deck/zanzibar.py`.", "--title", "Ropes", "--scope", "github.com/ada/lamp"
+    )
+
+    def has_word() -> bool:
+        memory("doctor")
+        return b"zanzibar" in (memory.root / ".cache/store.db").read_bytes()
+
+    assert has_word()
+    assert memory("edit", id, "--sensitivity", "secret").code == 0
+    assert not has_word()

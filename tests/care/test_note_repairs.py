@@ -19,7 +19,7 @@ META = Meta("id__a1b2c3", "Ports", 5, 5, tags=("topic__api",))
 def note(meta: Meta, name: str = "", body: str = "8080", **more: object) -> NoteFile:
     copy_of = more.pop("copy_of", None)
     listed = Listed(meta, f"topics/{name or file_name_of(meta)}", "hash", body_hash=body_hash(body), **more)  # type: ignore[arg-type]
-    return NoteFile(listed.path, body, StoredEntry(listed, body), 0, copy_of)  # type: ignore[arg-type]
+    return NoteFile(listed.path, body, StoredEntry(listed, body), copy_of)  # type: ignore[arg-type]
 
 
 def plan(*notes: NoteFile, taken: frozenset[str] = frozenset(), others: tuple[str, ...] = ()) -> tuple[NoteRepair, ...]:

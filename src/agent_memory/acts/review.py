@@ -32,12 +32,12 @@ from agent_memory.note.note import (
     TierList,
     body_hash,
 )
-from agent_memory.recall.grounding import COMMAND_SECONDS, Grounding, Named, is_gone, named_by
+from agent_memory.recall.grounding import COMMAND_SECONDS, Grounding, Named, is_gone
 from agent_memory.results import as_result, unwrap
 from agent_memory.rules.analyze import analyze_features
 from agent_memory.rules.change import Change, ChangeGroup, Dropped, Receipt
 from agent_memory.rules.drafts import promoted, superseding, taken_ids
-from agent_memory.rules.features import AnalysisFacts, Features, features_of
+from agent_memory.rules.features import AnalysisFacts
 from agent_memory.rules.findings import FindingKind
 from agent_memory.rules.forgotten import REASON, REJECTED, EntryTombstone, statement_hashes
 from agent_memory.rules.information import KEPT_SHARE, distinct_lines, lost_content, said_by
@@ -54,6 +54,7 @@ from agent_memory.text.salience import content_terms, coverage
 
 if TYPE_CHECKING:
     from agent_memory.acts.service import MemoryService
+    from agent_memory.care.examined import Examination, Examined
     from agent_memory.store.recorded_writes import ActRuns
 
 MANY_NOTES = 10
@@ -143,9 +144,7 @@ class Reviewing:
     service: MemoryService
     runs: ActRuns
     marks: ReviewMarks
-    looked_at: dict[str, tuple[Features, Named]]
-    """The features of the notes and the files that they name, as at the last look, by content hash: reading and analysing
-    them takes most of the time."""
+    examination: Examination
     grounding_of: Callable[[str, Sequence[Named], float], tuple[tuple[Grounding, ...], ...]]
     """Says what became of the files that notes of a place name, as far as git answers in so many seconds."""
 
@@ -173,10 +172,11 @@ class Reviewing:
             if each.machine in ("consolidate", "defrag") and each.undone_by is None and each.started_at_ms >= oldest_ms
         ]
         new = _made_by(runs, new_since)
-        together = tuple(self._together(live, now_ms))
+        by_path = self.examination.of(entries)
+        examined = {id: by_path[each.path] for id, each in live.items() if each.path in by_path}
         found = [
-            *together,
-            *_alone(live.values(), runs, new, self._gone(live.values(), now_ms), now_ms),
+            *_together(live, examined, now_ms),
+            *_alone(live.values(), runs, new, self._gone(live.values(), examined, now_ms), now_ms),
             *_refused(runs, live),
         ]
         waiting: dict[str, ReviewItem] = {}
@@ -189,33 +189,13 @@ class Reviewing:
         kinds = list(ReviewKind).index
         return tuple(sorted(waiting.values(), key=lambda each: (each.put_off_until_ms or 0, kinds(each.kind))))
 
-    def _together(self, live: Mapping[str, Listed], now_ms: int) -> Iterator[ReviewItem]:
-        """Yields contradictions and near duplicates."""
-        kinds = {
-            FindingKind.CONTRADICTION: ReviewKind.CONTRADICTION,
-            FindingKind.DUPLICATE: ReviewKind.NEAR_DUPLICATE,
-            FindingKind.NEAR_DUPLICATE: ReviewKind.NEAR_DUPLICATE,
-        }
-        for gone in self.looked_at.keys() - {each.content_hash for each in live.values()}:
-            del self.looked_at[gone]
-        for stored in self._stored(each for each in live.values() if each.content_hash not in self.looked_at):
-            named = named_by(stored.meta, stored.entry.whole, stored.meta.scope)
-            self.looked_at[stored.listed.content_hash] = features_of(stored), named
-        features = (each for each, _ in self.looked_at.values())
-        for finding in analyze_features(features, AnalysisFacts(now_ms)).findings:
-            if (kind := kinds.get(finding.kind)) is not None:
-                notes = tuple(live[id] for id in finding.ids)
-                source = "; ".join(dict.fromkeys(_source_of(each.meta) for each in notes))
-                acts = _FOR_SEVERAL if kind is ReviewKind.NEAR_DUPLICATE else _FOR_OPPOSITES
-                yield ReviewItem(_key(kind, notes), kind, finding.reason, source, notes, acts)
-
-    def _gone(self, live: Iterable[Listed], now_ms: int) -> dict[str, Grounding]:
+    def _gone(self, live: Iterable[Listed], examined: Mapping[str, Examined], now_ms: int) -> dict[str, Grounding]:
         """Returns the notes of which nothing that they name is left for some days, by id, with the file that went last."""
         by_scope: dict[str, list[tuple[str, Named]]] = {}
         for each in live:
-            looked_at = self.looked_at.get(each.content_hash)
-            if looked_at is not None and looked_at[1].names and each.meta.scope != GLOBAL_SCOPE:
-                by_scope.setdefault(each.meta.scope, []).append((each.meta.id, looked_at[1]))
+            named = examined[each.meta.id].named if each.meta.id in examined else Named()
+            if named.names and each.meta.scope != GLOBAL_SCOPE:
+                by_scope.setdefault(each.meta.scope, []).append((each.meta.id, named))
         gone: dict[str, Grounding] = {}
         until = time.monotonic() + COMMAND_SECONDS
         for scope, notes in by_scope.items():
@@ -226,15 +206,6 @@ class Reviewing:
                     if has_passed(last.removed_s * 1000 + GONE_DAYS * DAY_MS, now_ms):
                         gone[id] = last
         return gone
-
-    def _stored(self, listed: Iterable[Listed]) -> Iterator[StoredEntry]:
-        for each in listed:
-            try:
-                stored = unwrap(self.service.writes.store.read_again(each))
-            except Error:
-                continue  # it is gone, or cannot be read just now; `memory doctor` says so
-            if stored.meta.id == each.meta.id:
-                yield stored
 
     # -- decisions ----------------------------------------------------------------------------------------------------
 
@@ -398,6 +369,22 @@ def _source_of(meta: Meta) -> str:
         return f"{source.harness} session {source.thread_id}{turns}"
 
     return "; ".join(dict.fromkeys(map(told, meta.sources))) or "not known"
+
+
+def _together(live: Mapping[str, Listed], examined: Mapping[str, Examined], now_ms: int) -> Iterator[ReviewItem]:
+    """Yields contradictions and near duplicates."""
+    kinds = {
+        FindingKind.CONTRADICTION: ReviewKind.CONTRADICTION,
+        FindingKind.DUPLICATE: ReviewKind.NEAR_DUPLICATE,
+        FindingKind.NEAR_DUPLICATE: ReviewKind.NEAR_DUPLICATE,
+    }
+    features = (each.features for each in examined.values() if each.file is not None)
+    for finding in analyze_features(features, AnalysisFacts(now_ms)).findings:
+        if (kind := kinds.get(finding.kind)) is not None:
+            notes = tuple(live[id] for id in finding.ids)
+            source = "; ".join(dict.fromkeys(_source_of(each.meta) for each in notes))
+            acts = _FOR_SEVERAL if kind is ReviewKind.NEAR_DUPLICATE else _FOR_OPPOSITES
+            yield ReviewItem(_key(kind, notes), kind, finding.reason, source, notes, acts)
 
 
 def _alone(

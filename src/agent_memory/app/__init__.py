@@ -101,7 +101,7 @@ class Memory:
     def called_by(self, caller: Caller) -> Memory:
         """Returns the same store on behalf of another caller, for a process that serves several."""
         other = Memory(self.environ, self.cwd, self.effective, self.warn, caller)
-        other.locks, other.store, other._looked_at = self.locks, self.store, self._looked_at
+        other.locks, other.store = self.locks, self.store
         return other
 
     @property
@@ -352,7 +352,7 @@ class Memory:
     def reviewing(self) -> late.review.Reviewing:
         """Lists what waits for a person's decision, and decides."""
         marks = late.bookkeeping.ReviewMarks(self.real_root)
-        return late.review.Reviewing(self.service, self.runs, marks, self._looked_at, self._grounding_in_trunk)
+        return late.review.Reviewing(self.service, self.runs, marks, self._examination(), self._grounding_in_trunk)
 
     def _grounding_in_trunk(
         self, scope: str, named: Sequence[Named], seconds: float
@@ -371,10 +371,9 @@ class Memory:
                 where.branch, where.commit = trunk.rpartition("/")[2], commits[trunk]
         return look_at(where, named, until - time.monotonic(), self.real_root)
 
-    @cached_property
-    def _looked_at(self) -> dict[str, tuple[late.features.Features, Named]]:
-        """What the queue knew of the notes at its last look, by content hash."""
-        return {}
+    def _examination(self, progress: Progress = _silent) -> late.examined.Examination:
+        known = partial(late.known_notes.KnownNotes, self.store, self.index)  # no model is loaded for it
+        return late.examined.Examination(self.store.files, known, progress)
 
     # -- switches -----------------------------------------------------------------------------------------------------
 
@@ -514,6 +513,9 @@ class Memory:
         if not dry_run:
             self._look_for_unmerged()
             self.history_index.refresh(progress)  # or the first search of sessions would wait for all of them
+            self._examination(progress).of(
+                unwrap(self.store.list()).entries, alone=True
+            )  # or the first look at the queue
         return ended
 
     @as_result
@@ -1088,8 +1090,7 @@ class Memory:
             scopes=self.scopes.list,
             team=lambda: self.team_at(self.cwd),
             dry_publish=lambda: self.publish(dry_run=True),
-            progress=progress,
-            looked_at=self._looked_at,
+            examination=self._examination(progress),
         )
 
     # -- forgetting and sync -------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from agent_memory.care import (
         checks,
         doctor,
+        examined,
         forgetter,
         health,
         past,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from agent_memory.pipelines import backfill, consolidate, defrag, handing_over, undo
     from agent_memory.prompt import prompt
     from agent_memory.recall import embedding, known_notes, note_index, said, search_values, searching
-    from agent_memory.rules import features, forgotten, run, run_log, section, undo_run
+    from agent_memory.rules import forgotten, run, run_log, section, undo_run
     from agent_memory.section import publishing, targets
     from agent_memory.session import found_session, history, queue, turns
     from agent_memory.setup import installation, scheduling, setup_files

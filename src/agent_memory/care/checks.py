@@ -161,8 +161,6 @@ class NoteFile:
     text: str
     """The whole file."""
     stored: StoredEntry
-    mtime_ms: int = 0
-    """When the file was last written, whatever its frontmatter says."""
     copy_of: str | None = None
     """The path of the live note with the same id."""
 

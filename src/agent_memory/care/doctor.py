@@ -20,11 +20,12 @@ from agent_memory.agent.agent_command import choose_command, shown_command, uses
 from agent_memory.capture.inbox_files import printable
 from agent_memory.care import checks as of
 from agent_memory.care.checks import Check, DoctorReport, Finding, NoteFile, ScopeUse, Severity, in_order, trouble
+from agent_memory.care.examined import Examination, read_note
 from agent_memory.care.files import Found, everything_in, unwritten
 from agent_memory.care.health import Health
 from agent_memory.care.tombstones import FORGOTTEN
 from agent_memory.care.traces import note_files
-from agent_memory.errors import AgentMissing, EntryUnreadable, Error, PathRefused, RecorderFailed, StoreIo
+from agent_memory.errors import AgentMissing, Error, PathRefused, RecorderFailed, StoreIo
 from agent_memory.files.paths import exists, is_directory, read_bytes, store_io
 from agent_memory.files.root import home_of
 from agent_memory.git.git_history import contents_of
@@ -38,11 +39,11 @@ from agent_memory.redaction.redact import redact
 from agent_memory.results import unwrap
 from agent_memory.rules.analyze import analyze_features
 from agent_memory.rules.drafts import taken_ids
-from agent_memory.rules.features import AnalysisFacts, Features, features_of
+from agent_memory.rules.features import AnalysisFacts, Features
 from agent_memory.rules.section import Published
 from agent_memory.setup.config_files import Effective
 from agent_memory.store.bookkeeping import SESSION_MARK, TagVocabularyFile
-from agent_memory.store.note_files import TOPICS, read_image, understand, understand_again
+from agent_memory.store.note_files import TOPICS
 from agent_memory.store.team_notes import Team
 from agent_memory.text.instants import DAY_MS, HOUR_MS, iso_of
 from agent_memory.text.plain_text import counted, one_line
@@ -54,7 +55,6 @@ _INTERVALS_BEFORE_LATE = 3
 _MESSAGE_CHARS = 600
 _SAID_CHARS = 160
 _GIT_SECONDS = 10
-_NOTES_A_REPORT = 500
 
 
 @frozen
@@ -70,9 +70,7 @@ class Doctor:
     team: Callable[[], Team]
     """The team's notes in the checkout here."""
     dry_publish: Callable[[], Result[Published, Error]]
-    progress: Callable[[str], None]
-    looked_at: Mapping[str, tuple[Features, object]]
-    """Features that are known already, by content hash."""
+    examination: Examination
 
     def examine(self) -> DoctorReport:
         findings = [of.SETTING.found("config", warning.rstrip(".")) for warning in self.effective.warnings]
@@ -100,7 +98,7 @@ class Doctor:
         except Error as error:
             findings.append(trouble(error, of.GIT_UNUSABLE, _GIT))
         for part in (
-            self._notes(shown, archive, now_ms),
+            self._notes(live, shown, archive, {each.path: each.mtime_ms for each in walked}, now_ms),
             self._places(),
             self._team(),
             sections,
@@ -123,7 +121,9 @@ class Doctor:
         problems = sum(each.severity is Severity.PROBLEM for each in cleaned)
         return DoctorReport(root, len(live.entries), len(archive.entries), problems, cleaned)
 
-    def _notes(self, live: Listing, archive: Listing, now_ms: int) -> Iterator[Finding]:
+    def _notes(
+        self, everything: Listing, live: Listing, archive: Listing, written_ms: Mapping[str, int], now_ms: int
+    ) -> Iterator[Finding]:
         root, stale_days, unread = str(self.root), self.effective.config.limits.stale_days, list[Finding]()
         copies = {each.path: each for each in read_copies(root, live.unreadable, live.entries)}
         for file in (*live.unreadable, *archive.unreadable):
@@ -141,21 +141,17 @@ class Doctor:
         # Hot notes are read without being counted, and notes that came into the store lately may be of an old session:
         # neither is stale.
         hot_or_new = {*_known(unread, self.reading.store.tiers(), TierList()).hot}
+        examined = self.examination.of(everything.entries, lambda error: unread.append(trouble(error)), alone=True)
         features: list[Features] = []
-        for seen, listed in enumerate(live.entries, 1):
-            if seen % _NOTES_A_REPORT == 0:
-                self.progress(f"{seen:,} of {len(live.entries):,} notes checked")
-            note = None
-            with _telling(unread):
-                note = read_note(root, listed.path, listed)
+        for listed in live.entries:
+            note = examined.get(listed.path)
             if note is None:  # it is gone since the listing, is no longer a note, or cannot be read
                 yield from of.examine_name(listed)
                 continue
-            known = self.looked_at.get(note.stored.listed.content_hash)
-            features.append(features_of(note.stored) if known is None else known[0])
-            if note.mtime_ms > now_ms - stale_days * DAY_MS:
+            features.append(note.features)
+            yield from note.findings
+            if written_ms.get(listed.path, 0) > now_ms - stale_days * DAY_MS:
                 hot_or_new.add(listed.meta.id)
-            yield from of.examine_note(note)
         facts = AnalysisFacts(
             now_ms=now_ms,
             taken_ids=taken_ids(live, archive),
@@ -225,21 +221,6 @@ def _known(findings: list[Finding], result: Result[T, Error], otherwise: T) -> T
 
 
 # -- files of notes ---------------------------------------------------------------------------------------------------
-
-
-def read_note(root: str, path: str, listed: Listed | None = None) -> NoteFile | None:
-    """Returns the file; None if it is gone, or is not a note. An unchanged file that is listed is not parsed again."""
-    image = read_image(root, path)
-    if image is None:
-        return None
-    try:
-        if listed is None:
-            stored = understand(path, image.data, image.mtime_ns)
-        else:
-            stored = understand_again(listed, image.data, image.mtime_ns)
-    except EntryUnreadable:
-        return None
-    return NoteFile(path, image.data.decode(), stored, image.mtime_ns // 1_000_000)
 
 
 def read_notes(root: str, files: Iterable[UnreadableFile | Listed]) -> Iterator[NoteFile]:

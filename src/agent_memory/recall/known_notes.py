@@ -58,7 +58,9 @@ class KnownNotes:
         found: list[Near] = []
         for subject, scope in subjects:
             scopes = frozenset((scope, GLOBAL_SCOPE))
-            likely = self._likely(subject, scopes)
+            likely: Iterable[Listed] = ()
+            with suppress(Error):
+                likely = self.likely(subject, scopes)
             read = (self.store.read_again(listed).value_or(None) for listed in likely)
             # A note that cannot be read, or went meanwhile, cannot be called similar.
             near = tuple(
@@ -71,23 +73,20 @@ class KnownNotes:
             found.append(Near(similar_among(subject, near, cosines, self.least), near))
         return tuple(found)
 
-    def _likely(self, subject: Subject, scopes: frozenset[str]) -> Iterable[Listed]:
-        """Returns the notes that the index finds; none where it cannot answer."""
+    def likely(self, subject: Subject, scopes: frozenset[str] | None) -> Iterable[Listed]:
+        """Returns the notes that the index finds; none where it was made anew meanwhile."""
         renewals = self.index.renewals
 
         def found(text: str) -> Matches:
             words = query_words(text, stretch=False)
             return unwrap(self.index.match(words, MOST_CANDIDATES, SearchRequest(text, scopes=scopes)))
 
-        try:
-            matches = found(f"{subject.title}\n{subject.description}\n{subject.body}")
-            numbers = dict.fromkeys(matches.scores)
-            if matches.matched > MOST_CANDIDATES:
-                # A note that gives another value for one thing may share no more than the sentence that says so.
-                for claim in claims_of(statements(subject.body)):
-                    numbers |= dict.fromkeys(found(claim.snippet).scores)
-            notes = unwrap(self.index.notes(tuple(numbers)))
-        except Error:
-            return ()
+        matches = found(f"{subject.title}\n{subject.description}\n{subject.body}")
+        numbers = dict.fromkeys(matches.scores)
+        if matches.matched > MOST_CANDIDATES:
+            # A note that gives another value for one thing may share no more than the sentence that says so.
+            for claim in claims_of(statements(subject.body)):
+                numbers |= dict.fromkeys(found(claim.snippet).scores)
+        notes = unwrap(self.index.notes(tuple(numbers)))
         # If the index was rebuilt meanwhile, the numbers may mean other notes.
         return notes.values() if self.index.renewals == renewals else ()

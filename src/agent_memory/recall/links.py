@@ -90,17 +90,11 @@ class LinkGraph:
     """Notes whose links are unknown (P6)."""
 
 
-_LinkTarget = tuple[Whereabouts, str | None, str | None]
-_NOWHERE: _LinkTarget = (Whereabouts.UNRESOLVED, None, None)
-
-
-def _known(
-    live: Listing, archive: Listing, title_of: Callable[[Listed], str] = lambda each: each.meta.title
-) -> Mapping[str, _LinkTarget]:
-    """Returns, for each id that leads anywhere, where it leads, and id and title of the note."""
+def _known(live: Listing, archive: Listing) -> Mapping[str, tuple[Whereabouts, Listed]]:
+    """Returns, for each id that leads anywhere, where it leads, and the note."""
     aliases = {alias: each for each in reversed(live.entries) for alias in each.meta.aliases}
     kinds = ((Whereabouts.ARCHIVED, archive.by_id), (Whereabouts.ALIAS, aliases), (Whereabouts.LIVE, live.by_id))
-    return {id: (where, each.meta.id, title_of(each)) for where, entries in kinds for id, each in entries.items()}
+    return {id: (where, each) for where, entries in kinds for id, each in entries.items()}
 
 
 def links_of(
@@ -112,12 +106,18 @@ def links_of(
 ) -> LinkSheet:
     """Returns the links of a note, live or archived; `bodies` are those that may link to it, each read once. `title_of` gives
     the titles of the others."""
-    known, id = _known(live, archive, title_of), entry.meta.id
+    known, id = _known(live, archive), entry.meta.id
     others = (each.meta for each in (*archive.entries, *live.entries) if each.meta.id != id)
     successors = (each.id for each in others if id in each.supersedes)
 
+    def leads(target: str) -> tuple[Whereabouts, str | None, str | None]:
+        if target not in known:
+            return Whereabouts.UNRESOLVED, None, None
+        where, note = known[target]
+        return where, note.meta.id, title_of(note)
+
     def succession(ids: Iterable[str]) -> tuple[Succession, ...]:
-        found = ((each, *known.get(each, _NOWHERE)) for each in ids)
+        found = ((each, *leads(each)) for each in ids)
         return tuple(
             Succession(each, where, title, now if where is Whereabouts.ALIAS else None)
             for each, where, now, title in found
@@ -127,7 +127,7 @@ def links_of(
         id=id,
         title=entry.meta.title,
         archived=entry.listed.archived,
-        outgoing=tuple(Link(target, label, *known.get(target, _NOWHERE)) for target, label in _links_in(entry)),
+        outgoing=tuple(Link(target, label, *leads(target)) for target, label in _links_in(entry)),
         incoming=tuple(
             Backlink(other.meta.id, title_of(other.listed), target, label)
             for other in bodies
@@ -151,9 +151,10 @@ def graph_of(
         told = [(Relation.LINKS, target, label) for target, label in _links_in(entry)]
         told += [(Relation.SUPERSEDES, target, None) for target in entry.meta.supersedes]
         for relation, target, label in told:
-            where, id, _ = known.get(target, _NOWHERE)
-            if (id or target) not in left_out:
-                edges.append(Edge(entry.meta.id, id or target, relation, label, where))
+            where, note = known.get(target, (Whereabouts.UNRESOLVED, None))
+            id = target if note is None else note.meta.id
+            if id not in left_out:
+                edges.append(Edge(entry.meta.id, id, relation, label, where))
     linked = {edge.target for edge in edges if edge.where is Whereabouts.ARCHIVED}
     return LinkGraph((*live.entries, *(each for id, each in archive.by_id.items() if id in linked)), tuple(edges))
 

@@ -107,9 +107,10 @@ def decide(asked: Asked) -> Done:
         raise UsageInvalid(f"There is no decision {word[:40]!r}", f"There are {', '.join(ReviewAct)}.")
     note_id = note or asked.text("note")
     keys = asked.fields.get("key", [])
-    waiting = {each.key: each for each in asked.waiting.items()}
+    reviewing = asked.acting.reviewing
+    waiting = {each.key: each for each in unwrap(reviewing.items())}
     if asked.text("since") == "last":
-        waiting |= {each.key: each for each in unwrap(asked.acting.reviewing.items("last"))}
+        waiting |= {each.key: each for each in unwrap(reviewing.items("last"))}
     items = [waiting[key] for key in keys if key in waiting]
     if not items:
         raise EntryChanged("What you decided about")
@@ -119,14 +120,7 @@ def decide(asked: Asked) -> Done:
         if stored.listed.content_hash != asked.needed("hash"):
             raise EntryChanged(stored.meta.id)
         text, note_id = _text_of(asked, stored), stored.meta.id
-    try:
-        decided = unwrap(asked.acting.reviewing.decide(items, act, note_id=note_id, text=text))
-        asked.waiting.decided(keys, put_off=act is ReviewAct.LATER)
-    except Error:
-        asked.waiting.read_again()
-        raise
-    if decided.left:
-        asked.waiting.read_again()
+    decided = unwrap(reviewing.decide(items, act, note_id=note_id, text=text))
     asked.said.extend(reason for each in decided.left for reason in each.reasons)
     query = {name: value for name in ("kind", "since") if (value := asked.text(name)) is not None}
     if "body" in asked.fields:
@@ -149,7 +143,6 @@ def undo_run(asked: Asked) -> Done:
 
 def repair(asked: Asked) -> Done:
     done, _ = unwrap(asked.acting.repair())
-    asked.waiting.read_again()
     asked.said.extend((*done.did, *done.failed))
     sentence = f"{counted(len(done.did), 'repair')} done, {len(done.failed)} left."
     return Done(sentence, {"fixed": done.did, "notFixed": done.failed}, "/health")

@@ -48,7 +48,6 @@ from agent_memory.errors import (
 )
 from agent_memory.serve.loopback import App, Asgi, Receive, Send, headers_named, refuse, stranger_refusal
 from agent_memory.serve.rendering import STATIC, rendered, static_file
-from agent_memory.serve.waiting import Waiting
 from agent_memory.text.ids import split_tags
 from agent_memory.text.json_shape import is_list, is_object
 
@@ -101,7 +100,6 @@ class Asked:
     looking: Memory
     """Is shown nothing secret."""
     acting: Memory
-    waiting: Waiting
     path: Mapping[str, str]
     fields: Mapping[str, list[str]]
     """Of the query, and of the form or the JSON object in the body."""
@@ -185,7 +183,6 @@ class Page:
         """The cookie of that browser, once there is one."""
         self._looking = memory.called_by(Caller(client="the page"))
         self._acting = memory.called_by(Caller())
-        self._waiting = Waiting(self._acting)
         self._said: dict[str, tuple[list[str], str]] = {}
         """What is to be said on the next page, and the run that takes it back."""
         self._thread = ThreadPoolExecutor(1, "store")
@@ -295,7 +292,8 @@ class Page:
         """In the one thread."""
         said: list[str] = []
         self._looking.warn = self._acting.warn = said.append
-        asked = Asked(self._looking, self._acting, self._waiting, request.path_params, fields, said)
+        self._looking.store.files.held = {} if route.method == "GET" else None
+        asked = Asked(self._looking, self._acting, request.path_params, fields, said)
         try:
             answer = route.answer(asked)
             said += (each for each in self._acting.warnings() if each not in said)

@@ -83,7 +83,7 @@ def _part(asked: Asked, count: int) -> tuple[slice, dict[str, Any]]:
 def inbox(asked: Asked) -> Shown:
     """Returns what waits for a person's decision, with the text of the notes that it is about."""
     kind, is_new = asked.word("kind", ReviewKind), asked.text("since") == "last"
-    everything = unwrap(asked.acting.reviewing.items("last")) if is_new else asked.waiting.items()
+    everything = unwrap(asked.acting.reviewing.items("last" if is_new else None))
     items = [each for each in everything if kind in (None, each.kind)]
     part, pages = _part(asked, len(items))
     shown = [(each, [text_of(asked.acting, note) for note in each.notes]) for each in items[part]]
@@ -369,10 +369,8 @@ def use(asked: Asked) -> Shown:
 
 def health(asked: Asked) -> Shown:
     state = unwrap(asked.looking.health())
-    if asked.text("again"):
-        asked.waiting.read_again()
-    at_ms, report = asked.waiting.report(asked.looking.doctor().examine)
+    report = asked.looking.doctor().examine()
     fixable = sum(each.fix is not None for each in report.findings)
-    document = {"status": health_document(state), "doctor": fields_of(report), "examinedAt": at_ms}
-    context = {"health": state, "report": report, "fixable": fixable, "at_ms": at_ms}
+    document = {"status": health_document(state), "doctor": fields_of(report)}
+    context = {"health": state, "report": report, "fixable": fixable}
     return Shown("health.html", document, context)

@@ -72,7 +72,7 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", "/projects/{act}", f"Does one of {', '.join(acting.PROJECT_ACTS)}", acting.act_on_project, _SWITCHED),
     Route("GET", "/figures", "Counts notes, reads, calls and runs", looking.figures, {"days": "so many days"}),
     Route("GET", "/figures/use", "Tells what came of the notes that were told", looking.use, {"days": "so many days"}),
-    Route("GET", "/health", "Shows what needs a look", looking.health, {"again": "anything: examine it now"}),
+    Route("GET", "/health", "Shows what needs a look", looking.health),
     Route("POST", "/health/repair", "Repairs what `memory doctor --fix` repairs", acting.repair),
     Route("GET", "/openapi.json", "Describes these routes", _openapi),
     *ALIASES,

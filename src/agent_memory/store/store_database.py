@@ -19,7 +19,7 @@ from _thread import RLock
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from operator import attrgetter
-from typing import TypeVar
+from typing import Any, TypeVar
 from zlib import crc32
 
 from agent_memory.errors import Busy, EntryUnreadable, Error, PathRefused, StoreIo
@@ -33,6 +33,7 @@ from agent_memory.store.note_files import (
     ARCHIVE,
     MAX_FILE_BYTES,
     TOPICS,
+    DirectoryListing,
     ReadFile,
     Seen,
     is_text,
@@ -59,7 +60,7 @@ _APPLICATION_ID = 0x61676D6D
 _SCHEMA = """
     CREATE TABLE files (
         path TEXT PRIMARY KEY, look INTEGER, hash TEXT, number INTEGER UNIQUE, id TEXT, archived INTEGER NOT NULL,
-        provisional INTEGER NOT NULL, secret INTEGER NOT NULL, listed TEXT, problems TEXT
+        provisional INTEGER NOT NULL, secret INTEGER NOT NULL, listed TEXT, problems TEXT, facts TEXT
     ) WITHOUT ROWID;
     CREATE INDEX files_look ON files (path, archived, look);
     CREATE INDEX files_id ON files (id, archived);
@@ -87,7 +88,7 @@ _SCHEMA = """
     CREATE VIRTUAL TABLE said_occurrences USING fts5vocab(said, instance);
 """.replace("TOKENS", """tokenize="ascii tokenchars '!#$%&()*+,-./:;<=>?@[\\]^_`{|}~'" """)
 """`files` has every file of a note, live or archived: notes, secret ones without their text, and unreadable files.
-`notes` and the tables with its numbers have those that may be found."""
+`facts` is what an examination keeps of the text. `notes` and the tables with its numbers have those that may be found."""
 _VERSION = crc32(repr((4, _SCHEMA, TERMS_VERSION, LISTED_LAYOUT, unicodedata.unidata_version)).encode()) & 0x7FFFFFFF
 _MERGES = "INSERT INTO terms (terms) VALUES ('optimize')", "INSERT INTO said (said) VALUES ('optimize')"
 """Else FTS5 keeps the words of a deleted row until it merges."""
@@ -391,23 +392,36 @@ class FollowedFiles:
         self.root = database.root
         self._known: dict[str, Mapping[str, tuple[int | None, Seen]]] = {}
         """The last state by kind and path, with its `look_of`; None for what is always read again."""
+        self._live: tuple[Sequence[Seen], Listing] = (), Listing(())
+        """What `live` saw last, and what it made of that."""
+        self.held: dict[str, DirectoryListing] | None = None
+        """What the directories hold, while somebody looks at a single moment."""
 
     # -- listings: an unreadable file hides no other; StoreIo or PathRefused for an unreadable directory ---------------
 
     def live(self) -> Listing:
         """Returns every live note, by path. Of two files with one id one is the note; the other is reported."""
-        listing = list_directory(self.root, self.directories[0])
-        return _one_per_id([*self._seen(TOPICS, listing.files), *listing.odd, *self._unseen(listing.directories)])
+        listing = self._look_at(self.directories[0])
+        seen = [*self._seen(TOPICS, listing.files), *listing.odd, *self._unseen(listing.directories)]
+        if seen != self._live[0]:
+            self._live = seen, _one_per_id(seen)
+        return self._live[1]
 
     def archived(self) -> Listing:
         """Returns the newest archived file of each id: its retired note, or else the newest of its versions."""
-        listing = list_directory(self.root, ARCHIVE)
+        listing = self._look_at(ARCHIVE)
         files = self._seen(ARCHIVE, listing.files)
         retired = {each.meta.id for each in files if isinstance(each, Listed)}
         ids = {path: id for path in listing.directories if is_id(id := path.rpartition("/")[2])}
         versions = [self.versions(id)[::-1] for id in ids.values() if id not in retired]
         others = self._unseen(path for path in listing.directories if path not in ids)
         return _one_per_id([*files, *self._newest(versions), *listing.odd, *others])
+
+    def _look_at(self, directory: str) -> DirectoryListing:
+        held = {} if self.held is None else self.held
+        if directory not in held:
+            held[directory] = list_directory(self.root, directory)
+        return held[directory]
 
     def versions(self, id: str) -> tuple[str, ...]:
         """Returns the paths of the archived versions of an id, oldest first."""
@@ -421,6 +435,25 @@ class FollowedFiles:
         sql = f"SELECT path, hash FROM files WHERE archived = 0 AND number NOT IN ({linking})"
         asked = (json.dumps([*ids]),)
         return self.database.read(lambda connection: dict(connection.execute(sql, asked).fetchall()))
+
+    # -- what an examination keeps of live notes ----------------------------------------------------------------------
+
+    def facts(self) -> dict[tuple[str, str], dict[str, Any]]:
+        """Returns what is kept by path and content hash; nothing while another process works too long."""
+        sql = "SELECT path, hash, facts FROM files WHERE archived = 0 AND facts IS NOT NULL"
+        try:
+            rows = self.database.read(lambda connection: connection.execute(sql).fetchall())
+        except Busy:
+            return {}
+        facts: list[dict[str, Any]] = json.loads(f"[{','.join(facts for _, _, facts in rows)}]")
+        return {(path, hash): each for (path, hash, _), each in zip(rows, facts, strict=True)}
+
+    def put_facts(self, facts: Mapping[tuple[str, str], dict[str, Any]]) -> None:
+        """Keeps these until the file changes. Raises Busy while another process writes."""
+        sql = "UPDATE files SET facts = ? WHERE path = ? AND hash = ?"
+        rows = [(json.dumps(each), *key) for key, each in facts.items()]
+        if rows:
+            self.database.write(lambda connection: connection.executemany(sql, rows))
 
     def _newest(self, versions: Sequence[Sequence[str]]) -> Iterator[Seen]:
         """Yields, for each of these, unreadable files and the first readable one; keeps only the newest in memory."""
@@ -470,7 +503,7 @@ class FollowedFiles:
     def refresh(self) -> tuple[str, ...]:
         """Brings the index into line with the files, however long that takes; returns sentences for the person. Raises
         StoreIo or PathRefused if a directory cannot be listed."""
-        looks = (list_directory(self.root, directory) for directory in self.directories)
+        looks = map(self._look_at, self.directories)
         files = {path: look for each in looks for path, look in each.files.items() if is_text(path)}
         sql = "SELECT path, look FROM files INDEXED BY files_look WHERE archived < 2"
         known = self.database.read(lambda connection: dict(connection.execute(sql).fetchall()))
