@@ -149,6 +149,7 @@ def inosx(home: Path, project: Path) -> list[str]:
         {
             "_project.md": "A lamp.\n",
             "coder/decisions.md": entry + "<!-- id:1773679871840 -->\nWithout a head.\n---\n",
+            "coder/lessons.md": f"# Lessons\n\n- The fuse is slow.\n\n## 2026-03-16T16:51 · #fuse\n\nBuy two.\n\n---\n{entry}",
             "old.md": "## Tarefas\n- [ ] Paint it\n",
             "conversations/coder.json": json.dumps(
                 {
@@ -160,6 +161,9 @@ def inosx(home: Path, project: Path) -> list[str]:
                         {"role": "user", "text": "Remember that nobody may know.", "internal": True},
                     ],
                 }
+            ),
+            ".vault/checkpoints/coder.json": json.dumps(
+                {"savedAt": 1773679871839, "messages": [{"role": "user", "text": "Remember that the plug is round."}]}
             ),
             "conversations/broken.json": "{",
             "conversations/odd.json": json.dumps({"messages": 3}),
@@ -267,7 +271,7 @@ MAKERS: dict[str, tuple[Maker, dict[str, tuple[str, str, str]], int]] = {
         1,
     ),
     "claude-mem": (claude_mem, {"JWT": ("decision", LAMP, "- No cookies"), "Old": ("fact", LAMP, "lamp")}, 2),
-    "agent-memory-store": (chunks, {"Auth": ("decision", LAMP, "JWT.")}, 1),
+    "agent-memory-store": (chunks, {"Auth": ("decision", LAMP, "JWT.")}, 0),
     "openmemory": (openmemory, {"Likes tea.": ("fact", "global", "tea")}, 1),
     "mem0": (mem0, {"Prefers coffee.": ("fact", "global", "coffee")}, 1),
     "inosx": (
@@ -276,6 +280,9 @@ MAKERS: dict[str, tuple[Maker, dict[str, tuple[str, str, str]], int]] = {
             "The project": ("project", LAMP, "A lamp."),
             "We chose JWT.": ("decision", LAMP, "JWT."),
             "Without a head.": ("decision", LAMP, "head"),
+            "Lessons": ("lesson", LAMP, "- The fuse is slow."),
+            "Buy two.": ("lesson", LAMP, "Buy two."),
+            "The plug is round": ("fact", LAMP, "round"),
             "Tarefas": ("task", LAMP, "- [ ] Paint it"),
             "The lamp has a green fuse": ("fact", LAMP, "green fuse"),
         },
@@ -446,6 +453,30 @@ def test_those_on_this_machine_are_found(memory: Memory) -> None:
     assert memory("import").code == 2
     assert "`memory import --find`" in memory("setup", "claude-code", "--yes").out
     assert "was not found on this machine" in memory("import", "letta", "--yes").err
+
+
+@pytest.mark.parametrize("is_old", [False, True])
+def test_values_by_key_come_too_and_go_with_the_run(memory: Memory, is_old: bool) -> None:
+    store, told = memory.home / ".agent-memory-store", {"phase": 3, "run": {"step": "a", "token": TOKEN}, "../x": 1}
+    memory("state", "set", "phase", "4")
+    if is_old:
+        files(store, {f"state/{number}.json": json.dumps({"key": key, "value": value})
+                      for number, (key, value) in enumerate(told.items())} | {"chunks/a.md": ""})  # fmt: skip
+    else:
+        rows = [(key, json.dumps(value), "2026-02-02") for key, value in told.items()]
+        tables(store / "store.db", "CREATE TABLE chunks (topic)", "CREATE TABLE state (key, value, updated_at)",
+               rows={"state": rows})  # fmt: skip
+    done = memory("import", "agent-memory-store", str(memory.home), "--yes", "--json").document
+    assert done["values"] == ["run"]
+    reasons = {each["subject"]: each["reasons"][0] for each in done["left"]}
+    assert "another value here" in reasons["state phase"]
+    assert "key: may hold letters" in reasons["state ../x"]
+    assert not any(TOKEN.encode() in data for data in snapshot(memory.root).values())
+    assert '"step": "a"' in memory("state", "get", "run").out
+    again = memory("import", "agent-memory-store", str(memory.home), "--yes", "--json").document
+    assert (again["run"], again["values"], again["known"]) == (None, [], 1)
+    assert memory("undo").code == 0
+    assert [each["key"] for each in memory("state", "list", "--json").document["state"]] == ["phase"]
 
 
 def test_a_person_is_asked_first(memory: Memory) -> None:

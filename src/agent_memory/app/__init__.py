@@ -399,7 +399,7 @@ class Memory:
     @property
     def importing(self) -> late.importing.Importing:
         """Makes notes of what other memories hold."""
-        return late.importing.Importing(self.runs, self.tombstones, self.scope_of)
+        return late.importing.Importing(self.runs, self.tombstones, self.state.keys, self.scope_of)
 
     def _checkout_at(self, directory: str) -> late.bootstrap.Checkout:
         around = late.base.repository_around(directory)

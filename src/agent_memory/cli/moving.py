@@ -109,6 +109,7 @@ def _import(arguments: argparse.Namespace, console: Console) -> None:
     elif done.changes:
         if not arguments.yes:
             shown = [f"  {each.meta.title}  ({each.meta.scope})" for each in (*done.created, *done.updated)]
+            shown += [f"  {key}  (`memory state`)" for key in done.values]
             console.out(*first_of(shown, _MOST_DIFFS, "`--dry-run` shows all"), f"{done.sentence}.")
             if not is_agreed(console, "Write these notes?"):
                 console.out("Nothing was written.")
@@ -131,6 +132,7 @@ def _report(
             kind: [{"id": each.meta.id, "title": each.meta.title, "scope": each.meta.scope} for each in entries]
             for kind, entries in (("created", done.created), ("updated", done.updated))
         },
+        "values": list(done.values),
         "known": done.known,
         "left": rows_of(done.left, "subject", "reasons"),
     }

@@ -81,7 +81,15 @@ class LeftOut:
     reason: str
 
 
-Found = Record | LeftOut
+@frozen
+class Value:
+    """A small value by key, which `memory state` keeps."""
+
+    key: str
+    value: object
+
+
+Found = Record | Value | LeftOut
 
 
 @frozen(slots=False)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import shlex
 import zipfile
 import zlib
 from collections.abc import Iterator
 from typing import Any
 
 from agent_memory.errors import UsageInvalid
+from agent_memory.files.paths import names_in
 from agent_memory.imports.base import (
     MAX_FILE_BYTES,
     Found,
@@ -19,6 +19,7 @@ from agent_memory.imports.base import (
     Machine,
     Record,
     Source,
+    Value,
     documents,
     instant_in,
     kind_of,
@@ -126,12 +127,25 @@ def _read_chunks(path: str, machine: Machine) -> Iterator[Found]:
         for each in chunks:
             yield _chunk({**each, "updated": each.get("updated_at")}, str(each.get("content") or ""), place)
         for each in state:
-            words = shlex.join((str(each.get("key")), str(each.get("value"))))
-            yield LeftOut(f"state {each.get('key')}", f"it is a value, not a note: `memory state set {words}` keeps it")
+            yield _state(each.get("key"), str(each.get("value")))
         return
     need(os.path.isdir(f"{path}/chunks"), path, "there is no store.db and no chunks")
     for file in documents(f"{path}/chunks", depth=0):
         yield file if isinstance(file, LeftOut) else _chunk({**file.front}, file.body, place)
+    for name in names_in(f"{path}/state", lambda name: name.endswith(".json")):
+        told = read_json(f"{path}/state/{name}")
+        yield (
+            Value(told["key"], told.get("value"))
+            if is_object(told) and "key" in told
+            else LeftOut(name, "it has no key")
+        )
+
+
+def _state(key: object, text: str) -> Value:
+    try:
+        return Value(str(key), json.loads(text))
+    except (ValueError, RecursionError):
+        return Value(str(key), text)
 
 
 def _chunk(row: dict[str, Any], content: str, place: str) -> Record:

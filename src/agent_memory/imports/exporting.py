@@ -324,7 +324,7 @@ def read_json_lines(path: str) -> Iterator[Found]:
             yield json_record(line, f"line {number}")
 
 
-def json_record(line: bytes, name: str) -> Found:
+def json_record(line: bytes, name: str) -> Record | LeftOut:
     """Returns the record in one line of JSON."""
     try:
         row = load_document(line)

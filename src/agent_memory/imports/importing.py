@@ -14,8 +14,9 @@ from hashlib import sha256
 from attrs import evolve, frozen
 
 from agent_memory.care.tombstones import Tombstones
+from agent_memory.errors import Error, UsageInvalid
 from agent_memory.files.paths import exists
-from agent_memory.imports.base import SOURCES_LINE, Found, LeftOut, Machine, Record, Source, sections
+from agent_memory.imports.base import SOURCES_LINE, Found, LeftOut, Machine, Record, Source, Value, sections
 from agent_memory.imports.databases import CHUNKS, CLAUDE_MEM, MEM0, OPENMEMORY
 from agent_memory.imports.exporting import read_json_lines
 from agent_memory.imports.markdown import BASIC_MEMORY, CURSOR_RULES, LETTA, MARKDOWN, MEMORY_BANK, OKF
@@ -46,6 +47,7 @@ from agent_memory.rules.drafts import (
     taken_ids,
 )
 from agent_memory.rules.forgotten import REASON, EntryTombstone, forgotten_note
+from agent_memory.store.bookkeeping import STATE_VALUE, StateKeysFiles, path_of, state_value
 from agent_memory.store.recorded_writes import ActRuns, RecordedWrites
 from agent_memory.text.ids import content_hash, is_id, mint_id
 from agent_memory.text.markdown import derive_description, derive_title
@@ -81,6 +83,8 @@ class Imported:
     changes: tuple[Change | ChangeGroup, ...] = ()
     created: tuple[MemoryEntry, ...] = ()
     updated: tuple[MemoryEntry, ...] = ()
+    values: tuple[str, ...] = ()
+    """The keys of new values."""
     known: int = 0
     """Records that are notes already, as they are."""
     left: tuple[Dropped, ...] = ()
@@ -92,10 +96,11 @@ class Imported:
         counts = (
             f"{counted(len(self.created), 'new note')}",
             f"{len(self.updated):,} updated",
+            *([f"{counted(len(self.values), 'value')} for `memory state`"] if self.values else []),
             f"{self.known:,} known already",
             f"{len(self.left):,} left out",
         )
-        records = len(self.created) + len(self.updated) + self.known + len(self.left)
+        records = sum(map(len, (self.created, self.updated, self.values, self.left)), self.known)
         of_own = _OWN.get(self.source)
         title = of_own or f"{SOURCES[self.source].title}, {counted(records, 'record')}"
         return f"From {title}: {', '.join(counts)}"
@@ -128,6 +133,7 @@ class Importing:
 
     runs: ActRuns
     tombstones: Tombstones
+    keys: StateKeysFiles
     scope_of: Callable[[str], str]
 
     @property
@@ -188,10 +194,17 @@ class Importing:
         taken = {*taken_ids(live, archive), *(each.id.casefold() for each in gone)}
         drafts: list[_Draft] = []
         left: list[Dropped] = []
-        known, keys = 0, set[str]()
+        known, keys, values = 0, set[str](), list[ChangeGroup]()
         for each in _parts(found):
             if isinstance(each, LeftOut):
                 left.append(_left(each.name, each.reason))
+                continue
+            if isinstance(each, Value):
+                try:
+                    values += (group := self._value(each))
+                    known += not group
+                except Error as error:
+                    left.append(_left(f"state {each.key}", str(error)))
                 continue
             draft = self._draft(source, each, scope, made, taken, gone, rejected)
             if isinstance(draft, LeftOut):
@@ -226,7 +239,17 @@ class Importing:
                 entry = evolve(entry, meta=_updated(stored.meta, entry.meta))
                 updated.append(entry)
                 changes.append(Change.of(entry, stored.listed.content_hash))
-        return Imported(source, tuple(changes), tuple(created), tuple(updated), known, tuple(left))
+        kept = tuple(each.subject for each in values)
+        return Imported(source, (*changes, *values), tuple(created), tuple(updated), kept, known, tuple(left))
+
+    def _value(self, each: Value) -> list[ChangeGroup]:
+        """Returns the change that keeps the value; none where it is kept already. Raises an error where it may not be."""
+        new = unwrap(state_value(each.key, each.value, self.runs.clock.now_ms()))
+        kept = unwrap(self.keys.get(each.key))
+        if kept is not None and kept.json != new.json:
+            raise UsageInvalid("it has another value here", f"`memory state get {each.key}` prints it.")
+        marks = {path_of(each.key): STATE_VALUE.render(new).encode()}
+        return [ChangeGroup(each.key, (), marks=marks)] if kept is None else []
 
     def _draft(
         self, source: str, record: Record, scope: str | None, made: Mapping[str, tuple[Listed, str]],

@@ -66,12 +66,20 @@ def _read_inosx(path: str, machine: Machine) -> Iterator[Found]:
         elif agent:
             yield from _entries(each, agent, kind_of([category]), place)
         else:
-            for heading, text in sections(each.body):
-                kind = _KIND_OF_SECTION.get(heading.lower(), Kind.LESSON)
-                yield Record(f"{each.name}#{heading}", text, heading or each.stem, kind=kind, place=place,
-                             agent=each.stem, updated_at_ms=each.changed_at_ms)  # fmt: skip
-    for name in names_in(f"{path}/conversations", lambda name: name.endswith(".json")):
-        yield from _conversation(path, f"conversations/{name}", place)
+            yield from _sections(each, each.body, each.stem, None, place)
+    for directory in ("conversations", ".vault/checkpoints"):
+        for name in names_in(f"{path}/{directory}", lambda name: name.endswith(".json")):
+            yield from _conversation(path, f"{directory}/{name}", place)
+
+
+def _sections(each: Document, text: str, agent: str, kind: Kind | None, place: str) -> Iterator[Found]:
+    for heading, said in sections(text):
+        title = "" if re.match(r"\d{4}-\d\d-\d\dT", heading) else heading
+        yield Record(
+            f"{each.name}#{heading}", said.removesuffix("---").strip(), title,
+            kind=kind or _KIND_OF_SECTION.get(heading.lower(), Kind.LESSON), place=place, agent=agent,
+            updated_at_ms=each.changed_at_ms,
+        )  # fmt: skip
 
 
 def _conversation(path: str, name: str, place: str) -> Iterator[Found]:
@@ -100,6 +108,7 @@ def _conversation(path: str, name: str, place: str) -> Iterator[Found]:
 
 def _entries(each: Document, agent: str, kind: Kind, place: str) -> Iterator[Found]:
     parts = _ENTRY.split(each.body)
+    yield from _sections(each, parts[0], agent, kind, place)  # agents write into the file, too, without an id
     for id, text in zip(parts[1::2], parts[2::2], strict=True):
         head = _HEAD.match(text)
         body = (text[head.end() :] if head else text).strip().removesuffix("---").strip()

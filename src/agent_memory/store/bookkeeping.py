@@ -199,9 +199,11 @@ FORGETTING = Format(ForgettingAtWork)
 
 # -- what a person decided --------------------------------------------------------------------------------------------
 
+KEYS = "state/keys"
+"""A directory of its own, so that no key can name a file of ours in `state/`."""
 REVIEW, REJECTED = "state/review", "state/rejected"
-MARKS = rf"{REVIEW}/[0-9a-f]+\.json|{REJECTED}/{ID_PATTERN}\.json"
-"""A regular expression for the paths of both."""
+MARKS = rf"{REVIEW}/[0-9a-f]+\.json|{REJECTED}/{ID_PATTERN}\.json|{KEYS}/[^/]+\.json"
+"""A regular expression for the paths of both, and of values by key."""
 
 
 @frozen
@@ -378,9 +380,6 @@ def _mark_name(harness: Harness, session_id: str) -> str:
 
 
 # -- values by key ----------------------------------------------------------------------------------------------------
-
-KEYS = "state/keys"
-"""A directory of its own, so that no key can name a file of ours in `state/`."""
 
 
 class StateKeysFiles:
