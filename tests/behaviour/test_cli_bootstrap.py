@@ -21,6 +21,7 @@ FILES = {
     "Makefile": "# run the tests\ntest: build\n\tpytest\n_x:\nlint: ## ruff, strict\n\truff\nsecret:\n",
     "package.json": '{"scripts": {"e2e": "playwright test", "postinstall": "x"}}',
     "pnpm-lock.yaml": "",
+    "tox.ini": "[testenv]\n[testenv:types]\n",
     ".github/workflows/ci.yml": "jobs:\n  a:\n    steps:\n      - run: |\n          mypy src\n      - run: echo hi\n",
     "CONTRIBUTING.md": "# Contributing\n\nThank you! You must be nice.\n\nEvery change must name its\nticket. It may be short.\n",
     "docs/adr/0001-mqtt.md": "# 1. MQTT instead of HTTP\n\nStatus: accepted\n",
@@ -72,9 +73,9 @@ def test_a_project_becomes_proposals_with_their_sources_once(memory: Memory) -> 
     assert notes(memory) == {
         "lamp: The lamp in the *hall* is driven by this service, over MQTT": "- lamp: The lamp in the *hall* is driven by "
         "this service, over MQTT.\n- Python >=3.11 built on `attrs`, `paho-mqtt`\n\nSources: README.md:4, pyproject.toml:4",
-        "How lamp is built, tested and checked": "- `make test`: run the tests\n- `make lint`: ruff, strict\n- `pnpm run e2e`: "
+        "How lamp is built, tested and checked": "- `make test`: run the tests\n- `make lint`: ruff, strict\n- `tox -e types`\n- `pnpm run e2e`: "
         "`playwright test`\n- `.github/workflows/ci.yml` runs `mypy src`\n\n"
-        "Sources: Makefile:2, Makefile:5, package.json:1, .github/workflows/ci.yml:5",
+        "Sources: Makefile:2, Makefile:5, tox.ini:2, package.json:1, .github/workflows/ci.yml:5",
         "Rules for contributions to lamp": "Every change must name its ticket.\n\nSources: CONTRIBUTING.md:5",
         "Files of lamp that change together": "Most commits that change one of these change the others: `config/a.yml`, "
         "`deploy/b.tf`\n\nSources: git log",
@@ -202,7 +203,9 @@ def test_it_is_refused_where_memory_stays_out_and_to_agents(memory: Memory) -> N
 
 
 def test_a_model_is_asked_once_about_the_same_files(memory: Memory) -> None:
-    project = checkout(memory.home / "lamp", FILES, HISTORY)
+    more = {".builds/debian.yml": "tasks:\n  - test: |\n      tox -e py\n", "docs/source/contributing.rst": "Sign off."}
+    history = *HISTORY, (f"Drop the fork\n\nIt leaked a descriptor in each blink of the bulb. {TOKEN}", ["x"])
+    project = checkout(memory.home / "lamp", FILES | more, history)
     good = {"title": "Lamps speak MQTT", "body": "See [[ref:b]].", "kind": "fact", "tags": ["topic__mqtt"], "ref": "a"}
     other = {"title": "The bulb hums", "body": f"Below ten per cent. {TOKEN}", "kind": "lesson", "tags": [], "ref": "b"}
     command = memory.answered({"entries": [{**good, "turns": [2, 6]}, other, {"title": "", "kind": "odd"}]})
@@ -219,6 +222,8 @@ def test_a_model_is_asked_once_about_the_same_files(memory: Memory) -> None:
     prompt = (memory.home / "agent/prompt-1.txt").read_text()
     assert "MQTT instead of HTTP" in prompt
     assert "vendor B hums" in prompt
+    assert all(text in prompt for text in ("tox -e py", "Sign off.", "Drop the fork: It leaked a descriptor"))
+    assert TOKEN not in prompt
     memory("bootstrap", cwd=project)
     (project / "README.md").write_text("The lamp is no service any more.\n")
     memory("bootstrap", cwd=project)

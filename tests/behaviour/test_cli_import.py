@@ -421,9 +421,11 @@ def test_odd_files_are_left_out_with_the_reason(memory: Memory) -> None:
     (memory.home / "secret.md").write_text("Elsewhere.\n")
     (wiki / "link.md").symlink_to(memory.home / "secret.md")
     parts = "".join(f"## Part {number}\n{f'word{number} ' * 700}\n" for number in range(3))
-    files(wiki, {"parts.md": f"# Guide\n{parts}"})
+    prose = "\n\n".join([*(f"line{number} " * 300 for number in range(6)), "```", *["x"] * 2_000, "```"])
+    files(wiki, {"parts.md": f"# Guide\n{parts}", "prose.md": f"# Prose\n{prose}\n"})
     done = memory("import", "markdown", str(wiki), "--yes", "--json").document
-    assert [each["title"] for each in done["created"]] == [f"Guide: Part {number}" for number in range(3)]
+    titles = ["Prose", "Prose (2)", "Prose (3)"]
+    assert [each["title"] for each in done["created"]] == [*(f"Guide: Part {number}" for number in range(3)), *titles]
     reasons = {each["subject"]: each["reasons"][0] for each in done["left"]}
     assert {name: reason.split(":")[0] for name, reason in reasons.items()} == {
         "a.md": "its frontmatter cannot be read",

@@ -319,3 +319,15 @@ def sections(body: str, level: int = 2) -> list[tuple[str, str]]:
     parts = [("", body[: ends[0]].strip())]
     parts += [(heading, body[end:until].strip()) for (_, end, heading), until in zip(starts, ends[1:], strict=True)]
     return [part for part in parts if part[1]]
+
+
+def pieces(text: str, most: int) -> list[str]:
+    """Returns the paragraphs of a markdown text, taken together up to `most` characters; code is one."""
+    fences = find_code(text).fences
+    starts = [found.end() for found in re.finditer(r"\n\s*\n", text) if not is_inside(found.start(), fences)]
+    cuts, at = [0], 0
+    for start in (*starts, len(text)):
+        if start - cuts[-1] > most and at > cuts[-1]:
+            cuts.append(at)
+        at = start
+    return [text[cut:until].strip() for cut, until in zip(cuts, [*cuts[1:], len(text)], strict=True)]

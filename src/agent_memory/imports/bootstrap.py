@@ -235,13 +235,18 @@ _RUNNERS = (
     (r"(GNU)?[Mm]akefile", "make", r"(?m)(?:^#+ ?(.+)\n)?^([A-Za-z][\w-]*):(?![=:])[^\n#]*(?:#+ *(.*))?$"),
     (r"\.?[Jj]ustfile", "just", r"(?m)(?:^# ?(.+)\n)?^@?([A-Za-z][\w-]*)(?: [^:=\n]*)?:(?!=)[^\n#]*(?:#+ *(.*))?$"),
     (r"[Tt]askfile\.ya?ml", "task", r"(?m)()^  ([\w:-]+):\s*\n(?:    desc: *(.*))?"),
+    (r"tox\.ini", "tox -e", r"(?m)()^\[testenv:([\w-]+)\]()"),
+    (r"noxfile\.py", "nox -s", r"(?m)()^@nox\.session.*\ndef (\w+)\(()"),
+)
+_CI = (
+    r"\.github/workflows/.*\.ya?ml|\.gitlab-ci\.yml|\.pre-commit-config\.yaml|\.builds/.*\.ya?ml|\.circleci/config\.yml"
 )
 _MOST_COMMANDS = 12
 
 
 def _commands(of: Checkout) -> Lines:
     found = [
-        (word, f"{runner} {word}", after or before, name, f"{word}:")
+        (word, f"{runner} {word}", after or before, name, word if "." in name else f"{word}:")
         for pattern, runner, target in _RUNNERS
         for name in of.named(pattern)
         for before, word, after in re.findall(target, of.text(name))
@@ -252,7 +257,7 @@ def _commands(of: Checkout) -> Lines:
     found = [each for each in found if _USEFUL.search(each[0])]
     for _, command, meaning, name, part in sorted(found, key=lambda each: not each[0].isalpha())[:_MOST_COMMANDS]:
         yield f"`{command}`{meaning and f': {meaning}'}", of.at(name, part)
-    for name in of.named(r"\.github/workflows/.*\.ya?ml|\.gitlab-ci\.yml|\.pre-commit-config\.yaml"):
+    for name in of.named(_CI):
         checks = [each for each in _STEP.findall(of.text(name)) if _CHECKS.search(each) and not _NO_CHECK.search(each)]
         ran = checks or re.findall(r"(?m)^ *- id: *(\S+)", of.text(name))
         if ran and not re.search("nightly|publish|release|smoke", name):
@@ -340,13 +345,25 @@ def _habits(of: Checkout) -> Lines:
             yield f"A change comes with a line in `{name}`", "git log"
 
 
+def _reason(body: str) -> str:
+    """Returns the lines of a commit's body that say why; empty where it says little."""
+    aside = re.compile(r"(?i)\s*((this )?reverts |[\w-]+-by:|change-id:|\(cherry|(\w+: )?https?:\S+$|[#*-]*$)")
+    reason = " ".join(line.strip() for line in body.split("\n") if not aside.match(line))
+    return reason if len(reason.split()) >= 6 else ""
+
+
+def _reasons(of: Checkout) -> Lines:
+    said = ((subject, _reason(body), id) for id, _, subject, body, _ in of.commits)
+    told = (each for each in said if each[1] and not re.match(r"(?i)bump|\[\S+ci\]", each[0]))
+    yield from ((f"{subject}: {one_line(why, 600)}", f"commit {id}") for subject, why, id in islice(told, 40))
+
+
 def _reverts(of: Checkout) -> Lines:
     later: set[str] = set()
-    aside = re.compile(r"(?i)\s*((this )?reverts |[\w-]+-by:|change-id:|\(cherry|https?:\S+$|[#*-]*$)")
     for id, seconds, subject, body, _ in of.commits:
         found = re.match(r"(?i)(revert|re-?apply|re-?land):? +\"?(.+?)\"?$", subject)
-        reason = " ".join(line.strip() for line in body.split("\n") if not aside.match(line))
-        if found and found[1].lower() == "revert" and found[2] not in later and len(reason.split()) >= 6:
+        reason = _reason(body)
+        if found and found[1].lower() == "revert" and found[2] not in later and reason:
             yield f'"{found[2]}" was reverted on {day_of(int(seconds) * 1000)}: {reason}', f"commit {id}"
         later.add(found[2] if found else subject)
 
@@ -377,7 +394,7 @@ def _listed(words: Iterable[str], most: int = 10) -> str:
 
 _SHOWN = (
     r"(?i:readme(\.\w+)?|pyproject\.toml|package\.json|cargo\.toml|go\.mod|makefile|justfile|(claude|agents)\.md|"
-    rf"(docs/|\.github/)?(contributing|ai_policy)(\.\w+)?)|\.github/workflows/.*|{_FOR_AGENTS}|{_ADRS}"
+    rf"tox\.ini|noxfile\.py|(.*/)?(contributing|ai_policy|pull_request_template)(\.\w+)?)|{_CI}|{_FOR_AGENTS}|{_ADRS}"
 )
 _PART_LINES, _MAX_PART_CHARS, _MOST_PARTS = 60, 6_000, 4
 
@@ -387,8 +404,8 @@ def ask(
 ) -> Iterator[Found]:
     """Yields what a model proposes about the checkout, checked like a reply of consolidate. It is asked once, and again
     when what it is shown has changed."""
-    by_rules = chain.from_iterable(rule(of) for rule in (_together, _habits, _reverts, _directories))
-    parts = [("files", "\n".join(of.names[:_MOST_READ])), *((source, line) for line, source in by_rules)]
+    by_rules = chain.from_iterable(rule(of) for rule in (_together, _habits, _reverts, _directories, _reasons))
+    parts = [("git ls-files", "\n".join(of.names[:_MOST_READ])), *((source, line) for line, source in by_rules)]
     parts += [
         (f"{name}:{start + 1}", "\n".join(lines[start : start + _PART_LINES])[:_MAX_PART_CHARS])
         for name in of.named(_SHOWN)

@@ -16,7 +16,7 @@ from attrs import evolve, frozen
 from agent_memory.care.tombstones import Tombstones
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.files.paths import exists
-from agent_memory.imports.base import SOURCES_LINE, Found, LeftOut, Machine, Record, Source, Value, sections
+from agent_memory.imports.base import SOURCES_LINE, Found, LeftOut, Machine, Record, Source, Value, pieces, sections
 from agent_memory.imports.databases import CHUNKS, CLAUDE_MEM, MEM0, OPENMEMORY
 from agent_memory.imports.exporting import read_json_lines
 from agent_memory.imports.markdown import BASIC_MEMORY, CURSOR_RULES, LETTA, MARKDOWN, MEMORY_BANK, OKF
@@ -325,16 +325,18 @@ def _digest(entry: MemoryEntry) -> str:
 
 
 def _parts(found: Iterable[Found]) -> Iterator[Found]:
-    """Yields the records; of one that is too long for a note each of its sections."""
+    """Yields the records; of one that is too long for a note each of its sections, and of a longer one its paragraphs,
+    as many at a time as fit."""
     for each in found:
-        parts = sections(each.body) if isinstance(each, Record) and len(each.body) > MAX_BODY_CHARS else []
-        if isinstance(each, Record) and len(parts) > 1:
-            title = each.title or each.id
-            for heading, text in parts:
-                name = f"{title}: {heading}" if heading else title
-                yield evolve(each, id=f"{each.id}/{heading}", title=name, body=text, description="", names=())
-        else:
+        if not isinstance(each, Record) or len(each.body) <= MAX_BODY_CHARS:
             yield each
+            continue
+        title = each.title or each.id
+        for heading, text in sections(each.body):
+            name, id = f"{title}: {heading}" if heading not in ("", title) else title, f"{each.id}/{heading}"
+            for number, piece in enumerate(pieces(text, MAX_BODY_CHARS), 1):
+                more = ("", "") if number == 1 else (f" ({number})", f"/{number}")
+                yield evolve(each, id=id + more[1], title=name + more[0], body=piece, description="", names=())
 
 
 def _left(name: str, reason: str) -> Dropped:
