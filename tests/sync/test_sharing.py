@@ -280,12 +280,13 @@ def test_nothing_is_written_or_read_outside_of_the_checkout(ana: Member, tmp_pat
 
 def test_of_two_versions_the_newer_one_is_told_and_no_other_is_lost(ana: Member) -> None:
     id = ana.remembered()
+    ana("pin", id)
     ana("share", id)
-    ana("trust")
+    assert "instead of" not in ana("trust")
     (path,) = ana.notes.glob("*.md")
     path.write_text(path.read_text().replace("zebra", "okapi"))
     assert "zebra" in ana.start()
-    ana("trust")
+    assert f"the team's text of {id} instead of yours, which you pinned" in ana("trust")
     assert "okapi" in ana.start()
     assert "zebra" not in ana.start()
     assert "Your team has changed" in ana("share", id, code=2)

@@ -294,6 +294,11 @@ def _trust_team(trust: TrustFile, directory: str, console: Console) -> None:
         "new": [{"id": each.id, "title": each.title} for each in new],
     }
     console.answer(document, said, *(f"  {each.id}  {one_line(each.title, 200)}" for each in new))
+    own = {each.meta.id: each.meta for each in unwrap(memory.store.list()).entries}
+    told = unwrap(memory.notes_here.list()).entries
+    for each in (own[listed.meta.id] for listed in told if listed.is_team and listed.meta.id in own):
+        yours = "yours, which you pinned" if each.pinned else "yours"
+        console.warn(f"Agents are told the team's text of {each.id} instead of {yours}, until you edit yours.")
 
 
 def _state(config: TrustedConfig) -> str:
