@@ -211,7 +211,12 @@ def basic_memory(home: Path, project: Path) -> list[str]:
 
 def memory_bank(home: Path, project: Path) -> list[str]:
     files(
-        project / "memory-bank", {"systemPatterns.md": "# Patterns\n## Errors\nRaise.\n", "progress.md": "Half done.\n"}
+        project / "memory-bank",
+        {
+            "systemPatterns.md": "# Patterns\n## Errors\nRaise.\n",
+            "progress.md": "Half done.\n",
+            "decisionLog.md": "## 2026-01-02\nMQTT, not HTTP.\n",
+        },
     )
     return [str(project / "memory-bank")]
 
@@ -300,7 +305,15 @@ MAKERS: dict[str, tuple[Maker, dict[str, tuple[str, str, str]], int]] = {
     ),
     "letta": (letta, {"human": ("preference", "global", "tea"), "api": ("fact", "global", "|system/human]]")}, 1),
     "basic-memory": (basic_memory, {"Coffee": ("decision", "global", "- [method] Pour over")}, 0),
-    "memory-bank": (memory_bank, {"Errors": ("convention", LAMP, "Raise."), "progress": ("task", LAMP, "Half")}, 0),
+    "memory-bank": (
+        memory_bank,
+        {
+            "Errors": ("convention", LAMP, "Raise."),
+            "progress": ("task", LAMP, "Half"),
+            "MQTT, not HTTP.": ("decision", LAMP, "MQTT"),
+        },
+        0,
+    ),
     "cursor-rules": (cursor_rules, {"Python": ("convention", LAMP, "Applies to `*.py`.")}, 0),
     "okf": (okf, {"A": ("lesson", "global", "Wait first.")}, 0),
     "jsonl": (jsonl, {"Tea": ("lesson", LAMP, "Green.")}, 1),
@@ -339,7 +352,12 @@ class TestFormats:
         (memory.home / "odd/broken.json").write_text('{"memories": 3')
         (memory.home / "odd/broken.zip").write_bytes(b"PK\3\4" + b"\0" * 50)
         (memory.home / "odd/link.json").symlink_to("broken.json")
-        for path in ("nowhere", "odd/broken.db", "odd/broken.json", "odd/broken.zip", "odd/link.json"):
+        (memory.home / "odd/link.md").symlink_to("broken.json")
+        os.mkfifo(memory.home / "odd/fifo.zip")
+        with closing(sqlite3.connect(memory.home / "odd/view.db")) as database:
+            endless = "WITH RECURSIVE r(memory_id) AS (SELECT 1 UNION ALL SELECT memory_id + 1 FROM r)"
+            database.execute(f"CREATE VIEW history AS {endless} SELECT memory_id, 'x' AS new_memory FROM r")
+        for path in ("nowhere", *(f"odd/{each.name}" for each in (memory.home / "odd").iterdir())):
             done = memory("import", source, str(memory.home / path), "--yes")
             assert ("Traceback" in done.err, done.code in (0, 2)) == (False, True), done
         assert memory("list", "--json").document["entries"] == []

@@ -79,7 +79,9 @@ class Database:
         return text_of(value) if isinstance(value, bytes) else ""
 
     def columns(self, table: str) -> frozenset[str]:
-        return frozenset(text_of(name) for (name,) in self.rows("SELECT name FROM pragma_table_info(?)", table))
+        """Returns the columns of a table; none of a view, which might never end."""
+        known = "(SELECT name FROM sqlite_master WHERE type = 'table' AND name = ?)"
+        return frozenset(text_of(name) for (name,) in self.rows(f"SELECT name FROM pragma_table_info({known})", table))
 
     def texts_of(self, table: str, id: str, columns: Iterable[str]) -> dict[str, str]:
         """Returns the columns of the row of this id as texts; without those that the table does not have."""

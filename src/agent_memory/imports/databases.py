@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
 import zipfile
@@ -24,6 +25,7 @@ from agent_memory.imports.base import (
     instant_in,
     kind_of,
     need,
+    read_file,
     read_json,
     read_tables,
     texts_in,
@@ -183,7 +185,7 @@ def _read_openmemory(path: str, machine: Machine) -> Iterator[Found]:
 
 def _zipped(path: str) -> Iterator[Any]:
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(io.BytesIO(read_file(path))) as archive:
             name = next((each for each in archive.namelist() if each.endswith("memories.jsonl.gz")), None)
             need(name is not None, path, "there is no memories.jsonl.gz in it")
             with archive.open(str(name)) as packed, gzip.open(packed) as lines:

@@ -74,6 +74,8 @@ _OWN = {"bootstrap": "the project", "skills": "past sessions"}
 _DIGEST_DIGITS = 12
 _MOST_NAMED = 5
 _MAX_ID_CHARS = 200
+_DATED = re.compile(r"\A\[?\d{4}-\d\d-\d\d[T\d: ]*\]?(?: · .*)?\Z")
+"""A heading that only says when."""
 _LINK = re.compile(r"\[\[([^\[\]|\n]+)(?:\|([^\[\]\n]*))?\]\]")
 
 
@@ -256,7 +258,7 @@ class Importing:
         taken: set[str], gone: Sequence[EntryTombstone], rejected: Sequence[EntryTombstone],
     ) -> _Draft | LeftOut:  # fmt: skip
         body = stored_body(record.body)
-        title = edited_title(record.title or derive_title(body))
+        title = edited_title(_DATED.sub("", record.title) or derive_title(body))
         if not any(map(str.isalnum, body)):
             return LeftOut(title if title != "untitled" else record.id, "it is empty")
         if len(body) > MAX_BODY_CHARS:

@@ -55,6 +55,7 @@ def _read_inosx(path: str, machine: Machine) -> Iterator[Found]:
     """Reads the vault, a directory an agent, and the flat files of before."""
     if os.path.isdir(f"{path}/.memory"):
         path = f"{path}/.memory"
+    need(os.path.isdir(path), path, "there is no such directory")
     place = os.path.dirname(path)
     for each in documents(path, depth=1):
         agent, _, category = each.name.removesuffix(".md").rpartition("/")
@@ -74,9 +75,8 @@ def _read_inosx(path: str, machine: Machine) -> Iterator[Found]:
 
 def _sections(each: Document, text: str, agent: str, kind: Kind | None, place: str) -> Iterator[Found]:
     for heading, said in sections(text):
-        title = "" if re.match(r"\d{4}-\d\d-\d\dT", heading) else heading
         yield Record(
-            f"{each.name}#{heading}", said.removesuffix("---").strip(), title,
+            f"{each.name}#{heading}", said.removesuffix("---").strip(), heading,
             kind=kind or _KIND_OF_SECTION.get(heading.lower(), Kind.LESSON), place=place, agent=agent,
             updated_at_ms=each.changed_at_ms,
         )  # fmt: skip
