@@ -15,8 +15,10 @@ import pytest
 
 from agent_memory.caller import Caller
 from agent_memory.rules.drafts import NoteDraft
+from agent_memory.rules.run_log import LoggedRun
 from agent_memory.serve.rendering import static_file
 from agent_memory.serve.routes import ROUTES
+from agent_memory.store.run_files import RunLog
 from claude_transcripts import SESSION, Conversation
 from memory_process import Memory
 from one_change import put
@@ -232,6 +234,30 @@ def test_a_secret_note_is_on_no_page(memory: Memory, browser: Browser) -> None:
     assert secret in memory("list", "--json").out
 
 
+def test_what_a_run_did_with_a_note_that_is_secret_now_is_on_no_page(home: Path) -> None:
+    memory = Memory(home)
+    memory.captured("Sesame", "The gate word is glockenspiel.")
+    assert memory("consolidate").code == 0
+    (note,) = memory.notes()
+    browser = Browser(home)
+    (item,) = browser.json("/?since=last")["items"]
+    edited = {"act": "edit", "hash": item["notes"][0]["contentHash"]}
+    browser.act("/decide", key=item["key"], body="The gate word is glockenspiel two.", since="last", **edited)
+    assert memory("inject", "--session", "s9", "--harness", "codex").code == 0
+    assert "glockenspiel" in browser.html(f"/runs/{browser.json('/runs')['runs'][0]['run']}")
+    assert memory("edit", note["id"], "--sensitivity", "secret").code == 0
+    runs = [each["run"] for each in browser.json("/runs")["runs"]]
+    paths = ["/", "/?since=last", "/runs", "/sessions/s9", "/health", "/api/memory/vault"]
+    for path in (*paths, *(f"/runs/{run}{undo}" for run in runs for undo in ("", "/undo"))):
+        for kind in ("text/html", "application/json"):
+            answer = browser.client.get(path, headers={"Accept": kind}).text
+            assert not [word for word in ("glockenspiel", "Sesame") if word in answer], (path, kind)
+    assert len(runs) == 2
+    for words in (("log",), ("diff",), ("undo", "--dry-run")):
+        assert "Sesame" not in memory(*words).out
+    browser.close()
+
+
 def test_a_run_is_shown_with_its_diff_and_undone_once_its_reverse_was_shown(home: Path) -> None:
     memory = Memory(home)
     memory.captured("Lamps", "Lamps are lit at dusk.")
@@ -421,6 +447,18 @@ def test_what_waits_is_decided_by_a_button_and_each_decision_can_be_undone(memor
     assert {each["notes"][0]["id"] for each in browser.json("/")["items"]} == {rejected, later}
     assert browser.act("/decide", 400, key=waiting[later]["key"], act="praise")["error"]["code"] == "usage"
     assert browser.act("/decide", 409, key="unknown", act="keep")["error"]["code"] == "entry-changed"
+    refused = LoggedRun(
+        "2026-01-01T00-00-00.000Z_000000",
+        "defrag",
+        (now := time.time_ns() // 1_000_000),
+        now,
+        "completed",
+        "x",
+        dropped=("too long",),
+    )
+    RunLog(memory.root).put_report(refused).unwrap()
+    (item,) = browser.json("/?kind=refused")["items"]
+    assert "not possible here" in browser.act("/decide", 400, key=item["key"], act="edit", body="x")["error"]["message"]
 
 
 def test_of_two_notes_that_disagree_one_replaces_the_other(memory: Memory, browser: Browser) -> None:
@@ -513,6 +551,12 @@ def test_programs_for_the_twelve_routes_of_inosx_find_them(memory: Memory, brows
     assert [each["id"] for each in browser.json(f"{api}/vault?agentId=dev&category=decisions")["entries"]] == [id]
     assert browser.json(f"{api}/vault?agentId=qa&category=decisions")["entries"] == []
     browser.act(f"{api}/vault", method="PUT", id=id, content="We use WebSockets.")
+    memory.configure(review={"before": True})
+    memory.captured("Held", "The held word is bassoon.")
+    assert memory("consolidate").code == 0
+    assert "bassoon" not in str(browser.json(f"{api}/vault?category=lessons")) + str(
+        browser.json(f"{api}/search?q=bassoon")
+    )
     (hit,) = browser.json(f"{api}/search?q=websockets&agentId=dev&limit=5")["results"]
     assert (hit["entry"]["content"], hit["score"] > 0) == ("We use WebSockets.", True)
     assert browser.json(f"{api}/compact")["lastCompaction"] is None

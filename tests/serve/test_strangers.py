@@ -75,8 +75,9 @@ def test_strangers_get_nothing(browser: Browser, id: str, headers: Mapping[str, 
 
 def test_an_act_needs_the_token_of_our_own_forms(browser: Browser, id: str) -> None:
     for sent in ({}, {"token": "guessed"}):
-        refused = browser.client.post(f"/notes/{id}/archive", data=sent)
+        refused = browser.client.post(f"/notes/{id}/archive", data={**sent, "body": "What I typed"})
         assert refused.status_code == 403
+        assert all(words in refused.text for words in ("Load the page again", "What I typed"))
     assert browser.act("/notes/x/archive", 404)["error"]["code"] == "entry-not-found"
     assert browser.client.post(f"/notes/{id}/archive", json={}, headers={"X-Form-Token": "x"}).status_code == 403
     token = form_token(browser.html(f"/notes/{id}"))

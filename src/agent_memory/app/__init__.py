@@ -629,7 +629,10 @@ class Memory:
         with self.locks.run():
             if not dry_run:
                 self._finish_forgetting()
-            return unwrap(late.undo.undo(self._undo_io(), name, dry_run=dry_run))
+            undone = unwrap(late.undo.undo(self._undo_io(), name, dry_run=dry_run))
+        hidden = self.hidden_ids()
+        actions = late.run_log.without_words(undone.actions, hidden)
+        return evolve(undone, actions=actions, undid=undone.undid.without(hidden), root=undone.root.without(hidden))
 
     def _undo_io(self) -> late.undo.UndoIo:
         return late.undo.UndoIo(
@@ -988,14 +991,26 @@ class Memory:
     def run_diff(
         self, name: str | None = None, *, backwards: bool = False
     ) -> tuple[late.run_log.LoggedRun, tuple[late.diffs.DiffPart, ...]]:
-        """Returns what a run changed, or, backwards, what undoing it would change. An agent does not see secret notes."""
+        """Returns what a run changed, or, backwards, what undoing it would change. It shows nothing of hidden notes."""
         run = (
             late.undo.newest_run(self.log, lambda run: run.kept)
             if name is None
             else late.undo.chosen_run(self.log, name)
         )
         footprint = late.undo.footprint_of(self.log, run)
-        return run, late.diffs.diff_parts(late.diffs.backwards(footprint) if backwards else footprint, self._titles())
+        footprint = late.diffs.backwards(footprint) if backwards else footprint
+        (shown,), hidden = self.shown_runs((run,)), self.hidden_ids()
+        return shown, late.diffs.diff_parts(footprint, self._titles(), hidden)
+
+    def hidden_ids(self) -> frozenset[str]:
+        """Returns the notes of which nothing past is shown: those that are secret now, and to an agent those that wait for approval."""
+        notes = (each.meta for listing in unwrap(self.store.listings()) for each in listing.entries)
+        return frozenset(meta.id for meta in notes if meta.is_secret or (meta.withheld and self.caller.is_agent))
+
+    def shown_runs(self, runs: Iterable[late.run_log.LoggedRun]) -> tuple[late.run_log.LoggedRun, ...]:
+        """Returns the runs without the words about notes that are hidden."""
+        hidden = self.hidden_ids()
+        return tuple(each.without(hidden) for each in runs)
 
     def _titles(self) -> Mapping[str, str]:
         notes = (each.meta for each in unwrap(self.store.list()).entries)
@@ -1007,7 +1022,9 @@ class Memory:
         changed since."""
         self.caller.only_a_person("diff --since")
         commit = late.past.commit_at(self.git_process, when)
-        return commit, late.diffs.diff_parts(late.past.changes_since(self.git_process, commit), self._titles())
+        return commit, late.diffs.diff_parts(
+            late.past.changes_since(self.git_process, commit), self._titles(), self.hidden_ids()
+        )
 
     @as_result
     def notes_at(self, when: int | str) -> tuple[str | None, tuple[tuple[Meta, str], ...]]:
@@ -1020,7 +1037,8 @@ class Memory:
     def health(self) -> late.health.Health:
         """For `memory status`."""
         inputs = self.config, self.agent(), self.reading, self.inbox, self.log, self.spend, self.cwd
-        return late.health.read_health(*inputs, len(self.notes_here.added))
+        health = late.health.read_health(*inputs, len(self.notes_here.added))
+        return evolve(health, last_runs=self.shown_runs(health.last_runs))
 
     @as_result
     def statistics(self, days: int) -> late.statistics.Statistics:

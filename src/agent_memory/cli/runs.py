@@ -197,7 +197,7 @@ def _log(arguments: argparse.Namespace, console: Console) -> None:
         raise UsageInvalid(f"--day is {day!r}, expected a date such as 2026-02-13")
     memory = open_here(console)
     limit = arguments.n if arguments.n is not None or day is not None else DEFAULT_RUNS
-    runs = unwrap(memory.log.runs(limit, day or ""))
+    runs = memory.shown_runs(unwrap(memory.log.runs(limit, day or "")))
     if not runs and not console.json:
         console.warn("No run yet." if day is None else "No run on that day.")
     rows = [

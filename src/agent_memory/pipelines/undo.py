@@ -14,7 +14,7 @@ from attrs import evolve, frozen
 from returns.result import Result
 
 from agent_memory.errors import Error, MarkersAmbiguous, RunNotFound, UndoRefused, UsageInvalid
-from agent_memory.note.note import TIERS_FILE
+from agent_memory.note.note import TIERS_FILE, secret_ids
 from agent_memory.results import as_result, unwrap, warning_of
 from agent_memory.rules.change import FileChange
 from agent_memory.rules.findings import store_fingerprint
@@ -289,7 +289,9 @@ def _undone(io: UndoIo, undo_id: str | None, found: _Undoable, files: Sequence[F
     put_back = {each.path for each in files}
     others = [each for each in fold_files(found.files).files if each.path not in (TIERS_FILE, *put_back)]
     why = "it, or a note that belongs with it, was changed, forgotten or linked to since"
-    staying = [f"{each.title} ({each.id}) stays as it is: {why}." for each in note_changes(others)]
+    secret = secret_ids(unwrap(io.store.list()).entries)
+    titles = ((each.id, "a secret note" if each.id in secret else each.title) for each in note_changes(others))
+    staying = [f"{title} ({id}) stays as it is: {why}." for id, title in titles]
     done: list[str] = []
     left: list[SectionLeft] = []
     for change in found.sections:  # trouble with one target does not hinder the others

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import ClassVar, Literal
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from agent_memory.rules.change import Applied
 from agent_memory.text.instants import Instant
@@ -32,6 +32,11 @@ class LoggedAction:
     @property
     def all_ids(self) -> tuple[str, ...]:
         return (*self.ids, *self.new_ids)
+
+
+def without_words(actions: Iterable[LoggedAction], hidden: frozenset[str]) -> tuple[LoggedAction, ...]:
+    """Returns the actions without the words about these notes."""
+    return tuple(each if hidden.isdisjoint(each.all_ids) else evolve(each, words="") for each in actions)
 
 
 @frozen
@@ -78,6 +83,15 @@ class LoggedRun:
     @property
     def changed_ids(self) -> frozenset[str]:
         return frozenset(id for each in self.actions for id in each.all_ids)
+
+    def without(self, hidden: frozenset[str]) -> LoggedRun:
+        """Returns the run without the words about these notes, which may be their titles."""
+        if self.changed_ids.isdisjoint(hidden):
+            return self
+        actions = without_words(self.actions, hidden)
+        summary = "changed a note that is not shown" if len(actions) == 1 else self.summary
+        dropped = tuple(each for each in self.dropped if not any(id in each for id in hidden))
+        return evolve(self, actions=actions, summary=summary, dropped=dropped)
 
 
 def logged_actions(applied: Iterable[Applied]) -> tuple[LoggedAction, ...]:

@@ -115,7 +115,7 @@ def decide(asked: Asked) -> Done:
     if not items:
         raise EntryChanged("What you decided about")
     text = None
-    if act is ReviewAct.EDIT:
+    if act is ReviewAct.EDIT and (note_id or items[0].notes):
         stored = read_shown(asked.acting.notes_here, note_id or items[0].notes[0].meta.id)
         if stored.listed.content_hash != asked.needed("hash"):
             raise EntryChanged(stored.meta.id)

@@ -11,7 +11,7 @@ from attrs import evolve
 
 from agent_memory.documents import iso_or_none, run_document
 from agent_memory.errors import EntryInvalid, UsageInvalid
-from agent_memory.note.note import Harness, Kind, Listed, StoredEntry, without_secret
+from agent_memory.note.note import Harness, Kind, Listed, StoredEntry, shown_to_agents
 from agent_memory.recall.search_values import MAX_HITS, SearchRequest
 from agent_memory.results import unwrap
 from agent_memory.rules.drafts import NoteDraft
@@ -45,7 +45,7 @@ def _written(stored: StoredEntry) -> Shown:
 
 def _notes(asked: Asked) -> Iterator[Listed]:
     agent, kind = asked.text("agentId"), _category(asked)
-    for each in without_secret(unwrap(asked.looking.store.list()).entries):
+    for each in shown_to_agents(unwrap(asked.looking.store.list()).entries):
         is_theirs = agent is None or any(source.agent == agent for source in each.meta.sources)
         if is_theirs and kind in (None, each.meta.kind):
             yield each
@@ -113,12 +113,12 @@ def _checkpoint(asked: Asked) -> Shown:
 
 
 def _last_compaction(asked: Asked) -> Shown:
-    runs = [each for each in unwrap(asked.looking.log.runs(KEEP_RUNS)) if each.machine == "defrag"]
-    return Shown("", {"lastCompaction": run_document(runs[0]) if runs else None})
+    runs = [each for each in unwrap(asked.looking.log.runs(KEEP_RUNS)) if each.machine == "defrag"][:1]
+    return Shown("", {"lastCompaction": next(map(run_document, asked.looking.shown_runs(runs)), None)})
 
 
 def _compact(asked: Asked) -> Shown:
-    unwrap(asked.acting.defrag())
+    unwrap(asked.looking.defrag())
     return _last_compaction(asked)
 
 

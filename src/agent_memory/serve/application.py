@@ -64,6 +64,10 @@ _STRANGER = (
     "server and start it again."
 )
 
+_NOT_OUR_FORM = UsageInvalid(
+    "This form is not of the server that runs now, or was sent by another page",
+    "Load the page again, and repeat it there.",
+)
 _POLICY = "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
 _HEADERS = {
     "content-security-policy": _POLICY,
@@ -259,6 +263,9 @@ class Page:
                 fields = parse_qs(request.url.query, keep_blank_values=True)
                 if route.method != "GET":
                     fields |= await self._form(request)
+                    given = request.headers.get(FORM_TOKEN_HEADER) or fields.pop("token", [""])[-1]
+                    if not _same(given, self.form_token):
+                        return self._failed(_NOT_OUR_FORM, wants_json, fields.get("body", [""])[-1], 403)
                 loop = asyncio.get_running_loop()
                 return await loop.run_in_executor(self._thread, self._answer, route, request, fields, wants_json)
             except Error as error:
@@ -267,7 +274,7 @@ class Page:
         return endpoint
 
     async def _form(self, request: Request) -> dict[str, list[str]]:
-        """Returns the fields of the body, with a token that says that our own form was sent."""
+        """Returns the fields of the body."""
         body = b""
         async for chunk in request.stream():
             body += chunk
@@ -283,9 +290,6 @@ class Page:
                 fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=MOST_FIELDS)
         except (ValueError, RecursionError) as error:
             raise EntryInvalid((f"the request: cannot be read: {str(error)[:200]}",)) from None
-        given = request.headers.get(FORM_TOKEN_HEADER) or fields.pop("token", [""])[-1]
-        if not _same(given, self.form_token):
-            raise ActRefused("serve", "the missing form token")
         return fields
 
     def _answer(self, route: Route, request: Request, fields: Mapping[str, list[str]], wants_json: bool) -> Response:
@@ -330,9 +334,9 @@ class Page:
         headers = {**_HEADERS, FORM_TOKEN_HEADER: self.form_token}
         return JSONResponse(document, status, headers)
 
-    def _failed(self, error: Error, wants_json: bool, typed: str) -> Response:
+    def _failed(self, error: Error, wants_json: bool, typed: str, status: int = 0) -> Response:
         """Says what went wrong; what the person had typed is given back."""
-        status, document = status_of(error), error_document(error)
+        status, document = status or status_of(error), error_document(error)
         if wants_json:
             return self._json(document, status)
         return self._html("message.html", {"sentence": document["error"]["message"], "typed": typed}, status, None)

@@ -217,15 +217,15 @@ def note(asked: Asked) -> Shown:
 
 
 def runs(asked: Asked) -> Shown:
-    found = unwrap(asked.looking.log.runs(KEEP_RUNS))
+    found = asked.acting.shown_runs(unwrap(asked.looking.log.runs(KEEP_RUNS)))
     part, pages = _part(asked, len(found))
     return Shown("runs.html", {"runs": list(map(run_document, found[part]))}, {"runs": found[part], "pages": pages})
 
 
 def run(asked: Asked) -> Shown:
     """Returns what a run did and changed; where no diff of it is kept, why not."""
-    memory, name = asked.looking, asked.path["run"]
-    logged = chosen_run(memory.log, name)
+    memory, name = asked.acting, asked.path["run"]
+    (logged,) = memory.shown_runs((chosen_run(memory.log, name),))
     parts: tuple[DiffPart, ...] = ()
     unshown = ""
     try:
@@ -239,7 +239,7 @@ def run(asked: Asked) -> Shown:
 
 def run_backwards(asked: Asked) -> Shown:
     """Returns what undoing a run would change: shown before the person says yes."""
-    memory, name = asked.looking, asked.path["run"]
+    memory, name = asked.acting, asked.path["run"]
     undone = unwrap(memory.undo(name, dry_run=True))
     logged, parts = unwrap(memory.run_diff(undone.undid.run_id, backwards=True))
     document = {**undone_document(undone), **diff_document(logged, parts)}
@@ -279,10 +279,11 @@ def session(asked: Asked) -> Shown:
     except Error as error:
         silence = str(error)
     given = [each for each in DeliveryLog(memory.real_root).deliveries(id) if each.session == id]
-    ids = list(dict.fromkeys(each for delivery in given for each in delivery.ids))
+    hidden = memory.hidden_ids()
+    ids = [each for each in dict.fromkeys(id for delivery in given for id in delivery.ids) if each not in hidden]
     document = {**fields_of(found), "given": ids, "words": spoken, "noWordsBecause": silence or None}
     live = unwrap(memory.store.list()).by_id
-    titles = {each: live[each].meta.title for each in ids if each in live and not live[each].meta.is_secret}
+    titles = {each: live[each].meta.title for each in ids if each in live}
     context = {"found": found, "spoken": spoken, "silence": silence, "given": ids, "titles": titles}
     return Shown("session.html", document, context)
 

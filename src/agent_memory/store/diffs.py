@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from attrs import define, evolve, field, frozen
 
@@ -130,11 +130,14 @@ class DiffPart:
     """A unified diff; empty if only the place changed, and for secret notes."""
 
 
-def diff_parts(footprint: Footprint, titles: Mapping[str, str]) -> tuple[DiffPart, ...]:
+def diff_parts(footprint: Footprint, titles: Mapping[str, str], hidden: Collection[str] = ()) -> tuple[DiffPart, ...]:
     """Returns one part for each thing that the run changed: notes first, then tiers and sections. Nothing in it
-    controls a terminal. `titles` are for notes that only the tiers name."""
+    controls a terminal. `titles` are for notes that only the tiers name; of those in `hidden` no text is shown, nor sections that
+    name them."""
     files = fold_files(footprint.files).files
     notes = note_changes(files)
+    for note in notes:
+        note.secret |= note.id in hidden
     known = {**titles, **{each.id: each.title for each in notes if not each.secret}}
     parts = list(map(_note, notes))
     for file in files:
@@ -145,7 +148,8 @@ def diff_parts(footprint: Footprint, titles: Mapping[str, str]) -> tuple[DiffPar
     for each in footprint.sections:
         if each.before != each.after:
             old_name, new_name = (NOWHERE if text is None else each.path for text in (each.before, each.after))
-            lines = _between(each.before or "", each.after or "", old_name, new_name)
+            is_hidden = any(id in f"{each.before}{each.after}" for id in hidden)
+            lines = () if is_hidden else _between(each.before or "", each.after or "", old_name, new_name)
             parts.append(DiffPart(each.path, "section", f"managed section of {_visible(each.path)}", lines))
     return tuple(parts)
 

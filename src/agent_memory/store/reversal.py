@@ -33,8 +33,9 @@ def decide_reversal(footprint: Footprint, draft: Draft) -> Decided:
     groups = files_together([*folded.files, *(FileChange(path, None, None) for path in folded.interrupted)])
     reasons = {path: f"{path} was changed by somebody else while the run was at work" for path in folded.interrupted}
     names = {
-        path: f"{note.title or 'a note'} ({note.id})"
+        path: f"{'a secret note' if now and now.meta.is_secret else note.title or 'a note'} ({note.id})"
         for note in note_changes(folded.files)
+        for now in (draft.live(note.id),)
         for path in (note.before.path, note.after.path)
         if path
     }
