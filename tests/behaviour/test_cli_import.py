@@ -71,7 +71,8 @@ applies_to: cwd={project}; reuse_rule=same repo
 - Restart the worker first. [ad-hoc note]
 """
     files(home / ".codex/memories", {"MEMORY.md": text, "extensions/ad_hoc/notes/2026-1.md": "Use the blue button.\n",
-                                           "rollout_summaries/x.md": "thread_id: 0199-aa\n"})  # fmt: skip
+                                           "rollout_summaries/x.md": "thread_id: 0199-aa\n", "raw_memories.md": "x",
+                                           "memory_summary.md": "v1\n## User Profile\nAda.\n## What's in Memory\n- lamp\n"})  # fmt: skip
     return []
 
 
@@ -272,8 +273,9 @@ MAKERS: dict[str, tuple[Maker, dict[str, tuple[str, str, str]], int]] = {
             "lamp deploys: reusable knowledge": ("fact", LAMP, "heron"),
             "lamp deploys: failures and how to do differently": ("lesson", LAMP, "worker first."),
             "Use the blue button.": ("fact", "global", "blue"),
+            "User Profile": ("preference", "global", "Ada."),
         },
-        1,
+        3,
     ),
     "claude-mem": (claude_mem, {"JWT": ("decision", LAMP, "- No cookies"), "Old": ("fact", LAMP, "lamp")}, 2),
     "agent-memory-store": (chunks, {"Auth": ("decision", LAMP, "JWT.")}, 0),
@@ -497,6 +499,21 @@ def test_values_by_key_come_too_and_go_with_the_run(memory: Memory, is_old: bool
     assert (again["run"], again["values"], again["known"]) == (None, [], 1)
     assert memory("undo").code == 0
     assert [each["key"] for each in memory("state", "list", "--json").document["state"]] == ["phase"]
+
+
+def test_the_database_of_openmemory_is_read_with_its_categories(memory: Memory) -> None:
+    rows: dict[str, list[tuple[Any, ...]]] = {
+        "memories": [("a", "Likes tea.", "x", "active")],
+        "apps": [("x", "cursor")],
+        "categories": [("c", "food")],
+        "memory_categories": [("a", "c")],
+    }
+    columns = ("memories (id, content, app_id, state)", "apps (id, name)", "categories (id, name)",
+               "memory_categories (memory_id, category_id)")  # fmt: skip
+    tables(memory.home / "openmemory.db", *(f"CREATE TABLE {each}" for each in columns), rows=rows)
+    memory("import", "openmemory", str(memory.home / "openmemory.db"), "--yes")
+    (note,) = memory("list", "--json").document["entries"]
+    assert (note["tags"], note["sources"][0]["agent"]) == (["topic__food"], "cursor")
 
 
 def test_a_person_is_asked_first(memory: Memory) -> None:

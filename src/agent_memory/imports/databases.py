@@ -175,9 +175,15 @@ CHUNKS = Source("agent-memory-store", _read_chunks, _find_chunks)
 
 def _read_openmemory(path: str, machine: Machine) -> Iterator[Found]:
     if path.endswith((".db", ".sqlite")):
-        memories, apps = read_tables(path, "content", "it has no memories of OpenMemory", "memories", "apps")
-        names = {each.get("id"): each.get("name") for each in apps}
-        yield from (_memory({**each, "app": names.get(each.get("app_id"))}) for each in memories)
+        memories, apps, categories, of = read_tables(
+            path, "content", "it has no memories of OpenMemory", "memories", "apps", "categories", "memory_categories"
+        )
+        names = {each.get("id"): str(each.get("name")) for each in (*apps, *categories)}
+        tags: dict[object, list[str]] = {}
+        for each in of:
+            tags.setdefault(each.get("memory_id"), []).append(names.get(each.get("category_id"), ""))
+        for each in memories:
+            yield _memory({**each, "app": names.get(each.get("app_id")), "categories": tags.get(each.get("id"))})
         return
     for row in _zipped(path):
         yield _memory(row) if is_object(row) else LeftOut("a line", "it is not a memory")

@@ -98,6 +98,7 @@ _KINDS = {
 }
 _CWD = re.compile(r"\bcwd=([^;\n]+)")
 _TASK_MARK = re.compile(r" ?\[(?:Task \d+(?:, ?)?|ad-hoc note)+\][ \t]*$", re.MULTILINE)
+_IN_FULL = "MEMORY.md holds what was learnt from it"
 _THREAD = re.compile(r"\bthread_id=([\w-]+)")
 
 
@@ -116,11 +117,13 @@ def _read_codex(path: str, machine: Machine) -> Iterator[Found]:
                         f"summary#{heading}", text, heading, kind=Kind.PREFERENCE if heading[0] == "U" else Kind.FACT,
                         updated_at_ms=each.changed_at_ms, harness=Harness.CODEX,
                     )  # fmt: skip
+                elif heading:
+                    yield LeftOut(f"summary: {heading}", _IN_FULL)
         elif each.name.startswith("extensions/ad_hoc/notes/"):
             id = f"ad_hoc/{os.path.basename(each.name)}"
             yield Record(id, each.body, updated_at_ms=each.changed_at_ms, harness=Harness.CODEX)
-        elif each.name.startswith("rollout_summaries/"):
-            yield LeftOut(each.name, "MEMORY.md holds what was learnt from that session")
+        else:
+            yield LeftOut(each.name, _IN_FULL if each.name.startswith("rollout_summaries/") else "it is no memory")
 
 
 def _task_group(group: str, text: str, document: Document) -> Iterator[Found]:
