@@ -34,13 +34,16 @@ from agent_memory.note.note import Harness, Importance, Kind, Sensitivity
 from agent_memory.text.json_shape import is_list, is_object
 
 
+def _decoded(text: str | bytes) -> object:
+    """Returns the JSON value in a text, else the text."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
 def _list(value: object) -> tuple[str, ...]:
-    if isinstance(value, str) and value.startswith("["):
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            return ()
-    return texts_in(value)
+    return texts_in(_decoded(value) if isinstance(value, str) and value.startswith("[") else value)
 
 
 # -- claude-mem -------------------------------------------------------------------------------------------------------
@@ -86,20 +89,13 @@ def _observation(each: dict[str, Any], session_id: str, platform: str, place: st
     facts = "\n".join(f"- {fact}" for fact in _list(each.get("facts")))
     said = each.get("narrative") or each.get("text") or each.get("subtitle") or ""
     return Record(
-        f"observation/{each.get('id')}",
-        "\n\n".join(filter(None, (str(said), facts))),
-        str(each.get("title") or ""),
-        str(each.get("subtitle") or ""),
-        _DECISIVE.get(word) or (Kind.LESSON if "gotcha" in concepts else Kind.FACT),
-        concepts,
-        instant_in(each.get("created_at_epoch")) or instant_in(each.get("created_at")),
-        place=place,
-        project=str(each.get("project") or ""),
-        harness=Harness.CODEX if platform == "codex" else Harness.CLAUDE_CODE,
-        session_id=session_id or None,
-        agent=str(each.get("generated_by_model") or "") or None,
+        f"observation/{each.get('id')}", "\n\n".join(filter(None, (str(said), facts))), str(each.get("title") or ""),
+        str(each.get("subtitle") or ""), _DECISIVE.get(word) or (Kind.LESSON if "gotcha" in concepts else Kind.FACT),
+        concepts, instant_in(each.get("created_at_epoch")) or instant_in(each.get("created_at")), place=place,
+        project=str(each.get("project") or ""), harness=Harness.CODEX if platform == "codex" else Harness.CLAUDE_CODE,
+        session_id=session_id or None, agent=str(each.get("generated_by_model") or "") or None,
         sensitivity=Sensitivity.PRIVATE if word == "sensitive" else Sensitivity.NORMAL,
-    )
+    )  # fmt: skip
 
 
 CLAUDE_MEM = Source(
@@ -129,7 +125,7 @@ def _read_chunks(path: str, machine: Machine) -> Iterator[Found]:
         for each in chunks:
             yield _chunk({**each, "updated": each.get("updated_at")}, str(each.get("content") or ""), place)
         for each in state:
-            yield _state(each.get("key"), str(each.get("value")))
+            yield Value(str(each.get("key")), _decoded(str(each.get("value"))))
         return
     need(os.path.isdir(f"{path}/chunks"), path, "there is no store.db and no chunks")
     for file in documents(f"{path}/chunks", depth=0):
@@ -143,29 +139,15 @@ def _read_chunks(path: str, machine: Machine) -> Iterator[Found]:
         )
 
 
-def _state(key: object, text: str) -> Value:
-    try:
-        return Value(str(key), json.loads(text))
-    except (ValueError, RecursionError):
-        return Value(str(key), text)
-
-
 def _chunk(row: dict[str, Any], content: str, place: str) -> Record:
     tags = _list(row.get("tags"))
     return Record(
-        str(row.get("id")),
-        content,
-        str(row.get("topic") or ""),
-        kind=kind_of(tags),
-        tags=tags,
+        str(row.get("id")), content, str(row.get("topic") or ""), kind=kind_of(tags), tags=tags,
         created_at_ms=instant_in(row.get("created_at")) or instant_in(row.get("updated")),
-        updated_at_ms=instant_in(row.get("updated")),
-        place=place,
-        agent=str(row.get("agent") or "") or None,
+        updated_at_ms=instant_in(row.get("updated")), place=place, agent=str(row.get("agent") or "") or None,
         importance=next((each for each in Importance if each.value == row.get("importance")), Importance.MEDIUM),
-        expires_at_ms=instant_in(row.get("expires_at") or row.get("expires")),
-        names=(str(row.get("id")),),
-    )
+        expires_at_ms=instant_in(row.get("expires_at") or row.get("expires")), names=(str(row.get("id")),),
+    )  # fmt: skip
 
 
 CHUNKS = Source("agent-memory-store", _read_chunks, _find_chunks)
@@ -189,7 +171,7 @@ def _read_openmemory(path: str, machine: Machine) -> Iterator[Found]:
         yield _memory(row) if is_object(row) else LeftOut("a line", "it is not a memory")
 
 
-def _zipped(path: str) -> Iterator[Any]:
+def _zipped(path: str) -> Iterator[object]:
     try:
         with zipfile.ZipFile(io.BytesIO(read_file(path))) as archive:
             name = next((each for each in archive.namelist() if each.endswith("memories.jsonl.gz")), None)
@@ -199,11 +181,7 @@ def _zipped(path: str) -> Iterator[Any]:
     except (zipfile.BadZipFile, gzip.BadGzipFile, EOFError, zlib.error, OSError) as error:
         raise UsageInvalid(f"{path} is no export of OpenMemory: {getattr(error, 'strerror', None) or error}") from None
     need(len(data) <= MAX_FILE_BYTES, path, f"it holds more than {MAX_FILE_BYTES >> 20} MiB")
-    for line in filter(bytes.strip, data.split(b"\n")):
-        try:
-            yield json.loads(line)
-        except (ValueError, RecursionError):
-            yield None
+    yield from map(_decoded, filter(bytes.strip, data.split(b"\n")))
 
 
 def _read_mem0(path: str, machine: Machine) -> Iterator[Found]:
@@ -230,15 +208,11 @@ def _memory(row: dict[str, Any]) -> Found:
     inner = row.get("metadata") or row.get("metadata_")
     about: dict[str, Any] = inner if is_object(inner) else {}
     return Record(
-        name,
-        str(row.get("content") or row.get("memory") or row.get("data") or about.get("data") or ""),
-        kind=kind_of(_list(row.get("categories"))),
-        tags=_list(row.get("categories")),
-        created_at_ms=instant_in(row.get("created_at")),
-        updated_at_ms=instant_in(row.get("updated_at")),
-        agent=str(row.get("app") or row.get("actor_id") or "") or None,
-        is_archived=state in ("paused", "archived"),
-    )
+        name, str(row.get("content") or row.get("memory") or row.get("data") or about.get("data") or ""),
+        kind=kind_of(_list(row.get("categories"))), tags=_list(row.get("categories")),
+        created_at_ms=instant_in(row.get("created_at")), updated_at_ms=instant_in(row.get("updated_at")),
+        agent=str(row.get("app") or row.get("actor_id") or "") or None, is_archived=state in ("paused", "archived"),
+    )  # fmt: skip
 
 
 OPENMEMORY = Source("OpenMemory", _read_openmemory)

@@ -285,23 +285,12 @@ class Importing:
         body = _linked(draft.body, ids, draft)
         created_ms = min(record.created_at_ms or record.updated_at_ms or now_ms, now_ms)
         meta = Meta(
-            draft.id,
-            draft.title,
-            created_ms,
-            max(created_ms, min(record.updated_at_ms or created_ms, now_ms)),
-            stored_description(record.description or derive_description(body)),
-            record.kind,
-            stored_tags(record.tags),
-            Status.CAPTURED,
-            record.origin if is_mine else Origin.EXTERNAL,
-            draft.scope,
-            record.importance,
-            record.confidence,
-            record.sensitivity,
-            expires_at_ms=record.expires_at_ms,
-            valid_from_ms=record.valid_from_ms,
-            valid_until_ms=record.valid_until_ms,
-        )
+            draft.id, draft.title, created_ms, max(created_ms, min(record.updated_at_ms or created_ms, now_ms)),
+            stored_description(record.description or derive_description(body)), record.kind, stored_tags(record.tags),
+            Status.CAPTURED, record.origin if is_mine else Origin.EXTERNAL, draft.scope, record.importance,
+            record.confidence, record.sensitivity, expires_at_ms=record.expires_at_ms,
+            valid_from_ms=record.valid_from_ms, valid_until_ms=record.valid_until_ms,
+        )  # fmt: skip
         where = NoteSource(
             record.harness,
             record.session_id,
@@ -369,12 +358,7 @@ def _made(entry: MemoryEntry, is_archived: bool) -> Change | ChangeGroup:
 def _updated(old: Meta, new: Meta) -> Meta:
     """Returns the frontmatter of a note whose record changed. Whoever vouched for it saw another text."""
     return evolve(
-        old,
-        title=new.title,
-        description=new.description,
-        updated_at_ms=max(old.updated_at_ms, new.updated_at_ms),
+        old, title=new.title, description=new.description, updated_at_ms=max(old.updated_at_ms, new.updated_at_ms),
         promoted_by=None if new.origin is Origin.EXTERNAL else old.promoted_by,
-        pinned=old.pinned and new.origin is not Origin.EXTERNAL,
-        origin=new.origin,
-        sources=new.sources,
-    )
+        pinned=old.pinned and new.origin is not Origin.EXTERNAL, origin=new.origin, sources=new.sources,
+    )  # fmt: skip

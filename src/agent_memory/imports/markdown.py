@@ -58,17 +58,13 @@ def _plain(each: Document, place: str) -> Record:
         return own
     kinds = (each.text("type", "kind"), each.text("category"))
     return Record(
-        each.name,
-        each.body,
+        each.name, each.body,
         each.text("title", "name") or first_heading(each.body) or each.stem.replace("-", " ").replace("_", " "),
-        each.text("description", "summary"),
-        kind_of((*kinds, *each.texts("tags"))),
-        each.texts("tags"),
+        each.text("description", "summary"), kind_of((*kinds, *each.texts("tags"))), each.texts("tags"),
         each.instant("created", "created_at", "createdAt", "date"),
-        each.instant("modified", "updated", "updated_at", "updatedAt", "timestamp") or each.changed_at_ms,
-        place,
+        each.instant("modified", "updated", "updated_at", "updatedAt", "timestamp") or each.changed_at_ms, place,
         names=(each.text("title"), each.text("permalink"), each.name, each.name.removesuffix(".md"), each.stem),
-    )
+    )  # fmt: skip
 
 
 MARKDOWN = Source("markdown files", _reader(_plain))

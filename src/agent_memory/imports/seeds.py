@@ -163,15 +163,12 @@ def _claw_record(id: str, row: dict[str, Any]) -> Found:
         return LeftOut(id, "it says what a turn did, or that nothing happened")
     is_share = isinstance(confidence, int | float) and 0 <= confidence <= 1
     return Record(
-        id,
-        str(row.get("text")),
-        kind=kind_of([str(row.get("category"))]),
-        created_at_ms=instant_in(about.get("timestamp")),
-        place=GLOBAL_SCOPE,
+        id, str(row.get("text")), kind=kind_of([str(row.get("category"))]),
+        created_at_ms=instant_in(about.get("timestamp")), place=GLOBAL_SCOPE,
         agent=str(about.get("sourceChannel") or "") or None,
         confidence=float(confidence) if is_share and confidence is not None else None,
         sensitivity=Sensitivity.PRIVATE if word == "private-user" else Sensitivity.NORMAL,
-    )
+    )  # fmt: skip
 
 
 CURSORCLAW = Source("CursorClaw", _read_cursorclaw)
