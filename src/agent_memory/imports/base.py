@@ -292,18 +292,10 @@ def kind_of(words: Iterable[str], otherwise: Kind = Kind.FACT) -> Kind:
 
 
 _KINDS = {
-    "feedback": Kind.CONVENTION,
-    "rule": Kind.CONVENTION,
-    "pattern": Kind.CONVENTION,
-    "gotcha": Kind.LESSON,
-    "learned": Kind.LESSON,
-    "learning": Kind.LESSON,
-    "mistakes": Kind.LESSON,
-    "bugfix": Kind.LESSON,
-    "user": Kind.PREFERENCE,
-    "user-preference": Kind.PREFERENCE,
-    "todo": Kind.TASK,
-}
+    "feedback": Kind.CONVENTION, "rule": Kind.CONVENTION, "pattern": Kind.CONVENTION, "gotcha": Kind.LESSON,
+    "learned": Kind.LESSON, "learning": Kind.LESSON, "mistakes": Kind.LESSON, "bugfix": Kind.LESSON,
+    "user": Kind.PREFERENCE, "user-preference": Kind.PREFERENCE, "todo": Kind.TASK,
+}  # fmt: skip
 
 
 def sections(body: str, level: int = 2) -> list[tuple[str, str]]:

@@ -292,12 +292,10 @@ class Importing:
             valid_from_ms=record.valid_from_ms, valid_until_ms=record.valid_until_ms,
         )  # fmt: skip
         where = NoteSource(
-            record.harness,
-            record.session_id,
-            draft.scope if draft.scope != GLOBAL_SCOPE else None,
+            record.harness, record.session_id, draft.scope if draft.scope != GLOBAL_SCOPE else None,
             None if record.place in (None, GLOBAL_SCOPE) else redact_path(str(record.place)),
             record.agent and stored_agent(record.agent),
-        )
+        )  # fmt: skip
         entry = MemoryEntry(meta, body)
         sources = (evolve(where, imported=f"{draft.key}#{_digest(entry)}"),)
         return evolve(entry, meta=evolve(meta, sources=sources))

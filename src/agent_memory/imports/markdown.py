@@ -111,14 +111,9 @@ LETTA = Source("the memory of Letta agents", _reader(lambda each, place: iter([_
 # -- memory banks -----------------------------------------------------------------------------------------------------
 
 _BANK = {
-    "projectbrief": Kind.PROJECT,
-    "productcontext": Kind.PROJECT,
-    "techcontext": Kind.PROJECT,
-    "systempatterns": Kind.CONVENTION,
-    "decisionlog": Kind.DECISION,
-    "activecontext": Kind.TASK,
-    "progress": Kind.TASK,
-}
+    "projectbrief": Kind.PROJECT, "productcontext": Kind.PROJECT, "techcontext": Kind.PROJECT,
+    "systempatterns": Kind.CONVENTION, "decisionlog": Kind.DECISION, "activecontext": Kind.TASK, "progress": Kind.TASK,
+}  # fmt: skip
 
 
 def _bank(each: Document, place: str) -> Iterator[Found]:
