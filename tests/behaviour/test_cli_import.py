@@ -421,11 +421,25 @@ class TestAgain:
             assert [each["reasons"] for each in done["left"]] == [["id__aaaaaa is the id of another record, too"]]
             assert "Green." in memory("read", "id__aaaaaa").out
 
-    def test_files_of_one_name_in_two_directories_are_two_notes(self, memory: Memory) -> None:
-        files(memory.home, {"one/a.md": "# Tea\nGreen.\n", "two/a.md": "# Coffee\nBlack.\n"})
-        for name in ("one", "two", "one"):
-            memory("import", "markdown", str(memory.home / name), "--yes")
-        assert {each["title"] for each in memory("list", "--json").document["entries"]} == {"Tea", "Coffee"}
+    @pytest.mark.parametrize(
+        ("source", "name"),
+        [
+            ("markdown", "a.md"),
+            ("inosx", ".memory/_project.md"),
+            ("cursorclaw", "USER.md"),
+            ("codex", "memory_summary.md"),
+        ],
+    )
+    def test_files_of_one_name_in_two_directories_are_two_notes(self, memory: Memory, source: str, name: str) -> None:
+        texts = {place: f"## User Profile\nAda likes {place}.\n" for place in ("tea", "coffee")}
+        for place, text in texts.items():
+            files(memory.home / place, {name: text, "memory/a.md": "", "MEMORY.md": ""})
+        for place in ("tea", "coffee", "tea", "tea/.memory" if source == "inosx" else "coffee"):
+            done = memory("import", source, str(memory.home / place), "--yes", "--json").document
+            assert done["updated"] == []
+        listed = memory("list", "--json").document["entries"]
+        bodies = " ".join(memory("read", each["id"]).out for each in listed)
+        assert (len(listed), "likes tea" in bodies, "likes coffee" in bodies) == (2, True, True)
 
     def test_an_archived_note_stays_in_the_archive(self, memory: Memory) -> None:
         files(memory.home / "wiki", {"a.md": "# A\nGreen tea.\n"})

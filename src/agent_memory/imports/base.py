@@ -10,9 +10,10 @@ import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
+from hashlib import sha256
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from agent_memory.capture.repository import work_tree_above
 from agent_memory.errors import HistoryError, PathRefused, UsageInvalid
@@ -25,6 +26,7 @@ from agent_memory.note.note import GLOBAL_SCOPE, Harness, Importance, Kind, Orig
 from agent_memory.note.yaml_block import block_values
 from agent_memory.results import as_result
 from agent_memory.section.section_splice import splice_section
+from agent_memory.text.ids import is_id
 from agent_memory.text.instants import DAY_MS, ms_of
 from agent_memory.text.json_codec import NotJson, load_bytes
 from agent_memory.text.markdown import find_code, is_inside
@@ -36,6 +38,7 @@ STEPS = "steps: "
 MAX_FILE_BYTES = 64 << 20
 _MAX_TEXT_BYTES = 4 << 20
 _MAX_DEPTH = 8
+_KEY_DIGITS = 8
 _HEADING = re.compile(r"^(#{1,6})[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
 
 
@@ -129,6 +132,19 @@ class Source:
 def beside(*names: str) -> Callable[[Machine], Iterable[str]]:
     """Returns a `find` of what lies in the working directory."""
     return lambda machine: [f"{machine.cwd}/{name}" for name in names] if machine.cwd else []
+
+
+def keyed(read: Callable[[str, Machine], Iterator[Found]]) -> Callable[[str, Machine], Iterator[Found]]:
+    """Returns the reader of a memory whose ids are names of files: those of two directories may be the same, so each gets
+    a key of its own."""
+
+    def reading(path: str, machine: Machine) -> Iterator[Found]:
+        directory = os.path.realpath(path if os.path.isdir(path) else os.path.dirname(path))
+        key = sha256(os.fsencode(directory)).hexdigest()[:_KEY_DIGITS]
+        for each in read(path, machine):
+            yield evolve(each, id=f"{key}/{each.id}") if isinstance(each, Record) and not is_id(each.id) else each
+
+    return reading
 
 
 # -- files ------------------------------------------------------------------------------------------------------------

@@ -89,7 +89,7 @@ def _observation(each: dict[str, Any], session_id: str, platform: str, place: st
     facts = "\n".join(f"- {fact}" for fact in _list(each.get("facts")))
     said = each.get("narrative") or each.get("text") or each.get("subtitle") or ""
     return Record(
-        f"observation/{each.get('id')}", "\n\n".join(filter(None, (str(said), facts))), str(each.get("title") or ""),
+        f"observation/{each.get('id')}-{each.get('created_at_epoch')}", "\n\n".join(filter(None, (str(said), facts))), str(each.get("title") or ""),
         str(each.get("subtitle") or ""), _DECISIVE.get(word) or (Kind.LESSON if "gotcha" in concepts else Kind.FACT),
         concepts, instant_in(each.get("created_at_epoch")) or instant_in(each.get("created_at")), place=place,
         project=str(each.get("project") or ""), harness=Harness.CODEX if platform == "codex" else Harness.CLAUDE_CODE,

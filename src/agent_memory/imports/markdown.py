@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from hashlib import sha256
-
-from attrs import evolve
 
 from agent_memory.errors import Error
 from agent_memory.files.paths import names_in
@@ -19,6 +16,7 @@ from agent_memory.imports.base import (
     Source,
     beside,
     documents,
+    keyed,
     kind_of,
     read_json,
     repository_around,
@@ -29,8 +27,6 @@ from agent_memory.note.note import Kind
 from agent_memory.text.json_shape import is_object
 from agent_memory.text.markdown import first_heading
 
-_KEY_DIGITS = 8
-
 
 def _reader(
     record: Callable[[Document, str], Iterator[Found] | Record], *suffixes: str
@@ -39,18 +35,11 @@ def _reader(
 
     def read(path: str, machine: Machine) -> Iterator[Found]:
         place = repository_around(path)
-        directory = os.path.realpath(path if os.path.isdir(path) else os.path.dirname(path))
-        # Files of two directories may have the same name.
-        key = sha256(os.fsencode(directory)).hexdigest()[:_KEY_DIGITS]
         for each in documents(path, suffixes or (".md", ".markdown")):
             found = each if isinstance(each, LeftOut) else record(each, place)
-            for one in [found] if isinstance(found, Record | LeftOut) else found:
-                if isinstance(one, Record) and one.id.startswith(each.name):
-                    yield evolve(one, id=f"{key}/{one.id}")
-                else:
-                    yield one
+            yield from [found] if isinstance(found, Record | LeftOut) else found
 
-    return read
+    return keyed(read)
 
 
 def _plain(each: Document, place: str) -> Record:

@@ -20,6 +20,7 @@ from agent_memory.imports.base import (
     Source,
     documents,
     instant_in,
+    keyed,
     kind_of,
     need,
     read_json,
@@ -53,8 +54,6 @@ def _find_inosx(machine: Machine) -> Iterator[str]:
 
 def _read_inosx(path: str, machine: Machine) -> Iterator[Found]:
     """Reads the vault, a directory an agent, and the flat files of before."""
-    if os.path.isdir(f"{path}/.memory"):
-        path = f"{path}/.memory"
     need(os.path.isdir(path), path, "there is no such directory")
     place = os.path.dirname(path)
     for each in documents(path, depth=1):
@@ -121,7 +120,12 @@ def _entries(each: Document, agent: str, kind: Kind, place: str) -> Iterator[Fou
         )  # fmt: skip
 
 
-INOSX = Source("@inosx/agent-memory", _read_inosx, _find_inosx)
+def _inosx_at(path: str, machine: Machine) -> Iterator[Found]:
+    within = f"{path}/.memory"
+    return keyed(_read_inosx)(within if os.path.isdir(within) else path, machine)
+
+
+INOSX = Source("@inosx/agent-memory", _inosx_at, _find_inosx)
 
 # -- CursorClaw -------------------------------------------------------------------------------------------------------
 
@@ -171,4 +175,4 @@ def _claw_record(id: str, row: dict[str, Any]) -> Found:
     )  # fmt: skip
 
 
-CURSORCLAW = Source("CursorClaw", _read_cursorclaw)
+CURSORCLAW = Source("CursorClaw", keyed(_read_cursorclaw))

@@ -16,6 +16,7 @@ from agent_memory.imports.base import (
     Source,
     cwd_in,
     documents,
+    keyed,
     kind_of,
     need,
     repository_around,
@@ -82,7 +83,7 @@ def _claude_record(each: Document, slug: str, place: str | None) -> Record:
     )  # fmt: skip
 
 
-CLAUDE = Source("the memory of Claude Code", _read_claude, _find_claude)
+CLAUDE = Source("the memory of Claude Code", keyed(_read_claude), _find_claude)
 
 # -- Codex ------------------------------------------------------------------------------------------------------------
 
@@ -140,5 +141,7 @@ def _task_group(group: str, text: str, document: Document) -> Iterator[Found]:
 
 
 CODEX = Source(
-    "the memories of Codex", _read_codex, lambda machine: [f"{machine.directory('CODEX_HOME', '.codex')}/memories"]
+    "the memories of Codex",
+    keyed(_read_codex),
+    lambda machine: [f"{machine.directory('CODEX_HOME', '.codex')}/memories"],
 )
