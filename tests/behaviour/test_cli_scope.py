@@ -170,3 +170,19 @@ def test_a_place_whose_path_holds_a_secret_is_asked_for_once_and_stands_nowhere_
             assert asked.read_text().count("--max-parents=0") == times
     state = home / ".local" / "state"
     assert all(secret.encode() not in file.read_bytes() for file in state.rglob("*") if file.is_file())
+
+def test_the_same_words_are_kept_in_each_repository_that_they_are_said_in_and_once_in_each(
+    memory: Memory, home: Path
+) -> None:
+    repositories = [repository(home / name, f"git@github.com:me/{name}") for name in ("lamp", "tide")]
+    for where in (*repositories, repositories[0]):
+        remembered(memory, where)
+        said = ("--title", "Tabs", "--body", "Tabs, not spaces.")
+        assert memory("capture", *said, cwd=where).code == 0
+        assert memory("consolidate").code == 0
+    for where in repositories:
+        assert TEXT in told(memory, where)
+        assert "Tabs, not spaces." in told(memory, where)
+    assert len(memory.titles()) == 4
+    assert memory("remember", TEXT, "--scope", "global").code == 0
+    assert "Already stored" in memory("remember", TEXT, cwd=repository(home / "dune")).out

@@ -91,7 +91,8 @@ class MemoryService:
 
     @as_result
     def remember(self, draft: NoteDraft) -> Remembered:
-        """Stores a note at once as `captured`. Similar notes are linked; an identical body is not stored twice."""
+        """Stores a note at once as `captured`. Similar notes are linked; an identical body is not stored twice where the
+        first is told."""
         draft = evolve(draft, tags=self._by_present_names(draft.tags))
         body = stored_body(draft.body)
         if not body.strip():
@@ -122,7 +123,8 @@ class MemoryService:
         # Somebody may have stored it just now, with the same links: similar notes were looked up before.
         hashes = (body_hash(subject.body), body_hash(linked))
         same = (each for hash in hashes for each in live.entries if each.body_hash == hash)
-        shown = (each for each in same if not (self.caller.is_agent and each.meta.is_secret))
+        told = (each for each in same if each.meta.scope in (draft.scope, GLOBAL_SCOPE))
+        shown = (each for each in told if not (self.caller.is_agent and each.meta.is_secret))
         # The same body, but for the links that were added when it was stored.
         plain = without_see_also(subject.body)
         alike = (each.listed for each in similar if without_see_also(each.body) == plain)

@@ -128,7 +128,7 @@ def plan_inline_fallback(facts: PlanFacts, so_far: Plan = Plan()) -> Plan:  # no
     window = _Window(facts, so_far)
     body = stored_body(note.body) or stored_line(note.title)
     title = one_line(stored_title(note.title) or derive_title(body) or "untitled note", MAX_TITLE_CHARS)
-    known = window.id_with_body(body)
+    known = window.id_with_body(body, facts.scope)
     if known is not None:
         double = Dropped(stored_subject(title), (f"{STORED_ALREADY} {known}",))
         return so_far if double in so_far.dropped else evolve(so_far, dropped=(*so_far.dropped, double))
@@ -249,7 +249,7 @@ class _Window:
         for draft in drafts:
             body, _ = link_body(draft.body, draft.proposed.links, targets, draft.meta.id)
             twin = kept.get(body_hash(body))
-            known = twin.meta.id if twin else self.id_with_body(body) or self._said_already(draft.proposed)
+            known = twin.meta.id if twin else self.id_with_body(body, draft.meta.scope) or self._said_already(draft.proposed)
             if known is None:
                 kept[body_hash(body)] = draft
                 continue
@@ -258,12 +258,18 @@ class _Window:
                 self._by_ref[draft.proposed.ref] = known
         return list(kept.values())
 
-    def id_with_body(self, body: str) -> str | None:
-        """Returns the planned or live note with the same body; None where there is none."""
-        wanted = body_hash(body)
-        planned = (id for id, entry in self.planned.items() if body_hash(entry.body) == wanted)
-        live = (each.meta.id for each in self.facts.live if each.body_hash == wanted)
-        return next(chain(planned, (id for id in live if id not in self.planned)), None)
+    def id_with_body(self, body: str, scope: str) -> str | None:
+        """Returns the planned or live note with the same body that is told in this scope; None where there is none."""
+        wanted, scopes = body_hash(body), (scope, GLOBAL_SCOPE)
+        planned = (
+            id for id, each in self.planned.items() if each.meta.scope in scopes and body_hash(each.body) == wanted
+        )
+        live = (
+            each.meta.id
+            for each in self.facts.live
+            if each.body_hash == wanted and each.meta.scope in scopes and each.meta.id not in self.planned
+        )
+        return next(chain(planned, live), None)
 
     def _said_already(self, proposed: ProposedEntry) -> str | None:
         """Returns the note that makes the draft superfluous: one with the same body except for links added at its end,
