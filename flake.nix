@@ -13,7 +13,8 @@
         "x86_64-darwin"
         "x86_64-linux"
       ];
-      forEach = make: lib.genAttrs systems (system: make nixpkgs.legacyPackages.${system});
+      # As far as nixpkgs still has them.
+      forEach = make: lib.mapAttrs (_: make) (builtins.intersectAttrs (lib.genAttrs systems (_: null)) nixpkgs.legacyPackages);
       packageFor = pkgs: pkgs.callPackage ./nix/package.nix { };
     in
     {

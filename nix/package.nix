@@ -1,22 +1,28 @@
-# The `memory` command. `extras` are those of pyproject.toml; one whose packages nixpkgs does not have is refused by name.
+# The `memory` command, for a Python for which pyproject.toml says that it is meant. `extras` are those of pyproject.toml; one
+# whose packages nixpkgs does not have is refused by name. Unless told otherwise it has `mcp`, if nixpkgs has one that is new enough.
 {
   lib,
-  python3Packages,
+  python313Packages,
   git,
-  extras ? [ "mcp" ],
+  extras ? null,
 }:
 let
   dependencies = import ./dependencies.nix;
+  # nixpkgs keeps an `mcp` of the first generation, which others need, and has ours beside it.
+  given = python313Packages // {
+    mcp = python313Packages.mcp_2 or python313Packages.mcp;
+  };
   packages =
     names:
     map (
       name:
-      python3Packages.${name}
-        or (throw "agent-memory: nixpkgs has no python3Packages.${name}; leave out the extra that needs it")
+      given.${name}
+        or (throw "agent-memory: nixpkgs has no python313Packages.${name}; leave out the extra that needs it")
     ) names;
+  chosen = if extras == null then lib.optional (lib.versionAtLeast given.mcp.version "2.2") "mcp" else extras;
   source = builtins.readFile ../src/agent_memory/__init__.py;
 in
-python3Packages.buildPythonApplication {
+python313Packages.buildPythonApplication {
   pname = "agent-memory";
   version = builtins.head (builtins.match ".*__version__ = \"([^\"]+)\".*" source);
   pyproject = true;
@@ -48,7 +54,13 @@ python3Packages.buildPythonApplication {
   };
 
   build-system = packages dependencies.build;
-  dependencies = packages (dependencies.runtime ++ lib.concatMap (extra: dependencies.extras.${extra}) extras);
+  dependencies = packages (dependencies.runtime ++ lib.concatMap (extra: dependencies.extras.${extra}) chosen);
+
+  # Tried with snowballstemmer 3.0 and shtab 1.8, which makes no script for fish.
+  pythonRelaxDeps = [
+    "shtab"
+    "snowballstemmer"
+  ];
 
   # A schedule or a hook may run where no git is on PATH; one that is there comes first.
   makeWrapperArgs = [
@@ -64,11 +76,16 @@ python3Packages.buildPythonApplication {
   doCheck = false;
   nativeCheckInputs = [
     git
-    python3Packages.pytestCheckHook
-    python3Packages.hypothesis
-    python3Packages.pytest-xdist
-    python3Packages.markdown-it-py
-  ];
+  ]
+  ++ packages (
+    [
+      "pytestCheckHook"
+      "hypothesis"
+      "pytest-xdist"
+      "httpx2"
+    ]
+    ++ lib.concatLists (lib.attrValues dependencies.extras)
+  );
 
   meta = {
     description = "The memory your coding agents share: plain markdown in a git repository";

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -29,7 +30,7 @@ def nix(tmp_path: Path) -> Any:
 
     def call(*words: str) -> subprocess.CompletedProcess[str]:
         features = ["--extra-experimental-features", "nix-command flakes"]
-        environ = {"PATH": "/usr/bin:/bin:/run/current-system/sw/bin", "HOME": str(tmp_path)}
+        environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
         store = ["--store", str(tmp_path / "nix")]
         return subprocess.run(
             ["nix", *words, *features, *store], capture_output=True, text=True, env=environ, cwd=tmp_path, check=False
@@ -66,6 +67,7 @@ def test_the_flake_evaluates_whole(nix: Any, tmp_path: Path) -> None:
     copy = tmp_path / "project"
     for name in (
         "flake.nix",
+        "flake.lock",
         "nix",
         "plists",
         "pyproject.toml",
@@ -85,6 +87,8 @@ def test_the_flake_evaluates_whole(nix: Any, tmp_path: Path) -> None:
         "--override-input", "nixpkgs", f"path:{STUB}",
     )  # fmt: skip
     assert checked.returncode == 0, checked.stderr
+    locked = nix("flake", "metadata", f"path:{copy}", "--offline", "--no-update-lock-file")
+    assert locked.returncode == 0, f"flake.lock is not that of flake.nix: {locked.stderr}"
     system = evaluated(nix, "builtins.currentSystem")
     flake = (
         f"let nixpkgs = (import {copy}/tests/fixtures/nixpkgs/flake.nix).outputs {{}}; "
@@ -97,6 +101,11 @@ def test_the_flake_evaluates_whole(nix: Any, tmp_path: Path) -> None:
     package = flake + f"flake.packages.{system}.default."
     assert evaluated(nix, package + "name") == f"agent-memory-{__version__}"
     assert evaluated(nix, package + "arguments.doCheck") is False
+    needed = f"map (each: each.name) ({package}arguments.dependencies)"
+    assert {"snowballstemmer", "mcp_2"} <= set(evaluated(nix, needed))
+    old = f"let pkgs = import {STUB}/packages.nix {json.dumps(system)}; in map (each: each.name) (pkgs.callPackage "
+    old += f'{PROJECT}/nix/package.nix {{ python313Packages = removeAttrs pkgs.python313Packages [ "mcp_2" ]; }})'
+    assert not {"mcp", "mcp_2"} & set(evaluated(nix, f"{old}.arguments.dependencies"))
     assert evaluated(nix, flake + f"flake.checks.{system}.package.arguments.doCheck") is True
     assert evaluated(nix, flake + f"flake.apps.{system}.default.program").endswith("/bin/memory")
     assert evaluated(nix, flake + f"(flake.overlays.default nixpkgs.legacyPackages.{system} {{}}).agent-memory.name")
@@ -149,7 +158,7 @@ def test_every_key_of_the_config_is_an_option_with_type_and_description(nix: Any
 def test_the_flake_names_every_file_that_the_package_is_made_of() -> None:
     package = (PROJECT / "nix" / "package.nix").read_text("utf-8")
     pyproject = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))
-    shipped = set(pyproject["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]) - {"flake.nix", "nix"}
+    shipped = set(pyproject["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]) - {"flake.nix", "flake.lock", "nix"}
     named = set(re.findall(r"^ +\.\./([\w.]+)$", package, flags=re.MULTILINE))
     assert shipped | {"pyproject.toml"} == named
 
@@ -226,9 +235,10 @@ def test_the_recipe_of_arch_has_the_packages_of_pyproject() -> None:
     assert names(offered) == {each.replace("jinja2", "jinja") for each in names(extras)}
 
 
-def test_the_formula_takes_a_python_for_which_the_package_is_meant() -> None:
-    (version,) = re.findall(r'depends_on "python@(.+)"', FORMULA)
-    assert f"Programming Language :: Python :: {version}" in FACTS["classifiers"]
+def test_formula_and_flake_take_a_python_for_which_the_package_is_meant() -> None:
+    ((major, minor),) = set(re.findall(r"python(\d)(\d+)Packages", (PROJECT / "nix" / "package.nix").read_text("utf-8")))
+    for version in (*re.findall(r'depends_on "python@(.+)"', FORMULA), f"{major}.{minor}"):
+        assert f"Programming Language :: Python :: {version}" in FACTS["classifiers"]
 
 
 @pytest.mark.parametrize(("shell", "path"), [("bash", "aur/PKGBUILD"), ("ruby", "homebrew/agent-memory.rb")])
