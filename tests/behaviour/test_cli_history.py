@@ -146,3 +146,23 @@ def test_notes_are_shown_as_they_were_and_what_changed_since(memory: Memory) -> 
     assert memory("diff", "--since", "1d", environ={"CLAUDE_CODE_CHILD_SESSION": "1"}).code != 0
     shutil.rmtree(memory.root / ".git")
     assert memory("diff", "--since", "1d").code == 2
+
+
+def test_what_is_forgotten_or_secret_by_now_does_not_come_back_from_the_history(memory: Memory) -> None:
+    """P28, though git still holds it until it is purged; nor does it under the id of a note that it was merged from."""
+    kept, gone, hidden = memory.remembered(NOTE), memory.remembered(OTHER), memory.remembered("The moat is deep.")
+    merged = memory.remembered(f"{OTHER} It restarts at night.", "--supersedes", gone)
+    commit = memory.git("rev-parse", "HEAD~1").strip()
+    before = memory("show", "--at", commit, "--json").document["entries"]
+    assert {each["id"] for each in before} == {kept, gone, hidden}
+    assert "+The moat is deep" in memory("diff", "--since", "2020-01-01").out
+    assert memory("edit", hidden, "--sensitivity", "secret").code == 0
+    for id in (merged, gone):
+        assert memory("forget", id, "--yes").code == 0
+    assert [each["id"] for each in memory("show", "--at", commit, "--json").document["entries"]] == [kept]
+    assert memory("show", gone, "--at", commit).code == 2
+    for since in ("2020-01-01", commit):
+        shown = memory("diff", "--since", since).out
+        assert "8080" not in shown
+        assert "moat" not in shown
+    assert "8080" in memory.git("log", "-p"), "it would have come from there"

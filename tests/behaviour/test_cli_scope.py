@@ -171,6 +171,7 @@ def test_a_place_whose_path_holds_a_secret_is_asked_for_once_and_stands_nowhere_
     state = home / ".local" / "state"
     assert all(secret.encode() not in file.read_bytes() for file in state.rglob("*") if file.is_file())
 
+
 def test_the_same_words_are_kept_in_each_repository_that_they_are_said_in_and_once_in_each(
     memory: Memory, home: Path
 ) -> None:

@@ -158,7 +158,11 @@ def test_every_key_of_the_config_is_an_option_with_type_and_description(nix: Any
 def test_the_flake_names_every_file_that_the_package_is_made_of() -> None:
     package = (PROJECT / "nix" / "package.nix").read_text("utf-8")
     pyproject = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))
-    shipped = set(pyproject["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]) - {"flake.nix", "flake.lock", "nix"}
+    shipped = set(pyproject["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]) - {
+        "flake.nix",
+        "flake.lock",
+        "nix",
+    }
     named = set(re.findall(r"^ +\.\./([\w.]+)$", package, flags=re.MULTILINE))
     assert shipped | {"pyproject.toml"} == named
 
@@ -236,7 +240,9 @@ def test_the_recipe_of_arch_has_the_packages_of_pyproject() -> None:
 
 
 def test_formula_and_flake_take_a_python_for_which_the_package_is_meant() -> None:
-    ((major, minor),) = set(re.findall(r"python(\d)(\d+)Packages", (PROJECT / "nix" / "package.nix").read_text("utf-8")))
+    ((major, minor),) = set(
+        re.findall(r"python(\d)(\d+)Packages", (PROJECT / "nix" / "package.nix").read_text("utf-8"))
+    )
     for version in (*re.findall(r'depends_on "python@(.+)"', FORMULA), f"{major}.{minor}"):
         assert f"Programming Language :: Python :: {version}" in FACTS["classifiers"]
 

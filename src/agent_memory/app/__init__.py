@@ -1022,16 +1022,18 @@ class Memory:
         changed since."""
         self.caller.only_a_person("diff --since")
         commit = late.past.commit_at(self.git_process, when)
-        return commit, late.diffs.diff_parts(
-            late.past.changes_since(self.git_process, commit), self._titles(), self.hidden_ids()
-        )
+        changes = late.past.changes_since(self.git_process, commit, unwrap(self.tombstones.of_entries()))
+        return commit, late.diffs.diff_parts(changes, self._titles(), self.hidden_ids())
 
     @as_result
     def notes_at(self, when: int | str) -> tuple[str | None, tuple[tuple[Meta, str], ...]]:
-        """Returns such a commit and the notes that were live then, each with its text; no secret one."""
+        """Returns such a commit and the notes that were live then, each with its text; none that is secret or forgotten."""
         self.caller.only_a_person("show --at")
         commit = late.past.commit_at(self.git_process, when)
-        return commit, tuple(late.past.notes_at(self.git_process, commit))
+        known = (each.meta for listing in unwrap(self.store.listings()) for each in listing.entries)
+        secret = {id for meta in known if meta.is_secret for id in meta.all_ids}
+        forgotten = unwrap(self.tombstones.of_entries())
+        return commit, tuple(late.past.notes_at(self.git_process, commit, forgotten, secret))
 
     @as_result
     def health(self) -> late.health.Health:

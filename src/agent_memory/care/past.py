@@ -1,17 +1,19 @@
-"""The notes as they were, from the history in git: at an instant, or at a commit. Changes nothing."""
+"""The notes as they were, from the history in git: at an instant, or at a commit. Changes nothing, and brings nothing back that
+was forgotten or is secret by now: git still holds it, unless it was purged."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import starmap
 
 from agent_memory.errors import EntryUnreadable, UsageInvalid
 from agent_memory.files.paths import exists
 from agent_memory.git.git_history import contents_of
 from agent_memory.git.git_process import GitProcess
-from agent_memory.note.note import TIERS_FILE, Meta, Sensitivity
+from agent_memory.note.note import TIERS_FILE, Meta
 from agent_memory.note.note_format import read_note
 from agent_memory.rules.change import FileChange, FileState
+from agent_memory.rules.forgotten import EntryTombstone, forgotten_note
 from agent_memory.rules.undo_run import Footprint
 
 _LIVE = "topics/"
@@ -29,8 +31,25 @@ def commit_at(git: GitProcess, when: int | str) -> str | None:
     return found.text
 
 
-def notes_at(git: GitProcess, commit: str | None) -> Iterator[tuple[Meta, str]]:
-    """Yields the live notes at a commit, each with its text; never a secret one, nor a file that is not a valid note."""
+def _is_forgotten(forgotten: Sequence[EntryTombstone], meta: Meta, body: str) -> bool:
+    """Returns whether this is a forgotten note, or says what one said under another id."""
+    said_again = forgotten_note(forgotten, meta.title, body, meta.updated_at_ms) is not None
+    return said_again or not {each.id for each in forgotten}.isdisjoint(meta.all_ids)
+
+
+def _is_of_forgotten(forgotten: Sequence[EntryTombstone], path: str, state: FileState | None) -> bool:
+    try:
+        note = read_note(state.data, path, 0) if state is not None else None
+    except EntryUnreadable:  # its name tells which it is
+        return any(each.id in path for each in forgotten)
+    return note is not None and _is_forgotten(forgotten, note.meta, note.body)
+
+
+def notes_at(
+    git: GitProcess, commit: str | None, forgotten: Sequence[EntryTombstone], secret: Collection[str]
+) -> Iterator[tuple[Meta, str]]:
+    """Yields the live notes at a commit, each with its text; none that is forgotten, or secret then or by now (`secret`, ids),
+    nor a file that is not a valid note."""
     tree = {path: blob for path, blob in _tree(git, commit).items() if path.startswith(_LIVE)}
     contents = contents_of(git, tree.values())
     for path in sorted(tree):
@@ -38,12 +57,14 @@ def notes_at(git: GitProcess, commit: str | None) -> Iterator[tuple[Meta, str]]:
             note = read_note(contents.get(tree[path], b""), path, 0)
         except EntryUnreadable:
             continue
-        if note.meta.sensitivity is not Sensitivity.SECRET:
+        is_secret = note.meta.is_secret or any(id in secret for id in note.meta.all_ids)
+        if not (is_secret or _is_forgotten(forgotten, note.meta, note.body)):
             yield note.meta, note.body
 
 
-def changes_since(git: GitProcess, commit: str | None) -> Footprint:
-    """Returns what the newest commit has that this one had not, and the reverse: notes, archive and tiers."""
+def changes_since(git: GitProcess, commit: str | None, forgotten: Sequence[EntryTombstone]) -> Footprint:
+    """Returns what the newest commit has that this one had not, and the reverse: notes but for forgotten ones, archive and
+    tiers."""
     before, after = _tree(git, commit), _tree(git, "HEAD")
     paths = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
     contents = contents_of(git, {tree[path] for tree in (before, after) for path in paths if path in tree})
@@ -51,7 +72,14 @@ def changes_since(git: GitProcess, commit: str | None) -> Footprint:
     def state(tree: Mapping[str, str], path: str) -> FileState | None:
         return FileState(contents[tree[path]]) if tree.get(path) in contents else None
 
-    return Footprint(tuple(starmap(FileChange, ((path, state(before, path), state(after, path)) for path in paths))))
+    changes = starmap(FileChange, ((path, state(before, path), state(after, path)) for path in paths))
+    return Footprint(
+        tuple(
+            each
+            for each in changes
+            if not any(_is_of_forgotten(forgotten, each.path, side) for side in (each.before, each.after))
+        )
+    )
 
 
 def _tree(git: GitProcess, commit: str | None) -> Mapping[str, str]:

@@ -172,7 +172,7 @@ def configure_show(parser: argparse.ArgumentParser) -> None:
     when = "a day such as 2026-02-13, as it began (UTC); an age such as 30d (m h d w y); or a commit of the store"
     add_moment(parser, "--at", when, required=True)
     epilog = (
-        "Shows notes from the store's git history, as its last commit by then has them; secret ones are left out. "
+        "Shows notes from the store's git history, as its last commit by then has them, without secret and forgotten ones. "
         "`memory diff --since WHEN` shows what changed since. Only you can run this, not an agent."
     )
     set_command(parser, _show, epilog, "memory show id__a1b2c3 --at 2026-02-13")

@@ -249,7 +249,11 @@ class _Window:
         for draft in drafts:
             body, _ = link_body(draft.body, draft.proposed.links, targets, draft.meta.id)
             twin = kept.get(body_hash(body))
-            known = twin.meta.id if twin else self.id_with_body(body, draft.meta.scope) or self._said_already(draft.proposed)
+            known = (
+                twin.meta.id
+                if twin
+                else self.id_with_body(body, draft.meta.scope) or self._said_already(draft.proposed)
+            )
             if known is None:
                 kept[body_hash(body)] = draft
                 continue
