@@ -4,7 +4,6 @@ was forgotten or is secret by now: git still holds it, unless it was purged."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import starmap
 
 from agent_memory.errors import EntryUnreadable, UsageInvalid
 from agent_memory.files.paths import exists
@@ -31,20 +30,6 @@ def commit_at(git: GitProcess, when: int | str) -> str | None:
     return found.text
 
 
-def _is_forgotten(forgotten: Sequence[EntryTombstone], meta: Meta, body: str) -> bool:
-    """Returns whether this is a forgotten note, or says what one said under another id."""
-    said_again = forgotten_note(forgotten, meta.title, body, meta.updated_at_ms) is not None
-    return said_again or not {each.id for each in forgotten}.isdisjoint(meta.all_ids)
-
-
-def _is_of_forgotten(forgotten: Sequence[EntryTombstone], path: str, state: FileState | None) -> bool:
-    try:
-        note = read_note(state.data, path, 0) if state is not None else None
-    except EntryUnreadable:  # its name tells which it is
-        return any(each.id in path for each in forgotten)
-    return note is not None and _is_forgotten(forgotten, note.meta, note.body)
-
-
 def notes_at(
     git: GitProcess, commit: str | None, forgotten: Sequence[EntryTombstone], secret: Collection[str]
 ) -> Iterator[tuple[Meta, str]]:
@@ -58,7 +43,7 @@ def notes_at(
         except EntryUnreadable:
             continue
         is_secret = note.meta.is_secret or any(id in secret for id in note.meta.all_ids)
-        if not (is_secret or _is_forgotten(forgotten, note.meta, note.body)):
+        if not (is_secret or _is_forgotten(forgotten, path, contents[tree[path]])):
             yield note.meta, note.body
 
 
@@ -72,14 +57,22 @@ def changes_since(git: GitProcess, commit: str | None, forgotten: Sequence[Entry
     def state(tree: Mapping[str, str], path: str) -> FileState | None:
         return FileState(contents[tree[path]]) if tree.get(path) in contents else None
 
-    changes = starmap(FileChange, ((path, state(before, path), state(after, path)) for path in paths))
-    return Footprint(
-        tuple(
-            each
-            for each in changes
-            if not any(_is_of_forgotten(forgotten, each.path, side) for side in (each.before, each.after))
-        )
-    )
+    def is_seen(path: str) -> bool:
+        blobs = (tree[path] for tree in (before, after) if path in tree)
+        return not any(_is_forgotten(forgotten, path, contents.get(blob, b"")) for blob in blobs)
+
+    seen = filter(is_seen, paths)
+    return Footprint(tuple(FileChange(path, state(before, path), state(after, path)) for path in seen))
+
+
+def _is_forgotten(forgotten: Sequence[EntryTombstone], path: str, data: bytes) -> bool:
+    """Returns whether this is a file of a forgotten note, or says what one said under another id."""
+    try:
+        note = read_note(data, path, 0)
+    except EntryUnreadable:
+        return any(each.id in path for each in forgotten)
+    said_again = forgotten_note(forgotten, note.meta.title, note.body, note.meta.updated_at_ms) is not None
+    return said_again or not {each.id for each in forgotten}.isdisjoint(note.meta.all_ids)
 
 
 def _tree(git: GitProcess, commit: str | None) -> Mapping[str, str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
 
 from attrs import define, evolve, field, frozen
 
@@ -264,16 +263,10 @@ class _Window:
 
     def id_with_body(self, body: str, scope: str) -> str | None:
         """Returns the planned or live note with the same body that is told in this scope; None where there is none."""
-        wanted, scopes = body_hash(body), (scope, GLOBAL_SCOPE)
-        planned = (
-            id for id, each in self.planned.items() if each.meta.scope in scopes and body_hash(each.body) == wanted
-        )
-        live = (
-            each.meta.id
-            for each in self.facts.live
-            if each.body_hash == wanted and each.meta.scope in scopes and each.meta.id not in self.planned
-        )
-        return next(chain(planned, live), None)
+        known = {each.meta.id: (each.meta.scope, each.body_hash) for each in self.facts.live}
+        known |= {id: (each.meta.scope, body_hash(each.body)) for id, each in self.planned.items()}
+        same = {(each, body_hash(body)) for each in (scope, GLOBAL_SCOPE)}
+        return next((id for id, each in known.items() if each in same), None)
 
     def _said_already(self, proposed: ProposedEntry) -> str | None:
         """Returns the note that makes the draft superfluous: one with the same body except for links added at its end,
