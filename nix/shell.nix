@@ -3,7 +3,7 @@
   mkShell,
   git,
   gnumake,
-  python3,
+  python313,
   ruff,
   uv,
 }:
@@ -11,7 +11,7 @@ mkShell {
   packages = [
     git
     gnumake
-    python3
+    python313
     ruff
     uv
   ];
