@@ -262,11 +262,16 @@ class _Window:
         return list(kept.values())
 
     def id_with_body(self, body: str, scope: str) -> str | None:
-        """Returns the planned or live note with the same body that is told in this scope; None where there is none."""
-        known = {each.meta.id: (each.meta.scope, each.body_hash) for each in self.facts.live}
-        known |= {id: (each.meta.scope, body_hash(each.body)) for id, each in self.planned.items()}
-        same = {(each, body_hash(body)) for each in (scope, GLOBAL_SCOPE)}
-        return next((id for id, each in known.items() if each in same), None)
+        """Returns the planned or live note with the same body, if it is told in this scope or is of this session, which may
+        have been elsewhere when it was read before."""
+        known = [(entry.meta, body_hash(entry.body)) for entry in self.planned.values()]
+        known += [(each.meta, each.body_hash) for each in self.facts.live if each.meta.id not in self.planned]
+        session, wanted = session_id_of(self.facts.entry), body_hash(body)
+
+        def is_told(meta: Meta) -> bool:
+            return meta.scope in (scope, GLOBAL_SCOPE) or session in {each.thread_id for each in meta.sources} - {None}
+
+        return next((meta.id for meta, hash in known if hash == wanted and is_told(meta)), None)
 
     def _said_already(self, proposed: ProposedEntry) -> str | None:
         """Returns the note that makes the draft superfluous: one with the same body except for links added at its end,
