@@ -1030,10 +1030,8 @@ class Memory:
         """Returns such a commit and the notes that were live then, each with its text; none that is secret or forgotten."""
         self.caller.only_a_person("show --at")
         commit = late.past.commit_at(self.git_process, when)
-        known = (each.meta for listing in unwrap(self.store.listings()) for each in listing.entries)
-        secret = {id for meta in known if meta.is_secret for id in meta.all_ids}
         forgotten = unwrap(self.tombstones.of_entries())
-        return commit, tuple(late.past.notes_at(self.git_process, commit, forgotten, secret))
+        return commit, tuple(late.past.notes_at(self.git_process, commit, forgotten, self.hidden_ids()))
 
     @as_result
     def health(self) -> late.health.Health:
