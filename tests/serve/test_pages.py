@@ -22,6 +22,7 @@ from agent_memory.store.run_files import RunLog
 from claude_transcripts import SESSION, Conversation
 from memory_process import Memory
 from one_change import put
+from places_of_work import git, repository
 from served_page import Browser, opened
 
 HTMX = "d6fdc75f204e6bdefa99b69bf1e6d4ac69b8a364f77929f45c13476b4000f717"  # htmx.org 2.0.11 of the npm registry
@@ -312,6 +313,30 @@ def test_a_session_is_followed_from_its_capture_to_the_reads_of_its_notes(home: 
     browser.close()
 
 
+def test_a_note_of_a_branch_says_so_until_it_is_merged(home: Path) -> None:
+    memory = Memory.unrecorded(home)
+    lamp = repository(home / "lamp", "git@github.com:me/lamp")
+    git(lamp, "switch", "-q", "-c", "fix/lamp")
+    git(lamp, "commit", "-q", "--allow-empty", "-m", "a try")
+    browser, talk = Browser(home, lamp), Conversation()
+    talk.user("Remember: the lamp listens on port 9090.", cwd=str(lamp), gitBranch="fix/lamp")
+    path = memory.session(SESSION, b"")
+    path.write_bytes(b"\n".join(talk.lines))
+    assert (
+        memory("capture", "--harness", "claude-code", "--session", SESSION, "--transcript", str(path), cwd=lamp).code
+        == 0
+    )
+    assert memory("consolidate", cwd=lamp).code == 0
+    (note,) = memory.notes()
+    for is_merged in (False, True):
+        for page in ("/notes", "/notes?q=port", f"/notes/{note['id']}"):
+            assert ("branch fix/lamp, not found in main" in browser.html(page)) is not is_merged, page
+        git(lamp, "switch", "-q", "main")
+        git(lamp, "merge", "-q", "fix/lamp")
+        assert memory("consolidate", cwd=lamp).code == 0
+    browser.close()
+
+
 def test_what_was_said_is_searched_as_the_command_does_and_cannot_act(home: Path) -> None:
     memory = Memory.unrecorded(home)
     browser = Browser(home)
@@ -365,6 +390,9 @@ def test_figures_and_health_are_those_of_stats_status_and_doctor(memory: Memory,
     assert [each["code"] for each in document["doctor"]["symptoms"]] == told
     assert document["status"]["unreadable"] == ["topics/broken.md"]
     assert "unreadable-note" in browser.html("/health")
+    (memory.root / "topics/empty -- id__a1b2c3.md").write_text("---\nid: id__a1b2c3\ntitle: Empty\ncreatedAt: 1\n---\n")
+    assert 'href="/notes/id__a1b2c3">topics/empty' in browser.html("/health")
+    os.unlink(memory.root / "topics/empty -- id__a1b2c3.md")
     os.chmod(memory.root / "topics/broken.md", 0o644)
     (memory.root / "topics/worse.md").write_text("---\nid: [\n")
     assert "<code>topics/worse.md" in browser.html("/health")

@@ -50,6 +50,20 @@ def test_the_token_lets_in_one_browser_once_with_a_cookie_that_nobody_else_gets(
     assert stale.get("/notes").status_code == stale.get(page.address).status_code == 401
 
 
+def test_the_cookie_of_a_browser_goes_to_no_other_server_of_the_loopback_address(home: Path, id: str) -> None:
+    page = Page(opened(home), PORT, ROUTES)
+    client = TestClient(page, base_url=ADDRESS)
+    assert client.get(page.browser_address).status_code == 200
+    own = page.browser_address.partition("/?")[0]
+    assert id in client.get(f"{own}/notes").text
+    assert "cookie" in client.build_request("GET", f"{own}/notes").headers
+    for host in ("127.0.0.1", "localhost", "memory-000000000000.localhost"):
+        assert "cookie" not in client.build_request("GET", f"http://{host}:3000/").headers
+    assert client.get(f"{ADDRESS}/notes").status_code == 401
+    assert client.get("/notes", headers={"Host": f"memory-000000000000.localhost:{PORT}"}).status_code == 421
+    assert own not in Page(opened(home), PORT, ROUTES).browser_address
+
+
 @pytest.mark.parametrize(
     ("headers", "status"),
     [
@@ -131,10 +145,10 @@ def test_it_serves_who_has_the_address_until_a_signal_comes(memory: Memory) -> N
     process = memory.start("serve", "--no-open", "--port", "0")
     try:
         host, _, query = address_of(process).removeprefix("http://").partition("/")
-        connection = http.client.HTTPConnection(host, timeout=LIMIT_SECONDS)
+        connection = http.client.HTTPConnection("127.0.0.1", int(host.partition(":")[2]), timeout=LIMIT_SECONDS)
 
         def asked(path: str, cookie: str = "") -> tuple[http.client.HTTPResponse, str]:
-            connection.request("GET", path, headers={"Cookie": cookie})
+            connection.request("GET", path, headers={"Cookie": cookie, "Host": host})
             answer = connection.getresponse()
             return answer, answer.read().decode()
 

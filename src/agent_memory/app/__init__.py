@@ -104,6 +104,10 @@ class Memory:
         other.locks, other.store = self.locks, self.store
         return other
 
+    def look_again(self) -> None:
+        """Forgets which branches were merged at an earlier request."""
+        self.__dict__.pop("_unmerged", None)
+
     @property
     def config(self) -> Config:
         return self.effective.config

@@ -43,14 +43,19 @@ def _run(arguments: argparse.Namespace, console: Console) -> None:
     page = Page(memory, listening.getsockname()[1], ROUTES)
 
     def tell_started() -> None:
-        lines = f"Serving {page.address}", "The address works in one browser, once. Ctrl-C ends the server."
+        lines = (
+            f"Serving {page.browser_address}",
+            "It works in one browser, once, also with 127.0.0.1 in place of the name. Ctrl-C ends the server.",
+        )
         console.answer({"address": page.address}, *lines)
         console.stdout.flush()
         if not (arguments.no_open or console.json):
             import webbrowser
             from threading import Thread
 
-            Thread(target=webbrowser.open, args=(page.address,), daemon=True).start()  # a text browser does not return
+            Thread(
+                target=webbrowser.open, args=(page.browser_address,), daemon=True
+            ).start()  # a text browser does not return
 
     try:
         serve_until_signal(page, listening, tell_started, MOST_AT_ONCE)

@@ -46,7 +46,7 @@ from agent_memory.errors import (
     UndoRefused,
     UsageInvalid,
 )
-from agent_memory.serve.loopback import App, Asgi, Receive, Send, headers_named, refuse, stranger_refusal
+from agent_memory.serve.loopback import App, Asgi, Receive, Send, headers_named, own_name, refuse, stranger_refusal
 from agent_memory.serve.rendering import STATIC, rendered, static_file
 from agent_memory.text.ids import split_tags
 from agent_memory.text.json_shape import is_list, is_object
@@ -180,6 +180,7 @@ class Page:
 
     def __init__(self, memory: Memory, port: int, routes: Iterable[Route]) -> None:
         self.port = port
+        self._name = own_name()
         self.entrance = secrets.token_urlsafe(32)
         """The token in the address, good for one browser."""
         self.form_token = secrets.token_urlsafe(32)
@@ -197,7 +198,12 @@ class Page:
 
     @property
     def address(self) -> str:
+        """The address for a program, which may not know the name."""
         return f"http://127.0.0.1:{self.port}/?token={self.entrance}"
+
+    @property
+    def browser_address(self) -> str:
+        return f"http://{self._name}:{self.port}/?token={self.entrance}"
 
     def close(self) -> None:
         """Finishes what is at work, and drops what waits."""
@@ -209,7 +215,7 @@ class Page:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        refusal = stranger_refusal(scope, self.port)
+        refusal = stranger_refusal(scope, self.port, self._name)
         token = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token") if refusal is None else None
         if refusal is None and not self._is_known(scope):
             if token is not None and scope["method"] == "GET" and self._let_in(token[-1]):
@@ -295,7 +301,9 @@ class Page:
     def _answer(self, route: Route, request: Request, fields: Mapping[str, list[str]], wants_json: bool) -> Response:
         """In the one thread."""
         said: list[str] = []
-        self._looking.warn = self._acting.warn = said.append
+        for memory in (self._looking, self._acting):
+            memory.warn = said.append
+            memory.look_again()
         self._looking.store.files.held = {} if route.method == "GET" else None
         asked = Asked(self._looking, self._acting, request.path_params, fields, said)
         try:

@@ -164,6 +164,7 @@ def notes(asked: Asked) -> Shown:
         "harnesses": Harness,
         "pages": pages,
         "here_scope": memory.scope_here(),
+        "branch_mark": memory.branch_mark,
     }
     return Shown("notes.html", {**document, "matching": pages["count"]}, context)
 

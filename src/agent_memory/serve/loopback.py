@@ -3,8 +3,10 @@ it (P22)."""
 
 from __future__ import annotations
 
+import secrets
 import signal
 import socket
+import sys
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any, TypeAlias
 
@@ -65,12 +67,24 @@ def headers_named(scope: Asgi, name: bytes) -> list[str]:
     return [value.decode("latin-1") for each, value in scope["headers"] if each.lower() == name]
 
 
-def stranger_refusal(scope: Asgi, port: int) -> tuple[int, str] | None:
+def own_name() -> str:
+    """Returns a name of the loopback address (RFC 6761) that no other server knows. Cookies know no ports: those of 127.0.0.1 are
+    sent to every server there, an agent's too."""
+    name = f"memory-{secrets.token_hex(6)}.localhost"
+    if sys.platform == "darwin":  # where Safari asks the system; other browsers know such names
+        try:
+            socket.getaddrinfo(name, None)
+        except OSError:
+            return LOOPBACK
+    return name
+
+
+def stranger_refusal(scope: Asgi, port: int, name: str = LOOPBACK) -> tuple[int, str] | None:
     """Returns status and sentence for who asks under another name than ours (DNS rebinding), or from a web page."""
     if scope["type"] != "http":
         return 404, "There is nothing here."
     hosts = [value.lower() for value in headers_named(scope, b"host")]
-    if len(hosts) != 1 or hosts[0] not in (f"{LOOPBACK}:{port}", f"localhost:{port}"):
+    if len(hosts) != 1 or hosts[0] not in [f"{each}:{port}" for each in (name, LOOPBACK, "localhost")]:
         return 421, "This server answers to its loopback address only."
     if any(value.lower() != f"http://{hosts[0]}" for value in headers_named(scope, b"origin")):
         return 403, "This server does not answer web pages."

@@ -9,7 +9,7 @@ function choose(by) {
   const items = [...document.querySelectorAll("[data-item]")];
   at = Math.max(Math.min(at + by, items.length - 1), 0);
   items.forEach((each, number) => each.classList.toggle("chosen", number === at));
-  if (items.length) items[at].scrollIntoView({ block: "nearest" });
+  if (items.length && (by || at)) items[at].scrollIntoView({ block: "nearest" }); // A page begins at its top.
   if (items.length && by) items[at].focus({ preventScroll: true });
 }
 
