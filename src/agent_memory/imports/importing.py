@@ -174,12 +174,10 @@ class Importing:
             receipt = unwrap(self.writes.store.apply(plan.changes, run_id=run_id))
             done = {each.id for each in receipt.applied}
             plan = evolve(
-                plan,
-                run_id=run_id,
-                created=tuple(each for each in plan.created if each.meta.id in done),
+                plan, run_id=run_id, created=tuple(each for each in plan.created if each.meta.id in done),
                 updated=tuple(each for each in plan.updated if each.meta.id in done),
                 left=(*plan.left, *receipt.dropped),
-            )
+            )  # fmt: skip
             self.runs.report("import", run_id, started_ms, plan.sentence, receipt, plan.reasons)
         self.runs.show(run_id)
         return plan
