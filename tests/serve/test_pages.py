@@ -310,6 +310,9 @@ def test_a_session_is_followed_from_its_capture_to_the_reads_of_its_notes(home: 
     assert f"claude --resume {SESSION}" in html
     assert "It waits in the inbox" in html
     assert "Nothing is known about it" in browser.html("/sessions/none")
+    memory.configure(projects={"exclude": ["/**"]}, storage={"autoCommit": False})
+    html = browser.html(f"/sessions/{SESSION}")
+    assert ("dusk" in html, "Memory stays out of this project" in html) == (False, True)
     browser.close()
 
 

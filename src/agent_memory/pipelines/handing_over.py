@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from attrs import evolve, field, frozen
 from returns.result import Failure, Result
 
-from agent_memory.capture.switches import Switches, was_paused
-from agent_memory.errors import Error, HistoryUnavailable, SessionForgotten, UsageInvalid
+from agent_memory.capture.switches import EXCLUDED, Switches, was_paused
+from agent_memory.errors import Error, HistoryUnavailable, SessionForgotten, SwitchedOff, UsageInvalid
 from agent_memory.extraction.handoff import Handover, handover_body, handover_of, is_handoff_of
 from agent_memory.note.note import GLOBAL_SCOPE, Harness, Kind, MemoryEntry, Meta, Source, Status, least_trusted
 from agent_memory.redaction.redact import redact_path
@@ -169,7 +169,10 @@ def _heard(io: HandingOverIo, entry: InboxEntry, kept: History | None = None) ->
     history = kept or _history(io, entry, session_id)
     if history.own_call or history.automated:
         return None
-    pauses = io.switches().pauses_of(entry.context.cwd or history.cwd, entry.context.repo or "")
+    where, switches = (entry.context.cwd or history.cwd, entry.context.repo or ""), io.switches()
+    if (off := switches.off(*where)) is not None and off.kind == EXCLUDED:
+        raise SwitchedOff(off.sentence)
+    pauses = switches.pauses_of(*where)
     heard = (turn for turn in history.turns if not was_paused(pauses, turn.at_ms or entry.at_ms))
     return evolve(history, turns=tuple(heard))
 
