@@ -288,6 +288,9 @@ def test_a_review_that_was_pasted_is_no_lesson_of_the_person_s() -> None:
         "log an issue for the carts of guests, we will come back to it later",
         "the total of a branch doesn't exist until we do the summary of orders later",
         "the issue was that I had local files in the cart so it couldn't switch",
+        "i do also want to count the bounced mails, in other words, all that went out",
+        "the page is only showing carts, it should also show orders",
+        "a rule should appear as a rule of the shop, not just as a rule",
     ],
 )  # fmt: skip
 def test_a_request_that_was_carried_out_is_no_note(asked: str) -> None:

@@ -58,6 +58,7 @@ def test_what_stays_true_of_a_cause_that_was_found_is_a_lesson(closing: str, tit
         "The issue was that I edited `cart.py` in another checkout than your tests use.",
         "The crash happened because `Session.close()` ran twice. Docker was still starting.",
         "A causa raiz era que `total()` lia o preço antes do desconto.",
+        "The export was empty because `rows()` skipped each region without a name.\n\n**Fix:** `rows()` now takes every region.",
         "**Root cause:** Guests come by Nginx. The price only existed in the Nginx of the shop.\n\n**Fix:** Added the price.",
         "The previous fix made two changes that don't work on Netlify: `total()` has no relay there, because it is local.",
         "The bug was that `gap` was 12 pixels. In React that is extra space between letters of the total.",
@@ -243,38 +244,6 @@ def test_a_fault_that_nobody_says_to_be_mended_makes_no_note() -> None:
 @pytest.mark.parametrize(
     ("closing", "title"),
     [
-        (
-            "`lint` found three errors; turned `export function` into `export const` to match the conventions of the shop.",
-            "Turned `export function` into `export const` to match the conventions of the shop",
-        ),
-        (
-            "Changed the shared `ROUNDING` mode (only the cart reads it) instead of one for each cart, keeping the one-mode convention.",
-            "Changed the shared `ROUNDING` mode instead of one for each cart, keeping the one-mode convention",
-        ),
-    ],
-)
-def test_a_convention_of_the_code_that_the_agent_says_it_followed_is_a_lesson(closing: str, title: str) -> None:
-    (note,) = notes(*work_on("add a cart for guests", closing))
-    assert (note.kind, note.title) == (Kind.LESSON, title)
-    assert "three errors" not in note.body
-
-
-@pytest.mark.parametrize(
-    "closing",
-    [
-        "Created `test_cart.py` with tests for each total, following the codebase conventions.",
-        "The wrapper now sets `ENV` and `HOME` only where they are unset, following standard dotenv convention.",
-        "Filled in `JSON` and the `carts` folder of the sessions in the table, and added a slash to `pkg/carts/` to match the convention.",
-        "Should I turn `export function` into `export const` to match the conventions of the shop?",
-    ],
-)
-def test_a_convention_that_is_not_told_or_anybodys_makes_none(closing: str) -> None:
-    assert notes(*work_on("add a cart for guests", closing)) == ()
-
-
-@pytest.mark.parametrize(
-    ("closing", "title"),
-    [
         ("`Cart` stays a plain list since the templates index into it.", "`Cart` stays a plain list since the templates index into it"),
         ("Done.\n\n- `RETRIES` is 0 in `shop.toml` on purpose.", "`RETRIES` is 0 in `shop.toml` on purpose"),
         (
@@ -305,11 +274,3 @@ def test_why_the_code_is_so_or_a_check_still_fails_is_told_where_nothing_is_chan
 )  # fmt: skip
 def test_reasons_of_the_session_and_of_faults_are_not_told(closing: str) -> None:
     assert notes(*work_on(ASKED, closing)) == ()
-
-
-def test_what_was_wrong_is_told_with_its_remedy_where_it_says_why() -> None:
-    cause = "The export was empty because `read_rows()` skipped each region without a name."
-    (note,) = notes(*work_on(ASKED, f"{cause}\n\n**Fix:** `read_rows()` now takes every region."))
-    assert note.title == cause.rstrip(".")
-    assert "Remedy: `read_rows()` now takes every region." in note.body
-    assert notes(*work_on(ASKED, cause)) == ()

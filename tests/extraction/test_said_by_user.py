@@ -482,7 +482,6 @@ def test_a_sentence_that_leads_into_code_is_no_title() -> None:
         ),
         ("we should not touch the ssh config of the machine", "We should not touch the ssh config of the machine"),
         ("Every example needs an offline fixture next to its script", "Every example needs an offline fixture next to"),
-        ("i do want the bounced mails to be counted, too", "I do want the bounced mails to be counted, too"),
     ],
 )
 def test_a_rule_beside_a_request_stays_a_rule(said: str, title: str) -> None:

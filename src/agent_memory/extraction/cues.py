@@ -32,7 +32,6 @@ class Signal(StrEnum):
     HEDGE = "hedge"  # a guess, or a thing to be tried
     NARRATION = "narration"  # the agent tells what it does next
     MOMENTARY = "momentary"  # a state that holds now and says nothing later: tests pass
-    FOLLOWS = "follows"  # what the agent did is how it is done in this code
     HEEDED = "heeded"  # what has to be done or left from now on, and what happens otherwise
     OBJECTION = "objection"  # the person rejects what the agent just said or did
     WITHDRAWN = "withdrawn"  # the person takes back what they said, or has what was done undone

@@ -60,7 +60,6 @@ _WHY = wording("why")
 _MEANT = wording("meant")
 _STILL_FAILS = wording("still_fails")
 _PERSONAL = wording("personal")
-_OVER = re.compile(r"\b(?:instead of|rather than|em vez d)", re.IGNORECASE)
 _CONFIRMED = 0.25
 MAX_LESSONS = 3
 """Of one episode."""
@@ -105,7 +104,7 @@ def agent_candidates(episode: Episode, changes: Sequence[ToolCall], *, open_end:
         found = _left_open(statement, closing) if open_end else None
         if episode.acted and not found:
             later = changes[len(episode.changes) :]
-            found = _convention(statement, closing) or _explained(statement, closing, later, open_end=open_end)
+            found = _explained(statement, closing, later, open_end=open_end)
         if found:
             yield found
 
@@ -218,8 +217,8 @@ def _remedy(rest: Sequence[_Said], cause: str) -> str:
 
 
 def _lesson(cause: str, turn: Turn, remedy: str, *also: int) -> Candidate | None:
-    """The sentence of it that stays true, with the whole; None where none does. That is what has to be heeded, how something
-    made by others works, beside a fault, and else what was wrong, where it is told in the past tense with its remedy."""
+    """The sentence of it that stays true, with the whole; None where none does. That is what has to be heeded, or how something
+    made by others works, beside a fault: the fault itself is over once it is mended."""
     sentences = sentences_of(cause)
     is_told = remedy or tells_of_the_past(sentences[0])
     lasting = (
@@ -229,9 +228,7 @@ def _lesson(cause: str, turn: Turn, remedy: str, *also: int) -> Candidate | None
         if (shows(Signal.HEEDED, each) and (_NORM.search(each) or not remedy))
         or (is_told and _lasts(each, beside_a_fault=len(sentences) > 1))
     )
-    mended = sentences if remedy else ()
-    past = (each for each in mended if tells_of_the_past(each) and _tells_a_cause(each) and says_enough(each, 5))
-    claim = next((each for each in (*lasting, *past) if not is_anaphoric(each)), "")
+    claim = next((each for each in lasting if not is_anaphoric(each)), "")
     supports = (Support("Remedy", remedy),) if remedy and remedy[:60] not in cause else ()
     return Candidate(Sort.LESSON, Role.AGENT, cut(claim), (*also, turn.number), cause, supports) if claim else None
 
@@ -300,17 +297,6 @@ def _announced(turn: Turn) -> str:
     return ""
 
 
-def _convention(statement: _Said, closing: Turn) -> Candidate | None:
-    """The convention of the code that the agent says it followed, told by what it chose and over what. What it adds in
-    brackets, or found on the way, is of the moment."""
-    claim = next((each for each in statement.sentence.split("; ") if shows(Signal.FOLLOWS, headline(each))), "")
-    claim = _IN_BRACKETS.sub("", claim)
-    tells = len(names_in(claim)) > 1 or _OVER.search(claim)
-    if not claim or not tells or is_quiet(statement.sentence) or not says_enough(claim, 5) or is_anaphoric(claim):
-        return None
-    return Candidate(Sort.LESSON, Role.AGENT, in_third_person(cut(claim)), (closing.number,))
-
-
 def _explained(statement: _Said, closing: Turn, later: Sequence[ToolCall], *, open_end: bool) -> Candidate | None:
     """Returns what the agent says of the code that only somebody who was there knows: why it is so, that it is meant to be so,
     or that a check still fails. A fault is told as a lesson, or is over; so is what was changed `later`."""
@@ -321,7 +307,7 @@ def _explained(statement: _Said, closing: Turn, later: Sequence[ToolCall], *, op
     known = open_end if _STILL_FAILS.search(sentence) else is_so and not is_over
     if not known or statement.leads or is_quiet(sentence) or _PERSONAL.search(sentence) or is_anaphoric(sentence):
         return None
-    passing = any(shows(each, sentence) for each in (Signal.CHANGELOG, Signal.POINTS, Signal.PASSING))
+    passing = shows(Signal.CHANGELOG, sentence) or shows(Signal.POINTS, sentence)
     if passing or not says_enough(main, 2) or not names_in(sentence):
         return None
     claim = in_third_person(cut(sentence))

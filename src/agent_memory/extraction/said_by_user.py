@@ -13,7 +13,6 @@ from agent_memory.extraction.cues import (
     Signal,
     Sort,
     is_quiet,
-    is_void,
     shows,
     sort_of_section,
     user_hits,
@@ -296,9 +295,9 @@ def _lasts(said: _Said, hit: Hit, sentence: str) -> bool:
         is_convention = hit.shows is Sort.CONVENTION and not _WISH.search(sentence)
         settling = {Sort.CORRECTION: (_OURS,), Sort.DECISION: (_DECIDED, _CONTRAST)}.get(hit.shows, ())
         is_decided = any(each.search(said.sentence) for each in settling)
-        lasting = (_GENERAL if hit.shows is Sort.WANT else _STANDS, _REASON, _SETTLES)
+        lasting = any(each.search(told) for each in (_STANDS, _REASON, _SETTLES))
         is_state = hit.shows is Sort.CORRECTION and _IS_DONE_SO.search(told)  # which the work at hand may have mended
-        return is_convention or is_decided or (not is_state and any(each.search(told) for each in lasting))
+        return is_convention or is_decided or (lasting and not is_state)
     if _is_general(told):
         return True
     if hit.shows in (Sort.PREFERENCE, Sort.CONVENTION):
@@ -328,7 +327,7 @@ def _chosen(said: _Said) -> Candidate | None:
         return None
     option, names = chosen
     text = _OPTION_NAME.sub("", option.text.replace(" (Recommended)", ""))
-    if shows(Signal.REQUEST, text) or is_void(Sort.DECISION, text):
+    if shows(Signal.REQUEST, text):
         return None  # work of the session at hand, and no decision about what is made
     return Candidate(
         Sort.DECISION,
