@@ -198,6 +198,34 @@ def test_it_is_gone_only_on_the_branch_that_removed_it(memory: Memory, lamp: Pat
     assert grounding(memory, lamp, id) == {"src/new.py": "fresh", "src/a.py": "fresh"}
 
 
+def test_a_session_in_a_directory_below_names_files_from_there(memory: Memory, lamp: Path, home: Path) -> None:
+    below = lamp / "packages" / "web"
+    for at in (lamp, below):
+        (at / "src").mkdir(parents=True, exist_ok=True)
+        (at / "src/index.ts").write_text("\n".join(f"{at.name} {number}" for number in range(40)))
+        (at / "package.json").write_text(MANIFESTS["package.json"])
+    git(committed(lamp), "worktree", "add", "-q", "-b", "other", str(home / "tree"))
+    id = noted(
+        memory,
+        below,
+        "It starts in src/index.ts:web by `npm run lint:all`; see src/a.py, packages/web/src and never.ts.",
+    )
+    for where in (home / "tree", lamp):
+        git(where, "rm", "-q", "src/index.ts", "package.json")
+        committed(where)
+        fresh = {"packages/web/src/index.ts": "fresh", "src/a.py": "fresh", "packages/web/src": "fresh"}
+        assert grounding(memory, where, id) == fresh
+        assert "gone" not in told(memory, where)
+    clone = home / "clone"
+    git(home, "clone", "-q", str(lamp), str(clone))
+    git(clone, "remote", "set-url", "origin", "git@github.com:me/lamp")
+    assert "gone" not in grounding(memory, clone, id).values()
+    git(lamp, "mv", "packages/web/src/index.ts", "packages/web/main.ts")
+    committed(lamp)
+    assert grounding(memory, lamp, id)["packages/web/src/index.ts"] == "changed packages/web/main.ts"
+    assert "packages/web/src/index.ts is now packages/web/main.ts" in told(memory, lamp)
+
+
 def test_without_its_commit_only_what_was_removed_since_is_known(memory: Memory, lamp: Path, home: Path) -> None:
     id = noted(memory, lamp)
     (note,) = memory.root.glob("topics/*.md")

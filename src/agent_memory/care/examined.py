@@ -145,6 +145,7 @@ class Examination:
                 "links": [] if is_secret else [*features.links],
                 "names": [] if is_secret else [*each.named.names],
                 "commit": each.named.commit,
+                "cwd": each.named.cwd,
                 **{name: getattr(features, name) for name in _SIZES},
             }
             if facts != before:
@@ -157,4 +158,5 @@ def _unlike(listed: Listed, facts: Facts) -> Examined:
     nothing, sizes = frozenset[str](), [facts[name] for name in _SIZES]
     features = Features(listed.meta, b"", nothing, nothing, nothing, (), (), tuple(facts["links"]), *sizes)
     names = tuple(facts["names"])
-    return Examined(features, Named(names, facts["commit"], listed.meta.created_at_ms) if names else _NOTHING)
+    named = Named(names, facts["commit"], listed.meta.created_at_ms, facts.get("cwd", "")) if names else _NOTHING
+    return Examined(features, named)

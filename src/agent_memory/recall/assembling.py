@@ -27,9 +27,10 @@ class Passage(Record):
     title: str = ""
     """The list item without a description; empty if there is none."""
     names: tuple[str, ...] = ()
-    """The files that it names, with the commit and the time at which it was learnt (`recall.grounding`)."""
+    """The files that it names, with the commit, the time and the directory at which it was learnt (`recall.grounding`)."""
     commit: str = ""
     since_ms: int = 0
+    cwd: str = ""
 
     @property
     def forms(self) -> tuple[str, ...]:
@@ -40,7 +41,7 @@ class Passage(Record):
     def values(self) -> "tuple[object, ...]":
         """Returns all members, for the cache."""
         members = (self.id, self.section, self.whole, self.brief, self.title)
-        return (*members, self.names, self.commit, self.since_ms)
+        return (*members, self.names, self.commit, self.since_ms, self.cwd)
 
     def marked(self, mark: str) -> "Passage":
         """Returns the note with one more fact beside it, in each of its forms."""

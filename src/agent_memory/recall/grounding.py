@@ -65,6 +65,8 @@ class Named(Record):
     commit: str = ""
     """What was checked out when the note was learnt; empty if that is unknown."""
     since_ms: int = 0
+    cwd: str = ""
+    """Where the session was: it may have named files from there."""
 
 
 class Grounding(Record):
@@ -123,8 +125,9 @@ def named_by(meta: "Meta", text: str, scope: str) -> Named:
     sources = [each for each in meta.sources if each.repo == scope or meta.scope == scope]
     if not sources and meta.scope != scope:
         return Named()
-    commits = [each.commit for each in sources if each.commit and commit_problem(each.commit) is None]
-    return Named(names_in(text), commits[-1] if commits else "", meta.created_at_ms)
+    known = [each for each in sources if each.commit and commit_problem(each.commit) is None]
+    commit = (known[-1].commit or "") if known else ""
+    return Named(names_in(text), commit, meta.created_at_ms, ((known or sources)[-1].cwd or "") if sources else "")
 
 
 def _files_of(name: str) -> tuple[str, ...]:
@@ -323,9 +326,6 @@ def look_at(
     left out. All is unknown if git does not answer in time. `root` is of the store that keeps what git said."""
     if where.common is None or where.commit is None or not any(each.names for each in notes):
         return tuple(() for _ in notes)
-    words = [tuple(name for name in each.names if each.commit and ":" in name) for each in notes]
-    paths = (tuple(name for name in each.names if ":" not in name) for each in notes)
-    notes = [Named(names, each.commit, each.since_ms) for names, each in zip(paths, notes, strict=True)]
     facts = _Facts(where, seconds, root)
     try:
         facts.recall()
@@ -333,6 +333,12 @@ def look_at(
         for each in notes:
             if not facts.has(each.commit):
                 each.commit = ""
+        names = _from_the_top(notes, facts)
+        words = [
+            tuple(name for name in some if each.commit and ":" in name) for each, some in zip(notes, names, strict=True)
+        ]
+        paths = (tuple(name for name in some if ":" not in name) for some in names)
+        notes = [Named(some, each.commit, each.since_ms) for some, each in zip(paths, notes, strict=True)]
         asked = [(each.commit, word) for each, some in zip(notes, words, strict=True) if each.commit for word in some]
         pairs = [(each.commit, name) for each in notes for name in each.names]
         pairs += [(commit, file) for commit, word in asked for file in _files_of(word)]
@@ -350,7 +356,49 @@ def look_at(
         facts.keep()
         return states
     except _Silent:
-        return tuple(tuple(Grounding(name, UNKNOWN) for name in each.names) for each in notes)
+        return tuple(tuple(Grounding(name, UNKNOWN) for name in each.names if ":" not in name) for each in notes)
+
+
+def _from_the_top(notes: "Sequence[Named]", facts: _Facts) -> "list[list[str]]":
+    """Returns the names of each note as paths from the top of the work tree. A session in a directory below names files from
+    there, or from one above: the deepest that was there at the note's commit is meant. What cannot be told is left out."""
+    tops = facts.top, facts.common.removesuffix("/.git")
+    above = [_above(each.cwd, tops) for each in notes]
+    pairs = [(note.commit, each) for note, (_, some) in zip(notes, above, strict=True) if note.commit for each in some]
+    facts.look_up(f"{commit}:{each}" for commit, each in pairs)
+    begins = [
+        [f"{each}/" for each in some if facts.at(note.commit, each).endswith("tree")]
+        for note, (_, some) in zip(notes, above, strict=True)
+    ]
+    files = [[name.partition(":")[0] for name in each.names] for each in notes]
+    facts.look_up(
+        f"{note.commit}:{begin}{file}"
+        for note, some, named in zip(notes, begins, files, strict=True)
+        for begin in (*some, *("",)[: len(some)])
+        for file in named
+        if file
+    )
+    found: list[list[str]] = []
+    for note, (is_sure, dirs), some, named in zip(notes, above, begins, files, strict=True):
+        names: list[str] = []
+        for name, file in zip(note.names, named, strict=True):
+            had = [each for each in (*some, "") if file and facts.at(note.commit, f"{each}{file}")] if some else []
+            is_clear = len(had) < 2 or is_sure if file else not some
+            if is_clear and (note.commit or not (is_sure and dirs)):
+                names.append(f"{had[0] if had else ''}{name}")
+        found.append(names)
+    return found
+
+
+def _above(cwd: str, tops: "Iterable[str]") -> "tuple[bool, Sequence[str]]":
+    """Returns whether it is known where in the work tree a session was, and the directories there, deepest first; if not,
+    whatever its path ends in: it may have been in another clone."""
+    for top in tops:
+        if f"{cwd}/".startswith(f"{top}/"):
+            parts = cwd[len(top) + 1 :].split("/") if cwd != top else []
+            return True, ["/".join(parts[:end]) for end in range(len(parts), 0, -1)]
+    parts = cwd.strip("/").split("/") if cwd else []
+    return False, ["/".join(parts[at:]) for at in range(len(parts))]
 
 
 def _trace(facts: _Facts, asked: "Iterable[Pair]") -> None:
@@ -522,7 +570,9 @@ def grounded(
     passages: "Sequence[Passage]", where: Repository, root: str, seconds: float = HOOK_SECONDS
 ) -> tuple["Passage", ...]:
     """Returns the passages with their marks; those whose files are gone come last, but for hot ones."""
-    found = look_at(where, [Named(each.names, each.commit, each.since_ms) for each in passages], seconds, root)
+    found = look_at(
+        where, [Named(each.names, each.commit, each.since_ms, each.cwd) for each in passages], seconds, root
+    )
     last = [is_gone(each) and passage.section not in _KEPT_RANK for passage, each in zip(passages, found, strict=True)]
     marked = [each.marked(grounding_mark(states)) for each, states in zip(passages, found, strict=True)]
     return tuple(marked[at] for at in sorted(range(len(marked)), key=last.__getitem__))

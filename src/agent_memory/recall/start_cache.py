@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 CACHE = ".cache/inject"
 UNMERGED = ".cache/unmerged.json"
 """Branches that are not merged (`recall.branches`)."""
-_LAYOUT = 5
+_LAYOUT = 6
 _DIGEST_BYTES = 16
 _MAX_BYTES = 8 << 20
 _MOST_PLACES = 64
