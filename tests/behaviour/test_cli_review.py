@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 import shutil
+import sqlite3
 import sys
 import time
 from collections.abc import Mapping
@@ -324,3 +325,13 @@ def test_a_note_that_becomes_secret_leaves_no_word_with_what_was_found(memory: M
     assert has_word()
     assert memory("edit", id, "--sensitivity", "secret").code == 0
     assert not has_word()
+
+
+def test_what_was_kept_of_earlier_looks_may_be_damaged(memory: Memory) -> None:
+    for port in (8080, 9090):
+        memory.remembered(PORT.format(port))
+    assert items(memory) == ["contradiction"]
+    with sqlite3.connect(memory.root / ".cache/store.db") as database:
+        database.execute("UPDATE files SET facts = '{'")
+    database.close()
+    assert items(memory) == ["contradiction"]

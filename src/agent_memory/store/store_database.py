@@ -441,12 +441,16 @@ class FollowedFiles:
     def facts(self) -> dict[tuple[str, str], dict[str, Any]]:
         """Returns what is kept by path and content hash; nothing while another process works too long."""
         sql = "SELECT path, hash, facts FROM files WHERE archived = 0 AND facts IS NOT NULL"
+
+        def asked(connection: sqlite3.Connection) -> dict[tuple[str, str], dict[str, Any]]:
+            rows = connection.execute(sql).fetchall()
+            facts: list[dict[str, Any]] = json.loads(f"[{','.join(facts for _, _, facts in rows)}]")
+            return {(path, hash): each for (path, hash, _), each in zip(rows, facts, strict=True)}
+
         try:
-            rows = self.database.read(lambda connection: connection.execute(sql).fetchall())
+            return self.database.read(asked)
         except Busy:
             return {}
-        facts: list[dict[str, Any]] = json.loads(f"[{','.join(facts for _, _, facts in rows)}]")
-        return {(path, hash): each for (path, hash, _), each in zip(rows, facts, strict=True)}
 
     def put_facts(self, facts: Mapping[tuple[str, str], dict[str, Any]]) -> None:
         """Keeps these until the file changes. Raises Busy while another process writes."""
