@@ -56,6 +56,22 @@ def test_a_tools_answer_is_a_turn_with_the_tools_name(talk: Conversation) -> Non
     ]
 
 
+def test_an_answer_names_its_call_also_where_it_was_written_before_it(talk: Conversation) -> None:
+    talk.agent("Two things.", calls("t1", "Bash", command="one"), message="m1")
+    talk.result("t2", "2")
+    talk.agent(calls("t2", "Read", file_path="/srv/harbour/Makefile"), message="m1")
+    talk.result("t1", "1")
+    talk.result("t3", "a note of memory's")
+    talk.agent(calls("t3", "Bash", command="memory read id__YXJtGU"), message="m2")
+    history = talk.history()
+    assert [(turn.tool_name, turn.answers) for turn in history.turns if turn.role is Role.TOOL] == [
+        ("Read", (1, 1)),
+        ("Bash", (1, 0)),
+        ("Bash", (5, 0)),
+    ]
+    assert "a note of memory's" not in told(history)[3]
+
+
 def test_a_search_by_the_models_server_is_answered_inside_its_message(talk: Conversation) -> None:
     content = [{"title": "Ports", "url": "https://e.org/p"}]
     asked = {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "ports"}}

@@ -79,17 +79,62 @@ def test_pages_searches_and_mcp_servers_are_foreign() -> None:
         ("Read", "", "/home/mara/other/README.md", True),
         ("Read", "", "docs/setup.md", False),
         ("Read", "", "/tmp/build.log", False),
+        ("Read", "", "/home/mara/.claude/projects/-home-mara-web/memory/MEMORY.md", False),
+        ("Edit", "", "/home/mara/.config/racks.toml", False),
     ],
 )
 def test_what_is_fetched_or_anothers_is_foreign(name: str, brief: str, path: str | None, is_foreign: bool) -> None:
     turns = (
         Turn(1, Role.USER, "Look at it.", "r1"),
-        Turn(2, Role.AGENT, "", "r2", tool_calls=(ToolCall(name, brief, path),)),
+        Turn(2, Role.AGENT, "", "r2", tool_calls=(ToolCall(name, brief, path, writes=name == "Edit"),)),
         Turn(3, Role.TOOL, "Uploads go to the north rack at night.", "r3", tool_name=name),
     )
     said = History(Harness.CLAUDE_CODE, "s", turns, cwd="/home/mara/web")
     found = origin_of(claim("Uploads go to the north rack at night"), [1, 3], said)
     assert found is (Origin.EXTERNAL if is_foreign else Origin.AGENT)
+
+
+def test_an_answer_is_judged_by_its_own_call_where_the_harness_recorded_it() -> None:
+    calls = (ToolCall("Bash", "curl https://racks.example/"), ToolCall("Bash", "make racks"))
+    fact = claim("Uploads go to the north rack at night")
+    for answers, origin in (((2, 1), Origin.AGENT), ((2, 0), Origin.EXTERNAL), (None, Origin.EXTERNAL)):
+        turns = (
+            Turn(1, Role.USER, "Look at it.", "r1"),
+            Turn(2, Role.AGENT, "", "r2", tool_calls=calls),
+            Turn(3, Role.TOOL, "Uploads go to the north rack at night.", "r3", tool_name="Bash", answers=answers),
+        )
+        assert origin_of(fact, [1, 3], History(Harness.CLAUDE_CODE, "s", turns, cwd="/home/mara/web")) is origin
+
+
+def test_what_was_known_before_the_page_is_not_the_pages() -> None:
+    fact = claim("The quota of the north rack is 500 uploads a night")
+    page = "page: The quota of the north rack is 500 uploads a night."
+    for before, origin in (
+        ("tool: north.toml: the quota of the north rack is 500 uploads a night", Origin.AGENT),
+        ("tool: the quota of the north rack is 300 uploads a night", Origin.EXTERNAL),
+        ("tool: the quota of the north rack is not 500 uploads a night", Origin.EXTERNAL),
+        ("agent: Is the quota of the north rack 500 uploads a night?", Origin.EXTERNAL),
+    ):
+        assert origin_of(fact, [1, 2], session(before, page)) is origin, before
+        assert origin_of(fact, [1, 2], session(page, before)) is Origin.EXTERNAL
+        assert origin_of(fact, [1, 2], session(before, page, tools_before=True)) is Origin.EXTERNAL
+
+
+def test_a_host_that_the_agent_logs_in_to_serves_no_strangers_pages() -> None:
+    for login, origin in (
+        ("ssh -p 22 root@racks.example 'nginx -T'", Origin.AGENT),
+        ("scp a.conf mara@racks.example:/etc/", Origin.AGENT),
+        ("ssh root@cracks.example true", Origin.EXTERNAL),
+        ("echo root@racks.example", Origin.EXTERNAL),
+    ):
+        turns = (
+            Turn(1, Role.AGENT, "", "r1", tool_calls=(ToolCall("Bash", login),)),
+            Turn(2, Role.TOOL, "", "r2", tool_name="Bash", answers=(1, 0)),
+            Turn(3, Role.AGENT, "", "r3", tool_calls=(ToolCall("Bash", "curl -s https://racks.example/up"),)),
+            Turn(4, Role.TOOL, "Uploads go to the north rack at night.", "r4", tool_name="Bash", answers=(3, 0)),
+        )
+        said = History(Harness.CLAUDE_CODE, "s", turns, cwd="/home/mara/web")
+        assert origin_of(claim("Uploads go to the north rack at night"), [4], said) is origin, login
 
 
 def test_a_user_who_quotes_a_page_does_not_say_it() -> None:

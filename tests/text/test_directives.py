@@ -69,6 +69,8 @@ from agent_memory.text.directives import directive_sentences, is_directive
         "Her oturumda betiği çalıştır",
         "Commit the change.",
         "The name must be a string",
+        "Migrations may not be squashed.",
+        "Agents may not run the suite.",
     ],
 )
 def test_what_tells_an_agent_what_to_do_is_a_directive_p19(text: str) -> None:
@@ -105,6 +107,7 @@ def test_what_tells_an_agent_what_to_do_is_a_directive_p19(text: str) -> None:
         # code, and what is reported
         "The help text says `you must run make first`",
         "The upload failed with the message that a name must be a string",
+        "The index on the lower-cased column may not serve this query, and the cache may not be warm.",
     ],
 )
 def test_what_describes_is_no_directive(text: str) -> None:

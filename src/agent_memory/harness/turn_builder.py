@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import ClassVar, Self
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from agent_memory.harness import any_json as get
 from agent_memory.note.note import Harness
@@ -42,6 +42,7 @@ class Asked:
     call_id: str
     calls: tuple[ToolCall, ...]  # one; of a patch one for each of its files
     of_memory: bool  # it asks memory itself, so that the answer is nothing new (P26)
+    at: tuple[int, int] | None = None  # the number of its turn, and its place there
 
 
 def asked(call_id: str, name: str, arguments: get.Json) -> Asked:
@@ -87,6 +88,7 @@ class Draft:
     record_ids: list[str] = field(factory=list[str])
     last_position: int = 0
     calls: list[ToolCall] = field(factory=list[ToolCall])
+    answers: tuple[int, int] | None = None  # the turn with its call, and the call's place there
 
 
 class Session:
@@ -134,6 +136,7 @@ class Session:
         self.skipped: Counter[str] = Counter()  # what could not be read, by reason
         self.seen_ids = IdSet()  # of records; for readers that tell repeated ones by their ids
         self.open_calls: dict[str, Asked] = {}  # those not answered so far, by their ids
+        self._early_answers: dict[str, Draft] = {}  # Claude Code may write an answer before its call
         self.person_spoke = self.agent_spoke = False
         self._mark: SessionMark | None = None
         self._mark_id: str | None = None
@@ -272,9 +275,6 @@ class Session:
         if self.full or not (calls or text.strip()):
             return
         self.agent_spoke = True
-        self.open_calls.update((each.call_id, each) for each in calls if each.call_id)
-        while len(self.open_calls) > _MAX_OPEN_CALLS:
-            del self.open_calls[next(iter(self.open_calls))]
         message = self._message
         if message is None or message_id is None or message.message_id != message_id:
             message = self._begin(Role.AGENT, text)
@@ -286,7 +286,16 @@ class Session:
         if message is None:
             return
         message.message_id = message_id
-        self._message = message
+        self._message, place = message, len(message.calls)
+        for each in calls:
+            made = evolve(each, at=(message.number, place))
+            if (early := self._early_answers.pop(each.call_id, None)) is not None:
+                self._answered(early, made)
+            elif each.call_id:
+                self.open_calls[each.call_id] = made
+            place += len(each.calls)
+        while len(self.open_calls) > _MAX_OPEN_CALLS:
+            del self.open_calls[next(iter(self.open_calls))]
         if message.is_kept:
             new = [call for each in calls for call in each.calls][: MAX_CALLS_PER_TURN - len(message.calls)]
             message.calls.extend(new)
@@ -302,14 +311,21 @@ class Session:
         call = self.open_calls.pop(call_id, None) if call_id else None
         self._is_closed = self._is_closed and call is None
         name = call.calls[0].name if call else tool_name
-        if call is not None and call.of_memory:
-            text = marks.MEMORY_OUTPUT_PLACEHOLDER
-        draft = self._begin(Role.TOOL, text, name)
+        draft = self._begin(Role.TOOL, marks.MEMORY_OUTPUT_PLACEHOLDER if call and call.of_memory else text, name)
         if draft is not None:
             draft.failed = failed
+            if call is not None:
+                self._answered(draft, call)
+            elif call_id and not tool_name and len(self._early_answers) < _MAX_OPEN_CALLS:
+                self._early_answers[call_id] = draft
         if name and name == self.question_tool and not failed:
             self.hear("", _answers_in(text))
         return name
+
+    def _answered(self, draft: Draft, call: Asked) -> None:
+        draft.tool_name, draft.answers = call.calls[0].name, call.at
+        if call.of_memory:
+            draft.text = Excerpt(TEXT_CHARS[Role.TOOL]).grown(marks.MEMORY_OUTPUT_PLACEHOLDER)
 
     @property
     def message_id(self) -> str | None:
@@ -397,4 +413,6 @@ class Session:
             role, text = Role.TOOL if by_script else draft.role, clean_text(draft.text.text)
             name, clipped = one_line(tool_name, _NAME_CHARS) if tool_name else None, draft.text.clipped_chars
             calls = tuple(draft.calls)
-            yield Turn(draft.number, role, text, record_id, draft.at_ms, calls, name, draft.failed, clipped)
+            yield Turn(
+                draft.number, role, text, record_id, draft.at_ms, calls, name, draft.failed, clipped, draft.answers
+            )

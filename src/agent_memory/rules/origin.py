@@ -3,7 +3,8 @@ word (P19).
 
 `user`: its title or a sentence repeats or quotes what a cited turn of the person says, and every order in it is the
 person's. `external`: a foreign source (a page, a search, an MCP answer, somebody else's file) holds most of a sentence
-that the person did not say, whoever repeats it and whatever the note cites. Else `agent`.
+that the person did not say, and that the session did not know before, whoever repeats it and whatever the note cites.
+Else `agent`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from functools import lru_cache
 from attrs import evolve, frozen
 
 from agent_memory.note.note import Origin, Source
-from agent_memory.session.history import History, Role
+from agent_memory.session.history import History, Role, Turn
 from agent_memory.session.own_marks import without_pasted_review
 from agent_memory.session.tool_calls import foreign_turns
 from agent_memory.text.directives import asks_for_something, directive_sentences, in_plain_letters, is_directive
@@ -93,7 +94,7 @@ def origin_of(claim: Claim, cited: Iterable[int], session: History) -> Origin:
     numbers = frozenset(cited)
     foreign = foreign_turns(session)
     person = tuple(turn.text for turn in session.turns if turn.role is Role.USER)
-    pages = tuple(turn.text for turn in session.turns if turn.number in foreign)
+    pages = tuple(_Page(turn, session, foreign) for turn in session.turns if turn.number in foreign)
     known = frozenset(turn.number for turn in session.turns) & numbers
     if (known and known <= foreign) or any(
         _is_of_pages(piece, pages, person, claim.place) for piece in _pieces(claim.whole)
@@ -252,17 +253,47 @@ def _is_question(statement: str) -> bool:
 # -- foreign sources --------------------------------------------------------------------------------------------------
 
 
-def _is_of_pages(piece: str, pages: tuple[str, ...], person: tuple[str, ...], place: str) -> bool:
-    """Returns whether a foreign source says this sentence or clause, and the person does not."""
+@frozen
+class _Page:
+    """A foreign turn, and the session before it."""
+
+    turn: Turn
+    session: History
+    foreign: frozenset[int]
+
+    def says(self, terms: frozenset[str], verbatim: Iterable[str]) -> bool:
+        text = self.turn.text
+        is_compared = len(terms) >= _FEWEST_TERMS
+        return (is_compared and _holds(text, terms, _HELD)) or any(map(_plain(text).__contains__, verbatim))
+
+    def is_news(self, piece: str, terms: frozenset[str], verbatim: list[str]) -> bool:
+        """Returns whether nothing that the agent said, or a tool of the project printed, before the page has all the words
+        that are the page's, with the same polarity. What came before the first turn here may have been the page."""
+        if self.session.tools_answered_before:
+            return True
+        shared, denied = terms & _terms(self.turn.text), _denies(piece)
+        before = (
+            turn.text
+            for turn in self.session.turns
+            if turn.number < self.turn.number and turn.number not in self.foreign and turn.role is not Role.USER
+            if shared <= _terms(turn.text)
+        )
+        return not any(
+            shared <= _terms(each) and _denies(each) == denied and all(map(_plain(each).__contains__, verbatim))
+            for text in before
+            for each in statements(text)
+            if not _is_question(each)
+        )
+
+
+def _is_of_pages(piece: str, pages: tuple[_Page, ...], person: tuple[str, ...], place: str) -> bool:
+    """Returns whether a foreign source says this sentence or clause first, and the person does not."""
     # A command or an address on the page is the same in every language.
     verbatim = list(map(_plain, typed_tokens(piece)))
     terms = _terms(piece) - content_terms(place)
     if 0 < len(terms) < _FEWEST_TERMS and len(_plain(piece)) >= _VERBATIM_CHARS:
         verbatim.append(_plain(piece))
-    is_compared = len(terms) >= _FEWEST_TERMS
-    if not any(
-        (is_compared and _holds(page, terms, _HELD)) or any(map(_plain(page).__contains__, verbatim)) for page in pages
-    ):
+    if not any(page.says(terms, verbatim) and page.is_news(piece, terms, verbatim) for page in pages):
         return False
     return not any(_supports(words_of_person(text), piece, place) for text in person)
 
@@ -280,8 +311,9 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _holds(text: str, terms: frozenset[str], share: float) -> bool:
-    """Returns whether some passage of the text, about twice as long as the terms, holds this share of them."""
-    sequence, needed, length = _sequence(text), share * len(terms), 2 * len(terms) + 6
+    """Returns whether some passage of the text, about twice as long as the terms, holds this share of them, and no fewer
+    than `_FEWEST_TERMS`."""
+    sequence, needed, length = _sequence(text), max(share * len(terms), _FEWEST_TERMS), 2 * len(terms) + 6
     if len(terms & _terms(text)) < needed:
         return False
     here: Counter[str] = Counter()

@@ -54,12 +54,14 @@ _EXTENSION = re.compile(r"(?!developer__|functions?__|multi_tool_use)[a-z0-9-]+_
 _FETCHES = _TABLE.expression("fetches", re.NOFLAG)
 _OF_OTHERS = _TABLE.expression("of_others", re.NOFLAG)
 _OWN_PLACES = _TABLE.expression("own_places", re.NOFLAG)
+_LOGGED_IN = re.compile(r"(?:^|[\s;&|(])(?:ssh|scp|rsync)\s[^;&|]{0,200}?[\w-]@([\w-]+(?:\.[\w-]+)+)")
 
 
 def answers(history: History) -> Iterator[tuple[Turn, tuple[ToolCall, ...]]]:
-    """Yields each tool turn with the calls of its tool that awaited an answer, oldest first: if a tool was called
-    several times, the answer may be to any of them. No calls if they are unknown."""
+    """Yields each tool turn with the call that it answers. If the harness did not record which one, with the calls of its
+    tool that awaited an answer, oldest first: it may be to any of them. No calls if they are unknown."""
     waiting: dict[str, list[ToolCall]] = {}
+    made = {turn.number: turn.tool_calls for turn in history.turns}
     for turn in history.turns:
         if turn.role is Role.USER:
             waiting.clear()  # unanswered calls were interrupted
@@ -67,21 +69,38 @@ def answers(history: History) -> Iterator[tuple[Turn, tuple[ToolCall, ...]]]:
             waiting.setdefault(call.name, []).append(call)
         if turn.role is Role.TOOL:
             calls = waiting.get(turn.tool_name or "", [])
-            yield turn, tuple(calls)
-            del calls[:1]
+            number, place = turn.answers or (0, 0)
+            if known := made.get(number, ())[place : place + 1]:
+                yield turn, known
+                if known[0] in calls:
+                    calls.remove(known[0])
+            else:
+                yield turn, tuple(calls)
+                del calls[:1]
 
 
 def foreign_turns(history: History) -> frozenset[int]:
     """Returns the numbers of the tool turns with text from outside the project and its tools: pages, searches, MCP
-    answers, issues, dependencies, files outside of the project; and answers to unknown calls."""
+    answers, issues, dependencies, files outside of the project; and answers to unknown calls. What a host that the agent
+    logged in to answers is no page."""
     places = () if history.cwd is None else tuple(map(normpath, (history.cwd, *history.also_in)))
+    briefs = (call.brief for turn in history.turns for call in turn.tool_calls if runs_commands(call))
+    hosts = {re.escape(host) for brief in briefs for host in _LOGGED_IN.findall(brief)}
+    own = re.compile(rf"(?<=://)(?:{'|'.join(sorted(hosts))})(?![\w.@-])") if hosts else None
+
+    def is_foreign(call: ToolCall, failed: bool) -> bool:
+        if call.writes or (failed and call.path):  # the tool itself speaks
+            return False
+        brief = call.brief if own is None else own.sub("localhost", call.brief)
+        return bool(_FETCHES.search(brief)) or _is_foreign_path(call.path or call.brief, places)
+
     return frozenset(
         turn.number
         for turn, calls in answers(history)
         if (name := turn.tool_name) is None
         or _FOREIGN_TOOL.match(name)
         or _EXTENSION.match(name)
-        or any(_FETCHES.search(call.brief) or _is_foreign_path(call.path or call.brief, places) for call in calls)
+        or any(is_foreign(call, turn.failed) for call in calls)
     )
 
 
