@@ -480,6 +480,20 @@ def test_a_later_window_may_update_what_an_earlier_one_planned_or_updated_if_it_
     assert entries_written(plan.changes)[A].body == again.body
 
 
+def test_what_an_earlier_window_made_may_be_written_anew_since_nothing_of_it_is_stored() -> None:
+    first = planned(note("The cap is 20,000 refs", "It is a constant, and was not tried.", turns=(3,)))
+    (id,) = shown = stored_when_applied(first, ())
+    known = facts(shown=shown)
+    update = ProposedUpdate(id, "The cap is 5,000 refs", "By a flag.", body="A flag sets it.", turns=(3,))
+    anew = note("The cap is 5,000 refs", "A flag sets it.", supersedes=(id,), ref="a")
+    link = note("Tried with Linux", "See [[ref:a]].")
+    for plan in (planned(update, known=known, so_far=first), planned(anew, link, known=known, so_far=first)):
+        made = created(plan)[0]
+        assert (plan.dropped, made.meta.id, made.meta.title) == ((), id, "The cap is 5,000 refs")
+        assert made.body == "A flag sets it."
+        assert all(f"[[{id}]]" in each.body for each in created(plan)[1:])
+
+
 # -- inline notes: nobody's judgement need stand between them and the store -------------------------------------------
 
 DEPLOYS = InlineNote("Deploys", "Never deploy on Fridays: `make deploy` pages Ana.", ("ops",), Kind.CONVENTION, "T-9")

@@ -85,7 +85,8 @@ def plan_window(change_set: ChangeSet, facts: PlanFacts, so_far: Plan = Plan()) 
     inline note that the change set leaves out is added whole. Guarantees of the result, given that `so_far` has them:
     ids and file names are unique; every link leads to a note; no text holds a hidden character, a sentinel or a secret
     that redaction finds; only notes shown in full are replaced or archived, each once, and none that is pinned,
-    conflicted or secret; every salient token of replaced text is in the new text or was named as dropped.
+    conflicted or secret; every salient token of replaced text is in the new text or was named as dropped, unless an
+    earlier window made the note, which is not stored yet.
     """
     window = _Window(facts, so_far, list(map(stored_refusal, change_set.dropped)))
     drafts, renewals = window.drafts(change_set.entries)
@@ -188,6 +189,11 @@ class _Window:
         return entries_written(self.so_far.changes)
 
     @cached_property
+    def made(self) -> frozenset[str]:
+        """Returns the ids of the notes that earlier windows of the session made."""
+        return frozenset(each.id for each in self.so_far.changes if each.act == "create")
+
+    @cached_property
     def taken_ids(self) -> set[str]:
         """Returns every id in use, casefolded: in the store, planned by earlier windows, and of new drafts."""
         return {*self.facts.taken_ids, *map(str.casefold, self.planned)}
@@ -206,8 +212,8 @@ class _Window:
     # -- new entries --------------------------------------------------------------------------------------------------
 
     def drafts(self, entries: Iterable[ProposedEntry]) -> tuple[list[_Draft], list[ProposedUpdate]]:
-        """Returns the proposed notes that may be stored, cleaned, with ids; a handoff becomes an update if the session
-        has one."""
+        """Returns the proposed notes that may be stored, cleaned, with ids. A handoff becomes an update if the session
+        has one, and so does a note that supersedes one of an earlier window."""
         drafts, renewals = list[_Draft](), list[ProposedUpdate]()
         # The session's handoff, if a new one can replace it: planned by an earlier window, or shown in full.
         planned = (id for id, entry in self.planned.items() if entry.meta.kind is Kind.HANDOFF)
@@ -224,12 +230,15 @@ class _Window:
             if problems:
                 self.dropped.append(Dropped(stored_subject(proposed.title), problems))
                 continue
-            if proposed.kind is Kind.HANDOFF and handoff_id is not None:
+            renewed = handoff_id if proposed.kind is Kind.HANDOFF else None
+            if len(proposed.supersedes) == 1 and self.made.issuperset(proposed.supersedes):
+                renewed = proposed.supersedes[0]
+            if renewed is not None:
                 said = proposed.description or ""
                 renewals.append(
-                    ProposedUpdate(handoff_id, proposed.title, said, proposed.tags, proposed.body, turns=proposed.turns)
+                    ProposedUpdate(renewed, proposed.title, said, proposed.tags, proposed.body, turns=proposed.turns)
                 )
-                id = handoff_id
+                id = renewed
             else:
                 meta = _new_meta(proposed, title, body, self.facts, self.taken_ids)
                 drafts.append(_Draft(proposed, meta, body))
@@ -348,8 +357,8 @@ class _Window:
                 old = self.planned.get(update.id) or self.facts.shown[update.id].entry
                 if update.drops and self._is_newer(old.meta):
                     raise Refused((IS_NEWER,))
-                is_own = old.meta.id == self.facts.handoff_id or old.meta.id in self.planned
-                new = _updated(old, update, self.facts, freely=is_own and old.meta.kind is Kind.HANDOFF)
+                is_handoff = old.meta.kind is Kind.HANDOFF and update.id in {self.facts.handoff_id, *self.planned}
+                new = _updated(old, update, self.facts, freely=is_handoff or update.id in self.made)
             except Refused as refused:
                 self.dropped.append(Dropped(update.id, refused.reasons))
                 continue
@@ -411,8 +420,9 @@ def _updated(old: MemoryEntry, update: ProposedUpdate, facts: PlanFacts, *, free
     """Returns the new version of a note, its links not yet resolved. Raises `Refused` with every reason against it.
 
     What the update leaves out stays. It must not lose, reverse or invent anything (`information`), except with
-    `freely`: the session's own handoff describes the present. Status never goes back, the origin is the least trusted
-    of what went in, and a model's external text, or an order that no person gave, removes a promotion.
+    `freely`: the session's own handoff describes the present, and what an earlier window made is not stored. Status
+    never goes back, the origin is the least trusted of what went in, and a model's external text, or an order that no
+    person gave, removes a promotion.
     """
     title = old.meta.title if update.title is None else stored_title(update.title)
     body = old.body if update.body is None else stored_body(update.body)
