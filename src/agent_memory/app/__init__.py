@@ -966,12 +966,15 @@ class Memory:
         """Returns the known sessions, the newest first, and what became of their notes; those of excluded projects are
         left out. The transcripts of those that still wait are looked into for at most a second."""
 
+        until = float("inf")
+
         def first_words_of(entry: late.queue.InboxEntry) -> str:
+            nonlocal until
             history = self.histories.fetch(entry, None).value_or(None) if time.monotonic() < until else None
+            until = min(until, time.monotonic() + 1)
             return "" if history is None or history.own_call else late.history_index.first_words(history)
 
         self.history_index.refresh(progress)
-        until = time.monotonic() + 1
         listings = unwrap(self.store.listings())
         notes = [each for listing in listings for each in listing.entries]
         return late.sessions.list_sessions(
