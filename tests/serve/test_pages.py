@@ -122,6 +122,9 @@ def test_acts_on_a_note_are_those_of_the_commands(memory: Memory, browser: Brows
     (note,) = memory.notes()
     assert (note["title"], note["tags"], note["kind"]) == ("Lamps", ["area__light"], "lesson")
     assert note["body"] == "At dawn.\nNot dusk."
+    assert "Bring back the text before" in page
+    browser.submit(f"/notes/{id}/restore")
+    assert memory.notes()[0]["body"] == "Lamps are lit at dusk."
     assert browser.act(f"/notes/{id}/edit", 409, hash=seen, body="Too late.")["error"]["code"] == "entry-changed"
     late = {"token": browser.page.form_token, "hash": seen, "body": "<b>Too</b> late."}
     assert "&lt;b&gt;Too&lt;/b&gt; late." in browser.client.post(f"/notes/{id}/edit", data=late).text

@@ -516,10 +516,9 @@ class Memory:
             )
         if not dry_run:
             self._look_for_unmerged()
-            self.history_index.refresh(progress)  # or the first search of sessions would wait for all of them
-            self._examination(progress).of(
-                unwrap(self.store.list()).entries, alone=True
-            )  # or the first look at the queue
+            # Or the first search of sessions, and the first look at what waits, would wait for all of them.
+            self.history_index.refresh(progress)
+            self.store.list().map(lambda live: self._examination(progress).of(live.entries, alone=True))
         return ended
 
     @as_result

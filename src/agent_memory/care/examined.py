@@ -101,7 +101,7 @@ class Examination:
                 read(each)
             else:
                 found[each.path] = _unlike(each, facts)
-            if number % _NOTES_A_REPORT == 0:
+            if number % _NOTES_A_REPORT == 0 and new > _MOST_NEW:
                 self.progress(f"{number:,} of {len(entries):,} notes checked")
         if 0 < new <= _MOST_NEW:
             try:
