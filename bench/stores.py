@@ -110,6 +110,9 @@ class Fts5:
         sql = "SELECT id FROM notes WHERE notes MATCH ? ORDER BY rank, rowid LIMIT ?"
         return [id for (id,) in self.table.execute(sql, (wanted, k))] if wanted else []
 
+    def __del__(self) -> None:
+        self.table.close()
+
 
 class Tantivy:
     """tantivy with its English stemmer; questions as those to FTS5."""

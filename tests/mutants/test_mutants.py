@@ -24,7 +24,7 @@ def test_every_subject_has_modules_and_tests(name: str) -> None:
 
 
 def test_what_is_explained_is_there() -> None:
-    """An explanation of code that was changed is one for nothing."""
+    """An explanation of code that was changed is one for nothing. Quotes in f-strings are those of Python's version."""
     sources = {
         ".".join(path.relative_to(PACKAGE).with_suffix("").parts): path
         for subject in SUBJECTS.values()
@@ -34,7 +34,6 @@ def test_what_is_explained_is_there() -> None:
         place, _, lines = change.partition(": ")
         module = next(each for each in sources if place.startswith(f"{each}."))
         known = lines_by_function(ast.parse(sources[module].read_text(encoding="utf-8")))
-        before = lines.partition(" → ")[0]
-        assert before in " ".join(
-            line.strip() for line in known[place.removeprefix(f"{module}.").rpartition(".")[2]]
-        ), change
+        before = lines.partition(" → ")[0].replace('"', "'")
+        there = " ".join(line.strip() for line in known[place.removeprefix(f"{module}.").rpartition(".")[2]])
+        assert before in there.replace('"', "'"), change

@@ -62,7 +62,7 @@ def test_notes_are_listed_filtered_and_searched_as_the_commands_do(memory: Memor
     assert entries == memory("list", "--json").document["entries"]
     html = browser.html("/notes")
     assert html.index(pump) < html.index(lamp)
-    for wanted in ("kind=decision", "tag=area__light", "q=dusk", "q=lamp&kind=decision", "origin=user&q=lit"):
+    for wanted in ("kind=decision", "tag=area__light", "q=dusk", "q=lamp&kind=decision", "origin=user&q=lights"):
         found = browser.html(f"/notes?{wanted}")
         assert (lamp in found, pump in found) == (True, False), wanted
     assert "1 note" in browser.html("/notes?scope=github.com/ada/pump")
