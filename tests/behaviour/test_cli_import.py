@@ -502,6 +502,10 @@ def test_values_by_key_come_too_and_go_with_the_run(memory: Memory, is_old: bool
         rows = [(key, json.dumps(value), "2026-02-02") for key, value in told.items()]
         tables(store / "store.db", "CREATE TABLE chunks (topic)", "CREATE TABLE state (key, value, updated_at)",
                rows={"state": rows})  # fmt: skip
+    assert (
+        "\n  run  (`memory state`)\n"
+        in f"\n{memory('import', 'agent-memory-store', str(memory.home), '--dry-run').out}"
+    )
     done = memory("import", "agent-memory-store", str(memory.home), "--yes", "--json").document
     assert done["values"] == ["run"]
     reasons = {each["subject"]: each["reasons"][0] for each in done["left"]}

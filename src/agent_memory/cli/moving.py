@@ -104,13 +104,14 @@ def _import(arguments: argparse.Namespace, console: Console) -> None:
         return imported
 
     done = run(dry_run=True)
+    values = [f"  {key}  (`memory state`)" for key in done.values]
     if arguments.dry_run:
         print_foreseen(memory, done.changes, console)
+        console.out(*values)
     elif done.changes:
         if not arguments.yes:
             shown = [f"  {each.meta.title}  ({each.meta.scope})" for each in (*done.created, *done.updated)]
-            shown += [f"  {key}  (`memory state`)" for key in done.values]
-            console.out(*first_of(shown, _MOST_DIFFS, "`--dry-run` shows all"), f"{done.sentence}.")
+            console.out(*first_of(shown + values, _MOST_DIFFS, "`--dry-run` shows all"), f"{done.sentence}.")
             if not is_agreed(console, "Write these notes?"):
                 console.out("Nothing was written.")
                 return
