@@ -383,6 +383,26 @@ class TestTrust:
         memory("import", "markdown", str(memory.home / "wiki"), "--yes", "--mine")
         assert memory("list", "--json").document["entries"][0]["origin"] == "user"
 
+    def test_what_the_person_says_as_well_is_theirs(self, memory: Memory) -> None:
+        texts = {
+            "a.md": "Tea is green, except in June.",
+            "b.md": "# The lamp has a green fuse\n\nThe lamp has a green fuse.",
+        }
+        files(memory.home / "wiki", texts)
+        memory("import", "markdown", str(memory.home / "wiki"), "--yes")
+        done = memory("remember", texts["a.md"], "--json").document
+        assert memory("remember", texts["a.md"], "--json").document["id"] == done["id"]
+        turn = {"type": "user", "uuid": "u1", "sessionId": "s", "cwd": str(memory.home), "timestamp": "2026-03-01T10:00:00Z",
+                "message": {"role": "user", "content": "Remember that the lamp has a green fuse."}}  # fmt: skip
+        memory.session("s", json.dumps(turn) + "\n")
+        assert "1 note written" in memory("consolidate").out
+        listed = memory("list", "--json").document["entries"]
+        assert {each["title"]: each["origin"] for each in listed if each["origin"] == "user"} == {
+            "Tea is green, except in June.": "user",
+            "The lamp has a green fuse": "user",
+        }
+        assert "2 known already" in memory("import", "markdown", str(memory.home / "wiki"), "--yes").out
+
     def test_an_agent_cannot_import(self, memory: Memory) -> None:
         files(memory.home / "wiki", {"a.md": "Tea.\n"})
         done = memory(

@@ -114,6 +114,10 @@ class MemoryService:
             if self.caller.is_agent and found.meta.pinned:
                 raise EntryProtected(id, "superseding by an agent", "pinned")
             replaced[id] = found
+        by, scopes = self.caller.origin, (draft.scope, GLOBAL_SCOPE)
+        for each in live.entries:  # the person's word takes the place of a foreign source's
+            if each.body_hash == body_hash(subject.body) and each.meta.is_unheard(by) and each.meta.scope in scopes:
+                replaced[each.meta.id] = each
         left = live.by_id.keys() - replaced.keys()
         similar, compared = (
             tuple(each for each in known if each.meta.id in left) for known in (near.similar, near.compared)
@@ -123,7 +127,7 @@ class MemoryService:
         # Somebody may have stored it just now, with the same links: similar notes were looked up before.
         hashes = (body_hash(subject.body), body_hash(linked))
         same = (each for hash in hashes for each in live.entries if each.body_hash == hash)
-        told = (each for each in same if each.meta.scope in (draft.scope, GLOBAL_SCOPE))
+        told = (each for each in same if each.meta.scope in scopes and not each.meta.is_unheard(by))
         shown = (each for each in told if not (self.caller.is_agent and each.meta.is_secret))
         # The same body, but for the links that were added when it was stored.
         plain = without_see_also(subject.body)

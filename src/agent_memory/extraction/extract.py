@@ -28,7 +28,7 @@ from agent_memory.extraction.text import (
     says_all_of,
     sentences_of,
 )
-from agent_memory.note.note import Importance, Kind, StoredEntry
+from agent_memory.note.note import Importance, Kind, Origin, StoredEntry
 from agent_memory.rules.origin import holds_quotation
 from agent_memory.rules.plan import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.session.history import History, Role, Turn
@@ -202,7 +202,9 @@ def _is_known(candidate: Candidate, shown: Sequence[StoredEntry]) -> bool:
 
     Every word counts: the same sentence about another service is another fact. What the person said, one sentence must say.
     """
-    lasting = [f"{entry.meta.title}\n{entry.body}" for entry in shown if entry.meta.kind is not Kind.HANDOFF]
+    by = Origin.USER if candidate.by is Role.USER else Origin.AGENT
+    counting = (each for each in shown if each.meta.kind is not Kind.HANDOFF and not each.meta.is_unheard(by))
+    lasting = [f"{each.meta.title}\n{each.body}" for each in counting]
     if candidate.by is Role.USER:
         lines = (line.lstrip("> ") for text in lasting for line in text.split("\n"))
         return any(_is_said_in(sentence, candidate) for line in lines for sentence in sentences_of(line))

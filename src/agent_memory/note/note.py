@@ -254,6 +254,10 @@ class Meta:
         """Returns whether nothing of the note may be shown unasked, or quoted."""
         return self.sensitivity is Sensitivity.SECRET
 
+    def is_unheard(self, said_by: Origin) -> bool:
+        """Returns whether the person says now what only a foreign source said until now, so that nobody was told."""
+        return said_by is Origin.USER and self.origin is Origin.EXTERNAL and not self.is_vouched_for
+
     @property
     def is_vouched_for(self) -> bool:
         """Returns whether a person ran `memory promote` or `memory pin` on it; a `pinned: true` may come from an

@@ -128,12 +128,12 @@ def plan_inline_fallback(facts: PlanFacts, so_far: Plan = Plan()) -> Plan:  # no
     window = _Window(facts, so_far)
     body = stored_body(note.body) or stored_line(note.title)
     title = one_line(stored_title(note.title) or derive_title(body) or "untitled note", MAX_TITLE_CHARS)
-    known = window.id_with_body(body, facts.scope)
+    origin = Origin.USER if is_persons_note(facts) else Origin.AGENT
+    known = window.id_with_body(body, facts.scope, origin)
     if known is not None:
         double = Dropped(stored_subject(title), (f"{STORED_ALREADY} {known}",))
         return so_far if double in so_far.dropped else evolve(so_far, dropped=(*so_far.dropped, double))
     proposed = ProposedEntry(title, body, note.kind or Kind.FACT, note.tags)
-    origin = Origin.USER if is_persons_note(facts) else Origin.AGENT
     meta = evolve(_new_meta(proposed, title, body, facts, window.taken_ids), status=Status.CAPTURED, origin=origin)
     body, _ = link_body(body, (), window.targets(()), meta.id)
     return evolve(so_far, changes=(*so_far.changes, Change.of(MemoryEntry(meta, body))), skipped=None)
@@ -260,7 +260,7 @@ class _Window:
             known = (
                 twin.meta.id
                 if twin
-                else self.id_with_body(body, draft.meta.scope) or self._said_already(draft.proposed)
+                else self.id_with_body(body, draft.meta.scope, draft.meta.origin) or self._said_already(draft)
             )
             if known is None:
                 kept[body_hash(body)] = draft
@@ -270,7 +270,7 @@ class _Window:
                 self._by_ref[draft.proposed.ref] = known
         return list(kept.values())
 
-    def id_with_body(self, body: str, scope: str) -> str | None:
+    def id_with_body(self, body: str, scope: str, origin: Origin) -> str | None:
         """Returns the planned or live note with the same body, if it is told in this scope or is of this session, which may
         have been elsewhere when it was read before."""
         known = [(entry.meta, body_hash(entry.body)) for entry in self.planned.values()]
@@ -278,16 +278,19 @@ class _Window:
         session, wanted = session_id_of(self.facts.entry), body_hash(body)
 
         def is_told(meta: Meta) -> bool:
+            if meta.is_unheard(origin):
+                return False
             return meta.scope in (scope, GLOBAL_SCOPE) or session in {each.thread_id for each in meta.sources} - {None}
 
         return next((meta.id for meta, hash in known if hash == wanted and is_told(meta)), None)
 
-    def _said_already(self, proposed: ProposedEntry) -> str | None:
+    def _said_already(self, draft: _Draft) -> str | None:
         """Returns the note that makes the draft superfluous: one with the same body except for links added at its end,
         or, for an unjudged lesson of the agent, one that says the same in other words. Such a lesson is worth a note
         only if it is unlike what is known."""
-        subject, facts = subject_of(proposed), self.facts
-        known = facts.similar.get(proposed, ())
+        proposed, facts = draft.proposed, self.facts
+        subject = subject_of(proposed)
+        known = [each for each in facts.similar.get(proposed, ()) if not each.meta.is_unheard(draft.meta.origin)]
         body = without_see_also(subject.body)
         if twin := next((each for each in known if without_see_also(each.body) == body), None):
             return twin.meta.id
