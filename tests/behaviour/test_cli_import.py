@@ -379,8 +379,10 @@ class TestTrust:
         memory("import", "markdown", str(memory.home / "wiki"), "--yes")
         note = memory("list", "--json").document["entries"][0]
         assert (note["origin"], note["pinned"], note["promotedBy"]) == ("external", False, None)
-        memory("undo")
         memory("import", "markdown", str(memory.home / "wiki"), "--yes", "--mine")
+        (note,) = memory("list", "--json").document["entries"]
+        assert note["origin"] == "user"
+        assert "1 known already" in memory("import", "markdown", str(memory.home / "wiki"), "--yes").out
         assert memory("list", "--json").document["entries"][0]["origin"] == "user"
 
     def test_what_the_person_says_as_well_is_theirs(self, memory: Memory) -> None:

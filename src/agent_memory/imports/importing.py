@@ -229,7 +229,7 @@ class Importing:
             if draft.before is None:
                 created.append(entry)
                 changes.append(_made(entry, draft.record.is_archived))
-            elif _digest(entry) == draft.digest:
+            elif _digest(entry) == draft.digest and not draft.before.meta.is_unheard(entry.meta.origin):
                 known += 1
             else:
                 stored = unwrap(self.writes.store.read(draft.id))
