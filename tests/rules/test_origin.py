@@ -79,6 +79,7 @@ def test_pages_searches_and_mcp_servers_are_foreign() -> None:
         ("Read", "", "/home/mara/other/README.md", True),
         ("Read", "", "docs/setup.md", False),
         ("Read", "", "/tmp/build.log", False),
+        ("collaboration__wait_agent", "", None, False),
         ("Read", "", "/home/mara/.claude/projects/-home-mara-web/memory/MEMORY.md", False),
         ("Edit", "", "/home/mara/.config/racks.toml", False),
     ],

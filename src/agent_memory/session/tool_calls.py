@@ -49,8 +49,8 @@ _BRIEF_KEYS = (
 )
 
 _FOREIGN_TOOL = _TABLE.expression("foreign_tool")
-_EXTENSION = re.compile(r"(?!developer__|functions?__|multi_tool_use)[a-z0-9-]+__\w+", re.IGNORECASE)
-"""Matches tools of goose's extensions and MCP servers, named `server__tool`."""
+_EXTENSION = re.compile(r"(?!developer__|functions?__|multi_tool_use|collaboration__)[a-z0-9-]+__\w+", re.IGNORECASE)
+"""Matches tools of goose's extensions and MCP servers, named `server__tool`; not what a harness names so itself."""
 _FETCHES = _TABLE.expression("fetches", re.NOFLAG)
 _OF_OTHERS = _TABLE.expression("of_others", re.NOFLAG)
 _OWN_PLACES = _TABLE.expression("own_places", re.NOFLAG)
