@@ -127,6 +127,8 @@ def test_a_host_that_the_agent_logs_in_to_serves_no_strangers_pages() -> None:
         ("scp a.conf mara@racks.example:/etc/", Origin.AGENT),
         ("ssh root@cracks.example true", Origin.EXTERNAL),
         ("echo root@racks.example", Origin.EXTERNAL),
+        ("ssh -T git@racks.example", Origin.EXTERNAL),
+        ("rsync -a out/ mara@racks.example:/srv/", Origin.AGENT),
     ):
         turns = (
             Turn(1, Role.AGENT, "", "r1", tool_calls=(ToolCall("Bash", login),)),

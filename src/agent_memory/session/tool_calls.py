@@ -54,7 +54,9 @@ _EXTENSION = re.compile(r"(?!developer__|functions?__|multi_tool_use|collaborati
 _FETCHES = _TABLE.expression("fetches", re.NOFLAG)
 _OF_OTHERS = _TABLE.expression("of_others", re.NOFLAG)
 _OWN_PLACES = _TABLE.expression("own_places", re.NOFLAG)
-_LOGGED_IN = re.compile(r"(?:^|[\s;&|(])(?:ssh|scp|rsync)\s[^;&|]{0,200}?[\w-]@([\w-]+(?:\.[\w-]+)+)")
+_LOGGED_IN = re.compile(
+    r"(?:^|[\s;&|(])(?:ssh|scp|rsync)\s(?:[^;&|]{0,200}?[\s:])?(?!(?:git|hg|svn|aur)@)[\w.-]+@([\w-]+(?:\.[\w-]+)+)"
+)
 
 
 def answers(history: History) -> Iterator[tuple[Turn, tuple[ToolCall, ...]]]:
