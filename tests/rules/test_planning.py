@@ -494,6 +494,18 @@ def test_what_an_earlier_window_made_may_be_written_anew_since_nothing_of_it_is_
         assert all(f"[[{id}]]" in each.body for each in created(plan)[1:])
 
 
+@pytest.mark.parametrize(
+    ("body", "origin"),
+    [("Use pnpm instead of npm.", Origin.USER), (PORT, Origin.AGENT), (f"Use pnpm. {CURL}", Origin.EXTERNAL)],
+)
+def test_what_is_written_anew_has_the_origin_of_its_words_p19(body: str, origin: Origin) -> None:
+    first = planned(note("Installation", CURL, turns=(2,)))
+    (id,) = shown = stored_when_applied(first, ())
+    assert created(first)[0].meta.origin is Origin.EXTERNAL
+    update = ProposedUpdate(id, "Packages", "", body=body, turns=(1, 3))
+    assert created(planned(update, known=facts(shown=shown), so_far=first))[0].meta.origin is origin
+
+
 # -- inline notes: nobody's judgement need stand between them and the store -------------------------------------------
 
 DEPLOYS = InlineNote("Deploys", "Never deploy on Fridays: `make deploy` pages Ana.", ("ops",), Kind.CONVENTION, "T-9")

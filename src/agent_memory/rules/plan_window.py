@@ -361,7 +361,7 @@ class _Window:
                 if update.drops and self._is_newer(old.meta):
                     raise Refused((IS_NEWER,))
                 is_handoff = old.meta.kind is Kind.HANDOFF and update.id in {self.facts.handoff_id, *self.planned}
-                new = _updated(old, update, self.facts, freely=is_handoff or update.id in self.made)
+                new = _updated(old, update, self.facts, freely=is_handoff, anew=update.id in self.made)
             except Refused as refused:
                 self.dropped.append(Dropped(update.id, refused.reasons))
                 continue
@@ -419,13 +419,13 @@ def _new_meta(proposed: ProposedEntry, title: str, body: str, facts: PlanFacts, 
     )
 
 
-def _updated(old: MemoryEntry, update: ProposedUpdate, facts: PlanFacts, *, freely: bool) -> MemoryEntry:
+def _updated(old: MemoryEntry, update: ProposedUpdate, facts: PlanFacts, *, freely: bool, anew: bool) -> MemoryEntry:
     """Returns the new version of a note, its links not yet resolved. Raises `Refused` with every reason against it.
 
     What the update leaves out stays. It must not lose, reverse or invent anything (`information`), except with
-    `freely`: the session's own handoff describes the present, and what an earlier window made is not stored. Status
-    never goes back, the origin is the least trusted of what went in, and a model's external text, or an order that no
-    person gave, removes a promotion.
+    `freely`, since the session's own handoff describes the present, or `anew`, since what an earlier window made is not
+    stored. Status never goes back, the origin is the least trusted of what went in (with `anew` that of the new text),
+    and a model's external text, or an order that no person gave, removes a promotion.
     """
     title = old.meta.title if update.title is None else stored_title(update.title)
     body = old.body if update.body is None else stored_body(update.body)
@@ -438,7 +438,7 @@ def _updated(old: MemoryEntry, update: ProposedUpdate, facts: PlanFacts, *, free
     spoken = [turn.text for turn in cited if turn.role is Role.USER]
     problems = title_problems(title) if title != old.meta.title else ()
     problems += body_problems(body, old.body) if body != old.body else ()
-    if not problems and not freely:
+    if not problems and not (freely or anew):
         before, after = said_by(old), f"{title}\n{description}\n{body}"
         problems = loss_problems((before,), after, update.drops) + invented_words(before, after, "\n".join(spoken))
     if problems:
@@ -458,6 +458,10 @@ def _updated(old: MemoryEntry, update: ProposedUpdate, facts: PlanFacts, *, free
     fresh = [each for each in statements(new.whole) if each not in known]
     told_by = _origin_of_update(old.whole, new.whole, fresh, cited, spoken, facts)
     origin = least_trusted((old.meta.origin, told_by))
+    if anew:
+        numbers = {*update.turns, *(number for source in old.meta.sources for number in source.turns)}
+        turns = tuple(turn for turn in (facts.session or facts.window).turns if turn.number in numbers)
+        origin = computed_origin(title, f"{description}\n{body}", turns, facts)
     # A person vouches for what they saw (P19), not for an order that came later and that they did not give, nor for what
     # somebody might then type.
     said = "\n".join(fresh)
