@@ -152,7 +152,8 @@ def test_what_is_forgotten_or_secret_by_now_does_not_come_back_from_the_history(
     """P28, though git still holds it until it is purged; nor does it under the id of a note that it was merged from."""
     kept, gone, hidden = memory.remembered(NOTE), memory.remembered(OTHER), memory.remembered("The moat is deep.")
     merged = memory.remembered(f"{OTHER} It restarts at night.", "--supersedes", gone)
-    commit = memory.git("rev-parse", "HEAD~1").strip()
+    elsewhere = memory.remembered(OTHER, "--scope", "github.com/ada/lamp")
+    commit = memory.git("rev-parse", "HEAD~2").strip()
     before = memory("show", "--at", commit, "--json").document["entries"]
     assert {each["id"] for each in before} == {kept, gone, hidden}
     assert "+The moat is deep" in memory("diff", "--since", "2020-01-01").out
@@ -161,8 +162,11 @@ def test_what_is_forgotten_or_secret_by_now_does_not_come_back_from_the_history(
         assert memory("forget", id, "--yes").code == 0
     assert [each["id"] for each in memory("show", "--at", commit, "--json").document["entries"]] == [kept]
     assert memory("show", gone, "--at", commit).code == 2
+    assert memory("show", elsewhere, "--at", "HEAD").code == 2, "not a commit's id"
+    head = memory.git("rev-parse", "HEAD").strip()
+    assert {each["id"] for each in memory("show", "--at", head, "--json").document["entries"]} == {kept, elsewhere}
     for since in ("2020-01-01", commit):
-        shown = memory("diff", "--since", since).out
-        assert "8080" not in shown
-        assert "moat" not in shown
+        shown = memory("diff", "--since", since, "--json").document["changes"]
+        assert not {merged, gone} & {each["subject"] for each in shown}
+        assert "moat" not in str(shown)
     assert "8080" in memory.git("log", "-p"), "it would have come from there"

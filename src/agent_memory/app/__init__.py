@@ -1028,7 +1028,7 @@ class Memory:
         changed since."""
         self.caller.only_a_person("diff --since")
         commit = late.past.commit_at(self.git_process, when)
-        changes = late.past.changes_since(self.git_process, commit, unwrap(self.tombstones.of_entries()))
+        changes = late.past.changes_since(self.git_process, commit, self._forgotten())
         return commit, late.diffs.diff_parts(changes, self._titles(), self.hidden_ids())
 
     @as_result
@@ -1036,8 +1036,11 @@ class Memory:
         """Returns such a commit and the notes that were live then, each with its text; none that is secret or forgotten."""
         self.caller.only_a_person("show --at")
         commit = late.past.commit_at(self.git_process, when)
-        forgotten = unwrap(self.tombstones.of_entries())
-        return commit, tuple(late.past.notes_at(self.git_process, commit, forgotten, self.hidden_ids()))
+        return commit, tuple(late.past.notes_at(self.git_process, commit, self._forgotten(), self.hidden_ids()))
+
+    def _forgotten(self) -> late.past.Forgotten:
+        there = {id for listing in unwrap(self.store.listings()) for id in listing.by_id}
+        return unwrap(self.tombstones.of_entries()), there
 
     @as_result
     def health(self) -> late.health.Health:

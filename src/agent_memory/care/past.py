@@ -4,6 +4,7 @@ was forgotten or is secret by now: git still holds it, unless it was purged."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from agent_memory.errors import EntryUnreadable, UsageInvalid
 from agent_memory.files.paths import exists
@@ -16,6 +17,8 @@ from agent_memory.rules.forgotten import EntryTombstone, forgotten_note
 from agent_memory.rules.undo_run import Footprint
 
 _LIVE = "topics/"
+Forgotten: TypeAlias = tuple[Sequence[EntryTombstone], Collection[str]]
+"""What was forgotten, and the ids of the notes that are there today."""
 
 
 def commit_at(git: GitProcess, when: int | str) -> str | None:
@@ -31,7 +34,7 @@ def commit_at(git: GitProcess, when: int | str) -> str | None:
 
 
 def notes_at(
-    git: GitProcess, commit: str | None, forgotten: Sequence[EntryTombstone], secret: Collection[str]
+    git: GitProcess, commit: str | None, forgotten: Forgotten, secret: Collection[str]
 ) -> Iterator[tuple[Meta, str]]:
     """Yields the live notes at a commit, each with its text; none that is forgotten, or secret then or by now (`secret`, ids),
     nor a file that is not a valid note."""
@@ -47,7 +50,7 @@ def notes_at(
             yield note.meta, note.body
 
 
-def changes_since(git: GitProcess, commit: str | None, forgotten: Sequence[EntryTombstone]) -> Footprint:
+def changes_since(git: GitProcess, commit: str | None, forgotten: Forgotten) -> Footprint:
     """Returns what the newest commit has that this one had not, and the reverse: notes but for forgotten ones, archive and
     tiers."""
     before, after = _tree(git, commit), _tree(git, "HEAD")
@@ -65,14 +68,16 @@ def changes_since(git: GitProcess, commit: str | None, forgotten: Sequence[Entry
     return Footprint(tuple(FileChange(path, state(before, path), state(after, path)) for path in seen))
 
 
-def _is_forgotten(forgotten: Sequence[EntryTombstone], path: str, data: bytes) -> bool:
-    """Returns whether this is a file of a forgotten note, or says what one said under another id."""
+def _is_forgotten(forgotten: Forgotten, path: str, data: bytes) -> bool:
+    """Returns whether this is a file of a forgotten note, or says what one said under another id that is no more."""
+    tombstones, there = forgotten
     try:
         note = read_note(data, path, 0)
     except EntryUnreadable:
-        return any(each.id in path for each in forgotten)
-    said_again = forgotten_note(forgotten, note.meta.title, note.body, note.meta.updated_at_ms) is not None
-    return said_again or not {each.id for each in forgotten}.isdisjoint(note.meta.all_ids)
+        return any(each.id in path for each in tombstones)
+    said_again = forgotten_note(tombstones, note.meta.title, note.body, note.meta.updated_at_ms) is not None
+    ids = {each.id for each in tombstones}
+    return (said_again and note.meta.id not in there) or not ids.isdisjoint(note.meta.all_ids)
 
 
 def _tree(git: GitProcess, commit: str | None) -> Mapping[str, str]:
