@@ -165,10 +165,6 @@ class Document:
         found = (self.front.get(key) for key in keys)
         return next((str(each).strip() for each in found if isinstance(each, str | int | float)), "")
 
-    def texts(self, key: str) -> tuple[str, ...]:
-        """Returns the texts of a list, or of a text with commas."""
-        return texts_in(self.front.get(key))
-
     def instant(self, *keys: str) -> int | None:
         return next((at for key in keys if (at := instant_in(self.front.get(key))) is not None), None)
 

@@ -21,6 +21,7 @@ from agent_memory.imports.base import (
     read_json,
     repository_around,
     sections,
+    texts_in,
 )
 from agent_memory.imports.exporting import OKF_INDEX, own_document
 from agent_memory.note.note import Kind
@@ -45,11 +46,11 @@ def _reader(
 def _plain(each: Document, place: str) -> Record:
     if (own := own_document(each)) is not None:
         return own
-    kinds = (each.text("type", "kind"), each.text("category"))
+    kinds, tags = (each.text("type", "kind"), each.text("category")), texts_in(each.front.get("tags"))
     return Record(
         each.name, each.body,
         each.text("title", "name") or first_heading(each.body) or each.stem.replace("-", " ").replace("_", " "),
-        each.text("description", "summary"), kind_of((*kinds, *each.texts("tags"))), each.texts("tags"),
+        each.text("description", "summary"), kind_of((*kinds, *tags)), tags,
         each.instant("created", "created_at", "createdAt", "date"),
         each.instant("modified", "updated", "updated_at", "updatedAt", "timestamp") or each.changed_at_ms, place,
         names=(each.text("title"), each.text("permalink"), each.name, each.name.removesuffix(".md"), each.stem),
@@ -118,7 +119,7 @@ MEMORY_BANK = Source("a memory bank", _reader(_bank), beside("memory-bank"))
 
 
 def _rule(each: Document, place: str) -> Record:
-    globs = each.texts("globs")
+    globs = texts_in(each.front.get("globs"))
     where = f"\n\nApplies to {', '.join(f'`{glob}`' for glob in globs)}." if globs else ""
     title = first_heading(each.body) or each.text("description") or each.stem.replace("-", " ")
     return Record(
