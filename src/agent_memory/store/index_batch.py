@@ -50,8 +50,7 @@ class Batch:
                 if id is not None:
                     self._touched[(id, archived)] = None
             if each.hash is not None:
-                is_same_text = known is not None and _says_the_same(known[4], each.stored)
-                self._take(each, known[5] if is_same_text else None)
+                self._take(each, known[5] if known is not None and _says_the_same(known[4], each.stored) else None)
         for id, archived in self._touched:
             if archived < 2:
                 self._settle(id, archived)
