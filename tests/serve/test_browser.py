@@ -134,6 +134,48 @@ def test_every_page_opens_and_every_act_is_done(memory: Memory, page: str, drive
     driver.find_element(By.CSS_SELECTOR, ".told")
 
 
+def test_twins_notes_projects_and_damage_are_dealt_with(memory: Memory, page: str, driver: webdriver.Chrome) -> None:
+    lamp, quay = memory.work_tree(), memory.work_tree("quay")
+    for word in ("each", "every"):
+        text = f"The anchor chain is greased {word} spring by the crew of the harbour, before the first boats go out."
+        assert memory("remember", text, cwd=lamp).code == 0
+    assert memory("remember", "The quay has nine lamps.", cwd=quay).code == 0
+    (memory.root / "topics" / "Winch.md").write_text("# Winch\n\nThe winch is red.\n")
+    driver.get(f"{page}/?kind=near-duplicate")
+    press(driver, "Merge", "//article[1]")
+    said(driver, "Merged")
+    driver.get(f"{page}/notes?q=pumps")
+    click(driver, By.PARTIAL_LINK_TEXT, "Pumps")
+    press(driver, "Vouch for it")
+    said(driver, "Vouched for")
+    driver.find_element(By.XPATH, "//summary[starts-with(., 'Edit')]").click()
+    driver.find_element(By.XPATH, "//textarea").send_keys(" Twice.")
+    press(driver, "Save")
+    said(driver, "Changed")
+    press(driver, "Bring back the text before")
+    said(driver, "Restored")
+    driver.get(f"{page}/notes")
+    driver.find_element(By.XPATH, "//summary[starts-with(., 'New note')]").click()
+    driver.find_element(By.NAME, "body").send_keys("The quay is swept on Mondays.")
+    press(driver, "Remember")
+    said(driver, "Remembered")
+    driver.get(f"{page}/projects")
+    for words, outcome in (("Exclude", "is excluded"), ("Include again", "is included")):
+        press(driver, words, "//article[contains(., 'ada/lamp')]")
+        said(driver, outcome)
+    for words, old, key in (("Rename", "lamp", "github.com/ada/pier"), ("Merge with", "pier", "github.com/ada/quay")):
+        row = f"//article[contains(., 'ada/{old}')]"
+        driver.find_element(By.XPATH, f"{row}//summary").click()
+        field = driver.find_element(By.XPATH, f"{row}//input[@name='new']")
+        field.clear()
+        field.send_keys(key)
+        press(driver, words, row)
+        said(driver, "moved")
+    driver.get(f"{page}/health")
+    press(driver, "Repair")
+    said(driver, "repair")
+
+
 def test_keys_alone_are_enough_to_decide(page: str, driver: webdriver.Chrome) -> None:
     driver.get(f"{page}/?kind=external")
     if not driver.find_elements(By.CSS_SELECTOR, ".item.chosen"):
