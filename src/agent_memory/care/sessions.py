@@ -102,14 +102,21 @@ def list_sessions(
     cwds = {key: next(iter(places.get(key, ())), None) for key in newest}
     return tuple(
         SessionLine(
-            *key, last_at_ms=last[key], scope=scope, cwd=cwds[key], branch=branches.get(key) or None,
+            *key,
+            last_at_ms=last[key],
+            scope=scope,
+            cwd=cwds[key],
+            branch=branches.get(key) or None,
             first_words=words.get(key)
             or (first_words_of(latest[key]) if key in latest and key not in verdicts else ""),
-            captures=counts.get(key, 0), verdict=verdicts.get(key, ""), notes=named(own.get(key, ())),
+            captures=counts.get(key, 0),
+            verdict=verdicts.get(key, ""),
+            notes=named(own.get(key, ())),
             told=sum(told.get(each.meta.id, 0) for each in own.get(key, ())),
-            used=sum(reads_of(each.meta, totals).count for each in own.get(key, ())), given=len(given.get(key, ())),
+            used=sum(reads_of(each.meta, totals).count for each in own.get(key, ())),
+            given=len(given.get(key, ())),
             reopen=resume_command(*key, cwds[key]),
         )
         for key in newest
         if (scope := scopes[key]) is not None
-    )  # fmt: skip
+    )

@@ -304,10 +304,18 @@ def kind_of(words: Iterable[str], otherwise: Kind = Kind.FACT) -> Kind:
 
 
 _KINDS = {
-    "feedback": Kind.CONVENTION, "rule": Kind.CONVENTION, "pattern": Kind.CONVENTION, "gotcha": Kind.LESSON,
-    "learned": Kind.LESSON, "learning": Kind.LESSON, "mistakes": Kind.LESSON, "bugfix": Kind.LESSON,
-    "user": Kind.PREFERENCE, "user-preference": Kind.PREFERENCE, "todo": Kind.TASK,
-}  # fmt: skip
+    "feedback": Kind.CONVENTION,
+    "rule": Kind.CONVENTION,
+    "pattern": Kind.CONVENTION,
+    "gotcha": Kind.LESSON,
+    "learned": Kind.LESSON,
+    "learning": Kind.LESSON,
+    "mistakes": Kind.LESSON,
+    "bugfix": Kind.LESSON,
+    "user": Kind.PREFERENCE,
+    "user-preference": Kind.PREFERENCE,
+    "todo": Kind.TASK,
+}
 
 
 def sections(body: str, level: int = 2) -> list[tuple[str, str]]:

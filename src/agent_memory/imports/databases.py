@@ -89,13 +89,20 @@ def _observation(each: dict[str, Any], session_id: str, platform: str, place: st
     facts = "\n".join(f"- {fact}" for fact in _list(each.get("facts")))
     said = each.get("narrative") or each.get("text") or each.get("subtitle") or ""
     return Record(
-        f"observation/{each.get('id')}-{each.get('created_at_epoch')}", "\n\n".join(filter(None, (str(said), facts))), str(each.get("title") or ""),
-        str(each.get("subtitle") or ""), _DECISIVE.get(word) or (Kind.LESSON if "gotcha" in concepts else Kind.FACT),
-        concepts, instant_in(each.get("created_at_epoch")) or instant_in(each.get("created_at")), place=place,
-        project=str(each.get("project") or ""), harness=Harness.CODEX if platform == "codex" else Harness.CLAUDE_CODE,
-        session_id=session_id or None, agent=str(each.get("generated_by_model") or "") or None,
+        f"observation/{each.get('id')}-{each.get('created_at_epoch')}",
+        "\n\n".join(filter(None, (str(said), facts))),
+        str(each.get("title") or ""),
+        str(each.get("subtitle") or ""),
+        _DECISIVE.get(word) or (Kind.LESSON if "gotcha" in concepts else Kind.FACT),
+        concepts,
+        instant_in(each.get("created_at_epoch")) or instant_in(each.get("created_at")),
+        place=place,
+        project=str(each.get("project") or ""),
+        harness=Harness.CODEX if platform == "codex" else Harness.CLAUDE_CODE,
+        session_id=session_id or None,
+        agent=str(each.get("generated_by_model") or "") or None,
         sensitivity=Sensitivity.PRIVATE if word == "sensitive" else Sensitivity.NORMAL,
-    )  # fmt: skip
+    )
 
 
 CLAUDE_MEM = Source(
@@ -142,12 +149,19 @@ def _read_chunks(path: str, machine: Machine) -> Iterator[Found]:
 def _chunk(row: dict[str, Any], content: str, place: str) -> Record:
     tags = _list(row.get("tags"))
     return Record(
-        str(row.get("id")), content, str(row.get("topic") or ""), kind=kind_of(tags), tags=tags,
+        str(row.get("id")),
+        content,
+        str(row.get("topic") or ""),
+        kind=kind_of(tags),
+        tags=tags,
         created_at_ms=instant_in(row.get("created_at")) or instant_in(row.get("updated")),
-        updated_at_ms=instant_in(row.get("updated")), place=place, agent=str(row.get("agent") or "") or None,
+        updated_at_ms=instant_in(row.get("updated")),
+        place=place,
+        agent=str(row.get("agent") or "") or None,
         importance=next((each for each in Importance if each.value == row.get("importance")), Importance.MEDIUM),
-        expires_at_ms=instant_in(row.get("expires_at") or row.get("expires")), names=(str(row.get("id")),),
-    )  # fmt: skip
+        expires_at_ms=instant_in(row.get("expires_at") or row.get("expires")),
+        names=(str(row.get("id")),),
+    )
 
 
 CHUNKS = Source("agent-memory-store", _read_chunks, _find_chunks)
@@ -208,11 +222,15 @@ def _memory(row: dict[str, Any]) -> Found:
     inner = row.get("metadata") or row.get("metadata_")
     about: dict[str, Any] = inner if is_object(inner) else {}
     return Record(
-        name, str(row.get("content") or row.get("memory") or row.get("data") or about.get("data") or ""),
-        kind=kind_of(_list(row.get("categories"))), tags=_list(row.get("categories")),
-        created_at_ms=instant_in(row.get("created_at")), updated_at_ms=instant_in(row.get("updated_at")),
-        agent=str(row.get("app") or row.get("actor_id") or "") or None, is_archived=state in ("paused", "archived"),
-    )  # fmt: skip
+        name,
+        str(row.get("content") or row.get("memory") or row.get("data") or about.get("data") or ""),
+        kind=kind_of(_list(row.get("categories"))),
+        tags=_list(row.get("categories")),
+        created_at_ms=instant_in(row.get("created_at")),
+        updated_at_ms=instant_in(row.get("updated_at")),
+        agent=str(row.get("app") or row.get("actor_id") or "") or None,
+        is_archived=state in ("paused", "archived"),
+    )
 
 
 OPENMEMORY = Source("OpenMemory", _read_openmemory)

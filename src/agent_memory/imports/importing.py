@@ -174,10 +174,12 @@ class Importing:
             receipt = unwrap(self.writes.store.apply(plan.changes, run_id=run_id))
             done = {each.id for each in receipt.applied}
             plan = evolve(
-                plan, run_id=run_id, created=tuple(each for each in plan.created if each.meta.id in done),
+                plan,
+                run_id=run_id,
+                created=tuple(each for each in plan.created if each.meta.id in done),
                 updated=tuple(each for each in plan.updated if each.meta.id in done),
                 left=(*plan.left, *receipt.dropped),
-            )  # fmt: skip
+            )
             self.runs.report("import", run_id, started_ms, plan.sentence, receipt, plan.reasons)
         self.runs.show(run_id)
         return plan
@@ -283,17 +285,30 @@ class Importing:
         body = _linked(draft.body, ids, draft)
         created_ms = min(record.created_at_ms or record.updated_at_ms or now_ms, now_ms)
         meta = Meta(
-            draft.id, draft.title, created_ms, max(created_ms, min(record.updated_at_ms or created_ms, now_ms)),
-            stored_description(record.description or derive_description(body)), record.kind, stored_tags(record.tags),
-            Status.CAPTURED, record.origin if is_mine else Origin.EXTERNAL, draft.scope, record.importance,
-            record.confidence, record.sensitivity, expires_at_ms=record.expires_at_ms,
-            valid_from_ms=record.valid_from_ms, valid_until_ms=record.valid_until_ms,
-        )  # fmt: skip
+            draft.id,
+            draft.title,
+            created_ms,
+            max(created_ms, min(record.updated_at_ms or created_ms, now_ms)),
+            stored_description(record.description or derive_description(body)),
+            record.kind,
+            stored_tags(record.tags),
+            Status.CAPTURED,
+            record.origin if is_mine else Origin.EXTERNAL,
+            draft.scope,
+            record.importance,
+            record.confidence,
+            record.sensitivity,
+            expires_at_ms=record.expires_at_ms,
+            valid_from_ms=record.valid_from_ms,
+            valid_until_ms=record.valid_until_ms,
+        )
         where = NoteSource(
-            record.harness, record.session_id, draft.scope if draft.scope != GLOBAL_SCOPE else None,
+            record.harness,
+            record.session_id,
+            draft.scope if draft.scope != GLOBAL_SCOPE else None,
             None if record.place in (None, GLOBAL_SCOPE) else redact_path(str(record.place)),
             record.agent and stored_agent(record.agent),
-        )  # fmt: skip
+        )
         entry = MemoryEntry(meta, body)
         sources = (evolve(where, imported=f"{draft.key}#{_digest(entry)}"),)
         return evolve(entry, meta=evolve(meta, sources=sources))
@@ -354,7 +369,12 @@ def _made(entry: MemoryEntry, is_archived: bool) -> Change | ChangeGroup:
 def _updated(old: Meta, new: Meta) -> Meta:
     """Returns the frontmatter of a note whose record changed. Whoever vouched for it saw another text."""
     return evolve(
-        old, title=new.title, description=new.description, updated_at_ms=max(old.updated_at_ms, new.updated_at_ms),
+        old,
+        title=new.title,
+        description=new.description,
+        updated_at_ms=max(old.updated_at_ms, new.updated_at_ms),
         promoted_by=None if new.origin is Origin.EXTERNAL else old.promoted_by,
-        pinned=old.pinned and new.origin is not Origin.EXTERNAL, origin=new.origin, sources=new.sources,
-    )  # fmt: skip
+        pinned=old.pinned and new.origin is not Origin.EXTERNAL,
+        origin=new.origin,
+        sources=new.sources,
+    )

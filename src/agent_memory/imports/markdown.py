@@ -48,13 +48,17 @@ def _plain(each: Document, place: str) -> Record:
         return own
     kinds, tags = (each.text("type", "kind"), each.text("category")), texts_in(each.front.get("tags"))
     return Record(
-        each.name, each.body,
+        each.name,
+        each.body,
         each.text("title", "name") or first_heading(each.body) or each.stem.replace("-", " ").replace("_", " "),
-        each.text("description", "summary"), kind_of((*kinds, *tags)), tags,
+        each.text("description", "summary"),
+        kind_of((*kinds, *tags)),
+        tags,
         each.instant("created", "created_at", "createdAt", "date"),
-        each.instant("modified", "updated", "updated_at", "updatedAt", "timestamp") or each.changed_at_ms, place,
+        each.instant("modified", "updated", "updated_at", "updatedAt", "timestamp") or each.changed_at_ms,
+        place,
         names=(each.text("title"), each.text("permalink"), each.name, each.name.removesuffix(".md"), each.stem),
-    )  # fmt: skip
+    )
 
 
 MARKDOWN = Source("markdown files", _reader(_plain))
@@ -101,9 +105,14 @@ LETTA = Source("the memory of Letta agents", _reader(lambda each, place: iter([_
 # -- memory banks -----------------------------------------------------------------------------------------------------
 
 _BANK = {
-    "projectbrief": Kind.PROJECT, "productcontext": Kind.PROJECT, "techcontext": Kind.PROJECT,
-    "systempatterns": Kind.CONVENTION, "decisionlog": Kind.DECISION, "activecontext": Kind.TASK, "progress": Kind.TASK,
-}  # fmt: skip
+    "projectbrief": Kind.PROJECT,
+    "productcontext": Kind.PROJECT,
+    "techcontext": Kind.PROJECT,
+    "systempatterns": Kind.CONVENTION,
+    "decisionlog": Kind.DECISION,
+    "activecontext": Kind.TASK,
+    "progress": Kind.TASK,
+}
 
 
 def _bank(each: Document, place: str) -> Iterator[Found]:

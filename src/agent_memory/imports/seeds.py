@@ -75,10 +75,14 @@ def _read_inosx(path: str, machine: Machine) -> Iterator[Found]:
 def _sections(each: Document, text: str, agent: str, kind: Kind | None, place: str) -> Iterator[Found]:
     for heading, said in sections(text):
         yield Record(
-            f"{each.name}#{heading}", said.removesuffix("---").strip(), heading,
-            kind=kind or _KIND_OF_SECTION.get(heading.lower(), Kind.LESSON), place=place, agent=agent,
+            f"{each.name}#{heading}",
+            said.removesuffix("---").strip(),
+            heading,
+            kind=kind or _KIND_OF_SECTION.get(heading.lower(), Kind.LESSON),
+            place=place,
+            agent=agent,
             updated_at_ms=each.changed_at_ms,
-        )  # fmt: skip
+        )
 
 
 def _conversation(path: str, name: str, place: str) -> Iterator[Found]:
@@ -167,12 +171,15 @@ def _claw_record(id: str, row: dict[str, Any]) -> Found:
         return LeftOut(id, "it says what a turn did, or that nothing happened")
     is_share = isinstance(confidence, int | float) and 0 <= confidence <= 1
     return Record(
-        id, str(row.get("text")), kind=kind_of([str(row.get("category"))]),
-        created_at_ms=instant_in(about.get("timestamp")), place=GLOBAL_SCOPE,
+        id,
+        str(row.get("text")),
+        kind=kind_of([str(row.get("category"))]),
+        created_at_ms=instant_in(about.get("timestamp")),
+        place=GLOBAL_SCOPE,
         agent=str(about.get("sourceChannel") or "") or None,
         confidence=float(confidence) if is_share and confidence is not None else None,
         sensitivity=Sensitivity.PRIVATE if word == "private-user" else Sensitivity.NORMAL,
-    )  # fmt: skip
+    )
 
 
 CURSORCLAW = Source("CursorClaw", keyed(_read_cursorclaw))

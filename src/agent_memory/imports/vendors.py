@@ -74,13 +74,18 @@ def _claude_record(each: Document, slug: str, place: str | None) -> Record:
     word = str(front.get("type", ""))
     about = Document(each.name, each.body, front, each.changed_at_ms)
     return Record(
-        f"{slug}/{each.name}", each.body,
+        f"{slug}/{each.name}",
+        each.body,
         about.text("name").replace("-", " ").replace("_", " ") or each.stem.replace("_", " "),
-        about.text("description"), _CLAUDE_KINDS.get(word) or kind_of([word]),
-        updated_at_ms=about.instant("modified") or each.changed_at_ms, place=GLOBAL_SCOPE if word == "user" else place,
-        project=slug, session_id=about.text("originSessionId") or None, names=(each.stem, about.text("name")),
+        about.text("description"),
+        _CLAUDE_KINDS.get(word) or kind_of([word]),
+        updated_at_ms=about.instant("modified") or each.changed_at_ms,
+        place=GLOBAL_SCOPE if word == "user" else place,
+        project=slug,
+        session_id=about.text("originSessionId") or None,
+        names=(each.stem, about.text("name")),
         harness=Harness.CLAUDE_CODE,
-    )  # fmt: skip
+    )
 
 
 CLAUDE = Source("the memory of Claude Code", keyed(_read_claude), _find_claude)

@@ -153,9 +153,13 @@ def _put(
         places = [each for each in (history.cwd, *history.also_in) if each and is_text(each) and "\0" not in each]
         ended_ms = in_calendar(history.ended_at_ms) or look // 1_000_000  # the file's time, but for its last bits
         about = (
-            history.harness.value, _plain(history.session_id), history.branch and _plain(history.branch), ended_ms,
-            first_words(history), json.dumps(places),
-        )  # fmt: skip
+            history.harness.value,
+            _plain(history.session_id),
+            history.branch and _plain(history.branch),
+            ended_ms,
+            first_words(history),
+            json.dumps(places),
+        )
     sql = (
         "INSERT INTO histories (name, look, harness, session, branch, ended_ms, first_words, places, problem) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
