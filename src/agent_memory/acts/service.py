@@ -114,9 +114,9 @@ class MemoryService:
             if self.caller.is_agent and found.meta.pinned:
                 raise EntryProtected(id, "superseding by an agent", "pinned")
             replaced[id] = found
-        by, scopes = self.caller.origin, (draft.scope, GLOBAL_SCOPE)
+        by, scopes, hash = self.caller.origin, (draft.scope, GLOBAL_SCOPE), body_hash(subject.body)
         for each in live.entries:  # the person's word takes the place of a foreign source's
-            if each.body_hash == body_hash(subject.body) and each.meta.is_unheard(by) and each.meta.scope in scopes:
+            if each.body_hash == hash and each.meta.is_unheard(by) and each.meta.scope in scopes:
                 replaced[each.meta.id] = each
         left = live.by_id.keys() - replaced.keys()
         similar, compared = (
@@ -125,8 +125,8 @@ class MemoryService:
         # An agent that guesses the text of a secret note must not learn that it guessed right (P20).
         linked = append_see_also(subject.body, [each.meta.id for each in similar])
         # Somebody may have stored it just now, with the same links: similar notes were looked up before.
-        hashes = (body_hash(subject.body), body_hash(linked))
-        same = (each for hash in hashes for each in live.entries if each.body_hash == hash)
+        hashes = (hash, body_hash(linked))
+        same = (each for one in hashes for each in live.entries if each.body_hash == one)
         told = (each for each in same if each.meta.scope in scopes and not each.meta.is_unheard(by))
         shown = (each for each in told if not (self.caller.is_agent and each.meta.is_secret))
         # The same body, but for the links that were added when it was stored.

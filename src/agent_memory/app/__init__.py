@@ -964,7 +964,6 @@ class Memory:
     def sessions(self, progress: Progress = _silent) -> tuple[late.sessions.SessionLine, ...]:
         """Returns the known sessions, the newest first, and what became of their notes; those of excluded projects are
         left out. The transcripts of those that still wait are looked into for at most a second."""
-
         until = float("inf")
 
         def first_words_of(entry: late.queue.InboxEntry) -> str:
@@ -1005,8 +1004,8 @@ class Memory:
         )
         footprint = late.undo.footprint_of(self.log, run)
         footprint = late.diffs.backwards(footprint) if backwards else footprint
-        (shown,), hidden = self.shown_runs((run,)), self.hidden_ids()
-        return shown, late.diffs.diff_parts(footprint, self._titles(), hidden)
+        hidden = self.hidden_ids()
+        return run.without(hidden), late.diffs.diff_parts(footprint, self._titles(), hidden)
 
     def hidden_ids(self) -> frozenset[str]:
         """Returns the notes of which nothing past is shown: those that are secret now, and to an agent those that wait for approval."""

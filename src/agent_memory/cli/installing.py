@@ -14,6 +14,7 @@ from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_st
 from itertools import zip_longest
 from typing import Any, TextIO, TypeVar, get_args
 
+from agent_memory.agent.agent_command import uses_builtin
 from agent_memory.app import Memory
 from agent_memory.caller import caller_of
 from agent_memory.capture.repository import work_tree_above
@@ -21,7 +22,6 @@ from agent_memory.cli.arguments import Run, add_flag, add_harnesses, add_number,
 from agent_memory.cli.care import job_in_words
 from agent_memory.cli.console import CYAN, GREEN, RED, Console, broken_lines, terminal_columns
 from agent_memory.cli.dialogue import is_agreed, open_here
-from agent_memory.config import BUILTIN
 from agent_memory.documents import fields_of, job_documents, rows_of
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.files.paths import as_store_io
@@ -240,9 +240,9 @@ def _repository_here(memory: Memory) -> str:
 
 def _preset_here(memory: Memory) -> str | None:
     """Returns a preset whose command is on this machine; None if the config chooses one."""
-    llm, path = memory.config.llm, memory.environ.get("PATH", os.defpath)
-    if llm.command is not None or llm.preset != BUILTIN:
+    if not uses_builtin(memory.config.llm):
         return None
+    path = memory.environ.get("PATH", os.defpath)
     usable = (name for name, each in PRESETS.items() if not each.keeps_tools and not each.model_required)
     return next((name for name in usable if shutil.which(PRESETS[name].argv[0], path=path)), None)
 
