@@ -401,7 +401,7 @@ def _alone(
         kind, reason, fact = None, "", ""
         if meta.withheld:
             kind, reason = ReviewKind.HELD_BACK, "It is new, and no session is told of it before you approve it"
-        elif meta.origin is Origin.EXTERNAL and not meta.is_vouched_for:
+        elif meta.is_foreign:
             is_import = not meta.sources or any(each.imported for each in meta.sources)
             kind = ReviewKind.IMPORTED if is_import else ReviewKind.EXTERNAL
             steps = "holds steps that several sessions took" if SKILL_TAG in meta.tags else "was imported"

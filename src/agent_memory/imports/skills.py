@@ -20,7 +20,7 @@ from attrs import frozen
 from agent_memory.errors import Error
 from agent_memory.imports.base import SOURCES_LINE, STEPS, Record
 from agent_memory.imports.bootstrap import Checkout
-from agent_memory.note.note import GLOBAL_SCOPE, SKILL_TAG, Kind, Origin
+from agent_memory.note.note import GLOBAL_SCOPE, SKILL_TAG, Kind
 from agent_memory.results import unwrap
 from agent_memory.session.history import History
 from agent_memory.session.tool_calls import BRIEF_CHARS, answers, runs_commands
@@ -98,9 +98,7 @@ def proposals(
     ):
         if any((source.imported or "").startswith(f"{SOURCE}:") for source in each.meta.sources):
             known[each.meta.scope].append(_STEP.findall(unwrap(store.read_again(each)).body))
-            waiting[each.meta.scope] += each.meta.origin is Origin.EXTERNAL and not (
-                each.archived or each.meta.is_vouched_for
-            )
+            waiting[each.meta.scope] += each.meta.is_foreign and not each.archived
     for scope, repeated in found.items():
         checkout = checkout_at(places[scope])
         told = [checkout.text(name) for name in checkout.named(r"(?:.*/)?(?:AGENTS|CLAUDE|GEMINI|SKILL)\.md")]

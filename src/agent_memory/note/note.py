@@ -256,7 +256,13 @@ class Meta:
 
     def is_unheard(self, said_by: Origin) -> bool:
         """Returns whether the person says now what only a foreign source said until now, so that nobody was told."""
-        return said_by is Origin.USER and self.origin is Origin.EXTERNAL and not self.is_vouched_for
+        return said_by is Origin.USER and self.is_foreign
+
+    @property
+    def is_foreign(self) -> bool:
+        """Returns whether only a page, a tool or a file says it and no person vouches for it: no agent is told it unasked
+        (P19)."""
+        return self.origin is Origin.EXTERNAL and not self.is_vouched_for
 
     @property
     def is_vouched_for(self) -> bool:
@@ -273,11 +279,9 @@ class Meta:
         """Returns the nearest tier that the note's origin allows (P19): cold for secret and withheld notes, else hot
         for what the person said or vouches for, warm for what an agent concluded, cold for what a foreign source said.
         """
-        if self.is_secret or self.withheld:
+        if self.is_secret or self.withheld or self.is_foreign:
             return Tier.COLD
-        if self.is_vouched_for or self.origin is Origin.USER:
-            return Tier.HOT
-        return Tier.COLD if self.origin is Origin.EXTERNAL else Tier.WARM
+        return Tier.HOT if self.is_vouched_for or self.origin is Origin.USER else Tier.WARM
 
     @property
     def cites_a_turn(self) -> bool:

@@ -15,7 +15,6 @@ from agent_memory.note.note import (
     Importance,
     Kind,
     Listed,
-    Origin,
     Sensitivity,
     StoredEntry,
     Tier,
@@ -91,7 +90,7 @@ def barrier(listed: Listed, around: Place) -> str | None:
         return "It is private, and this is a repository."
     if meta.withheld:
         return "It is new, and you have not approved it yet (`memory review`)."
-    if meta.origin is Origin.EXTERNAL and not meta.is_vouched_for:
+    if meta.is_foreign:
         return "It comes from outside, and you have not vouched for it."
     if has_passed(meta.expires_at_ms, around.now_ms):
         return "It has expired."

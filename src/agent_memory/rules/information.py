@@ -252,12 +252,8 @@ class Untrusted:
 def untrusted_entries(live: Iterable[Listed], shown: Iterable[StoredEntry]) -> tuple[Untrusted, ...]:
     """Returns what an agent could have read of such notes: titles and descriptions, and the bodies it was shown."""
     bodies = {each.meta.id: each.body for each in shown}
-    metas = (each.meta for each in live if each.meta.origin is Origin.EXTERNAL)
-    texts = (
-        f"{meta.title}\n{meta.description}\n{bodies.get(meta.id, '')}"
-        for meta in metas
-        if not meta.is_secret and not meta.is_vouched_for
-    )
+    metas = (each.meta for each in live if each.meta.is_foreign and not each.meta.is_secret)
+    texts = (f"{meta.title}\n{meta.description}\n{bodies.get(meta.id, '')}" for meta in metas)
     return tuple(Untrusted(content_terms(text), actionable_tokens(text)) for text in texts)
 
 
