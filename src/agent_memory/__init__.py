@@ -53,8 +53,8 @@ if TYPE_CHECKING:
     from agent_memory.rules.drafts import Expiry, MetaPatch, NoteDraft
     from agent_memory.rules.findings import Analysis, Finding
     from agent_memory.rules.plan import Action, DefragPlan, DefragProposal, Plan
+    from agent_memory.rules.published import Published, SectionBudget, Target
     from agent_memory.rules.run import DefragRun, Run, Settled
-    from agent_memory.rules.section import Published, SectionBudget, Target
     from agent_memory.section.publishing import Publisher
     from agent_memory.section.targets import Targets
     from agent_memory.session.found_session import Backfill, FoundSession, Rest

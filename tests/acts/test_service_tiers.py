@@ -14,7 +14,7 @@ from agent_memory.recall.known_notes import KnownNotes
 from agent_memory.recall.note_index import NoteIndex
 from agent_memory.recall.reading import ListFilter, Reading
 from agent_memory.rules.drafts import NoteDraft
-from agent_memory.rules.section import Published
+from agent_memory.rules.published import Published
 from agent_memory.store.recorded_writes import RecordedWrites
 from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_recorder import DictRecorder

@@ -15,8 +15,8 @@ from agent_memory.note.note import Harness, MemoryEntry, Meta, Origin, Source, S
 from agent_memory.pipelines.defrag import DefragIo, defrag
 from agent_memory.rules.agent_request import AgentReply, AgentRequest, DefragRequest
 from agent_memory.rules.change import Change
+from agent_memory.rules.published import Published, PublishedTarget
 from agent_memory.rules.run import DefragRun
-from agent_memory.rules.section import Published, PublishedTarget
 from agent_memory.rules.undo_run import SectionChange
 from agent_memory.section.publishing import KeepSections
 from agent_memory.store.run_files import RunLog

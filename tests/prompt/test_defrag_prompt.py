@@ -27,7 +27,7 @@ from agent_memory.rules.agent_request import DefragRequest
 from agent_memory.rules.drafts import ECHOED
 from agent_memory.rules.findings import Analysis, Finding, FindingKind
 from agent_memory.rules.plan import KINDS
-from agent_memory.rules.section import SectionBudget
+from agent_memory.rules.published import SectionBudget
 from agent_memory.rules.shown import choose_shown
 from agent_memory.text.ids import ID_PATTERN
 

@@ -12,7 +12,7 @@ from agent_memory.note.note import Importance, Kind, Origin, Sensitivity, Stored
 from agent_memory.rules.change import max_changes
 from agent_memory.rules.findings import Finding, FindingKind
 from agent_memory.rules.plan import Archive, Merge, fingerprint_of, ids_of
-from agent_memory.rules.section import SectionBudget
+from agent_memory.rules.published import SectionBudget
 from agent_memory.rules.tidied import chosen_tiers, due_archivings, surplus, tidied
 from defrag_requests import DAY_MS, NOW_MS, request_of, stored
 

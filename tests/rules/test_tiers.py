@@ -24,7 +24,7 @@ from agent_memory.note.note import (
 )
 from agent_memory.rules.change import Change, ChangeGroup
 from agent_memory.rules.plan import DefragPlan
-from agent_memory.rules.section import SectionBudget
+from agent_memory.rules.published import SectionBudget
 from agent_memory.rules.tiers import (
     HEADING_CHARS,
     Resolved,

@@ -18,7 +18,7 @@ from agent_memory.rules.forgotten import EntryTombstone, SessionTombstone, state
 from agent_memory.store.bookkeeping import TOMBSTONE, rejected_path, review_path
 from agent_memory.store.note_files import parse_tiers, render_tiers
 from agent_memory.sync.merged_tree import merged_tree, wanted_contents
-from agent_memory.sync.merging import Leaf, MergedTree, Tree
+from agent_memory.sync.tree import Leaf, MergedTree, Tree
 
 NOON_MS = 1_772_409_600_000
 A, B, C = "id__aaaaaa", "id__bbbbbb", "id__cccccc"

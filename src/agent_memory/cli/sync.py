@@ -15,7 +15,7 @@ from agent_memory.files.paths import as_store_io, read_image
 from agent_memory.note.note import TEAM_DIRECTORY
 from agent_memory.results import unwrap
 from agent_memory.sync.merged_tree import driven_merge
-from agent_memory.sync.merging import SyncRequest, sentence_of
+from agent_memory.sync.synchroniser import SyncRequest, sentence_of
 from agent_memory.text.plain_text import counted, one_line
 
 # -- sync -------------------------------------------------------------------------------------------------------------

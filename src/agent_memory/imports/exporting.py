@@ -21,7 +21,7 @@ from agent_memory.files.durable import TEMPORARY_PREFIX, make_directories, repla
 from agent_memory.files.locks import Locks
 from agent_memory.files.paths import JsonFile, as_store_io, exists, read_bytes, remove_file, write_text
 from agent_memory.imports.base import MAX_FILE_BYTES, STEPS, Document, Found, LeftOut, Record, files_in, read_file
-from agent_memory.imports.vendors import CLAUDE_TYPES, EXPORTED
+from agent_memory.imports.claude_and_codex import CLAUDE_TYPES, EXPORTED
 from agent_memory.note.file_name import file_name_of
 from agent_memory.note.frontmatter import NoteParts, Plain, flow_text, join_note, split_note
 from agent_memory.note.note import (

@@ -17,11 +17,11 @@ from agent_memory.care.tombstones import Tombstones
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.files.paths import exists
 from agent_memory.imports.base import SOURCES_LINE, Found, LeftOut, Machine, Record, Source, Value, pieces, sections
+from agent_memory.imports.claude_and_codex import CLAUDE, CODEX
 from agent_memory.imports.databases import CHUNKS, CLAUDE_MEM, MEM0, OPENMEMORY
 from agent_memory.imports.exporting import read_json_lines
 from agent_memory.imports.markdown import BASIC_MEMORY, CURSOR_RULES, LETTA, MARKDOWN, MEMORY_BANK, OKF
 from agent_memory.imports.seeds import CURSORCLAW, INOSX
-from agent_memory.imports.vendors import CLAUDE, CODEX
 from agent_memory.note.note import (
     GLOBAL_SCOPE,
     Listed,

@@ -40,8 +40,8 @@ from agent_memory.rules.findings import (
 )
 from agent_memory.rules.plan import DefragFacts, DefragProposal
 from agent_memory.rules.plan_defrag import ids_to_read, plan_defrag
+from agent_memory.rules.published import Published, SectionBudget
 from agent_memory.rules.run import DefragRun, Scan, TieringMemo
-from agent_memory.rules.section import Published, SectionBudget
 from agent_memory.rules.shown import choose_shown, most_urgent_ids
 from agent_memory.rules.tidied import due_archivings, ids_without_room, surplus
 from agent_memory.rules.tiers import resolve_tiers, tier_facts, tiers_after

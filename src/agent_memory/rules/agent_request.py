@@ -9,7 +9,7 @@ from attrs import field, frozen
 
 from agent_memory.note.note import Listed, StoredEntry, TierList, Usage
 from agent_memory.rules.findings import Analysis
-from agent_memory.rules.section import SectionBudget
+from agent_memory.rules.published import SectionBudget
 from agent_memory.session.history import History
 from agent_memory.session.queue import InboxEntry
 from agent_memory.text.plain_text import Count

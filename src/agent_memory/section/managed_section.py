@@ -13,7 +13,7 @@ from agent_memory.note.note import GLOBAL_SCOPE, Listed, Sensitivity, Source, St
 from agent_memory.recall.neutral_markdown import facts_beside, neutral_line, whole_note
 from agent_memory.redaction.redact import redact
 from agent_memory.rules.analyze import contradicted_in
-from agent_memory.rules.section import RenderedSection, SectionBudget, Target
+from agent_memory.rules.published import RenderedSection, SectionBudget, Target
 from agent_memory.rules.tiers import told_of, why_not_nearer
 from agent_memory.section.section_splice import SECTION_HEADING
 from agent_memory.session.own_marks import SECTION_END, SECTION_START

@@ -13,7 +13,7 @@ from agent_memory.errors import EntryChanged, EntryNotFound, EntryUnreadable, Er
 from agent_memory.note.note import Source, StoredEntry, standing_tiers
 from agent_memory.ports import Notes
 from agent_memory.results import as_result, unwrap
-from agent_memory.rules.section import Published, PublishedTarget, RenderedSection, SectionBudget, Target, TargetFile
+from agent_memory.rules.published import Published, PublishedTarget, RenderedSection, SectionBudget, Target, TargetFile
 from agent_memory.rules.undo_run import SectionChange
 from agent_memory.section.managed_section import render_section
 from agent_memory.section.section_splice import Spliced, rule_head, with_section

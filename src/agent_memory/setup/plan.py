@@ -13,7 +13,7 @@ from attrs import field, frozen
 
 from agent_memory.errors import Error
 from agent_memory.redaction.redact import redact
-from agent_memory.rules.section import TargetFile
+from agent_memory.rules.published import TargetFile
 from agent_memory.text.json_codec import matching
 
 # -- what is wanted ---------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from agent_memory.files.durable import make_directories
 from agent_memory.files.paths import as_store_io
 from agent_memory.files.root import ROOT_VARIABLE
 from agent_memory.prompt.shipped_files import read_shipped
-from agent_memory.rules.section import TargetFile
+from agent_memory.rules.published import TargetFile
 from agent_memory.setup.installation import root_without
 from agent_memory.setup.plan import PlannedFile
 from agent_memory.setup.schedule import (

@@ -24,7 +24,7 @@ from agent_memory.files.locks import file_lock
 from agent_memory.files.paths import JsonFile, as_store_io, lies_there, read_image
 from agent_memory.files.root import is_directory, local_state_directory
 from agent_memory.results import T, unwrap
-from agent_memory.rules.section import TargetFile
+from agent_memory.rules.published import TargetFile
 from agent_memory.section.targets import Targets
 from agent_memory.setup.plan import Element, Entry, Member, PlannedFile, Receipt, Record, Whole
 from agent_memory.text.ids import content_hash

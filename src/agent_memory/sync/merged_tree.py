@@ -46,7 +46,8 @@ from agent_memory.rules.forgotten import (
 from agent_memory.store.bookkeeping import STATE_VALUE, TOMBSTONE, Tombstone
 from agent_memory.store.note_files import parse_tiers, render_tiers
 from agent_memory.sync.merged_bookkeeping import merged_bookkeeping
-from agent_memory.sync.merging import (
+from agent_memory.sync.merging import chosen, merged_meta, merged_text, newer_first
+from agent_memory.sync.tree import (
     EMPTY,
     MAX_FILE_BYTES,
     PLAIN_MODES,
@@ -55,10 +56,6 @@ from agent_memory.sync.merging import (
     MergedTree,
     Remark,
     Tree,
-    chosen,
-    merged_meta,
-    merged_text,
-    newer_first,
     why_outside,
 )
 from agent_memory.text.ids import is_id

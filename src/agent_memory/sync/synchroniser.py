@@ -33,24 +33,59 @@ from agent_memory.store.bookkeeping import PURGE, SYNCED, SYNCING, TOMBSTONE, Sy
 from agent_memory.store.recorded_writes import RecordedWrites
 from agent_memory.store.transaction import Transactions
 from agent_memory.sync.merged_tree import merged_tree, wanted_contents
-from agent_memory.sync.merging import (
+from agent_memory.sync.remote import INCOMING, Remote, chosen_remote, keep_remote
+from agent_memory.sync.tree import (
     EMPTY,
     MAX_FILE_BYTES,
     Held,
     Leaf,
     MergedTree,
+    NoteCounts,
     Remark,
-    Synced,
-    SyncRequest,
     Tree,
     count_notes,
     why_outside,
 )
-from agent_memory.sync.remote import INCOMING, Remote, chosen_remote, keep_remote
 from agent_memory.text.plain_text import first_few
 
 _ATTEMPTS = 8
 """How often another machine may push, or somebody here write, at the wrong moment."""
+
+
+@frozen
+class SyncRequest:
+    remote: str | None = None
+    """The address of a remote that should be this store's from now on."""
+    dry_run: bool = False
+    after_purge: bool = False
+    """Whether a person confirmed that a purge, here or on the other machine, should hold on both."""
+
+
+@frozen
+class Synced:
+    """What a sync did, or a dry run would do."""
+
+    remote: str
+    branch: str
+    received: NoteCounts = NoteCounts()
+    sent: NoteCounts = NoteCounts()
+    pushed: bool = False
+    """Whether there was something to send: files, or the history of both."""
+    merged: bool = False
+    conflicts: tuple[Remark, ...] = ()
+    remarks: tuple[Remark, ...] = ()
+    forgotten: int = 0
+    after_purge: bool = False
+    dry_run: bool = False
+
+
+def sentence_of(synced: Synced) -> str:
+    if not (synced.pushed or synced.received.any or synced.merged or synced.forgotten):
+        return f"Nothing to sync: this machine and {synced.remote} are the same."
+    verbs = ("would receive", "send") if synced.dry_run else ("Received", "sent")
+    start = "Dry run: " if synced.dry_run else ""
+    received, sent = synced.received.words(), synced.sent.words()
+    return f"{start}{verbs[0]} {received}; {verbs[1]} {sent} ({synced.remote}, branch {synced.branch})."
 
 
 @frozen

@@ -1,4 +1,4 @@
-"""The managed section of a target."""
+"""The files that have a managed section: what is asked for each, and what became of it."""
 
 from __future__ import annotations
 
