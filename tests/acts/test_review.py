@@ -14,7 +14,7 @@ from returns.result import Failure, Success
 from agent_memory.acts.review import ReviewAct, ReviewItem, ReviewKind
 from agent_memory.app import Memory, open_memory
 from agent_memory.caller import Caller
-from agent_memory.errors import ActRefused, EntryChanged
+from agent_memory.errors import ActRefused
 from agent_memory.note.note import Harness, MemoryEntry
 from agent_memory.rules.drafts import Expiry, NoteDraft
 
@@ -125,22 +125,6 @@ def test_of_twenty_who_decide_at_once_one_does(memory: Memory, act: ReviewAct) -
 
 def evolve_memory(memory: Memory) -> Memory:
     return open_memory(memory.environ, memory.cwd, print).unwrap()
-
-
-def test_a_note_that_changes_meanwhile_is_left_alone_and_the_others_are_decided(memory: Memory) -> None:
-    external(memory)
-    remembered(memory, RETRY, CLIENT)
-    items = memory.reviewing.items().unwrap()
-    changed = items[0].notes[0].meta.id
-    memory.service.edit(changed, body="It says something else now.").unwrap()
-    decided = memory.reviewing.decide(items, ReviewAct.REJECT).unwrap()
-    assert [each.subject for each in decided.left] == [items[0].key]
-    assert [each.meta.id for each in memory.store.list().unwrap().entries] == [changed]
-    match memory.reviewing.decide([items[0]], ReviewAct.REJECT):
-        case Failure(EntryChanged(id)):
-            assert id == changed
-        case other:
-            pytest.fail(f"{other}")
 
 
 def test_what_was_kept_is_shown_again_once_it_changes(memory: Memory) -> None:

@@ -12,12 +12,12 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.acts.keeping import StateKeeping, TagKeeping
 from agent_memory.caller import Caller
-from agent_memory.errors import Error, StateCorrupt, StateInvalid, StateNotFound, StoreIo, UsageInvalid
+from agent_memory.errors import Error, StateCorrupt, StateInvalid, StateNotFound, StoreIo
 from agent_memory.note.note import MemoryEntry, Meta
 from agent_memory.note.tagging import TagVocabulary
 from agent_memory.rules.change import Change
 from agent_memory.rules.published import Published
-from agent_memory.store.bookkeeping import MAX_VALUE_BYTES, key_problem
+from agent_memory.store.bookkeeping import MAX_VALUE_BYTES
 from agent_memory.store.recorded_writes import RecordedWrites
 from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_recorder import DictRecorder
@@ -67,13 +67,6 @@ def test_any_json_comes_back_as_it_was_unless_it_is_refused(value: object) -> No
         assert value_of(keeping, "current_phase") == value
     else:
         assert isinstance(kept.failure(), StateInvalid)
-
-
-@pytest.mark.parametrize(
-    "key", ["current_phase", "pipeline_run_042", "a", "Run-1", "team/api:phase", "v1.2", "x" * 128]
-)
-def test_plain_keys(key: str) -> None:
-    assert key_problem(key) is None
 
 
 @pytest.mark.parametrize(
@@ -140,9 +133,6 @@ class TestTagsOfTheProject:
         keeping.set("project_tags", ["mine"]).unwrap()
         assert value_of(keeping, "project_tags") == ["mine"]
 
-    def test_are_none_where_none_was_accepted(self) -> None:
-        assert self.keeping(_World(), Success(TagVocabulary())).get("project_tags") == Success(None)
-
     def test_that_cannot_be_read_are_not_taken_for_none_p6(self) -> None:
         corrupt: Result[TagVocabulary, Error] = Failure(StateCorrupt("state/project_tags.json", ("it is no JSON",)))
         assert self.keeping(_World(), corrupt).get("project_tags") == corrupt
@@ -192,14 +182,6 @@ class FullDisk(TemporaryStore):
         return Failure(FULL) if self.full else super().apply(changes, **more)
 
 
-def test_a_pinned_note_is_retagged_too_since_a_person_asks() -> None:
-    world = World()
-    pinned = world.note("a", "topic__x", pinned=True, promoted_by="person")
-    world.tags().rename("x", "y").unwrap()
-    after = world.store.read(pinned).unwrap().meta
-    assert (after.tags, after.pinned, after.promoted_by) == (("topic__y",), True, "person")
-
-
 def test_what_is_cut_short_is_done_by_asking_again() -> None:
     """P2: the vocabulary is written before the notes."""
     store = FullDisk()
@@ -212,11 +194,3 @@ def test_what_is_cut_short_is_done_by_asking_again() -> None:
     store.full = False
     assert world.tags().rename("x", "y").unwrap().notes == (one,)
     assert world.tags_of(one) == ("topic__y",)
-
-
-def test_a_tag_that_is_only_accepted_can_be_renamed() -> None:
-    world = World()
-    world.tags().accept(["x"]).unwrap()
-    assert world.tags().rename("x", "y").unwrap().notes == ()
-    assert world.vocabulary.get().unwrap().accepted == {"topic__y"}
-    assert isinstance(world.tags().rename("nowhere", "y").failure(), UsageInvalid)

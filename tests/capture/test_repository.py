@@ -202,13 +202,6 @@ def test_nothing_private_goes_where_a_repository_may_be_p6(home: Path) -> None:
         assert may_be_in_work_tree(str(home / "p"))
 
 
-def test_a_branch_with_slashes_and_packed_refs(git: Git, project: Path, home: Path) -> None:
-    git(project, "checkout", "-q", "-b", "feature/x/y")
-    git(project, "pack-refs", "--all")
-    assert not (project / ".git" / "refs" / "heads" / "feature").exists()
-    assert read(project, home)[1:] == ("feature/x/y", git(project, "rev-parse", "HEAD"))
-
-
 def test_a_git_file_that_points_nowhere_is_no_repository(home: Path) -> None:
     (home / "p").mkdir()
     (home / "p" / ".git").write_text("gitdir: /nowhere\n")

@@ -25,12 +25,6 @@ def read(payload: object, harness: str = "claude-code") -> SessionEvent:
     return event
 
 
-def test_the_turns_end_locates_the_session() -> None:
-    event = read({**CLAUDE, "last_assistant_message": "never kept"})
-    assert (event.harness, event.method, event.session_id) == ("claude-code", "claude-code-session", ID)
-    assert (event.session_path, event.cwd, event.event, event.reason) == ("/t/x.jsonl", "/p", "Stop", None)
-
-
 @pytest.mark.parametrize(
     ("members", "reason"),
     [

@@ -175,11 +175,6 @@ def test_what_is_no_list_where_one_belongs_stays_as_it_is(damage: object) -> Non
     assert cleaned({"sessions": [session], "actions": actions}) == {"sessions": [], "actions": actions}
 
 
-def test_a_report_that_does_not_tell_of_it_keeps_its_bytes() -> None:
-    data = b'{"sessions":   [], "actions": 7}'
-    assert forgetful_report(data, WORDS) == data
-
-
 @pytest.mark.parametrize("data", [b"", b"[]", b"{", b"\xff"])
 def test_what_is_no_report_is_named_as_such(data: bytes) -> None:
     with pytest.raises(StateCorrupt):
@@ -198,14 +193,3 @@ def test_a_commit_that_is_owed_keeps_its_paths_and_says_nothing() -> None:
     silent: dict[str, object] = {"subject": FORGOTTEN, "body": "", "thread_id": None}
     found = json.loads(forgetful_commits(json.dumps(DEBTS).encode(), TITLED))
     assert found == [{**DEBTS[0], **silent}, {**DEBTS[1], **silent}, DEBTS[2]]
-
-
-def test_debts_that_do_not_tell_of_it_keep_their_bytes() -> None:
-    data = json.dumps(DEBTS[2:], indent=7).encode()
-    assert forgetful_commits(data, TITLED) == data
-
-
-@pytest.mark.parametrize("data", [b"", b"{}", b"[", b"\xff"])
-def test_what_is_no_list_of_debts_is_named_as_such(data: bytes) -> None:
-    with pytest.raises(StateCorrupt):
-        forgetful_commits(data, TITLED)

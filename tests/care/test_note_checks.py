@@ -10,7 +10,6 @@ from attrs import evolve
 from hypothesis import given, strategies as st
 
 from agent_memory.care.checks import (
-    CATALOGUE,
     Finding,
     NoteFile,
     Severity,
@@ -138,8 +137,3 @@ class TestAnalysis:
         analysis = Analysis((dangling,))
         (found,) = examine_analysis(analysis, {})
         assert found.message == f"{META.id} links to nothing"
-
-
-def test_the_catalogue_has_each_code_once() -> None:
-    known = [each.code for each in CATALOGUE]
-    assert len(known) == len(set(known))

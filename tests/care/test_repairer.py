@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import subprocess
@@ -19,7 +18,7 @@ from agent_memory.care.checks import NoteRepair
 from agent_memory.care.repairer import Repair
 from agent_memory.config import Config, StorageConfig
 from agent_memory.files.locks import Locks
-from faults import Counter, Killed, killed_at
+from faults import Counter, Killed, failing_on, killed_at
 from store_under_examination import Patient, locked_by_another_process
 
 OLD = time.time() - 7_200
@@ -161,18 +160,10 @@ def test_a_note_that_changed_meanwhile_is_left_as_it_is_p8(patient: Patient, mon
     assert any("topics/idea.md was left as it is" in sentence for sentence in done.failed)
 
 
-def test_files_that_cannot_be_looked_at_are_told_p6(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_that_cannot_be_looked_at_are_told_p6(patient: Patient) -> None:
     patient.by_hand("topics/my idea.md", "Try kites.\n")
-    real = os.listdir
-
-    def without_topics(path: str) -> list[str]:
-        if str(path).endswith("/topics"):
-            raise OSError(errno.EMFILE, "Too many open files", path)
-        return real(path)
-
-    with monkeypatch.context() as broken:
-        broken.setattr(os, "listdir", without_topics)
+    with failing_on("/topics", "listdir"):
         done = patient.repair()
-    assert any("topics" in each and "Too many open files" in each for each in done.failed)
+    assert any("topics" in each and "Input/output error" in each for each in done.failed)
     assert not any("my idea" in each for each in done.did)
     assert any("my idea" in each for each in patient.repair().did)

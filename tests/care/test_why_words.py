@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import Any
 
 import pytest
-from attrs import evolve
 
-from agent_memory.care.why_note import HistoryEvent, events_of, said_by, source_in_words, why_in_tier
-from agent_memory.care.why_session import FoundCapture, SessionState, SessionTrace, trace_session
+from agent_memory.care.why_note import HistoryEvent, said_by, source_in_words, why_in_tier
+from agent_memory.care.why_session import FoundCapture, SessionTrace, trace_session
 from agent_memory.note.note import Harness, Kind, Origin, Sensitivity, Source, Tier
-from agent_memory.rules.run_log import LoggedAction, LoggedRun
-from agent_memory.session.history import SessionMark
-from agent_memory.session.queue import Outcome, Trouble, Verdict
+from agent_memory.session.queue import Trouble
 from defrag_requests import DAY_MS, NOW_MS, stored
 from inbox_entries import session
 
@@ -74,18 +71,6 @@ def test_what_was_done_by_which_run_and_why(one: HistoryEvent, words: str) -> No
     assert one.sentence == words
 
 
-def test_only_what_concerns_the_entry_in_the_order_in_which_it_happened() -> None:
-    first = LoggedAction("create", (), ("id__aaaaaa",), "one")
-    second = LoggedAction("replace", ("id__aaaaaa",), (), "two")
-    other = LoggedAction("create", (), ("id__zzzzzz",), "other")
-    runs = (
-        LoggedRun(LATER, "defrag", 2, 2, "completed", "", (LoggedAction("archive", ("id__aaaaaa",), (), "three"),)),
-        LoggedRun(RUN, "consolidate", 1, 1, "completed", "", (first, other, second)),
-    )
-    assert [each.words for each in events_of(frozenset({"id__aaaaaa"}), runs)] == ["one", "two", "three"]
-    assert events_of(frozenset({"id__bbbbbb"}), runs) == ()
-
-
 def why(tier: Tier = Tier.COLD, *, seen: dict[str, Any] | None = None, **fields: Any) -> str:
     meta = stored("We use tabs", kind=Kind.DECISION, **fields).meta
     return why_in_tier(meta, tier, NOW_MS, **(seen or {}))
@@ -112,48 +97,12 @@ def test_the_reason_is_the_one_that_holds(reason: str, words: str) -> None:
     assert reason.startswith(words)
 
 
-MARK = SessionMark(Harness.CLAUDE_CODE, "s-1", "r9", NOW_MS, 42, True, "builtin")
-
-
 def capture(place: Any = "waiting", at_ms: int = NOW_MS, cwd: str | None = None, **fields: Any) -> FoundCapture:
     return FoundCapture(session("s-1", at_ms, **({"cwd": cwd} if cwd else {})), place, f"{at_ms}.json", **fields)
 
 
-def processed(at_ms: int = NOW_MS, verdict: Any = "written", place: Any = "processed", **fields: Any) -> FoundCapture:
-    one = capture(place, at_ms)
-    return evolve(one, entry=evolve(one.entry, outcome=Outcome(verdict, RUN, at_ms, **fields)))
-
-
 def trace(*captures: FoundCapture, notes: Any = (), **fields: Any) -> SessionTrace:
     return trace_session(("claude-code", "s-1"), captures, (), notes, **fields)
-
-
-NOTE = stored("We use tabs", sources=(Source(Harness.CLAUDE_CODE, "s-1"),)).listed
-
-
-@pytest.mark.parametrize(
-    ("one", "state", "words"),
-    [
-        (trace(), "never-captured", "Nothing is known about it"),
-        (trace(notes=(NOTE,)), "never-captured", "No capture of it has arrived, though"),
-        (trace(capture()), "pending", "It waits in the inbox"),
-        (trace(capture(), processed(NOW_MS - 1), mark=MARK), "pending", "It waits in the inbox"),
-        (trace(processed()), "processed", "It has been read."),
-        (trace(mark=MARK), "processed", "It has been read."),
-        (trace(processed(verdict="gave-up", place="given-up")), "failed", "It was given up"),
-        (trace(processed(), processed(NOW_MS - 1, "gave-up", "given-up")), "processed", "It has been read."),
-    ],
-)
-def test_where_it_stands(one: SessionTrace, state: SessionState, words: str) -> None:
-    assert one.state == state
-    assert one.words[0].startswith(words)
-
-
-@pytest.mark.parametrize("verdict", get_args(Verdict))
-def test_every_outcome_has_words_with_its_reason_and_its_run(verdict: str) -> None:
-    (_, captured, told) = trace(processed(verdict=verdict, reason="the port is closed.")).words
-    assert captured.startswith("It was captured on 2026-02-13")
-    assert told.endswith(": the port is closed (run 4dbfbe)")
 
 
 def test_trouble_tells_attempts_and_when_it_is_tried_again() -> None:
@@ -162,7 +111,3 @@ def test_trouble_tells_attempts_and_when_it_is_tried_again() -> None:
         "Memory will retry it (2 of 3 attempts used up, 1 time-out in a row, not before 2026-02-13 16:26 UTC): "
         "It gave no reply."
     )
-
-
-def test_what_waits_for_the_next_run_is_named() -> None:
-    assert trace(deferred=("id__aaaaaa",)).words[-1].startswith("What it changes of id__aaaaaa waits for the next run")

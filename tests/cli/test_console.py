@@ -34,15 +34,6 @@ def test_a_cut_text_fits(text: str, room: int) -> None:
 HEADINGS = ("id", "kind", "title")
 
 
-def test_columns_are_aligned_and_the_last_one_is_cut_to_the_line() -> None:
-    rows = [("id__1", "fact", "A short one"), ("id__2", "decision", "A much longer title that goes on and on")]
-    assert table_lines(HEADINGS, rows, 45) == [
-        "id     kind      title",
-        "id__1  fact      A short one",
-        "id__2  decision  A much longer title that go…",
-    ]
-
-
 @given(st.lists(st.text("ab 東👩‍👩‍👧é", max_size=60), max_size=5), st.integers(1, 80))
 def test_no_line_is_wider_than_the_terminal_unless_that_is_very_narrow(titles: list[str], width: int) -> None:
     table = table_lines(HEADINGS, [("id__1", "fact", title) for title in titles], width)
@@ -61,13 +52,6 @@ def test_on_a_narrow_line_columns_give_way_in_their_order() -> None:
 # -- passages
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-
-
-def test_marks_stand_out_where_colour_is_allowed() -> None:
-    assert marked_lines("the zebra lock", [(4, 9), (10, 14)], 80, colour=True) == [
-        "the \x1b[1;33mzebra\x1b[0m \x1b[1;33mlock\x1b[0m"
-    ]
-    assert marked_lines("the zebra lock", [(4, 9)], 80, colour=False) == ["the zebra lock"]
 
 
 @given(
@@ -108,12 +92,6 @@ def test_each_report_takes_the_place_of_the_one_before_and_what_is_said_takes_it
     console.err("done")
     console.err("really")
     assert err.getvalue().endswith(f"two\r{ERASE}done\nreally\n")
-
-
-def test_the_line_is_cut_to_the_terminal_and_controls_nothing() -> None:
-    err = Terminal()
-    Console(io.StringIO(), err).progress("東京の倉庫" * 9 + "\x1b[31m\n")
-    assert err.getvalue() == f"{ERASE}東京の倉庫東京の倉…\r"
 
 
 def test_a_terminal_that_cannot_erase_gets_lines(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,9 +10,9 @@ from wcwidth import wcswidth
 
 from agent_memory.care.health import HarnessDeliveries, Health
 from agent_memory.cli.care import MOST_SHOWN, health_lines
-from agent_memory.cli.search import closing_line, hit_lines, plain_line
+from agent_memory.cli.search import hit_lines, plain_line
 from agent_memory.note.note import Kind, Listed, Meta, Origin, StoredEntry, Tier
-from agent_memory.recall.search_values import Mode, ScorePart, SearchAnswer, SearchHit
+from agent_memory.recall.search_values import ScorePart, SearchHit
 from agent_memory.rules.agent_request import DaySpend
 from agent_memory.rules.run_log import LoggedRun, LoggedSession
 from agent_memory.session.queue import FailedEntry, Trouble
@@ -101,13 +101,6 @@ def test_lines_are_broken_to_the_width_behind_their_words(health: Health, width:
     assert all(line[10] != " " for line in lines)
 
 
-def test_colour_stands_at_the_verdict_alone() -> None:
-    first, *rest = page(WELL, 80, colour=True)
-    assert first == "\x1b[1;32mok        \x1b[0mnothing needs attention"
-    assert page(ILL, 80, colour=True)[0].startswith("\x1b[1;31mproblem")
-    assert not any("\x1b" in line for line in rest)
-
-
 # -- what a search found, in words -------------------------------------------------------------------------------------
 
 
@@ -159,12 +152,6 @@ def test_a_hit_for_people() -> None:
     ]  # fmt: skip
     coloured = "\n".join(shown(1, HIT, colour=True))
     assert "\x1b[1;33mzebra\x1b[0m" in coloured
-
-
-def test_what_answered_is_said() -> None:
-    assert closing_line(SearchAnswer((HIT,), Mode.BM25, matched=1)) == "1 note, found by words (bm25)."
-    both = SearchAnswer((HIT, HIT), Mode.HYBRID, matched=1_400)
-    assert closing_line(both) == "2 notes of 1,400 that match, found by words and by meaning (hybrid)."
 
 
 @pytest.mark.parametrize("width", [20, 40, 80])

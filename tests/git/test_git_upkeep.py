@@ -181,13 +181,6 @@ def _repository(root: Path) -> None:
     subprocess.run(["git", *who, "commit", "-q", "-m", "notes"], cwd=root, check=True)
 
 
-def test_large_loose_objects_are_packed_though_they_are_few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _repository(tmp_path)
-    monkeypatch.setattr(git_process, "LOOSE_KIB", 100)
-    pack_history(tmp_path, ENVIRON).unwrap()
-    assert _loose(tmp_path) == 0
-
-
 def test_p4_many_loose_objects_are_packed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _repository(tmp_path)
     monkeypatch.setattr(git_process, "LOOSE_OBJECTS", 100)

@@ -306,15 +306,6 @@ def test_a_first_message_under_the_id_of_the_session_before_is_this_ones(first: 
     assert talk.told() == [f"{speaker}: {first}", "user: And then?", "agent: Done."]
 
 
-def test_what_a_fork_copied_of_a_conversation_is_not_this_ones() -> None:
-    parent, fork = Conversation("parent"), Conversation()
-    parent.user("From the parent.")
-    parent.agent("Yes.", id="p2")
-    fork.user("From the fork.", id="f1", parent="p2")
-    fork.lines = parent.lines + fork.lines
-    assert fork.told() == ["user: From the fork."]
-
-
 def test_a_file_whose_records_all_name_another_session_is_read_as_a_whole() -> None:
     talk = Conversation("another")
     talk.user("Hello.")
@@ -356,13 +347,6 @@ def test_a_format_in_which_one_side_is_not_to_be_found_has_changed(talk: Convers
     assert error.reason.startswith("2 of its 3 records are of kinds not known to this version")
 
 
-def test_a_pull_request_is_told_once(talk: Conversation) -> None:
-    link = {"type": "pr-link", "prNumber": 7, "prUrl": "https://e.org/7", "prRepository": "o/r"}
-    for second in range(2):
-        talk.put({**link, "timestamp": f"2026-01-01T00:00:0{second}Z"})
-    assert talk.told() == ["tool: Pull request 7 of o/r: https://e.org/7"]
-
-
 def test_facts_of_the_session(talk: Conversation) -> None:
     talk.put({"type": "summary", "summary": "Of another session", "leafUuid": "elsewhere"})
     leaf = talk.user("Hello.", gitBranch="main")
@@ -393,15 +377,6 @@ def test_a_session_continued_on_both_branches_keeps_both(talk: Conversation) -> 
     talk.agent("B1")
     talk.user("A again", parent=first)
     assert [turn.text for turn in talk.history().turns] == ["Ready", "A", "A1", "B", "B1", "A again"]
-
-
-def test_parallel_calls_branch_and_nothing_of_them_is_lost(talk: Conversation) -> None:
-    one = talk.agent(calls("t1", "Bash", command="1"), message="m")
-    two = talk.agent(calls("t2", "Bash", command="2"), message="m")
-    talk.result("t1", "1", parent=one)
-    talk.result("t2", "2", parent=two)
-    talk.agent("Both done.")
-    assert [turn.text for turn in talk.history().turns] == ["", "1", "2", "Both done."]
 
 
 def test_compaction_cuts_nothing_off(talk: Conversation) -> None:

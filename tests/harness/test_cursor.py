@@ -8,7 +8,6 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings, strategies as st
 
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable
 from agent_memory.harness.cursor import UNSEEN_ANSWERS, typed_query
@@ -265,14 +264,6 @@ def test_older_places_of_a_transcript(tmp_path: Path) -> None:
     assert len(fetched(tmp_path).turns) == 5
     assert len(fetched(flat.parent).turns) == 5
     assert len(fetched(flat.parents[1]).turns) == 5
-
-
-@given(st.text(alphabet=st.sampled_from("user:assistant\n []<>_queryTolcThinkg= "), max_size=300), st.integers(1, 9))
-@settings(max_examples=60)
-def test_no_plain_text_raises(tmp_path_factory: pytest.TempPathFactory, text: str, copies: int) -> None:
-    path = tmp_path_factory.mktemp("text") / f"{SESSION}.txt"
-    path.write_text("user:\nWhich port?\nassistant:\n" + text * copies)
-    assert fetched(path.parent).turns[0].text.startswith("Which port?")
 
 
 @pytest.mark.shared

@@ -25,7 +25,7 @@ import opencode_sessions as opencode
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
 from agent_memory.harness import Histories, turn_builder
 from agent_memory.harness.aider import CHAT_FILE, AiderChats
-from agent_memory.harness.captured_notes import FileSnapshots, InlineNotes
+from agent_memory.harness.captured_notes import FileSnapshots
 from agent_memory.harness.claude_code import ClaudeCodeSessions
 from agent_memory.harness.codex import CodexSessions
 from agent_memory.harness.copilot import CopilotSessions
@@ -50,7 +50,6 @@ from agent_memory.session.queue import (
     Context,
     FileSnapshot,
     InboxEntry,
-    InlineNote,
     SessionFile,
     SessionMethod,
     retrieval_of,
@@ -415,12 +414,6 @@ def test_a_document_is_a_history_of_tool_turns(store: Path) -> None:
     assert (history.title, history.started_at_ms, history.ended_at_ms) == ("Ports", 7, 7)
 
 
-@pytest.mark.parametrize("content", [b"", b" \n\n", b"\x89PNG\x00\x00", b"x" * (16 * 1024 * 1024 + 1)])
-def test_what_is_no_text_is_unreadable(store: Path, content: bytes) -> None:
-    (store / PATH).write_bytes(content)
-    assert isinstance(fetch(store), HistoryUnreadable)
-
-
 @pytest.mark.parametrize(
     "path", [PATH, "../outside.md", "/etc/passwd", "inbox/snapshots", "inbox/link.md", "linked/notes.md", ""]
 )
@@ -465,13 +458,3 @@ def test_a_failing_disk_does_not_ruin_a_snapshot_p5_p6(tmp_path: Path, number: i
             failures.append(type(found.failure()))
     assert failures
     assert set(failures) == {HistoryUnavailable}
-
-
-def test_an_inline_note_is_the_persons_at_a_terminal_and_the_agents_elsewhere() -> None:
-    note = InlineNote("Ports", "The dev server listens on 9191.", thread_id="T-1")
-    source = InlineNotes()
-    for harness, role in ((Harness.MANUAL, Role.USER), (Harness.CLAUDE_CODE, Role.AGENT)):
-        found = source.fetch(InboxEntry(5, harness, note), None).unwrap()
-        assert [(turn.role, turn.text) for turn in found.turns] == [(role, "Ports\n\nThe dev server listens on 9191.")]
-        assert (found.title, found.ended_at_ms) == ("Ports", 5)
-        assert found.session_id != "T-1"

@@ -65,15 +65,8 @@ def test_the_dependencies_are_those_of_pyproject(nix: Any) -> None:
 def test_the_flake_evaluates_whole(nix: Any, tmp_path: Path) -> None:
     """Undefined names, missing arguments, outputs of the wrong kind."""
     copy = tmp_path / "project"
-    for name in (
-        "flake.nix",
-        "flake.lock",
-        "nix",
-        "plists",
-        "pyproject.toml",
-        "docs/config.schema.json",
-        "src/agent_memory/__init__.py",
-    ):
+    files = "flake.nix flake.lock nix plists pyproject.toml docs/config.schema.json src/agent_memory/__init__.py"
+    for name in files.split():
         target = copy / name
         target.parent.mkdir(parents=True, exist_ok=True)
         whole = PROJECT / name

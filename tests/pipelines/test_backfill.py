@@ -120,20 +120,6 @@ def test_a_resumed_copy_is_learnt_from_where_it_goes_on(past: Past) -> None:
     assert past.sights() == {"s1": "done", "s2": "done", "s3": "done"}
 
 
-def test_a_copy_of_what_was_consolidated_long_ago_is_recognised_by_its_record(past: Past) -> None:
-    original = uuids(turns("one", "two", "three"))
-    past.session("s1", said=original)
-    past.backfill()
-    past.world.run()
-    past.session("s2", said=(*original, *uuids(turns("four", first=4))), at_ms=NOON_MS + 1)
-    past.backfill()
-    past.world.run()
-    assert [t.number for t in past.world.agent.asked[-1].window.turns] == [4]
-    mark = past.world.marks.get(CLAUDE, "s2").unwrap()
-    assert mark is not None
-    assert mark.turns_seen == 4
-
-
 def test_a_fork_from_the_middle_is_learnt_from_its_fork(past: Past) -> None:
     shared = uuids(turns("one", "two"))
     (tool,) = uuids((Turn(2, Role.TOOL, "said by a page", "record-t", NOON_MS),))

@@ -6,17 +6,16 @@ import pytest
 from attrs import evolve
 from returns.result import Failure, Result
 
-from agent_memory.errors import Defect, Error, HistoryUnavailable, StateCorrupt, StoreIo
+from agent_memory.errors import Defect, Error, StateCorrupt, StoreIo
 from agent_memory.note.note import GLOBAL_SCOPE, Harness
 from agent_memory.pipelines.consolidate import ConsolidateIo, consolidate, rescue
 from agent_memory.rules.forgotten import SessionTombstone
 from agent_memory.rules.run import KeptReply, Run, Work
 from agent_memory.session.history import History, SessionMark
-from agent_memory.session.queue import Context, FileSnapshot, InboxEntry, Pending, SessionFile
+from agent_memory.session.queue import Context, InboxEntry, Pending, SessionFile
 from pipelines.consolidate_world import CWD, NOON_MS, ScriptedAgent, World, entries, history, note
 from stand_ins.dict_histories import DictHistories
 from stand_ins.temporary_records import (
-    TemporaryKeptHistories,
     TemporaryRunRecords,
     TemporarySessionMarks,
     TemporaryTombstones,
@@ -111,19 +110,6 @@ class TestWhatIsToBeRead:
         world.inbox.put(evolve(ENTRY, context=Context(cwd=CWD, repo="github.com/dana/elsewhere"))).unwrap()
         run_over(evolve(world.io(), scope_of=lambda _: GLOBAL_SCOPE))
         assert [each.meta.scope for each in world.listed()] == ["github.com/dana/elsewhere"]
-
-    def test_a_snapshot_that_is_gone_is_nothing_that_was_kept_of_a_session(self, world: World) -> None:
-        class Unasked(TemporaryKeptHistories):
-            def fetch(
-                self, harness: Harness, session_id: str, mark: SessionMark | None
-            ) -> Result[History | None, Error]:
-                pytest.fail("a snapshot has no session")
-
-        world.kept = Unasked()
-        snapshot = FileSnapshot("inbox/snapshots/notes.md")
-        world.histories.put(snapshot.path, HistoryUnavailable(snapshot.path, "it is gone"))
-        world.inbox.put(evolve(ENTRY, retrieval=snapshot)).unwrap()
-        assert world.verdicts(world.run()) == ["unavailable"]
 
 
 class TestABug:

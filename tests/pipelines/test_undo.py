@@ -222,12 +222,6 @@ class TestBytes:
         world.undo(undone.run_id)
         assert world.tree() == after
 
-    def test_what_the_person_wrote_into_a_file_of_ours_stays_p17(self, world: World) -> None:
-        world.run(tiers=TIERS, section="First.", machine="defrag")
-        world.target.write_text(world.target.read_text() + "Mine\n")
-        world.undo()
-        assert world.target.read_text() == "Mine\n"
-
     def test_a_section_that_was_changed_since_stays_and_is_named_p17(self, world: World) -> None:
         world.run(world.replace("a", "Changed."), section="First.", machine="defrag")
         changed = world.target.read_bytes().replace(b"First.", b"Mine.")
@@ -262,18 +256,6 @@ class TestWhichRun:
         world.undo(older)
         assert world.path("a").read_bytes() == before
         assert world.stored("b").body.strip() == "Changed too."
-
-    def test_pins_and_later_tiers_do_not_keep_a_run_from_being_undone(self, world: World) -> None:
-        world.run(tiers=TierList(("id__aaaaaa",)), machine="defrag")
-        older = world.run(
-            world.merge("b", "c", "e", "Both."), tiers=TierList(("id__aaaaae",), ("id__aaaaaa",)), machine="defrag"
-        )
-        world.store.apply((), tiers=TierList(("id__aaaaad", "id__aaaaae"), ("id__aaaaaa",))).unwrap()
-        world.undo(older)
-        hot = world.store.tiers().unwrap().hot
-        assert "id__aaaaad" in hot
-        assert "id__aaaaae" not in hot
-        assert {"id__aaaaab", "id__aaaaac"} <= {each.meta.id for each in world.store.list().unwrap().entries}
 
 
 class TestRefusals:

@@ -76,9 +76,6 @@ class TestEligible:
         private = note(sensitivity=Sensitivity.PRIVATE)
         assert (order(private), order(private, around=OUTSIDE)) == ([], ["Lamp 1"])
 
-    def test_what_is_external_needs_the_persons_word(self) -> None:
-        assert order(note(origin=Origin.EXTERNAL, promoted_by="person")) == ["Lamp 1"]
-
 
 def test_pinned_first_then_what_is_important_and_of_here_then_the_newest() -> None:
     notes = [

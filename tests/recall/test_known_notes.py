@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from returns.result import Failure, Result, Success
 
 from agent_memory import Memory, inject as injecting, open_memory
-from agent_memory.caller import Caller
-from agent_memory.errors import EntryNotFound, Error, StoreIo
+from agent_memory.errors import Error, StoreIo
 from agent_memory.files.locks import Locks
-from agent_memory.note.note import Kind, Listed, MemoryEntry, Meta, Origin, StoredEntry
+from agent_memory.note.note import Listed, MemoryEntry, Meta, Origin, StoredEntry
 from agent_memory.note.terms import QueryWord
 from agent_memory.recall.known_notes import KnownNotes, Near
 from agent_memory.recall.note_index import NoteIndex
-from agent_memory.recall.reading import ListFilter, Reading
 from agent_memory.recall.search_values import Matches, Mode, SearchAnswer, SearchHit, SearchRequest
-from agent_memory.rules.change import Change
 from agent_memory.rules.similarity import Subject
 from agent_memory.store.store_files import Store
-from one_change import delete, put
-from stand_ins.dict_clock import DictClock
+from one_change import put
 from stand_ins.dict_embedder import DictEmbedder
-from stand_ins.temporary_records import TemporaryUsageLedger
-from stand_ins.temporary_store import TemporaryStore
 
 REPO = "github.com/ada/lamp"
 LOCK = "The queue's lock file holds PID@hostname and a time stamp, and a lock older than five minutes is taken over."
@@ -89,18 +83,6 @@ def test_an_index_that_cannot_answer_hinders_no_write(store: Store) -> None:
     assert ids(KnownNotes(store, SilentIndex(store.files))) == []
 
 
-def test_a_note_that_went_after_the_index_saw_it_is_not_named(store: Store) -> None:
-    wanted = put(store, "Lock file of the queue", LOCK, scope=REPO)
-
-    class Remembers(NoteIndex):
-        def notes(self, numbers: Sequence[int]) -> Result[Mapping[int, Listed], Error]:
-            found = super().notes(numbers)
-            assert isinstance(delete(store, wanted), Success)
-            return found
-
-    assert ids(KnownNotes(store, Remembers(store.files))) == []
-
-
 def test_meaning_finds_what_words_alone_do_not(store: Store) -> None:
     wanted = put(
         store, "Stale locks", "The lock file holds PID@hostname; after five minutes anybody takes it over.", scope=REPO
@@ -119,44 +101,6 @@ def test_meaning_finds_what_words_alone_do_not(store: Store) -> None:
 
 
 ONE, OTHER = "id__aaaaaa", "id__bbbbbb"
-TORN = StoreIo("topics/other.md", "read", "EIO", "Input/output error")
-GONE = EntryNotFound(OTHER)
-
-
-class Troubled(TemporaryStore):
-    """The other entry is listed, and cannot be read."""
-
-    def __init__(self, trouble: Error) -> None:
-        super().__init__()
-        self.trouble = trouble
-
-    def read_again(self, listed: Listed) -> Result[StoredEntry, Error]:
-        return Failure(self.trouble) if listed.meta.id == OTHER else super().read_again(listed)
-
-
-def reading(trouble: Error) -> Reading:
-    store = Troubled(trouble)
-    for id in (ONE, OTHER):
-        meta = Meta(id, f"Note {id}", 1_000, 2_000, kind=Kind.TASK)
-        store.apply([Change.of(MemoryEntry(meta, f"- [ ] see [[{ONE}]]"))]).unwrap()
-    return Reading(store, TemporaryUsageLedger(), DictClock(3_000), Caller())
-
-
-@pytest.mark.parametrize(("trouble", "count"), [(TORN, 1), (GONE, 0)])
-def test_what_is_open_in_a_note_that_cannot_be_read_is_told_p6(trouble: Error, count: int) -> None:
-    found = reading(trouble).list(ListFilter(is_open=True)).unwrap()
-    assert [each.listed.meta.id for each in found.entries] == [ONE]
-    assert len(found.unreadable) == count
-    assert all("Input/output error" in each.problems[0] for each in found.unreadable)
-
-
-@pytest.mark.parametrize(("trouble", "count"), [(TORN, 1), (GONE, 0)])
-def test_what_links_in_a_note_that_cannot_be_read_is_told_p6(trouble: Error, count: int) -> None:
-    of = reading(trouble)
-    sheet = of.links(ONE).unwrap()
-    assert [each.id for each in sheet.outgoing] == [ONE]
-    assert len(sheet.unreadable) == count
-    assert of.links(OTHER).unwrap().unreadable == (), "a note that links to nothing of it is not read"
 
 
 # -- finding passages --------------------------------------------------------------------------------------------------

@@ -218,14 +218,6 @@ def test_after_a_compaction_what_was_there_is_gone(source: str, fresh: bool) -> 
     assert (moment.kind, moment.is_fresh) == ("start", fresh)
 
 
-def test_a_session_of_cursor_in_claude_codes_hook_is_cursors() -> None:
-    moment = told(
-        "claude-code", conversation_id=ID, generation_id="g", cursor_version="3.1", hook_event_name="SessionStart"
-    )
-    assert isinstance(moment, Moment)
-    assert moment.harness == "cursor"
-
-
 @pytest.mark.parametrize("payload", [None, [], "x", 7, {}, {"session_id": 7, "hook_event_name": "SessionStart"}])
 def test_an_unusable_payload_is_a_problem_in_words(payload: object) -> None:
     assert isinstance(moment_of("claude-code", payload), str)

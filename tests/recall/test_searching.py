@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -15,11 +14,10 @@ from returns.result import Failure, Result
 from agent_memory.caller import Caller
 from agent_memory.errors import EntryNotFound, Error, StoreIo
 from agent_memory.files.locks import Locks
-from agent_memory.note.note import Harness, Kind, Listed, Sensitivity, Source, StoredEntry
-from agent_memory.note.terms import QueryWord
+from agent_memory.note.note import Harness, Kind, Listed, Source, StoredEntry
 from agent_memory.recall.embedding import IndexedMeanings, open_model
 from agent_memory.recall.note_index import NoteIndex
-from agent_memory.recall.search_values import Matches, Mode, SearchAnswer, SearchRequest
+from agent_memory.recall.search_values import Mode, SearchAnswer, SearchRequest
 from agent_memory.recall.searching import Searching
 from agent_memory.store.store_files import Store
 from one_change import put
@@ -28,7 +26,6 @@ from stand_ins.dict_embedder import DictEmbedder
 from static_vectors import make_package, opened
 
 NOW_MS = 1_770_000_000_000
-AGENT = Caller(Harness.CODEX, "CODEX_CHILD")
 
 
 class World:
@@ -51,18 +48,6 @@ class World:
 
     def ids(self, query: str, **values: Any) -> list[str]:
         return [hit.listed.meta.id for hit in self.answer(query, **values).hits]
-
-
-class LostIndex(NoteIndex):
-    """Is begun anew while it is asked: it holds nothing until somebody refreshes it."""
-
-    is_whole = True
-
-    def match(self, words: Sequence[QueryWord], limit: int, among: SearchRequest) -> Result[Matches, Error]:
-        if self.is_whole:
-            self.is_whole = False
-            Path(self._database.path).unlink()
-        return super().match(words, limit, among)
 
 
 @pytest.fixture
@@ -92,26 +77,6 @@ def test_an_id_or_alias_in_the_query_comes_first(world: World) -> None:
     assert world.answer(named).hits[0].score == 1.0
 
 
-def test_the_filters_hold_for_what_is_found_and_what_is_beside_it(world: World) -> None:
-    source = Source(Harness.AMP, "s1", agent="reviewer", turns=(1,))
-    old = NOW_MS - 9_000_000
-    found = world.put("Zebra", kind=Kind.LESSON, tags=("topic__locks",), scope="h/o/r", sources=(source,))
-    world.put("Zebra two", updated_at_ms=old, sources=(Source(Harness.CODEX, "s2", turns=(2,)),))
-    world.put("Beside it", sources=(Source(Harness.AMP, "s1", turns=(2,)),))
-    assert len(world.ids("zebra")) == 3
-    for values in (
-        {"kind": Kind.LESSON},
-        {"tags": ("locks",)},
-        {"tags": ("topic__locks", "none")},
-        {"scope": "h/o/r"},
-        {"scopes": frozenset({"h/o/r"})},
-        {"agent": "reviewer"},
-    ):
-        assert world.ids("zebra", **values) == [found], values
-    assert set(world.ids("zebra", session="s1")) == set(world.ids("zebra", since_ms=old + 1))
-    assert world.ids("zebra", scope="h/o/r", scopes=frozenset({"global"})) == []
-
-
 def test_neighbouring_turns_are_found_with_what_they_answer(world: World) -> None:
     def turn(number: int) -> dict[str, Any]:
         return {"sources": (Source(Harness.CODEX, "s1", turns=(number,)),)}
@@ -127,17 +92,6 @@ def test_what_is_superseded_is_below_its_successor_and_says_so(world: World) -> 
     new = world.put("Zebra listens elsewhere", "It is 9090 now.", supersedes=(old,))
     hits = world.answer("port of the zebra service").hits
     assert [(hit.listed.meta.id, hit.superseded_by) for hit in hits] == [(new, None), (old, new)]
-
-
-def test_a_secret_is_named_to_a_person_by_its_id_and_never_to_an_agent_p20(home: Path) -> None:
-    for caller, is_told in ((Caller(), True), (AGENT, False)):
-        world = World(home / str(is_told), caller)
-        secret = world.put("The zebra code", "It is 1234.", sensitivity=Sensitivity.SECRET)
-        shown = world.put("The zebra stable")
-        assert world.ids("zebra code") == [shown]
-        hits = world.answer(f"zebra {secret}").hits
-        assert [hit.listed.meta.id for hit in hits] == ([secret, shown] if is_told else [shown])
-        assert all("1234" not in hit.snippet.text for hit in hits)
 
 
 def test_meaning_finds_what_no_word_does_and_the_mode_that_answered_is_said(meant_world: World) -> None:
@@ -169,13 +123,6 @@ def test_a_score_says_the_same_whatever_else_is_found(world: World) -> None:
     scores = {hit.listed.meta.id: hit.score for hit in world.answer("lamp wick oven").hits}
     assert scores[first] < scores[second] < 1
     assert scores[first] <= alone.score < 1
-
-
-def test_the_limit_holds_and_says_how_many_there_are(world: World) -> None:
-    for number in range(5):
-        world.put(f"Zebra {number}")
-    answer = world.answer("zebra", limit=2)
-    assert (len(answer.hits), answer.matched) == (2, 5)
 
 
 def test_without_a_model_words_answer_and_who_asked_for_meaning_is_told(world: World) -> None:
@@ -222,12 +169,6 @@ def test_a_note_that_cannot_be_read_any_more_is_told_p6(world: World, monkeypatc
     assert [hit.listed.meta.id for hit in answer.hits] == [kept]
     (notice,) = answer.notices
     assert notice.startswith("Could not read topics/broken.md: Input/output error")
-
-
-def test_an_index_that_is_lost_after_it_was_refreshed_is_not_taken_for_one_that_knows_nothing_p6(world: World) -> None:
-    wanted = world.put("Locks", "The zebra takes the lock.")
-    world.searching = evolve(world.searching, index=LostIndex(world.store.files))
-    assert world.ids("zebra lock") == [wanted]
 
 
 def test_other_languages_are_found_as_far_as_the_model_knows_them(world: World, tmp_path: Path) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -67,14 +66,6 @@ def test_the_model_below_home_is_found(only_here: Path) -> None:
     assert open_static_vectors(str(home)) == NO_MODEL
     make_package(home / ".local/state/agent-memory/model")
     assert opened(open_static_vectors(str(home))).dimensions == 8
-
-
-def test_where_python_finds_no_packages_there_are_words_alone(only_here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(*_: object) -> None:
-        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
-
-    monkeypatch.setattr("importlib.machinery.PathFinder.find_spec", refused)
-    assert "cannot tell whether it is installed (Too many open files)" in str(open_static_vectors("/none"))
 
 
 ROWS = [row_of(number) for number in range(len(VOCABULARY))]
@@ -210,26 +201,6 @@ def test_without_its_model_the_search_goes_on_and_says_so(world: World) -> None:
     found = IndexedMeanings(world.index, world.store, Broken()).near(ENGINE).unwrap()
     assert found.cosines == {}
     assert "weights" in found.notices[0]
-
-
-def test_where_vectors_cannot_be_kept_the_others_are_searched(world: World) -> None:
-    wanted = world.put("Engine", "The engine overheats.")
-    world.near("engine")
-    world.put("Engine room", "The engine room is hot.")
-
-    class Full(NoteIndex):
-        def put_vectors(self, model: str, vectors: Mapping[int, bytes]) -> Result[None, Error]:
-            return Failure(StoreIo(".cache", "write", "ENOSPC", "no space"))
-
-        def vectors(self, model: str) -> Result[Mapping[int, bytes], Error]:
-            return world.index.vectors(model)
-
-        def without_vector(self, model: str) -> Result[tuple[int, ...], Error]:
-            return world.index.without_vector(model)
-
-    found = IndexedMeanings(Full(world.store.files), world.store, world.embedder).near(ENGINE).unwrap()
-    assert wanted in found.cosines
-    assert found.notices == ("1 note is not searched by meaning, since vectors could not be stored.",)
 
 
 # -- word pieces --------------------------------------------------------------------------------------------------------

@@ -78,11 +78,6 @@ def test_entries_of_the_same_session_come_first_of_all() -> None:
     assert ids(rank_related(window("staging server port"), (PORTS, own), REPO, "s-1")) == [own.meta.id, PORTS.meta.id]
 
 
-def test_without_anything_in_common_the_newest_comes_first() -> None:
-    newer = evolve(OTHER, meta=evolve(OTHER.meta, id="id__newer1", updated_at_ms=5))
-    assert catalog(window("nothing of the kind"), OTHER, newer) == ["id__newer1", OTHER.meta.id]
-
-
 def test_a_catalog_holds_all_that_an_agent_may_know_of_and_the_related_first() -> None:
     elsewhere = listed("id__else11", "Staging port", scope="github.com/other/x")
     secret = listed("id__secre1", "Staging port", sensitivity=Sensitivity.SECRET)

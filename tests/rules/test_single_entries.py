@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import random
-import re
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +10,9 @@ import pytest
 from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.agent.agent_command import BuiltinAgent
-from agent_memory.harness.claude_code import ClaudeCodeSessions
-from agent_memory.harness.transcripts import TranscriptRoots
-from agent_memory.note.note import Harness, Kind, Origin, Sensitivity, StoredEntry, TierList, Usage
-from agent_memory.rules.agent_request import SessionRequest
+from agent_memory.note.note import Kind, Origin, Sensitivity, StoredEntry, TierList, Usage
 from agent_memory.rules.findings import Finding, FindingKind
 from agent_memory.rules.shown import most_urgent_ids, note_chars
-from agent_memory.session.history import History
-from agent_memory.session.queue import InboxEntry, SessionFile
 from agent_memory.text.instants import DAY_MS
 from analysed_notes import FACTS, NOON_MS, found, kinds, note
 
@@ -145,15 +137,6 @@ def test_the_same_notes_and_one_that_is_wrong_have_one_finding() -> None:
 
 
 @pytest.mark.shared
-def test_what_the_built_in_keeps_of_real_sessions_is_at_odds_with_nothing(shared: Path) -> None:
-    notes = [each for path in sorted((shared / "fixtures/claude-code").glob("*.jsonl")) for each in kept(path)]
-    assert len(notes) >= 5
-    assert not {each.kind for each in found(*notes).findings}.intersection(AT_ODDS)
-    of_one_scope = [evolve(each, listed=evolve(each.listed, meta=evolve(each.meta, scope="global"))) for each in notes]
-    assert not {each.kind for each in found(*of_one_scope).findings}.intersection(AT_ODDS)
-
-
-@pytest.mark.shared
 def test_187_notes_that_people_kept_do_not_contradict_each_other(shared: Path) -> None:
     lines = (shared / "data/toon-retrieval-corpus.toon").read_text("utf-8").split("\n")
     rows = [line.strip().split("|") for line in lines if line.count("|") >= 8 and not line.startswith("[")]
@@ -161,21 +144,6 @@ def test_187_notes_that_people_kept_do_not_contradict_each_other(shared: Path) -
     assert len(notes) > 150
     analysis = found(*notes, facts=evolve(FACTS, now_ms=NOON_MS))
     assert not {each.kind for each in analysis.findings}.intersection(AT_ODDS)
-
-
-def kept(path: Path) -> list[StoredEntry]:
-    """What the built-in agent keeps of a session, as notes of its directory."""
-    named = re.search(r'"sessionId":\s*"([^"]+)"', path.read_text("utf-8", "replace"))
-    session = named[1] if named else path.stem
-    entry = InboxEntry(0, Harness.CLAUDE_CODE, SessionFile("claude-code-session", session, str(path)))
-    fetched = ClaudeCodeSessions(TranscriptRoots(roots=(str(path.parent),))).fetch(entry, None)
-    history = fetched.value_or(History(Harness.CLAUDE_CODE, session, ()))
-    request = SessionRequest("", "a nonce", entry, history, now_ms=2 * (history.ended_at_ms or 0))
-    proposed = json.loads(BuiltinAgent().answer(request).unwrap().text)["entries"]
-    return [
-        note(each["title"], each["body"], kind=Kind(each["kind"]), tags=tuple(each["tags"]), scope=history.cwd or "?")
-        for each in proposed
-    ]
 
 
 # -- what holds for the analysis of any store --------------------------------------------------------------------------
@@ -276,11 +244,6 @@ def test_hostile_text_and_instants_raise_nothing(texts: list[tuple[str, str]], a
         for title, body in texts
     ]
     assert len(found(*notes).body_chars) == len({each.meta.id for each in notes})
-
-
-def test_of_two_files_with_one_id_the_first_counts() -> None:
-    one, other = note("One", "The first.", id="id__same11"), note("Other", "The second.", id="id__same11")
-    assert found(one, other).body_chars == found(one).body_chars
 
 
 def pairs(findings: tuple[Finding, ...]) -> set[frozenset[str]]:

@@ -32,13 +32,6 @@ def test_what_expired_is_due_with_the_day_and_left_to_that() -> None:
     assert tidied(request).actions == ()
 
 
-def test_duplicates_are_merged() -> None:
-    twin = stored("Shelf", FILLERS[0].body)
-    (action,) = tidied(request_of((*FILLERS, twin))).actions
-    assert isinstance(action, Merge)
-    assert set(action.ids) == {FILLERS[0].meta.id, twin.meta.id}
-
-
 def test_what_a_person_has_undone_is_not_proposed_again() -> None:
     twin = stored("Shelf", FILLERS[0].body)
     request = request_of((*FILLERS, twin))

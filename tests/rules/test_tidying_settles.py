@@ -179,13 +179,3 @@ def test_a_store_where_everything_is_twice_has_everything_once() -> None:
     assert len(plans) > 2
     assert all(len(each.meta.aliases) == 2 for each in state.live.values())
     assert set(state.tiers.hot) | set(state.tiers.warm) <= set(state.live)
-
-
-def test_the_tiers_after_a_merge_are_those_of_the_next_run() -> None:
-    entries = [
-        *planted(kind=Kind.LESSON)[:6],
-        *(stored(f"Lesson {n}", f"Lesson {n}.", kind=Kind.LESSON, at_ms=NOW_MS - DAY_MS) for n in range(9)),
-    ]
-    state, plan = run(state_of(entries))
-    assert len(plan.actions) == 1
-    assert run(state)[0].tiers == state.tiers

@@ -115,13 +115,6 @@ def test_an_ambiguous_file_is_refused_p17(text: str | bytes, problem: str) -> No
     assert problem in str(section_in("", data).failure())
 
 
-class TestTakingOut:
-    @pytest.mark.parametrize("text", ["", "text\n", "text\r\n", "\ufeff", "text\n\n"])
-    def test_what_was_appended_goes_with_its_separator(self, text: str) -> None:
-        found = spliced(spliced(text).data, None)
-        assert (found.data.decode(), found.after) == (text if not text.endswith("\n\n") else "text\n", None)
-
-
 class TestPuttingBack:
     """Undo (P16)."""
 

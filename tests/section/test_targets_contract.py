@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from attrs import frozen
 from returns.result import Failure, Success
 
 from agent_memory.errors import StoreIo, TargetRefused
@@ -16,52 +14,43 @@ from agent_memory.section.targets import Targets, chosen_targets, told_path
 from faults import Killed, failing_at, failing_on, killed_at
 
 
-@frozen
-class Case:
-    """One implementation, with a way to look at its files from outside."""
-
-    targets: Targets
-    path: str
-    put: Callable[[bytes], object]
-    get: Callable[[], bytes | None]
-
-
-@pytest.fixture
-def case(home: Path) -> Case:
-    path = home / "CLAUDE.md"
-    targets = Targets(str(home), str(home / "memories"))
-    return Case(targets, str(path), path.write_bytes, lambda: path.read_bytes() if path.exists() else None)
-
-
-class TestEvery:
-    @pytest.mark.parametrize("before", [None, b"old"])
-    def test_what_somebody_wrote_meanwhile_is_not_overwritten_p8(self, case: Case, before: bytes | None) -> None:
-        if before is not None:
-            case.put(before)
-        file = case.targets.read(case.path).unwrap()
-        case.put(b"theirs")
-        assert isinstance(case.targets.write(file, b"ours").failure(), TargetRefused)
-        assert isinstance(case.targets.remove(file).failure(), TargetRefused)
-        assert case.get() == b"theirs"
-
-    def test_a_section_that_nobody_here_wrote_is_copied_before_it_goes_p8(self, case: Case) -> None:
-        theirs, ours, others = (
-            f"<!-- agent-memory:start -->\n{text}\n<!-- agent-memory:end -->\n".encode()
-            for text in ("Mine.", "Ours.", "Ours too.")
-        )
-        case.put(theirs)
-        copy = case.targets.write(case.targets.read(case.path).unwrap(), ours).unwrap()
-        assert copy is not None
-        assert copy.endswith(case.path.rpartition("/")[2])
-        assert case.targets.write(case.targets.read(case.path).unwrap(), others) == Success(None)
-        assert case.targets.write(case.targets.read(case.path).unwrap(), ours) == Success(None)
-        case.put(theirs)
-        assert case.targets.remove(case.targets.read(case.path).unwrap()).unwrap() is not None
-
-
 @pytest.fixture
 def targets(home: Path) -> Targets:
     return Targets(str(home), str(home / "memories"))
+
+
+@pytest.fixture
+def path(home: Path) -> Path:
+    return home / "CLAUDE.md"
+
+
+@pytest.mark.parametrize("before", [None, b"old"])
+def test_what_somebody_wrote_meanwhile_is_not_overwritten_p8(
+    targets: Targets, path: Path, before: bytes | None
+) -> None:
+    if before is not None:
+        path.write_bytes(before)
+    file = targets.read(str(path)).unwrap()
+    path.write_bytes(b"theirs")
+    assert isinstance(targets.write(file, b"ours").failure(), TargetRefused)
+    assert isinstance(targets.remove(file).failure(), TargetRefused)
+    assert path.read_bytes() == b"theirs"
+
+
+def test_a_section_that_nobody_here_wrote_is_copied_before_it_goes_p8(targets: Targets, path: Path) -> None:
+    def write(data: bytes) -> str | None:
+        copy: str | None = targets.write(targets.read(str(path)).unwrap(), data).unwrap()
+        return copy
+
+    theirs, ours, others = (
+        f"<!-- agent-memory:start -->\n{text}\n<!-- agent-memory:end -->\n".encode()
+        for text in ("Mine.", "Ours.", "Ours too.")
+    )
+    path.write_bytes(theirs)
+    assert (write(ours) or "").endswith(path.name)
+    assert (write(others), write(ours)) == (None, None)
+    path.write_bytes(theirs)
+    assert targets.remove(targets.read(str(path)).unwrap()).unwrap() is not None
 
 
 def refusal(targets: Targets, path: Path | str) -> str:

@@ -150,23 +150,7 @@ def test_a_person_adds_a_note_and_moves_it_to_another_project(memory: Memory, br
     assert browser.act("/notes", 400, body=" ")["error"]["code"] == "entry-invalid"
 
 
-def test_of_twenty_tabs_that_change_one_note_one_succeeds(memory: Memory, browser: Browser) -> None:
-    id = memory.remembered("Lamps are lit at dusk.")
-    seen = browser.json(f"/notes/{id}")["contentHash"]
-    headers = {"Accept": "application/json", "X-Form-Token": browser.page.form_token}
-    statuses: list[int] = []
-
-    def change(tab: int) -> None:
-        sent = {"hash": seen, "body": f"Tab {tab}."}
-        statuses.append(browser.client.post(f"/notes/{id}/edit", json=sent, headers=headers).status_code)
-
-    tabs = [threading.Thread(target=change, args=(tab,)) for tab in range(20)]
-    for each in tabs:
-        each.start()
-    for each in tabs:
-        each.join()
-    assert sorted(statuses) == [200, *[409] * 19]
-    assert memory.notes()[0]["body"].startswith("Tab ")
+PAGES = ("/", "/projects", "/notes", "/runs", "/sessions", "/now", "/figures", "/figures/use", "/health")
 
 
 def test_a_hostile_note_does_nothing_on_any_page(memory: Memory, browser: Browser) -> None:
@@ -176,19 +160,7 @@ def test_a_hostile_note_does_nothing_on_any_page(memory: Memory, browser: Browse
     (file,) = memory.root.glob(f"topics/*{id}.md")
     file.write_text(file.read_text().replace("Now it is another.", f"{HOSTILE}\n\n    {HOSTILE}\n\n{'x' * 8_000}"))
     memory("inject", "--session", "<script>s", "--harness", "codex")
-    paths = [
-        "/",
-        "/projects",
-        "/notes",
-        f"/notes/{id}",
-        "/notes?q=alert",
-        "/runs",
-        "/sessions",
-        "/now",
-        "/figures",
-        "/figures/use",
-        "/health",
-    ]
+    paths = [*PAGES, f"/notes/{id}", "/notes?q=alert"]
     paths += [f"/notes?{name}=%3Cscript%3E" for name in ("q", "tag", "scope")]
     paths += ["/sessions/%3Cscript%3Es", "/now?prompt=%3Cscript%3E", "/now?directory=%3Cscript%3E", "/%3Cscript%3E"]
     shown = 0
@@ -216,18 +188,7 @@ def test_what_is_edited_keeps_what_cannot_be_seen(memory: Memory, browser: Brows
 def test_a_secret_note_is_on_no_page(memory: Memory, browser: Browser) -> None:
     open_one = memory.remembered("The vault is in the cellar.")
     secret = memory.remembered(f"The vault opens with 4711-0815; see [[{open_one}]].", "--sensitivity", "secret")
-    paths = (
-        "/",
-        "/projects",
-        "/notes",
-        "/notes?q=vault",
-        f"/notes/{open_one}",
-        "/runs",
-        "/sessions",
-        "/now",
-        "/now?prompt=vault+cellar",
-    )
-    for path in (*paths, "/figures", "/figures/use", "/health"):
+    for path in (*PAGES, "/notes?q=vault", f"/notes/{open_one}", "/now?prompt=vault+cellar"):
         for answer in (browser.html(path), json.dumps(browser.json(path))):
             assert not any(word in answer for word in (secret, "4711", "opens with")), path
     assert open_one in browser.html("/notes?q=vault")
@@ -419,19 +380,7 @@ def test_a_store_that_cannot_be_written_is_shown_and_an_act_says_why(
         return written(path, flags, *others, **named)
 
     monkeypatch.setattr(os, "open", read_only)
-    for path in (
-        "/",
-        "/projects",
-        "/notes",
-        f"/notes/{id}",
-        "/notes?q=dusk",
-        "/runs",
-        "/sessions",
-        "/now",
-        "/figures",
-        "/figures/use",
-        "/health",
-    ):
+    for path in (*PAGES, f"/notes/{id}", "/notes?q=dusk"):
         browser.html(path)
     refused = browser.act(f"/notes/{id}/archive", 503)
     assert "Read-only file system" in refused["error"]["message"]
@@ -528,22 +477,6 @@ def test_many_are_decided_at_once_by_reason_and_twenty_tabs_decide_once(memory: 
     assert sorted(statuses) == [200, *[409] * 19]
     assert memory.titles() == ["Lamps are lit at dusk."]
     assert len([each for each in browser.json("/runs")["runs"] if each["machine"] == "review"]) == 1
-
-
-def test_a_run_in_the_middle_of_a_review_shows_what_it_made(memory: Memory, browser: Browser) -> None:
-    from_outside(memory, "Lamps are lit.")
-    (item,) = browser.json("/")["items"]
-    memory.captured("Pumps", "Pumps are oiled on Mondays.")
-    memory("consolidate")
-    assert memory("edit", item["notes"][0]["id"], "--body", "Lamps are out.").code == 0
-    assert "Pumps" in browser.html("/?since=last")
-    assert browser.act("/decide", 409, key=item["key"], act="keep")["error"]["code"] == "entry-changed"
-    (again,) = browser.json("/?kind=external")["items"]
-    assert again["notes"][0]["body"] == "Lamps are out."
-    browser.act("/decide", key=again["key"], act="keep")
-    (new,) = browser.json("/?since=last")["items"]
-    assert browser.act("/decide", key=new["key"], act="reject", since="last")["run"]
-    assert memory.titles() == ["Lamps are out."]
 
 
 def test_projects_are_paused_excluded_and_renamed(memory: Memory) -> None:

@@ -119,17 +119,6 @@ def test_a_relative_root_in_a_directory_that_is_gone_is_an_error_value(
 
 
 class TestCurrentDirectory:
-    def test_a_profile_has_a_plain_name_and_sections_that_there_are(self, home: Path) -> None:
-        write_own(home, {"inject": {"profiles": {"a b": {"lessons": 1}, "mine": {"lesons": 1}, "ok": {"facts": 2}}}})
-        problems = load_config({"HOME": str(home)}, None).failure()
-        assert isinstance(problems, ConfigInvalid)
-        assert [
-            each.startswith(path)
-            for each, path in zip(
-                problems.problems, ("inject.profiles.a b as", "inject.profiles.mine.lesons as"), strict=True
-            )
-        ] == [True, True]
-
     def test_search_and_inject_count_untrusted(self, home: Path, project: Path) -> None:
         write_own(home, {"inject": {"tokenBudget": 1, "profiles": {"a": {"lessons": 1}, "b": {"lessons": 1}}}})
         path = write_local(project, {"inject": {"tokenBudget": 2, "profiles": {"b": {"facts": 2}}}})
@@ -149,16 +138,6 @@ class TestCurrentDirectory:
         assert effective.config.inject == Config().inject
         assert len(effective.warnings) == 1
         assert "was ignored" in effective.warnings[0]
-
-    def test_one_that_is_no_file_breaks_nothing(self, home: Path, project: Path) -> None:
-        path = project / "memory.config.json"
-        os.mkfifo(path)
-        assert load(home, project).warnings == (f"{path} was ignored: it is not a regular file.",)
-
-    def test_a_trusted_one_that_is_wrong_is_refused(self, home: Path, project: Path) -> None:
-        path = write_local(project, {"llm": {"comand": "x"}})
-        trust(home, path)
-        assert isinstance(failure(home, project), ConfigInvalid)
 
     def test_hostile_text_in_it_reaches_no_terminal(self, home: Path, project: Path) -> None:
         write_local(project, {"llm": {"presets": {"a\x1b[2J": "x"}}})

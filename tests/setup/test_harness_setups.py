@@ -17,7 +17,7 @@ from agent_memory.capture.session_event import SessionEvent, session_event
 from agent_memory.recall.moment import Moment, moment_of
 from agent_memory.setup.harnesses import SETUPS, Context, context_of, hook_mark, trial_payload
 from agent_memory.setup.installation import shipped_context
-from agent_memory.setup.plan import Element, Member, Part, Wanted, Whole
+from agent_memory.setup.plan import Element, Part, Wanted, Whole
 
 SHIPPED = shipped_context("/home/ada", "/opt/a b/memory", {})
 CONTEXT = evolve(SHIPPED, skill="")
@@ -43,20 +43,6 @@ def test_a_trial_goes_the_way_of_what_is_installed(name: str) -> None:
     installed = repr(wanted(name, Part.HOOKS))
     as_words = f'["capture", "--harness", "{name}", "--hook"]'
     assert hook_mark(name) in installed or as_words in installed
-
-
-@pytest.mark.parametrize("name", sorted({*NAMES} - {"manual", "vscode", "amp", "opencode", "pi"}))
-def test_the_hooks_in_a_file_are_ours_by_their_mark(name: str) -> None:
-    for each in wanted(name, Part.HOOKS):
-        for entry in each.entries:
-            match entry:
-                case Element(_, _, command, mark):
-                    assert command == f"'/opt/a b/memory' {mark}"
-                    assert mark in (hook_mark(name), hook_mark(name, "inject"))
-                case Whole(text):
-                    json.loads(text)
-                case Member(keys, _, _, optional):
-                    assert (keys, optional) == (("version",), True)
 
 
 def test_cursor_gets_no_event_that_it_might_not_know() -> None:

@@ -28,10 +28,6 @@ def server(program: str = "/usr/bin/memory", harness: str = "claude-code") -> En
     return Member(("mcpServers", "agent-memory"), value, program, part=Part.MCP, harnesses=(harness,))
 
 
-def target(path: str, harness: str) -> Entry:
-    return Element(("agentsMd", "targets"), path, harnesses=(harness,))
-
-
 def lying(data: bytes | None) -> TargetFile:
     return TargetFile(PATH, PATH, data)
 
@@ -39,10 +35,6 @@ def lying(data: bytes | None) -> TargetFile:
 def record_of(planned: PlannedFile) -> FileRecord:
     assert isinstance(planned.record, FileRecord)
     return planned.record
-
-
-def placed_in(planned: PlannedFile) -> tuple[Entry, ...]:
-    return () if planned.record is None else record_of(planned).placed
 
 
 def installed(current: bytes | None, *wanted: Entry) -> PlannedFile:
@@ -59,22 +51,6 @@ def test_a_new_place_of_the_program_replaces_the_old_one() -> None:
     assert json.loads(moved.after or b"") == json.loads(installed(b'{"a": 1}', hook(), server()).after or b"")
     gone = without_placed(lying(moved.after), record_of(moved), moved.backup, EVERYBODY)
     assert gone.after == b'{"a": 1}'
-
-
-def test_what_goes_for_one_harness_stays_for_the_other() -> None:
-    both = installed(b"{}\n", target("~/a.md", "claude-code"), target("~/b.md", "codex"))
-    left = without_placed(lying(both.after), record_of(both), both.backup, frozenset(("claude-code",)))
-    assert json.loads(left.after or b"") == {"agentsMd": {"targets": ["~/b.md"]}}
-    assert [each.harnesses for each in placed_in(left)] == [("codex",)]
-    rest = without_placed(lying(left.after), record_of(left), left.backup, EVERYBODY)
-    assert rest.after == b"{}\n"
-
-
-def test_what_two_harnesses_want_is_there_once() -> None:
-    both = installed(b"{}\n", server(), server(harness="codex"))
-    assert [each.harnesses for each in placed_in(both)] == [("claude-code", "codex")]
-    left = without_placed(lying(both.after), record_of(both), both.backup, frozenset(("codex",)))
-    assert left.after == both.after
 
 
 def test_a_crash_before_the_file_was_written_leaves_nothing_to_take_out() -> None:

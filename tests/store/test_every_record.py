@@ -4,22 +4,19 @@ full disk leaves the earlier value (P5), and nobody else may read it (P22)."""
 from __future__ import annotations
 
 import errno
-import json
 import os
 import subprocess
 import sys
 import textwrap
-import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
 
 import pytest
 from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.care.tombstones import FORGOTTEN, Tombstones
-from agent_memory.errors import Busy, Error, PathRefused, SpendExhausted, StateCorrupt, StoreIo
+from agent_memory.errors import Error, PathRefused, SpendExhausted, StateCorrupt, StoreIo
 from agent_memory.note.note import Harness, TierList
 from agent_memory.note.tagging import TagVocabulary
 from agent_memory.results import as_result
@@ -28,7 +25,7 @@ from agent_memory.rules.forgotten import EntryTombstone, SessionTombstone
 from agent_memory.rules.run_log import Undoing
 from agent_memory.rules.undo_run import SectionChange
 from agent_memory.session.history import SessionMark
-from agent_memory.setup.config_files import TrustedConfig, TrustFile
+from agent_memory.setup.config_files import TrustFile
 from agent_memory.store.bookkeeping import SessionMarks, SpendLedgerFiles, StateKeysFiles, StateValue, TagVocabularyFile
 from agent_memory.store.run_files import RunLog
 from agent_memory.store.store_files import Store
@@ -222,27 +219,6 @@ class TestSessionMarksFiles:
         assert isinstance(marks.get(MARK.harness, "other").failure(), StateCorrupt)
 
 
-class TestBeginnings:
-    """`why --session` takes the beginning of an id."""
-
-    def test_the_marks_of_all_harnesses_whose_id_begins_so(self, tmp_path: Path) -> None:
-        marks = SessionMarks(tmp_path)
-        wanted = (evolve(MARK, harness=Harness.CODEX), MARK, evolve(MARK, session_id="7c9e-Upper/Case"))
-        for mark in (*wanted, evolve(MARK, session_id="8c9e"), evolve(MARK, session_id="other")):
-            assert marks.put(mark) == Success(None)
-        assert set(marks.beginning_with("7c9e", 10).unwrap()) == set(wanted)
-        assert marks.beginning_with("7c9e-Upper/", 10) == Success((wanted[2],))
-        assert marks.beginning_with("7c9e-upper/", 10) == Success(())
-        assert len(marks.beginning_with("7c9e", 2).unwrap()) == 2
-
-    def test_a_damaged_mark_is_an_error_and_not_a_session_unseen_p6(self, tmp_path: Path) -> None:
-        marks = SessionMarks(tmp_path)
-        assert marks.put(MARK) == Success(None)
-        (path,) = (tmp_path / "state/sessions").iterdir()
-        path.write_text("{")
-        assert isinstance(marks.beginning_with("7c9e", 10).failure(), StateCorrupt)
-
-
 def test_a_damaged_mark_among_all_is_an_error_and_hides_no_other_p6(tmp_path: Path) -> None:
     marks = SessionMarks(tmp_path)
     marks.put(MARK).unwrap()
@@ -283,13 +259,6 @@ class TestStateKeysFiles:
             keys.put(evolve(PHASE, key=key)).unwrap()
         assert {path.parent for path in root.parent.rglob("*") if path.is_file()} == {root / "state/keys"}
 
-    def test_json_that_a_person_wrote_is_the_value(self, root: Path) -> None:
-        (root / "state/keys").mkdir(parents=True)
-        (root / "state/keys/current_phase.json").write_text('{"phase":\n "analysis"}')
-        assert StateKeysFiles(root).get("current_phase") == Success(
-            StateValue("current_phase", '{"phase": "analysis"}')
-        )
-
     def test_what_is_damaged_is_an_error_and_hides_no_other_p6(self, root: Path) -> None:
         keys = StateKeysFiles(root)
         keys.put(evolve(PHASE, key="whole")).unwrap()
@@ -297,24 +266,6 @@ class TestStateKeysFiles:
             (root / "state/keys/current_phase.json").write_text(content)
             assert isinstance(keys.get(PHASE.key).failure(), StateCorrupt)
             assert [type(each) for each in keys.all()] == [Failure, Success]
-
-    def test_another_keys_value_under_this_name_is_damage(self, root: Path) -> None:
-        keys = StateKeysFiles(root)
-        keys.put(PHASE).unwrap()
-        (root / "state/keys/current_phase.json").rename(root / "state/keys/other.json")
-        assert isinstance(keys.get("other").failure(), StateCorrupt)
-
-    def test_of_many_at_once_one_is_last_and_nothing_is_torn_p2(self, root: Path) -> None:
-        values = [evolve(PHASE, json=f'"{str(number) * 5_000}"') for number in range(8)]
-        keys = StateKeysFiles(root)
-        keys.put(values[0]).unwrap()
-        writers = [threading.Thread(target=lambda value=value: keys.put(value).unwrap()) for value in values]
-        for writer in writers:
-            writer.start()
-        seen = [keys.get(PHASE.key).unwrap() for _ in range(50)]
-        for writer in writers:
-            writer.join()
-        assert all(value in values for value in (*seen, keys.get(PHASE.key).unwrap()))
 
 
 # -- spend: calls and characters of a day (P10) ------------------------------------------------------------------------
@@ -356,21 +307,6 @@ class TestSpend:
 
 
 class TestSpendOnDisk:
-    def test_a_lock_that_is_not_free_stops_spending(self, tmp_path: Path) -> None:
-        class Taken(DictLocks):
-            def write(self) -> NoReturn:
-                raise Busy("write")
-
-        assert SpendLedgerFiles(tmp_path, Taken()).reserve(NOON_MS, 1, 48) == Failure(Busy("write"))
-        assert SpendLedgerFiles(tmp_path, Taken()).days() == Success({})
-
-    def test_its_form_is_the_documented_one(self, tmp_path: Path) -> None:
-        ledger = SpendLedgerFiles(tmp_path, DictLocks())
-        ledger.reserve(NOON_MS, 12, 48)
-        ledger.add_reply(NOON_MS, 3)
-        document = json.loads((tmp_path / "runs/spend.json").read_text())
-        assert document == {"version": 1, "days": {"2026-02-13": {"calls": 1, "promptChars": 12, "replyChars": 3}}}
-
     def test_processes_at_once_count_exactly_and_never_pass_the_cap_p7(self, home: Path, root: Path) -> None:
         script = textwrap.dedent(f"""
             from pathlib import Path
@@ -390,27 +326,9 @@ class TestSpendOnDisk:
 # -- tombstones (P28) --------------------------------------------------------------------------------------------------
 
 
-NOTE = EntryTombstone("id__a1b2c3", 1_770_000_000_123, frozenset({"0123456789abcdef", "fedcba9876543210"}))
-
-
 @pytest.fixture
 def tombstones(root: Path) -> Tombstones:
     return Tombstones(root)
-
-
-class TestTombstones:
-    def test_a_session_is_known_by_harness_and_id(self, tombstones: Tombstones) -> None:
-        tombstone = SessionTombstone("T-1", Harness.AMP, 1_770_000_000_123)
-        assert tombstones.put(tombstone) == Success(None)
-        assert tombstones.of_session(Harness.AMP, "T-1") == Success(tombstone)
-        assert tombstones.of_session(Harness.CODEX, "T-1") == Success(None)
-        assert tombstones.of_session(Harness.AMP, "T-12") == Success(None)
-        assert tombstones.of_entries() == Success(())
-
-    def test_a_session_of_whatever_harness_is_that_of_each(self, tombstones: Tombstones) -> None:
-        tombstone = SessionTombstone("../../Etc/x y", None, 5)
-        tombstones.put(tombstone)
-        assert tombstones.of_session(Harness.CODEX, "../../Etc/x y") == Success(tombstone)
 
 
 def test_the_tombstone_of_another_session_under_its_name_is_an_error(root: Path) -> None:
@@ -419,55 +337,3 @@ def test_the_tombstone_of_another_session_under_its_name_is_an_error(root: Path)
     (path,) = (root / FORGOTTEN).iterdir()
     path.write_text(path.read_text().replace("T-1", "T-2"))
     assert isinstance(tombstones.of_session(Harness.AMP, "T-1"), Failure)
-
-
-def test_no_word_of_a_note_is_in_its_tombstone(root: Path) -> None:
-    Tombstones(root).put(NOTE)
-    document = json.loads((root / FORGOTTEN / f"{NOTE.id}.json").read_text())
-    assert list(document) == ["version", "entry", "at", "statements"]
-
-
-# -- trust -------------------------------------------------------------------------------------------------------------
-
-
-AT_MS = 1_771_000_000_123
-SHA_OF_AB = "fb8e20fc2e4c3f248c60c39bd652f3c1347298bb977b8b4d5903b85055620603"
-
-
-def test_what_is_trusted_is_kept_and_can_be_taken_back(home: Path) -> None:
-    trust = TrustFile(str(home))
-    assert trust.add("/a", b"ab", AT_MS) == TrustedConfig("/a", SHA_OF_AB, AT_MS)
-    trust.add("/b", b"b", AT_MS)
-    assert [each.path for each in trust.configs()] == ["/a", "/b"]
-    assert trust.remove("/a") is True
-    assert trust.remove("/a") is False
-    assert [each.path for each in trust.configs()] == ["/b"]
-
-
-def test_new_bytes_at_a_place_replace_the_old_trust(home: Path) -> None:
-    trust = TrustFile(str(home))
-    trust.add("/a", b"old", AT_MS)
-    trust.add("/a", b"new", AT_MS)
-    assert trust.vouches_for("/a", b"new")
-    assert not trust.vouches_for("/a", b"old")
-    assert not trust.vouches_for("/b", b"new")
-
-
-def test_processes_at_once_lose_no_trust_p7(home: Path) -> None:
-    script = textwrap.dedent("""
-        import sys
-        from agent_memory.setup.config_files import TrustFile
-        for number in range(5):
-            TrustFile(sys.argv[1]).add(f"/{sys.argv[2]}/{number}", b"x", 0)
-    """)
-    started = [subprocess.Popen([sys.executable, "-c", script, str(home), str(each)]) for each in range(4)]
-    assert [each.wait(timeout=60) for each in started] == [0] * 4
-    assert len(TrustFile(str(home)).configs()) == 20
-
-
-def test_the_list_has_the_documented_form(home: Path) -> None:
-    TrustFile(str(home)).add("/a", b"ab", AT_MS)
-    assert json.loads((home / ".local/state/agent-memory/trusted.json").read_text()) == {
-        "version": 1,
-        "configs": [{"path": "/a", "sha256": SHA_OF_AB, "trustedAt": "2026-02-13T16:26:40.123Z"}],
-    }

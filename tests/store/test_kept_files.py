@@ -19,7 +19,7 @@ from agent_memory.rules.agent_request import DaySpend
 from agent_memory.rules.change import Change, FileChange, FileState
 from agent_memory.rules.forgotten import EntryTombstone, ForgettingAtWork, SessionTombstone
 from agent_memory.rules.run import DefragRun, KeptReply, Run, TieringMemo, Work
-from agent_memory.rules.run_log import LoggedAction, LoggedRun, LoggedSession
+from agent_memory.rules.run_log import LoggedAction, LoggedRun
 from agent_memory.rules.undo_run import Footprint, SectionChange
 from agent_memory.session.history import History, Role, SessionMark, ToolCall, TranscriptEnd, Turn
 from agent_memory.session.queue import InboxEntry, InlineNote, Pending
@@ -189,19 +189,6 @@ def test_a_value_that_makes_no_sense_is_damage_p6_p21(name: str, changed: dict[s
     assert isinstance(read(parse, json.dumps({**json.loads(text), **changed}).encode()).failure(), StateCorrupt)
 
 
-def test_each_id_of_a_tier_has_a_line_of_its_own() -> None:
-    assert render_tiers(TierList((A, B))).decode().split("\n")[2:4] == [f'    "{A}",', f'    "{B}"']
-
-
-def test_sessions_of_a_report_are_read_with_their_outcome() -> None:
-    outcome = {"verdict": "written", "reason": "", "entries": [A], "dropped": ["b: too long"]}
-    session = {"inbox": ["a.json"], "harness": "amp", "session": "T-1", "outcome": outcome, "applied": []}
-    document = render_report_document(REPORT, more={"sessions": [session], "waiting": 0})
-    assert parse_report(document.encode(), "p").sessions == (
-        LoggedSession("amp", "T-1", "written", "", (A,), ("b: too long",)),
-    )
-
-
 # -- whatever text they hold ------------------------------------------------------------------------------------------
 
 hostile, texts = st.text(st.characters(), min_size=1), st.text(st.characters())
@@ -268,14 +255,6 @@ def test_what_is_cut_is_damaged_and_a_journal_is_over_once_it_is_marked_p6(
 
 
 # -- tags, which a person may write
-
-tags = st.sampled_from(["topic__a", "area__b", "topic__c++", "bare", "topic__é"])
-
-
-@given(st.frozensets(tags), st.lists(st.tuples(tags.filter(lambda tag: "__" in tag), st.just("topic__z"))))
-def test_a_vocabulary_is_read_as_it_was_written(accepted: frozenset[str], renamed: list[tuple[str, str]]) -> None:
-    vocabulary = TagVocabulary(accepted, dict(renamed))
-    assert TAG_VOCABULARY.parse(TAG_VOCABULARY.render(vocabulary).encode(), "x") == vocabulary
 
 
 @pytest.mark.parametrize(

@@ -90,12 +90,6 @@ LATER = entry(A, "Other words.", at_ms=NOON_MS + 2_000)
 
 
 class TestANote:
-    def test_removed_on_one_machine_and_changed_on_the_other_it_stays(self) -> None:
-        for ours, theirs in (({}, live(NEW)), (live(NEW), {})):
-            merged = Merged(live(OLD), ours, theirs)
-            assert merged.files() == live(NEW)
-            assert merged.remarks() == [f"{A} was removed on one machine and changed on the other: it stays"]
-
     def test_where_another_note_has_taken_its_place_the_change_is_in_the_archive_p12(self) -> None:
         into = entry(B, "Both.", aliases=(A,))
         merged = Merged(live(OLD), live(NEW), {**retired(OLD), **live(into)})
@@ -115,16 +109,6 @@ class TestANote:
             merged = Merged(base, ours, theirs)
             assert "New words." in "".join(merged.bodies())
             assert [each.split()[0] for each in merged.remarks()] == [A]
-
-    def test_two_versions_become_one_and_both_stay_in_the_archive_p12(self) -> None:
-        one = entry(A, "First.\n\nMiddle.\n\nLast.")
-        ours = evolve(one, body="First, changed.\n\nMiddle.\n\nLast.")
-        theirs = evolve(one, body="First.\n\nMiddle.\n\nLast, changed.")
-        merged = Merged(live(one), live(ours), live(theirs))
-        assert merged.bodies() == ["First, changed.\n\nMiddle.\n\nLast, changed."]
-        versions = {data for path, data in merged.files().items() if path.startswith(f"archive/{A}/")}
-        assert versions == {data_of(ours), data_of(theirs)}
-        assert merged.tree.conflicts == ()
 
     @pytest.mark.parametrize(
         ("sensitivity", "title"), [(Sensitivity.NORMAL, "Note a"), (Sensitivity.SECRET, "a secret note")]

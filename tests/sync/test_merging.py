@@ -171,36 +171,26 @@ BASE = text_of("Words.")
 NEWER = text_of("New words.", NOON_MS + 2_000)
 
 
-class TestWhatIsTheOwners:
-    def test_a_key_that_only_the_older_has_added_is_there(self) -> None:
-        found = merged(BASE, NEWER, text_of("Words.", NOON_MS + 1, more="mood: calm\n"))
-        assert found.text.count("mood: calm") == 1
-        assert found.entry.body.strip() == "New words."
-
-    def test_a_key_that_only_the_older_has_changed_is_as_it_says(self) -> None:
-        base, newer = text_of("Words.", more="mood: calm\n"), text_of("New.", NOON_MS + 2_000, more="mood: calm\n")
-        found = merged(base, newer, text_of("Words.", NOON_MS + 1, more="mood: stormy\n"))
-        assert ("mood: stormy" in found.text, "mood: calm" in found.text) == (True, False)
-
-    @pytest.mark.parametrize("base", ["mood: calm\n", ""])
-    def test_a_key_that_both_have_set_is_as_the_newer_says(self, base: str) -> None:
-        newer = text_of("New.", NOON_MS + 2_000, more="mood: sunny\n")
-        found = merged(text_of("Words.", more=base), newer, text_of("Words.", NOON_MS + 1, more="mood: stormy\n"))
-        assert ("mood: sunny" in found.text, "mood: stormy" in found.text) == (True, False)
-
-    def test_a_key_that_the_newer_has_removed_does_not_come_back(self) -> None:
-        kept = text_of("Words.", NOON_MS + 1, more="mood: calm\n")
-        found = merged(text_of("Words.", more="mood: calm\n"), NEWER, kept)
-        assert "mood" not in found.text
-
-    def test_a_comment_that_only_the_older_has_added_is_there_once(self) -> None:
-        newer = text_of("New.", NOON_MS + 2_000, more="# mine\n")
-        found = merged(BASE, newer, text_of("Words.", NOON_MS + 1, more="# mine\n# theirs\n"))
-        assert (found.text.count("# mine"), found.text.count("# theirs")) == (1, 1)
-
-    def test_a_comment_that_the_newer_has_removed_does_not_come_back(self) -> None:
-        older = text_of("Words.", NOON_MS + 1, more="# old\n")
-        assert "# old" not in merged(text_of("Words.", more="# old\n"), NEWER, older).text
+@pytest.mark.parametrize(
+    ("base", "newer", "older", "there", "gone"),
+    [
+        ("", "", "mood: calm\n", ["mood: calm"], "x"),
+        ("mood: calm\n", "mood: calm\n", "mood: stormy\n", ["mood: stormy"], "mood: calm"),
+        ("mood: calm\n", "mood: sunny\n", "mood: stormy\n", ["mood: sunny"], "mood: stormy"),
+        ("", "mood: sunny\n", "mood: stormy\n", ["mood: sunny"], "mood: stormy"),
+        ("mood: calm\n", "", "mood: calm\n", [], "mood"),
+        ("", "# mine\n", "# mine\n# theirs\n", ["# mine", "# theirs"], "x"),
+        ("# old\n", "", "# old\n", [], "# old"),
+    ],
+)
+def test_keys_and_comments_of_the_owners_are_merged(
+    base: str, newer: str, older: str, there: list[str], gone: str
+) -> None:
+    texts = (text_of("Words.", more=base), text_of("New.", NOON_MS + 2_000, more=newer))
+    found = merged(*texts, text_of("Words.", NOON_MS + 1, more=older))
+    assert found.entry.body.strip() == "New."
+    assert [found.text.count(each) for each in there] == [1] * len(there)
+    assert gone not in found.text
 
 
 class TestItsDescription:
