@@ -504,7 +504,7 @@ class Memory:
         look again at what the built-in consolidated; not in a dry run, since these sessions go through the inbox."""
         with self.locks.run():
             if not dry_run:
-                self._finish_others("consolidate")
+                self._finish_interrupted(but="consolidate")
             if retry_failed:
                 unwrap(self.inbox.retry_failed())
             if upgrade and not dry_run:
@@ -569,7 +569,7 @@ class Memory:
         )
         with self.locks.run():
             if not dry_run:
-                self._finish_others("defrag")
+                self._finish_interrupted(but="defrag")
                 self._look_for_unmerged()
             ended = unwrap(late.defrag.defrag(self._defrag_io(agent, progress), run))
         if ended.trouble is None:
@@ -653,22 +653,23 @@ class Memory:
 
     def finish_all(self) -> None:
         """Finishes whatever crashed, and records what a person changed as theirs."""
-        self._finish_others("")
+        self._finish_interrupted()
         self.writes.tolerate(self.recorder.adopt_hand_edits())
 
-    def _finish_others(self, machine: str) -> None:
-        """Finishes a sync, an undo, the runs of all machines but this one, which finishes its own, and a forgetting."""
+    def _finish_interrupted(self, *, but: str = "") -> None:
+        """Finishes a sync, an undo, a run of another pipeline than `but`, which finishes its own, and a forgetting: in this
+        order."""
         if exists(f"{self.root}/runs/syncing.json"):  # what a merge brought is not a hand edit
             with self.locks.write():
                 late.synchroniser.Commits(self.git_process).finish(self.clock.now_ms())
         if self.log.undoing() != Success(None):
             for sentence in unwrap(late.undo.finish_undo(self._undo_io())):
                 self.warn(sentence)
-        self.finish_runs(but=machine)
+        self.finish_runs(but=but)
         self._finish_forgetting()
 
     def finish_runs(self, *, but: str = "") -> None:
-        """Finishes a run of this machine that crashed. Its writes are not a person's, and nobody may take them for
+        """Finishes a consolidate or defrag that crashed. Its writes are not a person's, and nobody may take them for
         that."""
         if but != "consolidate" and late.run_files.runs_with(self.real_root, late.run_files.CHECKPOINT_FILE):
             unwrap(
@@ -895,10 +896,8 @@ class Memory:
         def minus_at(each: Result[late.queue.InboxEntry, Error]) -> float:
             return each.map(lambda entry: -float(entry.at_ms)).value_or(-inf)
 
-        since_ms, found = (
-            self.clock.now_ms() - late.handoff.INTERRUPTED_DAYS * DAY_MS,
-            list[Result[late.queue.InboxEntry, Error]](),
-        )
+        since_ms = self.clock.now_ms() - late.handoff.INTERRUPTED_DAYS * DAY_MS
+        found: list[Result[late.queue.InboxEntry, Error]] = []
         for finder in late.harness.watched_finders(self.surroundings()).values():
             for each in finder.find(since_ms):
                 for trouble in warning_of(each):
@@ -964,7 +963,7 @@ class Memory:
     def sessions(self, progress: Progress = _silent) -> tuple[late.sessions.SessionLine, ...]:
         """Returns the known sessions, the newest first, and what became of their notes; those of excluded projects are
         left out. The transcripts of those that still wait are looked into for at most a second."""
-        until = float("inf")
+        until = inf
 
         def first_words_of(entry: late.queue.InboxEntry) -> str:
             nonlocal until
