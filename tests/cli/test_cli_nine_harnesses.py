@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import subprocess
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -309,66 +308,3 @@ def _honest_work(harness: str) -> list[Exchange]:
         ),
         Exchange(f"We decided to keep the cached {place} address for an hour, because it changes rarely.", "Good."),
     ]
-
-
-@pytest.mark.shared
-def test_recorded_sessions_of_every_harness_make_notes_once(memory: Memory, shared: Path) -> None:
-    """P7, P28: real recordings where their harnesses keep them; a second pass finds and learns nothing new."""
-    laid = _recordings_laid(memory.home, shared / "fixtures")
-    assert set(laid) >= {"claude-code", "codex", "amp", "gemini", "copilot", "pi", "cursor"}
-    recorded_payloads = shared / "fixtures" / "hook-payloads"
-    for harness, name in (
-        ("claude-code", "claude-code_compact-run.jsonl"),
-        ("cursor", "cursor_print-mode_2026.09.28.jsonl"),
-    ):
-        for line in (recorded_payloads / name).read_bytes().splitlines():
-            hooked(memory, harness, line)
-    found = ran(memory, "backfill")
-    counts = {harness: dict(each) for harness, each in found["harnesses"].items()}
-    assert set(counts) >= {"claude-code", "codex", "amp", "gemini", "copilot", "pi"}, counts
-    done = memory("consolidate", "--json").document  # sessions of which there is a payload and no recording wait
-    ended = Counter(
-        each["harness"] for each in done["sessions"] if each["outcome"]["verdict"] in ("written", "skipped")
-    )
-    assert all(ended[harness] == each.get("new", 0) for harness, each in counts.items()), (ended, counts)
-    assert done["quarantined"] == []
-    assert len({source["threadId"] for note in learnt(memory) for source in note["sources"]}) >= 5
-    snapshot = memory.snapshot()
-    assert ran(memory, "backfill")["wanted"] == 0
-    memory("consolidate")
-    assert memory.snapshot() == snapshot
-
-
-def _recordings_laid(home: Path, fixtures: Path) -> Counter[str]:
-    """Each recording where its harness would have it, under an id of its own; how many of each harness."""
-    laid: Counter[str] = Counter()
-
-    def lay(harness: str, source: Path, place: str) -> None:
-        path = home / place
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(source.read_bytes())
-        laid[harness] += 1
-
-    def each_of(directory: str, pattern: str) -> Iterator[tuple[Path, str]]:
-        for number, source in enumerate(sorted((fixtures / directory).rglob(pattern))):
-            yield source, f"0198c1aa-0000-4000-8000-{number:012d}"
-
-    for source, id in each_of("claude-code", "*.jsonl"):
-        if "agent-" not in source.name and "subagents" not in source.parts:
-            lay("claude-code", source, f".claude/projects/-recorded/{id}.jsonl")
-    for source, id in each_of("codex", "*.jsonl"):
-        lay("codex", source, f".codex/sessions/2026/02/13/rollout-2026-02-13T14-30-05-{id}.jsonl")
-    for source, _ in each_of("amp", "*.json"):
-        thread_id = json.loads(source.read_bytes()).get("id")
-        if isinstance(thread_id, str):
-            nine.keep_thread(home, thread_id, source.read_bytes())
-            laid["amp"] += 1
-    for source, id in each_of("gemini-cli", "*.json*"):
-        lay("gemini", source, f".gemini/tmp/recorded/chats/session-2026-02-13T14-30-{id[-8:]}{source.suffix}")
-    for source, id in each_of("copilot-cli", "*.jsonl"):
-        lay("copilot", source, f".copilot/session-state/{id}/events.jsonl")
-    for source, id in each_of("pi", "*.jsonl"):
-        lay("pi", source, f".pi/agent/sessions/--recorded--/2026-07-21T15-01-22-931Z_{id}.jsonl")
-    for source, id in each_of("cursor", "*.jsonl"):
-        lay("cursor", source, f".cursor/projects/recorded/agent-transcripts/{id}/{id}.jsonl")
-    return laid

@@ -124,11 +124,8 @@ def exclude(memory: Memory, *patterns: str, key: str = "exclude") -> int:
 
 @pytest.mark.parametrize(
     "pattern",
-    [
-        "~/clients/*", "~/clients", "~/CLIENTS/l?mp/", "~/**/lamp", "{home}/clients/lamp", "github.com/me/*",
-        "GitHub.com/me/lamp", "*/me/**",
-    ],
-)  # fmt: skip
+    ["~/CLIENTS/l?mp/", "{home}/**/lamp", "GitHub.com/me/*"],
+)
 def test_nothing_is_captured_learnt_or_told_if_excluded(memory: Memory, lamp: Path, home: Path, pattern: str) -> None:
     inside = lamp / "src" / "deep"
     inside.mkdir(parents=True)
@@ -229,7 +226,7 @@ def test_a_pause_ends_by_itself(memory: Memory, lamp: Path) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    ["", "{", "[]", '{"version": 2, "pauses": []}', [None], [{"since": 3}], [{"since": "now", "until": "later"}], "\0"],
+    ["", '{"version": 2, "pauses": []}', [{"since": "now", "until": "later"}]],
 )
 def test_where_pauses_cannot_be_read_memory_is_paused(memory: Memory, lamp: Path, content: object) -> None:
     path = put_pauses(memory, content)

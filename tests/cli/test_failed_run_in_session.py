@@ -49,18 +49,12 @@ def test_the_next_session_is_told_once_outside_of_the_notes(memory: Memory) -> N
     assert told(memory) == ""
 
 
-def test_it_is_told_where_there_is_no_note_yet(memory: Memory) -> None:
+def test_where_there_is_no_note_yet_it_is_told_without_the_agents_words_and_no_session_learns_it_p19_p26(
+    memory: Memory,
+) -> None:
     assert not (memory.root / "topics").exists()
-    assert "The scheduled consolidate of " in told(memory)
-
-
-def test_no_session_is_told_what_the_agent_command_said(memory: Memory) -> None:
-    """P19; a person at a terminal is."""
-    assert HOSTILE not in told(memory)
-    assert HOSTILE in memory("list").err
-
-
-def test_no_session_learns_it_p26(memory: Memory) -> None:
     context = told(memory)
-    assert "consolidate" in context
+    assert "The scheduled consolidate of " in context
+    assert HOSTILE not in context
     assert "consolidate" not in without_own_text(context)
+    assert HOSTILE in memory("list").err, "a person at a terminal is told"

@@ -316,13 +316,12 @@ class TestReading:
 
 
 class TestState:
-    @pytest.mark.parametrize("value", ["scraping", 3, None, True, [1, "a"], {"phase": "x", "step": 3}])
-    def test_any_json(self, tools: Tools, value: object) -> None:
-        assert re.fullmatch(
-            r'State "run/42" written at [\d:.TZ-]+\.', tools("set_state", key="run/42", value=value).text
-        )
-        said = tools("get_state", key="run/42")
-        assert (said.text if isinstance(value, str) else json.loads(said.text)) == value
+    def test_any_json(self, tools: Tools) -> None:
+        for value in ("scraping", None, True, {"phase": [1, "x"]}):
+            said = tools("set_state", key="run/42", value=value)
+            assert re.fullmatch(r'State "run/42" written at [\d:.TZ-]+\.', said.text)
+            said = tools("get_state", key="run/42")
+            assert (said.text if isinstance(value, str) else json.loads(said.text)) == value
 
 
 class TestBadCalls:
@@ -359,7 +358,7 @@ class TestBadCalls:
     def test_no_published_path_leads_out_of_the_store_p21(self, memory: Memory, tools: Tools, shared: Path) -> None:
         files = (shared / "corpora/payloads-att").glob("*.txt")
         payloads = [line for file in files for line in file.read_text("utf-8", "replace").splitlines()[::40] if line][
-            :150
+            :60
         ]
         assert len(payloads) > 50
         tools.written("Auth", JWT)
@@ -379,7 +378,7 @@ class TestBadCalls:
 
     @pytest.mark.shared
     def test_naughty_strings_are_queries_notes_and_values(self, memory: Memory, tools: Tools, shared: Path) -> None:
-        strings = json.loads((shared / "corpora/naughty-strings/blns.json").read_text())[::6]
+        strings = json.loads((shared / "corpora/naughty-strings/blns.json").read_text())[::10]
         assert len(strings) > 50
 
         async def tried(client: Any) -> list[tuple[str, Answer]]:
@@ -388,7 +387,7 @@ class TestBadCalls:
         tools.written("Auth", JWT)
         for text, said in tools.connected(tried):
             assert said.is_error == (not text.strip()), text
-        for text in strings[::8]:
+        for text in strings[::10]:
             said = tools("write_context", topic=text, content=f"About {text}", tags=[text], agent=text)
             assert not said.is_error or not text.strip()
         assert memory.store.list().unwrap().unreadable == ()

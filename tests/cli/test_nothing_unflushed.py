@@ -15,7 +15,7 @@ from attrs import define, field
 
 from agent_memory.capture.hook import capture_hook
 from agent_memory.cli.main import main
-from agent_memory.files.durable import create_file, make_directories, move_file, replace_file
+from agent_memory.files.durable import create_file, replace_file
 from hook_calls import inbox_of, payload
 
 Inode = tuple[int, int]
@@ -165,27 +165,6 @@ def id_in(root: Path) -> str:
 
 
 class TestWhatEachWriteIsMadeOf:
-    @pytest.fixture
-    def disk(self, tmp_path: Path) -> Iterator[WatchedDisk]:
-        with watched_disk() as disk:
-            yield disk
-        assert (disk.unflushed(tmp_path), disk.named_too_early) == (set(), [])
-
-    def test_a_new_file(self, disk: WatchedDisk, tmp_path: Path) -> None:
-        create_file(f"{tmp_path}/a", b"A")
-
-    def test_a_replaced_file(self, disk: WatchedDisk, tmp_path: Path) -> None:
-        replace_file(f"{tmp_path}/a", b"A")
-        replace_file(f"{tmp_path}/a", b"B")
-
-    def test_directories(self, disk: WatchedDisk, tmp_path: Path) -> None:
-        make_directories(f"{tmp_path}/a/b/c")
-
-    def test_a_move(self, disk: WatchedDisk, tmp_path: Path) -> None:
-        make_directories(f"{tmp_path}/b")
-        create_file(f"{tmp_path}/a", b"A")
-        move_file(f"{tmp_path}/a", f"{tmp_path}/b/a")
-
     def test_the_temporary_file_is_in_the_same_directory(self, tmp_path: Path) -> None:
         """P1: a rename from elsewhere may be a copy."""
         with watched_disk() as disk:
